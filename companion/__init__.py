@@ -1,0 +1,1 @@
+"""The companion: rules, session, records and the composition root."""

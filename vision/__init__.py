@@ -1,0 +1,1 @@
+"""The eye: frames in, readings out."""
