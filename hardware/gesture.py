@@ -1,0 +1,120 @@
+"""Timed edges of one contact to gestures: press and hold, debounced (pure, no clock of its own).
+
+The line is taken as pushed on its first edge and as let go once it has been open, without a
+break, for `debounce_s`. So the whole of a bouncing push is one push however long it rattles, and
+a tap shorter than the bounce still counts. The price is that a spike on a long wire counts as a
+press; a press only confirms a roll that has settled and was read, so a lost press costs more.
+
+A press is reported when the button is let go, because only then is it known not to be a hold:
+a hold answers for other people, and must never have confirmed a roll on its way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from companion.errors import ConfigError
+
+
+class Gesture(Enum):
+    """What a person did with the button."""
+
+    PRESS = "press"
+    HOLD = "hold"
+
+
+@dataclass(frozen=True, slots=True)
+class GestureConfig:
+    """How long is what.
+
+    Attributes:
+        debounce_s: Open time after which the button counts as let go. Makers of push buttons give
+            5 to 20 ms of bounce; two presses of one finger are more than 60 ms apart.
+        hold_s: Pushed time after which a push is a hold.
+    """
+
+    debounce_s: float = 0.025
+    hold_s: float = 1.5
+
+    def __post_init__(self) -> None:
+        if not 0 < self.debounce_s <= 0.2:
+            raise ConfigError(
+                f"button: debounce_s: expected above 0 and at most 0.2, got {self.debounce_s!r}"
+            )
+        if not self.debounce_s < self.hold_s <= 10:
+            raise ConfigError(
+                f"button: hold_s: expected above debounce_s ({self.debounce_s}) and at most 10, "
+                f"got {self.hold_s!r}"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """What is known of the contact between two edges.
+
+    Attributes:
+        is_closed: The line as last heard, bounce and all.
+        changed_at_s: When the line last changed.
+        pushed_at_s: When the present push began; None while the button is let go.
+        is_spent: The present push has already given its gesture, or may not give one.
+    """
+
+    is_closed: bool = False
+    changed_at_s: float = 0.0
+    pushed_at_s: float | None = None
+    is_spent: bool = False
+
+
+def at_rest() -> Contact:
+    """A button nobody touches."""
+    return Contact()
+
+
+def already_closed(at_s: float) -> Contact:
+    """A button that was down when we came: stuck or leant on, so silent until it is let go."""
+    return Contact(is_closed=True, changed_at_s=at_s, pushed_at_s=at_s, is_spent=True)
+
+
+def edge(
+    contact: Contact, config: GestureConfig, at_s: float, is_closed: bool
+) -> tuple[Contact, Gesture | None]:
+    """Take one edge of the line.
+
+    What falls due before the edge happens first; an edge at the very moment comes before it, so
+    a button let go exactly at `hold_s` was pressed. An edge to the level the line already has
+    changes nothing, and one from the past counts as now.
+    """
+    at_s = max(at_s, contact.changed_at_s)
+    due_s = deadline_s(contact, config)
+    gesture = None
+    if due_s is not None and due_s < at_s:
+        contact, gesture = elapse(contact, config, due_s)
+    if is_closed == contact.is_closed:
+        return contact, gesture
+    contact = replace(contact, is_closed=is_closed, changed_at_s=at_s)
+    if is_closed and contact.pushed_at_s is None:
+        contact = replace(contact, pushed_at_s=at_s, is_spent=False)
+    return contact, gesture
+
+
+def elapse(contact: Contact, config: GestureConfig, now_s: float) -> tuple[Contact, Gesture | None]:
+    """Let time pass without an edge: an open line becomes let go, a closed one a hold."""
+    due_s = deadline_s(contact, config)
+    if due_s is None or now_s < due_s:
+        return contact, None
+    if contact.is_closed:
+        return replace(contact, is_spent=True), Gesture.HOLD
+    gesture = None if contact.is_spent else Gesture.PRESS
+    return replace(contact, pushed_at_s=None, is_spent=False), gesture
+
+
+def deadline_s(contact: Contact, config: GestureConfig) -> float | None:
+    """When `elapse` next has something to say; None until the next edge."""
+    if contact.pushed_at_s is None:
+        return None
+    if not contact.is_closed:
+        return contact.changed_at_s + config.debounce_s
+    return (
+        None if contact.is_spent else max(contact.changed_at_s, contact.pushed_at_s + config.hold_s)
+    )

@@ -1,0 +1,197 @@
+"""Edges with times to presses and holds: the table, and whatever bounces hypothesis thinks of."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from companion.errors import ConfigError
+from hardware import gesture
+from hardware.gesture import Gesture, GestureConfig
+
+CONFIG = GestureConfig(debounce_s=0.025, hold_s=1.5)
+PRESS, HOLD = Gesture.PRESS, Gesture.HOLD
+
+Edges = list[tuple[float, bool]]
+Told = list[tuple[float, Gesture]]
+
+
+def play(edges: Edges, *, until_s: float = 100.0, contact: gesture.Contact | None = None) -> Told:
+    """Run edges through the step functions as the panel does, waking at each deadline."""
+    contact = contact or gesture.at_rest()
+    told: Told = []
+
+    def wake_until(end_s: float) -> gesture.Contact:
+        state = contact
+        while (due_s := gesture.deadline_s(state, CONFIG)) is not None and due_s < end_s:
+            state, found = gesture.elapse(state, CONFIG, due_s)
+            if found is not None:
+                told.append((round(due_s, 6), found))
+        return state
+
+    for at_s, is_closed in edges:
+        contact = wake_until(at_s)
+        contact, found = gesture.edge(contact, CONFIG, at_s, is_closed)
+        assert found is None, "all that was due had been told before the edge"
+    contact = wake_until(until_s)
+    return told
+
+
+def bounce(start_s: float, *, edges: int, span_s: float, ends_closed: bool) -> Edges:
+    """So many edges spread evenly over a time, the last one to the level given."""
+    last = edges - 1
+    return [
+        (start_s + span_s * n / last, ends_closed if (last - n) % 2 == 0 else not ends_closed)
+        for n in range(edges)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("edges", "expected"),
+    [
+        pytest.param([], [], id="nobody touches it"),
+        pytest.param([(0, True), (0.1, False)], [(0.125, PRESS)], id="a clean press"),
+        pytest.param(
+            [(0, True), (0, False)], [(0.025, PRESS)], id="on screen: down and up at once"
+        ),
+        pytest.param([(0, True)], [(1.5, HOLD)], id="held for ever: told once"),
+        pytest.param([(0, True), (1.499, False)], [(1.524, PRESS)], id="just short of a hold"),
+        pytest.param([(0, True), (1.5, False)], [(1.525, PRESS)], id="let go at the very moment"),
+        pytest.param([(0, True), (1.6, False)], [(1.5, HOLD)], id="a hold is no press besides"),
+        pytest.param([(0, True), (60, False)], [(1.5, HOLD)], id="a minute is one hold"),
+        pytest.param(
+            [*bounce(0, edges=21, span_s=0.01, ends_closed=True), (0.2, False)],
+            [(0.225, PRESS)],
+            id="20 bounces in 10 ms, then steady, is one press",
+        ),
+        pytest.param(
+            bounce(0, edges=21, span_s=0.01, ends_closed=True),
+            [(1.5, HOLD)],
+            id="20 bounces in 10 ms, then kept down, is one hold from the first edge on",
+        ),
+        pytest.param(
+            [(0, True), *bounce(0.1, edges=21, span_s=0.01, ends_closed=False)],
+            [(0.135, PRESS)],
+            id="bouncing as it is let go",
+        ),
+        pytest.param(
+            [*bounce(0, edges=201, span_s=0.1, ends_closed=True), (0.3, False)],
+            [(0.325, PRESS)],
+            id="rattling for four times the debounce time is still one press",
+        ),
+        pytest.param(
+            [(0, True), (1.49, False), (1.505, True), (3, False)],
+            [(1.505, HOLD)],
+            id="a bounce at the moment of the hold only delays it",
+        ),
+        pytest.param(
+            [(0, True), (0.004, False), (0.1, True), (0.2, False)],
+            [(0.029, PRESS), (0.225, PRESS)],
+            id="a very short press neither vanishes nor swallows the next",
+        ),
+        pytest.param(
+            [(0, True), (0.06, False), (0.12, True), (0.18, False)],
+            [(0.085, PRESS), (0.205, PRESS)],
+            id="two quick presses are two",
+        ),
+        pytest.param(
+            [(0, True), (2, False), (2.1, True), (2.2, False)],
+            [(1.5, HOLD), (2.225, PRESS)],
+            id="a press after a hold",
+        ),
+        pytest.param([(5, False)], [], id="let go without a push"),
+        pytest.param(
+            [(0, True), (0.3, True), (0.5, False)], [(0.525, PRESS)], id="an edge doubled"
+        ),
+        pytest.param(
+            [(0, True), (0.1, False), (0.05, True), (0.3, False)],
+            [(0.325, PRESS)],
+            id="an edge from the past counts as now",
+        ),
+    ],
+)
+def test_edges_become_gestures(edges: Edges, expected: Told) -> None:
+    assert play(edges) == expected
+    assert late(edges) == [told for _, told in expected], "the same however late we look"
+
+
+def late(edges: Edges) -> list[Gesture]:
+    """The gestures when nobody woke at the deadlines between, as under a stalled thread."""
+    contact = gesture.at_rest()
+    told = []
+    for at_s, is_closed in [*edges, (1000.0, False)]:
+        contact, found = gesture.edge(contact, CONFIG, at_s, is_closed)
+        told += [found] if found else []
+    return told
+
+
+def test_a_button_that_is_down_when_we_come_is_silent_until_it_was_let_go() -> None:
+    stuck = gesture.already_closed(0.0)
+    assert play([], contact=stuck) == []
+    assert play([(5.0, False)], contact=stuck) == []
+    assert [g for _, g in play([(5.0, False), (6.0, True), (6.1, False)], contact=stuck)] == [PRESS]
+
+
+def test_there_is_nothing_to_wait_for_while_nothing_is_going_on() -> None:
+    contact = gesture.at_rest()
+    assert gesture.deadline_s(contact, CONFIG) is None
+    contact, _ = gesture.edge(contact, CONFIG, 1.0, True)
+    assert gesture.deadline_s(contact, CONFIG) == 2.5
+    assert gesture.elapse(contact, CONFIG, 2.49) == (contact, None)
+    contact, told = gesture.elapse(contact, CONFIG, 2.5)
+    assert told is HOLD
+    assert gesture.deadline_s(contact, CONFIG) is None
+
+
+flicker = st.lists(
+    st.floats(0, CONFIG.debounce_s, exclude_max=True, allow_subnormal=False), max_size=40
+)
+
+
+def rattle(start_s: float, offsets: list[float], *, ends_closed: bool) -> Edges:
+    """Edges at the offsets in turn, the first away from the old level, the last to the new one."""
+    times = sorted(offsets)
+    if len(times) % 2 == 0:
+        times.append(times[-1] if times else 0.0)
+    return [
+        (start_s + at_s, ends_closed if n % 2 == 0 else not ends_closed)
+        for n, at_s in enumerate(times)
+    ]
+
+
+@given(down=flicker, up=flicker, kept_s=st.floats(0, 1.4))
+def test_any_bounce_shorter_than_the_debounce_time_is_one_press(
+    down: list[float], up: list[float], kept_s: float
+) -> None:
+    let_go_s = 1.0 + CONFIG.debounce_s + kept_s
+    edges = rattle(1.0, down, ends_closed=True) + rattle(let_go_s, up, ends_closed=False)
+    assert [told for _, told in play(edges)] == [PRESS]
+    assert late(edges) == [PRESS]
+
+
+@given(down=flicker)
+def test_any_bounce_and_then_kept_down_is_one_hold(down: list[float]) -> None:
+    edges = rattle(1.0, down, ends_closed=True)
+    assert play(edges) == [(round(edges[0][0] + CONFIG.hold_s, 6), HOLD)]
+
+
+@given(
+    pushes=st.lists(st.tuples(st.floats(0, 1.4), st.floats(0.026, 5)), max_size=8),
+)
+def test_every_push_gives_exactly_one_gesture(pushes: list[tuple[float, float]]) -> None:
+    edges: Edges = []
+    now_s = 0.0
+    for kept_s, pause_s in pushes:
+        edges += [(now_s, True), (now_s + kept_s, False)]
+        now_s += kept_s + pause_s
+    assert [told for _, told in play(edges)] == [PRESS] * len(pushes)
+
+
+@pytest.mark.parametrize(
+    ("debounce_s", "hold_s"),
+    [(0, 1.5), (-1, 1.5), (0.3, 1.5), (0.1, 0.1), (0.025, 11), (float("nan"), 1.5)],
+)
+def test_times_that_cannot_work_are_refused_by_name(debounce_s: float, hold_s: float) -> None:
+    with pytest.raises(ConfigError, match=r"^button: (debounce_s|hold_s): expected .*, got "):
+        GestureConfig(debounce_s=debounce_s, hold_s=hold_s)
