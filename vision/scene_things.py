@@ -1,0 +1,168 @@
+"""Hands, pencils, coins, cups and sheets: crude, but they cover and shade like the real ones."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.scene import Floats, Scene, Thing
+
+
+def draw_things(scene: Scene, light: Floats) -> Floats:
+    """Paint a scene's things over linear light (H, W, 3)."""
+    light = light.copy()
+    total = np.asarray(scene.ambient, np.float32).copy()
+    for lamp in scene.lamps:
+        total += np.asarray(lamp.colour, np.float32) * 0.8
+    for thing in scene.things:
+        mask, bulge, paint = _drawn(scene, thing)
+        light *= 1.0 - 0.55 * _shadow(scene, thing, mask)[..., None]
+        tone = np.clip(0.55 + 0.45 * bulge, 0.2, 1.2)[..., None]
+        light = light * (1.0 - mask[..., None]) + paint * tone * total * mask[..., None]
+    return light.astype(np.float32)
+
+
+def cover_mask(scene: Scene) -> Floats:
+    """Share of each pixel (H, W) that things hide."""
+    width, height = scene.camera.size_wh
+    cover = np.zeros((height, width), np.float32)
+    for thing in scene.things:
+        cover = np.maximum(cover, _drawn(scene, thing)[0])
+    return cover
+
+
+def _place(scene: Scene, thing: Thing, local: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points in the thing's own mm (N, 2) to pixels."""
+    a = np.radians(thing.angle_deg)
+    turn = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
+    flat = local @ turn.T + np.asarray(thing.position_mm)
+    return scene.camera.project(np.c_[flat, np.full(len(flat), thing.height_mm)])
+
+
+def _limb(
+    scene: Scene, thing: Thing, mask: NDArray[np.uint8], ends: list[tuple[float, float, float]]
+) -> None:
+    """A chain of thick strokes through (x, y, radius) in the thing's mm."""
+    points = _place(scene, thing, np.array([[x, y] for x, y, _ in ends]))
+    scale = scene.camera.focal_px / max(scene.camera.position_mm[2] - thing.height_mm, 20.0)
+    for (x0, y0), (x1, y1), radius in zip(
+        points[:-1], points[1:], [r for _, _, r in ends], strict=False
+    ):
+        if max(abs(x0), abs(y0), abs(x1), abs(y1)) > 8000:
+            continue
+        start, stop = (int(x0), int(y0)), (int(x1), int(y1))
+        cv2.line(mask, start, stop, 255, max(1, min(int(2 * radius * scale), 3000)), cv2.LINE_AA)
+
+
+def _polygon(
+    scene: Scene, thing: Thing, mask: NDArray[np.uint8], local: NDArray[np.float64]
+) -> None:
+    pixels = np.clip(_place(scene, thing, local), -8000, 8000)
+    cv2.fillPoly(mask, [np.round(pixels * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+
+
+def _drawn(scene: Scene, thing: Thing) -> tuple[Floats, Floats, Floats]:
+    """Cover (H, W), roundness for shading (H, W) and paint (H, W, 3) of one thing."""
+    width, height = scene.camera.size_wh
+    mask = np.zeros((height, width), np.uint8)
+    paint = np.empty((height, width, 3), np.float32)
+    paint[:] = thing.colour
+    rng = np.random.default_rng(thing.seed)
+    s = thing.size_mm
+    if thing.kind == "hand":
+        _limb(
+            scene,
+            thing,
+            mask,
+            [
+                (-6 * s, rng.uniform(-s, s), 0.33 * s),
+                (-1.2 * s, 0, 0.36 * s),
+                (-0.9 * s, 0, 0.4 * s),
+            ],
+        )
+        _limb(
+            scene,
+            thing,
+            mask,
+            [(-1.3 * s, 0, 0.42 * s), (-0.75 * s, 0, 0.44 * s), (-0.7 * s, 0, 0.4 * s)],
+        )
+        for finger in range(4):
+            side = (finger - 1.5) * 0.24 * s
+            spread = rng.uniform(0.9, 1.5)
+            reach = rng.uniform(-0.35, 0.0) * s
+            _limb(
+                scene,
+                thing,
+                mask,
+                [
+                    (-0.7 * s, side, 0.105 * s),
+                    (-0.3 * s, side * spread, 0.1 * s),
+                    (reach, side * spread * 1.1, 0.09 * s),
+                ],
+            )
+        thumb = rng.choice([-1.0, 1.0])
+        _limb(
+            scene,
+            thing,
+            mask,
+            [
+                (-0.9 * s, thumb * 0.3 * s, 0.12 * s),
+                (-0.5 * s, thumb * 0.72 * s, 0.11 * s),
+                (-0.3 * s, thumb * 0.8 * s, 0.1 * s),
+            ],
+        )
+    elif thing.kind == "pencil":
+        thick = 3.6
+        _polygon(
+            scene,
+            thing,
+            mask,
+            np.array([[-s, -thick], [s * 0.8, -thick], [s * 0.8, thick], [-s, thick]]),
+        )
+        tip = np.zeros_like(mask)
+        _polygon(scene, thing, tip, np.array([[s * 0.8, -thick], [s, 0.0], [s * 0.8, thick]]))
+        paint[tip > 127] = (0.25, 0.45, 0.65)
+        mask = np.maximum(mask, tip)
+    elif thing.kind in ("coin", "cup"):
+        ring = np.linspace(0, 2 * np.pi, 48, endpoint=False)
+        circle = np.c_[np.cos(ring), np.sin(ring)] * s
+        _polygon(scene, thing, mask, circle)
+        inner = np.zeros_like(mask)
+        _polygon(scene, thing, inner, circle * (0.86 if thing.kind == "cup" else 0.75))
+        paint[inner > 127] *= 0.35 if thing.kind == "cup" else 0.85
+    else:
+        box = np.array([[-1.0, -1.5], [1.0, -1.5], [1.0, 1.5], [-1.0, 1.5]]) * s
+        _polygon(scene, thing, mask, box)
+        if thing.kind == "sheet":
+            for row, colour in enumerate(
+                ((0.02, 0.02, 0.6), (0.03, 0.6, 0.7), (0.05, 0.35, 0.05), (0.5, 0.12, 0.03))
+            ):
+                x = (-0.85 + 0.42 * row) * s
+                for cell in range(11):
+                    y = (-1.35 + cell * 0.24) * s
+                    field = np.zeros_like(mask)
+                    corner = np.array([[0, 0], [0.36, 0], [0.36, 0.2], [0, 0.2]]) * s + (x, y)
+                    _polygon(scene, thing, field, corner)
+                    paint[field > 127] = colour
+    inside = (mask > 127).astype(np.uint8)
+    if thing.kind in ("hand", "pencil") and inside.any():
+        deep = cv2.distanceTransform(inside, cv2.DIST_L2, 3)
+        bulge = np.clip(deep / max(float(deep.max()) * 0.5, 2.0), 0.0, 1.0) ** 0.6
+        bulge = bulge + 0.05 * np.random.default_rng(thing.seed).standard_normal()
+    else:
+        bulge = np.ones(mask.shape, np.float32) * 0.8
+    return mask.astype(np.float32) / 255.0, bulge.astype(np.float32), paint
+
+
+def _shadow(scene: Scene, thing: Thing, mask: Floats) -> Floats:
+    """The thing's shadow on what lies under it: its cover, shifted away from the first lamp."""
+    scale = scene.camera.focal_px / max(scene.camera.position_mm[2], 20.0)
+    lift = thing.height_mm + 3.0
+    lamp = np.asarray(scene.lamps[0].position_mm) if scene.lamps else np.array([0.0, 0.0, 500.0])
+    away = -lamp[:2] / max(float(lamp[2]), 50.0) * lift
+    pixels = scene.camera.project(np.array([[0, 0, 0], [away[0], away[1], 0]], float))
+    dx, dy = pixels[1] - pixels[0]
+    shift = np.array([[1, 0, dx], [0, 1, dy]], np.float32)
+    moved = cv2.warpAffine(mask, shift, (mask.shape[1], mask.shape[0]))
+    return np.asarray(cv2.GaussianBlur(moved, (0, 0), max(0.6, lift * scale * 0.15)), np.float32)
