@@ -130,12 +130,14 @@ class GameState:
         if self.phase is Phase.ACTION1:
             return self.open[player] & self.plan.white_bits[self.roll.white_sum]
         if self.phase is Phase.ACTION2 and player == self.active:
-            return self.open[player] & self._opened_by_colour(self.crosses[player])
+            return self.colour_boxes(player)
         return 0
 
-    def _opened_by_colour(self, crosses: int) -> int:
-        assert self.roll is not None
-        plan, in_play = self.plan, self.dice
+    def colour_boxes(self, player: int) -> int:
+        """Boxes a white die with a colour die lets a player cross on their sheet as it is."""
+        if self.roll is None:
+            return 0
+        plan, in_play, crosses = self.plan, self.dice, self.crosses[player]
         found = 0
         for colour, value in self.roll.coloured:
             if colour not in in_play:
@@ -145,7 +147,7 @@ class GameState:
                 found |= boxes
                 for bit in each_bit(boxes & crosses):
                     found |= plan.bonus_bits.get(bit, 0)  # "another green 10" (E25)
-        return found
+        return found & self.open[player]
 
     def points(self, player: int) -> dict[str, int]:
         """Points of each colour row by name."""

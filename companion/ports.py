@@ -1,0 +1,73 @@
+"""What the session needs from the outside, and the plain values that cross its edge."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from companion.announcer import Announcement, Doubt
+from companion.engine import Roll
+from companion.records import Record
+
+
+@dataclass(frozen=True, slots=True)
+class SeenDie:
+    """One die the eye saw, in pixels of the tray's picture; unknowns are None."""
+
+    colour: str | None
+    value: int | None
+    confidence: float
+    centre: tuple[float, float]
+    corners: tuple[tuple[float, float], ...]
+    cocked: bool = False
+    in_tray: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TrayView:
+    """What the tray looks like now.
+
+    Attributes:
+        status: A reading's status, or waiting, reading, old (the dice of the last roll), lost
+            (the camera does not answer), none (there is no camera).
+        roll: The settled roll the button would confirm, or None.
+        frame: Number of the picture the dice were read from.
+        size_wh: Its size in pixels.
+        note: What the camera has to say, such as that its last picture is shown.
+    """
+
+    status: str
+    roll: Roll | None = None
+    frame: int = 0
+    size_wh: tuple[int, int] = (0, 0)
+    dice: tuple[SeenDie, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    note: str | None = None
+
+
+class Store(Protocol):
+    """Keeps the table's records; `append` returns only once they are safe."""
+
+    def load(self) -> Iterable[Record]:
+        """Every record, oldest first."""
+
+    def append(self, records: tuple[Record, ...]) -> None:
+        """Keep records, all or none; raises StoreError when they cannot be kept."""
+
+    def close(self) -> None:
+        """Let go of the file; may be called twice."""
+
+
+class Speaker(Protocol):
+    """Says a text aloud; the newest text wins."""
+
+    def say(self, text: str, language: str) -> None:
+        """Begin to speak and return at once."""
+
+
+Cancel = Callable[[], None]
+CallLater = Callable[[float, Callable[[], None]], Cancel]
+"""Call a function after some seconds, on any thread; the result cancels it."""
+
+Listener = Callable[[Announcement], None]

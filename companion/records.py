@@ -1,0 +1,92 @@
+"""The table's log: what is kept of every accepted step, and how it becomes events again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from companion.engine import (
+    ActionClosed,
+    Answered,
+    DieColour,
+    EndedEarly,
+    Event,
+    Roll,
+    Rolled,
+    Withdrawn,
+)
+from companion.errors import NotationError
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One line of the log; a `kind` once kept is never renamed.
+
+    Attributes:
+        revision: Its number, from 1.
+        kind: seated, left, started, rolled, answered, withdrawn, action_closed, ended_early, or
+            kept (everything after the revision it names is struck out).
+        data: JSON values.
+        at: When, as ISO 8601 text with the zone.
+    """
+
+    revision: int
+    kind: str
+    data: Mapping[str, Any]
+    at: str = ""
+
+
+def roll_to_json(roll: Roll) -> dict[str, Any]:
+    """A roll in the form of recorded games."""
+    colours = {colour.value: value for colour, value in roll.coloured}
+    return {"white": list(roll.white), "colour": colours}
+
+
+def roll_from_json(data: Mapping[str, Any]) -> Roll:
+    """The roll of a record.
+
+    Raises:
+        KeyError, ValueError, TypeError: It is not written like one.
+    """
+    low, high = data["white"]
+    return Roll.of((low, high), {DieColour(name): v for name, v in data["colour"].items()})
+
+
+def to_record(event: Event) -> tuple[str, dict[str, Any]]:
+    """Kind and data of a rule event."""
+    match event:
+        case Rolled(roll):
+            return "rolled", roll_to_json(roll)
+        case Answered(player, action, choice):
+            return "answered", {"player": player, "action": action, "choice": choice}
+        case Withdrawn(player, action):
+            return "withdrawn", {"player": player, "action": action}
+        case ActionClosed(action):
+            return "action_closed", {"action": action}
+        case EndedEarly():
+            return "ended_early", {}
+
+
+def to_event(record: Record) -> Event | None:
+    """The rule event of a record, or None where it is about seats and games.
+
+    Raises:
+        NotationError: The record's data is not what its kind needs.
+    """
+    data = record.data
+    try:
+        match record.kind:
+            case "rolled":
+                return Rolled(roll_from_json(data))
+            case "answered":
+                return Answered(data["player"], data["action"], data["choice"])
+            case "withdrawn":
+                return Withdrawn(data["player"], data["action"])
+            case "action_closed":
+                return ActionClosed(data["action"])
+            case "ended_early":
+                return EndedEarly()
+    except (KeyError, ValueError, TypeError) as error:
+        raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
+    return None

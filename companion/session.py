@@ -1,0 +1,507 @@
+"""The single writer: guards, judges, keeps and tells, one step at a time.
+
+Buttons, cameras and phones come on many threads; each calls a method here, which holds one
+mutex while it judges the step, keeps it in the store, and only then counts it. Reading is free:
+`view()` gives an immutable value.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import logging
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from companion.announcer import (
+    Announcement,
+    announce_facts,
+    announce_roll,
+    refusal_sentence,
+    tray_sentence,
+)
+from companion.engine import (
+    PLANS,
+    ActionClosed,
+    Answered,
+    EndedEarly,
+    Event,
+    Fact,
+    Phase,
+    Refusal,
+    Roll,
+    Rolled,
+    Withdrawn,
+)
+from companion.engine.dice import ALL_DICE, DieColour
+from companion.errors import StoreError
+from companion.phrases import Phrases
+from companion.ports import CallLater, Cancel, Listener, Store, TrayView
+from companion.records import Record, to_record
+from companion.table import (
+    LONGEST_NAME,
+    Game,
+    Table,
+    advance,
+    clean_name,
+    free_seat,
+    unfold,
+)
+
+LOGGER = logging.getLogger(__name__)
+
+GRACE_S = 1.5
+"""How long a tapped answer may still be taken back once everybody has answered (E9)."""
+
+CLOSING_GRACE_S = 4.0
+"""How long after "Emma closes red" everybody may at least change their answer (E46)."""
+
+RETRY_S = 2.0
+"""Between two tries to keep the closing of an action on a disk that refuses."""
+
+KEYS_KEPT = 512
+"""Idempotency keys remembered: a phone retries one at a time, five phones play."""
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A step the session did not take: a code, the ruling it rests on, and a sentence."""
+
+    code: str
+    message: str
+    ruling: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A new seat and the secret token that proves it."""
+
+    seat: int
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything pages show, at one moment.
+
+    Attributes:
+        version: Rises with every change, kept or not.
+        closes_at_s: On the session's clock, when the open action closes by itself; None while
+            somebody has still to answer.
+        online: Seats with a page open.
+    """
+
+    version: int
+    table: Table
+    tray: TrayView
+    announcement: Announcement | None
+    announced: int
+    closes_at_s: float | None
+    online: frozenset[int]
+
+
+class Session:
+    """One table's evening. Every public method may be called from any thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        phrases: Phrases,
+        *,
+        clock: Callable[[], float],
+        now_text: Callable[[], str],
+        call_later: CallLater,
+        draw: Callable[[int], int],
+        tray: TrayView | None = None,
+    ) -> None:
+        """Take up the evening where the store's log left it.
+
+        Args:
+            clock: Monotonic seconds.
+            now_text: The time of day for the log, ISO 8601.
+            call_later: Timer for the closing of actions.
+            draw: draw(n) gives a number below n by lot, for the first player (E44).
+            tray: What the tray looks like until the camera says more.
+        """
+        self.phrases = phrases
+        self._store, self._clock, self._now_text = store, clock, now_text
+        self._call_later, self._draw = call_later, draw
+        self._mutex = threading.RLock()
+        self._changed = threading.Condition(self._mutex)
+        unfolded = unfold(store.load())
+        self._table = unfolded.table
+        self._tray = tray or TrayView("none")
+        self._version = 1
+        self._announcement: Announcement | None = None
+        self._announced = 0
+        self._online: dict[int, int] = {}
+        self._keys: OrderedDict[str, None] = OrderedDict()
+        self._closing_told_s: float | None = None
+        self._closes_at_s: float | None = None
+        self._cancel: Cancel | None = None
+        self._to_tell: list[Callable[[], None]] = []
+        self._depth = 0
+        self.listeners: list[Listener] = []
+        self.on_confirmed: list[Callable[[], None]] = []
+        if unfolded.fault is not None:
+            LOGGER.warning("the log is taken up to a bad record: %s", unfolded.fault)
+            self._keep("kept", {"revision": unfolded.kept})
+        with self._mutex:
+            self._schedule()
+
+    # -- reading --------------------------------------------------------------------------
+
+    def view(self) -> View:
+        """The table now, as one immutable value."""
+        with self._mutex:
+            return View(
+                self._version,
+                self._table,
+                self._tray,
+                self._announcement,
+                self._announced,
+                self._closes_at_s,
+                frozenset(self._online),
+            )
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Block until something newer than `version` is there or time is up; the version now."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._version > version, timeout_s)
+            return self._version
+
+    def in_play(self) -> tuple[DieColour, ...]:
+        """The dice the next roll has, white ones first."""
+        game = self._table.game
+        if game is None or game.state.phase is Phase.OVER:
+            return ALL_DICE
+        return (DieColour.WHITE, DieColour.WHITE, *game.state.dice)
+
+    def seat_of(self, token: str) -> int | None:
+        """The seat a token proves, or None."""
+        digest = _digest(token)
+        for seat in self._table.seats:
+            if hmac.compare_digest(seat.token_hash, digest):
+                return seat.number
+        return None
+
+    def clock_s(self) -> float:
+        """The session's clock, for showing how long an action stays open."""
+        return self._clock()
+
+    # -- people ---------------------------------------------------------------------------
+
+    def join(self, name: str) -> Joined | Declined:
+        """Give a newcomer a seat."""
+        shown = clean_name(name)
+        if not shown:
+            return self._no("NAME_EMPTY")
+        if len(shown) > LONGEST_NAME:
+            return self._no("NAME_TOO_LONG", longest=LONGEST_NAME)
+        with self._telling():
+            if any(seat.name.casefold() == shown.casefold() for seat in self._table.seats):
+                return self._no("NAME_TAKEN", name=shown)
+            number = free_seat(self._table)
+            if number is None:
+                return self._no("TABLE_FULL", ruling="E40")
+            token = secrets.token_hex(16)
+            data = {"seat": number, "name": shown, "token_hash": _digest(token)}
+            self._keep("seated", data)
+            return Joined(number, token)
+
+    def leave(self, seat: int) -> Declined | None:
+        """Free a seat; not while its game is running."""
+        with self._telling():
+            game = self._table.game
+            if game and seat in game.seats and game.state.phase is not Phase.OVER:
+                return self._no("SEAT_IN_GAME")
+            if self._table.seat(seat) is not None:
+                self._keep("left", {"seat": seat})
+            return None
+
+    def connected(self, seat: int) -> None:
+        """A page of this seat is open."""
+        with self._telling():
+            self._online[seat] = self._online.get(seat, 0) + 1
+            self._touch()
+
+    def disconnected(self, seat: int) -> None:
+        """A page of this seat was closed."""
+        with self._telling():
+            left = self._online.pop(seat, 1) - 1
+            if left > 0:
+                self._online[seat] = left
+            self._touch()
+
+    # -- the game -------------------------------------------------------------------------
+
+    def start(self, variant: str = "base", first: int | None = None) -> Declined | None:
+        """Begin a game with everybody seated; the first player is drawn unless named (E44)."""
+        with self._telling():
+            game = self._table.game
+            if game is not None and game.state.phase is not Phase.OVER:
+                return self._no("GAME_RUNNING")
+            seats = [seat.number for seat in self._table.seats]
+            if not seats:
+                return self._no("NO_PLAYERS")
+            if variant not in PLANS:
+                return self._no("BAD_VARIANT", variant=variant)
+            if first is not None and first not in seats:
+                return self._no("NO_SUCH_SEAT")
+            place = self._draw(len(seats)) if first is None else seats.index(first)
+            self._begin(variant, seats, place)
+            return None
+
+    def rematch(self) -> Declined | None:
+        """Begin the next game of the same kind; the next seat begins (E44)."""
+        with self._telling():
+            game = self._table.game
+            if game is None:
+                return self.start()
+            if game.state.phase is not Phase.OVER:
+                return self._no("GAME_RUNNING")
+            seats = [seat.number for seat in self._table.seats]
+            if not seats:
+                return self._no("NO_PLAYERS")
+            began = game.seats[game.state.first]
+            place = next((i for i, seat in enumerate(seats) if seat > began), 0)
+            self._begin(game.state.plan.name, seats, place)
+            return None
+
+    def end(self) -> Declined | None:
+        """Stop the game before the rules do."""
+        return self._play(lambda player: EndedEarly(), seat=None)
+
+    def answer(
+        self, seat: int, turn: int, action: int, box: str | None, *, done: bool, key: str = ""
+    ) -> Declined | None:
+        """A seat's answer in the open action; `done` says they have nothing more to change."""
+        return self._play(
+            lambda player: Answered(player, action, box), seat, turn=turn, done=done, key=key
+        )
+
+    def withdraw(self, seat: int, turn: int, action: int, *, key: str = "") -> Declined | None:
+        """Take a seat's answer back."""
+        return self._play(lambda player: Withdrawn(player, action), seat, turn=turn, key=key)
+
+    def typed_roll(self, roll: Roll) -> Declined | None:
+        """Confirm a roll entered by hand."""
+        with self._telling():
+            return self._confirm(roll, typed=True)
+
+    # -- the tray and the button ----------------------------------------------------------
+
+    def see(self, tray: TrayView) -> None:
+        """Take what the camera loop reports."""
+        with self._telling():
+            if tray != self._tray:
+                self._tray = tray
+                self._touch()
+
+    def press(self) -> Declined | None:
+        """The button: confirm a settled roll when one is due, else say why not.
+
+        It never passes for anybody and never changes the game in another way.
+        """
+        with self._telling():
+            declined = self._press()
+            if declined is not None:
+                headline = self.phrases.say("press.refused.headline")
+                self._announce(Announcement("refused", headline, declined.message))
+            return declined
+
+    def say_again(self) -> None:
+        """Repeat the last announcement."""
+        with self._telling():
+            if self._announcement is not None:
+                self._announce(self._announcement)
+
+    def tray_text(self) -> str:
+        """One sentence on what the tray needs."""
+        return tray_sentence(self._tray.status, self._tray.doubts, self.phrases)
+
+    def _press(self) -> Declined | None:
+        game = self._table.game
+        if game is None:
+            return self._no("NO_GAME", key="press.no_game")
+        if game.state.phase is Phase.OVER:
+            return self._no("GAME_OVER", key="press.game_over")
+        if game.state.phase is not Phase.ROLL:
+            waiting = [self._table.names[player] for player in game.state.waiting_for]
+            if not waiting:
+                return self._no("WRONG_PHASE", key="press.about_to_close", ruling="E9")
+            names = self.phrases.all_of(waiting)
+            return self._no("WRONG_PHASE", key="press.waiting_for", names=names, ruling="E9")
+        if self._tray.roll is None:
+            return Declined("NOT_READABLE", self.tray_text())
+        return self._confirm(self._tray.roll, typed=False)
+
+    def _confirm(self, roll: Roll, *, typed: bool) -> Declined | None:
+        declined = self._play_locked(Rolled(roll), data={"typed": typed})
+        if declined is None:
+            self._to_tell.extend(self.on_confirmed)
+        return declined
+
+    # -- taking a step --------------------------------------------------------------------
+
+    def _play(
+        self,
+        event_of: Callable[[int], Event],
+        seat: int | None,
+        *,
+        turn: int | None = None,
+        done: bool = False,
+        key: str = "",
+    ) -> Declined | None:
+        with self._telling():
+            game = self._table.game
+            if game is None:
+                return self._no("NO_GAME", key="press.no_game")
+            if key and key in self._keys:
+                return None  # a retry of a step that was taken
+            if turn is not None and turn != game.state.turn:
+                late = "refused.WRONG_PHASE.turn"
+                return self._no("WRONG_PHASE", key=late, ruling="E9")
+            if seat is not None and seat not in game.seats:
+                return self._no("NOT_IN_GAME")
+            player = game.seats.index(seat) if seat is not None else -1
+            data: dict[str, Any] = {"done": True} if done else {}
+            if key:
+                data["key"] = key
+            return self._play_locked(event_of(player), data=data)
+
+    def _play_locked(self, event: Event, *, data: Mapping[str, Any]) -> Declined | None:
+        game = self._table.game
+        if game is None:
+            return self._no("NO_GAME", key="press.no_game")
+        kind, own = to_record(event)
+        refusal = self._keep(kind, {**own, **data})
+        if refusal is not None:
+            sentence = refusal_sentence(refusal, self.phrases, self._table.names)
+            return Declined(refusal.reason.value, sentence, refusal.ruling)
+        if data.get("key"):
+            self._keys[str(data["key"])] = None
+            while len(self._keys) > KEYS_KEPT:
+                self._keys.popitem(last=False)
+        return None
+
+    def _begin(self, variant: str, seats: list[int], first: int) -> None:
+        number = self._table.games + 1
+        self._keep(
+            "started", {"number": number, "variant": variant, "seats": seats, "first": first}
+        )
+        name = self._table.names[first]
+        headline = self.phrases.say("fact.turn.headline", name=name)
+        self._announce(Announcement("turn", headline, self.phrases.say("fact.turn", name=name)))
+
+    def _keep(self, kind: str, data: Mapping[str, Any]) -> Refusal | None:
+        """Judge one record, keep it, and only then count it."""
+        record = Record(self._table.revision + 1, kind, data, self._now_text())
+        if kind == "kept":
+            self._store.append((record,))
+            self._table = replace(self._table, revision=record.revision)
+            return None
+        before = self._table
+        result = advance(before, record)
+        if isinstance(result, Refusal):
+            return result
+        self._store.append((record,))
+        self._table = result.table
+        self._touch()
+        self._tell_facts(before.game, result.table.game, result.facts)
+        self._schedule()
+        return None
+
+    # -- closing actions ------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        """Set when the open action closes: at once when all are done, else after a grace."""
+        if self._cancel is not None:
+            self._cancel()
+            self._cancel = None
+        self._closes_at_s = None
+        game = self._table.game
+        if game is None or game.state.action == 0 or game.state.waiting_for:
+            return
+        now = self._clock()
+        answering = range(game.state.players) if game.state.action == 1 else (game.state.active,)
+        closes_at = now if game.done.issuperset(answering) else now + GRACE_S
+        if self._closing_told_s is not None and game.state.players > 1:
+            closes_at = max(closes_at, self._closing_told_s + CLOSING_GRACE_S)
+        self._closes_at_s = closes_at
+        if closes_at <= now:
+            self._close_action(self._table.revision)
+            return
+        revision = self._table.revision
+        self._cancel = self._call_later(closes_at - now, lambda: self._close_action(revision))
+
+    def _close_action(self, revision: int) -> None:
+        with self._telling():
+            game = self._table.game
+            if game is None or self._table.revision != revision or game.state.waiting_for:
+                return  # somebody changed their answer meanwhile
+            try:
+                self._keep("action_closed", {"action": game.state.action})
+            except StoreError:
+                LOGGER.exception("the closing of an action could not be kept; trying again")
+                self._cancel = self._call_later(RETRY_S, lambda: self._close_action(revision))
+                raise
+
+    # -- telling --------------------------------------------------------------------------
+
+    def _tell_facts(self, before: Game | None, after: Game | None, facts: tuple[Fact, ...]) -> None:
+        if before is None or after is None or before.number != after.number:
+            return
+        names = self._table.names
+        if after.state.action != before.state.action:
+            self._closing_told_s = None
+        if after.state.phase is Phase.ACTION1 and before.state.phase is Phase.ROLL:
+            self._announce(announce_roll(after.state, self.phrases, names))
+            return
+        announcement = announce_facts(before.state, after.state, facts, self.phrases, names)
+        if announcement is not None:
+            if announcement.kind == "closing" and after.state.phase is Phase.ACTION1:
+                self._closing_told_s = self._clock()
+            self._announce(announcement)
+
+    def _announce(self, announcement: Announcement) -> None:
+        self._announcement = announcement
+        self._announced += 1
+        self._touch()
+        for listener in self.listeners:
+            self._to_tell.append(partial(listener, announcement))
+
+    def _touch(self) -> None:
+        self._version += 1
+        self._changed.notify_all()
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Hold the mutex; what others must hear of it is told after it is let go, so that a
+        listener may take its own locks."""
+        calls: list[Callable[[], None]] = []
+        with self._mutex:
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    calls, self._to_tell = self._to_tell, []
+        for call in calls:
+            call()
+
+    def _no(
+        self, code: str, *, key: str | None = None, ruling: str | None = None, **data: object
+    ) -> Declined:
+        return Declined(code, self.phrases.say(key or f"declined.{code}", **data), ruling)
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,185 @@
+"""The log on disk: append-only, in SQLite, safe before it is acknowledged.
+
+WAL with synchronous=FULL: a commit survives a pulled plug as far as the card honours sync
+(https://www.sqlite.org/pragma.html#pragma_synchronous).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import sqlite3
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from pathlib import Path
+
+from companion.errors import StoreError
+from companion.records import Record
+
+LOGGER = logging.getLogger(__name__)
+
+FILE_NAME = "games.sqlite3"
+
+_MIGRATIONS = (
+    """
+    CREATE TABLE log (
+        revision INTEGER PRIMARY KEY,
+        at TEXT NOT NULL,
+        kind TEXT NOT NULL,
+        data TEXT NOT NULL
+    ) STRICT
+    """,
+)
+"""Applied in order; their count is the file's user_version. Never change one, add one."""
+
+
+class SqliteStore:
+    """The log in one SQLite file of a data directory.
+
+    Attributes:
+        notice: What happened to a damaged file at opening, or None.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Open or make the log.
+
+        A damaged file is set aside under another name and whatever can be read of it is taken
+        over, so that an evening never ends for a bad block.
+
+        Raises:
+            StoreError: The directory cannot be made or written.
+        """
+        self.notice: str | None = None
+        self._path = directory / FILE_NAME
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(
+                f"{directory}: cannot make the data directory: {error.strerror}"
+            ) from error
+        saved: list[Record] = []
+        try:
+            self._db = self._open()
+        except sqlite3.DatabaseError as error:
+            if not _is_damage(error):
+                raise StoreError(f"{self._path}: cannot be opened: {error}") from error
+            saved = self._set_aside(error)
+            self._db = self._open_fresh()
+        if saved:
+            self.append(tuple(saved))
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=FULL")
+            (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            if verdict != "ok":
+                raise sqlite3.DatabaseError(f"malformed: {verdict}")
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            for number, script in enumerate(_MIGRATIONS[version:], version + 1):
+                db.execute("BEGIN IMMEDIATE")
+                db.execute(script)
+                db.execute(f"PRAGMA user_version={number}")
+                db.execute("COMMIT")
+            db.execute(
+                "BEGIN IMMEDIATE"
+            )  # an unwritable file must say so now, not at the first mark
+            db.execute("ROLLBACK")
+            if version > len(_MIGRATIONS):
+                raise StoreError(
+                    f"{self._path}: made by a newer version (schema {version}, known"
+                    f" {len(_MIGRATIONS)})"
+                )
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _open_fresh(self) -> sqlite3.Connection:
+        try:
+            return self._open()
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{self._path}: cannot be made anew: {error}") from error
+
+    def _set_aside(self, error: sqlite3.DatabaseError) -> list[Record]:
+        saved = _salvage(self._path)
+        number = 1
+        while (aside := self._path.with_suffix(f".damaged-{number}")).exists():
+            number += 1
+        try:
+            self._path.rename(aside)
+            for suffix in ("-wal", "-shm"):
+                self._path.with_name(FILE_NAME + suffix).unlink(missing_ok=True)
+        except OSError as failure:
+            raise StoreError(
+                f"{self._path}: damaged, and cannot be set aside: {failure}"
+            ) from failure
+        self.notice = (
+            f"{self._path} was damaged ({error}); it is kept as {aside.name} and"
+            f" {len(saved)} records were taken over"
+        )
+        LOGGER.warning("%s", self.notice)
+        return saved
+
+    def load(self) -> Iterable[Record]:
+        """Every record, oldest first; one that cannot be read has the kind "damaged".
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
+        try:
+            yield from _rows(self._db)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: cannot be read: {error}") from error
+
+    def append(self, records: tuple[Record, ...]) -> None:
+        """Keep records, all or none, and return once they are on the disk.
+
+        Raises:
+            StoreError: They cannot be kept; nothing of them is.
+        """
+        rows = [
+            (r.revision, r.at, r.kind, json.dumps(dict(r.data), ensure_ascii=False))
+            for r in records
+        ]
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                self._db.executemany("INSERT INTO log VALUES (?, ?, ?, ?)", rows)
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: cannot be written: {error}") from error
+
+    def close(self) -> None:
+        """Let go of the file; may be called twice."""
+        self._db.close()
+
+
+def _rows(db: sqlite3.Connection) -> Iterable[Record]:
+    for revision, at, kind, data in db.execute(
+        "SELECT revision, at, kind, data FROM log ORDER BY revision"
+    ):
+        try:
+            yield Record(revision, kind, json.loads(data), at)
+        except ValueError:
+            yield Record(revision, "damaged", {}, at)  # no kind the table knows: it stops there
+
+
+def _is_damage(error: sqlite3.DatabaseError) -> bool:
+    if isinstance(error, sqlite3.OperationalError):
+        return "malformed" in str(error)  # others are locks, rights and full disks
+    return True
+
+
+def _salvage(path: Path) -> list[Record]:
+    """The records of a damaged file up to the first that cannot be read."""
+    saved: list[Record] = []
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
+        for record in _rows(db):
+            saved.append(record)  # one by one: what comes before the damage counts
+    return saved

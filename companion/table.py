@@ -1,0 +1,190 @@
+"""Who sits where and which game is on: the state the log folds to (pure)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from companion.engine import (
+    MOST_PLAYERS,
+    PLANS,
+    Fact,
+    GameState,
+    Refusal,
+    apply,
+    new_game,
+)
+from companion.errors import NotationError
+from companion.records import Record, to_event
+
+LONGEST_NAME = 20
+"""Characters of a name: what fits beside a score on a phone of 360 pixels."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A player's place; the token that proves it is kept as a hash only."""
+
+    number: int
+    name: str
+    token_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class Game:
+    """One game of the evening.
+
+    Attributes:
+        number: From 1.
+        seats: Seat numbers in playing order; a player of `state` is a place in it.
+        done: Players who have nothing more to change in the open action.
+        typed: The roll of this turn was entered by hand.
+    """
+
+    number: int
+    seats: tuple[int, ...]
+    state: GameState
+    done: frozenset[int] = frozenset()
+    typed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Everything that must survive a pulled plug."""
+
+    revision: int = 0
+    seats: tuple[Seat, ...] = ()
+    game: Game | None = None
+    games: int = 0
+
+    def seat(self, number: int) -> Seat | None:
+        """A seat by its number."""
+        return next((seat for seat in self.seats if seat.number == number), None)
+
+    def name(self, number: int) -> str:
+        """The name at a seat; its number where nobody sits any more."""
+        seat = self.seat(number)
+        return seat.name if seat else f"#{number + 1}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the game's players in playing order."""
+        return tuple(self.name(number) for number in self.game.seats) if self.game else ()
+
+
+def clean_name(name: str) -> str:
+    """A name as it is shown: composed, without control characters or doubled spaces."""
+    composed = unicodedata.normalize("NFC", name)
+    # Cc control, Cs surrogate, Zl and Zp line breaks; Cf stays, joined emoji need it
+    kept = (c if unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp") else " " for c in composed)
+    return " ".join("".join(kept).split())
+
+
+def free_seat(table: Table) -> int | None:
+    """The lowest seat number nobody has, or None when all are taken (E40)."""
+    taken = {seat.number for seat in table.seats}
+    return next((number for number in range(MOST_PLAYERS) if number not in taken), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Advance:
+    """The table after a record, and what followed from it."""
+
+    table: Table
+    facts: tuple[Fact, ...] = ()
+
+
+def advance(table: Table, record: Record) -> Advance | Refusal:
+    """Fold one record into the table.
+
+    Raises:
+        NotationError: The record cannot be understood or does not fit the table.
+    """
+    data = record.data
+    table = replace(table, revision=record.revision)
+    try:
+        match record.kind:
+            case "seated":
+                seat = Seat(data["seat"], data["name"], data["token_hash"])
+                others = tuple(s for s in table.seats if s.number != seat.number)
+                seats = tuple(sorted((*others, seat), key=lambda s: s.number))
+                return Advance(replace(table, seats=seats))
+            case "left":
+                seats = tuple(s for s in table.seats if s.number != data["seat"])
+                return Advance(replace(table, seats=seats))
+            case "started":
+                order = tuple(data["seats"])
+                state = new_game(PLANS[data["variant"]], len(order), data["first"])
+                game = Game(data["number"], order, state)
+                return Advance(replace(table, game=game, games=game.number))
+    except (KeyError, ValueError, TypeError) as error:
+        raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
+    event = to_event(record)
+    if event is None:
+        raise NotationError(f"record {record.revision}: unknown kind {record.kind!r}")
+    if table.game is None:
+        raise NotationError(f"record {record.revision}: {record.kind!r} outside a game")
+    step = apply(table.game.state, event)
+    if isinstance(step, Refusal):
+        return step
+    return Advance(replace(table, game=_next(table.game, step.state, record)), step.facts)
+
+
+def _next(game: Game, state: GameState, record: Record) -> Game:
+    done, typed = game.done, game.typed
+    match record.kind:
+        case "answered":
+            player = record.data["player"]
+            done = done | {player} if record.data.get("done") else done - {player}
+        case "withdrawn":
+            done = done - {record.data["player"]}
+        case "rolled":
+            done, typed = frozenset(), bool(record.data.get("typed"))
+        case "action_closed":
+            done = frozenset()
+    return replace(game, state=state, done=done, typed=typed)
+
+
+@dataclass(frozen=True, slots=True)
+class Unfolded:
+    """A folded log.
+
+    Attributes:
+        table: Where it leads; its revision is that of the last record, fitting or not.
+        kept: Revision of the last record that counts.
+        fault: The first record that did not fit, in words; everything after it is left out.
+    """
+
+    table: Table
+    kept: int = 0
+    fault: str | None = None
+
+
+def unfold(records: Iterable[Record]) -> Unfolded:
+    """The table a log leads to, up to the first record that does not fit."""
+    rows: list[Record] = []
+    last = 0
+    for record in records:
+        last = record.revision
+        if record.kind == "kept":
+            kept = record.data.get("revision", 0)
+            while rows and rows[-1].revision > kept:
+                rows.pop()
+        else:
+            rows.append(record)
+    begin = max((i for i, row in enumerate(rows) if row.kind == "started"), default=0)
+    table, fault = Table(), None
+    for i, record in enumerate(rows):
+        if i < begin and record.kind not in ("seated", "left", "started"):
+            continue  # an earlier game's moves lead nowhere any more
+        try:
+            result = advance(table, record)
+        except NotationError as error:
+            fault = str(error)
+            break
+        if isinstance(result, Refusal):
+            fault = f"record {record.revision}: {record.kind!r} is refused: {result.reason.value}"
+            break
+        table = result.table
+    return Unfolded(replace(table, revision=last), table.revision, fault)
