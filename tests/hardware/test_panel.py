@@ -1,0 +1,331 @@
+"""The button through gpiozero's mock pins: scripted edges in, gestures out, no thread lost."""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from gpiozero.pins.mock import MockFactory, MockPin
+
+import hardware.panel
+from companion.errors import PinsUnavailable
+from hardware.gesture import Gesture, GestureConfig
+from hardware.panel import Panel, open_panel
+
+PRESS, HOLD = Gesture.PRESS, Gesture.HOLD
+PIN = 17
+PATIENCE_S = 10.0
+"""For what must come; it comes in milliseconds."""
+
+
+class Ear:
+    """Takes gestures on the panel's thread and hands them to the test, one at a time."""
+
+    def __init__(self) -> None:
+        self._heard: queue.SimpleQueue[Gesture] = queue.SimpleQueue()
+        self.let_go_on = threading.Event()
+        self.let_go_on.set()
+        self.raises: Exception | None = None
+
+    def __call__(self, told: Gesture) -> None:
+        self._heard.put(told)
+        assert self.let_go_on.wait(PATIENCE_S)
+        if self.raises is not None:
+            raise self.raises
+
+    def next(self) -> Gesture:
+        return self._heard.get(timeout=PATIENCE_S)
+
+    @property
+    def is_silent(self) -> bool:
+        return self._heard.empty()
+
+
+class Clock:
+    """Stands still until a test moves it."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def pins() -> Iterator[MockFactory]:
+    factory = MockFactory()
+    yield factory
+    factory.close()
+
+
+@pytest.fixture
+def ear() -> Ear:
+    return Ear()
+
+
+def push(pin: Any, clock: Clock, *, kept_s: float = 0.1) -> None:
+    pin.drive_low()
+    clock.now_s += kept_s
+    pin.drive_high()
+    clock.now_s += 0.1
+
+
+def test_a_push_on_the_pin_is_one_press(pins: MockFactory, ear: Ear) -> None:
+    with open_panel("mock", PIN, ear, pin_factory=pins) as panel:
+        assert panel.state == "mock"
+        assert panel.has_on_screen_button
+        pins.pin(PIN).drive_low()
+        assert ear.is_silent, "it may still become a hold"
+        pins.pin(PIN).drive_high()
+        assert ear.next() is PRESS
+    assert ear.is_silent
+
+
+def test_bounces_while_the_game_is_busy_are_presses_by_their_own_times(
+    pins: MockFactory, ear: Ear
+) -> None:
+    clock = Clock()
+    with open_panel("mock", PIN, ear, pin_factory=pins, clock=clock) as panel:
+        pin = pins.pin(PIN)
+        ear.let_go_on.clear()
+        panel.press()
+        assert ear.next() is PRESS  # and the thread now waits in the callback
+        for _ in range(2):
+            clock.now_s += 1.0
+            for n in range(20):
+                (pin.drive_high if n % 2 else pin.drive_low)()
+                clock.now_s += 0.0005
+            push(pin, clock)
+        clock.now_s += 1.0
+        push(pin, clock, kept_s=3.0)
+        ear.let_go_on.set()
+        assert [ear.next() for _ in range(3)] == [PRESS, PRESS, HOLD]
+    assert ear.is_silent
+
+
+def test_a_hold_is_told_while_the_button_is_still_down(pins: MockFactory, ear: Ear) -> None:
+    config = GestureConfig(debounce_s=0.005, hold_s=0.02)
+    clock = Clock()
+    with open_panel("mock", PIN, ear, pin_factory=pins, config=config, clock=clock) as panel:
+        pins.pin(PIN).drive_low()
+        assert ear.next() is HOLD
+        clock.now_s += 1.0
+        pins.pin(PIN).drive_high()
+        clock.now_s += 1.0
+        panel.press()
+        assert ear.next() is PRESS
+    assert ear.is_silent
+
+
+def test_the_on_screen_button_moves_the_mock_pin(pins: MockFactory, ear: Ear) -> None:
+    with open_panel("mock", PIN, ear, pin_factory=pins) as panel:
+        pin = pins.pin(PIN)
+        pin.clear_states()
+        panel.press()
+        assert ear.next() is PRESS
+        assert [state.state for state in pin.states] == [True, False, True]
+
+
+def test_the_on_screen_button_works_without_any_pins(ear: Ear) -> None:
+    with open_panel("none", PIN, ear) as panel:
+        assert panel.state == "none"
+        assert panel.has_on_screen_button
+        panel.press()
+        assert ear.next() is PRESS
+    assert ear.is_silent
+
+
+def test_a_callback_that_raises_costs_one_line_and_not_the_button(
+    ear: Ear, caplog: pytest.LogCaptureFixture
+) -> None:
+    with open_panel("none", PIN, ear) as panel:
+        ear.raises = RuntimeError("the table fell over")
+        panel.press()
+        assert ear.next() is PRESS
+        panel.press()
+        assert ear.next() is PRESS
+    failures = [record for record in caplog.records if record.levelno == logging.ERROR]
+    assert failures
+    assert "the button goes on" in failures[0].getMessage()
+    caplog.clear()
+
+
+def test_a_closed_panel_is_quiet_lets_its_pin_go_and_says_so(pins: MockFactory, ear: Ear) -> None:
+    panel = open_panel("mock", PIN, ear, pin_factory=pins)
+    panel.close()
+    panel.close()
+    pins.pin(PIN).drive_low()
+    pins.pin(PIN).drive_high()
+    with pytest.raises(PinsUnavailable, match="expected an open panel"):
+        panel.press()
+    assert "button" not in {thread.name for thread in threading.enumerate()}
+    with open_panel("mock", PIN, ear, pin_factory=pins) as again:
+        again.press()
+        assert ear.next() is PRESS
+    assert ear.is_silent
+
+
+def test_a_panel_can_be_closed_from_its_own_callback() -> None:
+    panels: list[Panel] = []
+    done = threading.Event()
+
+    def shut(_: Gesture) -> None:
+        panels[0].close()
+        done.set()
+
+    panels.append(open_panel("none", PIN, shut))
+    panels[0].press()
+    assert done.wait(PATIENCE_S)
+
+
+class PinWithFaults(MockPin):  # type: ignore[misc]
+    """A pin that can fail to be read, and tells how often it was read."""
+
+    is_broken = False
+
+    def __init__(self, factory: MockFactory, info: Any) -> None:
+        self.reads: queue.SimpleQueue[bool] = queue.SimpleQueue()
+        super().__init__(factory, info)
+
+    def _get_state(self) -> bool:
+        self.reads.put(self.is_broken)
+        if self.is_broken:
+            raise OSError("the chip is gone")
+        return bool(super()._get_state())
+
+    def wait_for_reads(self, *, broken: bool) -> None:
+        """Two of them: when the second comes, the first has been dealt with."""
+        for _ in range(2):
+            while self.reads.get(timeout=PATIENCE_S) is not broken:
+                pass
+
+
+def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
+    ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    factory = MockFactory(pin_class=PinWithFaults)
+    pin = factory.pin(PIN)
+    with open_panel("lgpio", PIN, ear, pin_factory=factory) as panel:
+        assert (panel.state, panel.has_on_screen_button) == ("ok", False)
+        pin.is_broken = True
+        pin.wait_for_reads(broken=True)
+        assert (panel.state, panel.has_on_screen_button) == ("lost", True)
+        panel.press()
+        assert ear.next() is PRESS, "the page's button works meanwhile"
+        pin.is_broken = False
+        pin.wait_for_reads(broken=False)
+        assert panel.state == "ok"
+        pin.drive_low()
+        pin.drive_high()
+        assert ear.next() is PRESS
+    factory.close()
+    told = [record.getMessage() for record in caplog.records]
+    assert told == [
+        "button: the pin can no longer be read: the chip is gone",
+        "button: the pin can be read again",
+    ]
+
+
+def test_an_edge_the_pin_library_dropped_does_not_turn_a_press_into_a_hold(ear: Ear) -> None:
+    config = GestureConfig(debounce_s=0.005, hold_s=0.05)
+    factory = MockFactory(pin_class=PinWithFaults)
+    pin = factory.pin(PIN)
+    with open_panel("lgpio", PIN, ear, pin_factory=factory, config=config):
+        pin.drive_low()
+        pin._state = True  # let go, and nobody was told
+        assert ear.next() is PRESS
+        pin.drive_low()  # else gpiozero's own hold timer keeps `close` waiting for a second
+        pin.drive_high()
+    factory.close()
+
+
+class PinThatIsDown(MockPin):  # type: ignore[misc]
+    """A pin somebody leans on while the program starts."""
+
+    def _set_pull(self, value: str) -> None:
+        self._pull = value
+        self._state = False
+
+
+def test_a_button_that_is_down_at_the_start_counts_only_after_it_was_let_go(
+    ear: Ear, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    factory = MockFactory(pin_class=PinThatIsDown)
+    pin = factory.pin(PIN)
+    with open_panel("mock", PIN, ear, pin_factory=factory, clock=clock):
+        clock.now_s += 60
+        pin.drive_high()
+        clock.now_s += 60
+        push(pin, clock)
+        assert ear.next() is PRESS
+    assert ear.is_silent
+    factory.close()
+    assert "it is down already" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("factory", "pin", "line"),
+    [
+        ("pigpio", 17, "pins: expected one of auto, lgpio, mock, none, got 'pigpio'"),
+        ("mock", 28, "button pin: expected a BCM number from 0 to 27, got 28"),
+        ("none", -1, "button pin: expected a BCM number from 0 to 27, got -1"),
+        ("auto", True, "button pin: expected a BCM number from 0 to 27, got True"),
+        ("mock", "17", "button pin: expected a BCM number from 0 to 27, got '17'"),
+    ],
+)
+def test_nonsense_is_refused_in_one_line(factory: str, pin: int, line: str, ear: Ear) -> None:
+    with pytest.raises(PinsUnavailable) as raised:
+        open_panel(factory, pin, ear)
+    assert str(raised.value) == line
+
+
+def test_a_pin_that_is_taken_is_refused_in_one_line(pins: MockFactory, ear: Ear) -> None:
+    with (
+        open_panel("mock", PIN, ear, pin_factory=pins),
+        pytest.raises(PinsUnavailable, match=r"^mock pins: cannot open GPIO17: .*in use"),
+    ):
+        open_panel("mock", PIN, ear, pin_factory=pins)
+
+
+def test_without_lgpio_auto_takes_the_mock_and_says_why(
+    ear: Ear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "lgpio", None)
+    with open_panel("auto", PIN, ear) as panel:
+        assert panel.state == "mock"
+        assert panel.note is not None
+        assert "apt install python3-lgpio" in panel.note
+        assert "\n" not in panel.note
+        panel.press()
+        assert ear.next() is PRESS
+    with pytest.raises(PinsUnavailable, match=r"^lgpio pins: cannot open GPIO17: lgpio is not"):
+        open_panel("lgpio", PIN, ear)
+
+
+@pytest.mark.parametrize("variable", ["RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR", None])
+def test_lgpio_is_given_a_directory_for_its_pipes_before_it_is_imported(
+    variable: str | None, ear: Ear, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lgpio.py").write_text("raise OSError('this chip does not exist')\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for module in ("lgpio", "gpiozero.pins.lgpio"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
+    for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LG_WD", "")
+    if variable is not None:
+        monkeypatch.setenv(variable, str(tmp_path))
+    with pytest.raises(PinsUnavailable, match=r"GPIO17: this chip does not exist$"):
+        open_panel("lgpio", PIN, ear)
+    place = Path(os.environ["LG_WD"])
+    assert place.is_dir()
+    assert (place == tmp_path) is (variable is not None)

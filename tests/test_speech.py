@@ -1,0 +1,244 @@
+"""The voice, against a stand-in for espeak-ng that reports what it was asked, and the real one."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import wave
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from companion.errors import ConfigError
+from companion.speech import VOICES, Speaker
+
+PATIENCE_S = 20.0
+"""For what must come; it comes in milliseconds."""
+
+STAND_IN = """#!/bin/sh
+# Says on the pipe what it was asked, and whether another one is still at it.
+text=$(cat)
+exec 9>"{folder}/one-voice"
+if flock -n 9; then alone=alone; else alone=TWO-VOICES; fi
+printf '%s|%s|%s\\n' "$alone" "$*" "$text" >"{folder}/pipe"
+case "$text" in
+  *forever*) exec sleep 60 ;;
+  *crash*) echo "cannot open the sound" >&2; exit 3 ;;
+  *no-card*) echo "ALSA lib: blah" >&2; echo "error: No such file or directory" >&2 ;;
+esac
+printf 'said|%s\\n' "$text" >"{folder}/pipe"
+"""
+
+
+class StandIn:
+    """A program named espeak-ng on the PATH, and the pipe it reports on."""
+
+    def __init__(self, folder: Path) -> None:
+        program = folder / "espeak-ng"
+        program.write_text(STAND_IN.format(folder=folder))
+        program.chmod(0o755)
+        os.mkfifo(folder / "pipe")
+        # Open for both, so that neither side waits for the other to open it.
+        self._pipe = os.open(folder / "pipe", os.O_RDWR)
+        self._lines: list[str] = []
+        self._rest = b""
+
+    def line(self) -> str:
+        """The next line it reported."""
+        while not self._lines:
+            ready, _, _ = select.select([self._pipe], [], [], PATIENCE_S)
+            assert ready, "the voice said nothing"
+            *lines, self._rest = (self._rest + os.read(self._pipe, 65536)).split(b"\n")
+            self._lines += [line.decode() for line in lines]
+        return self._lines.pop(0)
+
+    def all_lines(self) -> list[str]:
+        """Whatever it reported until now."""
+        found = [*self._lines]
+        while select.select([self._pipe], [], [], 0)[0]:
+            found += os.read(self._pipe, 65536).decode().splitlines()
+        return found
+
+    def close(self) -> None:
+        os.close(self._pipe)
+
+
+@pytest.fixture
+def voice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[StandIn]:
+    stand_in = StandIn(tmp_path)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    yield stand_in
+    stand_in.close()
+
+
+@pytest.fixture
+def speaker(voice: StandIn) -> Iterator[Speaker]:
+    speaker = Speaker(volume=80, words_per_minute=150)
+    yield speaker
+    speaker.close()
+
+
+def test_a_text_goes_in_through_the_standard_input(voice: StandIn, speaker: Speaker) -> None:
+    assert speaker.can_speak
+    speaker.say("White seven.", "en")
+    assert voice.line() == "alone|-v en --stdin -b 1 -a 80 -s 150|White seven."
+    assert voice.line() == "said|White seven."
+    assert speaker.wait_until_silent(PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("-w /tmp/owned --help", "-w /tmp/owned --help"),
+        ("$(touch owned); `id` && 'x' \"y\"", "$(touch owned); `id` && 'x' \"y\""),
+        ("Zoë würfelt sieben", "Zoë würfelt sieben"),
+        ("one\x01c\x00two\nthree\x1b", "one c two three "),
+    ],
+)
+def test_no_text_is_more_than_text(
+    text: str, said: str, voice: StandIn, speaker: Speaker, tmp_path: Path
+) -> None:
+    speaker.say(text, "de")
+    assert voice.line() == f"alone|-v de --stdin -b 1 -a 80 -s 150|{said}"
+    assert voice.line() == f"said|{said}"
+    assert not (tmp_path / "owned").exists()
+
+
+def test_the_newest_text_stops_the_one_being_said(voice: StandIn, speaker: Speaker) -> None:
+    speaker.say("on and on forever", "en")
+    assert voice.line().endswith("|on and on forever")
+    speaker.say("White seven.", "en")
+    assert voice.line().startswith("alone|"), "the first voice had ended before"
+    assert voice.line() == "said|White seven."
+
+
+def test_of_many_texts_the_last_is_said_and_never_two_at_once(
+    voice: StandIn, speaker: Speaker
+) -> None:
+    for n in range(40):
+        speaker.say(f"number {n} forever", "en")
+    speaker.say("the last word", "en")
+    lines = []
+    while not lines or lines[-1] != "said|the last word":
+        lines.append(voice.line())
+    assert not [line for line in lines if line.startswith("TWO-VOICES")]
+    assert speaker.wait_until_silent(PATIENCE_S)
+    assert voice.all_lines() == []
+
+
+def test_stop_and_close_silence_it(voice: StandIn, speaker: Speaker) -> None:
+    speaker.say("on and on forever", "en")
+    voice.line()
+    speaker.stop()
+    assert speaker.wait_until_silent(PATIENCE_S)
+    speaker.say("again forever", "en")
+    assert voice.line().startswith("alone|")
+    speaker.close()
+    speaker.close()
+    assert speaker.wait_until_silent(PATIENCE_S)
+    speaker.say("too late", "en")
+    assert speaker.wait_until_silent(PATIENCE_S)
+    assert voice.all_lines() == []
+
+
+def test_a_stop_right_after_say_leaves_nothing_running(voice: StandIn, speaker: Speaker) -> None:
+    for _ in range(20):
+        speaker.say("on and on forever", "en")
+        speaker.stop()
+    assert speaker.wait_until_silent(PATIENCE_S)
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("crash", "voice: the table stays silent: cannot open the sound"),
+        ("no-card", "voice: the table stays silent: error: No such file or directory"),
+    ],
+)
+def test_sound_that_fails_is_told_once_and_tried_again(
+    text: str, line: str, voice: StandIn, speaker: Speaker, caplog: pytest.LogCaptureFixture
+) -> None:
+    for _ in range(3):
+        speaker.say(text, "en")
+        assert speaker.wait_until_silent(PATIENCE_S)
+        assert not speaker.can_speak
+    assert [record.getMessage() for record in caplog.records] == [line]
+    speaker.say("well again", "en")
+    assert speaker.wait_until_silent(PATIENCE_S)
+    assert speaker.can_speak
+    assert caplog.records[-1].getMessage() == "voice: the sound works again"
+
+
+def test_being_stopped_is_no_failure(
+    voice: StandIn, speaker: Speaker, caplog: pytest.LogCaptureFixture
+) -> None:
+    speaker.say("on and on forever", "en")
+    voice.line()
+    speaker.stop()
+    assert speaker.wait_until_silent(PATIENCE_S)
+    assert speaker.can_speak
+    assert caplog.records == []
+
+
+def test_without_espeak_the_table_plays_on_and_says_so_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    speaker = Speaker()
+    assert not speaker.can_speak
+    for _ in range(2):
+        speaker.say("White seven.", "en")
+        assert speaker.wait_until_silent(PATIENCE_S)
+    speaker.close()
+    assert [record.getMessage() for record in caplog.records] == [
+        "voice: the table stays silent: espeak-ng is not installed (apt install espeak-ng)"
+    ]
+
+
+def test_a_program_that_cannot_be_run_is_silence_too(
+    voice: StandIn, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    speaker = Speaker()
+    (tmp_path / "espeak-ng").write_text("#!/no/such/interpreter\n")
+    speaker.say("White seven.", "en")
+    assert speaker.wait_until_silent(PATIENCE_S)
+    speaker.close()
+    assert "the table stays silent: [Errno 2]" in caplog.text
+
+
+def test_muted_means_no_process_at_all(voice: StandIn) -> None:
+    speaker = Speaker(volume=0)
+    assert not speaker.can_speak
+    speaker.say("White seven.", "en")
+    assert speaker.wait_until_silent(PATIENCE_S)
+    speaker.close()
+    assert voice.all_lines() == []
+
+
+@pytest.mark.parametrize(
+    ("volume", "words_per_minute"), [(-1, 165), (201, 165), (100, 79), (100, 451)]
+)
+def test_numbers_espeak_would_not_take_are_refused(volume: int, words_per_minute: int) -> None:
+    with pytest.raises(ConfigError, match=r"^voice: (volume|words_per_minute): expected .*, got "):
+        Speaker(volume=volume, words_per_minute=words_per_minute)
+
+
+def test_an_unknown_language_is_refused(speaker: Speaker) -> None:
+    with pytest.raises(ConfigError, match=r"^voice: language: expected one of en, de, fr, it, got"):
+        speaker.say("Hallo", "nl")
+
+
+@pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed")
+@pytest.mark.parametrize("language", VOICES)
+def test_the_real_espeak_makes_sound_of_it(language: str, tmp_path: Path) -> None:
+    wav = tmp_path / "spoken.wav"
+    speaker = Speaker(wav_path=wav)
+    speaker.say("-7 Ada 7 8", language)
+    assert speaker.wait_until_silent(PATIENCE_S)
+    assert speaker.can_speak
+    speaker.close()
+    with wave.open(str(wav)) as sound:
+        assert sound.getnframes() > sound.getframerate() / 2, "more than half a second"
+        assert any(sound.readframes(sound.getnframes())), "and not silence"
