@@ -28,7 +28,6 @@ from companion.announcer import (
 )
 from companion.engine import (
     PLANS,
-    ActionClosed,
     Answered,
     EndedEarly,
     Event,
@@ -134,14 +133,16 @@ class Session:
         self._call_later, self._draw = call_later, draw
         self._mutex = threading.RLock()
         self._changed = threading.Condition(self._mutex)
-        unfolded = unfold(store.load())
+        records = list(store.load())
+        unfolded = unfold(records)
         self._table = unfolded.table
         self._tray = tray or TrayView("none")
         self._version = 1
         self._announcement: Announcement | None = None
         self._announced = 0
         self._online: dict[int, int] = {}
-        self._keys: OrderedDict[str, None] = OrderedDict()
+        keys = [str(record.data["key"]) for record in records if "key" in record.data]
+        self._keys = OrderedDict.fromkeys(keys[-KEYS_KEPT:])
         self._closing_told_s: float | None = None
         self._closes_at_s: float | None = None
         self._cancel: Cancel | None = None
@@ -451,7 +452,6 @@ class Session:
             except StoreError:
                 LOGGER.exception("the closing of an action could not be kept; trying again")
                 self._cancel = self._call_later(RETRY_S, lambda: self._close_action(revision))
-                raise
 
     # -- telling --------------------------------------------------------------------------
 

@@ -1,0 +1,58 @@
+"""The command line: the only place that prints, exits and sets up logging."""
+
+from __future__ import annotations
+
+import logging
+import sys
+from importlib import import_module
+from typing import Any
+
+import click
+
+from companion.errors import CompanionError
+
+_COMMANDS = {
+    "play": "companion.commands.play",
+    "read": "companion.commands.read",
+    "replay": "companion.commands.replay",
+    "bench": "companion.commands.bench",
+}
+
+
+class _Lazy(click.Group):
+    """A group that imports a command only when it is asked for, so that `--help` is instant."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command = getattr(import_module(_COMMANDS[cmd_name]), cmd_name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="dice-companion")
+@click.option("--verbose", is_flag=True, help="Say on stderr what the parts are doing.")
+def dice_companion(verbose: bool) -> None:
+    """Reads six real dice through a camera and keeps score of Qwixx on everybody's phone."""
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING,
+        format="%(levelname)s %(name)s: %(message)s",
+        stream=sys.stderr,
+    )
+
+
+def main(args: list[str] | None = None) -> Any:
+    """Run the command line; a user's mistake is one line on stderr, never a traceback."""
+    try:
+        return dice_companion.main(args, prog_name="dice-companion", standalone_mode=True)
+    except CompanionError as error:
+        click.echo(f"dice-companion: {error}", err=True)
+        sys.exit(1)
+    except BrokenPipeError:
+        # The reader of our output went away (`| head`); there is nobody left to tell.
+        sys.stderr.close()
+        sys.exit(1)

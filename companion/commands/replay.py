@@ -1,0 +1,78 @@
+"""`dice-companion replay`: judge a recorded game."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from companion.errors import NotationError
+from companion.phrases import load_phrases
+from companion.replay import replay as judge_lines
+
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+@click.command()
+@click.argument("file")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
+def replay(file: str, as_json: bool) -> None:
+    """Judge the recorded games in FILE (JSON Lines, plain or gzip, - for stdin)."""
+    with _lines(file) as lines:
+        for answer in judge_lines(lines, load_phrases("en")):
+            click.echo(json.dumps(answer, ensure_ascii=False) if as_json else _readable(answer))
+
+
+@contextmanager
+def _lines(file: str) -> Iterator[Iterator[str]]:
+    try:
+        raw = sys.stdin.buffer if file == "-" else open(file, "rb")  # noqa: SIM115
+    except OSError as error:
+        raise NotationError(f"{file}: cannot be read: {error.strerror}") from error
+    with raw:
+        buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
+        try:
+            packed = buffered.peek(2)[:2] == _GZIP_MAGIC
+        except OSError as error:
+            raise NotationError(f"{file}: cannot be read: {error.strerror}") from error
+        binary: Any = gzip.GzipFile(fileobj=buffered) if packed else buffered
+        yield _decoded(file, binary)
+
+
+def _decoded(file: str, binary: Any) -> Iterator[str]:
+    try:
+        for line in binary:
+            yield line.decode("utf-8", "replace")  # a bad byte makes its line no JSON
+    except (OSError, EOFError, zlib.error) as error:
+        raise NotationError(f"{file}: cannot be read to its end: {error}") from error
+
+
+def _readable(answer: dict[str, Any]) -> str:
+    if "refused" in answer:
+        return f"  refused ({answer['refused']}): {answer['message']}"
+    match answer["t"]:
+        case "config":
+            return "New game"
+        case "roll":
+            sums = answer["sums"]
+            colours = ", ".join(
+                f"{colour} {' or '.join(map(str, pair))}" for colour, pair in sums["colour"].items()
+            )
+            return f"Roll: white {sums['white']}; {colours}"
+        case "end":
+            totals = ", ".join(str(score["total"]) for score in answer["scores"])
+            winners = ", ".join(f"player {p}" for p in answer["winners"])
+            return f"Over ({answer['end']}): {totals}; won by {winners}"
+    if "scores" not in answer:
+        waiting = ", ".join(f"player {p}" for p in answer["waiting_for"])
+        return f"  player {answer['player']} answered; waiting for {waiting}"
+    closed = f"; closed now: {', '.join(answer['closed_now'])}" if answer["closed_now"] else ""
+    miss = "; miss" if answer.get("miss") else ""
+    return f"  {answer['t']}: scores {answer['scores']}{miss}{closed}"

@@ -1,0 +1,242 @@
+"""The settings of a table: defaults, then a TOML file, then the environment, then flags.
+
+`load` is a function of its arguments; only the composition root calls it, and hands the parts on.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+from companion.errors import ConfigError
+from companion.phrases import LANGUAGES
+
+ENVIRONMENT_PREFIX = "DICE_COMPANION_"
+"""DICE_COMPANION_WEB_PORT=8001 sets `port` of `[web]`."""
+
+PIN_FACTORIES = ("auto", "lgpio", "mock", "none")
+
+
+@dataclass(frozen=True, slots=True)
+class CameraConfig:
+    """The eye's camera.
+
+    Attributes:
+        source: auto, pi, a V4L2 device, a video file, a folder of pictures, simulated or none.
+        width: Pixels asked of the camera.
+        height: Pixels asked of the camera.
+        fps: Frames a second asked of the camera.
+        seed: Makes the simulated tray's throws repeatable; unset draws a new one each start.
+    """
+
+    source: str = "auto"
+    width: int = 640
+    height: int = 480
+    fps: int = 15
+    seed: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PanelConfig:
+    """The button.
+
+    Attributes:
+        factory: auto, lgpio, mock or none.
+        pin: BCM number of the button's pin; the button connects it to ground.
+        debounce_s: How long contacts must be quiet before an edge counts.
+        hold_s: How long a press must last to be a hold.
+    """
+
+    factory: str = "auto"
+    pin: int = 17
+    debounce_s: float = 0.025
+    hold_s: float = 1.5
+
+
+@dataclass(frozen=True, slots=True)
+class WebConfig:
+    """The page: the address and port it is served on."""
+
+    host: str = "0.0.0.0"
+    port: int = 8000
+
+
+@dataclass(frozen=True, slots=True)
+class SoundConfig:
+    """The voice: on or off, its volume (0 to 200) and its words a minute (80 to 450)."""
+
+    enabled: bool = True
+    volume: int = 100
+    words_per_minute: int = 165
+
+
+@dataclass(frozen=True, slots=True)
+class TableConfig:
+    """The table: its language."""
+
+    language: str = "en"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """All settings; `data_dir` is where games are kept."""
+
+    camera: CameraConfig = field(default_factory=CameraConfig)
+    panel: PanelConfig = field(default_factory=PanelConfig)
+    web: WebConfig = field(default_factory=WebConfig)
+    sound: SoundConfig = field(default_factory=SoundConfig)
+    table: TableConfig = field(default_factory=TableConfig)
+    data_dir: Path = Path()
+
+
+SECTIONS = {f.name: f.default_factory for f in fields(Config) if f.name != "data_dir"}
+
+_RANGES: dict[str, tuple[float, float]] = {
+    "camera.width": (160, 4096),
+    "camera.height": (120, 4096),
+    "camera.fps": (1, 60),
+    "panel.pin": (0, 27),
+    "panel.debounce_s": (0.0, 0.2),
+    "panel.hold_s": (0.3, 10.0),
+    "web.port": (0, 65535),
+    "sound.volume": (0, 200),
+    "sound.words_per_minute": (80, 450),
+}
+_CHOICES = {"panel.factory": PIN_FACTORIES, "table.language": LANGUAGES}
+
+
+def load(
+    path: Path | None, environ: Mapping[str, str], flags: Mapping[str, object | None]
+) -> Config:
+    """Put the settings together.
+
+    Args:
+        path: A TOML file that must exist, or None for the usual place, where it need not.
+        environ: The process's environment.
+        flags: Values by "section.key" ("data_dir" alone); None means not given.
+    Raises:
+        ConfigError: A file cannot be read, a key is unknown, or a value does not fit.
+    """
+    config = Config(data_dir=default_data_dir(environ))
+    wanted = path or default_config_path(environ)
+    if path is not None or wanted.is_file():
+        config = _with_file(config, wanted)
+    for name, value in _from_environment(environ).items():
+        where = ENVIRONMENT_PREFIX + name.replace(".", "_").upper()
+        config = _with(config, name, value, where, is_text=True)
+    for name, flag in flags.items():
+        if flag is not None:
+            config = _with(config, name, flag, "--" + name.rpartition(".")[2].replace("_", "-"))
+    return config
+
+
+def default_config_path(environ: Mapping[str, str]) -> Path:
+    """Where the settings file is looked for; systemd's directory wins."""
+    if systemd := environ.get("CONFIGURATION_DIRECTORY"):
+        return Path(systemd.split(":")[0]) / "config.toml"
+    base = environ.get("XDG_CONFIG_HOME") or str(_home(environ) / ".config")
+    return Path(base) / "dice-companion" / "config.toml"
+
+
+def default_data_dir(environ: Mapping[str, str]) -> Path:
+    """Where games are kept; systemd's directory wins."""
+    if systemd := environ.get("STATE_DIRECTORY"):
+        return Path(systemd.split(":")[0])
+    base = environ.get("XDG_STATE_HOME") or str(_home(environ) / ".local" / "state")
+    return Path(base) / "dice-companion"
+
+
+def _home(environ: Mapping[str, str]) -> Path:
+    return Path(environ.get("HOME") or os.path.expanduser("~"))
+
+
+def _with_file(config: Config, path: Path) -> Config:
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path}: is not TOML: {error}") from error
+    for section, values in table.items():
+        if section == "data_dir":
+            config = _with(config, section, values, f"{path}: data_dir")
+            continue
+        if section not in SECTIONS:
+            raise ConfigError(f"{path}: {_unknown(section, [*SECTIONS, 'data_dir'])}")
+        if not isinstance(values, dict):
+            raise ConfigError(f"{path}: {section}: expected a table, got {values!r}")
+        for key, value in values.items():
+            config = _with(config, f"{section}.{key}", value, f"{path}: {section}.{key}")
+    return config
+
+
+def _unknown(name: str, known: list[str]) -> str:
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else f"; known are {', '.join(known)}"
+    return f"unknown setting {name!r}{hint}"
+
+
+def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    known = {name.replace(".", "_").upper(): name for name in setting_names()}
+    found = {}
+    for key, value in environ.items():
+        if key.startswith(ENVIRONMENT_PREFIX):
+            name = known.get(key[len(ENVIRONMENT_PREFIX) :])
+            if name is None:
+                names = [ENVIRONMENT_PREFIX + k for k in known]
+                raise ConfigError(f"environment: {_unknown(key, names)}")
+            found[name] = value
+    return found
+
+
+def setting_names() -> list[str]:
+    """Every setting as "section.key", and data_dir."""
+    names = [f"{s}.{f.name}" for s, make in SECTIONS.items() for f in fields(make())]  # type: ignore[operator]
+    return [*names, "data_dir"]
+
+
+def _with(config: Config, name: str, value: object, where: str, *, is_text: bool = False) -> Config:
+    if name == "data_dir":
+        if not isinstance(value, (str, Path)) or not str(value):
+            raise ConfigError(f"{where}: expected a directory, got {value!r}")
+        return replace(config, data_dir=Path(value).expanduser())
+    section, _, key = name.partition(".")
+    part = getattr(config, section)
+    hints = get_type_hints(type(part))
+    if key not in hints:
+        raise ConfigError(f"{where}: {_unknown(key, list(hints))}")
+    fitted = _fit(value, hints[key], where, is_text=is_text)
+    if name in _RANGES and not _RANGES[name][0] <= fitted <= _RANGES[name][1]:
+        low, high = _RANGES[name]
+        raise ConfigError(f"{where}: expected {low} to {high}, got {value!r}")
+    if name in _CHOICES and fitted not in _CHOICES[name]:
+        raise ConfigError(f"{where}: expected {' or '.join(_CHOICES[name])}, got {value!r}")
+    changed: Any = {section: replace(part, **{key: fitted})}
+    return replace(config, **changed)
+
+
+def _fit(value: object, hint: Any, where: str, *, is_text: bool) -> Any:
+    kinds = [kind for kind in (get_args(hint) or (hint,)) if kind is not type(None)]
+    kind = kinds[0]
+    if is_text and isinstance(value, str) and kind is not str:
+        value = _parsed(value, kind, where)
+    if kind is float and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
+        names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
+        raise ConfigError(f"{where}: expected {names[kind]}, got {value!r}")
+    return value
+
+
+def _parsed(text: str, kind: type, where: str) -> object:
+    if kind is bool:
+        return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
+    try:
+        return kind(text)
+    except ValueError:
+        return text
