@@ -1,0 +1,221 @@
+"""What .ci/setup would do on machines that lack this or that, told by its dry run.
+
+The machines are made of stand-ins: a folder that is the whole PATH, and a python3 that knows
+which modules and libraries it has.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+TOOLS = ("sh", "cat", "cmp", "dirname", "env", "grep", "head", "id", "tail", "test")
+
+PYTHON = """#!/bin/sh
+# Fails for every module and library in its list, and is of the version given.
+case "$*" in
+  *version_info*) exit {too_old} ;;
+  --version) echo "Python 3.9.2" ;;
+esac
+for each in {lacks}; do
+  case "$*" in *"$each"*) exit 1 ;; esac
+done
+exit 0
+"""
+
+
+class Machine:
+    """A copy of the script in a project of its own, on a machine with few programs."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "project"
+        self.bin = folder / "bin"
+        (self.project / ".ci").mkdir(parents=True)
+        self.bin.mkdir()
+        shutil.copy(ROOT / ".ci" / "setup", self.project / ".ci" / "setup")
+        shutil.copy(ROOT / "pyproject.toml", self.project)
+        for tool in TOOLS:
+            found = shutil.which(tool)
+            assert found, f"every Debian has {tool}"
+            (self.bin / tool).symlink_to(found)
+        self.python()
+        self.program("apt-get", 'echo "apt-get $*"')
+
+    def program(self, name: str, body: str = "exit 0") -> None:
+        (self.bin / name).unlink(missing_ok=True)
+        (self.bin / name).write_text(f"#!/bin/sh\n{body}\n")
+        (self.bin / name).chmod(0o755)
+
+    def python(self, *lacks: str, too_old: bool = False) -> None:
+        self.program("python3")
+        (self.bin / "python3").write_text(
+            PYTHON.format(lacks=" ".join(lacks) or "''nothing", too_old=int(too_old))
+        )
+
+    def user(self, number: int) -> None:
+        self.program("id", f"echo {number}")
+
+    def set_up(self, purpose: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(self.project / ".ci" / "setup"), *purpose.split()],
+            env={"PATH": str(self.bin), "PYTHON": str(self.bin / "python3"), **environment},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def would_install(done: subprocess.CompletedProcess[str]) -> set[str]:
+    """The packages a dry run names, the fonts left out (they are looked for by their place)."""
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stdout.splitlines() if line.startswith("would install from")]
+    return {each for line in lines for each in line.split(": ")[1].split()} - {"fonts-dejavu-core"}
+
+
+def test_a_dry_run_for_play_needs_no_browser_and_no_voice(machine: Machine) -> None:
+    done = machine.set_up("play", DRY_RUN="1")
+    assert would_install(done) == set()
+    assert "would make .venv with" in done.stdout
+    assert "for development" not in done.stdout
+    assert not (machine.project / ".venv").exists()
+
+
+def test_the_tests_need_a_browser_and_a_voice(machine: Machine) -> None:
+    done = machine.set_up("test", DRY_RUN="1")
+    assert would_install(done) == {"chromium", "espeak-ng"}
+    assert "for development too" in done.stdout
+    machine.program("chromium")
+    machine.program("espeak-ng")
+    assert would_install(machine.set_up("test", DRY_RUN="1")) == set()
+
+
+@pytest.mark.parametrize(
+    ("lacks", "package"),
+    [
+        ("ensurepip", "python3-venv"),
+        ("libGL.so.1", "libgl1"),
+        ("libgthread-2.0.so.0", "libglib2.0-0"),
+    ],
+)
+def test_what_python_lacks_is_named_by_its_package(
+    lacks: str, package: str, machine: Machine
+) -> None:
+    machine.python(lacks)
+    assert would_install(machine.set_up("play", DRY_RUN="1")) == {package}
+
+
+@pytest.mark.parametrize(
+    ("has_sudo", "line"),
+    [
+        (True, "    sudo apt-get update && sudo apt-get install -y --no-install-recommends {}"),
+        (False, "    su -c 'apt-get update && apt-get install -y --no-install-recommends {}'"),
+    ],
+)
+def test_who_may_not_install_is_given_the_one_line_and_nothing_is_done(
+    has_sudo: bool, line: str, machine: Machine
+) -> None:
+    machine.python("ensurepip", "libGL")
+    machine.user(1000)
+    if has_sudo:
+        machine.program("sudo", "exit 1")  # it wants a password
+    done = machine.set_up("play")
+    assert done.returncode == 1
+    assert line.format("python3-venv libgl1") in done.stderr.splitlines()
+    assert done.stderr.count("install -y") == 1
+    assert done.stdout == ""
+    assert not (machine.project / ".venv").exists()
+
+
+@pytest.mark.parametrize("as_root", [True, False])
+def test_who_may_install_does(as_root: bool, machine: Machine) -> None:
+    machine.python("libGL")
+    machine.user(0 if as_root else 1000)
+    log = machine.project / "log"
+    machine.program("sudo", f'[ "$1" = -n ] && exit 0\necho sudo >>"{log}"\nexec "$@"')
+    machine.program("apt-get", f'echo "$*" >>"{log}"\n[ "$1" = update ]')  # the install fails
+    done = machine.set_up("play")
+    assert done.returncode == 1
+    assert "could not install" in done.stderr
+    assert "libgl1" in done.stderr
+    lines = log.read_text().splitlines()
+    assert lines.count("sudo") == (0 if as_root else 2)
+    assert [line.split()[0] for line in lines if line != "sudo"] == ["update", "install"]
+
+
+def test_without_apt_the_packages_are_named(machine: Machine) -> None:
+    (machine.bin / "apt-get").unlink()
+    machine.python("libGL")
+    done = machine.set_up("play")
+    assert done.returncode == 1
+    assert "no apt-get; please install what Debian calls: libgl1" in done.stderr
+
+
+def test_an_old_python_is_refused_by_its_version(machine: Machine) -> None:
+    machine.python(too_old=True)
+    done = machine.set_up("play")
+    assert done.returncode == 1
+    assert "expected Python 3.11 or newer" in done.stderr
+    assert "found Python 3.9.2" in done.stderr
+
+
+def test_a_pi_gets_camera_and_pins_from_apt_and_a_venv_that_sees_them(machine: Machine) -> None:
+    machine.python("picamera2", "lgpio", "'cv2'", "libGL")
+    machine.program("apt-cache", "echo '  Candidate: 1.0'")
+    done = machine.set_up("pi", DRY_RUN="1")
+    assert would_install(done) == {
+        "python3-picamera2",
+        "python3-lgpio",
+        "python3-opencv",
+        "libgl1",
+        "espeak-ng",
+    }
+    assert "--system-site-packages" in done.stdout
+
+
+def test_what_the_archive_lacks_is_said_and_left_out(machine: Machine) -> None:
+    machine.python("picamera2")
+    machine.program("apt-cache", "echo '  Candidate: (none)'")
+    done = machine.set_up("pi", DRY_RUN="1")
+    assert would_install(done) == set()
+    assert "so without it: python3-picamera2" in done.stderr
+
+
+def test_a_second_run_has_nothing_to_do_until_the_dependencies_change(machine: Machine) -> None:
+    venv = machine.project / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(machine.bin / "python3")
+    project = machine.project / "pyproject.toml"
+    (venv / "set-up-to-test").write_text(f"# {machine.project} \n{project.read_text()}")
+    for purpose in ("play", "test"):
+        done = machine.set_up(purpose, DRY_RUN="1")
+        assert "into .venv" not in done.stdout
+        assert "would make" not in done.stdout
+    project.write_text(project.read_text() + "# another dependency\n")
+    assert "would install into .venv" in machine.set_up("play", DRY_RUN="1").stdout
+    (venv / "bin" / "python").unlink()
+    assert "would make .venv" in machine.set_up("play", DRY_RUN="1").stdout
+
+
+@pytest.mark.parametrize("purpose", ["", "everything"])
+def test_an_unknown_purpose_is_wrong_usage(purpose: str, machine: Machine) -> None:
+    done = machine.set_up(purpose)
+    assert done.returncode == 2
+    assert done.stderr == "usage: .ci/setup play|test|pi\n"
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
+def test_make_lists_its_commands() -> None:
+    done = subprocess.run(["make", "-s", "help"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0
+    for command in ("play", "test", "test-slow", "lint", "pi", "clean"):
+        assert f"make {command} " in done.stdout
