@@ -1,0 +1,105 @@
+"""A session on stage: a clock that is moved by hand, timers that run when it passes them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from companion.announcer import Announcement, Doubt
+from companion.engine import DieColour, Roll
+from companion.phrases import load_phrases
+from companion.ports import Store, TrayView
+from companion.session import Declined, Joined, Session
+from companion.store import SqliteStore
+
+
+class Time:
+    """Seconds that pass only when told to."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+        self._timers: list[tuple[float, Callable[[], None], list[bool]]] = []
+
+    def clock(self) -> float:
+        return self.now_s
+
+    def call_later(self, seconds: float, call: Callable[[], None]) -> Callable[[], None]:
+        alive = [True]
+        self._timers.append((self.now_s + seconds, call, alive))
+        return lambda: alive.__setitem__(0, False)
+
+    def pass_s(self, seconds: float) -> None:
+        until = self.now_s + seconds
+        while due := sorted((t for t in self._timers if t[0] <= until), key=lambda t: t[0]):
+            timer = due[0]
+            self._timers.remove(timer)
+            self.now_s = max(self.now_s, timer[0])
+            if timer[2][0]:
+                timer[1]()
+        self.now_s = until
+
+
+class Stage:
+    """A session with its store on disk, its time and all it announced."""
+
+    def __init__(self, directory: Path, *, store: Store | None = None) -> None:
+        self.directory = directory
+        self.time = Time()
+        self.store = store or SqliteStore(directory)
+        self.session = Session(
+            self.store,
+            load_phrases("en"),
+            clock=self.time.clock,
+            now_text=lambda: "2026-11-20T20:15:00+01:00",
+            call_later=self.time.call_later,
+            draw=lambda n: 0,
+        )
+        self.told: list[Announcement] = []
+        self.confirmed = 0
+        self.session.listeners.append(self.told.append)
+        self.session.on_confirmed.append(self._count)
+
+    def _count(self) -> None:
+        self.confirmed += 1
+
+    def again(self) -> Stage:
+        """The same table after the plug was pulled."""
+        self.store.close()
+        return Stage(self.directory)
+
+    def seat(self, *names: str) -> list[str]:
+        """Give people seats; their tokens."""
+        tokens = []
+        for name in names:
+            joined = self.session.join(name)
+            assert isinstance(joined, Joined), joined
+            tokens.append(joined.token)
+        return tokens
+
+    def roll(self, low: int, high: int, **colour: int) -> Declined | None:
+        """Dice come to rest and the button is pressed."""
+        values = {"red": 3, "yellow": 3, "green": 3, "blue": 3} | colour
+        roll = Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v})
+        self.session.see(TrayView("ok", roll))
+        return self.session.press()
+
+    def answer(self, seat: int, box: str | None, *, done: bool = True, key: str = "") -> str:
+        """Answer in the open action; the code it was declined with, or ""."""
+        state = self.state
+        declined = self.session.answer(seat, state.turn, state.action, box, done=done, key=key)
+        return declined.code if declined else ""
+
+    @property
+    def game(self):  # type: ignore[no-untyped-def]
+        game = self.session.view().table.game
+        assert game is not None
+        return game
+
+    @property
+    def state(self):  # type: ignore[no-untyped-def]
+        return self.game.state
+
+
+def leaning(colour: str) -> TrayView:
+    """A tray whose one die leans."""
+    return TrayView("cocked", doubts=(Doubt("cocked", colour),))

@@ -1,0 +1,107 @@
+"""The log on a real disk, whole and damaged."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from companion.errors import StoreError
+from companion.records import Record
+from companion.store import FILE_NAME, SqliteStore
+from companion.table import unfold
+
+RECORDS = tuple(
+    Record(n, "seated", {"seat": n, "name": f"Zoë {n}", "token_hash": "x"}, "2026-11-20T20:00Z")
+    for n in range(1, 4)
+)
+
+
+def test_what_was_kept_comes_back(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "deep" / "down")
+    store.append(RECORDS[:2])
+    store.append(RECORDS[2:])
+    store.close()
+    store.close()
+    assert tuple(SqliteStore(tmp_path / "deep" / "down").load()) == RECORDS
+
+
+def test_records_are_kept_all_or_none(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    with pytest.raises(StoreError, match="cannot be written"):
+        store.append((*RECORDS, RECORDS[0]))
+    assert tuple(store.load()) == ()
+    store.append(RECORDS)
+    assert tuple(store.load()) == RECORDS
+
+
+def test_commits_are_synced(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    assert store._db.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(StoreError, match="file"):
+        SqliteStore(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "junk", [b"this is no database, " * 500, b"SQLite format 3\0" + b"\xff" * 9000]
+)
+def test_a_damaged_file_is_set_aside_and_play_goes_on(tmp_path: Path, junk: bytes) -> None:
+    (tmp_path / FILE_NAME).write_bytes(junk)
+    store = SqliteStore(tmp_path)
+    assert store.notice is not None
+    assert "damaged-1" in store.notice
+    assert (tmp_path / "games.damaged-1").read_bytes() == junk
+    store.append(RECORDS)
+    store.close()
+    (tmp_path / FILE_NAME).write_bytes(junk)
+    assert "damaged-2" in (SqliteStore(tmp_path).notice or "")
+
+
+def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    many = [
+        Record(n, "seated", {"seat": 0, "name": "x" * 300, "token_hash": ""}) for n in range(1, 400)
+    ]
+    store.append(tuple(many))
+    store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    store.close()
+    path = tmp_path / FILE_NAME
+    data = bytearray(path.read_bytes())
+    half = len(data) // 2
+    data[half : half + 20_000] = b"\x55" * 20_000
+    path.write_bytes(data)
+    store = SqliteStore(tmp_path)
+    assert store.notice is not None
+    saved = tuple(store.load())
+    assert 20 < len(saved) < 399
+    assert saved == tuple(many[: len(saved)])
+
+
+def test_a_row_that_is_no_json_ends_the_log_there(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    store.append(RECORDS)
+    store.close()
+    with sqlite3.connect(tmp_path / FILE_NAME) as db:
+        db.execute("UPDATE log SET data = '{\"seat' WHERE revision = 2")
+    db.close()
+    unfolded = unfold(SqliteStore(tmp_path).load())
+    assert [seat.number for seat in unfolded.table.seats] == [1]
+    assert (unfolded.kept, unfolded.table.revision) == (1, 3)
+    assert unfolded.fault
+
+
+def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
+    SqliteStore(tmp_path).close()
+    with sqlite3.connect(tmp_path / FILE_NAME) as db:
+        db.execute("PRAGMA user_version=99")
+    db.close()
+    before = (tmp_path / FILE_NAME).read_bytes()
+    with pytest.raises(StoreError, match="newer version"):
+        SqliteStore(tmp_path)
+    assert (tmp_path / FILE_NAME).read_bytes() == before
