@@ -1,0 +1,78 @@
+"""Settings: who wins, and what a wrong one says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from companion.config import Config, default_data_dir, load, setting_names
+from companion.errors import ConfigError
+
+
+def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[web]\nport = 1001\nhost = '::1'\n[panel]\npin = 5\nhold_s = 2\n")
+    environ = {"DICE_COMPANION_WEB_PORT": "1002", "DICE_COMPANION_PANEL_PIN": "6", "HOME": "/h"}
+    config = load(path, environ, {"web.port": 1003, "panel.pin": None})
+    assert (config.web.port, config.web.host) == (1003, "::1")
+    assert (config.panel.pin, config.panel.hold_s) == (6, 2.0)
+    assert config.camera == Config().camera
+    assert config.data_dir == Path("/h/.local/state/dice-companion")
+
+
+def test_systemd_names_the_directories(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[sound]\nenabled = false\n")
+    config = load(None, {"CONFIGURATION_DIRECTORY": str(tmp_path), "STATE_DIRECTORY": "/s"}, {})
+    assert config.sound.enabled is False
+    assert config.data_dir == Path("/s")
+    assert default_data_dir({"XDG_STATE_HOME": "/x"}) == Path("/x/dice-companion")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("web = 3", "web: expected a table, got 3"),
+        ("[wbe]\nport = 1", "did you mean 'web'"),
+        ("[web]\nprot = 1", "did you mean 'port'"),
+        ("[web]\nport = 'x'", "web.port: expected a whole number, got 'x'"),
+        ("[web]\nport = true", "expected a whole number, got True"),
+        ("[web]\nport = 70000", "expected 0 to 65535, got 70000"),
+        ("[panel]\nhold_s = 'long'", "panel.hold_s: expected a number, got 'long'"),
+        ("[panel]\nfactory = 'x'", "expected auto or lgpio or mock or none"),
+        ("[table]\nlanguage = 'xx'", "expected en"),
+        ("[web\n", "is not TOML"),
+        ("data_dir = 5", "expected a directory"),
+    ],
+)
+def test_a_wrong_setting_is_named(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError) as caught:
+        load(path, {}, {})
+    assert said in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_named_file_must_be_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"nix\.toml: cannot be read"):
+        load(tmp_path / "nix.toml", {}, {})
+    assert load(None, {"HOME": str(tmp_path)}, {}).web.port == 8000
+
+
+@pytest.mark.parametrize(
+    ("environ", "said"),
+    [
+        ({"DICE_COMPANION_WEB_PROT": "1"}, "DICE_COMPANION_WEB_PORT"),
+        ({"DICE_COMPANION_WEB_PORT": "many"}, "expected a whole number, got 'many'"),
+        ({"DICE_COMPANION_SOUND_ENABLED": "perhaps"}, "expected true or false"),
+    ],
+)
+def test_a_wrong_variable_is_named(environ: dict[str, str], said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        load(None, {**environ, "HOME": "/nowhere"}, {})
+
+
+def test_every_setting_has_a_name() -> None:
+    assert {"web.port", "camera.source", "data_dir"} <= set(setting_names())
