@@ -174,7 +174,6 @@ def test_an_old_python_is_refused_by_its_version(machine: Machine) -> None:
 
 def test_a_pi_gets_camera_and_pins_from_apt_and_a_venv_that_sees_them(machine: Machine) -> None:
     machine.python("picamera2", "lgpio", "'cv2'", "libGL")
-    machine.program("apt-cache", "echo '  Candidate: 1.0'")
     done = machine.set_up("pi", DRY_RUN="1")
     assert would_install(done) == {
         "python3-picamera2",
@@ -188,7 +187,7 @@ def test_a_pi_gets_camera_and_pins_from_apt_and_a_venv_that_sees_them(machine: M
 
 def test_what_the_archive_lacks_is_said_and_left_out(machine: Machine) -> None:
     machine.python("picamera2", "libGL")
-    machine.program("apt-cache", "[ $2 = libgl1 ] && echo '  Candidate: 1.0'")
+    machine.program("apt-get", 'case "$*" in "install --simulate "*libgl1) exit 0;; esac; exit 100')
     done = machine.set_up("pi", DRY_RUN="1")
     assert would_install(done) == {"libgl1"}
     assert "so without: python3-picamera2 espeak-ng (Rasp" in done.stderr
@@ -196,7 +195,7 @@ def test_what_the_archive_lacks_is_said_and_left_out(machine: Machine) -> None:
 
 def test_an_archive_never_looked_at_tells_nothing(machine: Machine) -> None:
     machine.python("picamera2")
-    machine.program("apt-cache", "echo '  Candidate: (none)'")
+    machine.program("apt-get", "exit 100")
     done = machine.set_up("pi", DRY_RUN="1")
     assert would_install(done) == {"python3-picamera2", "espeak-ng"}
     assert done.stderr == ""
