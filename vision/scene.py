@@ -19,7 +19,8 @@ from `resting_die`, throws from `vision.scene_throw`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from companion.engine.dice import DieColour
 from vision.reading import Pixels, Point
 
-Floats = NDArray[np.float32]
+Floats = NDArray[np.floating[Any]]
 Vector = tuple[float, float, float]
 Bgr = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
@@ -43,7 +44,7 @@ FACES: dict[int, tuple[int, int]] = {
     3: (1, 1),
     4: (1, -1),
 }
-"""Value to (axis, sign) of a right-handed die; a left-handed one is its mirror in x and y swapped."""
+"""Value to (axis, sign) of a right-handed die; a left-handed one has its first two axes swapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Camera:
         position_mm: Where the lens is.
         rotation: Rows are the camera's right, down and forward axes in the world.
         k1: Radial distortion of the normalised radius (0 for none).
+        principal_px: Where the optical axis meets the picture; None for its middle.
     """
 
     size_wh: tuple[int, int]
@@ -63,6 +65,14 @@ class Camera:
     position_mm: Vector
     rotation: Matrix
     k1: float = 0.0
+    principal_px: Point | None = None
+
+    @property
+    def middle_px(self) -> NDArray[np.float64]:
+        """Where the optical axis meets the picture."""
+        if self.principal_px is not None:
+            return np.array(self.principal_px)
+        return np.asarray((np.array(self.size_wh) - 1.0) / 2.0)
 
     @classmethod
     def above(
@@ -95,12 +105,11 @@ class Camera:
         local = (np.asarray(points_mm, float) - self.position_mm) @ np.asarray(self.rotation).T
         flat = local[:, :2] / np.maximum(local[:, 2:], 1.0)
         bent = flat * (1.0 + self.k1 * (flat**2).sum(axis=1, keepdims=True))
-        middle = (np.array(self.size_wh) - 1.0) / 2.0
-        return np.asarray(bent * self.focal_px + middle)
+        return np.asarray(bent * self.focal_px + self.middle_px)
 
     def rays(self, left: int, top: int, right: int, bottom: int) -> tuple[Floats, Floats, Floats]:
         """Directions (not unit) through the pixels of a window, each component (h, w)."""
-        middle = (np.array(self.size_wh) - 1.0) / 2.0
+        middle = self.middle_px
         x = (np.arange(left, right, dtype=np.float32) - middle[0]) / self.focal_px
         y = (np.arange(top, bottom, dtype=np.float32) - middle[1]) / self.focal_px
         bent_x, bent_y = np.meshgrid(x.astype(np.float32), y.astype(np.float32))
@@ -291,6 +300,28 @@ class DieTruth:
     top_visible: float
 
 
+def pip_centres(die: Die, value: int) -> NDArray[np.float64]:
+    """World points (N, 3) in mm of the middles of the pips on the side that shows a value."""
+    o = 2.0 * die.pip_offset
+    spots: list[tuple[float, float]] = []
+    if value in (2, 3):
+        spots += [(o, o), (-o, -o)]
+    if value in (4, 5, 6):
+        spots += [(o, o), (-o, -o), (o, -o), (-o, o)]
+    if value == 6:
+        spots += [(o, 0.0), (-o, 0.0)]
+    if value % 2:
+        spots.append((0.0, 0.0))
+    if value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]:
+        spots = [(v, -u) for u, v in spots]
+    axis, sign = die.face(value)
+    local = np.empty((len(spots), 3))
+    local[:, axis] = sign
+    local[:, (axis + 1) % 3], local[:, (axis + 2) % 3] = np.array(spots).T
+    world = (local * die.size_mm / 2) @ np.asarray(die.rotation).T
+    return np.asarray(world + np.asarray(die.position_mm))
+
+
 def background(scene: Scene) -> Background:
     """Draw the empty tray of a scene; reads camera, tray, lamps and ambient only."""
     from vision.scene_tray import draw_background
@@ -327,8 +358,6 @@ def truth(scene: Scene) -> tuple[DieTruth, ...]:
 
 def resting_die(value: int, xy_mm: tuple[float, float], angle_deg: float, like: Die) -> Die:
     """A die like another that lies flat on the floor and shows a value."""
-    from dataclasses import replace
-
     axis, sign = like.face(value)
     up = np.zeros(3)
     up[axis] = sign

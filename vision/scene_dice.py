@@ -131,9 +131,9 @@ def _cast_shadow(scene: Scene, die: Die, lamp: Lamp, shade: Floats, moments: int
     for points in footprint:
         _fill(fresh, whole, points - (window.left, window.top), 1.0 / len(footprint))
     sigma = max(0.5, 0.03 * scene.camera.focal_px * die.size_mm / scene.camera.position_mm[2])
-    fresh = cv2.GaussianBlur(fresh, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
+    soft = cv2.GaussianBlur(fresh, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
     kept = np.float32(die.glow * 0.3)
-    part = 1.0 - (1.0 - fresh) * (1.0 - kept) / moments
+    part = 1.0 - (1.0 - np.asarray(soft, np.float32)) * (1.0 - kept) / moments
     shade[window.slices] *= part
 
 

@@ -18,7 +18,8 @@ def expose(light: Floats, lens: Lens) -> Pixels:
     """Turn linear light (H, W, 3) into pixels of a camera."""
     height, width = light.shape[:2]
     if lens.blur_px > 0.05:
-        light = cv2.GaussianBlur(light, (0, 0), lens.blur_px, borderType=cv2.BORDER_REPLICATE)
+        soft = cv2.GaussianBlur(light, (0, 0), lens.blur_px, borderType=cv2.BORDER_REPLICATE)
+        light = np.asarray(soft, np.float32)
     gain = np.asarray(lens.white_balance, np.float32) * np.float32(2.0**lens.exposure_ev)
     light = light * (_vignette(width, height, round(lens.vignette, 2))[..., None] * gain)
     if lens.saturation != 1.0:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import cv2
@@ -33,7 +34,7 @@ def draw_background(scene: Scene) -> Background:
     hole = _polygon_alpha(scene.camera, inner, rim)
     ring = _polygon_alpha(scene.camera, outer, rim)
     skirt = _polygon_alpha(scene.camera, np.concatenate([outer, outer]), [rim, 0.0])
-    # Inside the hole a ray either reaches the floor or leaves the outline first: then it met a wall.
+    # Inside the hole a ray reaches the floor, or leaves the outline first: it met a wall.
     leave, wall_x, wall_y = _leave(inner, top_mm, ray)
     wall_z = rim + leave * ray[2]
     pixel_mm = np.float32(scene.camera.position_mm[2] / scene.camera.focal_px)
@@ -78,7 +79,9 @@ def draw_background(scene: Scene) -> Background:
     return Background(ambient, tuple(lamps))
 
 
-def rim_shade(tray: Tray, point: list[Floats], to: list[Floats], softness: float = 0.08) -> Floats:
+def rim_shade(
+    tray: Tray, point: Sequence[Floats], to: Sequence[Floats], softness: float = 0.08
+) -> Floats:
     """Share of a lamp (1.0 all) that points inside the tray see over the rim."""
     inner = np.asarray(tray.outline_mm, np.float64)
     leave, _, _ = _leave(inner, (point[0], point[1]), (to[0], to[1], to[2]))
@@ -88,14 +91,18 @@ def rim_shade(tray: Tray, point: list[Floats], to: list[Floats], softness: float
     return np.clip(0.5 + height / blur, 0.0, 1.0).astype(np.float32)
 
 
-def _towards(lamp: Lamp, point: list[Floats]) -> tuple[list[Floats], Floats]:
+def _towards(lamp: Lamp, point: Sequence[Floats]) -> tuple[list[Floats], Floats]:
     to = [np.float32(lamp.position_mm[w]) - point[w] for w in range(3)]
     far = np.sqrt(to[0] ** 2 + to[1] ** 2 + to[2] ** 2)
     return [v / far for v in to], far
 
 
 def _lamp_light(
-    lamp: Lamp, point: list[Floats], normal: list[Floats], unit: list[Floats], surface: Surface
+    lamp: Lamp,
+    point: Sequence[Floats],
+    normal: Sequence[Floats],
+    unit: Sequence[Floats],
+    surface: Surface,
 ) -> tuple[Floats, Floats]:
     """Light on a surface and its mirror-like sheen from one lamp, before shadows."""
     to, far = _towards(lamp, point)
@@ -204,10 +211,10 @@ def _tray_shadow(scene: Scene, lamp: Lamp, outer: NDArray[np.float64]) -> Floats
 @lru_cache(maxsize=8)
 def _tile(seed: int, octave: int) -> Floats:
     """A repeating noise tile (512, 512), mean 0 and deviation 1, smooth over `octave` cells."""
-    noise = np.random.default_rng(seed).standard_normal((_TILE, _TILE)).astype(np.float32)
+    noise: Floats = np.random.default_rng(seed).standard_normal((_TILE, _TILE)).astype(np.float32)
     if octave > 1:
         wide = np.pad(noise, 64, mode="wrap")
-        noise = cv2.GaussianBlur(wide, (0, 0), octave / 2.0)[64:-64, 64:-64]
+        noise = np.asarray(cv2.GaussianBlur(wide, (0, 0), octave / 2.0)[64:-64, 64:-64], np.float32)
     return np.asarray((noise - noise.mean()) / (noise.std() + 1e-9), np.float32)
 
 

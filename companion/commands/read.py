@@ -1,0 +1,186 @@
+"""`dice-companion read`: read the dice in single pictures."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from companion.engine.dice import DieColour
+from companion.errors import PictureError
+
+if TYPE_CHECKING:
+    from vision.reading import Reading
+
+_PICTURES = {".jpg", ".jpeg", ".png"}
+
+
+def parse_in_play(text: str) -> tuple[DieColour, ...]:
+    """The dice of a comma list: at most two whites and one of each colour.
+
+    Raises:
+        ValueError: It names something else, or too many of one colour.
+    """
+    names = [part.strip().lower() for part in text.split(",") if part.strip()]
+    allowed = [colour.value for colour in DieColour]
+    for name in names:
+        if name not in allowed:
+            raise ValueError(f"expected {', '.join(allowed)}, got {name!r}")
+    for colour in DieColour:
+        most = 2 if colour is DieColour.WHITE else 1
+        if names.count(colour.value) > most:
+            raise ValueError(f"expected at most {most} {colour.value}, got {text!r}")
+    if not names:
+        raise ValueError(f"expected at least one die, got {text!r}")
+    return tuple(DieColour(name) for name in names)
+
+
+def _in_play(_: click.Context, __: click.Parameter, value: str) -> tuple[DieColour, ...]:
+    try:
+        return parse_in_play(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+@click.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per picture.")
+@click.option(
+    "--in-play",
+    default="white,white,red,yellow,green,blue",
+    show_default=True,
+    callback=_in_play,
+    help="The dice the game expects.",
+)
+@click.option("--calibration", metavar="FILE", help="What was measured of this tray.")
+@click.option("--annotate", metavar="DIR", help="Write the pictures with the reading drawn in.")
+def read(
+    paths: tuple[str, ...],
+    as_json: bool,
+    in_play: tuple[DieColour, ...],
+    calibration: str | None,
+    annotate: str | None,
+) -> None:
+    """Read the dice in pictures (files or folders of JPEG and PNG)."""
+    from vision.calibration import load_calibration
+    from vision.picture import load_picture
+    from vision.pipeline import Eye
+    from vision.reading import Frame
+
+    measured = load_calibration(calibration) if calibration else None
+    folder = _folder(annotate) if annotate else None
+    eye = Eye()
+    failed = False
+    for name in _files(paths):
+        if isinstance(name, PictureError):
+            failed = _complain(name)
+            continue
+        try:
+            pixels = load_picture(name)
+        except PictureError as error:
+            failed = _complain(error)
+            continue
+        started = time.perf_counter()
+        reading = eye.read(Frame(pixels), in_play, calibration=measured)
+        elapsed_ms = (time.perf_counter() - started) * 1e3
+        line = as_line(name, reading, elapsed_ms)
+        click.echo(json.dumps(line) if as_json else _readable(line))
+        if folder is not None:
+            failed |= not _annotate(folder, name, pixels, reading)
+    if failed:
+        sys.exit(1)
+
+
+def as_line(name: str, reading: Reading, elapsed_ms: float) -> dict[str, Any]:
+    """The contract's JSON object of one reading."""
+    return {
+        "file": name,
+        "status": reading.status.value,
+        "elapsed_ms": round(elapsed_ms, 1),
+        "dice": [
+            {
+                "colour": die.colour.value if die.colour else None,
+                "value": die.value,
+                "confidence": round(die.confidence, 4),
+                "centre": [round(v, 1) for v in die.centre_xy],
+                "corners": [[round(v, 1) for v in corner] for corner in die.corners_xy],
+                "cocked": die.cocked,
+                "in_tray": die.in_tray,
+            }
+            for die in reading.dice
+        ],
+        "problems": [
+            {"code": p.code.value, "colour": p.colour.value if p.colour else None}
+            for p in reading.problems
+        ],
+    }
+
+
+def _files(paths: tuple[str, ...]) -> list[str | PictureError]:
+    """The pictures named, folders opened in name order; an error stands where one has none."""
+    files: list[str | PictureError] = []
+    for path in paths:
+        if not Path(path).is_dir():
+            files.append(path)
+            continue
+        try:
+            inside = sorted(p for p in Path(path).iterdir() if p.suffix.lower() in _PICTURES)
+        except OSError as error:
+            files.append(PictureError(f"{path}: cannot read the folder: {error.strerror}"))
+            continue
+        if not inside:
+            files.append(PictureError(f"{path}: expected JPEG or PNG pictures, got none"))
+        files += [str(p) for p in inside]
+    return files
+
+
+def _complain(error: PictureError) -> bool:
+    click.echo(f"dice-companion: {error}", err=True)
+    return True
+
+
+def _folder(path: str) -> Path:
+    folder = Path(path)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PictureError(f"{path}: cannot make the folder: {error.strerror}") from error
+    return folder
+
+
+def _annotate(folder: Path, name: str, pixels: Any, reading: Reading) -> bool:
+    import cv2
+
+    from vision.overlay import draw_reading
+
+    target = folder / (Path(name).stem + ".jpg")
+    number = 2
+    while target.exists() and target.resolve() == Path(name).resolve():
+        target = folder / f"{Path(name).stem}_{number}.jpg"
+        number += 1
+    done, data = cv2.imencode(".jpg", draw_reading(pixels, reading))
+    try:
+        if done:
+            target.write_bytes(data.tobytes())
+            return True
+    except OSError as error:
+        click.echo(f"dice-companion: {target}: cannot write: {error.strerror}", err=True)
+    return False
+
+
+def _readable(line: dict[str, Any]) -> str:
+    dice = ", ".join(
+        f"{d['colour'] or 'unknown'} {d['value'] or '?'}"
+        + (" leaning" if d["cocked"] else "")
+        + ("" if d["in_tray"] else " beside the tray")
+        for d in line["dice"]
+    )
+    problems = ", ".join(
+        f"{p['code']} {p['colour']}" if p["colour"] else p["code"] for p in line["problems"]
+    )
+    text = f"{line['file']}: {line['status']}: {dice or 'no dice'}"
+    return text + (f" ({problems})" if problems else "")

@@ -1,0 +1,128 @@
+"""Finds where dice may lie in a whole picture, and what lies where a die cannot be read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import cv2
+import numpy as np
+
+from vision.nets import FINDER_CELL, FINDER_WH, Scores, shared_net, sigmoid
+from vision.reading import Pixels, Point
+
+_HEAT = 0.2
+"""Lowest heat worth a closer look; the reader turns false ones down (own frames, 21.11.2026)."""
+_MOST = 24
+"""Candidates looked at; ten dice lie in the fullest tray worth reading."""
+_APART = 0.45
+"""Candidates nearer than this share of an edge are one die: faces of two never overlap so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """A place that may be the top face of a die: its middle and edge in px of the picture."""
+
+    centre_xy: Point
+    edge_px: float
+    heat: float
+    tray: float
+    cocked: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Overview:
+    """A picture at a glance.
+
+    `tray`, `thing` and `smear` are (h, w) probabilities on the finder's grid; `to_grid` is the
+    2x3 matrix from px of the picture to cells of the grid.
+    """
+
+    spots: tuple[Spot, ...]
+    tray: Scores
+    thing: Scores
+    smear: Scores
+    to_grid: Scores
+
+    def at(self, field: Scores, where: Point) -> float:
+        """The value of a field at a point of the picture."""
+        x, y = self.to_grid[:, :2] @ np.asarray(where, np.float32) + self.to_grid[:, 2]
+        row = int(np.clip(round(float(y)), 0, field.shape[0] - 1))
+        column = int(np.clip(round(float(x)), 0, field.shape[1] - 1))
+        return float(field[row, column])
+
+
+def look_over(pixels: Pixels) -> Overview:
+    """Find candidates for dice.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+    """
+    canvas, matrix = _fitted(pixels)
+    blob = canvas.astype(np.float32).transpose(2, 0, 1)[None] / 255.0
+    scores = shared_net("finder")(blob)[0]
+    fields = sigmoid(scores[[0, 4, 5, 6, 7]])
+    heat = fields[0]
+    peaks = (heat >= cv2.dilate(heat, np.ones((3, 3), np.uint8))) & (heat > _HEAT)
+    rows, columns = np.nonzero(peaks)
+    order = np.argsort(-heat[rows, columns])[: 3 * _MOST]
+    scale = float(np.hypot(*matrix[:, 0]))
+    back = cv2.invertAffineTransform(matrix)
+    height, width = pixels.shape[:2]
+    spots: list[Spot] = []
+    for row, column in zip(rows[order], columns[order], strict=True):
+        dx, dy = np.clip(scores[2:4, row, column], -1.0, 1.0)
+        on_canvas = np.array([column + dx + 0.5, row + dy + 0.5]) * FINDER_CELL - 0.5
+        x, y = back[:, :2] @ on_canvas + back[:, 2]
+        if not (-1 <= x <= width and -1 <= y <= height):
+            continue
+        edge = 16.0 * float(np.exp(np.clip(scores[1, row, column], -2.0, 2.5))) / scale
+        near = any(
+            np.hypot(x - s.centre_xy[0], y - s.centre_xy[1]) < _APART * min(edge, s.edge_px)
+            for s in spots
+        )
+        if near:
+            continue
+        spots.append(
+            Spot(
+                (float(x), float(y)),
+                edge,
+                float(heat[row, column]),
+                float(fields[1, row, column]),
+                float(fields[4, row, column]),
+            )
+        )
+        if len(spots) == _MOST:
+            break
+    to_grid = matrix.copy()
+    to_grid[:, 2] = (matrix[:, 2] + 0.5) / FINDER_CELL - 0.5
+    to_grid[:, :2] /= FINDER_CELL
+    return Overview(tuple(spots), fields[1], fields[2], fields[3], np.asarray(to_grid, np.float32))
+
+
+def _fitted(pixels: Pixels) -> tuple[Pixels, Scores]:
+    """The picture on the finder's canvas, portraits turned, and the 2x3 matrix that did it."""
+    height, width = pixels.shape[:2]
+    wide, tall = FINDER_WH
+    turned = height > width
+    scale = min(wide / height, tall / width) if turned else min(wide / width, tall / height)
+    small = (max(1, round(width * scale)), max(1, round(height * scale)))
+    how = cv2.INTER_AREA if scale < 1.0 else cv2.INTER_LINEAR
+    shrunk = cv2.resize(pixels, small, interpolation=how)
+    sx, sy = small[0] / width, small[1] / height
+    matrix = np.array([[sx, 0.0, 0.5 * sx - 0.5], [0.0, sy, 0.5 * sy - 0.5]], np.float32)
+    if turned:
+        shrunk = cv2.rotate(shrunk, cv2.ROTATE_90_CLOCKWISE)
+        turn = np.array([[0.0, -1.0], [1.0, 0.0]], np.float32)
+        matrix = np.asarray(turn @ matrix, np.float32)
+        matrix[0, 2] += small[1] - 1
+    left, top = (wide - shrunk.shape[1]) // 2, (tall - shrunk.shape[0]) // 2
+    canvas = cv2.copyMakeBorder(
+        shrunk,
+        top,
+        tall - shrunk.shape[0] - top,
+        left,
+        wide - shrunk.shape[1] - left,
+        cv2.BORDER_REPLICATE,
+    )
+    matrix[:, 2] += (left, top)
+    return np.asarray(canvas, np.uint8), matrix

@@ -1,0 +1,157 @@
+"""The eye: a frame in, a reading out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import cv2
+import numpy as np
+
+from companion.engine.dice import ALL_DICE, DieColour
+from vision.finder import Overview, Spot, look_over
+from vision.picture import as_pixels
+from vision.reader import Look, look_closely
+from vision.reading import DieReading, Frame, Point, Reading, Status
+from vision.verdict import Clutter, Seen, judge, likeliest
+
+if TYPE_CHECKING:
+    from vision.calibration import Calibration
+
+SMALLEST_PX = 48
+"""A picture with a shorter side than this cannot show a readable die in a tray (own choice)."""
+_DIE = 0.5
+_FLAT = 0.35
+"""A die more likely than this not to lie flat is called cocked: asking costs less than a lie."""
+_STILL = 0.4
+_PIPS_AGREE = 0.6
+"""How far the counted pips may be from the value read, on average over both looks."""
+
+
+class Eye:
+    """Reads dice in single pictures; one instance may serve several threads."""
+
+    def read(
+        self,
+        frame: Frame,
+        in_play: Sequence[DieColour] = ALL_DICE,
+        *,
+        calibration: Calibration | None = None,
+    ) -> Reading:
+        """Read a frame.
+
+        Args:
+            frame: Any picture; odd shapes and depths are taken as well.
+            in_play: The dice the game expects, in any order.
+            calibration: What was measured of this tray, where it was.
+        Raises:
+            PictureError: The frame holds no pixels.
+        """
+        pixels = as_pixels(frame.pixels)
+        height, width = pixels.shape[:2]
+        if min(height, width) < SMALLEST_PX or max(height, width) > 20 * min(height, width):
+            verdict = judge([], in_play, Clutter())
+            return Reading(Status.EMPTY, (), verdict.problems, (width, height), frame.captured_at_s)
+        overview = look_over(pixels)
+        looks = look_closely(pixels, overview.spots)
+        dice = _distinct(looks, overview)
+        seen = [_seen(look, spot, overview, (width, height)) for look, spot in dice]
+        verdict = judge(seen, in_play, _clutter(overview, seen, [look for look, _ in dice]))
+        readings = []
+        for (look, _), die, given, joint in zip(
+            dice, seen, verdict.colours, verdict.confidences, strict=True
+        ):
+            single = likeliest(die.colours)
+            colour = given if verdict.status is Status.OK and given is not None else single
+            confidence = joint if colour is not None and colour is given else _alone(die)
+            readings.append(
+                DieReading(
+                    colour=colour,
+                    value=None if die.cocked or die.moving else die.value,
+                    confidence=float(np.clip(confidence, 0.0, 0.9999)),
+                    centre_xy=die.centre_xy,
+                    corners_xy=_points(look),
+                    cocked=die.cocked,
+                    in_tray=die.in_tray,
+                )
+            )
+        return Reading(
+            verdict.status,
+            tuple(readings),
+            verdict.problems,
+            (width, height),
+            frame.captured_at_s,
+            verdict.roll,
+        )
+
+
+def _alone(die: Seen) -> float:
+    """Confidence of a die judged singly."""
+    return float(die.colours.max()) * die.sure
+
+
+def _distinct(looks: Sequence[Look], overview: Overview) -> list[tuple[Look, Spot]]:
+    """The candidates that are dice, each once, the likeliest first."""
+    pairs = [(look, spot) for look, spot in zip(looks, overview.spots, strict=True)]
+    pairs = [(k, s) for k, s in pairs if k.die > _DIE or (k.moving > 0.7 and s.heat > 0.4)]
+    pairs.sort(key=lambda pair: -pair[0].die * pair[1].heat)
+    kept: list[tuple[Look, Spot]] = []
+    for look, spot in pairs:
+        x, y = look.centre_xy
+        if all(
+            np.hypot(x - other.centre_xy[0], y - other.centre_xy[1])
+            > 0.5 * min(look.edge_px, other.edge_px)
+            for other, _ in kept
+        ):
+            kept.append((look, spot))
+    return kept
+
+
+def _seen(look: Look, spot: Spot, overview: Overview, size_wh: tuple[int, int]) -> Seen:
+    values = look.values.mean(axis=0)
+    best = int(np.argmax(values)) + 1
+    pips = sum(look.pips) / 2
+    agree = int(look.values[0].argmax()) == int(look.values[1].argmax())
+    agree = agree and abs(pips - best) < _PIPS_AGREE
+    moving = look.moving > _STILL
+    return Seen(
+        colours=look.colours.mean(axis=0),
+        value=best if agree and look.visible > 0.5 else None,
+        sure=float(values[best - 1]) * look.die,
+        centre_xy=look.centre_xy,
+        edge_px=look.edge_px,
+        cocked=max(look.cocked, 0.5 * (look.cocked + spot.cocked)) > _FLAT and not moving,
+        moving=moving,
+        visible=min(look.visible, _inside_share(look, size_wh)),
+        in_tray=overview.at(overview.tray, look.centre_xy) > 0.5,
+    )
+
+
+def _inside_share(look: Look, size_wh: tuple[int, int]) -> float:
+    """Share of a top face within the picture's edges."""
+    steps = np.linspace(0.05, 0.95, 7)
+    a, b = np.meshgrid(steps, steps)
+    p, q, _, r = (look.corners[n] for n in range(4))
+    x = p[0] + a * (q[0] - p[0]) + b * (r[0] - p[0])
+    y = p[1] + a * (q[1] - p[1]) + b * (r[1] - p[1])
+    return float(((x >= 0) & (y >= 0) & (x <= size_wh[0] - 1) & (y <= size_wh[1] - 1)).mean())
+
+
+def _clutter(overview: Overview, seen: Sequence[Seen], looks: Sequence[Look]) -> Clutter:
+    """What is in the tray besides dice at rest, in areas of a die's face."""
+    inside = overview.tray > 0.5
+    scale = float(np.hypot(*overview.to_grid[:, 0]))
+    edges = [die.edge_px for die in seen] or [0.05 * max(overview.tray.shape) / scale]
+    area = (float(np.median(edges)) * scale) ** 2 + 1e-6
+    free = inside.astype(np.uint8)
+    for look in looks:
+        corners = look.corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
+        cv2.fillConvexPoly(free, np.round(corners).astype(np.int32), 0)
+    thing = float(((overview.thing > 0.5) & (free > 0)).sum()) / area
+    smear = float(((overview.smear > 0.5) & inside).sum()) / area
+    return Clutter(thing, smear)
+
+
+def _points(look: Look) -> tuple[Point, Point, Point, Point]:
+    points = [(float(x), float(y)) for x, y in look.corners]
+    return points[0], points[1], points[2], points[3]

@@ -1,0 +1,233 @@
+"""Renders the training set: small frames for the finder and close-ups of dice for the reader.
+
+    python -m vision.training.make_data DIR --frames 5000 --patches 24000 --seed 1
+
+Everything follows from the seed. Shards of 250 are written one by one, so training can begin
+before all are there.
+"""
+
+from __future__ import annotations
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.engine.dice import DieColour
+from vision.scene import DieTruth, Scene, pip_centres, render, truth
+from vision.scene_things import cover_mask
+from vision.training.generator import Recipe, Rng, random_scene, squeezed
+
+FRAME_WH = (384, 288)
+PATCH = 96
+PATCH_EDGES = 2.8
+"""A patch of PATCH px shows this many die edges, so that training may turn and shift it."""
+COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
+SHARD = 250
+_SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
+
+
+def main() -> None:
+    """Parse the command line and render."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--frames", type=int, default=5000)
+    parser.add_argument("--patches", type=int, default=24000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    jobs = [("frames", asked.seed, n) for n in range(asked.frames // SHARD)]
+    jobs += [("patches", asked.seed, n) for n in range(asked.patches // SHARD)]
+    order = np.random.default_rng(0).permutation(len(jobs))
+    with ProcessPoolExecutor(asked.workers) as pool:
+        for _ in pool.map(_make_shard, [(asked.folder, *jobs[int(i)]) for i in order]):
+            pass
+
+
+def _make_shard(job: tuple[Path, str, int, int]) -> None:
+    folder, kind, seed, number = job
+    cv2.setNumThreads(1)
+    path = folder / f"{kind}_{seed}_{number:04}.npz"
+    if path.exists():
+        return
+    rng = np.random.default_rng([seed, number, int(kind == "frames")])
+    rows: list[dict[str, NDArray[Any]]] = []
+    while len(rows) < SHARD:
+        rows.extend([frame_row(rng)] if kind == "frames" else patch_rows(rng))
+    rows = rows[:SHARD]
+    columns = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
+    np.savez(path.with_suffix(".part.npz"), allow_pickle=False, **columns)
+    path.with_suffix(".part.npz").rename(path)
+
+
+def frame_row(rng: Rng) -> dict[str, NDArray[Any]]:
+    """One frame for the finder, its dice (16, 9) and its masks (3, 72, 96).
+
+    A die: centre x and y, edge px, in tray, share visible, moving, cocked, value, present.
+    Masks: where a die would be in the tray, things, smears of moving dice.
+    """
+    scenario = str(rng.choice(_SCENARIOS, p=(0.56, 0.12, 0.12, 0.1, 0.05, 0.05)))
+    share = float(np.exp(rng.uniform(np.log(0.021), np.log(0.12))))
+    if rng.random() < 0.08:
+        share = float(rng.uniform(0.1, 0.2))
+    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario))
+    pixels = squeezed(rng, render(scene))
+    dice = np.zeros((16, 9), np.float32)
+    for row, fact in zip(dice, truth(scene), strict=False):
+        centre = fact.body_centre_px if fact.cocked or fact.moving else fact.centre_px
+        row[:] = (
+            *centre,
+            fact.edge_px,
+            fact.in_tray,
+            fact.top_visible,
+            fact.moving,
+            fact.cocked,
+            fact.value or 0,
+            1,
+        )
+    return {"pixels": pixels, "dice": dice, "masks": _masks(scene)}
+
+
+def _masks(scene: Scene) -> NDArray[np.uint8]:
+    width, height = scene.camera.size_wh
+    small = (width // 4, height // 4)
+    outline = np.array(scene.tray.outline_mm)
+    pixels = scene.camera.project(np.c_[outline, np.full(len(outline), 8.0)])
+    tray = np.zeros((height, width), np.uint8)
+    cv2.fillPoly(tray, [np.round(np.clip(pixels, -4e3, 8e3) * 16).astype(np.int32)], 255, 16, 4)
+    thing = (cover_mask(scene) * 255).astype(np.uint8)
+    smear = np.zeros((height, width), np.uint8)
+    for die in scene.dice:
+        if die.motion is None:
+            continue
+        ends = [
+            np.asarray(die.position_mm) + s * np.asarray(die.motion.shift_mm) for s in (-0.5, 0.5)
+        ]
+        points = scene.camera.project(np.array(ends))
+        edge = die.size_mm * scene.camera.focal_px / scene.camera.position_mm[2]
+        a, b = (tuple(int(v) for v in np.clip(p, -2000, 4000)) for p in points)
+        cv2.line(smear, a, b, 255, max(1, int(edge)))
+    masks = [cv2.resize(m, small, interpolation=cv2.INTER_AREA) for m in (tray, thing, smear)]
+    return np.stack(masks).astype(np.uint8)
+
+
+def patch_rows(rng: Rng) -> list[dict[str, NDArray[Any]]]:
+    """Up to four close-ups of one random scene, with what the die in the middle shows."""
+    edge = float(np.exp(rng.uniform(np.log(18), np.log(64))))
+    share = float(np.exp(rng.uniform(np.log(0.022), np.log(0.12))))
+    width = int(np.clip(edge / share, 200, 3000))
+    scenario = str(rng.choice(_SCENARIOS[:5], p=(0.62, 0.16, 0.07, 0.06, 0.09)))
+    scene = random_scene(rng, Recipe((width, width * 3 // 4), share, scenario))
+    facts = truth(scene)
+    rows = []
+    for index in rng.permutation(len(scene.dice))[:4]:
+        fact = facts[int(index)]
+        middle = np.array(fact.centre_px if not fact.moving else fact.body_centre_px)
+        if not (0 < middle[0] < width and 0 < middle[1] < width * 3 // 4):
+            continue
+        span = fact.edge_px
+        if rng.random() < 0.13:
+            a = rng.uniform(0, 2 * np.pi)
+            away = rng.uniform(0.55, 1.6) if rng.random() < 0.75 else rng.uniform(1.6, 6.0)
+            middle = middle + np.array([np.cos(a), np.sin(a)]) * span * away
+        rows.append(patch_row(rng, scene, middle, span * float(rng.uniform(0.92, 1.08))))
+    return rows
+
+
+def patch_row(
+    rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float
+) -> dict[str, NDArray[Any]]:
+    """The close-up round a point, labelled with the die nearest to it.
+
+    Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible; the corners
+    (4, 2) and pips (6, 2, NaN where there is none) in patch px; place of the patch in the frame.
+    """
+    size = int(np.ceil(PATCH_EDGES * edge))
+    corner = np.round(middle - size / 2)
+    camera = scene.camera
+    width, height = camera.size_wh
+    beyond = (
+        int(max(0, -corner[0])), int(max(0, -corner[1])),
+        int(max(0, corner[0] + size - width)), int(max(0, corner[1] + size - height)),
+    )  # fmt: skip
+    principal = camera.middle_px - corner
+    window = replace(
+        camera, size_wh=(size, size), principal_px=(float(principal[0]), float(principal[1]))
+    )
+    near = [
+        d
+        for d in scene.dice
+        if np.linalg.norm(window.project(np.array([d.position_mm]))[0] - size / 2) < 3.2 * edge
+    ]
+    local = replace(scene, camera=window, dice=tuple(near))
+    facts = truth(local)
+    pixels = render(local)
+    if any(beyond):
+        left, top, right, bottom = beyond
+        part = pixels[top : size - bottom, left : size - right]
+        pixels = np.asarray(
+            cv2.copyMakeBorder(part, top, bottom, left, right, cv2.BORDER_REPLICATE), np.uint8
+        )
+    pixels = squeezed(rng, pixels)
+    scale = PATCH / size
+    shrink = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    patch = cv2.resize(pixels, (PATCH, PATCH), interpolation=shrink)
+    labels = np.zeros(6, np.float32)
+    labels[2] = COLOURS.index(None)
+    corners = np.full((4, 2), PATCH / 2, np.float32)
+    pips = np.full((6, 2), np.nan, np.float32)
+    best = _nearest(facts, size)
+    if best is not None:
+        fact, die = facts[best], near[best]
+        cut = _cut_share(fact, beyond, size)
+        labels[:] = (
+            1, fact.value or 0, COLOURS.index(fact.colour), fact.cocked, fact.moving,
+            fact.top_visible * (1.0 - cut),
+        )  # fmt: skip
+        corners = (np.array(fact.corners_px, np.float32) + 0.5) * scale - 0.5
+        if fact.value is not None:
+            spots = (window.project(pip_centres(die, fact.value)) + 0.5) * scale - 0.5
+            pips[: len(spots)] = spots
+    place = (middle - camera.middle_px) / width
+    return {
+        "pixels": np.asarray(patch, np.uint8),
+        "labels": labels,
+        "corners": corners.astype(np.float32),
+        "pips": pips,
+        "place": np.array([*place, edge / width], np.float32),
+    }
+
+
+def _nearest(facts: tuple[DieTruth, ...], size: int) -> int | None:
+    """The die whose top face the middle of a patch lies on."""
+    best, reach = None, 0.5
+    for number, fact in enumerate(facts):
+        centre = fact.body_centre_px if fact.moving else fact.centre_px
+        gap = float(np.hypot(centre[0] - size / 2, centre[1] - size / 2)) / fact.edge_px
+        if gap < reach:
+            best, reach = number, gap
+    return best
+
+
+def _cut_share(fact: DieTruth, beyond: tuple[int, int, int, int], size: int) -> float:
+    """Share of a top face that lies beyond the edge of the whole picture."""
+    points = np.array(fact.corners_px)
+    steps = np.linspace(0.1, 0.9, 7)
+    grid = [
+        points[0] + (points[1] - points[0]) * a + (points[3] - points[0]) * b
+        for a in steps
+        for b in steps
+    ]
+    left, top, right, bottom = beyond
+    out = [not (left <= x < size - right and top <= y < size - bottom) for x, y in grid]
+    return float(np.mean(out))
+
+
+if __name__ == "__main__":
+    main()

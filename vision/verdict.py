@@ -1,0 +1,181 @@
+"""Weighs what was seen against the dice in play: which status, which problems, which roll."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from companion.engine.dice import COLOURED, DieColour, Roll
+from vision.nets import Scores
+from vision.reading import Point, Problem, ProblemCode, Status
+
+PALETTE = tuple(DieColour)
+"""The order of the first five columns of `Seen.colours`; the sixth is none of them."""
+
+ANNOUNCE = 0.97
+"""Least confidence of every die in play to announce a roll unasked (own frames, 21.11.2026)."""
+_SURPLUS = 4.0
+"""What it costs (in nats) to leave a die without a place among the dice in play."""
+_SEE_ALL = 0.8
+"""Least visible share of a top face to read it."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """One die as the status logic needs it.
+
+    Attributes:
+        colours: (6,) probabilities; see PALETTE.
+        value: None where two looks or the pips disagree.
+        sure: Probability that the value is right.
+    """
+
+    colours: Scores
+    value: int | None
+    sure: float
+    centre_xy: Point
+    edge_px: float
+    cocked: bool = False
+    moving: bool = False
+    visible: float = 1.0
+    in_tray: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Clutter:
+    """What else lies in the tray, in areas of a die's face."""
+
+    thing: float = 0.0
+    smear: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The status of a picture, its problems, and the colour given to each die (None: no place)."""
+
+    status: Status
+    problems: tuple[Problem, ...]
+    colours: tuple[DieColour | None, ...]
+    confidences: tuple[float, ...]
+    roll: Roll | None
+
+
+def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) -> Verdict:
+    """Decide the status: the first that applies of the contract's order.
+
+    Args:
+        seen: Every die in the picture, in the tray or beside it.
+        in_play: The dice the game expects now.
+        clutter: What else lies in the tray.
+    """
+    inside = [n for n, die in enumerate(seen) if die.in_tray]
+    given, certainty = _assigned([seen[n] for n in inside], in_play)
+    colours: list[DieColour | None] = [None] * len(seen)
+    confidences = [0.0] * len(seen)
+    for n, colour, sure in zip(inside, given, certainty, strict=True):
+        colours[n], confidences[n] = colour, sure * seen[n].sure
+
+    def name(n: int) -> DieColour | None:
+        return colours[n] or likeliest(seen[n].colours)
+
+    removed = [n for n in inside if colours[n] is None and _not_in_play(seen[n], in_play)]
+    playing = [n for n in inside if n not in removed]
+    extra = [n for n in playing if colours[n] is None]
+    wanted = list(in_play)
+    for n in playing:
+        colour = colours[n]
+        if colour is not None:
+            wanted.remove(colour)
+    found: dict[ProblemCode, list[DieColour | None]] = {
+        ProblemCode.MOVING: [name(n) for n in playing if seen[n].moving],
+        ProblemCode.EMPTY: [],
+        ProblemCode.OBSTRUCTED: [name(n) for n in playing if seen[n].visible < _SEE_ALL],
+        ProblemCode.COCKED: [name(n) for n in playing if seen[n].cocked],
+        ProblemCode.MISSING: list(wanted),
+        ProblemCode.EXTRA: [name(n) for n in extra],
+        ProblemCode.UNCERTAIN: [
+            name(n)
+            for n in playing
+            if n not in extra and (seen[n].value is None or confidences[n] < ANNOUNCE)
+        ],
+    }
+    if clutter.smear > 0.5 and not found[ProblemCode.MOVING]:
+        found[ProblemCode.MOVING].append(None)
+    if not inside:
+        found[ProblemCode.EMPTY].append(None)
+        found[ProblemCode.MISSING] = []
+    elif wanted and clutter.thing > 0.5 and not found[ProblemCode.OBSTRUCTED]:
+        found[ProblemCode.OBSTRUCTED] = list(wanted)
+    problems = [Problem(code, colour) for code, named in found.items() for colour in named]
+    status = Status(problems[0].code.value) if problems else Status.OK
+    if clutter.thing > 0.3:
+        problems.append(Problem(ProblemCode.FOREIGN_OBJECT))
+    problems += [
+        Problem(ProblemCode.BESIDE_TRAY, likeliest(die.colours)) for die in seen if not die.in_tray
+    ]
+    problems += [
+        Problem(ProblemCode.REMOVED_DIE_IN_TRAY, likeliest(seen[n].colours)) for n in removed
+    ]
+    roll = _roll([(colours[n], seen[n].value) for n in playing]) if status is Status.OK else None
+    return Verdict(status, tuple(problems), tuple(colours), tuple(confidences), roll)
+
+
+def likeliest(colours: Scores) -> DieColour | None:
+    """The colour of a die judged singly; None where it is none of the five or too doubtful."""
+    best = int(np.argmax(colours))
+    return PALETTE[best] if best < len(PALETTE) and colours[best] > 0.5 else None
+
+
+def _not_in_play(die: Seen, in_play: Sequence[DieColour]) -> bool:
+    colour = likeliest(die.colours)
+    return colour is not None and colour not in in_play
+
+
+def _assigned(
+    dice: Sequence[Seen], in_play: Sequence[DieColour]
+) -> tuple[list[DieColour | None], list[float]]:
+    """Give the dice in play to the dice seen so that all colours fit best together.
+
+    Returns:
+        Per die its colour (None: none left for it), and the probability of that against the
+        best way to share the colours out that gives it another one.
+    """
+    kinds = sorted(set(in_play), key=PALETTE.index)
+    room = tuple(in_play.count(kind) for kind in kinds)
+    cost = np.full((len(dice), len(kinds) + 1), _SURPLUS)
+    for n, die in enumerate(dice):
+        for k, kind in enumerate(kinds):
+            cost[n, k] = -np.log(float(die.colours[PALETTE.index(kind)]) + 1e-6)
+    best, pick = _cheapest(cost, room)
+    sure = []
+    for n, chosen in enumerate(pick):
+        barred = cost.copy()
+        barred[n, chosen] = np.inf
+        other, _ = _cheapest(barred, room)
+        sure.append(float(1.0 / (1.0 + np.exp(np.clip(best - other, -50.0, 50.0)))))
+    return [kinds[k] if k < len(kinds) else None for k in pick], sure
+
+
+def _cheapest(cost: Scores, room: tuple[int, ...]) -> tuple[float, list[int]]:
+    """The cheapest way to share `room` places per column out among the rows; the last is free."""
+    ways: dict[tuple[int, ...], tuple[float, list[int]]] = {room: (0.0, [])}
+    for row in cost:
+        following: dict[tuple[int, ...], tuple[float, list[int]]] = {}
+        for left, (spent, picks) in ways.items():
+            for k, price in enumerate(row):
+                if k < len(room) and left[k] == 0:
+                    continue
+                rest = left if k == len(room) else (*left[:k], left[k] - 1, *left[k + 1 :])
+                total = spent + float(price)
+                if rest not in following or total < following[rest][0]:
+                    following[rest] = (total, [*picks, k])
+        ways = following
+    return min(ways.values(), key=lambda way: way[0])
+
+
+def _roll(dice: Sequence[tuple[DieColour | None, int | None]]) -> Roll | None:
+    white = [value for colour, value in dice if colour is DieColour.WHITE and value is not None]
+    coloured = {c: v for c, v in dice if c in COLOURED and c is not None and v is not None}
+    return Roll.of((white[0], white[1]), coloured) if len(white) == 2 else None
