@@ -12,7 +12,9 @@ from companion.engine import (
     DieColour,
     EndedEarly,
     Event,
+    Played,
     Roll,
+    RollCorrected,
     Rolled,
     Withdrawn,
 )
@@ -25,8 +27,8 @@ class Record:
 
     Attributes:
         revision: Its number, from 1.
-        kind: seated, left, started, rolled, answered, withdrawn, action_closed, ended_early, or
-            kept (everything after the revision it names is struck out).
+        kind: seated, left, started, rolled, roll_corrected, answered, withdrawn, action_closed,
+            played, ended_early, or kept (everything after the revision it names is struck out).
         data: JSON values.
         at: When, as ISO 8601 text with the zone.
     """
@@ -64,6 +66,10 @@ def to_record(event: Event) -> tuple[str, dict[str, Any]]:
             return "withdrawn", {"player": player, "action": action}
         case ActionClosed(action):
             return "action_closed", {"action": action}
+        case Played(action, choices):
+            return "played", {"action": action, "choices": list(choices)}
+        case RollCorrected(roll):
+            return "roll_corrected", roll_to_json(roll)
         case EndedEarly():
             return "ended_early", {}
 
@@ -85,6 +91,10 @@ def to_event(record: Record) -> Event | None:
                 return Withdrawn(data["player"], data["action"])
             case "action_closed":
                 return ActionClosed(data["action"])
+            case "played":
+                return Played(data["action"], tuple(data["choices"]))
+            case "roll_corrected":
+                return RollCorrected(roll_from_json(data))
             case "ended_early":
                 return EndedEarly()
     except (KeyError, ValueError, TypeError) as error:

@@ -22,6 +22,7 @@ from companion.engine import (
     GameState,
     MissTaken,
     Phase,
+    Played,
     Reason,
     Refusal,
     Roll,
@@ -154,14 +155,8 @@ def _judge(state: GameState, kind: str, line: Line) -> tuple[GameState, tuple[Fa
 def _judge_choices(
     state: GameState, choices: object
 ) -> tuple[GameState, tuple[Fact, ...]] | Refusal:
-    listed = choices if isinstance(choices, list) else []
-    if len(listed) != state.players:
-        closing = apply(state, ActionClosed(1))
-        if isinstance(closing, Refusal):  # the phase is wrong as well, and comes first
-            return closing
-        return refuse(Reason.UNKNOWN_PLAYER, player=len(listed), players=state.players)
-    answers: list[Event] = [Answered(player, 1, choice) for player, choice in enumerate(listed)]
-    return _apply_all(state, [*answers, ActionClosed(1)])
+    listed = tuple(choices) if isinstance(choices, list) else ()
+    return _apply_all(state, [Played(1, listed)])
 
 
 def _apply_all(

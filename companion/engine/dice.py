@@ -16,6 +16,9 @@ class DieColour(Enum):
     GREEN = "green"
     BLUE = "blue"
 
+    # A member is one object; Enum's own hash runs Python code for every look-up in a table.
+    __hash__ = object.__hash__
+
 
 COLOURED = (DieColour.RED, DieColour.YELLOW, DieColour.GREEN, DieColour.BLUE)
 """The colours that own a row, in the order of the sheet."""

@@ -42,11 +42,26 @@ class ActionClosed:
 
 
 @dataclass(frozen=True, slots=True)
+class Played:
+    """An action as recorded games have it: everybody's answer at once, and it is closed."""
+
+    action: int
+    choices: tuple[Choice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RollCorrected:
+    """The dice were misread: these are the right ones; possible while marks are open."""
+
+    roll: Roll
+
+
+@dataclass(frozen=True, slots=True)
 class EndedEarly:
     """The table stopped the game before the rules did."""
 
 
-Event = Rolled | Answered | Withdrawn | ActionClosed | EndedEarly
+Event = Rolled | RollCorrected | Answered | Withdrawn | ActionClosed | Played | EndedEarly
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +78,14 @@ class ClosingTakenBack:
 
     player: int
     row: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReturned:
+    """The corrected roll does not allow this answer any more; its owner answers again."""
+
+    player: int
+    box: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,4 +121,4 @@ class GameEnded:
     end: str
 
 
-Fact = WouldClose | ClosingTakenBack | Crossed | RowClosed | MissTaken | GameEnded
+Fact = WouldClose | ClosingTakenBack | AnswerReturned | Crossed | RowClosed | MissTaken | GameEnded

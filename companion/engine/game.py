@@ -5,14 +5,16 @@ Rulings are cited as E1, E2, ... in the order the project's rulings list them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from enum import Enum
+from typing import Any, NamedTuple
 
 from companion.engine.dice import DieColour, Roll
 from companion.engine.events import (
     ActionClosed,
     Answered,
+    AnswerReturned,
     ClosingTakenBack,
     Crossed,
     EndedEarly,
@@ -20,6 +22,8 @@ from companion.engine.events import (
     Fact,
     GameEnded,
     MissTaken,
+    Played,
+    RollCorrected,
     Rolled,
     RowClosed,
     Withdrawn,
@@ -56,8 +60,34 @@ class End(Enum):
     ENDED_EARLY = "ended_early"
 
 
+class HouseRule(Enum):
+    """What a table may play otherwise, off unless chosen; each names the ruling it replaces."""
+
+    FINISH_TURN = "finish_turn"
+    """Instead of E18 and E19: when two rows close in action 1, action 2 is still played."""
+
+    BONUS_NEXT_TURN = "bonus_next_turn"
+    """Instead of E26: a box of action 1 opens its bonus box from the next turn on only."""
+
+
 @dataclass(frozen=True, slots=True)
-class Closing:
+class Setup:
+    """What a game is agreed on before it begins.
+
+    Attributes:
+        plan: The printed sheet.
+        players: How many play; a player is a number from 0, clockwise.
+        first: Who begins (E44).
+        house: The house rules that hold.
+    """
+
+    plan: Plan
+    players: int
+    first: int
+    house: frozenset[HouseRule] = frozenset()
+
+
+class Closing(NamedTuple):
     """A closed row: its number, who closed it, and in which action (E13, E14, E15)."""
 
     row: int
@@ -65,28 +95,28 @@ class Closing:
     action: int
 
 
-@dataclass(frozen=True, slots=True)
-class GameState:
+class GameState(NamedTuple):
     """Everything a game is between two events.
 
+    A named tuple and not a dataclass: a state is made for every answer, and this makes one in a
+    third of the time.
+
     Attributes:
-        plan: The printed sheet.
-        players: How many play; a player is a number from 0, clockwise.
-        first: Who began (E44).
+        setup: What was agreed on.
         active: Whose turn it is. After the end it stays what it was, as does `turn`.
         roll: The confirmed roll of this turn; None while a roll is due.
         crosses: Each player's sheet as bits of the plan.
         open: Boxes each sheet could still cross by some roll (kept because every step asks).
         misses: Crossed-out miss boxes per player.
         answers: In the open action, None for who has still to answer, PASS, or a box's bit.
+        offer: Boxes the dice make in the open action, for those who may cross in it.
         closed: Closed rows in the order of closing.
         marked: What the active player crossed in action 1 of this turn, for E6 and E8.
+        action1: In action 2, the state in which action 1 closed, so that the roll can be corrected.
         end: Why the game is over, or None.
     """
 
-    plan: Plan
-    players: int
-    first: int
+    setup: Setup
     phase: Phase
     turn: int
     active: int
@@ -95,24 +125,39 @@ class GameState:
     open: tuple[int, ...]
     misses: tuple[int, ...]
     answers: tuple[int | None, ...]
+    offer: int = 0
     closed: tuple[Closing, ...] = ()
     marked: int = PASS
+    action1: GameState | None = None
     end: End | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The printed sheet."""
+        return self.setup.plan
+
+    @property
+    def players(self) -> int:
+        """How many play."""
+        return self.setup.players
+
+    @property
+    def first(self) -> int:
+        """Who began."""
+        return self.setup.first
 
     @property
     def action(self) -> int:
         """The open action, 1 or 2; 0 while none is."""
-        return {Phase.ACTION1: 1, Phase.ACTION2: 2}.get(self.phase, 0)
+        return _ACTION[self.phase]
 
     @property
     def dice(self) -> tuple[DieColour, ...]:
         """Colours whose dice are still in play, in the order of the sheet."""
-        gone = {closing.row for closing in self.closed}
-        return tuple(
-            row.lock
-            for r, row in enumerate(self.plan.rows)
-            if row.lock is not None and r not in gone
-        )
+        if not self.closed:
+            return self.plan.dice
+        gone = {self.plan.rows[closing.row].lock for closing in self.closed}
+        return tuple(colour for colour in self.plan.dice if colour not in gone)
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
@@ -125,29 +170,15 @@ class GameState:
 
     def legal(self, player: int) -> int:
         """Boxes a player may cross in the open action, as bits; 0 outside one."""
-        if self.roll is None:
-            return 0
-        if self.phase is Phase.ACTION1:
-            return self.open[player] & self.plan.white_bits[self.roll.white_sum]
-        if self.phase is Phase.ACTION2 and player == self.active:
-            return self.colour_boxes(player)
+        if player == self.active or self.phase is Phase.ACTION1:
+            return self.open[player] & self.offer
         return 0
 
     def colour_boxes(self, player: int) -> int:
         """Boxes a white die with a colour die lets a player cross on their sheet as it is."""
         if self.roll is None:
             return 0
-        plan, in_play, crosses = self.plan, self.dice, self.crosses[player]
-        found = 0
-        for colour, value in self.roll.coloured:
-            if colour not in in_play:
-                continue  # its row closed in action 1 of this turn (E14)
-            for white in self.roll.white:
-                boxes = plan.colour_bits.get((colour, white + value), 0)
-                found |= boxes
-                for bit in each_bit(boxes & crosses):
-                    found |= plan.bonus_bits.get(bit, 0)  # "another green 10" (E25)
-        return found & self.open[player]
+        return self.open[player] & _colour_offer(self, self.crosses[player])
 
     def points(self, player: int) -> dict[str, int]:
         """Points of each colour row by name."""
@@ -165,15 +196,16 @@ class GameState:
         return tuple(sorted(ranks))
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """What an accepted event led to."""
 
     state: GameState
     facts: tuple[Fact, ...] = ()
 
 
-def new_game(plan: Plan, players: int, first: int = 0) -> GameState:
+def new_game(
+    plan: Plan, players: int, first: int = 0, *, house: Iterable[HouseRule] = ()
+) -> GameState:
     """An empty table with a roll due.
 
     Raises:
@@ -184,9 +216,7 @@ def new_game(plan: Plan, players: int, first: int = 0) -> GameState:
     if not 0 <= first < players:
         raise ValueError(f"first: expected a player from 0 to {players - 1}, got {first!r}")
     return GameState(
-        plan=plan,
-        players=players,
-        first=first,
+        setup=Setup(plan, players, first, frozenset(house)),
         phase=Phase.ROLL,
         turn=1,
         active=first,
@@ -209,16 +239,15 @@ def with_sheets(
     plan = state.plan
     crosses = list(state.crosses)
     for player, marks in sheets.items():
-        crosses[player] = plan.crosses_of({key: list(value) for key, value in marks.items()})
+        crosses[player] = plan.crosses_of(marks)
     closings = []
     for key in closed:
         lock = plan.lock_bits[plan.index[key]]
         by = tuple(p for p in range(state.players) if crosses[p] & lock)
         closings.append(Closing(plan.index[key], by, 2))
-    shut = sum(plan.row_bits[closing.row] for closing in closings)
+    shut = _shut(plan, closings)
     given = misses or {}
-    return replace(
-        state,
+    return state._replace(
         crosses=tuple(crosses),
         open=tuple(plan.open_boxes(own, shut) for own in crosses),
         misses=tuple(given.get(p, 0) for p in range(state.players)),
@@ -228,174 +257,7 @@ def with_sheets(
 
 def apply(state: GameState, event: Event) -> Step | Refusal:
     """Judge one event: the only way a game goes on, and it always checks."""
-    match event:
-        case Rolled():
-            return _roll(state, event)
-        case Answered():
-            return _answer(state, event)
-        case Withdrawn():
-            return _withdraw(state, event)
-        case ActionClosed():
-            return _close_action(state, event)
-        case EndedEarly():
-            if state.phase is Phase.OVER:
-                return refuse(Reason.GAME_OVER, ruling=_over_ruling(state))
-            ended = replace(state, phase=Phase.OVER, end=End.ENDED_EARLY)
-            return Step(ended, (GameEnded(End.ENDED_EARLY.value),))
-
-
-def _roll(state: GameState, event: Rolled) -> Step | Refusal:
-    refusal = refuse_dice(event.roll, state.dice)
-    if refusal is not None:
-        return refusal
-    if state.phase is not Phase.ROLL:
-        return _wrong_phase(state, 0)
-    return Step(replace(state, phase=Phase.ACTION1, roll=event.roll))
-
-
-def _wrong_phase(state: GameState, action: int) -> Refusal:
-    if state.phase is Phase.OVER:
-        return refuse(Reason.GAME_OVER, ruling=_over_ruling(state))
-    late = action == 1 and state.phase in (Phase.ACTION2, Phase.ROLL)
-    return refuse(
-        Reason.WRONG_PHASE,
-        ruling="E9" if late else "E1",
-        phase=state.phase.value,
-        action=action,
-        waiting_for=state.waiting_for,
-    )
-
-
-def _over_ruling(state: GameState) -> str:
-    return "E20" if state.end is End.MISSES else "E18"
-
-
-def _judge_choice(state: GameState, event: Answered) -> int | Refusal:
-    """The bit of the box that was chosen, PASS, or why not."""
-    if state.action == 0 or event.action != state.action:
-        return _wrong_phase(state, event.action)
-    player, choice = event.player, event.choice
-    known = isinstance(player, int) and not isinstance(player, bool)
-    if not known or not 0 <= player < state.players:
-        return refuse(Reason.UNKNOWN_PLAYER, player=player, players=state.players)
-    if choice == MISS:
-        if player != state.active:
-            return refuse(Reason.MISS_NOT_ACTIVE, player=player, active=state.active)
-        if state.action == 1 or state.marked:
-            return refuse(Reason.MISS_NOT_DUE, player=player)
-        return PASS
-    if state.action == 2 and player != state.active:
-        return refuse(Reason.NOT_ACTIVE, player=player, active=state.active)
-    if choice is None:
-        return PASS
-    assert state.roll is not None
-    return refuse_box(
-        choice,
-        Position(
-            plan=state.plan,
-            action=state.action,
-            roll=state.roll,
-            dice=state.dice,
-            crosses=state.crosses[player],
-            marked=state.marked if player == state.active else PASS,
-            closed={closing.row: closing.action for closing in state.closed},
-        ),
-    )
-
-
-def _answer(state: GameState, event: Answered) -> Step | Refusal:
-    judged = _judge_choice(state, event)
-    if isinstance(judged, Refusal):
-        return judged
-    return _with_answer(state, event.player, judged)
-
-
-def _withdraw(state: GameState, event: Withdrawn) -> Step | Refusal:
-    judged = _judge_choice(state, Answered(event.player, event.action, None))
-    if isinstance(judged, Refusal):
-        return judged
-    return _with_answer(state, event.player, None)
-
-
-def _with_answer(state: GameState, player: int, answer: int | None) -> Step:
-    plan = state.plan
-    before = state.answers[player] or PASS
-    facts: list[Fact] = []
-    if before != answer:
-        if before & plan.last_boxes:
-            facts.append(ClosingTakenBack(player, plan.rows[plan.row_of(before)].key))
-        if answer and answer & plan.last_boxes:
-            facts.append(WouldClose(player, plan.rows[plan.row_of(answer)].key))
-    answers = (*state.answers[:player], answer, *state.answers[player + 1 :])
-    return Step(replace(state, answers=answers), tuple(facts))
-
-
-def _close_action(state: GameState, event: ActionClosed) -> Step | Refusal:
-    if state.action == 0 or event.action != state.action:
-        return _wrong_phase(state, event.action)
-    plan, facts = state.plan, list[Fact]()
-    crosses, opened = list(state.crosses), list(state.open)
-    closers: dict[int, list[int]] = {}
-    for player, answer in enumerate(state.answers):
-        if not answer:
-            continue
-        cross = plan.with_lock(answer)
-        crosses[player] |= cross
-        facts.append(Crossed(player, plan.tokens[answer], cross != answer))
-        if cross != answer:
-            closers.setdefault(plan.row_of(answer), []).append(player)
-    closed = list(state.closed)
-    for r in sorted(closers):
-        players = tuple(closers[r])
-        closed.append(Closing(r, players, state.action))
-        die = plan.rows[r].lock
-        assert die is not None
-        facts.append(RowClosed(plan.rows[r].key, die, players))
-    shut = sum(plan.row_bits[closing.row] for closing in closed)
-    for player in range(state.players):
-        if closers or state.answers[player]:
-            opened[player] = plan.open_boxes(crosses[player], shut)
-    over = len(closed) >= plan.rows_to_end
-    unanswered: tuple[int | None, ...] = (None,) * state.players
-    if state.action == 1:
-        done = replace(
-            state,
-            phase=Phase.OVER if over else Phase.ACTION2,
-            crosses=tuple(crosses),
-            open=tuple(opened),
-            answers=unanswered,
-            closed=tuple(closed),
-            marked=state.answers[state.active] or PASS,
-            end=End.LOCKS if over else None,
-        )
-        if over:
-            facts.append(GameEnded(End.LOCKS.value))
-        return Step(done, tuple(facts))
-    misses = state.misses
-    end = End.LOCKS if over else None
-    if not state.marked and not state.answers[state.active]:
-        count = misses[state.active] + 1
-        misses = (*misses[: state.active], count, *misses[state.active + 1 :])
-        facts.append(MissTaken(state.active, count))
-        if count >= plan.misses:
-            end = End.MISSES
-    if end is not None:
-        facts.append(GameEnded(end.value))
-    done = replace(
-        state,
-        phase=Phase.OVER if end else Phase.ROLL,
-        turn=state.turn if end else state.turn + 1,
-        active=state.active if end else (state.active + 1) % state.players,
-        roll=state.roll if end else None,
-        crosses=tuple(crosses),
-        open=tuple(opened),
-        misses=misses,
-        answers=unanswered,
-        closed=tuple(closed),
-        marked=PASS,
-        end=end,
-    )
-    return Step(done, tuple(facts))
+    return _JUDGES[type(event)](state, event)
 
 
 def fold(state: GameState, events: Iterable[Event]) -> GameState:
@@ -410,3 +272,281 @@ def fold(state: GameState, events: Iterable[Event]) -> GameState:
             raise ValueError(f"event {number}: {event!r} is refused: {step.reason.value}")
         state = step.state
     return state
+
+
+# -- the roll -------------------------------------------------------------------------------
+
+
+def _roll(state: GameState, event: Rolled) -> Step | Refusal:
+    refusal = refuse_dice(event.roll, state.dice)
+    if refusal is not None:
+        return refusal
+    if state.phase is not Phase.ROLL:
+        return _wrong_phase(state, 0)
+    offer = state.plan.white_bits[event.roll.white_sum]
+    return Step(state._replace(phase=Phase.ACTION1, roll=event.roll, offer=offer))
+
+
+def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
+    """Put the right dice in place of misread ones while marks are open.
+
+    Answers that the new dice do not allow go back to their owners. When action 1 was closed on
+    another white sum it opens again, so that nobody keeps a cross the dice never gave.
+    """
+    if state.action == 0:
+        return _wrong_phase(state, 0)
+    before = state.action1 or state
+    refusal = refuse_dice(event.roll, before.dice)
+    if refusal is not None:
+        return refusal
+    old = state.roll
+    if state.action1 is not None and old is not None and old.white_sum == event.roll.white_sum:
+        corrected = state._replace(roll=event.roll, action1=state.action1._replace(roll=event.roll))
+        corrected = corrected._replace(
+            offer=_colour_offer(corrected, corrected.crosses[corrected.active])
+        )
+    else:
+        corrected = before._replace(
+            roll=event.roll, offer=before.plan.white_bits[event.roll.white_sum]
+        )
+    facts: list[Fact] = []
+    answers = list(corrected.answers)
+    for player, answer in enumerate(answers):
+        if answer and not answer & corrected.legal(player):
+            answers[player] = None
+            facts.append(AnswerReturned(player, corrected.plan.tokens[answer]))
+    return Step(corrected._replace(answers=tuple(answers)), tuple(facts))
+
+
+def _colour_offer(state: GameState, crosses: int) -> int:
+    """Boxes the coloured dice make for a sheet: each colour's own, and "another green 10" (E25)."""
+    plan, roll, found = state.plan, state.roll, 0
+    assert roll is not None
+    low, high = roll.white
+    dice = state.dice if state.closed else None
+    opening = crosses
+    if HouseRule.BONUS_NEXT_TURN in state.setup.house:
+        opening &= ~state.marked
+    for colour, value in roll.coloured:
+        if dice is not None and colour not in dice:
+            continue  # its row closed in action 1 of this turn (E14)
+        of_colour = plan.colour_bits[colour]
+        boxes = of_colour.get(low + value, 0) | of_colour.get(high + value, 0)
+        found |= boxes
+        for bit in each_bit(boxes & opening):
+            found |= plan.bonus_bits.get(bit, 0)
+    return found
+
+
+# -- answers --------------------------------------------------------------------------------
+
+
+def _judge_choice(state: GameState, action: int, player: int, choice: object) -> int | Refusal:
+    """The bit of the box that was chosen, PASS, or why not."""
+    if action != _ACTION[state.phase] or action == 0:
+        return _wrong_phase(state, action)
+    known = isinstance(player, int) and not isinstance(player, bool)
+    if not known or not 0 <= player < state.setup.players:
+        return refuse(Reason.UNKNOWN_PLAYER, player=player, players=state.players)
+    if choice == MISS:
+        if player != state.active:
+            return refuse(Reason.MISS_NOT_ACTIVE, player=player, active=state.active)
+        if action == 1 or state.marked:
+            return refuse(Reason.MISS_NOT_DUE, player=player)
+        return PASS
+    if action == 2 and player != state.active:
+        return refuse(Reason.NOT_ACTIVE, player=player, active=state.active)
+    if choice is None:
+        return PASS
+    if isinstance(choice, str):
+        bit = state.setup.plan.bits.get(choice, 0)
+        if bit & state.legal(player):
+            return bit
+    return _why_not(state, player, choice)
+
+
+def _why_not(state: GameState, player: int, choice: object) -> Refusal:
+    """The most fundamental reason a box that is not legal is refused for."""
+    assert state.roll is not None
+    marked = state.marked if player == state.active else PASS
+    late_bonus = HouseRule.BONUS_NEXT_TURN in state.setup.house
+    refusal = refuse_box(
+        choice,
+        Position(
+            plan=state.plan,
+            action=state.action,
+            roll=state.roll,
+            dice=state.dice,
+            crosses=state.crosses[player],
+            opening=state.crosses[player] & ~marked if late_bonus else state.crosses[player],
+            marked=marked,
+            closed={closing.row: closing.action for closing in state.closed},
+        ),
+    )
+    assert refusal is not None, f"{choice!r} is not legal, and no reason was found"
+    return refusal
+
+
+def _answer(state: GameState, event: Answered) -> Step | Refusal:
+    judged = _judge_choice(state, event.action, event.player, event.choice)
+    if isinstance(judged, Refusal):
+        return judged
+    return _with_answer(state, event.player, judged)
+
+
+def _withdraw(state: GameState, event: Withdrawn) -> Step | Refusal:
+    judged = _judge_choice(state, event.action, event.player, None)
+    if isinstance(judged, Refusal):
+        return judged
+    return _with_answer(state, event.player, None)
+
+
+def _with_answer(state: GameState, player: int, answer: int | None) -> Step:
+    before = state.answers[player]
+    facts: tuple[Fact, ...] = ()
+    if before != answer and ((before or 0) | (answer or 0)) & state.setup.plan.last_boxes:
+        facts = _closing_facts(state.plan, player, before or PASS, answer or PASS)
+    answers = (*state.answers[:player], answer, *state.answers[player + 1 :])
+    return Step(state._replace(answers=answers), facts)
+
+
+def _closing_facts(plan: Plan, player: int, before: int, answer: int) -> tuple[Fact, ...]:
+    facts: list[Fact] = []
+    if before & plan.last_boxes:
+        facts.append(ClosingTakenBack(player, plan.rows[plan.row_of(before)].key))
+    if answer & plan.last_boxes:
+        facts.append(WouldClose(player, plan.rows[plan.row_of(answer)].key))
+    return tuple(facts)
+
+
+# -- closing an action ----------------------------------------------------------------------
+
+
+def _close_action(state: GameState, event: ActionClosed) -> Step | Refusal:
+    if event.action != _ACTION[state.phase] or event.action == 0:
+        return _wrong_phase(state, event.action)
+    return _close(state)
+
+
+def _play_action(state: GameState, event: Played) -> Step | Refusal:
+    if event.action != _ACTION[state.phase] or event.action == 0:
+        return _wrong_phase(state, event.action)
+    if len(event.choices) != state.setup.players:
+        given = len(event.choices)
+        return refuse(Reason.UNKNOWN_PLAYER, player=given, players=state.players)
+    answers: list[int | None] = []
+    for player, choice in enumerate(event.choices):
+        if choice is None:
+            answers.append(PASS)
+            continue
+        judged = _judge_choice(state, event.action, player, choice)
+        if isinstance(judged, Refusal):
+            return judged
+        answers.append(judged)
+    return _close(state._replace(answers=tuple(answers)))
+
+
+def _close(state: GameState) -> Step:
+    """Close the open action: everybody's crosses count at once, judged before it (E13)."""
+    plan, facts = state.setup.plan, list[Fact]()
+    crosses, opened, closed = state.crosses, state.open, state.closed
+    if any(state.answers):
+        new_crosses, closers = list(crosses), dict[int, list[int]]()
+        for player, answer in enumerate(state.answers):
+            if answer:
+                cross = plan.with_lock(answer)
+                new_crosses[player] |= cross
+                facts.append(Crossed(player, plan.tokens[answer], cross != answer))
+                if cross != answer:
+                    closers.setdefault(plan.row_of(answer), []).append(player)
+        for r in sorted(closers):
+            players = tuple(closers[r])
+            closed = (*closed, Closing(r, players, state.action))
+            die = plan.rows[r].lock
+            assert die is not None
+            facts.append(RowClosed(plan.rows[r].key, die, players))
+        crosses, shut = tuple(new_crosses), _shut(plan, closed) if closed else 0
+        opened = tuple(
+            plan.open_boxes(own, shut) if closers or answer else before
+            for own, answer, before in zip(crosses, state.answers, opened, strict=True)
+        )
+    locked = len(closed) >= plan.rows_to_end
+    unanswered = (None,) * state.setup.players
+    if state.phase is Phase.ACTION1:
+        over = locked and HouseRule.FINISH_TURN not in state.setup.house
+        after = state._replace(
+            phase=Phase.OVER if over else Phase.ACTION2,
+            crosses=crosses,
+            open=opened,
+            answers=unanswered,
+            closed=closed,
+            marked=state.answers[state.active] or PASS,
+            action1=None if over else state,
+            end=End.LOCKS if over else None,
+            offer=0,
+        )
+        if over:
+            return Step(after, (*facts, GameEnded(End.LOCKS.value)))
+        offer = _colour_offer(after, crosses[after.active])
+        return Step(after._replace(offer=offer), tuple(facts))
+    misses, end = state.misses, End.LOCKS if locked else None
+    if not state.marked and not state.answers[state.active]:
+        count = misses[state.active] + 1
+        misses = (*misses[: state.active], count, *misses[state.active + 1 :])
+        facts.append(MissTaken(state.active, count))
+        if count >= plan.misses:
+            end = End.MISSES
+    if end is not None:
+        facts.append(GameEnded(end.value))
+    after = GameState(
+        setup=state.setup,
+        phase=Phase.OVER if end else Phase.ROLL,
+        turn=state.turn if end else state.turn + 1,
+        active=state.active if end else (state.active + 1) % state.setup.players,
+        roll=state.roll if end else None,
+        crosses=crosses,
+        open=opened,
+        misses=misses,
+        answers=unanswered,
+        closed=closed,
+        end=end,
+    )
+    return Step(after, tuple(facts))
+
+
+def _shut(plan: Plan, closed: Iterable[Closing]) -> int:
+    return sum(plan.row_bits[closing.row] for closing in closed)
+
+
+def _end_early(state: GameState, event: EndedEarly) -> Step | Refusal:
+    if state.phase is Phase.OVER:
+        return _wrong_phase(state, 0)
+    ended = state._replace(phase=Phase.OVER, end=End.ENDED_EARLY, offer=0)
+    return Step(ended, (GameEnded(End.ENDED_EARLY.value),))
+
+
+def _wrong_phase(state: GameState, action: int) -> Refusal:
+    if state.phase is Phase.OVER:
+        ruling = "E20" if state.end is End.MISSES else "E18"
+        return refuse(Reason.GAME_OVER, ruling=ruling)
+    late = action == 1 and state.phase in (Phase.ACTION2, Phase.ROLL)
+    return refuse(
+        Reason.WRONG_PHASE,
+        ruling="E9" if late else "E1",
+        phase=state.phase.value,
+        action=action,
+        waiting_for=state.waiting_for,
+    )
+
+
+_ACTION = {Phase.ROLL: 0, Phase.ACTION1: 1, Phase.ACTION2: 2, Phase.OVER: 0}
+
+_JUDGES: dict[type, Callable[[GameState, Any], Step | Refusal]] = {
+    Rolled: _roll,
+    RollCorrected: _correct_roll,
+    Answered: _answer,
+    Withdrawn: _withdraw,
+    ActionClosed: _close_action,
+    Played: _play_action,
+    EndedEarly: _end_early,
+}

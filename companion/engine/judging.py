@@ -18,6 +18,7 @@ class Position:
     Attributes:
         dice: Colours still in play.
         crosses: The player's own crosses before this action, as bits.
+        opening: Those of them that open bonus boxes now.
         marked: What they crossed in action 1 of this turn (0 for none).
         closed: Closed rows by number, with the action that closed them.
     """
@@ -27,6 +28,7 @@ class Position:
     roll: Roll
     dice: tuple[DieColour, ...]
     crosses: int
+    opening: int
     marked: int
     closed: Mapping[int, int]
 
@@ -45,8 +47,8 @@ def refuse_dice(roll: Roll, dice: tuple[DieColour, ...]) -> Refusal | None:
     return None
 
 
-def refuse_box(choice: object, position: Position) -> int | Refusal:
-    """The bit of the chosen box when it may be crossed, else the most fundamental reason."""
+def refuse_box(choice: object, position: Position) -> Refusal | None:
+    """The most fundamental reason why a box may not be crossed, or None when it may."""
     box = _printed_box(choice, position.plan)
     if isinstance(box, Refusal):
         return box
@@ -56,7 +58,6 @@ def refuse_box(choice: object, position: Position) -> int | Refusal:
         _refuse_row(position, row, bit, what)
         or _refuse_sum(position, row, number, bit, what)
         or _refuse_place(position, row, bit, what)
-        or bit
     )
 
 
@@ -113,7 +114,7 @@ def _refuse_sum(
     if colour in makers:
         return None
     if colour is None:
-        own = position.plan.neighbours[bit] & position.crosses
+        own = position.plan.neighbours[bit] & position.opening
         if any(position.plan.box_of(b).colour in makers for b in each_bit(own)):
             return None
         if makers:
@@ -153,6 +154,6 @@ def _refuse_place(
         return refuse(
             Reason.LOCK_NEEDS_FIVE, what, crosses=own.bit_count(), needed=plan.crosses_before_lock
         )
-    if row.is_bonus and not plan.neighbours[bit] & position.crosses:
+    if row.is_bonus and not plan.neighbours[bit] & position.opening:
         return refuse(Reason.BONUS_NEEDS_NEIGHBOUR, what, beside=list(row.beside))
     return None

@@ -8,7 +8,7 @@ alone is looked up in tables made once for each plan.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -157,15 +157,20 @@ class Plan:
         return found
 
     @cached_property
-    def colour_bits(self) -> dict[tuple[DieColour, int], int]:
-        """Boxes a white die and one colour's die open, by that colour and their sum (E2)."""
-        found: dict[tuple[DieColour, int], int] = {}
+    def colour_bits(self) -> dict[DieColour, dict[int, int]]:
+        """By a die's colour and its sum with a white die: the boxes they open (E2)."""
+        found: dict[DieColour, dict[int, int]] = {colour: {} for colour in self.dice}
         for bit in self.tokens:
             box = self.box_of(bit)
             if box.colour is not None:
-                key = (box.colour, box.number)
-                found[key] = found.get(key, 0) | bit
+                of_colour = found.setdefault(box.colour, {})
+                of_colour[box.number] = of_colour.get(box.number, 0) | bit
         return found
+
+    @cached_property
+    def dice(self) -> tuple[DieColour, ...]:
+        """Colours of the dice that leave when rows close, in the order of the sheet."""
+        return tuple(row.lock for row in self.rows if row.lock is not None)
 
     @cached_property
     def neighbours(self) -> dict[int, int]:
@@ -260,7 +265,7 @@ class Plan:
 
     # -- tokens ---------------------------------------------------------------------------
 
-    def crosses_of(self, marks: dict[str, Iterable[int]]) -> int:
+    def crosses_of(self, marks: Mapping[str, Iterable[int]]) -> int:
         """The crosses of a sheet written as numbers by row key; a last box brings its lock.
 
         Raises:

@@ -1,0 +1,95 @@
+"""How fast the judge is: whole random games, every step asking all legal boxes."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+
+from companion.engine import (
+    PLANS,
+    Event,
+    GameState,
+    Phase,
+    Plan,
+    Played,
+    Refusal,
+    Roll,
+    Rolled,
+    apply,
+    new_game,
+)
+from companion.engine.sheet import each_bit
+
+PLAYERS = 4
+
+_PIPS = (1, 2, 3, 4, 5, 6)
+
+
+@dataclass(slots=True)
+class Pace:
+    """What a run of games took.
+
+    Attributes:
+        games: Games played to their end.
+        steps: Events judged in them.
+        seconds: Processor time of all of it, the random players' own included.
+        slowest_step_ms: The slowest single event with the legal boxes asked after it.
+    """
+
+    games: int = 0
+    steps: int = 0
+    seconds: float = 0.0
+    slowest_step_ms: float = 0.0
+
+    @property
+    def games_per_second(self) -> float:
+        """Whole games in a second."""
+        return self.games / self.seconds if self.seconds else 0.0
+
+
+def measure(plan: Plan, games: int, seed: int) -> Pace:
+    """Play random games of four and time them; the same seed plays the same games."""
+    source, pace, slowest = random.Random(seed), Pace(), 0.0
+    for _ in range(games):
+        began = time.process_time()
+        state = new_game(plan, PLAYERS, source.randrange(PLAYERS))
+        while state.phase is not Phase.OVER:
+            event = _next_event(state, source)
+            step_began = time.perf_counter()
+            state = _judged(state, event)
+            for player in range(PLAYERS):
+                state.legal(player)
+            slowest = max(slowest, time.perf_counter() - step_began)
+            pace.steps += 1
+        pace.seconds += time.process_time() - began
+        pace.games += 1
+    pace.slowest_step_ms = slowest * 1000
+    return pace
+
+
+def measure_all(games: int, seed: int = 1) -> dict[str, Pace]:
+    """Every printed sheet's pace, after a short warm-up that fills the tables."""
+    for plan in PLANS.values():
+        measure(plan, 3, seed)
+    return {name: measure(plan, games, seed) for name, plan in PLANS.items()}
+
+
+def _judged(state: GameState, event: Event) -> GameState:
+    step = apply(state, event)
+    assert not isinstance(step, Refusal), (event, step)
+    return step.state
+
+
+def _next_event(state: GameState, source: random.Random) -> Event:
+    """A roll where one is due, else everybody's answers of the open action."""
+    if state.phase is Phase.ROLL:
+        pips = source.choices(_PIPS, k=2 + len(state.dice))
+        return Rolled(Roll.of((pips[0], pips[1]), dict(zip(state.dice, pips[2:], strict=True))))
+    tokens = state.plan.tokens
+    choices: list[str | None] = []
+    for player in range(PLAYERS):
+        boxes = [*each_bit(state.legal(player))]
+        number = int(source.random() * (len(boxes) + 1))
+        choices.append(tokens[boxes[number - 1]] if number else None)
+    return Played(state.action, tuple(choices))

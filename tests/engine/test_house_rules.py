@@ -1,0 +1,57 @@
+"""House rules, each in place of one ruling, and off unless chosen."""
+
+from __future__ import annotations
+
+from companion.engine import (
+    BASE,
+    BIG_POINTS,
+    Answered,
+    End,
+    GameState,
+    HouseRule,
+    Phase,
+    Plan,
+    new_game,
+    with_sheets,
+)
+from tests.engine.build import action1, action2, go, legal, reason, roll
+
+FIVE = [2, 3, 4, 5, 6]
+
+
+def house(plan: Plan, rule: HouseRule, sheets: dict[int, dict[str, list[int]]]) -> GameState:
+    return with_sheets(new_game(plan, 3, house=[rule]), sheets)
+
+
+def test_finish_turn_plays_action_2_instead_of_ending_at_once() -> None:
+    sheets = {1: {"R": FIVE}, 2: {"Y": FIVE}}
+    state = house(BASE, HouseRule.FINISH_TURN, sheets)
+    state = action1(go(state, roll(6, 6, green=2)), None, "R12", "Y12")
+    assert state.phase is Phase.ACTION2
+    assert legal(state, 0) == {"G8", "B9"}
+    done = action2(state, "G8")
+    assert (done.end, done.misses, done.total(0)) == (End.LOCKS, (0, 0, 0), 1)
+    missed = action2(state, None)
+    assert (missed.end, missed.misses) == (End.LOCKS, (1, 0, 0))
+
+
+def test_finish_turn_changes_nothing_else() -> None:
+    state = house(BASE, HouseRule.FINISH_TURN, {1: {"R": FIVE}})
+    state = action2(action1(go(state, roll(6, 6)), None, "R12"), None)
+    assert state.phase is Phase.ROLL
+
+
+def test_bonus_next_turn_needs_a_neighbour_of_an_earlier_turn() -> None:
+    state = house(BIG_POINTS, HouseRule.BONUS_NEXT_TURN, {})
+    state = action1(go(state, roll(6, 4, green=4)), "G10")
+    assert "GB10" not in legal(state, 0)
+    assert reason(state, 0, 2, "GB10") == "BONUS_WRONG_DIE"
+    state = action2(state, None)
+    assert "GB10" in legal(go(state, roll(6, 4)), 0)
+
+
+def test_bonus_next_turn_leaves_boxes_of_earlier_turns_open() -> None:
+    state = house(BIG_POINTS, HouseRule.BONUS_NEXT_TURN, {0: {"B": [10]}})
+    state = action1(go(state, roll(6, 4, green=1, blue=4)), "G10")
+    assert "GB10" in legal(state, 0)
+    assert reason(go(state, Answered(0, 2, "GB10")), 0, 2, "GB10") == ""
