@@ -173,7 +173,7 @@ def test_an_old_python_is_refused_by_its_version(machine: Machine) -> None:
 
 
 def test_a_pi_gets_camera_and_pins_from_apt_and_a_venv_that_sees_them(machine: Machine) -> None:
-    machine.python("picamera2", "lgpio", "'cv2'", "libGL")
+    machine.python("picamera2", "lgpio", "cv2", "libGL")
     done = machine.set_up("pi", DRY_RUN="1")
     assert would_install(done) == {
         "python3-picamera2",
@@ -212,7 +212,10 @@ def test_a_second_run_has_nothing_to_do_until_the_dependencies_change(machine: M
         assert "into .venv" not in done.stdout
         assert "would make" not in done.stdout
     project.write_text(project.read_text() + "# another dependency\n")
-    assert "would install into .venv" in machine.set_up("play", DRY_RUN="1").stdout
+    done = machine.set_up("play", DRY_RUN="1")
+    assert "would install into .venv" in done.stdout
+    assert "would make .venv" not in done.stdout
+    assert "would make .venv with" in machine.set_up("pi", DRY_RUN="1").stdout
     (venv / "bin" / "python").unlink()
     assert "would make .venv" in machine.set_up("play", DRY_RUN="1").stdout
 
