@@ -1,0 +1,230 @@
+"""The composition root: settings in, opened adapters plugged into one session, and out again."""
+
+from __future__ import annotations
+
+import logging
+import random
+import threading
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
+
+from companion.address import reachable_host, url
+from companion.announcer import Announcement, Doubt
+from companion.config import Config
+from companion.desk import Desk
+from companion.errors import CameraUnavailable, ConfigError
+from companion.phrases import load_phrases
+from companion.ports import SeenDie, TrayView
+from companion.session import Session
+from companion.store import SqliteStore
+
+if TYPE_CHECKING:
+    from hardware.panel import Panel
+    from vision.live import LiveTray
+    from vision.watch import TrayReport
+    from web.serve import Server
+
+LOGGER = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class App:
+    """A running table.
+
+    Attributes:
+        notes: One line each on what was found and chosen, for the terminal.
+        address: Where the server listens: the bound host, and the port that was taken.
+    """
+
+    session: Session
+    desk: Desk
+    server: Server
+    address: tuple[str, int]
+    notes: list[str] = field(default_factory=list)
+    live: LiveTray | None = None
+    panel: Panel | None = None
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def join_url(self) -> str:
+        """The address phones can open."""
+        return url(reachable_host(self.address[0]), self.address[1])
+
+    def close(self) -> None:
+        """Let go of everything, the last opened first; may be called twice."""
+        self._stack.close()
+
+
+def build(config: Config) -> App:
+    """Open everything a table needs.
+
+    Raises:
+        CompanionError: A part that was asked for by name cannot be used; what was opened by then
+            is closed again.
+    """
+    from web.serve import serve
+
+    with ExitStack() as stack:
+        notes: list[str] = []
+        store = SqliteStore(config.data_dir)
+        stack.callback(store.close)
+        if store.notice:
+            notes.append(store.notice)
+        session = Session(
+            store,
+            load_phrases(config.table.language),
+            clock=time.monotonic,
+            now_text=lambda: datetime.now().astimezone().isoformat(timespec="seconds"),
+            call_later=_call_later,
+            draw=random.SystemRandom().randrange,
+        )
+        live = _open_tray(config, session, stack, notes)
+        panel = _open_panel(config, session, stack, notes)
+        _open_voice(config, session, stack)
+        camera = _camera_state(config, live)
+        desk = Desk(
+            session,
+            version=_version(),
+            language=config.table.language,
+            press=panel.press,
+            throw=live.throw if live is not None and live.can_throw else None,
+            jpeg=live.jpeg if live is not None else (lambda number: None),
+            camera=camera,
+            button=lambda: panel.state,
+            is_on_screen_button_needed=lambda: panel.has_on_screen_button,
+        )
+        server = serve(desk, config.web.host, config.web.port)
+        stack.callback(server.close)
+        app = App(session, desk, server, (config.web.host, server.port), notes, live, panel)
+        desk.join_url.append(app.join_url)
+        app._stack = stack.pop_all()
+        return app
+
+
+def _call_later(seconds: float, call: Callable[[], None]) -> Callable[[], None]:
+    timer = threading.Timer(seconds, call)
+    timer.daemon = True
+    timer.start()
+    return timer.cancel
+
+
+def _version() -> str:
+    try:
+        return version("dice-companion")
+    except PackageNotFoundError:
+        return "0"
+
+
+# -- the tray -------------------------------------------------------------------------------
+
+
+def _open_tray(
+    config: Config, session: Session, stack: ExitStack, notes: list[str]
+) -> LiveTray | None:
+    source = config.camera.source
+    if source == "none":
+        notes.append("camera: none; dice are entered by hand")
+        return None
+    from vision.camera import Camera, open_camera
+    from vision.live import LiveTray
+    from vision.pipeline import Eye
+
+    size_wh = (config.camera.width, config.camera.height)
+
+    def open_named(name: str) -> Camera:
+        return open_camera(name, seed=config.camera.seed, size_wh=size_wh, fps=config.camera.fps)
+
+    camera = open_named(source)
+    notes.append(f"camera: {camera.description}")
+    live = LiveTray(
+        camera,
+        reopen=lambda: open_named(camera.source),
+        eye=Eye(),
+        in_play=session.in_play,
+        on_report=lambda report: session.see(tray_view(report)),
+    )
+    stack.callback(live.close)
+    session.on_confirmed.append(live.confirmed)
+    session.see(tray_view(live.report))
+    live.start()
+    return live
+
+
+def _camera_state(config: Config, live: LiveTray | None) -> Callable[[], str]:
+    if live is None:
+        return lambda: "none"
+    return lambda: live.report.camera
+
+
+def tray_view(report: TrayReport) -> TrayView:
+    """What the camera loop reports, in the session's plain words."""
+    reading = report.reading
+    dice = reading.dice if reading is not None else ()
+    problems = reading.problems if reading is not None else ()
+    return TrayView(
+        status=report.status.value,
+        roll=report.roll,
+        frame=report.frame_number,
+        size_wh=report.size_wh,
+        dice=tuple(
+            SeenDie(
+                colour=die.colour.value if die.colour else None,
+                value=die.value,
+                confidence=die.confidence,
+                centre=die.centre_xy,
+                corners=die.corners_xy,
+                cocked=die.cocked,
+                in_tray=die.in_tray,
+            )
+            for die in dice
+        ),
+        doubts=tuple(
+            Doubt(problem.code.value, problem.colour.value if problem.colour else None)
+            for problem in problems
+        ),
+        note=report.note,
+    )
+
+
+# -- the button and the voice ---------------------------------------------------------------
+
+
+def _open_panel(config: Config, session: Session, stack: ExitStack, notes: list[str]) -> Panel:
+    from hardware.gesture import Gesture, GestureConfig
+    from hardware.panel import open_panel
+
+    def on_gesture(gesture: Gesture) -> None:
+        if gesture is Gesture.PRESS:
+            session.press()
+
+    try:
+        timing = GestureConfig(debounce_s=config.panel.debounce_s, hold_s=config.panel.hold_s)
+    except ValueError as error:
+        raise ConfigError(f"panel: {error}") from error
+    panel = open_panel(config.panel.factory, config.panel.pin, on_gesture, config=timing)
+    stack.callback(panel.close)
+    notes.append(f"button: {panel.note or panel.state}")
+    return panel
+
+
+def _open_voice(config: Config, session: Session, stack: ExitStack) -> None:
+    if not config.sound.enabled:
+        return
+    from companion.speech import Speaker
+
+    speaker = Speaker(volume=config.sound.volume, words_per_minute=config.sound.words_per_minute)
+    stack.callback(speaker.close)
+    language = config.table.language
+
+    def say(announcement: Announcement) -> None:
+        speaker.say(announcement.text, language)
+
+    session.listeners.append(say)
+
+
+__all__ = ["App", "CameraUnavailable", "build", "tray_view"]

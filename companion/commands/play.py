@@ -1,0 +1,77 @@
+"""`dice-companion play`: the table, until Ctrl-C or SIGTERM."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from companion.config import PIN_FACTORIES, load
+from companion.phrases import LANGUAGES
+
+
+@click.command()
+@click.option("--camera", help="auto, pi, simulated, none, a device, a video or a folder.")
+@click.option("--pins", type=click.Choice(PIN_FACTORIES), help="Where the button is.")
+@click.option("--seed", type=int, help="Makes the simulated tray's throws repeatable.")
+@click.option("--host", help="Address to serve the page on.  [default: 0.0.0.0]")
+@click.option("--port", type=click.IntRange(0, 65535), help="0 picks a free one.  [default: 8000]")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Where games are kept.")
+@click.option("--config", "config_path", type=click.Path(path_type=Path), help="A TOML file.")
+@click.option("--language", type=click.Choice(LANGUAGES), help="The table's language.")
+def play(
+    camera: str | None,
+    pins: str | None,
+    seed: int | None,
+    host: str | None,
+    port: int | None,
+    data_dir: Path | None,
+    config_path: Path | None,
+    language: str | None,
+) -> None:
+    """Run the table: camera, button, judge, voice and page."""
+    flags: dict[str, object | None] = {
+        "camera.source": camera,
+        "panel.factory": pins,
+        "camera.seed": seed,
+        "web.host": host,
+        "web.port": port,
+        "data_dir": data_dir,
+        "table.language": language,
+    }
+    config = load(config_path, os.environ, flags)
+    stop = threading.Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
+    from companion.app import build
+
+    app = build(config)
+    try:
+        for note in app.notes:
+            click.echo(note, err=True)
+        bound, taken = app.address
+        shown = f"[{bound}]" if ":" in bound else bound
+        click.echo(f"listening on http://{shown}:{taken}")
+        if sys.stdout.isatty():
+            _show_address(app.join_url)
+        sys.stdout.flush()
+        while not stop.wait(1.0):  # a bare wait would keep the signal from Python on some systems
+            pass
+    finally:
+        app.close()
+
+
+def _show_address(join_url: str) -> None:
+    from web.qr import terminal_qr
+
+    click.echo(f"\nJoin from a phone in the same network: {join_url}\n")
+    click.echo(terminal_qr(join_url))
