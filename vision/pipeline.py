@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import cv2
@@ -12,7 +13,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from vision.finder import Overview, Spot, look_over
 from vision.picture import as_pixels
 from vision.reader import Look, look_closely
-from vision.reading import DieReading, Frame, Point, Reading, Status
+from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
 from vision.verdict import Clutter, Seen, judge, likeliest
 
 if TYPE_CHECKING:
@@ -52,7 +53,11 @@ class Eye:
         if min(height, width) < SMALLEST_PX or max(height, width) > 20 * min(height, width):
             verdict = judge([], in_play, Clutter())
             return Reading(Status.EMPTY, (), verdict.problems, (width, height), frame.captured_at_s)
+        if calibration is not None:
+            pixels = _balanced(pixels, calibration)
         overview = look_over(pixels)
+        if calibration is not None:
+            overview = _in_known_tray(overview, calibration, (width, height))
         looks = look_closely(pixels, overview.spots)
         dice = _distinct(looks, overview)
         seen = [_seen(look, spot, overview, (width, height)) for look, spot in dice]
@@ -83,6 +88,29 @@ class Eye:
             frame.captured_at_s,
             verdict.roll,
         )
+
+
+def _balanced(pixels: Pixels, calibration: Calibration) -> Pixels:
+    """The picture with this tray's white balance."""
+    if calibration.white_balance_bgr is None:
+        return pixels
+    levels = np.arange(256)[:, None] * np.array(calibration.white_balance_bgr)
+    table = np.clip(levels, 0, 255).astype(np.uint8)[:, None, :]
+    return np.asarray(cv2.LUT(pixels, table.reshape(1, 256, 3)), np.uint8)
+
+
+def _in_known_tray(
+    overview: Overview, calibration: Calibration, size_wh: tuple[int, int]
+) -> Overview:
+    """The overview with the measured outline in place of the guessed tray."""
+    if calibration.tray_px is None:
+        return overview
+    scale = np.array(size_wh) / np.array(calibration.size_wh)
+    corners = np.array(calibration.tray_px) * scale
+    cells = corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
+    tray = np.zeros(overview.tray.shape, np.uint8)
+    cv2.fillPoly(tray, [np.round(cells).astype(np.int32)], 1)
+    return replace(overview, tray=tray.astype(np.float32))
 
 
 def _alone(die: Seen) -> float:

@@ -98,7 +98,8 @@ def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) 
         ProblemCode.UNCERTAIN: [
             name(n)
             for n in playing
-            if n not in extra and (seen[n].value is None or confidences[n] < ANNOUNCE)
+            if n not in extra
+            and (seen[n].value is None or (confidences[n] < ANNOUNCE and not extra))
         ],
     }
     if clutter.smear > 0.5 and not found[ProblemCode.MOVING]:

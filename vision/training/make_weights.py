@@ -304,7 +304,9 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
             F.cross_entropy(out[:, 1:7], (value - 1).clamp(min=0), reduction="none"), legible
         ),
         "colour": mean(F.cross_entropy(out[:, 7:13], colour, reduction="none"), still),
-        "cocked": mean(bce(out[:, 13], cocked, reduction="none"), still),
+        "cocked": mean(
+            bce(out[:, 13], cocked, reduction="none", pos_weight=torch.tensor(4.0)), still
+        ),
         "moving": mean(bce(out[:, 14], moving, reduction="none"), shown),
         "visible": mean(bce(out[:, 15], visible, reduction="none"), die * (1 - moving)),
         "quad": 2.0

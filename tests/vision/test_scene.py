@@ -1,0 +1,174 @@
+"""The drawn picture shows what its truth says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour
+from vision.scene import (
+    FACES,
+    Motion,
+    Scene,
+    Thing,
+    background,
+    default_scene,
+    inside_tray,
+    pip_centres,
+    render,
+    resting_die,
+    truth,
+    turned,
+)
+from vision.scene_throw import default_die, default_tray
+
+ROLL = [(colour, number + 1) for number, colour in enumerate(ALL_DICE)]
+
+
+def one_die(colour: DieColour, value: int, *, angle_deg: float = 20.0) -> Scene:
+    tray = default_tray((320, 240))
+    return replace(tray, dice=(resting_die(value, (10.0, -8.0), angle_deg, default_die(colour)),))
+
+
+def patch(pixels: np.ndarray, where: tuple[float, float]) -> np.ndarray:
+    x, y = round(where[0]), round(where[1])
+    return pixels[y - 1 : y + 2, x - 1 : x + 2].reshape(-1, 3).mean(axis=0)
+
+
+def test_opposite_sides_sum_to_seven() -> None:
+    for value, (axis, sign) in FACES.items():
+        assert FACES[7 - value] == (axis, -sign)
+
+
+@pytest.mark.parametrize("right_handed", [True, False])
+def test_one_two_three_turn_the_way_the_mould_says(right_handed: bool) -> None:
+    die = replace(default_die(DieColour.RED), right_handed=right_handed)
+    normals = []
+    for value in (1, 2, 3):
+        axis, sign = die.face(value)
+        normals.append(np.eye(3)[axis] * sign)
+    assert np.linalg.det(np.array(normals)) == (1.0 if right_handed else -1.0)
+
+
+@pytest.mark.parametrize("value", range(1, 7))
+@pytest.mark.parametrize("right_handed", [True, False])
+def test_a_resting_die_shows_its_value(value: int, right_handed: bool) -> None:
+    like = replace(default_die(DieColour.BLUE), right_handed=right_handed)
+    die = resting_die(value, (5.0, 6.0), 33.0, like)
+    assert die.top[0] == value
+    assert die.top[1] < 0.1
+    assert np.linalg.det(np.array(die.rotation)) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("value", range(1, 7))
+def test_pips_are_painted_where_the_truth_has_them(value: int) -> None:
+    scene = one_die(DieColour.WHITE, value)
+    pixels = render(scene).astype(float)
+    spots = scene.camera.project(pip_centres(scene.dice[0], value))
+    assert len(spots) == value
+    face = truth(scene)[0]
+    between = [0.25 * np.array(c) + 0.75 * np.array(face.centre_px) for c in face.corners_px]
+    for spot in spots:
+        assert patch(pixels, tuple(spot)).mean() < 0.6 * np.max(
+            [patch(pixels, tuple(b)).mean() for b in between]
+        )
+
+
+@pytest.mark.parametrize(
+    ("colour", "strong", "weak"),
+    [
+        (DieColour.RED, 2, 0),
+        (DieColour.GREEN, 1, 2),
+        (DieColour.BLUE, 0, 2),
+        (DieColour.YELLOW, 2, 0),
+    ],
+)
+def test_a_die_has_its_colour(colour: DieColour, strong: int, weak: int) -> None:
+    scene = one_die(colour, 2, angle_deg=0.0)
+    colour_seen = patch(render(scene).astype(float), truth(scene)[0].centre_px)
+    assert colour_seen[strong] > 1.5 * colour_seen[weak]
+
+
+def test_the_kept_background_changes_nothing() -> None:
+    scene = default_scene(ROLL, seed=4, size_wh=(320, 240))
+    empty = replace(scene, dice=())
+    assert np.array_equal(render(scene), render(scene, background(empty)))
+
+
+def test_a_drawing_is_repeatable_and_its_seed_matters() -> None:
+    one, same, other = (default_scene(ROLL, seed=s, size_wh=(160, 120)) for s in (1, 1, 2))
+    assert np.array_equal(render(one), render(same))
+    assert truth(one) == truth(same)
+    assert truth(one) != truth(other)
+
+
+def test_the_default_throw_lies_in_the_tray() -> None:
+    for seed in range(20):
+        facts = truth(default_scene(ROLL, seed=seed))
+        assert [(f.colour, f.value) for f in facts] == ROLL
+        assert all(f.in_tray and not f.cocked and f.top_visible > 0.9 for f in facts)
+
+
+def test_a_tilted_die_is_cocked_and_has_no_value() -> None:
+    scene = one_die(DieColour.RED, 3)
+    tilted = replace(scene.dice[0], rotation=turned(scene.dice[0].rotation, (0.4, 0.0, 0.0)))
+    fact = truth(replace(scene, dice=(tilted,)))[0]
+    assert fact.cocked
+    assert fact.value is None
+    assert fact.tilt_deg == pytest.approx(np.degrees(0.4), abs=0.1)
+
+
+def test_a_moving_die_is_smeared() -> None:
+    scene = one_die(DieColour.WHITE, 5)
+    moving = replace(scene.dice[0], motion=Motion((25.0, 0.0, 0.0), (0.0, 0.5, 0.0)))
+    blurred = replace(scene, dice=(moving,))
+    assert truth(blurred)[0].moving
+    assert truth(blurred)[0].value is None
+    x, y = truth(scene)[0].body_centre_px
+    still, smeared = render(scene), render(blurred)
+    rows, columns = slice(int(y) - 12, int(y) + 12), slice(int(x) - 12, int(x) + 12)
+    assert smeared[rows, columns].std() < 0.7 * still[rows, columns].std()
+
+
+def test_a_thing_on_top_hides_the_face() -> None:
+    scene = one_die(DieColour.GREEN, 4)
+    assert truth(scene)[0].top_visible == 1.0
+    cup = Thing("cup", (10.0, -8.0), 0.0, 30.0, (0.2, 0.2, 0.2), height_mm=20.0)
+    assert truth(replace(scene, things=(cup,)))[0].top_visible == 0.0
+
+
+def test_a_die_behind_another_is_partly_hidden() -> None:
+    scene = one_die(DieColour.GREEN, 4)
+    above = replace(
+        resting_die(2, (10.0, -8.0), 50.0, default_die(DieColour.RED)),
+        position_mm=(14.0, -8.0, 24.0),
+    )
+    both = truth(replace(scene, dice=(*scene.dice, above)))
+    assert both[0].top_visible < 0.7
+    assert both[1].top_visible == 1.0
+
+
+def test_a_die_on_the_table_is_not_in_the_tray() -> None:
+    scene = default_tray((320, 240))
+    beside = resting_die(1, (-140.0, 0.0), 0.0, default_die(DieColour.RED))
+    assert not truth(replace(scene, dice=(beside,)))[0].in_tray
+    assert inside_tray(scene.tray, 0.0, 0.0)
+
+
+def test_shadows_darken_the_felt_and_nothing_else_changes() -> None:
+    scene = one_die(DieColour.RED, 1)
+    quiet = replace(scene, lens=replace(scene.lens, noise=0.0, blur_px=0.0))
+    with_die = render(quiet).astype(int)
+    empty = render(replace(quiet, dice=())).astype(int)
+    changed = np.abs(with_die - empty).max(axis=2) > 8
+    left, top, right, bottom = truth(scene)[0].body_px
+    rows, columns = np.nonzero(changed)
+    size = right - left
+    assert columns.min() > left - size
+    assert columns.max() < right + 2 * size
+    assert rows.min() > top - size
+    assert rows.max() < bottom + 2 * size
+    darker = (with_die - empty).sum(axis=2)[changed]
+    assert (darker < 0).sum() > 0.15 * changed.sum()

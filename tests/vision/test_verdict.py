@@ -1,0 +1,134 @@
+"""The status table: what was seen against what is in play."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour, Roll
+from vision.reading import Problem, ProblemCode, Status
+from vision.verdict import PALETTE, Clutter, Seen, judge, likeliest
+
+W, R, Y, G, B = DieColour
+CLEAR = Clutter()
+
+
+def chances(colour: DieColour | None, sure: float = 0.995) -> np.ndarray:
+    row = np.full(6, (1.0 - sure) / 5, np.float32)
+    row[5 if colour is None else PALETTE.index(colour)] = sure
+    return row
+
+
+def die(colour: DieColour | None, value: int | None = 3, sure: float = 0.999) -> Seen:
+    return Seen(chances(colour), value, sure, (100.0, 100.0), 40.0)
+
+
+SIX = [die(c, n + 1) for n, c in enumerate(ALL_DICE)]
+
+
+def test_six_clear_dice_are_ok_and_make_the_roll() -> None:
+    verdict = judge(SIX, ALL_DICE, CLEAR)
+    assert verdict.status is Status.OK
+    assert verdict.problems == ()
+    assert verdict.roll == Roll.of((1, 2), {R: 3, Y: 4, G: 5, B: 6})
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "problem"),
+    [
+        ({"moving": True}, Status.MOVING, Problem(ProblemCode.MOVING, R)),
+        ({"visible": 0.5}, Status.OBSTRUCTED, Problem(ProblemCode.OBSTRUCTED, R)),
+        ({"cocked": True}, Status.COCKED, Problem(ProblemCode.COCKED, R)),
+        ({"in_tray": False}, Status.MISSING, Problem(ProblemCode.MISSING, R)),
+        ({"value": None}, Status.UNCERTAIN, Problem(ProblemCode.UNCERTAIN, R)),
+        ({"sure": 0.9}, Status.UNCERTAIN, Problem(ProblemCode.UNCERTAIN, R)),
+    ],
+)
+def test_one_bad_die_names_itself(
+    change: dict[str, object], status: Status, problem: Problem
+) -> None:
+    dice = [*SIX[:2], replace(SIX[2], **change), *SIX[3:]]  # type: ignore[arg-type]
+    verdict = judge(dice, ALL_DICE, CLEAR)
+    assert verdict.status is status
+    assert verdict.problems[0] == problem
+    assert verdict.roll is None
+
+
+def test_the_first_that_applies_is_the_status() -> None:
+    dice = [
+        replace(SIX[0], cocked=True), replace(SIX[1], visible=0.3), replace(SIX[2], moving=True),
+        die(None),
+    ]  # fmt: skip
+    order = [Status.MOVING, Status.OBSTRUCTED, Status.COCKED, Status.MISSING, Status.EXTRA]
+    for status in order:
+        assert judge(dice, ALL_DICE, CLEAR).status is status
+        if status is Status.MOVING:
+            dice[2] = SIX[2]
+        elif status is Status.OBSTRUCTED:
+            dice[1] = SIX[1]
+        elif status is Status.COCKED:
+            dice[0] = SIX[0]
+        elif status is Status.MISSING:
+            dice += SIX[3:]
+
+
+def test_an_empty_tray() -> None:
+    beside = replace(SIX[0], in_tray=False)
+    for dice in ([], [beside]):
+        verdict = judge(dice, ALL_DICE, CLEAR)
+        assert verdict.status is Status.EMPTY
+    assert Problem(ProblemCode.BESIDE_TRAY, W) in verdict.problems
+
+
+def test_a_smear_is_motion_and_a_hand_over_a_missing_die_obstructs() -> None:
+    assert judge(SIX, ALL_DICE, Clutter(smear=2.0)).status is Status.MOVING
+    assert judge(SIX[:5], ALL_DICE, Clutter(thing=3.0)).status is Status.OBSTRUCTED
+    assert judge(SIX[:5], ALL_DICE, CLEAR).status is Status.MISSING
+
+
+def test_a_thing_that_hides_nothing_is_a_warning() -> None:
+    verdict = judge(SIX, ALL_DICE, Clutter(thing=1.0))
+    assert verdict.status is Status.OK
+    assert verdict.problems == (Problem(ProblemCode.FOREIGN_OBJECT),)
+
+
+def test_one_missing_white_is_named_and_a_third_is_extra() -> None:
+    verdict = judge(SIX[1:], ALL_DICE, CLEAR)
+    assert verdict.problems == (Problem(ProblemCode.MISSING, W),)
+    verdict = judge([*SIX, die(W, 5)], ALL_DICE, CLEAR)
+    assert verdict.status is Status.EXTRA
+    assert verdict.problems == (Problem(ProblemCode.EXTRA, W),)
+
+
+def test_a_removed_die_warns_and_hides_nothing() -> None:
+    in_play = (W, W, R, Y, G)
+    verdict = judge(SIX, in_play, CLEAR)
+    assert verdict.status is Status.OK
+    assert verdict.problems == (Problem(ProblemCode.REMOVED_DIE_IN_TRAY, B),)
+    assert verdict.roll == Roll.of((1, 2), {R: 3, Y: 4, G: 5})
+
+
+def test_colours_are_weighed_against_each_other() -> None:
+    """Alone the ivory die is more likely yellow; beside a real yellow one it is the other white."""
+    ivory = np.array([0.35, 0.0, 0.65, 0.0, 0.0, 0.0], np.float32) * 0.99 + 0.01 / 6
+    dice = [SIX[0], replace(SIX[1], colours=ivory), *SIX[2:]]
+    assert likeliest(ivory) is Y
+    verdict = judge(dice, ALL_DICE, CLEAR)
+    assert verdict.colours[1] is W
+    assert verdict.colours[3] is Y
+
+
+def test_two_dice_that_could_each_be_the_other_are_uncertain() -> None:
+    both = np.array([0.0, 0.0, 0.0, 0.5, 0.5, 0.0], np.float32)
+    dice = [*SIX[:4], replace(SIX[4], colours=both), replace(SIX[5], colours=both)]
+    verdict = judge(dice, ALL_DICE, CLEAR)
+    assert verdict.status is Status.UNCERTAIN
+    assert {p.colour for p in verdict.problems} == {G, B}
+
+
+def test_without_both_whites_in_play_there_is_no_roll() -> None:
+    verdict = judge(SIX[2:], ALL_DICE[2:], CLEAR)
+    assert verdict.status is Status.OK
+    assert verdict.roll is None
