@@ -38,9 +38,14 @@ SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "picamera2": (("vision",), 1),
     "segno": (PACKAGES, 1),
     "sqlite3": (PACKAGES, 1),
+    "torch": (("vision.training",), None),
     "waitress": (PACKAGES, 1),
 }
 """Where a dependency may be imported, and in how many modules at most."""
+
+TRAINING = "vision.training"
+FOR_TRAINING = ("torch",)
+"""Needed to make the weights again, never to play: nothing outside may reach it."""
 
 BROUGHT_BY_FLASK = ("werkzeug", "jinja2", "markupsafe")
 FROM_APT = ("lgpio", "picamera2")
@@ -100,7 +105,12 @@ def complaints(sources: Mapping[str, str], *, packages: frozenset[str] = frozens
         for module, source in sources.items()
         for each in imports_of(source, module, modules=modules, is_package=module in packages)
     ]
-    return [*wrong_layers(found), *wrong_seams(found), *cycles(found, modules)]
+    return [
+        *wrong_layers(found),
+        *wrong_seams(found),
+        *wrong_reach(found, modules),
+        *cycles(found, modules),
+    ]
 
 
 def wrong_layers(imports: list[Import]) -> Iterator[str]:
@@ -129,6 +139,21 @@ def wrong_seams(imports: list[Import]) -> Iterator[str]:
             yield f"{', '.join(importers)} import {dependency}: at most {at_most} module may"
 
 
+def wrong_reach(imports: list[Import], modules: frozenset[str]) -> Iterator[str]:
+    tainted = {
+        each.importer: each.target for each in imports if each.target.split(".")[0] in FOR_TRAINING
+    }
+    while more := {
+        each.importer: each.target
+        for each in imports
+        if each.target in tainted and each.importer not in tainted
+    }:
+        tainted |= more
+    for module in sorted(tainted):
+        if tainted[module] in modules and not is_within(module, TRAINING):
+            yield f"{module} imports {tainted[module]}: it leads to {', '.join(FOR_TRAINING)}"
+
+
 def cycles(imports: list[Import], modules: frozenset[str]) -> Iterator[str]:
     graph: dict[str, set[str]] = {module: set() for module in modules}
     for importer, _, target in imports:
@@ -149,7 +174,7 @@ def our_sources() -> tuple[dict[str, str], frozenset[str]]:
 
 def test_our_imports_keep_to_the_rule() -> None:
     sources, packages = our_sources()
-    assert {"companion.engine", "vision", "hardware", "web"} <= sources.keys()
+    assert {"companion.engine.game", "vision.reading", "hardware.panel"} <= sources.keys()
     assert complaints(sources, packages=packages) == []
 
 
@@ -225,6 +250,15 @@ def test_our_imports_keep_to_the_rule() -> None:
         ),
         pytest.param(
             {
+                "vision.training.nets": "import torch.nn\n",
+                "vision.training.generator": "import vision.training.nets\n",
+                "vision.bench": "from vision.training import generator\n",
+            },
+            ["vision.bench imports vision.training.generator: it leads to torch"],
+            id="the bench needs torch, by way of another module",
+        ),
+        pytest.param(
+            {
                 "companion.app": "import vision.camera, hardware.panel, web\n",
                 "vision.camera": "import cv2\nfrom companion.engine.dice import Roll\n",
                 "companion.cli": "import click\nfrom companion.app import build\n",
@@ -256,7 +290,8 @@ def test_packages_resolve_relative_imports_from_themselves() -> None:
 def test_every_dependency_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     declared = {each.split(">")[0].strip() for each in project["dependencies"]}
-    known = {IMPORT_NAMES.get(each, each) for each in declared} | {*FROM_APT, *BROUGHT_BY_FLASK}
+    known = {IMPORT_NAMES.get(each, each) for each in declared}
+    known |= {*FROM_APT, *BROUGHT_BY_FLASK, *FOR_TRAINING}
     sources, packages = our_sources()
     strangers = {
         f"{module}:{line} imports {target}"
