@@ -24,10 +24,11 @@ from companion.session import Session
 from companion.store import SqliteStore
 
 if TYPE_CHECKING:
+    from web.serve import Server
+
     from hardware.panel import Panel
     from vision.live import LiveTray
     from vision.watch import TrayReport
-    from web.serve import Server
 
 LOGGER = logging.getLogger(__name__)
 

@@ -18,6 +18,7 @@ from companion.engine import (
     Rolled,
     Withdrawn,
 )
+from companion.engine.notation import roll_to_json
 from companion.errors import NotationError
 
 
@@ -37,12 +38,6 @@ class Record:
     kind: str
     data: Mapping[str, Any]
     at: str = ""
-
-
-def roll_to_json(roll: Roll) -> dict[str, Any]:
-    """A roll in the form of recorded games."""
-    colours = {colour.value: value for colour, value in roll.coloured}
-    return {"white": list(roll.white), "colour": colours}
 
 
 def roll_from_json(data: Mapping[str, Any]) -> Roll:

@@ -12,11 +12,8 @@ from typing import Any
 
 from companion.announcer import refusal_sentence
 from companion.engine import (
-    MOST_PLAYERS,
-    PLANS,
     ActionClosed,
     Answered,
-    DieColour,
     Event,
     Fact,
     GameState,
@@ -25,19 +22,18 @@ from companion.engine import (
     Played,
     Reason,
     Refusal,
-    Roll,
     Rolled,
     Row,
     RowClosed,
     apply,
-    new_game,
 )
+from companion.engine.notation import parse_config, parse_roll
 from companion.engine.refusal import refuse
+from companion.errors import NotationError
 from companion.phrases import Phrases
 
 Line = dict[str, Any]
 
-_COLOURS = {colour.value: colour for colour in DieColour if colour is not DieColour.WHITE}
 _NEEDED = {
     "config": ("variant", "players", "first"),
     "roll": ("white", "colour"),
@@ -84,18 +80,11 @@ class Replay:
             yield from self._play(self._state, kind, line)
 
     def _configure(self, line: Line) -> Line:
-        variant, players, first = line["variant"], line["players"], line["first"]
         self._state = None
-        if not isinstance(variant, str) or variant not in PLANS:
-            known = " or ".join(PLANS)
-            return _bad("BAD_CONFIG", "config", f"The variant must be {known}, not {variant!r}.")
-        if not _is_number(players) or not 1 <= players <= MOST_PLAYERS:
-            wanted = f"One to {MOST_PLAYERS} can play"
-            return _bad("BAD_CONFIG", "config", f"{wanted} (E39, E40), not {players!r}.")
-        if not _is_number(first) or not 0 <= first < players:
-            wanted = f"The first player is a number from 0 to {players - 1}"
-            return _bad("BAD_CONFIG", "config", f"{wanted}, not {first!r}.")
-        self._state = new_game(PLANS[variant], players, first)
+        try:
+            self._state = parse_config(line)
+        except NotationError as error:
+            return _bad("BAD_CONFIG", "config", str(error))
         return {"t": "config"}
 
     def _play(self, state: GameState, kind: str, line: Line) -> Iterator[Line]:
@@ -169,21 +158,6 @@ def _apply_all(
             return step
         state, facts = step.state, facts + step.facts
     return state, facts
-
-
-def parse_roll(white: object, colour: object) -> Roll | None:
-    """A roll from its JSON form, or None when it is not two white dice and named colours."""
-    if not isinstance(white, list) or len(white) != 2 or not isinstance(colour, dict):
-        return None
-    if not all(_is_number(value) for value in [*white, *colour.values()]):
-        return None
-    if not all(name in _COLOURS for name in colour):
-        return None
-    return Roll.of((white[0], white[1]), {_COLOURS[name]: value for name, value in colour.items()})
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _bad(code: str, kind: object, message: str) -> Line:
