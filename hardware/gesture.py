@@ -30,7 +30,8 @@ class GestureConfig:
 
     Attributes:
         debounce_s: Open time after which the button counts as let go. Makers of push buttons give
-            5 to 20 ms of bounce; two presses of one finger are more than 60 ms apart.
+            5 to 20 ms of bounce; two presses of one finger are more than 60 ms apart. 0 is for a
+            button that is debounced by its circuit.
         hold_s: Pushed time after which a push is a hold.
     """
 
@@ -38,10 +39,8 @@ class GestureConfig:
     hold_s: float = 1.5
 
     def __post_init__(self) -> None:
-        if not 0 < self.debounce_s <= 0.2:
-            raise ConfigError(
-                f"button: debounce_s: expected above 0 and at most 0.2, got {self.debounce_s!r}"
-            )
+        if not 0 <= self.debounce_s <= 0.2:
+            raise ConfigError(f"button: debounce_s: expected 0 to 0.2, got {self.debounce_s!r}")
         if not self.debounce_s < self.hold_s <= 10:
             raise ConfigError(
                 f"button: hold_s: expected above debounce_s ({self.debounce_s}) and at most 10, "

@@ -185,7 +185,7 @@ class Panel:
             if self._is_closed:
                 return None
             if self._state != "lost":
-                LOGGER.warning("button: the pin can no longer be read: %s", one_line(error))
+                LOGGER.warning("button: the pin can no longer be read: %s", _one_line(error))
             self._state = "lost"
             return None
         if self._state == "lost":
@@ -246,7 +246,7 @@ def open_panel(
         if owned_factory is not None:
             owned_factory.close()
         raise PinsUnavailable(
-            f"{factory} pins: cannot open GPIO{pin}: {one_line(error)}"
+            f"{factory} pins: cannot open GPIO{pin}: {_one_line(error)}"
         ) from error
     return Panel(
         on_gesture,
@@ -284,7 +284,7 @@ def _give_lgpio_a_directory() -> None:
     atexit.register(shutil.rmtree, os.environ["LG_WD"], ignore_errors=True)
 
 
-def one_line(error: BaseException) -> str:
+def _one_line(error: BaseException) -> str:
     """An exception as one line: its text, or its name where it has none."""
     text = " ".join(str(error).split())
     return text or type(error).__name__

@@ -144,6 +144,14 @@ def test_there_is_nothing_to_wait_for_while_nothing_is_going_on() -> None:
     assert gesture.deadline_s(contact, CONFIG) is None
 
 
+def test_without_debounce_every_edge_counts() -> None:
+    bare = GestureConfig(debounce_s=0)
+    contact, told = gesture.edge(gesture.at_rest(), bare, 1.0, True)
+    contact, told = gesture.edge(contact, bare, 1.1, False)
+    assert told is None
+    assert gesture.elapse(contact, bare, 1.1) == (gesture.Contact(changed_at_s=1.1), PRESS)
+
+
 flicker = st.lists(
     st.floats(0, CONFIG.debounce_s, exclude_max=True, allow_subnormal=False), max_size=40
 )
@@ -190,7 +198,7 @@ def test_every_push_gives_exactly_one_gesture(pushes: list[tuple[float, float]])
 
 @pytest.mark.parametrize(
     ("debounce_s", "hold_s"),
-    [(0, 1.5), (-1, 1.5), (0.3, 1.5), (0.1, 0.1), (0.025, 11), (float("nan"), 1.5)],
+    [(-0.001, 1.5), (-1, 1.5), (0.3, 1.5), (0.1, 0.1), (0.025, 11), (float("nan"), 1.5)],
 )
 def test_times_that_cannot_work_are_refused_by_name(debounce_s: float, hold_s: float) -> None:
     with pytest.raises(ConfigError, match=r"^button: (debounce_s|hold_s): expected .*, got "):
