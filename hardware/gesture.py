@@ -29,9 +29,10 @@ class GestureConfig:
     """How long is what.
 
     Attributes:
-        debounce_s: Open time after which the button counts as let go. Makers of push buttons give
-            5 to 20 ms of bounce; two presses of one finger are more than 60 ms apart. 0 is for a
-            button that is debounced by its circuit.
+        debounce_s: Open time after which the button counts as let go: more than twice the 10 ms of
+            bounce we test with, and far less than a finger needs between two presses. It is
+            added to every press, so no longer than need be. 0 suits a button whose circuit
+            debounces it.
         hold_s: Pushed time after which a push is a hold.
     """
 
