@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from companion.engine import (
+    AnswerReturned,
     ClosingTakenBack,
     DieColour,
     End,
@@ -55,6 +56,26 @@ def announce_roll(state: GameState, phrases: Phrases, names: Sequence[str]) -> A
         extra = phrases.say("roll.no_extra", name=name)
     text = f"{phrases.say('roll.white', sum=total)} {extra}"
     return Announcement("roll", phrases.say("roll.headline", sum=total), text)
+
+
+def announce_correction(
+    state: GameState, facts: Iterable[Fact], phrases: Phrases, names: Sequence[str]
+) -> Announcement:
+    """The right roll, and whose answers it sends back: nothing changes silently."""
+    assert state.roll is not None
+    total = state.roll.white_sum
+    parts = [phrases.say("fact.corrected", sum=total)]
+    for fact in facts:
+        if isinstance(fact, AnswerReturned):
+            what = {"name": names[fact.player], "box": _box_name(state, fact.box, phrases)}
+            parts.append(phrases.say("fact.answer_returned", **what))
+    return Announcement("corrected", phrases.say("roll.headline", sum=total), " ".join(parts))
+
+
+def _box_name(state: GameState, token: str, phrases: Phrases) -> str:
+    bit = state.plan.bits[token]
+    row = state.plan.rows[state.plan.row_of(bit)]
+    return f"{phrases.row(row.name)} {state.plan.box_of(bit).number}"
 
 
 def colour_choices(state: GameState, phrases: Phrases) -> list[str]:

@@ -21,6 +21,11 @@ class Phrases:
     def __contains__(self, key: str) -> bool:
         return key in self._table
 
+    def under(self, prefix: str) -> dict[str, str]:
+        """The sentences whose keys begin with a prefix, by the rest of the key, unfilled."""
+        cut = len(prefix)
+        return {key[cut:]: text for key, text in self._table.items() if key.startswith(prefix)}
+
     def say(self, key: str, **data: object) -> str:
         """One sentence with its placeholders filled.
 

@@ -29,7 +29,8 @@ class Record:
     Attributes:
         revision: Its number, from 1.
         kind: seated, left, started, rolled, roll_corrected, answered, withdrawn, action_closed,
-            played, ended_early, or kept (everything after the revision it names is struck out).
+            played, ended_early; undone (the game's records after the revision it names are struck
+            out) or kept (everything after it is, because a record there is damaged).
         data: JSON values.
         at: When, as ISO 8601 text with the zone.
     """

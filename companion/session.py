@@ -13,7 +13,7 @@ import logging
 import secrets
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +21,7 @@ from typing import Any
 
 from companion.announcer import (
     Announcement,
+    announce_correction,
     announce_facts,
     announce_roll,
     refusal_sentence,
@@ -32,14 +33,17 @@ from companion.engine import (
     EndedEarly,
     Event,
     Fact,
+    HouseRule,
     Phase,
     Refusal,
     Roll,
+    RollCorrected,
     Rolled,
     Withdrawn,
 )
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import StoreError
+from companion.grace import closes_at_s
 from companion.phrases import Phrases
 from companion.ports import CallLater, Cancel, Listener, Store, TrayView
 from companion.records import Record, to_record
@@ -50,16 +54,12 @@ from companion.table import (
     advance,
     clean_name,
     free_seat,
+    name_fault,
+    undone_to,
     unfold,
 )
 
 LOGGER = logging.getLogger(__name__)
-
-GRACE_S = 1.5
-"""How long a tapped answer may still be taken back once everybody has answered (E9)."""
-
-CLOSING_GRACE_S = 4.0
-"""How long after "Emma closes red" everybody may at least change their answer (E46)."""
 
 RETRY_S = 2.0
 """Between two tries to keep the closing of an action on a disk that refuses."""
@@ -150,6 +150,7 @@ class Session:
         self._depth = 0
         self.listeners: list[Listener] = []
         self.on_confirmed: list[Callable[[], None]] = []
+        self.on_undone: list[Callable[[], None]] = []
         if unfolded.fault is not None:
             LOGGER.warning("the log is taken up to a bad record: %s", unfolded.fault)
             self._keep("kept", {"revision": unfolded.kept})
@@ -201,19 +202,15 @@ class Session:
     def join(self, name: str) -> Joined | Declined:
         """Give a newcomer a seat."""
         shown = clean_name(name)
-        if not shown:
-            return self._no("NAME_EMPTY")
-        if len(shown) > LONGEST_NAME:
-            return self._no("NAME_TOO_LONG", longest=LONGEST_NAME)
         with self._telling():
-            if any(seat.name.casefold() == shown.casefold() for seat in self._table.seats):
-                return self._no("NAME_TAKEN", name=shown)
+            fault = name_fault(self._table, shown)
+            if fault is not None:
+                return self._no(fault, name=shown, longest=LONGEST_NAME)
             number = free_seat(self._table)
             if number is None:
                 return self._no("TABLE_FULL", ruling="E40")
             token = secrets.token_hex(16)
-            data = {"seat": number, "name": shown, "token_hash": _digest(token)}
-            self._keep("seated", data)
+            self._keep("seated", {"seat": number, "name": shown, "token_hash": _digest(token)})
             return Joined(number, token)
 
     def leave(self, seat: int) -> Declined | None:
@@ -242,7 +239,9 @@ class Session:
 
     # -- the game -------------------------------------------------------------------------
 
-    def start(self, variant: str = "base", first: int | None = None) -> Declined | None:
+    def start(
+        self, variant: str = "base", first: int | None = None, house: Sequence[str] = ()
+    ) -> Declined | None:
         """Begin a game with everybody seated; the first player is drawn unless named (E44)."""
         with self._telling():
             game = self._table.game
@@ -253,10 +252,12 @@ class Session:
                 return self._no("NO_PLAYERS")
             if variant not in PLANS:
                 return self._no("BAD_VARIANT", variant=variant)
+            if unknown := set(house) - {rule.value for rule in HouseRule}:
+                return self._no("BAD_HOUSE_RULE", rule=", ".join(sorted(unknown)))
             if first is not None and first not in seats:
                 return self._no("NO_SUCH_SEAT")
             place = self._draw(len(seats)) if first is None else seats.index(first)
-            self._begin(variant, seats, place)
+            self._begin(variant, seats, place, house)
             return None
 
     def rematch(self) -> Declined | None:
@@ -272,7 +273,8 @@ class Session:
                 return self._no("NO_PLAYERS")
             began = game.seats[game.state.first]
             place = next((i for i, seat in enumerate(seats) if seat > began), 0)
-            self._begin(game.state.plan.name, seats, place)
+            house = [rule.value for rule in game.state.setup.house]
+            self._begin(game.state.plan.name, seats, place, house)
             return None
 
     def end(self) -> Declined | None:
@@ -295,6 +297,31 @@ class Session:
         """Confirm a roll entered by hand."""
         with self._telling():
             return self._confirm(roll, typed=True)
+
+    def correct_roll(self, roll: Roll) -> Declined | None:
+        """Put the right dice in place of misread ones while marks are open.
+
+        Answers the right dice do not allow go back to their owners, and everybody is told.
+        """
+        with self._telling():
+            return self._play_locked(RollCorrected(roll), data={})
+
+    def undo(self) -> Declined | None:
+        """Take the last settled step back: an ending, a closed action with its last answer, or a
+        confirmed roll. What is struck out stays in the log."""
+        with self._telling():
+            kept = undone_to(self._store.load())
+            if kept is None:
+                return self._no("NOTHING_TO_UNDO")
+            self._keep("undone", {"revision": kept})
+            self._table = unfold(self._store.load()).table
+            self._closing_told_s = None
+            self._touch()
+            text = self.phrases.say("fact.undone")
+            self._announce(Announcement("undone", text, text))
+            self._to_tell.extend(self.on_undone)
+            self._schedule()
+            return None
 
     # -- the tray and the button ----------------------------------------------------------
 
@@ -392,11 +419,9 @@ class Session:
                 self._keys.popitem(last=False)
         return None
 
-    def _begin(self, variant: str, seats: list[int], first: int) -> None:
-        number = self._table.games + 1
-        self._keep(
-            "started", {"number": number, "variant": variant, "seats": seats, "first": first}
-        )
+    def _begin(self, variant: str, seats: list[int], first: int, house: Sequence[str]) -> None:
+        data = {"number": self._table.games + 1, "variant": variant, "seats": seats}
+        self._keep("started", {**data, "first": first, "house": sorted(set(house))})
         name = self._table.names[first]
         headline = self.phrases.say("fact.turn.headline", name=name)
         self._announce(Announcement("turn", headline, self.phrases.say("fact.turn", name=name)))
@@ -404,7 +429,7 @@ class Session:
     def _keep(self, kind: str, data: Mapping[str, Any]) -> Refusal | None:
         """Judge one record, keep it, and only then count it."""
         record = Record(self._table.revision + 1, kind, data, self._now_text())
-        if kind == "kept":
+        if kind in ("kept", "undone"):
             self._store.append((record,))
             self._table = replace(self._table, revision=record.revision)
             return None
@@ -422,20 +447,16 @@ class Session:
     # -- closing actions ------------------------------------------------------------------
 
     def _schedule(self) -> None:
-        """Set when the open action closes: at once when all are done, else after a grace."""
+        """Set when the open action closes by itself, anew after each step."""
         if self._cancel is not None:
             self._cancel()
             self._cancel = None
         self._closes_at_s = None
-        game = self._table.game
-        if game is None or game.state.action == 0 or game.state.waiting_for:
-            return
         now = self._clock()
-        answering = range(game.state.players) if game.state.action == 1 else (game.state.active,)
-        closes_at = now if game.done.issuperset(answering) else now + GRACE_S
-        if self._closing_told_s is not None and game.state.players > 1:
-            closes_at = max(closes_at, self._closing_told_s + CLOSING_GRACE_S)
+        closes_at = closes_at_s(self._table.game, now, self._closing_told_s)
         self._closes_at_s = closes_at
+        if closes_at is None:
+            return
         if closes_at <= now:
             self._close_action(self._table.revision)
             return
@@ -463,6 +484,9 @@ class Session:
             self._closing_told_s = None
         if after.state.phase is Phase.ACTION1 and before.state.phase is Phase.ROLL:
             self._announce(announce_roll(after.state, self.phrases, names))
+            return
+        if before.state.action and before.state.roll != after.state.roll and after.state.action:
+            self._announce(announce_correction(after.state, facts, self.phrases, names))
             return
         announcement = announce_facts(before.state, after.state, facts, self.phrases, names)
         if announcement is not None:

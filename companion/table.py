@@ -11,6 +11,7 @@ from companion.engine import (
     PLANS,
     Fact,
     GameState,
+    HouseRule,
     Refusal,
     apply,
     new_game,
@@ -81,6 +82,17 @@ def clean_name(name: str) -> str:
     return " ".join("".join(kept).split())
 
 
+def name_fault(table: Table, name: str) -> str | None:
+    """Why nobody can sit down under a cleaned name, as a code, or None when they can."""
+    if not name:
+        return "NAME_EMPTY"
+    if len(name) > LONGEST_NAME:
+        return "NAME_TOO_LONG"
+    if any(seat.name.casefold() == name.casefold() for seat in table.seats):
+        return "NAME_TAKEN"
+    return None
+
+
 def free_seat(table: Table) -> int | None:
     """The lowest seat number nobody has, or None when all are taken (E40)."""
     taken = {seat.number for seat in table.seats}
@@ -115,7 +127,8 @@ def advance(table: Table, record: Record) -> Advance | Refusal:
                 return Advance(replace(table, seats=seats))
             case "started":
                 order = tuple(data["seats"])
-                state = new_game(PLANS[data["variant"]], len(order), data["first"])
+                house = [HouseRule(rule) for rule in data.get("house", [])]
+                state = new_game(PLANS[data["variant"]], len(order), data["first"], house=house)
                 game = Game(data["number"], order, state)
                 return Advance(replace(table, game=game, games=game.number))
     except (KeyError, ValueError, TypeError) as error:
@@ -161,22 +174,55 @@ class Unfolded:
     fault: str | None = None
 
 
-def unfold(records: Iterable[Record]) -> Unfolded:
-    """The table a log leads to, up to the first record that does not fit."""
+def effective(records: Iterable[Record]) -> list[Record]:
+    """The records that count: what a later record struck out is left out."""
     rows: list[Record] = []
-    last = 0
     for record in records:
-        last = record.revision
         if record.kind == "kept":
             kept = record.data.get("revision", 0)
             while rows and rows[-1].revision > kept:
                 rows.pop()
+        elif record.kind == "undone":
+            kept = record.data.get("revision", 0)
+            rows = [row for row in rows if row.revision <= kept or row.kind in _PEOPLE]
         else:
             rows.append(record)
+    return rows
+
+
+_PEOPLE = ("seated", "left")
+_SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early")
+
+
+def undone_to(records: Iterable[Record]) -> int | None:
+    """The revision up to which the log counts when the last settled step is taken back.
+
+    A closed action goes with the answer that completed it, else it would close again at once.
+    None where the running game has no settled step.
+    """
+    rows = effective(records)
+    begin = max((i for i, row in enumerate(rows) if row.kind == "started"), default=len(rows))
+    settled = [i for i in range(begin, len(rows)) if rows[i].kind in _SETTLING]
+    if not settled:
+        return None
+    last = settled[-1]
+    if rows[last].kind == "action_closed":
+        while last - 1 > begin and rows[last - 1].kind in ("answered", "withdrawn"):
+            last -= 1
+            if rows[last].kind == "answered":
+                break
+    return rows[last - 1].revision
+
+
+def unfold(records: Iterable[Record]) -> Unfolded:
+    """The table a log leads to, up to the first record that does not fit."""
+    everything = list(records)
+    rows = effective(everything)
+    last = everything[-1].revision if everything else 0
     begin = max((i for i, row in enumerate(rows) if row.kind == "started"), default=0)
     table, fault = Table(), None
     for i, record in enumerate(rows):
-        if i < begin and record.kind not in ("seated", "left", "started"):
+        if i < begin and record.kind not in (*_PEOPLE, "started"):
             continue  # an earlier game's moves lead nowhere any more
         try:
             result = advance(table, record)

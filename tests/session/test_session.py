@@ -9,9 +9,10 @@ import pytest
 
 from companion.engine import DieColour, Phase, Roll
 from companion.errors import StoreError
+from companion.grace import CLOSING_GRACE_S, GRACE_S
 from companion.ports import TrayView
 from companion.records import Record
-from companion.session import CLOSING_GRACE_S, GRACE_S, Declined
+from companion.session import Declined
 from companion.store import SqliteStore
 from tests.session.fakes import Stage, leaning
 
@@ -348,3 +349,59 @@ class TestTelling:
             thread.join(10)
         assert stage.state.phase is Phase.ACTION2
         assert [stage.state.plan.marks_of(own)["R"] for own in stage.state.crosses] == [[7]] * 5
+
+
+class TestCorrections:
+    def test_a_corrected_roll_is_told_with_what_goes_back(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7", done=False)
+        dice = dict.fromkeys((DieColour.RED, DieColour.YELLOW, DieColour.GREEN, DieColour.BLUE), 2)
+        assert two.session.correct_roll(Roll.of((4, 2), dice)) is None
+        assert two.told[-1].text == (
+            "The roll is corrected: white 6. Ada's red 7 does not fit it; please answer again."
+        )
+        assert two.state.waiting_for == (0, 1)
+        assert two.again().state == two.state
+
+    def test_undo_takes_back_the_roll_then_nothing(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7")
+        assert two.session.undo() is None
+        assert two.state.phase is Phase.ROLL
+        declined = two.session.undo()
+        assert declined is not None
+        assert declined.code == "NOTHING_TO_UNDO"
+
+    def test_undo_opens_a_closed_action_for_its_last_answer(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7")
+        two.answer(1, "Y7")
+        assert two.state.phase is Phase.ACTION2
+        two.seat("Cleo")
+        assert two.session.undo() is None
+        assert two.state.phase is Phase.ACTION1
+        assert two.state.waiting_for == (1,)
+        two.time.pass_s(60)
+        assert two.state.phase is Phase.ACTION1
+        again = two.again()
+        assert again.session.view().table == two.session.view().table
+        assert [seat.name for seat in again.session.view().table.seats] == ["Ada", "Ben", "Cleo"]
+        assert again.answer(1, "G7") == ""
+        assert again.state.plan.marks_of(again.state.crosses[1])["G"] == [7]
+
+    def test_undo_brings_back_a_game_that_was_ended(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.session.end()
+        assert two.session.undo() is None
+        assert two.state.phase is Phase.ACTION1
+
+    def test_house_rules_are_kept_for_the_rematch(self, stage: Stage) -> None:
+        stage.seat("Ada")
+        declined = stage.session.start(house=["no such"])
+        assert declined is not None
+        assert declined.code == "BAD_HOUSE_RULE"
+        assert stage.session.start(house=["finish_turn"]) is None
+        stage.session.end()
+        assert stage.session.rematch() is None
+        again = stage.again()
+        assert [rule.value for rule in again.state.setup.house] == ["finish_turn"]
