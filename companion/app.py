@@ -16,19 +16,17 @@ from typing import TYPE_CHECKING
 from companion.address import reachable_host, url
 from companion.announcer import Announcement, Doubt
 from companion.config import Config
-from companion.desk import Desk
-from companion.errors import CameraUnavailable, ConfigError
+from companion.errors import ConfigError
 from companion.phrases import load_phrases
 from companion.ports import SeenDie, TrayView
 from companion.session import Session
 from companion.store import SqliteStore
 
 if TYPE_CHECKING:
-    from web.serve import Server
-
     from hardware.panel import Panel
     from vision.live import LiveTray
     from vision.watch import TrayReport
+    from web.serve import Server
 
 LOGGER = logging.getLogger(__name__)
 
@@ -43,7 +41,6 @@ class App:
     """
 
     session: Session
-    desk: Desk
     server: Server
     address: tuple[str, int]
     notes: list[str] = field(default_factory=list)
@@ -54,7 +51,7 @@ class App:
     @property
     def join_url(self) -> str:
         """The address phones can open."""
-        return url(reachable_host(self.address[0]), self.address[1])
+        return join_url(*self.address)
 
     def close(self) -> None:
         """Let go of everything, the last opened first; may be called twice."""
@@ -68,6 +65,7 @@ def build(config: Config) -> App:
         CompanionError: A part that was asked for by name cannot be used; what was opened by then
             is closed again.
     """
+    from web import Equipment, create_app
     from web.serve import serve
 
     with ExitStack() as stack:
@@ -87,24 +85,27 @@ def build(config: Config) -> App:
         live = _open_tray(config, session, stack, notes)
         panel = _open_panel(config, session, stack, notes)
         _open_voice(config, session, stack)
-        camera = _camera_state(config, live)
-        desk = Desk(
+        address: list[tuple[str, int]] = []
+        page = create_app(
             session,
-            version=_version(),
-            language=config.table.language,
+            tray=live,
+            equipment=lambda: Equipment(
+                camera=live.report.camera if live is not None else "none", button=panel.state
+            ),
             press=panel.press,
-            throw=live.throw if live is not None and live.can_throw else None,
-            jpeg=live.jpeg if live is not None else (lambda number: None),
-            camera=camera,
-            button=lambda: panel.state,
-            is_on_screen_button_needed=lambda: panel.has_on_screen_button,
+            join_url=lambda: join_url(*address[0]),
+            version=_version(),
         )
-        server = serve(desk, config.web.host, config.web.port)
+        address.append((config.web.host, config.web.port))
+        server = serve(page, host=config.web.host, port=config.web.port)
         stack.callback(server.close)
-        app = App(session, desk, server, (config.web.host, server.port), notes, live, panel)
-        desk.join_url.append(app.join_url)
-        app._stack = stack.pop_all()
-        return app
+        address[0] = (config.web.host, server.port)
+        return App(session, server, address[0], notes, live, panel, stack.pop_all())
+
+
+def join_url(host: str, port: int) -> str:
+    """The address phones can open when the server is bound to `host`."""
+    return url(reachable_host(host), port)
 
 
 def _call_later(seconds: float, call: Callable[[], None]) -> Callable[[], None]:
@@ -151,15 +152,10 @@ def _open_tray(
     )
     stack.callback(live.close)
     session.on_confirmed.append(live.confirmed)
+    session.on_undone.append(live.reoffer)
     session.see(tray_view(live.report))
     live.start()
     return live
-
-
-def _camera_state(config: Config, live: LiveTray | None) -> Callable[[], str]:
-    if live is None:
-        return lambda: "none"
-    return lambda: live.report.camera
 
 
 def tray_view(report: TrayReport) -> TrayView:
@@ -226,6 +222,3 @@ def _open_voice(config: Config, session: Session, stack: ExitStack) -> None:
         speaker.say(announcement.text, language)
 
     session.listeners.append(say)
-
-
-__all__ = ["App", "CameraUnavailable", "build", "tray_view"]

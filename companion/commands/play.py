@@ -71,7 +71,7 @@ def play(
 
 
 def _show_address(join_url: str) -> None:
-    from web.qr import terminal_qr
+    from web.qr import as_text
 
     click.echo(f"\nJoin from a phone in the same network: {join_url}\n")
-    click.echo(terminal_qr(join_url))
+    click.echo(as_text(join_url))

@@ -1,0 +1,146 @@
+"""`dice-companion bench play`: from the press of the button to the announcement on every page."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import tempfile
+import threading
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.request import Request, urlopen
+
+import click
+
+from companion.config import Config
+from companion.errors import CompanionError
+
+if TYPE_CHECKING:
+    from companion.app import App
+
+PATIENCE_S = 20.0
+"""How long one step may take before the measurement gives up."""
+
+REST_S = 0.07
+"""Between two presses: two presses of one finger are further apart."""
+
+
+class _Client(threading.Thread):
+    """One page's stream: notes when each announcement arrived."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(daemon=True)
+        self._url = url
+        self.arrived: dict[int, float] = {}
+        self.news = threading.Condition()
+
+    def run(self) -> None:
+        request = Request(self._url + "api/events", headers={"Accept": "text/event-stream"})
+        with urlopen(request, timeout=PATIENCE_S) as stream:
+            for line in stream:
+                if line.startswith(b"data:"):
+                    self._take(json.loads(line[5:]), time.perf_counter())
+
+    def _take(self, snapshot: dict[str, Any], at_s: float) -> None:
+        number = (snapshot["announcement"] or {}).get("number", 0)
+        with self.news:
+            self.arrived.setdefault(number, at_s)
+            self.news.notify_all()
+
+    def wait_for(self, number: int) -> float:
+        """When the announcement arrived.
+
+        Raises:
+            CompanionError: It did not come in time.
+        """
+        with self.news:
+            if not self.news.wait_for(lambda: number in self.arrived, PATIENCE_S):
+                raise CompanionError(f"bench play: announcement {number} did not arrive in time")
+            return self.arrived[number]
+
+
+def bench_play(presses: int, clients: int, *, as_json: bool = False) -> None:
+    """Press the button of a table of its own and print how long its pages took to hear of it.
+
+    The table runs as `play` does, simulated tray, eye and all. The first press confirms a roll;
+    the others come while marks are open and are answered by who is still to answer.
+    """
+    from companion.app import build
+
+    with tempfile.TemporaryDirectory(prefix="dice-companion-bench-") as directory:
+        config = Config(data_dir=Path(directory))
+        config = replace(
+            config,
+            camera=replace(config.camera, source="simulated", seed=1),
+            panel=replace(config.panel, factory="mock"),
+            web=replace(config.web, host="127.0.0.1", port=0),
+            sound=replace(config.sound, enabled=False),
+        )
+        app = build(config)
+        try:
+            report = _measure(app, presses, clients)
+        finally:
+            app.close()
+    report["debounce_ms"] = config.panel.debounce_s * 1000
+    if as_json:
+        click.echo(json.dumps(report))
+        return
+    took = report["press_to_announcement_ms"]
+    click.echo(
+        f"press to announcement on {clients} pages: median {took['median']} ms,"
+        f" 99th percentile {took['p99']} ms ({presses} presses; the debounce of"
+        f" {report['debounce_ms']:.0f} ms is part of it)"
+    )
+    trip = report["round_trip_ms"]
+    click.echo(f"bare round trip: median {trip['median']} ms, 99th percentile {trip['p99']} ms")
+
+
+def _measure(app: App, presses: int, clients: int) -> dict[str, Any]:
+    assert app.panel is not None
+    assert app.live is not None
+    url = f"http://127.0.0.1:{app.address[1]}/"
+    app.session.join("Ada")
+    app.session.start()
+    app.live.throw()
+    pages = [_Client(url) for _ in range(clients)]
+    for page in pages:
+        page.start()
+    _wait_for_roll(app)
+    took_ms = []
+    for _ in range(presses):
+        number = app.session.view().announced + 1
+        pressed_s = time.perf_counter()
+        app.panel.press()
+        heard_s = max(page.wait_for(number) for page in pages)
+        took_ms.append((heard_s - pressed_s) * 1000)
+        time.sleep(REST_S)
+    trips_ms = [_round_trip_ms(url) for _ in range(presses)]
+    return {
+        "press_to_announcement_ms": _quantiles(took_ms),
+        "presses": presses,
+        "clients": clients,
+        "round_trip_ms": _quantiles(trips_ms),
+    }
+
+
+def _wait_for_roll(app: App) -> None:
+    until = time.monotonic() + PATIENCE_S
+    while app.session.view().tray.roll is None:
+        if time.monotonic() > until:
+            raise CompanionError("bench play: the simulated dice were not read in time")
+        app.session.wait(app.session.view().version, 0.2)
+
+
+def _round_trip_ms(url: str) -> float:
+    began_s = time.perf_counter()
+    with urlopen(url + "healthz", timeout=PATIENCE_S) as answer:
+        answer.read()
+    return (time.perf_counter() - began_s) * 1000
+
+
+def _quantiles(values_ms: list[float]) -> dict[str, float]:
+    ordered = sorted(values_ms)
+    p99 = ordered[min(len(ordered) - 1, round(0.99 * (len(ordered) - 1)))]
+    return {"median": round(statistics.median(ordered), 2), "p99": round(p99, 2)}
