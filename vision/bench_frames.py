@@ -31,7 +31,7 @@ def own_pictures(
 
 
 def case_of(name: str, scene: Scene, in_play: Sequence[DieColour] | None = None) -> Case:
-    """What is expected of a scene; without `in_play`, the dice in it that could be the game's."""
+    """What is expected of a scene; without `in_play`, as if its dice were the game's."""
     facts = truth(scene)
     inside = [fact for fact in facts if fact.in_tray]
     expects = tuple(in_play) if in_play is not None else _in_play(facts)
@@ -53,7 +53,14 @@ def case_of(name: str, scene: Scene, in_play: Sequence[DieColour] | None = None)
 
 
 def _in_play(facts: Sequence[DieTruth]) -> tuple[DieColour, ...]:
-    return ALL_DICE
+    """The dice in the tray that one game can have, or all six where three or fewer lie there."""
+    expects: list[DieColour] = []
+    for fact in facts:
+        colour = fact.colour
+        most = 2 if colour is DieColour.WHITE else 1
+        if fact.in_tray and colour is not None and expects.count(colour) < most:
+            expects.append(colour)
+    return tuple(expects) if len(expects) > 3 else ALL_DICE
 
 
 def _conditions(

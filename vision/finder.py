@@ -27,14 +27,16 @@ class Spot:
     heat: float
     tray: float
     cocked: float
+    up: Point = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Overview:
     """A picture at a glance.
 
-    `tray`, `thing` and `smear` are (h, w) probabilities on the finder's grid; `to_grid` is the
-    2x3 matrix from px of the picture to cells of the grid.
+    `up` of a spot is how the floor leans there (see `Camera.up_at`). `tray`, `thing` and `smear`
+    are (h, w) probabilities on the finder's grid; `to_grid` is the 2x3 matrix from px of the
+    picture to cells of the grid.
     """
 
     spots: tuple[Spot, ...]
@@ -66,6 +68,7 @@ def look_over(pixels: Pixels) -> Overview:
     rows, columns = np.nonzero(peaks)
     order = np.argsort(-heat[rows, columns])[: 3 * _MOST]
     scale = float(np.hypot(*matrix[:, 0]))
+    lean = _smooth(scores[8:10]) @ (matrix[:, :2] / scale)
     back = cv2.invertAffineTransform(matrix)
     height, width = pixels.shape[:2]
     spots: list[Spot] = []
@@ -89,6 +92,7 @@ def look_over(pixels: Pixels) -> Overview:
                 float(heat[row, column]),
                 float(fields[1, row, column]),
                 float(fields[4, row, column]),
+                (float(lean[row, column, 0]), float(lean[row, column, 1])),
             )
         )
         if len(spots) == _MOST:
@@ -97,6 +101,15 @@ def look_over(pixels: Pixels) -> Overview:
     to_grid[:, 2] = (matrix[:, 2] + 0.5) / FINDER_CELL - 0.5
     to_grid[:, :2] /= FINDER_CELL
     return Overview(tuple(spots), fields[1], fields[2], fields[3], np.asarray(to_grid, np.float32))
+
+
+def _smooth(lean: Scores) -> Scores:
+    """The floor's lean (2, h, w) as the (h, w, 2) linear field that fits it best."""
+    _, tall, wide = lean.shape
+    y, x = np.mgrid[-1.0 : 1.0 : tall * 1j, -1.0 : 1.0 : wide * 1j]
+    basis = np.stack([np.ones(x.size), x.ravel(), y.ravel()], axis=1)
+    fit = np.linalg.lstsq(basis, lean.reshape(2, -1).T, rcond=None)[0]
+    return np.asarray((basis @ fit).reshape(tall, wide, 2), np.float32)
 
 
 def _fitted(pixels: Pixels) -> tuple[Pixels, Scores]:

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 Scores = NDArray[np.float32]
 
 FINDER_WH = (384, 288)
-"""The finder's picture; coarser output cells are FINDER_CELL px wide."""
+"""The finder's picture; its ten output channels have cells of FINDER_CELL px: heat, log size,
+offset x and y, in tray, thing, smear, cocked, and how the floor leans (x, y)."""
 FINDER_CELL = 4
 CROP = 48
 CROP_EDGES = 1.75

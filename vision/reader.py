@@ -56,7 +56,8 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[Look]:
         return []
     height, width = pixels.shape[:2]
     first = [_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots]
-    one = _scores(pixels, first, [s.edge_px for s in spots])
+    leans = [s.up for s in spots]
+    one = _scores(pixels, first, [s.edge_px for s in spots], leans)
     corners = [_corners(row, m) for row, m in zip(one, first, strict=True)]
     second, edges = [], []
     for quad, spot in zip(corners, spots, strict=True):
@@ -68,7 +69,7 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[Look]:
         centre = (float(np.clip(x, 0, width - 1)), float(np.clip(y, 0, height - 1)))
         second.append(_crop_matrix(centre, edge, -angle))
         edges.append(edge)
-    two = _scores(pixels, second, edges)
+    two = _scores(pixels, second, edges, leans)
     looks = []
     for a, b, matrix in zip(one, two, second, strict=True):
         both = np.stack([a, b])
@@ -97,20 +98,17 @@ def _crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
     return np.asarray(np.c_[linear, shift], np.float32)
 
 
-def _scores(pixels: Pixels, matrices: Sequence[Scores], edges: Sequence[float]) -> Scores:
+def _scores(
+    pixels: Pixels, matrices: Sequence[Scores], edges: Sequence[float], leans: Sequence[Point]
+) -> Scores:
     """The reader's raw scores (N, 24) of crops."""
-    height, width = pixels.shape[:2]
-    long_side = max(width, height)
+    long_side = max(pixels.shape[:2])
     blob = np.empty((len(matrices), 6, CROP, CROP), np.float32)
-    for number, (matrix, edge) in enumerate(zip(matrices, edges, strict=True)):
+    for number, (matrix, edge, lean) in enumerate(zip(matrices, edges, leans, strict=True)):
         crop = _cut(pixels, matrix)
         blob[number, :3] = crop.transpose(2, 0, 1)
         blob[number, :3] /= 255.0
-        back = cv2.invertAffineTransform(matrix)
-        middle = back[:, :2] @ np.full(2, (CROP - 1) / 2) + back[:, 2]
-        scale = float(np.hypot(*matrix[:, 0]))
-        away = (middle - ((width - 1) / 2, (height - 1) / 2)) / long_side
-        turned = matrix[:, :2] @ away / scale
+        turned = matrix[:, :2] @ np.asarray(lean) / float(np.hypot(*matrix[:, 0]))
         blob[number, 3] = 2.0 * turned[0]
         blob[number, 4] = 2.0 * turned[1]
         blob[number, 5] = 10.0 * edge / long_side

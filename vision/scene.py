@@ -107,6 +107,24 @@ class Camera:
         bent = flat * (1.0 + self.k1 * (flat**2).sum(axis=1, keepdims=True))
         return np.asarray(bent * self.focal_px + self.middle_px)
 
+    def up_at(self, pixels: NDArray[np.floating]) -> NDArray[np.float64]:
+        """How the floor's upward normal leans in the picture where pixels (N, 2) are.
+
+        Returns:
+            (N, 2): Its part across the line of sight, x right and y down; 0 is seen from above,
+            the length is the sine of the slant.
+        """
+        flat = (np.asarray(pixels, float) - self.middle_px) / self.focal_px
+        if self.k1:
+            bent = flat.copy()
+            for _ in range(4):
+                flat = bent / (1.0 + self.k1 * (flat**2).sum(axis=1, keepdims=True))
+        sight = np.c_[flat, np.ones(len(flat))]
+        sight /= np.linalg.norm(sight, axis=1, keepdims=True)
+        normal = np.asarray(self.rotation)[:, 2]
+        across = normal - (sight @ normal)[:, None] * sight
+        return np.asarray(across[:, :2])
+
     def rays(self, left: int, top: int, right: int, bottom: int) -> tuple[Floats, Floats, Floats]:
         """Directions (not unit) through the pixels of a window, each component (h, w)."""
         middle = self.middle_px

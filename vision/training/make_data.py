@@ -91,7 +91,15 @@ def frame_row(rng: Rng) -> dict[str, NDArray[Any]]:
             fact.value or 0,
             1,
         )
-    return {"pixels": pixels, "dice": dice, "masks": _masks(scene)}
+    return {"pixels": pixels, "dice": dice, "masks": _masks(scene), "up": up_field(scene)}
+
+
+def up_field(scene: Scene) -> NDArray[np.float16]:
+    """How the floor leans (2, 72, 96) on the finder's grid."""
+    width, height = scene.camera.size_wh
+    x, y = np.meshgrid(np.arange(1.5, width, 4), np.arange(1.5, height, 4))
+    up = scene.camera.up_at(np.stack([x, y], axis=-1).reshape(-1, 2))
+    return up.T.reshape(2, *x.shape).astype(np.float16)
 
 
 def _masks(scene: Scene) -> NDArray[np.uint8]:
@@ -201,6 +209,7 @@ def patch_row(
         "corners": corners.astype(np.float32),
         "pips": pips,
         "place": np.array([*place, edge / width], np.float32),
+        "up": camera.up_at(middle[None])[0].astype(np.float32),
     }
 
 

@@ -54,7 +54,7 @@ def train(asked: argparse.Namespace) -> None:
     finder = asked.net == "finder"
     net: nn.Module = Finder() if finder else Reader()
     if asked.resume:
-        net.load_state_dict(torch.load(asked.resume))
+        resume(net, torch.load(asked.resume))
     batch = 16 if finder else 128
     best = torch.optim.AdamW(net.parameters(), lr=asked.rate, weight_decay=1e-3)
     started = time.monotonic()
@@ -64,6 +64,9 @@ def train(asked: argparse.Namespace) -> None:
         for path in sorted(asked.data.glob("frames_*.npz" if finder else "patches_*.npz")):
             if path not in shards and not path.name.endswith(".part.npz"):
                 shards[path] = dict(np.load(path))
+                later = path.with_name(f"up_{path.stem}.npy")
+                if later.exists():
+                    shards[path]["up"] = np.load(later)
         net.train()
         losses: dict[str, float] = {}
         steps = 0
@@ -90,6 +93,16 @@ def train(asked: argparse.Namespace) -> None:
         save(net, asked.weights, asked.net)
         if done >= 1.0:
             return
+
+
+def resume(net: nn.Module, state: dict[str, Tensor]) -> None:
+    """Take over earlier weights; a head that has grown keeps its first channels."""
+    own = net.state_dict()
+    for name, value in state.items():
+        if own[name].shape == value.shape:
+            own[name].copy_(value)
+        else:
+            own[name][: len(value)].copy_(value)
 
 
 def save(net: nn.Module, folder: Path, name: str) -> None:
@@ -139,12 +152,15 @@ def _tinted(pixels: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
 def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
     """Focal loss on the heat, the rest at centres or by mask."""
     pixels, dice, masks = rows["pixels"], rows["dice"].copy(), rows["masks"]
+    up = rows["up"].astype(np.float32)
     height, width = pixels.shape[1:3]
     if rng.random() < 0.5:
         pixels, masks = pixels[:, :, ::-1], masks[..., ::-1]
+        up = up[..., ::-1] * np.array([-1, 1], np.float32)[:, None, None]
         dice[..., 0] = width - 1 - dice[..., 0]
     if rng.random() < 0.5:
         pixels, masks = pixels[:, ::-1], masks[..., ::-1, :]
+        up = up[..., ::-1, :] * np.array([1, -1], np.float32)[:, None, None]
         dice[..., 1] = height - 1 - dice[..., 1]
     count, rows_h, columns = len(pixels), height // 4, width // 4
     heat = np.zeros((count, rows_h, columns), np.float32)
@@ -193,11 +209,12 @@ def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
             F.smooth_l1_loss(out[:, 2:4], goal[:, 1:3], reduction="none", beta=0.3).sum(1) * place
         ).sum()
         / spots,
-        "cocked": 0.3
+        "cocked": 0.5
         * (
             F.binary_cross_entropy_with_logits(out[:, 7], goal[:, 3], reduction="none") * place
         ).sum()
         / spots,
+        "up": 4.0 * F.smooth_l1_loss(out[:, 8:10], torch.from_numpy(up.copy()), beta=0.1),
         "masks": F.binary_cross_entropy_with_logits(out[:, 4:7], wanted),
     }
 
@@ -223,6 +240,8 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
     corners = np.empty((count, 4, 2), np.float32)
     pips = np.full((count, 6, 2), np.nan, np.float32)
     place = np.empty((count, 3), np.float32)
+    doubt = np.where(rng.random((count, 1)) < 0.1, 0.15, 0.035)
+    up = rows["up"] + rng.normal(0, 1, (count, 2)) * doubt
     for n in range(count):
         angle = rng.uniform(0, 2 * np.pi)
         zoom = np.exp(rng.normal(0, 0.07))
@@ -240,7 +259,7 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
         )  # fmt: skip
         corners[n] = rows["corners"][n] @ matrix[:, :2].T + matrix[:, 2]
         pips[n] = rows["pips"][n] @ matrix[:, :2].T + matrix[:, 2]
-        place[n, :2] = turn @ rows["place"][n, :2]
+        place[n, :2] = turn @ up[n]
         place[n, 2] = rows["place"][n, 2] / zoom
     return {
         "pixels": pixels,
@@ -270,7 +289,7 @@ def _density(pips: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def planes(place: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The place of crops (N, 3) as constant planes (N, 3, 48, 48)."""
+    """How the floor leans there and the share of a die (N, 3) as planes (N, 3, 48, 48)."""
     scaled = place * np.array([2.0, 2.0, 10.0], np.float32)
     return np.broadcast_to(scaled[:, :, None, None], (len(place), 3, CROP, CROP))
 

@@ -19,7 +19,7 @@ def _block(ins: int, outs: int, stride: int = 1, size: int = 3) -> nn.Sequential
 
 
 class Finder(nn.Module):
-    """(N, 3, H, W) in 0.0-1.0 to (N, 8, H/4, W/4); H and W are multiples of 32."""
+    """(N, 3, H, W) in 0.0-1.0 to (N, 10, H/4, W/4); H and W are multiples of 32."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,14 +34,14 @@ class Finder(nn.Module):
         self.mix_8 = _block(40, 40)
         self.from_8 = nn.Conv2d(40, 24, 1)
         self.mix_4 = _block(24, 32)
-        self.head = nn.Conv2d(32, 8, 1)
+        self.head = nn.Conv2d(32, 10, 1)
         self.grow = nn.Upsample(scale_factor=2, mode="nearest")
         nn.init.constant_(self.head.bias, 0.0)
         with torch.no_grad():
             self.head.bias[0] = -4.0
 
     def forward(self, x: Tensor) -> Tensor:
-        """Raw scores: heat, log size, offset x and y, in tray, thing, smear, cocked."""
+        """Raw scores: heat, log size, offset x, y, in tray, thing, smear, cocked, up x, y."""
         four = self.four(self.two(x))
         eight = self.eight(four)
         sixteen = self.sixteen(eight)
