@@ -1,0 +1,297 @@
+"""The watch over the tray, frame by frame, and the loop around it that never gets stuck."""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour
+from companion.errors import CameraUnavailable
+from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, bad, ok, picture
+from vision.camera import Camera
+from vision.live import REOPEN_S, LiveTray
+from vision.reading import Frame, Pixels, Reading
+from vision.settle import TrayStatus
+from vision.watch import TrayReport, TrayWatch
+
+REST = picture()
+
+
+class Table:
+    """A LiveTray turned by hand, with everything it said."""
+
+    def __init__(
+        self,
+        script: Sequence[Pixels | Exception | None],
+        *readings: Reading | Exception,
+        later: Sequence[Sequence[Pixels | Exception | None] | Exception] = (),
+        **camera: bool,
+    ) -> None:
+        self.clock = FakeClock()
+        self.camera = ScriptedCamera(self.clock, script, **camera)
+        self.cameras = [self.camera]
+        self.later = list(later)
+        self.eye = ScriptedEye(*readings or (ok(),))
+        self.in_play: tuple[DieColour, ...] = ALL_DICE
+        self.reports: list[TrayReport] = []
+        self.live = LiveTray(
+            self.camera,
+            reopen=self.reopen,
+            eye=self.eye,
+            in_play=lambda: self.in_play,
+            on_report=self.reports.append,
+        )
+
+    def reopen(self) -> Camera:
+        what = self.later.pop(0) if self.later else CameraUnavailable("camera: still away")
+        if isinstance(what, Exception):
+            raise what
+        self.cameras.append(ScriptedCamera(self.clock, what))
+        return self.cameras[-1]
+
+    def turns(self, count: int) -> list[float]:
+        return [self.live.turn() for _ in range(count)]
+
+    @property
+    def said(self) -> list[str]:
+        return [report.status.value for report in self.reports]
+
+
+def test_a_throw_is_waited_for_seen_and_offered_once() -> None:
+    rolling = [picture(spot=20 + 40 * n) for n in range(4)]
+    table = Table([REST, *rolling, *[rolling[-1]] * 10])
+    table.turns(15)
+    assert table.said == ["waiting", "moving", "reading", "ok"]
+    assert table.reports[-1].roll == ok().roll
+    assert len(table.eye.asked) == 2
+
+
+def test_nothing_is_read_while_anything_moves() -> None:
+    table = Table([picture(spot=10 + 9 * n) for n in range(20)])
+    table.turns(20)
+    assert table.eye.asked == []
+    assert table.said == ["waiting", "moving"]
+
+
+def test_at_rest_the_eye_looks_only_now_and_then() -> None:
+    table = Table([REST] * 100)
+    table.turns(100)
+    assert len(table.eye.asked) <= 2 + 5  # ten seconds, a look every two
+
+
+def test_a_confirmed_roll_is_never_reported_again() -> None:
+    table = Table([REST] * 60)
+    table.turns(5)
+    assert table.reports[-1].is_confirmable
+    table.live.confirmed()
+    assert table.said[-1] == "old"
+    table.turns(50)
+    assert table.said[-1] == "old"
+    assert table.camera.confirmations == 1
+
+
+def test_a_look_that_began_before_the_confirmation_does_not_bring_the_roll_back() -> None:
+    watch = TrayWatch(ScriptedEye(ok()), lambda: ALL_DICE)
+    for n in range(3):
+        watch.step(Frame(REST, n * 0.1, n))
+    assert watch.report().roll is not None
+    late = watch.look(Frame(REST, 5.0, 9))
+    assert late.reading is not None
+    watch.confirmed()
+    watch.weigh(late)
+    assert watch.report().status is TrayStatus.OLD
+
+
+def test_reoffer_brings_untouched_dice_back() -> None:
+    table = Table([REST] * 20)
+    table.turns(5)
+    table.live.confirmed()
+    table.turns(3)
+    table.live.reoffer()
+    table.turns(3)
+    assert table.reports[-1].is_confirmable
+
+
+def test_a_folder_that_shows_the_same_dice_next_offers_them_as_a_new_throw() -> None:
+    table = Table([REST] * 20, shows_others=True)
+    table.turns(5)
+    table.live.confirmed()
+    assert table.said[-1] == "old"
+    table.turns(4)
+    assert table.said[-3:] == ["moving", "reading", "ok"]
+
+
+def test_other_dice_in_play_are_asked_for_at_once() -> None:
+    table = Table([REST] * 20)
+    table.turns(5)
+    table.in_play = ALL_DICE[:-1]
+    table.turns(3)
+    assert table.eye.asked[-2:] == [ALL_DICE[:-1]] * 2
+
+
+def test_the_picture_belongs_to_the_reading() -> None:
+    shaded = [picture(90 + n % 2, spot=40) for n in range(30)]
+    table = Table([REST, *shaded])
+    table.turns(31)
+    report = table.reports[-1]
+    assert report.reading is not None
+    at_s = report.reading.captured_at_s
+    frame = table.live._watch.frames.get(report.frame_number)
+    assert frame is not None
+    assert frame.captured_at_s == at_s
+    data = table.live.jpeg(report.frame_number)
+    assert data is not None
+    decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+    assert (decoded.shape[1], decoded.shape[0]) == report.size_wh
+    assert data is table.live.jpeg(report.frame_number)
+
+
+def test_only_kept_pictures_are_given() -> None:
+    table = Table([picture(spot=5 * n) for n in range(40)])
+    assert table.live.jpeg() is None
+    table.turns(40)
+    assert table.live.jpeg() is not None
+    assert table.live.jpeg(3) is None
+    assert table.live.jpeg(-1) is None
+
+
+def test_huge_pictures_are_shown_smaller() -> None:
+    table = Table([np.full((1500, 3000, 3), 80, np.uint8)])
+    table.turns(1)
+    data = table.live.jpeg()
+    assert data is not None
+    assert cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR).shape[:2] == (640, 1280)
+    assert table.reports[-1].size_wh == (3000, 1500)
+
+
+def test_a_lost_camera_is_said_once_and_comes_back(caplog: pytest.LogCaptureFixture) -> None:
+    gone = CameraUnavailable("camera '/dev/video9': gives no pictures any more")
+    table = Table([REST] * 4 + [gone], later=[CameraUnavailable("not yet")] * 5 + [[REST] * 9])
+    with caplog.at_level(logging.WARNING):
+        waits = table.turns(5 + 5 + 9)
+    assert waits[4:10] == [REOPEN_S[0], *REOPEN_S[1:], REOPEN_S[-1], REOPEN_S[-1]]
+    assert [r.getMessage() for r in caplog.records] == [f"camera lost: {gone}"]
+    lost = [r for r in table.reports if r.camera == "lost"]
+    assert [r.status for r in lost] == [TrayStatus.LOST] * len(lost)
+    assert lost[0].note == str(gone)
+    assert table.camera.closed == 1
+    assert table.reports[-1].camera == "ok"
+    assert table.reports[-1].is_confirmable
+    numbers = [r.frame_number for r in table.reports]
+    assert numbers == sorted(numbers)
+
+
+def test_old_dice_stay_old_over_a_lost_camera() -> None:
+    table = Table([REST] * 4 + [CameraUnavailable("gone")], later=[[REST] * 9])
+    table.turns(4)
+    table.live.confirmed()
+    table.turns(9)
+    assert table.said[-1] == "old"
+
+
+def test_a_pause_of_the_camera_changes_nothing() -> None:
+    table = Table([REST, REST, REST, None, None, None, REST])
+    table.turns(7)
+    assert table.said == ["waiting", "ok"]
+
+
+def test_an_error_nobody_foresaw_is_logged_once_and_the_watch_goes_on(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    table = Table([REST] * 30, *[ValueError("broken weights")] * 3, ok())
+    waits = table.turns(20)
+    assert sum(wait > 0 for wait in waits) == 3
+    assert len([r for r in caplog.records if r.levelno == logging.ERROR]) == 1
+    assert any(r.note and "broken weights" in r.note for r in table.reports)
+    assert table.reports[-1].is_confirmable
+    assert table.reports[-1].note is None
+
+
+def test_a_listener_that_fails_does_not_stop_the_watch(caplog: pytest.LogCaptureFixture) -> None:
+    table = Table([REST] * 9)
+    heard: list[TrayReport] = []
+
+    def listen(report: TrayReport) -> None:
+        heard.append(report)
+        raise RuntimeError("full")
+
+    table.live._on_report = listen
+    assert set(table.turns(9)) == {0.0}
+    assert heard[-1].is_confirmable
+    assert all(r.levelno == logging.ERROR for r in caplog.records)
+
+
+def test_only_a_tray_that_can_throw_is_asked_to() -> None:
+    table = Table([REST] * 4)
+    assert not table.live.can_throw
+    with pytest.raises(CameraUnavailable):
+        table.live.throw()
+    other = Table([REST] * 9, can_throw=True)
+    other.turns(4)
+    assert other.reports[-1].is_confirmable
+    other.live.throw(mishap="cocked")
+    assert other.said[-1] == "moving"
+    other.turns(1)
+    assert other.camera.thrown == [(ALL_DICE, "cocked")]
+
+
+def test_the_thread_runs_until_closed_and_lets_go_of_the_camera() -> None:
+    table = Table([REST] * 100_000)
+    offered = threading.Event()
+    table.live._on_report = lambda report: offered.set() if report.is_confirmable else None
+    table.live.start()
+    assert offered.wait(10.0)
+    table.live.close()
+    table.live.close()
+    assert table.camera.closed == 1
+    assert not table.live._thread.is_alive()
+
+
+def test_closing_before_the_start_lets_go_of_the_camera() -> None:
+    table = Table([REST])
+    table.live.close()
+    assert table.camera.closed == 1
+
+
+class TruthfulEye:
+    """Reads the recorded stream as its truth file says (the roll is that of the stream)."""
+
+    def __init__(self, truth: list[dict[str, object]]) -> None:
+        self.truth = truth
+        self.asked: list[int] = []
+
+    def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
+        self.asked.append(frame.number)
+        state = self.truth[frame.number]
+        if state["expected"] != "ok":
+            return bad(str(state["expected"]))
+        return ok("45-3244")
+
+
+def test_the_recorded_throw_is_offered_once_at_the_right_time(shared: Path) -> None:
+    folder = shared / "frames" / "streams" / "stream_a"
+    truth = [json.loads(line) for line in (folder / "truth.jsonl").read_text().splitlines()]
+    eye = TruthfulEye(truth)
+    watch = TrayWatch(eye, lambda: ALL_DICE)
+    told: dict[int, str] = {}
+    for number, state in enumerate(truth):
+        pixels = cv2.imread(str(folder / state["file"]))
+        report = watch.step(Frame(pixels, number / 10.0, number))
+        if report is not None:
+            told[number] = report.status.value
+    assert told == {
+        0: "waiting",
+        2: "empty",
+        5: "moving",
+        14: "reading",
+        15: "ok",  # at rest since 13: 0.2 s at ten frames a second
+        19: "moving",  # the shadow of the hand that takes them
+    }
+    assert all(truth[number]["state"] != "moving" for number in eye.asked)

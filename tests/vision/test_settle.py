@@ -1,0 +1,214 @@
+"""The settle step by table: which evidence over time makes which roll."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from companion.engine.dice import Roll
+from tests.vision.tray_fakes import bad, die, ok
+from vision.reading import Reading
+from vision.settle import (
+    Settling,
+    TrayStatus,
+    are_untouched,
+    confirm,
+    forget_used,
+    look_again,
+    needs_reading,
+    settle,
+)
+
+MOVED = "moved"
+A, B = ok("34-4225"), ok("34-4226")
+EMPTY, COCKED = bad("empty"), bad("cocked", colour="green")
+UNSURE = bad("uncertain", colour="blue")
+
+
+def play(
+    steps: Sequence[str | Reading], state: Settling | None = None, *, step_s: float = 0.1
+) -> tuple[Settling, list[str]]:
+    """Take frames `step_s` apart: motion, or what the eye would see if it is asked."""
+    state = state or Settling()
+    at_s = max(state.read_s, 0.0) + step_s
+    said = []
+    for step in steps:
+        moved = step == MOVED
+        reading = None
+        if not isinstance(step, str) and needs_reading(state, at_s, moved=moved):
+            reading = replace(step, captured_at_s=at_s)
+        state = settle(state, at_s, moved=moved, reading=reading)
+        said.append(state.shown.status.value)
+        assert (state.shown.roll is not None) == (state.shown.status is TrayStatus.OK)
+        at_s += step_s
+    return state, said
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        pytest.param([MOVED, MOVED], "moving moving", id="things move"),
+        pytest.param([MOVED, A, A], "moving reading ok", id="two readings agree"),
+        pytest.param([MOVED, A, MOVED, A, A], "moving reading moving reading ok", id="a wobble"),
+        pytest.param([A, A], "waiting ok", id="dice that lie there from the start"),
+        pytest.param(
+            [MOVED, A, B, A, B], "moving reading reading reading reading", id="disagreement waits"
+        ),
+        pytest.param([A, A, MOVED], "waiting ok moving", id="a nudge takes the offer away"),
+        pytest.param([A, A, MOVED, A, A], "waiting ok moving reading ok", id="and it comes back"),
+        pytest.param([EMPTY, EMPTY], "waiting empty", id="an empty tray is known to be empty"),
+        pytest.param([MOVED, COCKED, COCKED], "moving reading cocked", id="a problem, agreed"),
+        pytest.param([MOVED, COCKED, A, A], "moving reading reading ok", id="a problem passes"),
+    ],
+)
+def test_frames_at_ten_a_second(steps: list[str | Reading], said: str) -> None:
+    assert play(steps)[1] == said.split()
+
+
+def test_the_roll_offered_is_the_one_read() -> None:
+    state, _ = play([MOVED, A, A])
+    assert state.shown.roll == Roll.of((3, 4), dict(A.roll.coloured if A.roll else ()))
+
+
+@pytest.mark.parametrize("fps", [10.0, 12.0, 15.0, 30.0])
+def test_an_offer_comes_within_0_4_s_of_rest(fps: float) -> None:
+    _, said = play([MOVED, *[A] * 30], step_s=1.0 / fps)
+    frames = said.index("ok")  # frames since the last motion, which was before rest
+    assert (frames - 1) / fps >= 0.09
+    assert (frames + 1) / fps <= 0.4
+
+
+def test_two_readings_in_a_blink_are_not_enough() -> None:
+    _, said = play([MOVED, A, A], step_s=0.01)
+    assert said == ["moving", "reading", "reading"]
+
+
+def test_readings_that_never_agree_are_shown_as_doubt_and_asked_for_less_often() -> None:
+    state, asked, said = Settling(), [0.0], []
+    for frame in range(60):
+        at_s = 0.1 * frame
+        if needs_reading(state, at_s, moved=False):
+            asked.append(at_s)
+            state = settle(state, at_s, moved=False, reading=A if len(asked) % 2 else B)
+        said.append(state.shown.status.value)
+    assert said.index("uncertain") == 8
+    assert set(said[8:]) == {"uncertain"}
+    assert len([at_s for at_s in asked if at_s > 1.0]) <= 10
+
+
+def test_after_a_contradiction_more_readings_must_agree() -> None:
+    _, said = play([MOVED, A, B, *[A] * 8])
+    assert said.index("ok") == 8
+    _, said = play([MOVED, UNSURE, A, A])
+    assert said[-1] == "ok"
+
+
+def test_a_problem_is_looked_at_again_and_then_offered() -> None:
+    state, said = play([MOVED, *[UNSURE] * 3])
+    assert said[-1] == "uncertain"
+    assert not needs_reading(state, state.read_s + 0.3, moved=False)
+    _, said = play([A] * 9, state)
+    assert said[-1] == "ok"
+
+
+def test_an_offer_is_withdrawn_when_a_later_look_contradicts_it() -> None:
+    state, _ = play([MOVED, A, A])
+    assert not needs_reading(state, state.read_s + 1.0, moved=False)
+    later_s = state.read_s + 2.5
+    assert needs_reading(state, later_s, moved=False)
+    state = settle(state, later_s, moved=False, reading=B)
+    assert state.shown.status is TrayStatus.READING
+    for n in range(1, 6):
+        state = settle(state, later_s + 0.1 * n, moved=False, reading=B)
+    assert state.shown.roll == B.roll
+
+
+def confirmed_state() -> Settling:
+    state, _ = play([MOVED, A, A])
+    return confirm(state)
+
+
+def test_a_confirmed_roll_is_old_at_once() -> None:
+    state = confirmed_state()
+    assert state.shown.status is TrayStatus.OLD
+    assert state.shown.reading is not None
+    assert state.shown.reading.dice == A.dice
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        pytest.param([A] * 50, "old", id="left alone"),
+        pytest.param([MOVED, A, A, A], "old", id="a hand passed by"),
+        pytest.param([MOVED, ok(dx=5.0, dy=-4.0), ok(dx=5.0, dy=-4.0)], "old", id="jitter"),
+        pytest.param([MOVED, ok(dx=90.0), ok(dx=90.0)], "old", id="the tray was pushed"),
+        pytest.param([MOVED, B, B], "ok", id="thrown again"),
+        pytest.param([MOVED, EMPTY, EMPTY], "empty", id="taken out"),
+        pytest.param([MOVED, EMPTY, EMPTY, MOVED, A, A], "ok", id="taken out and thrown alike"),
+        pytest.param(
+            [MOVED, bad("missing", *A.dice[:4]), bad("missing", *A.dice[:4])], "old", id="some out"
+        ),
+        pytest.param(
+            [MOVED, bad("cocked", *B.dice), bad("cocked", *B.dice)], "cocked", id="a bad new throw"
+        ),
+    ],
+)
+def test_after_a_confirmed_roll(steps: list[str | Reading], said: str) -> None:
+    assert play(steps, confirmed_state())[1][-1] == said
+
+
+def test_old_dice_never_flash_up_as_an_offer() -> None:
+    _, said = play([A, MOVED, MOVED, A, A, A, MOVED, A, B, A, A, *[A] * 40], confirmed_state())
+    assert "ok" not in said
+
+
+def test_old_dice_are_offered_again_when_somebody_says_so() -> None:
+    _, said = play([A, A], forget_used(confirmed_state()))
+    assert said[-1] == "ok"
+
+
+def test_other_dice_in_play_are_read_afresh_but_old_ones_stay_old() -> None:
+    offered, _ = play([MOVED, A, A])
+    again = look_again(offered)
+    assert again.shown.roll is None
+    assert needs_reading(again, again.read_s + 0.01, moved=False)
+    _, said = play([A, A], look_again(confirmed_state()))
+    assert said[-1] == "old"
+
+
+def test_a_roll_typed_while_dice_move_uses_nothing_up() -> None:
+    state, _ = play([MOVED])
+    _, said = play([A, A], confirm(state))
+    assert said[-1] == "ok"
+
+
+def test_a_roll_typed_over_a_doubtful_reading_uses_its_dice_up() -> None:
+    doubtful = bad("uncertain", *A.dice[:5], replace(A.dice[5], value=None))
+    state, _ = play([MOVED, doubtful, doubtful])
+    _, said = play([MOVED, A, A], confirm(state))
+    assert said[-1] == "old"
+
+
+def test_dice_beside_the_tray_belong_to_no_throw() -> None:
+    beside = die("red", 3, 10.0, 10.0, in_tray=False)
+    state = confirm(play([MOVED, bad("missing", beside), bad("missing", beside)])[0])
+    assert state.used == ()
+
+
+@pytest.mark.parametrize(
+    ("dice", "same"),
+    [
+        pytest.param(A.dice, True, id="the same"),
+        pytest.param(A.dice[::-1], True, id="in another order"),
+        pytest.param(A.dice[:1], True, id="one of them"),
+        pytest.param((), False, id="none"),
+        pytest.param(B.dice, False, id="one shows another value"),
+        pytest.param((*A.dice, die("red", 1, 5.0, 5.0)), False, id="one more"),
+        pytest.param((replace(A.dice[0], value=None), *A.dice[1:]), True, id="one not legible"),
+        pytest.param((die("white", 3, 300.0, 300.0), *A.dice[1:]), False, id="one moved away"),
+    ],
+)
+def test_untouched(dice: tuple[object, ...], same: bool) -> None:
+    assert are_untouched(A.dice, dice) is same  # type: ignore[arg-type]

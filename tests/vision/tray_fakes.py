@@ -1,0 +1,126 @@
+"""A clock turned by hand, readings by the word, pictures that move when told, scripted eyes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from companion.engine.dice import ALL_DICE, DieColour, Roll
+from companion.errors import CameraUnavailable
+from vision.reading import DieReading, Frame, Pixels, Problem, ProblemCode, Reading, Status
+
+
+class FakeClock:
+    """Stands still until somebody sleeps."""
+
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
+
+def die(
+    colour: str | None, value: int | None, x: float = 0.0, y: float = 0.0, **more: object
+) -> DieReading:
+    """A die of 40 px."""
+    corners = ((x - 20, y - 20), (x + 20, y - 20), (x + 20, y + 20), (x - 20, y + 20))
+    known = DieColour(colour) if colour else None
+    return DieReading(known, value, 0.99, (x, y), corners, **more)  # type: ignore[arg-type]
+
+
+def ok(values: str = "34-4225", *, dx: float = 0.0, dy: float = 0.0) -> Reading:
+    """A reading of six dice: two whites, then red, yellow, green, blue."""
+    digits = [int(c) for c in values if c.isdigit()]
+    colours = [c.value for c in ALL_DICE]
+    dice = tuple(
+        die(c, v, 60.0 + 70.0 * n + dx, 100.0 + 9.0 * n * n + dy)
+        for n, (c, v) in enumerate(zip(colours, digits, strict=True))
+    )
+    roll = Roll.of((digits[0], digits[1]), dict(zip(ALL_DICE[2:], digits[2:], strict=True)))
+    return Reading(Status.OK, dice, (), (640, 480), 0.0, roll)
+
+
+def bad(status: str, *dice: DieReading, colour: str | None = None) -> Reading:
+    """A reading that may not be announced."""
+    named = DieColour(colour) if colour else None
+    problem = Problem(ProblemCode(status), named)
+    return Reading(Status(status), tuple(dice), (problem,), (640, 480))
+
+
+def picture(shade: int = 90, spot: int | None = None) -> Pixels:
+    """A grey picture with a white patch somewhere along its middle."""
+    pixels: Pixels = np.full((240, 320, 3), shade, np.uint8)
+    if spot is not None:
+        pixels[100:130, spot : spot + 30] = 250
+    return pixels
+
+
+class ScriptedEye:
+    """Gives readings in the order of the script, the last one for ever."""
+
+    def __init__(self, *script: Reading | Exception) -> None:
+        self.script = list(script)
+        self.asked: list[tuple[DieColour, ...]] = []
+
+    def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
+        self.asked.append(tuple(in_play))
+        answer = self.script.pop(0) if len(self.script) > 1 else self.script[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return replace(answer, captured_at_s=frame.captured_at_s)
+
+
+class ScriptedCamera:
+    """Plays a script: pixels are frames, None is a pause, an exception is raised."""
+
+    kind = "v4l2"
+    source = "/dev/video9"
+    description = "scripted camera"
+
+    def __init__(
+        self,
+        clock: FakeClock,
+        script: Sequence[Pixels | Exception | None],
+        *,
+        fps: float = 10.0,
+        can_throw: bool = False,
+        shows_others: bool = False,
+    ) -> None:
+        self._clock = clock
+        self._script = list(script)
+        self._fps = fps
+        self.can_throw = can_throw
+        self.shows_others = shows_others
+        self.note: str | None = None
+        self.number = 0
+        self.closed = 0
+        self.confirmations = 0
+        self.thrown: list[tuple[tuple[DieColour, ...], str | None]] = []
+
+    def read(self) -> Frame | None:
+        self._clock.sleep(1.0 / self._fps)
+        if not self._script:
+            raise CameraUnavailable("camera '/dev/video9': the script is over")
+        step = self._script.pop(0)
+        if isinstance(step, Exception):
+            raise step
+        if step is None:
+            return None
+        self.number += 1
+        return Frame(step, self._clock(), self.number)
+
+    def confirmed(self) -> bool:
+        self.confirmations += 1
+        return self.shows_others
+
+    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
+        self.thrown.append((tuple(in_play), mishap))
+
+    def close(self) -> None:
+        self.closed += 1

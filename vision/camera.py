@@ -1,0 +1,130 @@
+"""One interface for everything that gives pictures of the tray, and the way to open each kind."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from companion.engine.dice import DieColour
+from companion.errors import CameraUnavailable, ConfigError
+from vision import devices
+from vision.pace import Clock, Sleep
+from vision.reading import Frame
+from vision.recorded import PICTURE_SUFFIXES, FolderCamera, VideoCamera
+from vision.simulated import SimulatedTray
+
+LOGGER = logging.getLogger(__name__)
+
+
+class Camera(Protocol):
+    """Gives pictures of the tray, from above.
+
+    One thread uses it; nothing here needs a mutex.
+    """
+
+    @property
+    def kind(self) -> str:
+        """One of simulated, v4l2, pi, video, folder."""
+
+    @property
+    def source(self) -> str:
+        """What opens this very camera again."""
+
+    @property
+    def description(self) -> str:
+        """One line for people: which camera this is, and why it was chosen."""
+
+    @property
+    def can_throw(self) -> bool:
+        """Whether `throw` throws dice."""
+
+    @property
+    def note(self) -> str | None:
+        """What people should know about it now, such as that the last picture is shown."""
+
+    def read(self) -> Frame | None:
+        """Wait for the next frame, at the camera's own pace.
+
+        Returns:
+            None when nothing new came within about half a second.
+        Raises:
+            CameraUnavailable: The camera is lost; only opening it again may help.
+        """
+
+    def confirmed(self) -> bool:
+        """Hear that a roll was confirmed; True when other dice are shown because of it."""
+
+    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
+        """Throw the dice in play and return at once; they roll while frames are read.
+
+        Raises:
+            CameraUnavailable: This camera cannot throw.
+        """
+
+    def close(self) -> None:
+        """Let go of the device; may be called twice."""
+
+
+def open_camera(
+    source: str,
+    *,
+    seed: int | None = None,
+    size_wh: tuple[int, int] = (640, 480),
+    fps: float = 15.0,
+    clock: Clock = time.monotonic,
+    sleep: Sleep = time.sleep,
+) -> Camera:
+    """Open a camera by the name people give it.
+
+    Args:
+        source: auto, pi, simulated, a V4L2 device (`0`, `/dev/video0`), a video file, a folder
+            of pictures or a single picture.
+        seed: Makes the simulated tray's throws repeatable.
+        size_wh, fps: Asked of devices; recordings keep their own.
+    Raises:
+        CameraUnavailable: A named camera cannot be opened; the text is one clear line.
+        ConfigError: `source` is empty, or `none`, which is no camera.
+    """
+    if source in ("", "none"):
+        raise ConfigError(f"camera: expected a source, got {source!r}")
+    if source == "auto":
+        return _open_any(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+    if source == "simulated":
+        return SimulatedTray(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+    if source == "pi":
+        return devices.open_pi(size_wh=size_wh, fps=fps, clock=clock)
+    path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
+    if source.isdecimal() or source.startswith("/dev/") or path.is_char_device():
+        return devices.open_v4l2(str(path), size_wh=size_wh, fps=fps, clock=clock)
+    if path.is_dir() or (path.is_file() and path.suffix.lower() in PICTURE_SUFFIXES):
+        return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
+    if path.is_file():
+        return VideoCamera(path, fps=fps, clock=clock, sleep=sleep)
+    raise CameraUnavailable(
+        f"camera {source!r}: expected auto, pi, simulated, none, a video device, a video file "
+        "or a folder of pictures, there is no such file"
+    )
+
+
+def _open_any(
+    *, seed: int | None, size_wh: tuple[int, int], fps: float, clock: Clock, sleep: Sleep
+) -> Camera:
+    """Open the first camera that works, else the simulated tray; its description says which."""
+    if devices.has_pi_camera():
+        try:
+            return devices.open_pi(size_wh=size_wh, fps=fps, clock=clock)
+        except CameraUnavailable as error:
+            LOGGER.warning("%s", error)
+    paths = devices.webcam_paths()
+    for path in paths:
+        try:
+            return devices.open_v4l2(path, size_wh=size_wh, fps=fps, clock=clock)
+        except CameraUnavailable as error:
+            LOGGER.warning("%s", error)
+    tray = SimulatedTray(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+    why = f"none of {len(paths)} cameras works" if paths else "no camera found"
+    tray.description = f"simulated tray ({why})"
+    return tray

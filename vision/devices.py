@@ -1,0 +1,247 @@
+"""Real cameras: V4L2 devices through OpenCV, the Pi camera through picamera2."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import cv2
+
+from companion.engine.dice import DieColour
+from companion.errors import CameraUnavailable
+from vision.newest import NewestPicture
+from vision.pace import Clock
+from vision.picture import as_pixels
+from vision.reading import Frame, Pixels
+from vision.recorded import cannot_throw
+
+FIRST_PICTURE_S = 5.0
+"""A webcam that has given nothing for this long after opening does not work."""
+
+_QUERY_CAPABILITIES = 0x80685600
+"""VIDIOC_QUERYCAP of the kernel's videodev2.h; its answer is 104 bytes."""
+_HAS_DEVICE_CAPS, _CAN_CAPTURE = 0x80000000, 0x00000001
+
+_NOT_A_WEBCAM = ("bcm2835", "unicam", "rp1", "pisp", "rpi", "rpivid", "cedrus", "hantro")
+"""Drivers whose nodes say they capture, but are codecs or raw sensors (/dev/video10 to 31 on a
+Pi; the Pi camera itself is reached through picamera2)."""
+
+
+class DeviceCamera:
+    """What the two kinds of device have in common: the newest picture, and nothing else to do."""
+
+    can_throw = False
+    note: str | None = None
+
+    def __init__(self, kind: str, source: str, description: str, pictures: NewestPicture) -> None:
+        """Wait for the first picture.
+
+        Raises:
+            CameraUnavailable: None came.
+        """
+        self.kind = kind
+        self.source = source
+        self.description = description
+        self._pictures = pictures
+        self._number = 0
+        try:
+            first = pictures.take(FIRST_PICTURE_S)
+        except ConnectionError as error:
+            pictures.close()
+            raise CameraUnavailable(f"camera {source!r}: {error}") from error
+        if first is None:
+            pictures.close()
+            raise CameraUnavailable(f"camera {source!r}: opened, but no picture came")
+
+    def read(self) -> Frame | None:
+        """Return the newest frame, or None when none came within half a second.
+
+        Raises:
+            CameraUnavailable: The device is gone or silent.
+        """
+        try:
+            taken = self._pictures.take()
+        except ConnectionError as error:
+            raise CameraUnavailable(f"camera {self.source!r}: {error}") from error
+        if taken is None:
+            return None
+        self._number += 1
+        return Frame(taken[0], taken[1], self._number)
+
+    def confirmed(self) -> bool:
+        """Real dice are thrown by people."""
+        return False
+
+    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
+        """Refuse: real dice are thrown by people."""
+        raise cannot_throw(self.source)
+
+    def close(self) -> None:
+        """Let go of the device; may be called twice."""
+        self._pictures.close()
+
+
+def open_v4l2(
+    path: str,
+    *,
+    size_wh: tuple[int, int] = (640, 480),
+    fps: float = 15.0,
+    clock: Clock = time.monotonic,
+    capture: Callable[..., Any] | None = None,
+) -> DeviceCamera:
+    """Open a V4L2 device.
+
+    Args:
+        path: The device's file; one under /dev/v4l/by-id stays the same camera's.
+        capture: What opens it, OpenCV's VideoCapture unless a test passes another.
+    Raises:
+        CameraUnavailable: There is no such device, it is busy, or gives no picture.
+    """
+    if capture is None and not Path(path).is_char_device():
+        raise CameraUnavailable(f"camera {path!r}: expected a video device, there is none")
+    device = (capture or cv2.VideoCapture)(path, cv2.CAP_V4L2)
+    if not device.isOpened():
+        device.release()
+        raise CameraUnavailable(f"camera {path!r}: cannot be opened (busy, or not a camera)")
+    # The format comes first: drivers reset size and rate when it changes.
+    device.set(cv2.CAP_PROP_FOURCC, float(fourcc("MJPG")))
+    device.set(cv2.CAP_PROP_FRAME_WIDTH, float(size_wh[0]))
+    device.set(cv2.CAP_PROP_FRAME_HEIGHT, float(size_wh[1]))
+    device.set(cv2.CAP_PROP_FPS, float(fps))
+    device.set(cv2.CAP_PROP_BUFFERSIZE, 1.0)
+
+    def grab() -> Pixels | None:
+        ok, picture = device.read()
+        return as_pixels(picture) if ok and picture is not None else None
+
+    name = card_name(path) or path
+    pictures = NewestPicture(grab, device.release, clock=clock)
+    return DeviceCamera("v4l2", path, f"camera {name}", pictures)
+
+
+def open_pi(
+    *,
+    size_wh: tuple[int, int] = (640, 480),
+    fps: float = 15.0,
+    clock: Clock = time.monotonic,
+) -> DeviceCamera:
+    """Open the Pi camera through picamera2.
+
+    Raises:
+        CameraUnavailable: picamera2 is not installed, or there is no sensor.
+    """
+    try:
+        from picamera2 import Picamera2
+    except Exception as error:  # a NumPy that does not fit it raises ValueError
+        raise CameraUnavailable(
+            f"camera 'pi': expected picamera2 (apt install python3-picamera2): {error}"
+        ) from error
+    sensor = _pi_sensor(Picamera2)
+    if sensor is None:
+        raise CameraUnavailable("camera 'pi': expected a Pi camera, no sensor answers")
+    number, model = sensor
+    try:
+        device = Picamera2(number)
+        # picamera2 names formats as libcamera does, from the highest byte: its "RGB888" lies
+        # blue, green, red in memory, which is what everybody here expects.
+        wanted = device.create_video_configuration(
+            main={"size": size_wh, "format": "RGB888"}, controls={"FrameRate": float(fps)}
+        )
+        device.configure(wanted)
+        device.start()
+    except Exception as error:
+        raise CameraUnavailable(f"camera 'pi': cannot be started: {error}") from error
+
+    def grab() -> Pixels | None:
+        return as_pixels(device.capture_array("main"))
+
+    def release() -> None:
+        device.stop()
+        device.close()
+
+    pictures = NewestPicture(grab, release, clock=clock)
+    return DeviceCamera("pi", "pi", f"Pi camera {model}", pictures)
+
+
+def has_pi_camera() -> bool:
+    """Tell whether picamera2 is there and a sensor answers."""
+    try:
+        from picamera2 import Picamera2
+
+        return _pi_sensor(Picamera2) is not None
+    except Exception:
+        return False
+
+
+def webcam_paths(dev: Path = Path("/dev")) -> list[str]:
+    """Devices that may be webcams: by-id names first, then capture nodes by number."""
+    found: list[str] = []
+    seen: set[Path] = set()
+    by_id = sorted((dev / "v4l" / "by-id").glob("*"))
+    by_number = sorted(
+        dev.glob("video*"), key=lambda p: (not p.name[5:].isdigit(), len(p.name), p.name)
+    )
+    for path in [*by_id, *by_number]:
+        device = path.resolve()
+        if device not in seen and can_capture(str(path)):
+            seen.add(device)
+            found.append(str(path))
+    return found
+
+
+def can_capture(path: str) -> bool:
+    """Tell whether a device gives pictures and is no codec or raw sensor of the Pi."""
+    answer = _capabilities(path)
+    if answer is None:
+        return False
+    driver, _, can = answer
+    return can and not driver.startswith(_NOT_A_WEBCAM)
+
+
+def card_name(path: str) -> str | None:
+    """The name a camera gives itself, or None where it cannot be asked."""
+    answer = _capabilities(path)
+    return answer[1] if answer is not None else None
+
+
+def parse_capabilities(answer: bytes) -> tuple[str, str, bool]:
+    """Driver, card and whether it captures, from the answer to VIDIOC_QUERYCAP."""
+    driver, card, _, _, whole, device = struct.unpack("16s32s32sIII12x", answer)
+    flags = device if whole & _HAS_DEVICE_CAPS else whole
+    return _text(driver), _text(card), bool(flags & _CAN_CAPTURE)
+
+
+def fourcc(name: str) -> int:
+    """Four letters as the number drivers know a picture format by."""
+    return int.from_bytes(name.encode("ascii"), "little")
+
+
+def _capabilities(path: str) -> tuple[str, str, bool] | None:
+    import fcntl
+    import os
+
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        return parse_capabilities(fcntl.ioctl(handle, _QUERY_CAPABILITIES, bytes(104)))
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+def _pi_sensor(picamera2: Any) -> tuple[int, str] | None:
+    """Number and model of the first sensor; webcams, which libcamera lists too, left out."""
+    for info in picamera2.global_camera_info():
+        if "usb" not in str(info.get("Id", "")).lower():
+            return int(info.get("Num", 0)), str(info.get("Model", ""))
+    return None
+
+
+def _text(field: bytes) -> str:
+    return field.split(b"\0", 1)[0].decode("utf-8", "replace")

@@ -1,0 +1,255 @@
+"""The camera thread: frames in, reports of what the tray shows out, and never stuck."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from queue import Empty, SimpleQueue
+
+import cv2
+
+from companion.engine.dice import DieColour
+from companion.errors import CameraUnavailable
+from vision.camera import Camera
+from vision.reading import Frame
+from vision.settle import DEFAULT_RULES, SettleRules
+from vision.watch import Eye, TrayReport, TrayWatch, is_news
+
+LOGGER = logging.getLogger(__name__)
+
+REOPEN_S = (0.5, 1.0, 2.0, 4.0)
+"""Waits between attempts to get a lost camera back; the last one repeats. A camera that is
+plugged in again is back within seconds, and one that stays away costs next to nothing."""
+
+TROUBLE_S = 0.5
+"""Wait after an error nobody foresaw, so that one in every frame does not burn a processor."""
+
+JPEG_QUALITY = 82
+JPEG_WIDTH_PX = 1280
+"""Larger pictures are shown smaller; coordinates are shares of `size_wh` to a browser anyway."""
+
+OnReport = Callable[[TrayReport], None]
+
+
+class LiveTray:
+    """Watches the tray on a thread of its own.
+
+    `on_report` is called whenever what people would see changes: on the camera thread, or on the
+    thread that calls `confirmed`, `reoffer` or `throw`, before these return. It is called one at
+    a time and in order, so once `confirmed` has returned, the confirmed roll is never reported
+    again. Those methods must not be called holding a lock that `on_report` needs.
+    """
+
+    def __init__(
+        self,
+        camera: Camera,
+        *,
+        reopen: Callable[[], Camera],
+        eye: Eye,
+        in_play: Callable[[], Sequence[DieColour]],
+        on_report: OnReport,
+        rules: SettleRules = DEFAULT_RULES,
+    ) -> None:
+        """Take an open camera; nothing runs before `start`.
+
+        Args:
+            camera: Owned from here on: `close` closes it.
+            reopen: Opens the same camera again after it was lost; raises CameraUnavailable.
+            eye: Reads single frames.
+            in_play: The dice the game expects now.
+            on_report: Hears what the tray shows.
+        """
+        self._camera: Camera | None = camera
+        self._reopen = reopen
+        self._in_play = in_play
+        self._on_report = on_report
+        self._watch = TrayWatch(eye, in_play, rules=rules)
+        self._watch.camera = _state_of(camera)
+        self._can_throw = camera.can_throw
+        self._mutex = threading.RLock()
+        self._requests: SimpleQueue[Callable[[Camera], None]] = SimpleQueue()
+        self._told: TrayReport | None = None
+        self._number = 0
+        self._attempts = 0
+        self._trouble: str | None = None
+        self._jpegs: dict[int, bytes] = {}
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
+
+    @property
+    def report(self) -> TrayReport:
+        """What the tray shows now."""
+        with self._mutex:
+            return self._watch.report()
+
+    @property
+    def can_throw(self) -> bool:
+        """Whether `throw` works."""
+        return self._can_throw
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop watching and let go of the camera; may be called twice."""
+        self._stop.set()
+        if self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(3.0)
+        if not self._thread.is_alive():
+            self._drop_camera()
+
+    def confirmed(self) -> None:
+        """Hear that a roll was confirmed or typed: the dice that lie there are used up."""
+        with self._mutex:
+            self._watch.confirmed()
+            self._tell()
+        self._requests.put(self._confirm_to)
+
+    def reoffer(self) -> None:
+        """Offer what lies in the tray although it was confirmed, because a person said so."""
+        with self._mutex:
+            self._watch.reoffer()
+            self._tell()
+
+    def throw(self, *, mishap: str | None = None) -> None:
+        """Throw the dice in play and return at once.
+
+        Raises:
+            CameraUnavailable: This camera cannot throw dice.
+        """
+        if not self._can_throw:
+            raise CameraUnavailable("throw: only the simulated tray can throw dice")
+        dice = tuple(self._in_play())
+        with self._mutex:
+            self._watch.thrown()
+            self._tell()
+        self._requests.put(lambda camera: camera.throw(dice, mishap=mishap))
+
+    def jpeg(self, number: int | None = None) -> bytes | None:
+        """Give a frame as JPEG, the newest without a number; None where it is not kept any more.
+
+        Encoded when first asked for, on the asking thread.
+        """
+        with self._mutex:
+            frame = self._watch.frames.get(number)
+            kept = self._jpegs.get(frame.number) if frame is not None else None
+        if frame is None or kept is not None:
+            return kept
+        data = _encode(frame)
+        with self._mutex:
+            self._jpegs[frame.number] = data
+            while len(self._jpegs) > 6:
+                del self._jpegs[next(iter(self._jpegs))]
+        return data
+
+    def turn(self) -> float:
+        """Do the work of one frame; returns how many seconds to wait before the next turn."""
+        try:
+            if self._camera is None:
+                self._get_back()
+            assert self._camera is not None
+            self._do_requests(self._camera)
+            frame = self._camera.read()
+            if frame is not None:
+                self._number += 1
+                look = self._watch.look(replace(frame, number=self._number))
+                with self._mutex:
+                    self._watch.weigh(look)
+                    self._watch.note = self._camera.note
+                    self._tell()
+                if look.reading is not None:
+                    self._trouble = None
+        except CameraUnavailable as error:
+            return self._lose(str(error))
+        except Exception as error:
+            return self._go_on(error)
+        return 0.0
+
+    def _run(self) -> None:
+        while not self._stop.is_set():
+            wait_s = self.turn()
+            if wait_s > 0.0:
+                self._stop.wait(wait_s)
+        self._drop_camera()
+
+    def _do_requests(self, camera: Camera) -> None:
+        while True:
+            try:
+                request = self._requests.get_nowait()
+            except Empty:
+                return
+            request(camera)
+
+    def _confirm_to(self, camera: Camera) -> None:
+        if camera.confirmed():
+            self._watch.restart()
+            with self._mutex:
+                self._watch.reoffer()
+
+    def _get_back(self) -> None:
+        camera = self._reopen()
+        LOGGER.info("camera is back: %s", camera.description)
+        self._camera = camera
+        self._attempts = 0
+        self._watch.restart()
+        with self._mutex:
+            self._watch.camera = _state_of(camera)
+            self._watch.note = camera.note
+
+    def _lose(self, text: str) -> float:
+        if self._camera is not None:
+            LOGGER.warning("camera lost: %s", text)
+            self._drop_camera()
+        with self._mutex:
+            self._watch.lost(text)
+            self._tell()
+        wait_s = REOPEN_S[min(self._attempts, len(REOPEN_S) - 1)]
+        self._attempts += 1
+        return wait_s
+
+    def _go_on(self, error: Exception) -> float:
+        text = f"{type(error).__name__}: {error}"
+        if text != self._trouble:
+            LOGGER.error("watching the tray failed", exc_info=error)
+            self._trouble = text
+        with self._mutex:
+            self._watch.doubt(f"the tray cannot be read: {text}")
+            self._tell()
+        return TROUBLE_S
+
+    def _drop_camera(self) -> None:
+        camera, self._camera = self._camera, None
+        if camera is not None:
+            try:
+                camera.close()
+            except Exception:
+                LOGGER.exception("the camera could not be closed")
+
+    def _tell(self) -> None:
+        report = self._watch.report()
+        if self._told is not None and not is_news(self._told, report):
+            return
+        self._told = report
+        try:
+            self._on_report(report)
+        except Exception:
+            LOGGER.exception("a report of the tray was not taken")
+
+
+def _state_of(camera: Camera) -> str:
+    return "simulated" if camera.kind == "simulated" else "ok"
+
+
+def _encode(frame: Frame) -> bytes:
+    pixels = frame.pixels
+    height, width = pixels.shape[:2]
+    if width > JPEG_WIDTH_PX:
+        size_wh = (JPEG_WIDTH_PX, max(1, round(height * JPEG_WIDTH_PX / width)))
+        small = cv2.resize(pixels, size_wh, interpolation=cv2.INTER_AREA)
+        data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
+    else:
+        data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
+    return data.tobytes()

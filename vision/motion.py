@@ -1,0 +1,77 @@
+"""How much of the picture changed from one frame to the next (pure; lamp flicker taken out)."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.reading import Pixels
+
+Glance = NDArray[np.float32]
+"""(h, w) float32 grey levels 0 to 255: a frame made small enough to compare cheaply."""
+
+GLANCE_WIDTH_PX = 160
+"""A die of 25 px in a 640 px frame, the smallest of the rendered set, still covers 6 x 6."""
+
+LEAST_STEP_LEVELS = 6.0
+"""Smaller grey steps are noise: at rest the recorded stream stays below 3.2, its slowest visible
+motion (the shadow of a hand coming in) reaches 17."""
+
+NOISE_FACTOR = 7.0
+"""A step must also stand this many standard deviations above the noise of its own pair of frames:
+dark rooms are noisy."""
+
+GAIN_RANGE = (0.5, 2.0)
+"""Brightness of a row may change by this much from lamp flicker or exposure, not more."""
+
+
+def glance(pixels: Pixels) -> Glance:
+    """Give the small grey picture that motion is measured on.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR, any size of at least 1 x 1.
+    Returns:
+        (h, w) float32, w = GLANCE_WIDTH_PX, aspect kept, lightly smoothed.
+    """
+    height, width = pixels.shape[:2]
+    small_height = max(1, min(4 * GLANCE_WIDTH_PX, round(height * GLANCE_WIDTH_PX / width)))
+    small = cv2.resize(pixels, (GLANCE_WIDTH_PX, small_height), interpolation=cv2.INTER_AREA)
+    grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
+    smooth = cv2.GaussianBlur(grey.astype(np.float32), (3, 3), 0)
+    return np.asarray(smooth, dtype=np.float32)
+
+
+def motion(before: Glance, now: Glance) -> float:
+    """Measure the share of the picture, 0.0 to 1.0, in which something moved.
+
+    Each row's brightness is matched first, since mains flicker under a rolling shutter comes as
+    horizontal bands; single flickering points are dropped. Glances of different sizes have
+    nothing in common and give 1.0. Anything above 0.0 is motion.
+    """
+    if before.shape != now.shape:
+        return 1.0
+    gain = _row_gain(before, now)
+    # A channel clipped at white follows the lamp only in part, so every level from the old one
+    # to the matched one counts as unchanged.
+    matched = before * gain
+    under, over = np.minimum(before, matched) - now, now - np.maximum(before, matched)
+    difference = np.maximum(np.maximum(under, over), 0.0)
+    # The typical difference of the pair is its noise; the middle half cannot be moved dice.
+    noise = 1.4826 * float(np.median(np.abs(now - matched)))
+    threshold = max(LEAST_STEP_LEVELS, NOISE_FACTOR * noise)
+    changed = (difference > threshold).astype(np.uint8)
+    patches = cv2.erode(changed, np.ones((2, 2), np.uint8))
+    return float(np.count_nonzero(patches)) / patches.size
+
+
+def _row_gain(before: Glance, now: Glance) -> Glance:
+    """Give the (h, 1) brightness ratio of each row, by the median so that dice do not sway it."""
+    # Only the brighter half of a row tells: in its dark half noise is divided by noise, and
+    # white that is clipped has no ratio to give.
+    middle = np.median(before, axis=1, keepdims=True)
+    tells = (before >= middle) & (before < 250.0) & (now < 250.0)
+    ratio = np.where(tells, now / np.maximum(before, 1.0), np.nan)
+    ratio[~tells.any(axis=1)] = 1.0
+    gain = np.nanmedian(ratio, axis=1, keepdims=True)
+    return np.clip(gain, *GAIN_RANGE).astype(np.float32)

@@ -1,0 +1,115 @@
+"""Keeps only the newest picture of a device that delivers at its own rate."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable
+
+from vision.pace import Clock
+from vision.reading import Pixels
+
+LOGGER = logging.getLogger(__name__)
+
+Grab = Callable[[], Pixels | None]
+"""Waits for a device's next picture; None where it failed to give one."""
+
+FAILURES = 5
+"""Failed grabs in a row after which the device counts as gone."""
+
+FAILURE_PAUSE_S = 0.02
+"""An unplugged device fails at once: the pause keeps that from spinning."""
+
+
+class NewestPicture:
+    """A thread that grabs and keeps the newest, so that nobody gets a stale picture.
+
+    A device whose source stalls blocks its reader for ten seconds (V4L2) or for ever; here only
+    this thread waits, and whoever reads sees after `stall_s` that nothing came.
+    """
+
+    def __init__(
+        self,
+        grab: Grab,
+        release: Callable[[], object],
+        *,
+        stall_s: float = 2.0,
+        clock: Clock = time.monotonic,
+        name: str = "camera-grab",
+    ) -> None:
+        """Start grabbing; `release` is called by the same thread when it is over."""
+        self._grab = grab
+        self._release = release
+        self._stall_s = stall_s
+        self._clock = clock
+        self._changed = threading.Condition()
+        self._picture: tuple[Pixels, float] | None = None
+        self._heard_s = clock()
+        self._fault: str | None = None
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def take(self, timeout_s: float = 0.5) -> tuple[Pixels, float] | None:
+        """Wait for a picture that was not taken yet, with its capture time.
+
+        Returns:
+            None when none came within `timeout_s`.
+        Raises:
+            ConnectionError: The device is gone or has been silent for too long; the text says so.
+        """
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._picture is not None or self._fault is not None, timeout_s
+            )
+            if self._picture is not None:
+                picture, self._picture = self._picture, None
+                return picture
+            if self._fault is not None:
+                raise ConnectionError(self._fault)
+            silent_s = self._clock() - self._heard_s
+            if silent_s >= self._stall_s:
+                raise ConnectionError(f"no picture for {silent_s:.1f} s")
+            return None
+
+    def close(self, timeout_s: float = 1.0) -> None:
+        """Ask the thread to let go of the device; one that is stuck lets go when it wakes."""
+        with self._changed:
+            self._is_closed = True
+        if self._thread is not threading.current_thread():
+            self._thread.join(timeout_s)
+
+    def _run(self) -> None:
+        try:
+            self._grab_on()
+        except Exception as error:
+            LOGGER.exception("the camera failed")
+            self._fail(f"{type(error).__name__}: {error}")
+        finally:
+            try:
+                self._release()
+            except Exception:
+                LOGGER.exception("the camera could not be released")
+
+    def _grab_on(self) -> None:
+        failures = 0
+        while not self._is_closed:
+            pixels = self._grab()
+            with self._changed:
+                if pixels is not None:
+                    failures = 0
+                    self._heard_s = self._clock()
+                    self._picture = (pixels, self._heard_s)
+                    self._changed.notify_all()
+                    continue
+            failures += 1
+            if failures >= FAILURES:
+                self._fail("gives no pictures any more")
+                return
+            time.sleep(FAILURE_PAUSE_S)
+
+    def _fail(self, text: str) -> None:
+        with self._changed:
+            self._fault = text
+            self._changed.notify_all()

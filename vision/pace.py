@@ -1,0 +1,35 @@
+"""Keeps frames a steady time apart, by a clock that tests can turn by hand."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+Clock = Callable[[], float]
+"""Gives monotonic seconds."""
+
+Sleep = Callable[[float], object]
+"""Waits for some seconds."""
+
+
+class Pace:
+    """Waits until the next frame is due; late frames are not made up for in a burst."""
+
+    def __init__(
+        self, fps: float, *, clock: Clock = time.monotonic, sleep: Sleep = time.sleep
+    ) -> None:
+        self.step_s = 1.0 / max(fps, 0.1)
+        self._clock = clock
+        self._sleep = sleep
+        self._due_s: float | None = None
+
+    def wait(self) -> float:
+        """Return when the next frame is due, with the time it is then."""
+        now = self._clock()
+        if self._due_s is not None and self._due_s > now:
+            self._sleep(self._due_s - now)
+            now = max(self._clock(), self._due_s)
+        # A small lateness is carried over so that the rate holds; a large one is forgotten.
+        on_time = self._due_s is not None and now - self._due_s < self.step_s
+        self._due_s = (self._due_s if on_time and self._due_s is not None else now) + self.step_s
+        return now

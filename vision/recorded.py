@@ -1,0 +1,182 @@
+"""Cameras that play what was recorded: a video file, a folder of pictures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import cv2
+
+from companion.engine.dice import DieColour
+from companion.errors import CameraUnavailable, PictureError
+from vision.pace import Clock, Pace, Sleep
+from vision.picture import as_pixels, load_picture
+from vision.reading import Frame, Pixels
+
+PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
+
+_NAMED = 3
+"""So many skipped files are named in a note; the rest are counted."""
+
+
+class VideoCamera:
+    """A video file at its own rate; after the end its last frame stays."""
+
+    kind = "video"
+    can_throw = False
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        fps: float = 15.0,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = time.sleep,
+    ) -> None:
+        """Open a file; `fps` serves where the file does not tell its own.
+
+        Raises:
+            CameraUnavailable: The file cannot be opened or holds no picture.
+        """
+        self.source = str(path)
+        self.description = f"video file {path.name}"
+        self.note: str | None = None
+        self._video = cv2.VideoCapture(str(path))
+        told = self._video.get(cv2.CAP_PROP_FPS) if self._video.isOpened() else 0.0
+        self._pace = Pace(told if 1.0 <= told <= 240.0 else fps, clock=clock, sleep=sleep)
+        self._number = 0
+        self._pixels = self._next()
+        if self._pixels is None:
+            self._video.release()
+            raise CameraUnavailable(
+                f"camera {self.source!r}: expected a video file, cannot play it"
+            )
+        self._is_first = True
+
+    def read(self) -> Frame | None:
+        """Return the next frame when its time has come."""
+        at_s = self._pace.wait()
+        if not self._is_first and self.note is None:
+            pixels = self._next()
+            if pixels is None:
+                self.note = "end of the video: its last picture stays"
+                self._video.release()
+            else:
+                self._pixels = pixels
+        self._is_first = False
+        self._number += 1
+        assert self._pixels is not None
+        return Frame(self._pixels, at_s, self._number)
+
+    def confirmed(self) -> bool:
+        """A video goes on by itself."""
+        return False
+
+    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
+        """Refuse: recorded dice cannot be thrown."""
+        raise cannot_throw(self.source)
+
+    def close(self) -> None:
+        """Let go of the file; may be called twice."""
+        self._video.release()
+
+    def _next(self) -> Pixels | None:
+        if not self._video.isOpened():
+            return None
+        ok, pixels = self._video.read()
+        return as_pixels(pixels) if ok else None
+
+
+class FolderCamera:
+    """Pictures in name order, each as if the camera saw it; the next after each roll."""
+
+    kind = "folder"
+    can_throw = False
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        fps: float = 15.0,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = time.sleep,
+    ) -> None:
+        """Open a folder, or a single picture.
+
+        Raises:
+            CameraUnavailable: It holds no picture that can be decoded.
+        """
+        self.source = str(path)
+        self.description = f"pictures of {path.name or path}"
+        self._pace = Pace(fps, clock=clock, sleep=sleep)
+        try:
+            files = sorted(path.iterdir()) if path.is_dir() else [path]
+        except OSError as error:
+            raise CameraUnavailable(f"camera {self.source!r}: {error.strerror}") from error
+        self._files = [
+            file
+            for file in files
+            if file.suffix.lower() in PICTURE_SUFFIXES and not file.name.startswith(".")
+        ]
+        if not self._files:
+            raise CameraUnavailable(f"camera {self.source!r}: expected pictures, found none")
+        self._at = -1
+        self._number = 0
+        self._skipped: list[str] = []
+        self._is_over = False
+        pixels = self._advance()
+        if pixels is None:
+            raise CameraUnavailable(
+                f"camera {self.source!r}: expected pictures, none of {len(self._files)} decodes"
+            )
+        self._pixels = pixels
+
+    @property
+    def note(self) -> str | None:
+        """Tell which pictures were skipped, and that the last one stays."""
+        said = []
+        if self._skipped:
+            names = ", ".join(self._skipped[:_NAMED])
+            more = f" and {len(self._skipped) - _NAMED} more" if len(self._skipped) > _NAMED else ""
+            said.append(f"not a picture, left out: {names}{more}")
+        if self._is_over:
+            said.append("last picture reached: it stays")
+        return "; ".join(said) or None
+
+    def read(self) -> Frame | None:
+        """Return the picture that is shown now."""
+        at_s = self._pace.wait()
+        self._number += 1
+        return Frame(self._pixels, at_s, self._number)
+
+    def confirmed(self) -> bool:
+        """Show the next picture; False after the last one."""
+        pixels = self._advance()
+        if pixels is None:
+            self._is_over = True
+            return False
+        self._pixels = pixels
+        return True
+
+    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
+        """Refuse: recorded dice cannot be thrown."""
+        raise cannot_throw(self.source)
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _advance(self) -> Pixels | None:
+        while self._at + 1 < len(self._files):
+            self._at += 1
+            file = self._files[self._at]
+            try:
+                return load_picture(file)
+            except PictureError:
+                self._skipped.append(file.name)
+        return None
+
+
+def cannot_throw(source: str) -> CameraUnavailable:
+    """The error of a camera that has no dice of its own."""
+    return CameraUnavailable(f"camera {source!r}: cannot throw dice, only the simulated tray can")

@@ -1,0 +1,285 @@
+"""When a throw has become a roll: readings over time in, what to show out (pure steps).
+
+Time is always the capture time of a frame, never a clock, so that every case is a table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from companion.engine.dice import Roll
+from vision.reading import DieReading, Point, Reading, Status
+
+
+class TrayStatus(StrEnum):
+    """What the tray shows: a reading's status or one of five more; only OK carries a roll."""
+
+    OK = "ok"
+    MOVING = "moving"
+    EMPTY = "empty"
+    OBSTRUCTED = "obstructed"
+    COCKED = "cocked"
+    MISSING = "missing"
+    EXTRA = "extra"
+    UNCERTAIN = "uncertain"
+    WAITING = "waiting"
+    """Nothing has been seen yet."""
+    READING = "reading"
+    """Everything is still, the eye has not made up its mind."""
+    OLD = "old"
+    """The dice of the last roll lie there untouched."""
+    LOST = "lost"
+    """The camera gives no pictures."""
+
+
+@dataclass(frozen=True, slots=True)
+class SettleRules:
+    """The numbers of the settle step.
+
+    Attributes:
+        agree_readings: Consecutive readings that must agree in every colour and value.
+        agree_s: ... and the time from the first to the last of them. A die standing on its edge
+            looks at rest for a frame or two; at 10 frames a second two readings are 0.1 s
+            apart, at 15 three 0.13 s, both well inside the 0.4 s a table will wait.
+        conflict_readings: So many must agree instead when, since the last motion, two readings
+            were both sure and did not say the same.
+        doubt_s: Readings that have not agreed for this long at rest are shown as they are.
+        retry_s: At rest with a problem, the eye looks again this often.
+        recheck_s: At rest with nothing to find out, the eye still looks this often.
+        untouched_edges: A die moved by less than this share of its edge was not touched.
+    """
+
+    agree_readings: int = 2
+    agree_s: float = 0.09
+    conflict_readings: int = 6
+    doubt_s: float = 0.8
+    retry_s: float = 0.5
+    recheck_s: float = 2.0
+    untouched_edges: float = 0.35
+
+
+DEFAULT_RULES = SettleRules()
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the table is to be told: `roll` is set exactly when it may be confirmed."""
+
+    status: TrayStatus
+    roll: Roll | None = None
+    reading: Reading | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Settling:
+    """What the settle step remembers between frames.
+
+    Attributes:
+        seen: The first of the latest readings that agree; None while things move.
+        seen_s: Its capture time.
+        agreed: How many readings in a row said the same as `seen`.
+        is_contradicted: Two readings since the last motion were sure of different things.
+        doubt_since_s: When the readings at rest began not to agree.
+        read_s: Capture time of the last reading.
+        used: The dice of the last confirmed roll, until others are seen.
+        shown: What was said last.
+    """
+
+    seen: Reading | None = None
+    seen_s: float = 0.0
+    agreed: int = 0
+    is_contradicted: bool = False
+    doubt_since_s: float | None = None
+    read_s: float = -math.inf
+    used: tuple[DieReading, ...] = ()
+    shown: Shown = Shown(TrayStatus.WAITING)
+
+
+def needs_reading(
+    state: Settling, at_s: float, *, moved: bool, rules: SettleRules = DEFAULT_RULES
+) -> bool:
+    """Tell whether the eye should look at the frame captured at `at_s`."""
+    if moved:
+        return False
+    if state.seen is None:
+        return True
+    if not _is_agreed(state, rules):
+        # A picture that is read differently each time must not keep a processor busy for ever.
+        return not _is_doubted(state, state.read_s, rules) or at_s - state.read_s >= rules.retry_s
+    calm = state.seen.status in (Status.OK, Status.EMPTY) or state.shown.status is TrayStatus.OLD
+    return at_s - state.read_s >= (rules.recheck_s if calm else rules.retry_s)
+
+
+def settle(
+    state: Settling,
+    at_s: float,
+    *,
+    moved: bool,
+    reading: Reading | None = None,
+    rules: SettleRules = DEFAULT_RULES,
+) -> Settling:
+    """Take one frame's evidence; `shown` of the result is what the tray shows now.
+
+    Args:
+        state: What the last step gave.
+        at_s: Capture time of the frame.
+        moved: Something changed between the frame before and this one.
+        reading: What the eye saw in it; None when it was not asked.
+    """
+    if moved:
+        return Settling(read_s=state.read_s, used=state.used, shown=Shown(TrayStatus.MOVING))
+    if reading is None:
+        return state
+    if state.seen is not None and _says_the_same(state.seen, reading):
+        state = replace(state, agreed=state.agreed + 1, read_s=at_s)
+    else:
+        both_sure = state.seen is not None and state.seen.status is reading.status is Status.OK
+        state = replace(
+            state,
+            seen=reading,
+            seen_s=at_s,
+            agreed=1,
+            read_s=at_s,
+            is_contradicted=state.is_contradicted or both_sure,
+        )
+    if _is_agreed(state, rules):
+        return _decide(replace(state, doubt_since_s=None), reading, rules)
+    if state.doubt_since_s is None:
+        state = replace(state, doubt_since_s=at_s)
+    if _is_doubted(state, at_s, rules):
+        return replace(state, shown=Shown(_doubted(reading), None, reading))
+    if state.shown.roll is not None or state.shown.status is TrayStatus.MOVING:
+        # The newest reading contradicts the offer, or is the first after the motion.
+        return replace(state, shown=Shown(TrayStatus.READING, None, reading))
+    return state
+
+
+def confirm(state: Settling) -> Settling:
+    """Take note that a roll was confirmed: the dice that lie there now are used up."""
+    used = _dice_in_tray(state.seen) if state.seen is not None else ()
+    shown = state.shown
+    if used:
+        shown = Shown(TrayStatus.OLD, None, shown.reading or state.seen)
+    elif shown.roll is not None:
+        shown = Shown(TrayStatus.WAITING)
+    return replace(state, used=used, shown=shown)
+
+
+def look_again(state: Settling) -> Settling:
+    """Read the picture afresh, because other dice are in play now."""
+    status = TrayStatus.READING if state.shown.roll is not None else state.shown.status
+    shown = Shown(status, None, state.shown.reading)
+    return Settling(read_s=state.read_s, used=state.used, shown=shown)
+
+
+def forget_used(state: Settling) -> Settling:
+    """Take whatever lies in the tray for a new throw, because somebody said so."""
+    return replace(look_again(state), used=())
+
+
+def are_untouched(
+    used: Iterable[DieReading],
+    dice: Iterable[DieReading],
+    *,
+    rules: SettleRules = DEFAULT_RULES,
+) -> bool:
+    """Tell whether every one of `dice` lies where a used one lay and shows the same.
+
+    Some of the used dice may be gone. What the eye would not commit itself on counts as the
+    same. A camera or tray that was pushed moves all dice alike, and that is not a throw either.
+    """
+    old, new = tuple(used), tuple(dice)
+    if not new or len(new) > len(old):
+        return False
+    if _all_match(old, new, (0.0, 0.0), rules):
+        return True
+    if len(new) != len(old):
+        return False
+    (old_x, old_y), (new_x, new_y) = _middle(old), _middle(new)
+    return len(new) > 2 and _all_match(old, new, (new_x - old_x, new_y - old_y), rules)
+
+
+def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
+    """Say what agreed readings mean, given the dice that are used up."""
+    reading = state.seen or latest
+    dice = _dice_in_tray(reading)
+    if state.used and dice and are_untouched(state.used, dice, rules=rules):
+        return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
+    if reading.status in (Status.OK, Status.EMPTY):
+        # The used dice have been taken out or thrown again: from here on nothing is old.
+        state = replace(state, used=())
+    if reading.status is Status.OK:
+        if reading.roll is None:
+            return replace(state, shown=Shown(TrayStatus.UNCERTAIN, None, reading))
+        return replace(state, shown=Shown(TrayStatus.OK, reading.roll, reading))
+    return replace(state, shown=Shown(TrayStatus(reading.status.value), None, reading))
+
+
+def _is_agreed(state: Settling, rules: SettleRules) -> bool:
+    needed = rules.conflict_readings if state.is_contradicted else rules.agree_readings
+    return state.agreed >= needed and state.read_s - state.seen_s >= rules.agree_s - 1e-6
+
+
+def _is_doubted(state: Settling, at_s: float, rules: SettleRules) -> bool:
+    return state.doubt_since_s is not None and at_s - state.doubt_since_s >= rules.doubt_s
+
+
+def _doubted(reading: Reading) -> TrayStatus:
+    """A single reading that says OK is not enough to say OK."""
+    if reading.status is Status.OK:
+        return TrayStatus.UNCERTAIN
+    return TrayStatus(reading.status.value)
+
+
+def _says_the_same(one: Reading, other: Reading) -> bool:
+    """Compare every colour and value where they are offered, else the problems by name."""
+    if one.status is not other.status:
+        return False
+    if one.status is Status.OK:
+        return one.roll == other.roll and _faces(one) == _faces(other)
+    return set(one.problems) == set(other.problems)
+
+
+def _faces(reading: Reading) -> list[tuple[str, int]]:
+    dice = _dice_in_tray(reading)
+    return sorted((d.colour.value if d.colour else "", d.value or 0) for d in dice)
+
+
+def _dice_in_tray(reading: Reading) -> tuple[DieReading, ...]:
+    return tuple(die for die in reading.dice if die.in_tray)
+
+
+def _all_match(
+    old: tuple[DieReading, ...], new: tuple[DieReading, ...], shift: Point, rules: SettleRules
+) -> bool:
+    left = list(old)
+    for die in new:
+        reach = rules.untouched_edges * _edge_px(die)
+        for candidate in left:
+            x, y = candidate.centre_xy[0] + shift[0], candidate.centre_xy[1] + shift[1]
+            near = math.hypot(die.centre_xy[0] - x, die.centre_xy[1] - y) <= reach
+            if near and _shows_the_same(candidate, die):
+                left.remove(candidate)
+                break
+        else:
+            return False
+    return True
+
+
+def _shows_the_same(one: DieReading, other: DieReading) -> bool:
+    colour = one.colour is other.colour or one.colour is None or other.colour is None
+    return colour and (one.value == other.value or one.value is None or other.value is None)
+
+
+def _edge_px(die: DieReading) -> float:
+    a, b, c, d = die.corners_xy
+    return (math.dist(a, b) + math.dist(b, c) + math.dist(c, d) + math.dist(d, a)) / 4.0
+
+
+def _middle(dice: tuple[DieReading, ...]) -> Point:
+    x = sum(die.centre_xy[0] for die in dice) / len(dice)
+    y = sum(die.centre_xy[1] for die in dice) / len(dice)
+    return x, y

@@ -1,0 +1,244 @@
+"""The work done for every frame: motion, a reading when it is still, the settle step."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from companion.engine.dice import DieColour, Roll
+from vision.motion import Glance, glance, motion
+from vision.reading import Frame, Reading
+from vision.settle import (
+    DEFAULT_RULES,
+    SettleRules,
+    Settling,
+    Shown,
+    TrayStatus,
+    confirm,
+    forget_used,
+    look_again,
+    needs_reading,
+    settle,
+)
+
+
+class Eye(Protocol):
+    """Reads single frames."""
+
+    def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
+        """Say what lies in the tray; an unreadable picture is a reading, not an error."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrayReport:
+    """What the tray shows now.
+
+    Attributes:
+        status: A reading's status, or waiting, reading, old, lost.
+        roll: The roll that may be confirmed; set exactly when `status` is ok.
+        reading: What the dice outlines are drawn from; None while nothing is known.
+        frame_number: The picture that belongs to `reading` (or else the newest one); its JPEG
+            can be asked for by this number.
+        size_wh: That picture's size, the frame of all coordinates.
+        camera: ok, simulated or lost.
+        note: What the camera has to say, or what went wrong; one line.
+    """
+
+    status: TrayStatus
+    roll: Roll | None = None
+    reading: Reading | None = None
+    frame_number: int = 0
+    size_wh: tuple[int, int] = (0, 0)
+    camera: str = "ok"
+    note: str | None = None
+
+    @property
+    def is_confirmable(self) -> bool:
+        """Whether the button would confirm a roll."""
+        return self.roll is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one frame showed, before it is weighed with what was known."""
+
+    frame: Frame
+    moved: bool
+    reading: Reading | None
+    in_play: tuple[DieColour, ...]
+
+
+class TrayWatch:
+    """Turns frames into what the tray shows, one step each; knows no thread and no clock.
+
+    `look` does the slow part and keeps to its own fields, `weigh` the quick one: a caller with
+    threads guards `weigh`, `confirmed`, `reoffer` and `report` with one mutex, and not `look`.
+    """
+
+    def __init__(
+        self,
+        eye: Eye,
+        in_play: Callable[[], Sequence[DieColour]],
+        *,
+        rules: SettleRules = DEFAULT_RULES,
+    ) -> None:
+        self._eye = eye
+        self._in_play = in_play
+        self._rules = rules
+        self._before: Glance | None = None
+        self._state = Settling()
+        self._asked: tuple[DieColour, ...] | None = None
+        self._frames = KeptFrames()
+        self._shown_frame: Frame | None = None
+        self._seen_frame: Frame | None = None
+        self.camera = "ok"
+        self.note: str | None = None
+
+    @property
+    def frames(self) -> KeptFrames:
+        """The frames whose pictures may still be asked for."""
+        return self._frames
+
+    def step(self, frame: Frame) -> TrayReport | None:
+        """Take a frame; return what the tray shows when that changed."""
+        before = self.report()
+        self.weigh(self.look(frame))
+        after = self.report()
+        return after if is_news(before, after) else None
+
+    def look(self, frame: Frame) -> Look:
+        """Measure motion against the frame before, and read when there was none."""
+        now = glance(frame.pixels)
+        # The first frame may have caught dice in flight: it counts as motion.
+        moved = self._before is None or motion(self._before, now) > 0.0
+        self._before = now
+        in_play = tuple(self._in_play())
+        state = self._state if self._asked in (None, in_play) else look_again(self._state)
+        reading = None
+        if needs_reading(state, frame.captured_at_s, moved=moved, rules=self._rules):
+            reading = self._eye.read(frame, in_play)
+        return Look(frame, moved, reading, in_play)
+
+    def weigh(self, look: Look) -> None:
+        """Take a look into account."""
+        self._frames.keep_newest(look.frame)
+        state = self._state
+        if self._asked != look.in_play:
+            state = look_again(state) if self._asked is not None else state
+            self._asked = look.in_play
+        if self._shown_frame is None and look.moved:
+            # Nothing is known yet: that is waiting, not motion.
+            self._show(look.frame)
+            return
+        was = state.shown
+        state = settle(
+            state,
+            look.frame.captured_at_s,
+            moved=look.moved,
+            reading=look.reading,
+            rules=self._rules,
+        )
+        self._state = state
+        if look.reading is not None and state.seen is look.reading:
+            self._seen_frame = look.frame
+        shown = state.shown
+        if shown.reading is None:
+            if shown != was:
+                self._show(look.frame)
+        elif shown.reading is look.reading:
+            self._show(look.frame)
+        elif shown.reading is state.seen and self._seen_frame is not None:
+            self._show(self._seen_frame)
+
+    def thrown(self) -> None:
+        """Hear that dice were thrown: what lay in the tray is not offered any more."""
+        self._state = settle(self._state, self._state.read_s, moved=True)
+
+    def lost(self, note: str) -> None:
+        """Hear that the camera gives no pictures."""
+        self._state = Settling(used=self._state.used, shown=Shown(TrayStatus.LOST))
+        self._before = None
+        self.camera, self.note = "lost", note
+
+    def doubt(self, note: str) -> None:
+        """Hear that something unforeseen went wrong with the picture."""
+        self._state = Settling(used=self._state.used, shown=Shown(TrayStatus.UNCERTAIN))
+        self._before = None
+        self.note = note
+
+    def confirmed(self) -> None:
+        """Hear that a roll was confirmed: its dice are not offered again."""
+        self._state = confirm(self._state)
+
+    def reoffer(self) -> None:
+        """Offer what lies in the tray although it was confirmed before."""
+        self._state = forget_used(self._state)
+
+    def restart(self) -> None:
+        """Count the next frame as motion, because it shows something else or frames were missed.
+
+        To be called where `look` is called, not guarded.
+        """
+        self._before = None
+
+    def _show(self, frame: Frame) -> None:
+        self._shown_frame = frame
+        self._frames.keep(frame)
+
+    def report(self) -> TrayReport:
+        """Say what the tray shows."""
+        shown = self._state.shown
+        frame = self._shown_frame
+        if frame is None:
+            return TrayReport(shown.status, camera=self.camera, note=self.note)
+        height, width = frame.pixels.shape[:2]
+        return TrayReport(
+            shown.status,
+            shown.roll,
+            shown.reading,
+            frame.number,
+            (width, height),
+            self.camera,
+            self.note,
+        )
+
+
+class KeptFrames:
+    """The newest frame, and the last few that readings were made from."""
+
+    def __init__(self, kept: int = 4) -> None:
+        self._kept = kept
+        self._newest: Frame | None = None
+        self._by_number: OrderedDict[int, Frame] = OrderedDict()
+
+    def keep_newest(self, frame: Frame) -> None:
+        """Replace the newest frame."""
+        self._newest = frame
+
+    def keep(self, frame: Frame) -> None:
+        """Keep a frame beyond the next one."""
+        self._by_number[frame.number] = frame
+        self._by_number.move_to_end(frame.number)
+        while len(self._by_number) > self._kept:
+            self._by_number.popitem(last=False)
+
+    def get(self, number: int | None = None) -> Frame | None:
+        """Give a frame by number, or the newest; None where it is not kept (any more)."""
+        newest = self._newest
+        if number is None or (newest is not None and newest.number == number):
+            return newest
+        return self._by_number.get(number)
+
+
+def is_news(before: TrayReport, after: TrayReport) -> bool:
+    """Tell whether people would see a difference; a newer picture of the same is none."""
+    return (
+        before.status is not after.status
+        or before.roll != after.roll
+        or before.reading != after.reading
+        or before.camera != after.camera
+        or before.note != after.note
+        or before.size_wh != after.size_wh
+    )
