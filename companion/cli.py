@@ -15,6 +15,7 @@ _COMMANDS = {
     "play": "companion.commands.play",
     "read": "companion.commands.read",
     "replay": "companion.commands.replay",
+    "games": "companion.commands.games",
     "bench": "companion.commands.bench",
 }
 

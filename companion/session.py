@@ -421,7 +421,9 @@ class Session:
 
     def _begin(self, variant: str, seats: list[int], first: int, house: Sequence[str]) -> None:
         data = {"number": self._table.games + 1, "variant": variant, "seats": seats}
-        self._keep("started", {**data, "first": first, "house": sorted(set(house))})
+        names = [self._table.name(seat) for seat in seats]
+        rules = sorted(set(house))
+        self._keep("started", {**data, "names": names, "first": first, "house": rules})
         name = self._table.names[first]
         headline = self.phrases.say("fact.turn.headline", name=name)
         self._announce(Announcement("turn", headline, self.phrases.say("fact.turn", name=name)))

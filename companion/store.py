@@ -6,12 +6,14 @@ WAL with synchronous=FULL: a commit survives a pulled plug as far as the card ho
 
 from __future__ import annotations
 
+import fcntl
 import json
 import logging
 import sqlite3
 from collections.abc import Iterable
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import IO
 
 from companion.errors import StoreError
 from companion.records import Record
@@ -19,6 +21,7 @@ from companion.records import Record
 LOGGER = logging.getLogger(__name__)
 
 FILE_NAME = "games.sqlite3"
+LOCK_NAME = "games.lock"
 
 _MIGRATIONS = (
     """
@@ -40,15 +43,16 @@ class SqliteStore:
         notice: What happened to a damaged file at opening, or None.
     """
 
-    def __init__(self, directory: Path) -> None:
-        """Open or make the log.
+    def __init__(self, directory: Path, *, is_writer: bool = True) -> None:
+        """Open or make the log; one process writes it at a time, others may read.
 
         A damaged file is set aside under another name and whatever can be read of it is taken
         over, so that an evening never ends for a bad block.
 
         Raises:
-            StoreError: The directory cannot be made or written.
+            StoreError: The directory cannot be made or written, or another process is the writer.
         """
+        self._lock: IO[bytes] | None = None
         self.notice: str | None = None
         self._path = directory / FILE_NAME
         try:
@@ -57,16 +61,25 @@ class SqliteStore:
             raise StoreError(
                 f"{directory}: cannot make the data directory: {error.strerror}"
             ) from error
-        saved: list[Record] = []
+        if is_writer:
+            self._lock = _locked(directory / LOCK_NAME)
         try:
-            self._db = self._open()
+            self._db = self._opened()
+        except BaseException:
+            self._let_go()
+            raise
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return self._open()
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise StoreError(f"{self._path}: cannot be opened: {error}") from error
             saved = self._set_aside(error)
-            self._db = self._open_fresh()
+        self._db = self._open_fresh()
         if saved:
             self.append(tuple(saved))
+        return self._db
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
@@ -158,6 +171,25 @@ class SqliteStore:
     def close(self) -> None:
         """Let go of the file; may be called twice."""
         self._db.close()
+        self._let_go()
+
+    def _let_go(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+
+
+def _locked(path: Path) -> IO[bytes]:
+    """Hold a file as the only process; the kernel lets go of it however the process ends."""
+    try:
+        lock = open(path, "ab")  # noqa: SIM115 - held open as long as the store
+    except OSError as error:
+        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        lock.close()
+        raise StoreError(f"{path.parent}: another table is using this data directory") from error
+    return lock
 
 
 def _rows(db: sqlite3.Connection) -> Iterable[Record]:

@@ -39,6 +39,7 @@ class Game:
     Attributes:
         number: From 1.
         seats: Seat numbers in playing order; a player of `state` is a place in it.
+        names: The players' names when the game began.
         done: Players who have nothing more to change in the open action.
         typed: The roll of this turn was entered by hand.
     """
@@ -46,6 +47,7 @@ class Game:
     number: int
     seats: tuple[int, ...]
     state: GameState
+    names: tuple[str, ...] = ()
     done: frozenset[int] = frozenset()
     typed: bool = False
 
@@ -64,9 +66,13 @@ class Table:
         return next((seat for seat in self.seats if seat.number == number), None)
 
     def name(self, number: int) -> str:
-        """The name at a seat; its number where nobody sits any more."""
+        """The name at a seat, or who sat there when the game began."""
         seat = self.seat(number)
-        return seat.name if seat else f"#{number + 1}"
+        if seat is not None:
+            return seat.name
+        if self.game is not None and number in self.game.seats:
+            return self.game.names[self.game.seats.index(number)]
+        return f"#{number + 1}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -129,8 +135,13 @@ def advance(table: Table, record: Record) -> Advance | Refusal:
                 order = tuple(data["seats"])
                 house = [HouseRule(rule) for rule in data.get("house", [])]
                 state = new_game(PLANS[data["variant"]], len(order), data["first"], house=house)
-                game = Game(data["number"], order, state)
+                names = tuple(str(name) for name in data["names"])
+                if len(names) != len(order):
+                    raise ValueError(f"expected {len(order)} names, got {len(names)}")
+                game = Game(data["number"], order, state, names)
                 return Advance(replace(table, game=game, games=game.number))
+            case "imported":
+                return Advance(replace(table, games=data["number"]))
     except (KeyError, ValueError, TypeError) as error:
         raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
     event = to_event(record)
@@ -190,7 +201,7 @@ def effective(records: Iterable[Record]) -> list[Record]:
     return rows
 
 
-_PEOPLE = ("seated", "left")
+_PEOPLE = ("seated", "left", "imported")
 _SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early")
 
 

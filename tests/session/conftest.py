@@ -15,8 +15,8 @@ def _closed_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     opened: list[SqliteStore] = []
     make = SqliteStore.__init__
 
-    def make_and_note(store: SqliteStore, directory: Path) -> None:
-        make(store, directory)
+    def make_and_note(store: SqliteStore, directory: Path, *, is_writer: bool = True) -> None:
+        make(store, directory, is_writer=is_writer)
         opened.append(store)
 
     monkeypatch.setattr(SqliteStore, "__init__", make_and_note)

@@ -105,3 +105,15 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="newer version"):
         SqliteStore(tmp_path)
     assert (tmp_path / FILE_NAME).read_bytes() == before
+
+
+def test_one_process_writes_and_others_may_read(tmp_path: Path) -> None:
+    writer = SqliteStore(tmp_path)
+    writer.append(RECORDS)
+    with pytest.raises(StoreError, match="another table is using this data directory"):
+        SqliteStore(tmp_path)
+    reader = SqliteStore(tmp_path, is_writer=False)
+    assert tuple(reader.load()) == RECORDS
+    reader.close()
+    writer.close()
+    SqliteStore(tmp_path).close()

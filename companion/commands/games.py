@@ -1,0 +1,97 @@
+"""`dice-companion games`: saved games, out of the log and into it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from companion.archive import SavedGame, saved_games, text_of
+from companion.config import load
+from companion.engine.notation import from_lines
+from companion.errors import NotationError, StoreError
+from companion.phrases import load_phrases
+from companion.records import Record
+from companion.store import SqliteStore
+
+_DATA_DIR = click.option(
+    "--data-dir", type=click.Path(path_type=Path), help="Where games are kept."
+)
+
+
+@click.group()
+def games() -> None:
+    """List saved games, write them out, take them in."""
+
+
+def _store(data_dir: Path | None, *, is_writer: bool = False) -> SqliteStore:
+    directory = load(None, os.environ, {"data_dir": data_dir}).data_dir
+    return SqliteStore(directory, is_writer=is_writer)
+
+
+@games.command("list")
+@_DATA_DIR
+def list_games(data_dir: Path | None) -> None:
+    """Number, date, players and totals of every saved game."""
+    store = _store(data_dir)
+    try:
+        for game in saved_games(store.load()):
+            totals = [(name, game.state.total(p)) for p, name in enumerate(game.names)]
+            shown = ", ".join(f"{name} {total}" for name, total in totals)
+            click.echo(f"{game.number}\t{game.at}\t{_how_it_stands(game)}\t{shown}")
+    finally:
+        store.close()
+
+
+def _how_it_stands(game: SavedGame) -> str:
+    return game.state.end.value if game.state.end else "open"
+
+
+@games.command("export")
+@click.argument("number", type=int, required=False)
+@click.option("--text", is_flag=True, help="For people, instead of JSON Lines.")
+@_DATA_DIR
+def export_game(number: int | None, text: bool, data_dir: Path | None) -> None:
+    """Write game NUMBER (all games without one) to standard output."""
+    store = _store(data_dir)
+    try:
+        found = [g for g in saved_games(store.load()) if number in (None, g.number)]
+    finally:
+        store.close()
+    if number is not None and not found:
+        raise StoreError(f"games export: there is no game {number}")
+    for game in found:
+        lines = [text_of(game, load_phrases("en"))] if text else game.lines()
+        click.echo("\n".join(lines))
+
+
+@games.command("import")
+@click.argument("file")
+@_DATA_DIR
+def import_game(file: str, data_dir: Path | None) -> None:
+    """Take a recorded game in; a damaged one is taken up to its bad line, and says so."""
+    try:
+        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise NotationError(f"{file}: cannot be read: {error}") from error
+    lines = text.splitlines()
+    try:
+        record = from_lines(lines)
+    except NotationError as error:
+        raise NotationError(f"{file}: {error}") from error
+    store = _store(data_dir, is_writer=True)
+    try:
+        known = list(store.load())
+        number = max((game.number for game in saved_games(known)), default=0) + 1
+        revision = max((entry.revision for entry in known), default=0) + 1
+        at = datetime.now().astimezone().isoformat(timespec="seconds")
+        data = {"number": number, "lines": lines}
+        store.append((Record(revision, "imported", data, at),))
+    finally:
+        store.close()
+    click.echo(f"game {number}: {len(record.events)} events taken in")
+    if record.fault:
+        click.echo(f"{file}: taken up to here: {record.fault}", err=True)

@@ -1,0 +1,121 @@
+"""Saved games: listed, written out and taken in through the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from companion.archive import saved_games
+from companion.cli import dice_companion
+from companion.engine import fold
+from companion.store import SqliteStore
+from tests.session.fakes import Stage
+
+
+@pytest.fixture
+def evening(tmp_path: Path) -> Path:
+    """A finished game with an undone step, and one that is still on."""
+    stage = Stage(tmp_path)
+    stage.seat("Ada", "Ben")
+    stage.session.start(house=["finish_turn"])
+    stage.roll(4, 3)
+    stage.answer(0, "R7")
+    stage.answer(1, None)
+    stage.session.undo()
+    stage.answer(1, "Y7")
+    stage.answer(0, None)
+    stage.roll(6, 5)
+    stage.answer(0, None)
+    stage.answer(1, None)
+    stage.answer(1, None)
+    stage.session.end()
+    stage.session.rematch()
+    stage.roll(1, 1)
+    stage.answer(0, "R2")
+    stage.store.close()
+    return tmp_path
+
+
+def run(evening: Path, *args: str, given: str | None = None) -> Any:
+    return CliRunner().invoke(
+        dice_companion, ["games", *args, "--data-dir", str(evening)], input=given
+    )
+
+
+def test_list_names_number_end_and_totals(evening: Path) -> None:
+    first, second = run(evening, "list").stdout.splitlines()
+    assert first.split("\t")[0::2] == ["1", "ended_early"]
+    assert first.endswith("Ada 1, Ben -4")
+    assert second.split("\t")[2] == "open"
+
+
+def test_what_is_exported_replays_to_the_same_state(evening: Path, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    path.write_text(run(evening, "export", "1").stdout)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    assert lines[0]["names"] == ["Ada", "Ben"]
+    assert lines[0]["house"] == ["finish_turn"]
+    assert lines[2]["choices"] == ["R7", "Y7"]
+    assert run(evening, "import", str(path)).exit_code == 0
+    one, _, three = saved_games(SqliteStore(evening).load())
+    assert (one.number, three.number) == (1, 3)
+    assert three.names == one.names
+    assert fold(three.start, three.events) == one.state
+    assert three.lines() == one.lines()
+
+
+def test_the_text_is_for_people(evening: Path) -> None:
+    text = run(evening, "export", "1", "--text").stdout
+    assert "Turn 2: Ben" in text
+    assert "white 5 + 6 = 11" in text
+    assert "Ben takes a miss" in text
+    assert "Ended early by the table." in text
+    assert "(not finished)" not in text
+    assert "(not finished)" in run(evening, "export", "2", "--text").stdout
+
+
+def test_a_damaged_record_is_taken_up_to_its_bad_line(evening: Path, tmp_path: Path) -> None:
+    path = tmp_path / "game.jsonl"
+    lines = run(evening, "export", "1").stdout.splitlines()
+    path.write_text("\n".join([*lines[:3], "{broken", *lines[3:]]))
+    result = run(evening, "import", str(path))
+    assert result.exit_code == 0
+    assert "line 4: The line is not JSON." in result.stderr
+    imported = saved_games(SqliteStore(evening).load())[-1]
+    assert len(imported.events) == 2
+    assert imported.fault is not None
+
+
+@pytest.mark.parametrize("content", [None, "", "no game at all\n"])
+def test_a_file_without_a_game_is_refused(
+    evening: Path, tmp_path: Path, content: str | None, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from companion.cli import main
+
+    path = tmp_path / "x.jsonl"
+    if content is not None:
+        path.write_text(content)
+    before = [*SqliteStore(evening, is_writer=False).load()]
+    with pytest.raises(SystemExit) as exit_info:
+        main(["games", "import", str(path), "--data-dir", str(evening)])
+    assert exit_info.value.code == 1
+    assert "x.jsonl" in capsys.readouterr().err
+    assert [*SqliteStore(evening, is_writer=False).load()] == before
+
+
+def test_an_imported_game_leaves_the_running_one_alone(evening: Path, tmp_path: Path) -> None:
+    before = Stage(evening)
+    table = before.session.view().table
+    before.store.close()
+    (tmp_path / "g.jsonl").write_text(run(evening, "export", "1").stdout)
+    run(evening, "import", str(tmp_path / "g.jsonl"))
+    after = Stage(evening)
+    assert after.session.view().table.game == table.game
+    assert after.answer(1, "Y2") == ""
+    after.session.end()
+    assert after.session.rematch() is None
+    assert after.game.number == 4
