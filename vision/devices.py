@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -102,7 +103,8 @@ def open_v4l2(
     """
     if capture is None and not Path(path).is_char_device():
         raise CameraUnavailable(f"camera {path!r}: expected a video device, there is none")
-    device = (capture or cv2.VideoCapture)(path, cv2.CAP_V4L2)
+    with without_warnings():
+        device = (capture or cv2.VideoCapture)(path, cv2.CAP_V4L2)
     if not device.isOpened():
         device.release()
         raise CameraUnavailable(f"camera {path!r}: cannot be opened (busy, or not a camera)")
@@ -164,6 +166,21 @@ def open_pi(
 
     pictures = NewestPicture(grab, release, clock=clock)
     return DeviceCamera("pi", "pi", f"Pi camera {model}", pictures)
+
+
+@contextmanager
+def without_warnings() -> Iterator[None]:
+    """Keep OpenCV from writing its own lines about a device that the caller reports on."""
+    logging = getattr(cv2.utils, "logging", None)
+    if logging is None:
+        yield
+        return
+    before = logging.getLogLevel()
+    logging.setLogLevel(logging.LOG_LEVEL_ERROR)
+    try:
+        yield
+    finally:
+        logging.setLogLevel(before)
 
 
 def has_pi_camera() -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable
+from vision.landing import MISHAPS
 from vision.pace import Clock, Pace, Sleep
 from vision.reading import Frame, Pixels
 from vision.scene import Background, Die, Floats, Scene, Thing, background
@@ -23,7 +24,7 @@ from vision.scene_dice import draw_dice
 from vision.scene_lens import expose
 from vision.scene_things import draw_things
 from vision.scene_throw import default_tray
-from vision.tumble import MISHAPS, Throw, draw_throw
+from vision.tumble import Throw, draw_throw
 
 SHUTTER_S = 1.0 / 50.0
 """How long the simulated shutter is open: dice in flight are streaked over half their size."""

@@ -14,21 +14,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from companion.engine.dice import DieColour
-from vision.scene import Die, Tray, inside_tray, resting_die, turned
-from vision.scene_throw import default_die
+from vision.landing import draw_landing, level_sides, support_mm
+from vision.scene import Die, Tray, inside_tray, turned
 
-MISHAPS = ("cocked", "off", "touching")
-"""What a throw can be told to do: lean a die on the wall, lose one over the rim, pile up."""
-
-TAKE_UP_S = 0.25
+TAKE_UP_S = 0.12
 """The tray is empty for so long before new dice come in: somebody took up the old ones."""
 
 _LAST_TOPPLE_RAD = 0.68
 """A die falls onto its last face from a little before standing on its edge (0.79)."""
 _TOPPLE_S = 0.09
-_USUAL_GAP_MM = 4.0
-"""Most dice come to rest at least so far from each other."""
-
 _ENTRY_MM = 45.0
 """Dice come over the rim from this far outside it ..."""
 _ENTRY_HEIGHT_MM = 62.0
@@ -130,122 +124,9 @@ def draw_throw(
     Raises:
         ValueError: `mishap` is none of MISHAPS.
     """
-    if mishap is not None and mishap not in MISHAPS:
-        raise ValueError(f"mishap: expected one of {', '.join(MISHAPS)}, got {mishap!r}")
-    dice = [(colour, int(rng.integers(1, 7))) for colour in in_play]
-    rest = _places(rng, dice, tray, touching=mishap == "touching")
-    if mishap in ("cocked", "off") and rest:
-        unlucky = int(rng.integers(len(rest)))
-        change = _leaning if mishap == "cocked" else _lost
-        rest[unlucky] = change(rng, rest, unlucky, tray)
+    rest = draw_landing(rng, in_play, tray, mishap=mishap)
     side = int(rng.integers(4))
     return Throw(tuple(_way(rng, die, tray, side) for die in rest))
-
-
-def support_mm(die: Die) -> float:
-    """How high the middle of a die is above the floor it touches, however it is turned."""
-    half, rounding = die.size_mm / 2, die.edge_radius * die.size_mm
-    up = np.abs(np.asarray(die.rotation)[2]).sum()
-    corners = (half - rounding) * float(up) + rounding
-    return min(corners, die.ball * die.size_mm)
-
-
-def _places(
-    rng: np.random.Generator,
-    dice: Sequence[tuple[DieColour, int]],
-    tray: Tray,
-    *,
-    touching: bool,
-) -> list[Die]:
-    """Dice flat on the floor, none into another; a few rest against a neighbour."""
-    outline = np.array(tray.outline_mm)
-    low, high = outline.min(axis=0), outline.max(axis=0)
-    middle = rng.uniform(-0.12, 0.12, 2) * (high - low)
-    spread = (high - low) * rng.uniform(0.20, 0.30)
-    placed: list[Die] = []
-    for colour, value in dice:
-        like = default_die(colour)
-        chosen: Die | None = None
-        for _ in range(300):
-            gap_mm = 0.0 if rng.random() < 0.1 else _USUAL_GAP_MM
-            if placed and rng.random() < (0.9 if touching else 0.01):
-                die, gap_mm = _beside(rng, placed[int(rng.integers(len(placed)))], value, like), 0.0
-            else:
-                x, y = (float(v) for v in rng.normal(middle, spread))
-                die = resting_die(value, (x, y), float(rng.uniform(0.0, 360.0)), like)
-            chosen = die
-            if _fits(die, placed, tray, gap_mm):
-                break
-        if chosen is not None:
-            placed.append(chosen)
-    return placed
-
-
-def _beside(rng: np.random.Generator, other: Die, value: int, like: Die) -> Die:
-    """A die flush against a side of another."""
-    flat = np.asarray(other.rotation)
-    axis = next(a for a in range(3) if abs(flat[2, a]) < 0.5)
-    angle = math.degrees(math.atan2(flat[1, axis], flat[0, axis])) + 90.0 * int(rng.integers(4))
-    gap, along = other.size_mm + 0.3, float(rng.uniform(-0.5, 0.5)) * other.size_mm
-    c, s = math.cos(math.radians(angle)), math.sin(math.radians(angle))
-    x, y, _ = other.position_mm
-    return resting_die(value, (x + gap * c - along * s, y + gap * s + along * c), angle, like)
-
-
-def _fits(die: Die, placed: Sequence[Die], tray: Tray, gap_mm: float) -> bool:
-    x, y, _ = die.position_mm
-    m = 0.9 * die.size_mm
-    around = ((x - m, y - m), (x + m, y - m), (x + m, y + m), (x - m, y + m))
-    return all(inside_tray(tray, *p) for p in around) and not any(
-        _overlap(die, d, gap_mm) for d in placed
-    )
-
-
-def _overlap(one: Die, other: Die, gap_mm: float) -> bool:
-    """Whether two dice lying flat are closer than a gap (by the axis that separates them)."""
-    a, b = _footprint(one), _footprint(other)
-    for corners in (a, b):
-        for normal in (corners[1] - corners[0], corners[2] - corners[1]):
-            unit = normal / np.linalg.norm(normal)
-            along_a, along_b = a @ unit, b @ unit
-            apart = max(along_b.min() - along_a.max(), along_a.min() - along_b.max())
-            if apart >= gap_mm:
-                return False
-    return True
-
-
-def _footprint(die: Die) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    flat = np.asarray(die.rotation)
-    sides = [flat[:2, a] for a in range(3) if abs(flat[2, a]) < 0.5]
-    u, v = (side / np.linalg.norm(side) * (die.size_mm / 2 + 0.1) for side in sides[:2])
-    middle = np.asarray(die.position_mm[:2])
-    return np.array([middle + u + v, middle - u + v, middle - u - v, middle + u - v])
-
-
-def _leaning(rng: np.random.Generator, rest: Sequence[Die], which: int, tray: Tray) -> Die:
-    """A die that leans on the wall at the far side of the tray."""
-    outline = np.array(tray.outline_mm)
-    die = rest[which]
-    value, _ = die.top
-    tilt = math.radians(float(rng.uniform(20.0, 34.0)))
-    side = 1.0 if rng.random() < 0.5 else -1.0
-    flat = resting_die(value, (0.0, 0.0), 90.0 * int(rng.integers(4)), die)
-    tipped = replace(flat, rotation=turned(flat.rotation, (0.0, -side * tilt, 0.0)))
-    reach = die.size_mm / 2 * (math.cos(tilt) + math.sin(tilt)) - 0.8
-    x = side * (float(outline[:, 0].max()) - reach)
-    others = [d for number, d in enumerate(rest) if number != which]
-    for _ in range(60):
-        y = float(rng.uniform(-0.6, 0.6)) * float(outline[:, 1].max())
-        if all(math.dist((x, y), d.position_mm[:2]) > 1.6 * die.size_mm for d in others):
-            break
-    return replace(tipped, position_mm=(x, y, support_mm(tipped)))
-
-
-def _lost(rng: np.random.Generator, rest: Sequence[Die], which: int, tray: Tray) -> Die:
-    """A die that rolled off the table."""
-    x, y, z = rest[which].position_mm
-    angle = math.atan2(y, x) + float(rng.normal(0.0, 0.3))
-    return replace(rest[which], position_mm=(400.0 * math.cos(angle), 400.0 * math.sin(angle), z))
 
 
 def _way(rng: np.random.Generator, rest: Die, tray: Tray, side: int) -> Way:
@@ -294,10 +175,8 @@ def _nearest_edge(
     die: Die, forward: np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 ) -> tuple[float, float, float]:
     """The level edge direction of a resting die that is closest to a wanted axis."""
-    turned_axes = np.asarray(die.rotation).T
-    edges = [sign * axis for axis in turned_axes if abs(axis[2]) < 0.6 for sign in (1.0, -1.0)]
-    best = max(edges, key=lambda edge: float(edge @ forward))
-    return float(best[0]), float(best[1]), float(best[2])
+    best = max(level_sides(die), key=lambda side: side[0] * forward[0] + side[1] * forward[1])
+    return best[0], best[1], 0.0
 
 
 _BOUNCE_AT = (0.24, 0.52, 0.74, 0.88)

@@ -79,6 +79,14 @@ def test_auto_passes_over_a_camera_that_does_not_work(monkeypatch: pytest.Monkey
     assert camera.description == "simulated tray (none of 2 cameras works)"
 
 
+def test_a_device_that_is_no_camera_is_one_line_and_opencv_adds_none(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    with pytest.raises(CameraUnavailable, match="not a camera"):
+        open_camera("/dev/null")
+    assert capfd.readouterr() == ("", "")
+
+
 # -- a folder -------------------------------------------------------------------------------
 
 
@@ -163,7 +171,9 @@ def test_a_video_plays_at_its_own_rate_and_stays_on_its_last_picture(video: Path
     camera.close()
 
 
-def test_a_file_that_is_no_video_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture) -> None:
+def test_a_file_that_is_no_video_is_an_error(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "notes.avi").write_text("no video " * 100)
     with pytest.raises(CameraUnavailable, match="cannot play"):
         opened(tmp_path / "notes.avi")
@@ -188,7 +198,7 @@ class FakeCapture:
         self.arguments = arguments
         return self
 
-    def isOpened(self) -> bool:  # noqa: N802 - OpenCV's name
+    def isOpened(self) -> bool:
         return self.opens
 
     def set(self, what: int, value: float) -> bool:

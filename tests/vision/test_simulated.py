@@ -1,0 +1,279 @@
+"""The simulated tray: throws that roll, rest, repeat by seed, and tell their values to nobody."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour
+from companion.errors import CameraUnavailable
+from tests.vision.tray_fakes import FakeClock
+from vision import simulated
+from vision.landing import MISHAPS, support_mm
+from vision.live import LiveTray
+from vision.motion import glance, motion
+from vision.reading import Frame
+from vision.scene import COCKED_DEG, inside_tray
+from vision.scene_throw import default_tray
+from vision.simulated import HAND_S, STILLS, SimulatedTray
+from vision.tumble import Throw, draw_throw
+from vision.watch import TrayReport
+
+TRAY = default_tray().tray
+FPS = 12.0
+
+
+def simulated_tray(seed: int | None = 5) -> SimulatedTray:
+    clock = FakeClock()
+    return SimulatedTray(seed=seed, size_wh=(320, 240), fps=FPS, clock=clock, sleep=clock.sleep)
+
+
+def frames(tray: SimulatedTray, count: int) -> list[Frame]:
+    taken = [tray.read() for _ in range(count)]
+    return [frame for frame in taken if frame is not None]
+
+
+def movements(shown: list[Frame]) -> list[bool]:
+    glances = [glance(frame.pixels) for frame in shown]
+    return [motion(a, b) > 0.0 for a, b in itertools.pairwise(glances)]
+
+
+def a_throw(seed: int, mishap: str | None = None) -> Throw:
+    return draw_throw(np.random.default_rng(seed), ALL_DICE, TRAY, mishap=mishap)
+
+
+# -- the throw ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_dice_come_to_rest_flat_inside_and_apart(seed: int) -> None:
+    dice = a_throw(seed).at_rest
+    assert [die.colour for die in dice] == list(ALL_DICE)
+    for die in dice:
+        assert die.top[1] < 0.01
+        assert die.position_mm[2] == pytest.approx(die.size_mm / 2)
+        assert inside_tray(TRAY, *die.position_mm[:2])
+    for one, other in itertools.combinations(dice, 2):
+        assert math.dist(one.position_mm, other.position_mm) > one.size_mm
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_dice_roll_for_about_a_second_and_end_where_they_rest(seed: int) -> None:
+    throw = a_throw(seed)
+    assert 1.0 <= throw.rests_s <= 1.6
+    for way in throw.ways:
+        just_before = way.die_at(way.rests_s - 1e-3)
+        assert just_before is not None
+        assert math.dist(just_before.position_mm, way.rest.position_mm) < 1.5
+        assert just_before.top[0] == way.rest.top[0]
+        assert way.die_at(way.rests_s) == way.rest
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_rolling_dice_never_dip_into_the_floor_or_each_other(seed: int) -> None:
+    throw = a_throw(seed)
+    for time_s in np.arange(0.0, throw.rests_s + 0.1, 0.03):
+        dice = [die for die in throw.dice_at(float(time_s)) if die is not None]
+        for die in dice:
+            assert die.position_mm[2] >= support_mm(die) - 1e-6
+        for one, other in itertools.combinations(dice, 2):
+            assert math.dist(one.position_mm, other.position_mm) > 0.6 * one.size_mm
+
+
+def test_values_come_with_equal_chances() -> None:
+    rng = np.random.default_rng(11)
+    counts = Counter(
+        die.top[0] for _ in range(250) for die in draw_throw(rng, ALL_DICE, TRAY).at_rest
+    )
+    expected = 250 * 6 / 6
+    chi2 = sum((counts[value] - expected) ** 2 / expected for value in range(1, 7))
+    assert chi2 < 20.5  # 5 degrees of freedom: one fair generator in a thousand is beyond
+
+
+def test_only_the_dice_in_play_are_thrown() -> None:
+    few = (DieColour.WHITE, DieColour.WHITE, DieColour.BLUE)
+    assert [die.colour for die in draw_throw(np.random.default_rng(1), few, TRAY).at_rest] == list(
+        few
+    )
+    assert draw_throw(np.random.default_rng(1), (), TRAY).rests_s == 0.0
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_mishaps_go_wrong_in_their_own_way(seed: int) -> None:
+    tilts = [die.top[1] for die in a_throw(seed, "cocked").at_rest]
+    assert sum(tilt > COCKED_DEG + 5.0 for tilt in tilts) == 1
+    lost = [d for d in a_throw(seed, "off").at_rest if not inside_tray(TRAY, *d.position_mm[:2])]
+    assert len(lost) == 1
+    gaps = [
+        math.dist(one.position_mm, other.position_mm)
+        for one, other in itertools.combinations(a_throw(seed, "touching").at_rest, 2)
+    ]
+    assert sum(gap < 1.25 * 16.0 for gap in gaps) >= 3
+
+
+def test_an_unknown_mishap_is_named() -> None:
+    with pytest.raises(ValueError, match="expected one of cocked, off, touching"):
+        a_throw(1, "earthquake")
+
+
+# -- the camera -----------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def shown() -> tuple[SimulatedTray, list[Frame], list[Frame], list[Frame]]:
+    """A tray with the frames before its first throw, during it, and at rest."""
+    tray = simulated_tray()
+    before = frames(tray, 5)
+    tray.throw(ALL_DICE)
+    rolling = frames(tray, 20)
+    return tray, before, rolling, frames(tray, 6)
+
+
+def test_it_starts_empty_and_still(
+    shown: tuple[SimulatedTray, list[Frame], list[Frame], list[Frame]],
+) -> None:
+    before = shown[1]
+    assert not any(movements(before))
+    assert before[0].pixels.shape == (240, 320, 3)
+    assert [frame.number for frame in before] == [1, 2, 3, 4, 5]
+
+
+def test_a_throw_moves_for_about_a_second_and_then_rests(
+    shown: tuple[SimulatedTray, list[Frame], list[Frame], list[Frame]],
+) -> None:
+    _, _, rolling, rest = shown
+    moved = movements([*rolling, *rest])
+    first, last = moved.index(True), len(moved) - 1 - moved[::-1].index(True)
+    assert all(moved[first : last + 1])
+    assert 0.7 <= (last + 1 - first) / FPS <= 1.4
+    assert not any(moved[last + 1 :])
+
+
+def test_at_rest_only_the_noise_changes_and_it_does(
+    shown: tuple[SimulatedTray, list[Frame], list[Frame], list[Frame]],
+) -> None:
+    rest = shown[3]
+    for one, other in itertools.pairwise(rest):
+        difference = np.abs(one.pixels.astype(int) - other.pixels)
+        assert 0.2 < difference.mean() < 4.0
+
+
+def test_at_rest_nothing_is_drawn_any_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    tray = simulated_tray()
+    calls: Counter[str] = Counter()
+    for name in ("draw_dice", "expose"):
+        whole = getattr(simulated, name)
+
+        def counted(*args: object, _name: str = name, _whole: object = whole) -> object:
+            calls[_name] += 1
+            return _whole(*args)  # type: ignore[operator]
+
+        monkeypatch.setattr(simulated, name, counted)
+    frames(tray, 200)
+    assert calls == {"draw_dice": 1, "expose": STILLS}
+
+
+def test_a_seed_repeats_its_throws_however_many_frames_lie_between() -> None:
+    one, other, third = simulated_tray(7), simulated_tray(7), simulated_tray(8)
+    first, second = [], []
+    for throws, tray, pause in ((first, one, 1), (second, other, 25), ([], third, 1)):
+        for _ in range(3):
+            tray.throw(ALL_DICE)
+            frames(tray, pause)
+            throws.append(tray.dice_for_tests)
+    assert first == second
+    assert len(set(first)) == 3
+    assert third.dice_for_tests not in first
+
+
+def test_without_a_seed_no_two_runs_are_alike() -> None:
+    one, other = simulated_tray(None), simulated_tray(None)
+    one.throw(ALL_DICE)
+    other.throw(ALL_DICE)
+    assert one.dice_for_tests != other.dice_for_tests
+
+
+def test_a_throw_in_the_middle_of_a_throw_begins_anew() -> None:
+    tray = simulated_tray()
+    tray.throw(ALL_DICE)
+    frames(tray, 8)
+    tray.throw(ALL_DICE[:3])
+    frames(tray, 25)
+    assert len(tray.dice_for_tests) == 3
+    assert not any(movements(frames(tray, 3)))
+
+
+def test_the_hand_stays_for_a_while_and_goes_away() -> None:
+    tray = simulated_tray()
+    tray.throw(ALL_DICE, mishap="hand")
+    moved = movements(frames(tray, int((2.0 + HAND_S + 1.0) * FPS)))
+    assert moved[: int(2.0 * FPS)].count(True) > 5
+    assert not any(moved[int(2.0 * FPS) : int((1.3 + HAND_S) * FPS)])
+    assert any(moved[int((1.3 + HAND_S) * FPS) :])
+
+
+@pytest.mark.parametrize("mishap", MISHAPS)
+def test_a_throw_can_be_told_to_go_wrong(mishap: str) -> None:
+    tray = simulated_tray()
+    tray.throw(ALL_DICE, mishap=mishap)
+    frames(tray, 25)
+    assert len(tray.dice_for_tests) == 6
+
+
+def test_an_unknown_mishap_is_refused_in_one_line() -> None:
+    with pytest.raises(CameraUnavailable, match="expected a mishap of cocked, off"):
+        simulated_tray().throw(ALL_DICE, mishap="earthquake")
+
+
+def test_nothing_but_tests_asks_for_the_true_dice() -> None:
+    root = Path(__file__).resolve().parents[2]
+    asking = [
+        file.relative_to(root).as_posix()
+        for package in ("companion", "vision", "hardware", "web")
+        for file in (root / package).rglob("*.py")
+        if "dice_for_tests" in file.read_text(encoding="utf-8")
+    ]
+    assert asking == ["vision/simulated.py"]
+
+
+# -- the whole way, picture to roll ---------------------------------------------------------
+
+
+def test_throws_are_read_from_the_picture() -> None:
+    if not resources.files("vision").joinpath("weights").is_dir():
+        pytest.skip("the eye has no weights yet")
+    from vision.pipeline import Eye
+
+    clock = FakeClock()
+    tray = SimulatedTray(seed=3, fps=FPS, clock=clock, sleep=clock.sleep)
+    reports: list[TrayReport] = []
+
+    def reopen() -> SimulatedTray:
+        raise AssertionError("the simulated tray is never lost")
+
+    live = LiveTray(
+        tray, reopen=reopen, eye=Eye(), in_play=lambda: ALL_DICE, on_report=reports.append
+    )
+    for _ in range(5):
+        assert live.turn() == 0.0
+    assert reports[-1].status.value == "empty"
+    assert reports[-1].camera == "simulated"
+    read = 0
+    for _ in range(6):
+        live.throw()
+        for _ in range(26):
+            assert live.turn() == 0.0
+        report = reports[-1]
+        if report.roll is not None:
+            values = [(die.colour, die.top[0]) for die in tray.dice_for_tests]
+            assert sorted(v for c, v in values if c is DieColour.WHITE) == list(report.roll.white)
+            assert dict(values[2:]) == dict(report.roll.coloured)
+            read += 1
+            live.confirmed()
+    assert read >= 4
