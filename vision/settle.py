@@ -46,6 +46,8 @@ class SettleRules:
             apart, at 15 three 0.13 s, both well inside the 0.4 s a table will wait.
         conflict_readings: So many must agree instead when, since the last motion, two readings
             were both sure and did not say the same.
+        reading_s: A reading usually follows the motion sooner than anybody could read the word;
+            only one that takes longer is shown as such.
         doubt_s: Readings that have not agreed for this long at rest are shown as they are.
         retry_s: At rest with a problem, the eye looks again this often.
         recheck_s: At rest with nothing to find out, the eye still looks this often.
@@ -55,6 +57,7 @@ class SettleRules:
     agree_readings: int = 2
     agree_s: float = 0.09
     conflict_readings: int = 6
+    reading_s: float = 0.25
     doubt_s: float = 0.8
     retry_s: float = 0.5
     recheck_s: float = 2.0
@@ -151,8 +154,10 @@ def settle(
         state = replace(state, doubt_since_s=at_s)
     if _is_doubted(state, at_s, rules):
         return replace(state, shown=Shown(_doubted(reading), None, reading))
-    if state.shown.roll is not None or state.shown.status is TrayStatus.MOVING:
-        # The newest reading contradicts the offer, or is the first after the motion.
+    began_s = at_s if state.doubt_since_s is None else state.doubt_since_s
+    is_slow = at_s - began_s >= rules.reading_s - 1e-6
+    if (is_slow and state.shown.status is TrayStatus.MOVING) or state.shown.roll is not None:
+        # It takes longer than usual, or the newest reading contradicts the offer.
         return replace(state, shown=Shown(TrayStatus.READING, None, reading))
     return state
 

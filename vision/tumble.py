@@ -17,13 +17,10 @@ from companion.engine.dice import DieColour
 from vision.landing import draw_landing, level_sides, support_mm
 from vision.scene import Die, Tray, inside_tray, turned
 
-TAKE_UP_S = 0.12
-"""The tray is empty for so long before new dice come in: somebody took up the old ones."""
-
 _LAST_TOPPLE_RAD = 0.68
 """A die falls onto its last face from a little before standing on its edge (0.79)."""
 _TOPPLE_S = 0.09
-_ENTRY_MM = 45.0
+_ENTRY_MM = 34.0
 """Dice come over the rim from this far outside it ..."""
 _ENTRY_HEIGHT_MM = 62.0
 """... and this high, which clears a rim of 20 mm."""
@@ -141,7 +138,10 @@ def _way(rng: np.random.Generator, rest: Die, tray: Tray, side: int) -> Way:
     wall: tuple[int, float] | None = None
     opposite = (high, low)[side % 2][axis] + outward * 0.62 * rest.size_mm
     is_inside = inside_tray(tray, float(goal[0]), float(goal[1]))
-    if is_inside and rng.random() < 0.55:
+    # One that lies near where it came in must have been at the far wall: it could not have come
+    # down behind the rim so steeply.
+    is_near = abs(goal[axis] - start[axis]) < 0.7 * (high - low)[axis] + _ENTRY_MM
+    if is_inside and (rng.random() < 0.45 or is_near):
         wall = (axis, float(opposite))
         goal[axis] = 2.0 * opposite - goal[axis]
     way = goal - start
@@ -151,7 +151,7 @@ def _way(rng: np.random.Generator, rest: Die, tray: Tray, side: int) -> Way:
         # It comes back from the wall, so in the end it rolls the other way along that axis.
         forward[1 - axis] *= -1.0
     roll_axis = _nearest_edge(rest, forward)
-    starts_s = TAKE_UP_S + float(rng.uniform(0.0, 0.12))
+    starts_s = float(rng.uniform(0.0, 0.1))
     lasts_s = float(rng.uniform(0.72, 1.0)) + (0.15 if wall is not None else 0.0)
     first = float(rng.uniform(10.0, 18.0))
     twist = rng.normal(size=3)
@@ -179,7 +179,7 @@ def _nearest_edge(
     return best[0], best[1], 0.0
 
 
-_BOUNCE_AT = (0.24, 0.52, 0.74, 0.88)
+_BOUNCE_AT = (0.28, 0.54, 0.75, 0.88)
 """Shares of the way at which a die meets the floor."""
 
 

@@ -68,7 +68,7 @@ def test_a_throw_is_waited_for_seen_and_offered_once() -> None:
     rolling = [picture(spot=20 + 40 * n) for n in range(4)]
     table = Table([REST, *rolling, *[rolling[-1]] * 10])
     table.turns(15)
-    assert table.said == ["waiting", "moving", "reading", "ok"]
+    assert table.said == ["waiting", "moving", "ok"]
     assert table.reports[-1].roll == ok().roll
     assert len(table.eye.asked) == 2
 
@@ -125,7 +125,7 @@ def test_a_folder_that_shows_the_same_dice_next_offers_them_as_a_new_throw() -> 
     table.live.confirmed()
     assert table.said[-1] == "old"
     table.turns(4)
-    assert table.said[-3:] == ["moving", "reading", "ok"]
+    assert table.said[-2:] == ["moving", "ok"]
 
 
 def test_other_dice_in_play_are_asked_for_at_once() -> None:
@@ -290,7 +290,6 @@ def test_the_recorded_throw_is_offered_once_at_the_right_time(shared: Path) -> N
         0: "waiting",
         2: "empty",
         5: "moving",
-        14: "reading",
         15: "ok",  # at rest since 13: 0.2 s at ten frames a second
         19: "moving",  # the shadow of the hand that takes them
     }

@@ -50,17 +50,17 @@ def play(
     ("steps", "said"),
     [
         pytest.param([MOVED, MOVED], "moving moving", id="things move"),
-        pytest.param([MOVED, A, A], "moving reading ok", id="two readings agree"),
-        pytest.param([MOVED, A, MOVED, A, A], "moving reading moving reading ok", id="a wobble"),
+        pytest.param([MOVED, A, A], "moving moving ok", id="two readings agree"),
+        pytest.param([MOVED, A, MOVED, A, A], "moving moving moving moving ok", id="a wobble"),
         pytest.param([A, A], "waiting ok", id="dice that lie there from the start"),
         pytest.param(
-            [MOVED, A, B, A, B], "moving reading reading reading reading", id="disagreement waits"
+            [MOVED, A, B, A, B], "moving moving moving moving reading", id="disagreement waits"
         ),
         pytest.param([A, A, MOVED], "waiting ok moving", id="a nudge takes the offer away"),
-        pytest.param([A, A, MOVED, A, A], "waiting ok moving reading ok", id="and it comes back"),
+        pytest.param([A, A, MOVED, A, A], "waiting ok moving moving ok", id="and it comes back"),
         pytest.param([EMPTY, EMPTY], "waiting empty", id="an empty tray is known to be empty"),
-        pytest.param([MOVED, COCKED, COCKED], "moving reading cocked", id="a problem, agreed"),
-        pytest.param([MOVED, COCKED, A, A], "moving reading reading ok", id="a problem passes"),
+        pytest.param([MOVED, COCKED, COCKED], "moving moving cocked", id="a problem, agreed"),
+        pytest.param([MOVED, COCKED, A, A], "moving moving moving ok", id="a problem passes"),
     ],
 )
 def test_frames_at_ten_a_second(steps: list[str | Reading], said: str) -> None:
@@ -82,7 +82,7 @@ def test_an_offer_comes_within_0_4_s_of_rest(fps: float) -> None:
 
 def test_two_readings_in_a_blink_are_not_enough() -> None:
     _, said = play([MOVED, A, A], step_s=0.01)
-    assert said == ["moving", "reading", "reading"]
+    assert said == ["moving", "moving", "moving"]
 
 
 def test_readings_that_never_agree_are_shown_as_doubt_and_asked_for_less_often() -> None:
