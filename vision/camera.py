@@ -83,7 +83,8 @@ def open_camera(
         source: auto, pi, simulated, a V4L2 device (`0`, `/dev/video0`), a video file, a folder
             of pictures or a single picture.
         seed: Makes the simulated tray's throws repeatable.
-        size_wh, fps: Asked of devices; recordings keep their own.
+        size_wh, fps: Asked of devices; recordings keep their own, the simulated tray is drawn
+            at most 640 x 480.
     Raises:
         CameraUnavailable: A named camera cannot be opened; the text is one clear line.
         ConfigError: `source` is empty, or `none`, which is no camera.
@@ -93,7 +94,7 @@ def open_camera(
     if source == "auto":
         return _open_any(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
     if source == "simulated":
-        return SimulatedTray(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+        return _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
     if source == "pi":
         return devices.open_pi(size_wh=size_wh, fps=fps, clock=clock)
     path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
@@ -124,7 +125,16 @@ def _open_any(
             return devices.open_v4l2(path, size_wh=size_wh, fps=fps, clock=clock)
         except CameraUnavailable as error:
             LOGGER.warning("%s", error)
-    tray = SimulatedTray(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+    tray = _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
     why = f"none of {len(paths)} cameras works" if paths else "no camera found"
     tray.description = f"simulated tray ({why})"
     return tray
+
+
+def _simulated(
+    *, seed: int | None, size_wh: tuple[int, int], fps: float, clock: Clock, sleep: Sleep
+) -> SimulatedTray:
+    # The tray fills a 4:3 picture, and drawing a large one would take longer than its frame.
+    width = max(160, min(size_wh[0], size_wh[1] * 4 // 3, 640))
+    size_wh = (width, width * 3 // 4)
+    return SimulatedTray(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from typing import Protocol
 
 from companion.engine.dice import DieColour, Roll
 from vision.motion import Glance, glance, motion
-from vision.reading import Frame, Reading
+from vision.reading import Frame, Pixels, Reading
 from vision.settle import (
     DEFAULT_RULES,
     SettleRules,
@@ -22,6 +23,9 @@ from vision.settle import (
     needs_reading,
     settle,
 )
+
+THROW_S = 0.4
+"""So long after a simulated throw the dice must have come into the picture."""
 
 
 class Eye(Protocol):
@@ -88,6 +92,8 @@ class TrayWatch:
         self._in_play = in_play
         self._rules = rules
         self._before: Glance | None = None
+        self._pixels: Pixels | None = None
+        self._throw_due_s: float | None = None
         self._state = Settling()
         self._asked: tuple[DieColour, ...] | None = None
         self._frames = KeptFrames()
@@ -110,16 +116,28 @@ class TrayWatch:
 
     def look(self, frame: Frame) -> Look:
         """Measure motion against the frame before, and read when there was none."""
-        now = glance(frame.pixels)
-        # The first frame may have caught dice in flight: it counts as motion.
-        moved = self._before is None or motion(self._before, now) > 0.0
-        self._before = now
+        moved = self._has_moved(frame)
         in_play = tuple(self._in_play())
         state = self._state if self._asked in (None, in_play) else look_again(self._state)
         reading = None
         if needs_reading(state, frame.captured_at_s, moved=moved, rules=self._rules):
             reading = self._eye.read(frame, in_play)
         return Look(frame, moved, reading, in_play)
+
+    def _has_moved(self, frame: Frame) -> bool:
+        before, same = self._before, frame.pixels is self._pixels
+        # A folder shows the very same array again and again, and it may be huge.
+        now = before if same and before is not None else glance(frame.pixels)
+        # The first frame may have caught dice in flight: it counts as motion.
+        moved = before is None or (now is not before and motion(before, now) > 0.0)
+        self._before, self._pixels = now, frame.pixels
+        if moved:
+            self._throw_due_s = None
+        elif self._throw_due_s is not None:
+            # Thrown dice are on their way into the picture; until then it only looks still.
+            self._throw_due_s = min(self._throw_due_s, frame.captured_at_s + THROW_S)
+            moved = frame.captured_at_s < self._throw_due_s
+        return moved
 
     def weigh(self, look: Look) -> None:
         """Take a look into account."""
@@ -155,6 +173,7 @@ class TrayWatch:
     def thrown(self) -> None:
         """Hear that dice were thrown: what lay in the tray is not offered any more."""
         self._state = settle(self._state, self._state.read_s, moved=True)
+        self._throw_due_s = math.inf
 
     def lost(self, note: str) -> None:
         """Hear that the camera gives no pictures."""

@@ -64,6 +64,20 @@ def test_auto_without_any_camera_is_the_simulated_tray_and_says_so(
     assert camera.description == "simulated tray (no camera found)"
 
 
+@pytest.mark.parametrize(
+    ("asked", "given"),
+    [((640, 480), (640, 480)), ((1920, 1080), (640, 480)), ((320, 240), (320, 240))],
+)
+def test_the_simulated_tray_is_never_drawn_large(
+    asked: tuple[int, int], given: tuple[int, int]
+) -> None:
+    clock = FakeClock()
+    camera = open_camera("simulated", size_wh=asked, clock=clock, sleep=clock.sleep)
+    frame = camera.read()
+    assert frame is not None
+    assert (frame.pixels.shape[1], frame.pixels.shape[0]) == given
+
+
 def test_auto_passes_over_a_camera_that_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
     tried: list[str] = []
 

@@ -242,6 +242,27 @@ def test_only_a_tray_that_can_throw_is_asked_to() -> None:
     assert other.camera.thrown == [(ALL_DICE, "cocked")]
 
 
+def test_until_thrown_dice_come_into_the_picture_nothing_is_said_of_an_empty_tray() -> None:
+    table = Table([REST] * 9 + [picture(spot=90)] * 6, bad("empty"), can_throw=True)
+    table.turns(5)
+    assert table.said[-1] == "empty"
+    table.live.throw()
+    asked = len(table.eye.asked)
+    table.turns(3)
+    assert table.said[-1] == "moving"
+    assert len(table.eye.asked) == asked
+    table.turns(5)
+    assert table.said[-1] == "empty"
+
+
+def test_a_throw_that_never_shows_is_given_up() -> None:
+    table = Table([REST] * 40, bad("empty"), can_throw=True)
+    table.turns(5)
+    table.live.throw()
+    table.turns(8)
+    assert table.said[-2:] == ["moving", "empty"]
+
+
 def test_the_thread_runs_until_closed_and_lets_go_of_the_camera() -> None:
     table = Table([REST] * 100_000)
     offered = threading.Event()
