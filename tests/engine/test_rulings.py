@@ -351,6 +351,21 @@ class TestBigPoints:
         state = action1(state, None, "RY7")
         assert state.points(1) == {"red": 3, "yellow": 1, "green": 0, "blue": 0}
 
+    def test_E32_a_die_that_left_in_action_1_opens_nothing_in_action_2(self) -> None:
+        sheets = {0: {"R": [7]}, 1: {"R": FIVE}}
+        state = go(game(plan=BIG_POINTS, sheets=sheets), roll(6, 6, red=1, yellow=3))
+        assert "RY7" in legal(action1(state), 0)
+        closed = action1(state, None, "R12")
+        assert reason(closed, 0, 2, "RY7") == "WRONG_SUM"
+        assert "RY7" not in legal(closed, 0)
+
+    def test_E33_E35_the_last_bonus_box_closes_nothing(self) -> None:
+        sheets = {0: {"R": [*FIVE, 12], "RY": FIVE}}
+        state = go(game(plan=BIG_POINTS, sheets=sheets, closed=["R"]), roll(6, 6, red=0))
+        state, facts = facts_of(state, Answered(0, 1, "RY12"), ActionClosed(1))
+        assert facts == [Crossed(0, "RY12", lock=False)]
+        assert len(state.closed) == 1
+
     def test_E34_fifteen_crosses_score_at_most(self) -> None:
         sheets = {0: {"R": [*range(2, 13)], "RY": [2, 3, 4, 5]}}
         assert game(plan=BIG_POINTS, sheets=sheets).points(0)["red"] == 120

@@ -1,0 +1,217 @@
+"""Each ruling is broken in turn in a copy of the judge, and some test must notice.
+
+Slow: every mutant runs the rulings' tables. `pytest -m slow tests/engine/test_mutants.py`
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+class Mutant(NamedTuple):
+    """A text of one engine module and what it is turned into."""
+
+    rulings: str
+    module: str
+    before: str
+    after: str
+
+
+GAME, JUDGING, SHEET, DICE = "game", "judging", "sheet", "dice"
+
+MUTANTS = [
+    Mutant("E1", GAME, "if action != _ACTION[state.phase] or action == 0:", "if action == 0:"),
+    Mutant(
+        "E2 white sum", GAME, "offer = state.plan.white_bits[event.roll.white_sum]", "offer = -1"
+    ),
+    Mutant("E2 one white die", GAME, "of_colour.get(low + value, 0) | ", ""),
+    Mutant("E2 other white die", GAME, " | of_colour.get(high + value, 0)", ""),
+    Mutant("E3", JUDGING, "if isinstance(choice, (list, tuple)):", "if False:"),
+    Mutant("E4", GAME, "if action == 2 and player != state.active:", "if False:"),
+    Mutant("E4 offer", GAME, "if player == self.active or self.phase", "if True or self.phase"),
+    Mutant(
+        "E5 action 1", GAME, "if not state.marked and not state.answers", "if not state.answers"
+    ),
+    Mutant(
+        "E5 action 2",
+        GAME,
+        "not state.marked and not state.answers[state.active]",
+        "not state.marked",
+    ),
+    Mutant("E6 ruling", JUDGING, "if last & position.marked:", "if False:"),
+    Mutant("E7", JUDGING, "if own & bit:", "if False:"),
+    Mutant(
+        "E8 active",
+        GAME,
+        "            return refuse(Reason.MISS_NOT_ACTIVE",
+        "            pass; refuse(Reason.MISS_NOT_ACTIVE",
+    ),
+    Mutant("E8 due", GAME, "if action == 1 or state.marked:", "if False:"),
+    Mutant(
+        "E9 ruling",
+        GAME,
+        "late = action == 1 and state.phase in",
+        "late = False and state.phase in",
+    ),
+    Mutant("E10 open", SHEET, "crosses.bit_count() < self.crosses_before_lock", "False"),
+    Mutant("E10 five", SHEET, "crosses_before_lock: int = 5", "crosses_before_lock: int = 4"),
+    Mutant("E10 reason", JUDGING, "own.bit_count() < plan.crosses_before_lock", "False"),
+    Mutant(
+        "E12 lock",
+        SHEET,
+        "return bit | self.lock_bits[self.row_of(bit)] if bit & self.last_boxes else bit",
+        "return bit",
+    ),
+    Mutant(
+        "E12 alone",
+        JUDGING,
+        "if text == LOCK_SUFFIX and row is not None and row.lock is not None:",
+        "if False:",
+    ),
+    Mutant("E13", GAME, "players = tuple(closers[r])", "players = tuple(closers[r][:1])"),
+    Mutant(
+        "E14 shut",
+        GAME,
+        "shut = tuple(new_crosses), _shut(plan, closed) if closed else 0",
+        "shut = tuple(new_crosses), 0",
+    ),
+    Mutant(
+        "E14 die", GAME, "        if dice is not None and colour not in dice:", "        if False:"
+    ),
+    Mutant(
+        "E14 dice",
+        GAME,
+        "return tuple(colour for colour in self.plan.dice if colour not in gone)",
+        "return self.plan.dice",
+    ),
+    Mutant("E14/E15 ruling", JUDGING, '"E14" if position.closed[r] == 1 else "E15"', '"E14"'),
+    Mutant("E14 reason", JUDGING, "    if r in position.closed:", "    if False:"),
+    Mutant("E17", GAME, "for r in sorted(closers):", "for r in sorted(closers)[:1]:"),
+    Mutant("E18", GAME, "locked = len(closed) >= plan.rows_to_end", "locked = False"),
+    Mutant("E18 two", SHEET, "rows_to_end: int = 2", "rows_to_end: int = 3"),
+    Mutant("E20 misses", SHEET, "misses: int = 4", "misses: int = 3"),
+    Mutant("E20 ruling", GAME, '"E20" if state.end is End.MISSES else "E18"', '"E18"'),
+    Mutant("E20 at once", GAME, "        if count >= plan.misses:", "        if False:"),
+    Mutant("E21", GAME, "if count >= plan.misses:", "if sum(misses) >= plan.misses:"),
+    Mutant("E22", GAME, "1 + sum(other > own for", "1 + sum(other >= own for"),
+    Mutant("E23", SHEET, "count * (count + 1) // 2", "count * (count - 1) // 2"),
+    Mutant(
+        "E24",
+        SHEET,
+        "return found & (opened | ~self.bonus_rows) & ~closed_bits",
+        "return found & ~closed_bits",
+    ),
+    Mutant(
+        "E24 reason",
+        JUDGING,
+        "if row.is_bonus and not plan.neighbours",
+        "if False and not plan.neighbours",
+    ),
+    Mutant("E25 own", GAME, "for bit in each_bit(boxes & opening):", "for bit in each_bit(boxes):"),
+    Mutant(
+        "E25 opens", GAME, "            found |= plan.bonus_bits.get(bit, 0)", "            pass"
+    ),
+    Mutant(
+        "E25 reason",
+        JUDGING,
+        "        if makers:\n            return refuse(\n                Reason.BONUS_WRONG_DIE",
+        "        if False:\n            return refuse(\n                Reason.BONUS_WRONG_DIE",
+    ),
+    Mutant("E28 ruling", JUDGING, '"E28" if row.is_bonus else "E41"', '"E41"'),
+    Mutant(
+        "E29",
+        SHEET,
+        "for crosses in range(1 << self.width):\n                open_boxes = ((1",
+        "for crosses in range(1 << self.width):\n                open_boxes = 0 + ((1",
+    ),
+    Mutant(
+        "E31",
+        SHEET,
+        "    return found & (opened | ~self.bonus_rows) & ~closed_bits",
+        "    return found & (opened | ~self.bonus_rows) & ~(closed_bits << 12 | closed_bits)",
+    ),
+    Mutant("E34 both", SHEET, "if row.key in other.beside:", "if other.beside[:1] == (row.key,):"),
+    Mutant("E34 most", SHEET, "count = min(count, self.most_scored)", "count = count"),
+    Mutant(
+        "E35",
+        SHEET,
+        "tuple(Box(n, None) for n in numbers), beside=beside)",
+        "tuple(Box(n, None) for n in numbers), lock=DieColour.RED, beside=beside)",
+    ),
+    Mutant(
+        "E36",
+        DICE,
+        "tuple(sorted({self.white[0] + value, self.white[1] + value}))",
+        "(self.white[0] + value, self.white[1] + value)",
+    ),
+    Mutant("E40", GAME, "MOST_PLAYERS = 5", "MOST_PLAYERS = 6"),
+    Mutant("E41", SHEET, "& ~((1 << crosses.bit_length()) - 1)", "& ~crosses"),
+    Mutant("E41 reason", JUDGING, "    if own > bit:", "    if False:"),
+    Mutant("E42", "variants", "_DOWN = range(12, 1, -1)", "_DOWN = range(2, 13)"),
+    Mutant("E43", SHEET, "miss_points: int = 5", "miss_points: int = 4"),
+    Mutant(
+        "E44",
+        GAME,
+        "(state.active + 1) % state.setup.players",
+        "(state.active - 1) % state.setup.players",
+    ),
+    Mutant("E45 pips", JUDGING, "all(1 <= value <= 6 for value in values)", "all(values)"),
+    Mutant("E45 dice", JUDGING, "if roll.colours != frozenset(dice):", "if False:"),
+    Mutant("E46", GAME, "facts.append(WouldClose(", "list().append(WouldClose("),
+    Mutant("E46 back", GAME, "facts.append(ClosingTakenBack(", "list().append(ClosingTakenBack("),
+]
+
+NO_CHANGE = {"E29"}
+"""A mutant that changes nothing: it shows that the check can tell."""
+
+
+def broken(mutant: Mutant, folder: Path) -> Path:
+    """A copy of the companion with one ruling broken."""
+    target = folder / "companion"
+    shutil.copytree(ROOT / "companion", target, ignore=shutil.ignore_patterns("__pycache__"))
+    path = target / "engine" / f"{mutant.module}.py"
+    source = path.read_text()
+    assert source.count(mutant.before) == 1, (
+        f"{mutant.rulings}: found {source.count(mutant.before)}"
+    )
+    path.write_text(source.replace(mutant.before, mutant.after))
+    shutil.copytree(
+        ROOT / "tests", folder / "tests", ignore=shutil.ignore_patterns("__pycache__", "images")
+    )
+    return folder
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.rulings.replace(" ", "-"))
+def test_a_broken_ruling_is_noticed(mutant: Mutant, tmp_path: Path) -> None:
+    folder = broken(mutant, tmp_path)
+    options = ["-x", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
+    left_out = ["test_mutants.py", "test_traces.py"]
+    ignored = [f"--ignore=tests/engine/{name}" for name in left_out]
+    result = subprocess.run(
+        [sys.executable, "-m", "pytest", *options, *ignored, "tests/engine"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    survived = result.returncode == 0
+    assert survived is (mutant.rulings in NO_CHANGE), result.stdout[-2000:]
+    assert result.returncode in (0, 1), result.stdout[-2000:] + result.stderr[-2000:]
+
+
+def test_every_mutant_still_fits_the_source() -> None:
+    for mutant in MUTANTS:
+        source = (ROOT / "companion" / "engine" / f"{mutant.module}.py").read_text()
+        assert source.count(mutant.before) == 1, mutant.rulings
