@@ -1,0 +1,191 @@
+"""`dice-companion play` as a process: how it starts, what it refuses, and that it survives."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+
+PATIENCE_S = 60.0
+
+
+class Play:
+    """A running table and somebody who talks to it."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
+        self.process, self.url = process, url
+        self.cookies: dict[str, str] = {}
+
+    def get(self, path: str) -> Any:
+        with urllib.request.urlopen(self.url + path, timeout=PATIENCE_S) as answer:
+            return json.load(answer)
+
+    def post(self, path: str, who: str = "", **body: Any) -> Any:
+        headers = {"Content-Type": "application/json"}
+        if who in self.cookies:
+            headers["Cookie"] = self.cookies[who]
+        request = urllib.request.Request(
+            self.url + path, json.dumps(body).encode(), headers, method="POST"
+        )
+        with urllib.request.urlopen(request, timeout=PATIENCE_S) as answer:
+            if cookie := answer.headers.get("Set-Cookie"):
+                self.cookies[who] = cookie.split(";")[0]
+            return json.load(answer)
+
+
+def command(data: Path, *args: str) -> list[str]:
+    table = ["--data-dir", str(data), "--pins", "mock", "--host", "127.0.0.1", "--port", "0"]
+    return [sys.executable, "-m", "companion", "play", *table, *args]
+
+
+@contextmanager
+def playing(data: Path, *args: str) -> Iterator[Play]:
+    process = subprocess.Popen(
+        command(data, *args),
+        cwd=ROOT,
+        env={**os.environ, "HOME": str(data)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    try:
+        line = process.stdout.readline()
+        found = re.fullmatch(r"listening on (http://127\.0\.0\.1:\d+)\n", line)
+        assert found, (line, process.stderr.read() if not line else "")
+        yield Play(process, found[1])
+    finally:
+        process.kill()
+        process.wait(PATIENCE_S)
+        process.stdout.close()
+        process.stderr.close()
+
+
+def refused(data: Path, *args: str) -> str:
+    """The one line a table that cannot be served ends with."""
+    result = subprocess.run(
+        command(data, *args),
+        cwd=ROOT,
+        env={**os.environ, "HOME": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=False,
+    )
+    assert result.returncode == 1, result.stderr
+    assert result.stdout == ""
+    assert "Traceback" not in result.stderr
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("dice-companion: ")
+    return last
+
+
+ROLL = {"white": [3, 4], "colour": {"red": 1, "yellow": 2, "green": 3, "blue": 4}}
+
+
+def test_a_killed_table_goes_on_where_it_was(tmp_path: Path) -> None:
+    with playing(tmp_path, "--camera", "none") as table:
+        assert table.get("/healthz")["camera"] == "none"
+        table.post("/api/join", "Ada", name="Ada")
+        table.post("/api/join", "Ben", name="Ben")
+        table.post("/api/start", "Ada", variant="base", first=0)
+        table.post("/api/roll", "Ada", **ROLL)
+        mark = {"turn": 1, "action": 1, "box": "R7", "done": True, "key": "once"}
+        table.post("/api/answer", "Ada", **mark)
+        cookies = table.cookies
+        table.process.send_signal(signal.SIGKILL)
+        table.process.wait(PATIENCE_S)
+    with playing(tmp_path, "--camera", "none") as table:
+        table.cookies = cookies
+        game = table.get("/api/state")["game"]
+        assert game["phase"] == "action1"
+        assert game["waiting_for"] == [1]
+        table.post("/api/answer", "Ada", **mark)  # the phone never heard of the first answer
+        mark |= {"box": "Y7", "key": "another"}
+        game = table.post("/api/answer", "Ben", **mark)["game"]
+        assert game["phase"] == "action2"
+        assert [p["sheet"]["R"] for p in game["players"]] == [["R7"], []]
+        assert game["players"][1]["sheet"]["Y"] == ["Y7"]
+
+
+def test_sigterm_ends_it_in_time_with_pages_open(tmp_path: Path) -> None:
+    with playing(tmp_path, "--camera", "none") as table:
+        streams = [urllib.request.urlopen(table.url + "/api/events", timeout=9) for _ in range(2)]
+        for stream in streams:
+            stream.readline()
+        table.process.send_signal(signal.SIGTERM)
+        assert table.process.wait(5) == 0
+        for stream in streams:
+            stream.close()
+
+
+def test_a_damaged_log_is_set_aside_and_said(tmp_path: Path) -> None:
+    (tmp_path / "games.sqlite3").write_bytes(b"no database" * 1000)
+    with playing(tmp_path, "--camera", "none") as table:
+        table.post("/api/join", "Ada", name="Ada")
+        table.process.send_signal(signal.SIGTERM)
+        table.process.wait(5)
+        assert table.process.stderr is not None
+        assert "damaged-1" in table.process.stderr.read()
+
+
+def test_a_busy_port_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        assert str(port) in refused(tmp_path, "--camera", "none", "--port", str(port))
+
+
+def test_two_tables_do_not_share_a_data_directory(tmp_path: Path) -> None:
+    with playing(tmp_path, "--camera", "none"):
+        assert "another table" in refused(tmp_path, "--camera", "none")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--camera", "/dev/video77"),
+        ("--camera", "no-such-file.avi"),
+        ("--camera", "pi"),
+        ("--pins", "lgpio"),
+        ("--config", "no-such.toml"),
+        ("--host", "203.0.113.9"),
+    ],
+    ids=lambda args: " ".join(args),
+)
+def test_what_was_named_and_cannot_be_had_is_an_error(
+    tmp_path: Path, args: tuple[str, ...]
+) -> None:
+    library = {"pi": "picamera2", "lgpio": "lgpio"}.get(args[1])
+    if library is not None and find_spec(library) is not None:
+        pytest.skip(f"{library} is here, so this may well be had")
+    extra = () if "--camera" in args else ("--camera", "none")
+    line = refused(tmp_path, *extra, *args)
+    assert args[1].split(".")[0].rsplit("/")[-1] in line
+
+
+def test_a_data_directory_that_is_a_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "in-the-way").write_text("")
+    assert "in-the-way" in refused(tmp_path / "in-the-way", "--camera", "none")
+
+
+def test_wrong_usage_is_status_2(tmp_path: Path) -> None:
+    result = subprocess.run(
+        command(tmp_path, "--port", "many"), cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert result.returncode == 2
+    assert "many" in result.stderr
