@@ -1,0 +1,144 @@
+"""A table on stage with its page: by Flask's client, served on the loopback, and in a browser."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from tests.session.fakes import Stage
+from tests.web.stand_in import StandInTray, picture
+from web import Equipment, create_app
+from web.guard import SEAT_COOKIE
+from web.serve import Server, serve
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page
+
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Stage]:
+    stage = Stage(tmp_path)
+    yield stage
+    stage.store.close()
+
+
+@pytest.fixture
+def tray() -> StandInTray:
+    return StandInTray(pictures={1: picture()})
+
+
+@pytest.fixture
+def app(stage: Stage, tray: StandInTray) -> Flask:
+    return create_app(
+        stage.session,
+        tray=tray,
+        equipment=lambda: Equipment("simulated", "mock"),
+        join_url=lambda: "http://192.168.1.5:8000/",
+        version="0.1",
+    )
+
+
+@pytest.fixture
+def client(app: Flask) -> FlaskClient:
+    return app.test_client()
+
+
+@pytest.fixture
+def sit(app: Flask) -> Callable[[str], FlaskClient]:
+    """sit(name) gives a browser of somebody who has taken a seat."""
+
+    def take(name: str) -> FlaskClient:
+        browser = app.test_client()
+        answer = browser.post("/api/join", json={"name": name})
+        assert answer.status_code == 200, answer.text
+        assert browser.get_cookie(SEAT_COOKIE) is not None
+        return browser
+
+    return take
+
+
+@pytest.fixture
+def served(app: Flask) -> Iterator[Server]:
+    with serve(app, host="127.0.0.1", port=0) as server:
+        yield server
+
+
+@pytest.fixture
+def address(served: Server) -> str:
+    """Where the table is served, without a slash at the end."""
+    return f"http://127.0.0.1:{served.port}"
+
+
+# -- in Debian's Chromium ---------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    path = shutil.which("chromium") or shutil.which("chromium-browser")
+    if path is None:
+        pytest.skip("no chromium on this machine: apt-get install chromium")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=path, args=CHROMIUM_ARGS)
+        yield browser
+        browser.close()
+
+
+OpenPage = Callable[..., "Page"]
+
+
+@pytest.fixture
+def open_page(chromium: Browser, address: str) -> Iterator[OpenPage]:
+    """open_page(path, size_wh=..., dark=..., token=...): a page in a browser of its own.
+
+    Whatever a page logs as an error, or throws, fails the test.
+    """
+    contexts: list[BrowserContext] = []
+    troubles: list[str] = []
+
+    def open_(
+        path: str = "/",
+        *,
+        size_wh: tuple[int, int] = (390, 844),
+        dark: bool = False,
+        token: str | None = None,
+    ) -> Page:
+        context = chromium.new_context(
+            viewport={"width": size_wh[0], "height": size_wh[1]},
+            color_scheme="dark" if dark else "light",
+            reduced_motion="reduce",
+        )
+        context.set_default_timeout(8_000)
+        contexts.append(context)
+        if token is not None:
+            context.add_cookies([{"name": SEAT_COOKIE, "value": token, "url": address}])
+        page = context.new_page()
+        page.on("pageerror", lambda error: troubles.append(f"{path}: {error}"))
+        page.on("console", lambda said: _note(said.type, said.text, path, troubles))
+        page.goto(address + path)
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert troubles == []
+
+
+def _note(kind: str, text: str, path: str, troubles: list[str]) -> None:
+    # a refused mark answers 409 or 422, which Chromium logs as well: that is no trouble
+    if kind == "error" and "Failed to load resource" not in text:
+        troubles.append(f"{path}: {text}")

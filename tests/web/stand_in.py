@@ -1,0 +1,79 @@
+"""A tray without a camera, and dice lying in it, for tests of the page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+
+from companion.announcer import Doubt
+from companion.engine import DieColour, Roll
+from companion.ports import SeenDie, TrayView
+from companion.session import Joined
+from tests.session.fakes import Stage
+
+SIZE_WH = (640, 480)
+
+
+def picture() -> bytes:
+    """A small JPEG."""
+    ok, data = cv2.imencode(".jpg", np.full((48, 64, 3), 90, np.uint8))
+    assert ok
+    return data.tobytes()
+
+
+@dataclass
+class StandInTray:
+    """Remembers what it was asked for; its pictures are numbered."""
+
+    can_throw: bool = True
+    throws: int = 0
+    pictures: dict[int, bytes] = field(default_factory=dict)
+
+    def throw(self) -> None:
+        self.throws += 1
+
+    def jpeg(self, number: int | None = None) -> bytes | None:
+        if number is None:
+            return next(reversed(self.pictures.values()), None)
+        return self.pictures.get(number)
+
+
+def dice_in_tray(roll: Roll, *, frame: int = 1, status: str = "ok", leaning: str = "") -> TrayView:
+    """A tray with a roll's dice in a ring, settled unless one leans."""
+    values = [(DieColour.WHITE, v) for v in roll.white] + list(roll.coloured)
+    dice = []
+    for i, (colour, value) in enumerate(values):
+        angle = 2 * np.pi * i / len(values)
+        x, y = 320 + 170 * float(np.cos(angle)), 240 + 130 * float(np.sin(angle))
+        corners = tuple(
+            (x + dx * 36, y + dy * 36) for dx, dy in ((-1, -1), (1, -1), (1, 1), (-1, 1))
+        )
+        dice.append(
+            SeenDie(
+                colour=colour.value,
+                value=value,
+                confidence=0.5 if colour.value == leaning else 0.99,
+                centre=(x, y),
+                corners=corners,
+                cocked=colour.value == leaning,
+            )
+        )
+    doubts = (Doubt("cocked", leaning),) if leaning else ()
+    status = "cocked" if leaning else status
+    settled = roll if status == "ok" else None
+    return TrayView(status, settled, frame, SIZE_WH, tuple(dice), doubts)
+
+
+def a_roll(low: int, high: int, **colour: int) -> Roll:
+    """A roll of all six dice; colours not named show a three, a zero leaves a die out."""
+    values = {"red": 3, "yellow": 3, "green": 3, "blue": 3} | colour
+    return Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v})
+
+
+def seat(stage: Stage, name: str) -> Joined:
+    """Give somebody a seat."""
+    joined = stage.session.join(name)
+    assert isinstance(joined, Joined), joined
+    return joined

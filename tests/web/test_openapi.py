@@ -1,0 +1,136 @@
+"""The description of the API against the routes there are and the answers they give."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+from flask import Flask
+
+from tests.session.fakes import Stage
+from tests.web.stand_in import a_roll, dice_in_tray, seat
+from web.openapi import SCHEMAS, document
+
+Json = dict[str, Any]
+
+
+def complaints(value: object, schema: Json, where: str = "$") -> list[str]:
+    """What in a value does not follow a schema (the keywords used here, no others)."""
+    if "$ref" in schema:
+        return complaints(value, SCHEMAS[schema["$ref"].rpartition("/")[2]], where)
+    if "anyOf" in schema:
+        tried = [complaints(value, option, where) for option in schema["anyOf"]]
+        return [] if [] in tried else tried[0]
+    kinds: Json = {
+        "object": dict,
+        "array": list,
+        "string": str,
+        "integer": int,
+        "number": (int, float),
+        "boolean": bool,
+        "null": type(None),
+    }
+    if "type" in schema:
+        is_flag = isinstance(value, bool) and schema["type"] in ("integer", "number")
+        if not isinstance(value, kinds[schema["type"]]) or is_flag:
+            return [f"{where}: expected {schema['type']}, got {value!r}"]
+    if "enum" in schema and value not in schema["enum"]:
+        return [f"{where}: {value!r} is none of {schema['enum']}"]
+    if "pattern" in schema and not re.search(schema["pattern"], str(value)):
+        return [f"{where}: {value!r} is not like {schema['pattern']}"]
+    found: list[str] = []
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            found += complaints(item, schema.get("items", {}), f"{where}[{i}]")
+        if not schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", 999):
+            found.append(f"{where}: {len(value)} items")
+    if isinstance(value, dict):
+        fields = schema.get("properties", {})
+        more = schema.get("additionalProperties", True)
+        found += [
+            f"{where}: {name} is missing"
+            for name in schema.get("required", [])
+            if name not in value
+        ]
+        for name, item in value.items():
+            if name in fields:
+                found += complaints(item, fields[name], f"{where}.{name}")
+            elif more is False:
+                found.append(f"{where}: {name} is not described")
+            elif isinstance(more, dict):
+                found += complaints(item, more, f"{where}.{name}")
+    return found
+
+
+def test_the_checker_finds_what_is_wrong() -> None:
+    wrong = {"white": [3, 9, 1], "colour": {"red": True}, "more": 1}
+    assert len(complaints(wrong, SCHEMAS["Roll"])) == 3
+
+
+def test_every_route_is_described_and_every_description_has_a_route(app: Flask) -> None:
+    routes = {
+        (str(rule), method.lower())
+        for rule in app.url_map.iter_rules()
+        for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
+        if rule.endpoint != "static"
+    }
+    described = {(path, m) for path, item in document("1")["paths"].items() for m in item}
+    assert described == routes
+
+
+def test_every_reference_leads_somewhere() -> None:
+    names = set(re.findall(r"#/components/schemas/(\w+)", str(document("1"))))
+    assert names == set(SCHEMAS) - {"Nothing"} | {"Nothing"}
+
+
+def test_it_is_served(app: Flask) -> None:
+    assert app.test_client().get("/api/openapi.json").get_json() == document("0.1")
+
+
+@pytest.mark.parametrize("variant", ["base", "big_points"])
+def test_snapshots_are_as_described(app: Flask, stage: Stage, variant: str) -> None:
+    client = app.test_client()
+    seen: list[Json] = [client.get("/api/state").get_json()]
+    seat(stage, "Ada")
+    seat(stage, "Ben")
+    stage.session.start(variant, 0)
+    stage.session.see(dice_in_tray(a_roll(3, 4), leaning="red"))
+    seen.append(client.get("/api/state").get_json())
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    stage.session.press()
+    seen.append(client.get("/api/state").get_json())
+    stage.answer(0, "R7")
+    stage.answer(1, None, done=False)
+    seen.append(client.get("/api/state").get_json())
+    stage.time.pass_s(5)
+    seen.append(client.get("/api/state").get_json())
+    stage.session.end()
+    seen.append(client.get("/api/state").get_json())
+    for state in seen:
+        assert complaints(state, SCHEMAS["Snapshot"]) == []
+    assert [s["game"] and s["game"]["phase"] for s in seen] == [
+        None,
+        "roll",
+        "action1",
+        "action1",
+        "action2",
+        "over",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        ("/api/join", {"name": ""}),
+        ("/api/join", {}),
+        ("/api/start", {}),
+        ("/api/leave", {}),
+        ("/api/press", {}),
+        ("/api/nothing", {}),
+    ],
+)
+def test_problems_are_as_described(app: Flask, path: str, sent: Json) -> None:
+    got = app.test_client().post(path, json=sent)
+    assert got.status_code >= 400
+    assert complaints(got.get_json(), SCHEMAS["Problem"]) == []

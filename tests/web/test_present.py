@@ -1,0 +1,197 @@
+"""The snapshot: what pages and programs are told, from a state and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from companion.grace import GRACE_S
+from companion.ports import TrayView
+from tests.session.fakes import Stage
+from tests.web.stand_in import a_roll, dice_in_tray, seat
+from web import Equipment
+from web.present import Setting, me, snapshot
+
+SETTING = Setting("e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True)
+
+
+def shown(stage: Stage, setting: Setting = SETTING) -> dict[str, Any]:
+    now_s = stage.time.now_s
+    return snapshot(stage.session.view(), setting, stage.session.phrases, now_s=now_s)
+
+
+@pytest.fixture
+def two(stage: Stage) -> Stage:
+    seat(stage, "Ada")
+    seat(stage, "Ben")
+    assert stage.session.start("base", 0) is None
+    return stage
+
+
+def test_before_a_game(stage: Stage) -> None:
+    state = shown(stage)
+    assert (state["game"], state["seats"], state["announcement"]) == (None, [], None)
+    assert state["table"]["typed_rolls"] is False
+    assert me(stage.session.view(), None) == {"seat": None, "host": True}
+
+
+@pytest.mark.parametrize(
+    ("camera", "button", "typed", "on_screen"),
+    [
+        ("ok", "ok", False, False),
+        ("simulated", "mock", False, True),
+        ("none", "none", True, True),
+        ("lost", "lost", True, True),
+    ],
+)
+def test_what_people_have_to_do_by_hand(
+    stage: Stage, camera: str, button: str, typed: bool, on_screen: bool
+) -> None:
+    table = shown(stage, Setting("e", "T", "", Equipment(camera, button), False))["table"]
+    assert (table["typed_rolls"], table["on_screen_button"]) == (typed, on_screen)
+
+
+def test_a_seat_that_was_left_is_nobodys(stage: Stage) -> None:
+    ada = seat(stage, "Ada")
+    stage.session.leave(ada.seat)
+    assert me(stage.session.view(), ada.seat)["seat"] is None
+
+
+def test_the_sheet_is_data(two: Stage) -> None:
+    rows = shown(two)["game"]["rows"]
+    assert [(r["key"], r["name"], r["lock"], r["bonus"]) for r in rows] == [
+        ("R", "red", "red", False),
+        ("Y", "yellow", "yellow", False),
+        ("G", "green", "green", False),
+        ("B", "blue", "blue", False),
+    ]
+    assert [b["number"] for b in rows[2]["boxes"]] == list(range(12, 1, -1))
+    assert rows[0]["boxes"][0] == {"token": "R2", "number": 2, "colour": "red"}
+
+
+def test_bonus_rows_are_data_too(stage: Stage) -> None:
+    seat(stage, "Ada")
+    stage.session.start("big_points", 0)
+    rows = shown(stage)["game"]["rows"]
+    assert [r["key"] for r in rows] == ["R", "RY", "Y", "G", "GB", "B"]
+    assert (rows[1]["name"], rows[1]["lock"]) == ("bonus red-yellow", None)
+    assert rows[1]["beside"] == ["R", "Y"]
+    assert rows[1]["boxes"][3] == {"token": "RY5", "number": 5, "colour": None}
+
+
+def test_an_open_roll(two: Stage) -> None:
+    two.session.see(dice_in_tray(a_roll(3, 4, green=5)))
+    assert shown(two)["tray"]["confirmable"] is True
+    two.session.press()
+    state = shown(two)
+    game = state["game"]
+    assert (game["phase"], game["action"], game["waiting_for"]) == ("action1", 1, [0, 1])
+    assert game["sums"] == {
+        "white": 7,
+        "colour": {"red": [6, 7], "yellow": [6, 7], "green": [8, 9], "blue": [6, 7]},
+    }
+    assert game["players"][0]["legal"] == ["R7", "Y7", "G7", "B7"]
+    assert state["tray"]["confirmable"] is False
+    said = state["announcement"]
+    assert (said["kind"], said["headline"]) == ("roll", "7")
+    assert said["lines"][0] == "red 6 or 7"
+
+
+def test_crosses_lost_boxes_points_and_misses(two: Stage) -> None:
+    two.roll(3, 4)
+    two.answer(0, "R7")
+    two.answer(1, None)
+    two.answer(0, None)
+    two.roll(1, 1)
+    for _ in range(2):
+        two.answer(0, None)
+        two.answer(1, None)
+    ada, ben = shown(two)["game"]["players"]
+    assert ada["sheet"] == {"R": ["R7"], "Y": [], "G": [], "B": []}
+    assert ada["lost"] == ["R2", "R3", "R4", "R5", "R6"]
+    assert ada["points"]["rows"] == {"red": 1, "yellow": 0, "green": 0, "blue": 0}
+    assert (ben["misses"], ben["points"]["minus"], ben["points"]["total"]) == (1, 5, -5)
+
+
+def test_answers_and_the_countdown(two: Stage) -> None:
+    two.roll(3, 4)
+    two.answer(0, "R7", done=False)
+    game = shown(two)["game"]
+    assert game["players"][0]["answer"] == {"box": "R7", "done": False}
+    assert (game["waiting_for"], game["closes_in_s"]) == ([1], None)
+    two.answer(1, None)
+    two.time.now_s += 0.5
+    game = shown(two)["game"]
+    assert game["players"][1]["answer"] == {"box": None, "done": True}
+    assert game["closes_in_s"] == pytest.approx(GRACE_S - 0.5)
+
+
+def test_a_miss_is_due_only_without_a_cross_in_action_1(two: Stage) -> None:
+    two.roll(3, 4)
+    two.answer(0, "R7")
+    two.answer(1, None)
+    assert shown(two)["game"]["miss_due"] is False
+    two.answer(0, None)
+    two.roll(3, 4)
+    two.answer(0, "Y7")
+    two.answer(1, None)
+    assert shown(two)["game"]["miss_due"] is True
+
+
+def test_a_closing_is_told_while_it_can_be_taken_back(two: Stage) -> None:
+    play_red_to_the_lock(two)
+    two.answer(0, "R12", done=False)
+    game = shown(two)["game"]
+    assert game["closing"] == [{"row": "R", "seat": 0}]
+    assert game["closed"] == []
+    two.answer(1, None)
+    two.answer(0, "R12")
+    two.time.pass_s(10)
+    game = shown(two)["game"]
+    assert game["closed"] == [{"row": "R", "colour": "red", "by": [0]}]
+    assert game["dice"] == ["yellow", "green", "blue"]
+    assert game["players"][0]["locks"] == ["R"]
+    assert "R2" in game["players"][1]["lost"]
+    assert "red" not in game["sums"]["colour"]
+
+
+def play_red_to_the_lock(stage: Stage) -> None:
+    """Ada crosses red 2 to 6 by the white sums, then twelve is rolled."""
+    for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
+        assert stage.roll(low, high) is None
+        assert stage.answer(0, f"R{low + high}") == ""
+        stage.answer(1, f"Y{low + high}")
+        stage.answer(stage.state.active, None)
+    assert stage.roll(6, 6) is None
+
+
+def test_the_end_has_a_ranking_and_a_reason(two: Stage) -> None:
+    two.roll(3, 4)
+    two.answer(1, "R7")
+    two.answer(0, None)
+    two.session.end()
+    game = shown(two)["game"]
+    assert (game["over"], game["end"], game["winners"]) == (True, "ended_early", [1])
+    assert game["ranking"] == [
+        {"rank": 1, "seat": 1, "total": 1},
+        {"rank": 2, "seat": 0, "total": 0},
+    ]
+    assert game["end_text"] == "The table ended the game early."
+    assert game["winner_text"]
+
+
+def test_what_the_eye_saw(two: Stage) -> None:
+    two.session.see(dice_in_tray(a_roll(3, 4), frame=9, leaning="green"))
+    tray = shown(two)["tray"]
+    assert (tray["status"], tray["frame"], tray["size"]) == ("cocked", 9, [640, 480])
+    assert tray["text"] == "The green die is leaning. Throw it again."
+    assert tray["problems"] == [{"code": "cocked", "colour": "green"}]
+    green = next(die for die in tray["dice"] if die["colour"] == "green")
+    assert (green["cocked"], len(green["corners"])) == (True, 4)
+
+
+def test_without_a_camera(stage: Stage) -> None:
+    stage.session.see(TrayView("lost"))
+    tray = shown(stage)["tray"]
+    assert (tray["confirmable"], tray["frame"], tray["dice"]) == (False, 0, [])

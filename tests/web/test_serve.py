@@ -1,0 +1,102 @@
+"""The server: any free port, one line when it has none, and a quick end with streams open."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import re
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+from flask import Flask
+
+from companion.errors import ServerError
+from tests.session.fakes import Stage
+from web.qr import as_svg, as_text
+from web.serve import Server, serve
+
+Get = Callable[[int, str], http.client.HTTPResponse]
+
+
+@pytest.fixture
+def get() -> Iterator[Get]:
+    """get(port, path): an answer, open until the test ends."""
+    opened: list[http.client.HTTPConnection | http.client.HTTPResponse] = []
+
+    def ask(port: int, path: str) -> http.client.HTTPResponse:
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        opened.extend((answer, connection))
+        return answer
+
+    yield ask
+    for each in opened:
+        each.close()
+
+
+def test_it_answers_on_the_port_it_found(served: Server, get: Get) -> None:
+    assert served.port > 0
+    got = get(served.port, "/healthz")
+    assert got.status == 200
+    assert json.load(got)["status"] == "ok"
+
+
+def test_a_busy_port_is_one_line(app: Flask, served: Server) -> None:
+    with pytest.raises(ServerError) as raised:
+        serve(app, host="127.0.0.1", port=served.port)
+    assert re.fullmatch(r"127\.0\.0\.1:\d+: expected a free port: \S.*", str(raised.value))
+
+
+@pytest.mark.parametrize(
+    ("host", "port"),
+    [("192.0.2.77", 0), ("no.such.host.invalid", 0), ("127.0.0.1", 99_999), ("x" * 300, 0)],
+)
+def test_addresses_that_cannot_be_used(app: Flask, host: str, port: int) -> None:
+    with pytest.raises(ServerError) as raised:
+        serve(app, host=host, port=port)
+    assert "\n" not in str(raised.value)
+
+
+def test_it_stops_within_two_seconds_though_streams_are_open(app: Flask, get: Get) -> None:
+    server = serve(app, host="127.0.0.1", port=0)
+    streams = [get(server.port, "/api/events") for _ in range(6)]
+    for stream in streams:
+        assert stream.readline().startswith(b"retry")
+    before = time.monotonic()
+    server.close()
+    server.close()
+    assert time.monotonic() - before < 2.0
+    with pytest.raises(OSError):  # noqa: PT011
+        socket.create_connection(("127.0.0.1", server.port), timeout=1).close()
+
+
+def test_requests_are_answered_while_all_streams_are_taken(served: Server, get: Get) -> None:
+    streams = [get(served.port, "/api/events") for _ in range(36)]
+    for stream in streams:
+        stream.readline()
+    assert get(served.port, "/api/events").status == 503
+    assert get(served.port, "/healthz").status == 200
+
+
+def test_a_change_arrives_through_the_server(served: Server, stage: Stage, get: Get) -> None:
+    stream = get(served.port, "/api/events")
+    assert b'"seats":[]' in read_message(stream)
+    threading.Thread(target=stage.session.join, args=("Ada",)).start()
+    assert b'"name":"Ada"' in read_message(stream)
+
+
+def read_message(stream: http.client.HTTPResponse) -> bytes:
+    lines = []
+    while (line := stream.readline()).strip():
+        lines.append(line)
+    return b"".join(lines)
+
+
+def test_the_qr_code_as_text_holds_the_address_in_few_lines() -> None:
+    lines = as_text("http://192.168.1.5:8000/").splitlines()
+    assert 10 < len(lines) < 22
+    assert as_svg("http://192.168.1.5:8000/").startswith(b"<svg")

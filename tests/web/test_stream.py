@@ -1,0 +1,155 @@
+"""Live updates: the newest state only, signs of life, and an end to everything."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+
+from tests.session.fakes import Stage
+from tests.web.stand_in import seat
+from web.stream import WAKE_S, Stream, Streams
+
+
+class Hand:
+    """A session whose versions and a clock whose seconds pass by hand."""
+
+    def __init__(self) -> None:
+        self.version = 1
+        self.now_s = 0.0
+        self.here: list[int] = []
+
+    def clock(self) -> float:
+        return self.now_s
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        if self.version <= version:
+            self.now_s += timeout_s
+        return self.version
+
+    def connected(self, seat: int) -> None:
+        self.here.append(seat)
+
+    def disconnected(self, seat: int) -> None:
+        self.here.remove(seat)
+
+    def render(self, seat: int | None) -> tuple[int, str]:
+        return self.version, json.dumps({"seat": seat})
+
+
+@pytest.fixture
+def hand() -> Hand:
+    return Hand()
+
+
+@pytest.fixture
+def streams(hand: Hand) -> Streams:
+    return Streams(hand, hand.render, clock=hand.clock, most=5, most_per_browser=2)  # type: ignore[arg-type]
+
+
+def opened(streams: Streams, browser: str | None = None, seat: int | None = None) -> Stream:
+    stream = streams.open(browser, seat)
+    assert stream is not None
+    return stream
+
+
+def test_it_begins_with_the_whole_state(streams: Streams) -> None:
+    first = next(opened(streams, seat=2)).decode()
+    assert first == 'retry: 1000\nid: 1\nevent: state\ndata: {"seat": 2}\n\n'
+
+
+def test_only_the_newest_state_is_sent(streams: Streams, hand: Hand) -> None:
+    stream = opened(streams)
+    next(stream)
+    hand.version = 7
+    assert next(stream).startswith(b"id: 7\n")
+
+
+def test_a_quiet_table_still_gives_signs_of_life(streams: Streams, hand: Hand) -> None:
+    stream = opened(streams)
+    next(stream)
+    assert next(stream).startswith(b": beat\n")
+    assert hand.now_s == pytest.approx(10, abs=WAKE_S)
+
+
+def test_a_stream_ends_after_ten_minutes(streams: Streams, hand: Hand) -> None:
+    sent = list(opened(streams))
+    assert 50 <= len(sent) <= 60
+    assert hand.now_s == pytest.approx(600, abs=WAKE_S)
+    assert len(streams) == 0
+
+
+def test_a_browser_keeps_its_newest_streams(streams: Streams) -> None:
+    oldest, *others = [opened(streams, "a") for _ in range(3)]
+    other = opened(streams, "b")
+    assert list(oldest) == [b"event: replaced\ndata: {}\n\n"]
+    for stream in (*others, other):
+        assert next(stream).startswith(b"retry")
+    assert len(streams) == 3
+
+
+def test_programs_without_cookies_are_not_one_browser(streams: Streams) -> None:
+    for stream in [opened(streams) for _ in range(5)]:
+        assert next(stream).startswith(b"retry")
+
+
+def test_there_are_places_for_so_many_and_a_closed_one_is_free_again(streams: Streams) -> None:
+    first, *_ = [opened(streams) for _ in range(5)]
+    assert streams.open(None, None) is None
+    first.close()
+    first.close()
+    assert streams.open(None, None) is not None
+
+
+def test_a_seat_is_online_while_its_stream_is_open(streams: Streams, hand: Hand) -> None:
+    one, two = opened(streams, seat=1), opened(streams, seat=1)
+    assert hand.here == [1, 1]
+    one.close()
+    one.close()
+    two.close()
+    assert hand.here == []
+
+
+def test_closing_ends_all(streams: Streams) -> None:
+    stream = opened(streams)
+    next(stream)
+    streams.close()
+    assert list(stream) == []
+    assert streams.open(None, None) is None
+
+
+def test_when_all_places_are_taken_the_page_is_told_when_to_come_back(app: Flask) -> None:
+    streams: Streams = app.extensions["streams"]
+    taken = [streams.open(None, None) for _ in range(36)]
+    assert None not in taken
+    got = app.test_client().get("/api/events")
+    assert got.status_code == 503
+    assert got.headers["Retry-After"] == "5"
+    assert got.get_json()["error"] == "TOO_MANY_STREAMS"
+
+
+def test_a_look_at_the_headers_takes_no_place(app: Flask) -> None:
+    assert app.test_client().head("/api/events").status_code == 200
+    assert len(app.extensions["streams"]) == 0
+
+
+def test_a_change_reaches_a_waiting_stream_at_once(app: Flask, stage: Stage) -> None:
+    ada = seat(stage, "Ada")
+    streams: Streams = app.extensions["streams"]
+    stream = opened(streams, seat=ada.seat)
+    first = data_of(next(stream))
+    assert (first["me"]["seat"], first["seats"][0]["online"]) == (0, True)
+    told: list[bytes] = []
+    waiting = threading.Thread(target=lambda: told.append(next(stream)))
+    waiting.start()
+    stage.session.join("Ben")
+    waiting.join(5)
+    assert [s["name"] for s in data_of(told[0])["seats"]] == ["Ada", "Ben"]
+
+
+def data_of(message: bytes) -> dict:  # type: ignore[type-arg]
+    lines: Iterator[str] = iter(message.decode().splitlines())
+    return json.loads(next(line for line in lines if line.startswith("data: "))[6:])

@@ -1,0 +1,65 @@
+"""The page: join, play, the table view and the host's page, live in every browser."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from flask import Flask
+
+from companion.session import Declined, Session
+from web import guard, views
+from web.desk import Desk
+from web.ports import Equipment, Tray
+from web.stream import Streams
+
+__all__ = ["Equipment", "Tray", "create_app"]
+
+
+def create_app(
+    session: Session,
+    *,
+    tray: Tray | None = None,
+    equipment: Callable[[], Equipment] = Equipment,
+    press: Callable[[], Declined | None] | None = None,
+    join_url: Callable[[], str] | None = None,
+    name: str = "Dice Companion",
+    version: str = "",
+    allowed_hosts: Iterable[str] = (),
+) -> Flask:
+    """Make the page for one table.
+
+    Args:
+        session: Judges and keeps whatever people do.
+        tray: The camera's pictures and, where it is simulated, its throw.
+        equipment: How camera and button are, asked whenever a page is told.
+        press: What the on-screen button does; the session's own press unless given.
+        join_url: The address phones can open; without it, the address a page was opened by.
+        name: What the table is called.
+        version: The program's version, for /healthz.
+        allowed_hosts: Names the table may be called by besides addresses and home names.
+    """
+    here = Path(__file__).parent
+    app = Flask(
+        "web",
+        root_path=str(here),
+        static_folder=str(here / "static"),
+        template_folder=str(here / "templates"),
+    )
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    guard.install(app, allowed_hosts=allowed_hosts)
+    desk = Desk(
+        session=session,
+        tray=tray,
+        equipment=equipment,
+        press=press or session.press,
+        join_url=join_url or (lambda: ""),
+        name=name,
+        version=version,
+        epoch=secrets.token_hex(4),
+    )
+    app.extensions["streams"] = Streams(session, desk.render)
+    app.register_blueprint(views.blueprint(desk, app.extensions["streams"]))
+    views.install_errors(app, desk)
+    return app

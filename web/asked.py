@@ -1,0 +1,60 @@
+"""What a request asks for, field by field; nonsense is refused by name."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from flask import request
+
+from companion.engine import DieColour, Roll
+from web import guard
+from web.guard import Refused
+
+T = TypeVar("T")
+
+LONGEST_KEY = 64
+LONGEST_TOKEN = 16
+
+
+def body() -> dict[str, Any]:
+    """The JSON object that was sent."""
+    return guard.json_body(request)
+
+
+def want(asked: dict[str, Any], name: str, kind: type[T], *, longest: int | None = None) -> T:
+    """One field of a request, of its type.
+
+    Raises:
+        Refused: It is missing, of another type or too long.
+    """
+    value = asked.get(name)
+    words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list"}
+    if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
+        raise Refused(400, "BAD_REQUEST", f"{name}: expected {words.get(kind, 'an object')}")
+    if longest is not None and isinstance(value, str) and len(value) > longest:
+        raise Refused(400, "BAD_REQUEST", f"{name}: expected at most {longest} characters")
+    return value
+
+
+def key(asked: dict[str, Any]) -> str:
+    """The idempotency key of a request, empty for none."""
+    return want(asked, "key", str, longest=LONGEST_KEY) if "key" in asked else ""
+
+
+def typed_roll(asked: dict[str, Any]) -> Roll:
+    """The dice somebody entered; whether they are the dice in play the judge says."""
+    white, coloured = want(asked, "white", list), want(asked, "colour", dict)
+    values = [*white, *coloured.values()]
+    if not all(isinstance(v, int) and not isinstance(v, bool) for v in values):
+        raise Refused(400, "BAD_REQUEST", "a die: expected a whole number")
+    names = {colour.value: colour for colour in DieColour if colour is not DieColour.WHITE}
+    if len(white) != 2 or not set(coloured) <= set(names):
+        raise Refused(400, "BAD_REQUEST", "dice: expected two white ones and the colours in play")
+    return Roll.of((white[0], white[1]), {names[c]: v for c, v in coloured.items()})
+
+
+def box(asked: dict[str, Any]) -> str | None:
+    """The box of an answer; null, and nothing else, is a pass."""
+    if "box" not in asked or asked["box"] == "":
+        raise Refused(400, "BAD_REQUEST", "box: expected a text or null")
+    return None if asked["box"] is None else want(asked, "box", str, longest=LONGEST_TOKEN)

@@ -1,0 +1,146 @@
+"""What every request passes first and every answer last: host, origin, JSON, cookies, headers."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Flask, Request, Response, request
+from werkzeug.exceptions import HTTPException
+
+BODY_BYTES = 16 * 1024
+"""The longest body of a request: the longest honest one, a typed roll, has under 200."""
+
+SEAT_COOKIE = "dice_companion_seat"
+BROWSER_COOKIE = "dice_companion_browser"
+COOKIE_AGE_S = 30 * 24 * 3600
+"""A month: a game may be taken up another evening."""
+
+HOME_DOMAINS = ("local", "localhost", "lan", "home", "internal", "home.arpa", "fritz.box")
+"""Names that only a home network's own name service gives out, never a stranger's."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'none'; object-src 'none'; "
+        "form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+}
+
+
+class Refused(Exception):
+    """A request that is turned away: HTTP status, a code for programs, a sentence for people."""
+
+    def __init__(self, status: int, code: str, message: str) -> None:
+        super().__init__(message)
+        self.status, self.code, self.message = status, code, message
+
+
+def is_home_host(host: str, allowed: Iterable[str] = ()) -> bool:
+    """Whether a Host header names this table.
+
+    An address, a bare name or a home network's name is fine: none of them can be pointed here
+    by a stranger's name service, which is how DNS rebinding works.
+    """
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if not name:
+        return False
+    try:
+        ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        if name in {each.casefold() for each in allowed}:
+            return True
+        return "." not in name or name.endswith(tuple(f".{each}" for each in HOME_DOMAINS))
+    return True
+
+
+def is_same_origin(origin: str, host: str) -> bool:
+    """Whether an Origin header names the host that was asked."""
+    parts = urlsplit(origin)
+    return parts.scheme in ("http", "https") and parts.netloc.casefold() == host.casefold()
+
+
+def install(app: Flask, *, allowed_hosts: Iterable[str] = ()) -> None:
+    """Put the guard before and after every view."""
+    app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES
+    allowed = tuple(allowed_hosts)
+
+    @app.before_request
+    def check() -> None:
+        if not is_home_host(request.headers.get("Host", ""), allowed):
+            raise Refused(400, "BAD_HOST", "This name is not the table's: use its address.")
+        if request.method not in ("GET", "HEAD", "OPTIONS"):
+            check_write(request)
+
+    @app.after_request
+    def protect(response: Response) -> Response:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        if "Cache-Control" not in response.headers:
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def check_write(asked: Request) -> None:
+    """Turn away writes that another site's page could have caused, and those too long."""
+    origin = asked.headers.get("Origin")
+    if origin is not None and not is_same_origin(origin, asked.headers.get("Host", "")):
+        raise Refused(403, "BAD_ORIGIN", "Only the table's own pages may do this.")
+    if asked.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        raise Refused(403, "BAD_ORIGIN", "Only the table's own pages may do this.")
+    if (asked.content_length or 0) > BODY_BYTES:
+        raise Refused(413, "TOO_LARGE", f"A request has at most {BODY_BYTES} bytes.")
+    if asked.mimetype != "application/json":
+        raise Refused(415, "NOT_JSON", "The request has to be JSON (application/json).")
+
+
+def json_body(asked: Request) -> dict[str, Any]:
+    """The request's body, an object.
+
+    Raises:
+        Refused: It is not JSON, or not an object.
+    """
+    try:
+        body = asked.get_json(silent=False)
+    except HTTPException as error:
+        if error.code == 413:
+            raise Refused(413, "TOO_LARGE", f"A request has at most {BODY_BYTES} bytes.") from error
+        raise Refused(400, "BAD_JSON", "The request is not JSON.") from error
+    except (RecursionError, ValueError) as error:
+        raise Refused(400, "BAD_JSON", "The request is not JSON.") from error
+    if not isinstance(body, dict):
+        raise Refused(400, "BAD_JSON", "The request has to be a JSON object.")
+    return body
+
+
+def browser_id(asked: Request) -> str | None:
+    """The random name of the asking browser; None for a program without cookies."""
+    name = asked.cookies.get(BROWSER_COOKIE, "")
+    return name if len(name) == 32 else None
+
+
+def set_browser_id(response: Response) -> None:
+    """Give a browser its random name, so that its streams can be counted."""
+    _set_cookie(response, BROWSER_COOKIE, secrets.token_hex(16))
+
+
+def set_seat(response: Response, token: str) -> None:
+    """Give a browser the proof of its seat."""
+    _set_cookie(response, SEAT_COOKIE, token)
+
+
+def drop_seat(response: Response) -> None:
+    """Take the proof of a seat back."""
+    response.delete_cookie(SEAT_COOKIE, httponly=True, samesite="Lax")
+
+
+def _set_cookie(response: Response, name: str, value: str) -> None:
+    response.set_cookie(name, value, max_age=COOKIE_AGE_S, httponly=True, samesite="Lax")

@@ -1,0 +1,313 @@
+"""The HTTP API, described (OpenAPI 3.1): what the pages use is what stands here."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from companion.engine import DieColour, End, Phase
+from companion.engine.dice import COLOURED
+from companion.engine.variants import PLANS
+
+Json = dict[str, Any]
+
+TEXT: Json = {"type": "string"}
+FLAG: Json = {"type": "boolean"}
+NUMBER: Json = {"type": "number"}
+WHOLE: Json = {"type": "integer"}
+FACE: Json = {"type": "integer", "minimum": 1, "maximum": 6}
+COLOUR: Json = {"type": "string", "enum": [colour.value for colour in COLOURED]}
+ANY_COLOUR: Json = {"type": "string", "enum": [colour.value for colour in DieColour]}
+TOKEN: Json = {"type": "string", "pattern": "^[A-Z]+[0-9]+$", "examples": ["R7", "GB10"]}
+SEAT: Json = {"type": "integer", "minimum": 0}
+
+
+def ref(name: str) -> Json:
+    """A schema by its name."""
+    return {"$ref": f"#/components/schemas/{name}"}
+
+
+def maybe(schema: Json) -> Json:
+    """A schema or null."""
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def many(schema: Json) -> Json:
+    """A list of a schema."""
+    return {"type": "array", "items": schema}
+
+
+def by_key(schema: Json) -> Json:
+    """An object whose every value follows a schema."""
+    return {"type": "object", "additionalProperties": schema}
+
+
+def thing(text: str = "", optional: tuple[str, ...] = (), /, **fields: Json) -> Json:
+    """An object with these fields and no others."""
+    return {
+        "type": "object",
+        **({"description": text} if text else {}),
+        "properties": fields,
+        "required": [name for name in fields if name not in optional],
+        "additionalProperties": False,
+    }
+
+
+POINT: Json = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
+
+SCHEMAS: Json = {
+    "Snapshot": thing(
+        "Everything a page shows, at one moment.",
+        me=thing("Who asks.", seat=maybe(SEAT), host=FLAG),
+        revision={**WHOLE, "description": "Number of the last kept event."},
+        version={**WHOLE, "description": "Rises with every change; counts anew in each epoch."},
+        epoch={**TEXT, "description": "Names this run of the program."},
+        table=ref("Table"),
+        seats=many(thing(seat=SEAT, name=TEXT, online=FLAG)),
+        game=maybe(ref("Game")),
+        tray=ref("Tray"),
+        announcement=maybe(ref("Announcement")),
+    ),
+    "Table": thing(
+        "",
+        name=TEXT,
+        join_url=TEXT,
+        language=TEXT,
+        camera={"type": "string", "enum": ["ok", "simulated", "none", "lost"]},
+        button={"type": "string", "enum": ["ok", "mock", "none", "lost"]},
+        on_screen_button=FLAG,
+        can_throw=FLAG,
+        typed_rolls={**FLAG, "description": "Dice are entered by hand: no camera sees them."},
+    ),
+    "Roll": thing(
+        "",
+        white={"type": "array", "items": FACE, "minItems": 2, "maxItems": 2},
+        colour=by_key(FACE),
+    ),
+    "Game": thing(
+        "",
+        number=WHOLE,
+        variant={"type": "string", "enum": list(PLANS)},
+        phase={"type": "string", "enum": [phase.value for phase in Phase]},
+        turn=WHOLE,
+        action={**WHOLE, "description": "The open action, 1 or 2; 0 while none is."},
+        active=SEAT,
+        first=SEAT,
+        roll=maybe(ref("Roll")),
+        typed={**FLAG, "description": "The roll was entered by hand."},
+        sums=maybe(thing("", white=WHOLE, colour=by_key(many(WHOLE)))),
+        rows=many(ref("Row")),
+        dice={**many(COLOUR), "description": "Colours still in play."},
+        closed=many(thing("", row=TEXT, colour=maybe(COLOUR), by=many(SEAT))),
+        waiting_for={**many(SEAT), "description": "Seats that have still to answer."},
+        closing={
+            **many(thing("", row=TEXT, seat=SEAT)),
+            "description": "Answers that close a row if they stand.",
+        },
+        closes_in_s={**maybe(NUMBER), "description": "When the open action closes by itself."},
+        miss_due={**FLAG, "description": "In action 2: a pass is a miss."},
+        players=many(ref("Player")),
+        over=FLAG,
+        end=maybe({"type": "string", "enum": [end.value for end in End]}),
+        end_text=TEXT,
+        winner_text=TEXT,
+        ranking=many(thing("", rank=WHOLE, seat=SEAT, total=WHOLE)),
+        winners=many(SEAT),
+    ),
+    "Row": thing(
+        "One printed row, its boxes from left to right.",
+        key=TEXT,
+        name=TEXT,
+        bonus=FLAG,
+        beside=many(TEXT),
+        lock=maybe(COLOUR),
+        boxes=many(thing("", token=TOKEN, number=WHOLE, colour=maybe(COLOUR))),
+    ),
+    "Player": thing(
+        "",
+        seat=SEAT,
+        name=TEXT,
+        sheet={**by_key(many(TOKEN)), "description": "Crossed boxes by row."},
+        locks=many(TEXT),
+        misses=WHOLE,
+        misses_most=WHOLE,
+        points=thing("", rows=by_key(WHOLE), minus=WHOLE, total=WHOLE),
+        answer=maybe(
+            thing(
+                "The answer in the open action: null for none yet, `box` null for a pass.",
+                box=maybe(TOKEN),
+                done=FLAG,
+            )
+        ),
+        legal=many(TOKEN),
+        lost={**many(TOKEN), "description": "Boxes that can never be crossed any more."},
+    ),
+    "Tray": thing(
+        "",
+        status={
+            "type": "string",
+            "enum": [
+                "ok",
+                "moving",
+                "empty",
+                "obstructed",
+                "cocked",
+                "missing",
+                "extra",
+                "uncertain",
+                "waiting",
+                "reading",
+                "old",
+                "none",
+                "lost",
+            ],
+        },
+        confirmable=FLAG,
+        text={**TEXT, "description": "One sentence on what the tray needs."},
+        note=maybe(TEXT),
+        frame={**WHOLE, "description": "Number of the picture for /api/frame.jpg."},
+        size={"type": "array", "items": WHOLE, "minItems": 2, "maxItems": 2},
+        dice=many(
+            thing(
+                "",
+                colour=maybe(ANY_COLOUR),
+                value=maybe(FACE),
+                confidence=NUMBER,
+                centre=POINT,
+                corners=many(POINT),
+                cocked=FLAG,
+                in_tray=FLAG,
+            )
+        ),
+        problems=many(thing("", code=TEXT, colour=maybe(ANY_COLOUR))),
+    ),
+    "Announcement": thing(
+        "",
+        number=WHOLE,
+        kind=TEXT,
+        headline=TEXT,
+        text=TEXT,
+        lines={**many(TEXT), "description": "The boxes a coloured die opens, row by row."},
+    ),
+    "Problem": thing(
+        "Why a request was turned away.",
+        ("ruling", "state"),
+        error={**TEXT, "description": "A code for programs."},
+        ruling={**maybe(TEXT), "description": "The ruling it rests on."},
+        message={**TEXT, "description": "A sentence for people."},
+        state=ref("Snapshot"),
+    ),
+    "Health": thing("", status=TEXT, version=TEXT, camera=TEXT, button=TEXT),
+    "Nothing": {"type": "object"},
+    "Join": thing("", name={**TEXT, "description": "At most 20 characters."}),
+    "Start": thing(
+        "",
+        ("variant", "first"),
+        variant={"type": "string", "enum": list(PLANS), "default": "base"},
+        first={**maybe(SEAT), "description": "Who begins; drawn by lot when null."},
+    ),
+    "Answer": thing(
+        "",
+        ("seat", "done", "key"),
+        seat={**maybe(SEAT), "description": "The caller's own; taken from the cookie anyway."},
+        turn=WHOLE,
+        action={"type": "integer", "enum": [1, 2]},
+        box={**maybe(TOKEN), "description": "Null is a pass."},
+        done={**FLAG, "description": "There is nothing more to change."},
+        key={**TEXT, "maxLength": 64, "description": "Random; a retry carries the same."},
+    ),
+    "Withdraw": thing(
+        "",
+        ("seat", "key"),
+        seat=maybe(SEAT),
+        turn=WHOLE,
+        action={"type": "integer", "enum": [1, 2]},
+        key={**TEXT, "maxLength": 64},
+    ),
+}
+
+
+def _content(media: str, schema: Json) -> Json:
+    return {"content": {media: {"schema": schema}}}
+
+
+def _problem(text: str) -> Json:
+    return {"description": text, **_content("application/json", ref("Problem"))}
+
+
+def _get(summary: str, media: str, schema: Json, **more: Json) -> Json:
+    answers = {"200": {"description": summary, **_content(media, schema)}, **more}
+    return {"get": {"summary": summary, "responses": answers}}
+
+
+def _post(summary: str, asked: str, **more: Json) -> Json:
+    answers: Json = {
+        "200": {"description": "Done.", **_content("application/json", ref("Snapshot"))},
+        "400": _problem("The request makes no sense."),
+        "403": _problem("Another site's page, or somebody else's seat."),
+        "409": _problem("It does not fit how things stand, such as a late mark."),
+        "413": _problem("The request is too long."),
+        "415": _problem("The request is not JSON."),
+        "422": _problem("The rules do not allow it."),
+        "503": _problem("The record of the game cannot be written; nothing was changed."),
+        **more,
+    }
+    body = {"required": True, **_content("application/json", ref(asked))}
+    return {"post": {"summary": summary, "requestBody": body, "responses": answers}}
+
+
+def _paths() -> Json:
+    html = {"type": "string"}
+    picture = _get("A picture of the tray.", "image/jpeg", {"type": "string", "format": "binary"})
+    picture["get"]["parameters"] = [
+        {
+            "name": "n",
+            "in": "query",
+            "required": False,
+            "schema": WHOLE,
+            "description": "The picture a snapshot names as tray.frame; the newest without it.",
+        }
+    ]
+    picture["get"]["responses"]["404"] = _problem("There is no such picture (any more).")
+    events = _get(
+        "Snapshots as Server-Sent Events: event `state`, id = version; a comment every 10 s. "
+        "A stream ends after 10 minutes; event `replaced` ends it earlier.",
+        "text/event-stream",
+        {"type": "string"},
+    )
+    events["get"]["responses"]["503"] = _problem("Too many streams; Retry-After says when.")
+    return {
+        "/": _get("The page to join and play.", "text/html", html),
+        "/table": _get("The table view, for a TV or a tablet.", "text/html", html),
+        "/host": _get("The host's page.", "text/html", html),
+        "/join.svg": _get("The page's address as a QR code.", "image/svg+xml", html),
+        "/healthz": _get("Whether the table answers.", "application/json", ref("Health")),
+        "/api/openapi.json": _get("This.", "application/json", {"type": "object"}),
+        "/api/state": _get("The snapshot now.", "application/json", ref("Snapshot")),
+        "/api/events": events,
+        "/api/frame.jpg": picture,
+        "/api/join": _post("Take a seat; the answer sets the seat's cookie.", "Join"),
+        "/api/leave": _post("Give the seat up; not in a game.", "Nothing"),
+        "/api/start": _post("Begin a game with everybody seated.", "Start"),
+        "/api/answer": _post("Cross a box in the open action, or pass.", "Answer"),
+        "/api/withdraw": _post("Take the answer back.", "Withdraw"),
+        "/api/press": _post("The on-screen button: confirm the roll.", "Nothing"),
+        "/api/throw": _post("Throw the dice of the simulated tray.", "Nothing"),
+        "/api/roll": _post("Confirm a roll entered by hand.", "Roll"),
+        "/api/end": _post("End the game early.", "Nothing"),
+        "/api/rematch": _post("Begin the next game; the next seat begins.", "Nothing"),
+        "/api/say": _post("Repeat the last announcement.", "Nothing"),
+    }
+
+
+def document(version: str) -> Json:
+    """The whole description."""
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Dice Companion",
+            "version": version or "0",
+            "description": "A table on the home network: who sits there, the dice, the sheets.",
+        },
+        "paths": _paths(),
+        "components": {"schemas": SCHEMAS},
+    }

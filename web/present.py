@@ -1,0 +1,257 @@
+"""The table as plain values for pages and programs: one snapshot, pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from companion.announcer import (
+    Announcement,
+    colour_choices,
+    end_sentence,
+    tray_sentence,
+    winner_sentence,
+)
+from companion.engine import DieColour, GameState, Phase, Plan
+from companion.phrases import Phrases
+from companion.ports import TrayView
+from companion.session import View
+from companion.table import Game, Table
+from web.ports import Equipment
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a snapshot says about the table besides the session's view.
+
+    Attributes:
+        epoch: Names this run of the program: versions count from 1 again after a restart.
+        name: What the table is called.
+        join_url: The address phones can open.
+    """
+
+    epoch: str
+    name: str
+    join_url: str
+    equipment: Equipment
+    can_throw: bool
+
+
+def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> Json:
+    """Everything a page shows, the caller's own seat left out."""
+    return {
+        "revision": view.table.revision,
+        "version": view.version,
+        "epoch": setting.epoch,
+        "table": _table(setting, phrases),
+        "seats": [
+            {"seat": seat.number, "name": seat.name, "online": seat.number in view.online}
+            for seat in view.table.seats
+        ],
+        "game": _game(view, phrases, now_s) if view.table.game else None,
+        "tray": _tray(view.tray, view.table.game, phrases),
+        "announcement": _announcement(view.announcement, view, phrases),
+    }
+
+
+def me(view: View, seat: int | None) -> Json:
+    """Who asks: their seat, or None. Everybody at the table may do what the host's page does."""
+    return {"seat": seat if seat is not None and view.table.seat(seat) else None, "host": True}
+
+
+def _table(setting: Setting, phrases: Phrases) -> Json:
+    equipment = setting.equipment
+    return {
+        "name": setting.name,
+        "join_url": setting.join_url,
+        "language": phrases.language,
+        "camera": equipment.camera,
+        "button": equipment.button,
+        "on_screen_button": equipment.on_screen_button,
+        "can_throw": setting.can_throw,
+        "typed_rolls": equipment.typed_rolls,
+    }
+
+
+def _game(view: View, phrases: Phrases, now_s: float) -> Json:
+    game = view.table.game
+    assert game is not None
+    state, names = game.state, view.table.names
+    is_over = state.phase is Phase.OVER
+    ranking = state.ranking if is_over else ()
+    closes_in_s = None
+    if view.closes_at_s is not None:
+        closes_in_s = round(max(0.0, view.closes_at_s - now_s), 2)
+    return {
+        "number": game.number,
+        "variant": state.plan.name,
+        "phase": state.phase.value,
+        "turn": state.turn,
+        "action": state.action,
+        "active": game.seats[state.active],
+        "first": game.seats[state.first],
+        "roll": _roll(state),
+        "typed": game.typed and state.roll is not None,
+        "sums": _sums(state),
+        "rows": _rows(state.plan, phrases),
+        "dice": [colour.value for colour in state.dice],
+        "closed": [
+            {
+                "row": state.plan.rows[closing.row].key,
+                "colour": _value(state.plan.rows[closing.row].lock),
+                "by": [game.seats[player] for player in closing.players],
+            }
+            for closing in state.closed
+        ],
+        "waiting_for": [game.seats[player] for player in state.waiting_for],
+        "closing": _closing(game),
+        "closes_in_s": closes_in_s,
+        "miss_due": state.phase is Phase.ACTION2 and not state.marked,
+        "players": [_player(game, player, view.table) for player in range(state.players)],
+        "over": is_over,
+        "end": state.end.value if state.end else None,
+        "end_text": end_sentence(state, phrases, names) if is_over else "",
+        "winner_text": winner_sentence(state, phrases, names) if is_over else "",
+        "ranking": [
+            {"rank": rank, "seat": game.seats[p], "total": state.total(p)} for rank, p in ranking
+        ],
+        "winners": [game.seats[p] for rank, p in ranking if rank == 1],
+    }
+
+
+def _roll(state: GameState) -> Json | None:
+    if state.roll is None:
+        return None
+    coloured = {colour.value: value for colour, value in state.roll.coloured}
+    return {"white": list(state.roll.white), "colour": coloured}
+
+
+def _sums(state: GameState) -> Json | None:
+    roll = state.roll
+    if roll is None:
+        return None
+    in_play = (colour for colour in state.dice if colour in roll.colours)
+    return {
+        "white": roll.white_sum,
+        "colour": {colour.value: list(roll.colour_sums(colour)) for colour in in_play},
+    }
+
+
+def _rows(plan: Plan, phrases: Phrases) -> list[Json]:
+    return [
+        {
+            "key": row.key,
+            "name": phrases.row(row.name),
+            "bonus": row.is_bonus,
+            "beside": list(row.beside),
+            "lock": _value(row.lock),
+            "boxes": [
+                {
+                    "token": f"{row.key}{box.number}",
+                    "number": box.number,
+                    "colour": _value(box.colour),
+                }
+                for box in row.boxes
+            ],
+        }
+        for row in plan.rows
+    ]
+
+
+def _closing(game: Game) -> list[Json]:
+    """Answers that would close a row if they stand (E46)."""
+    plan = game.state.plan
+    if game.state.action == 0:
+        return []
+    return [
+        {"row": plan.rows[plan.row_of(answer)].key, "seat": game.seats[player]}
+        for player, answer in enumerate(game.state.answers)
+        if answer and answer & plan.last_boxes
+    ]
+
+
+def _player(game: Game, player: int, table: Table) -> Json:
+    state = game.state
+    plan, crosses = state.plan, state.crosses[player]
+    shut = 0
+    for closing in state.closed:
+        shut |= plan.row_bits[closing.row]
+    rows = state.points(player)
+    return {
+        "seat": game.seats[player],
+        "name": table.name(game.seats[player]),
+        "sheet": {
+            key: [f"{key}{number}" for number in numbers]
+            for key, numbers in plan.marks_of(crosses).items()
+        },
+        "locks": plan.locks_of(crosses),
+        "misses": state.misses[player],
+        "misses_most": plan.misses,
+        "points": {
+            "rows": rows,
+            "minus": plan.miss_points * state.misses[player],
+            "total": state.total(player),
+        },
+        "answer": _answer(game, player),
+        "legal": plan.name_of(state.legal(player)),
+        "lost": plan.name_of(plan.lost_boxes(crosses, shut)),
+    }
+
+
+def _answer(game: Game, player: int) -> Json | None:
+    answer = game.state.answers[player]
+    if game.state.action == 0 or answer is None:
+        return None
+    box = game.state.plan.tokens[answer] if answer else None
+    return {"box": box, "done": player in game.done}
+
+
+def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> Json:
+    roll_due = game is not None and game.state.phase is Phase.ROLL
+    return {
+        "status": tray.status,
+        "confirmable": tray.roll is not None and roll_due,
+        "text": tray_sentence(tray.status, tray.doubts, phrases),
+        "note": tray.note,
+        "frame": tray.frame,
+        "size": list(tray.size_wh),
+        "dice": [
+            {
+                "colour": die.colour,
+                "value": die.value,
+                "confidence": round(die.confidence, 3),
+                "centre": _point(die.centre),
+                "corners": [_point(corner) for corner in die.corners],
+                "cocked": die.cocked,
+                "in_tray": die.in_tray,
+            }
+            for die in tray.dice
+        ],
+        "problems": [{"code": doubt.code, "colour": doubt.colour} for doubt in tray.doubts],
+    }
+
+
+def _point(xy: tuple[float, float]) -> list[float]:
+    return [round(float(xy[0]), 1), round(float(xy[1]), 1)]
+
+
+def _announcement(said: Announcement | None, view: View, phrases: Phrases) -> Json | None:
+    if said is None:
+        return None
+    game = view.table.game
+    lines: list[str] = []
+    if said.kind == "roll" and game is not None and game.state.roll is not None:
+        lines = colour_choices(game.state, phrases)
+    return {
+        "number": view.announced,
+        "kind": said.kind,
+        "headline": said.headline,
+        "text": said.text,
+        "lines": lines,
+    }
+
+
+def _value(colour: DieColour | None) -> str | None:
+    return None if colour is None else colour.value

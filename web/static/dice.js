@@ -1,0 +1,67 @@
+// Dice and row signs, drawn: a row is told by letter and shape as well as by colour.
+import { el, svg } from "./dom.js";
+import { t } from "./words.js";
+
+const PIPS = {
+  1: [[30, 30]],
+  2: [[17, 17], [43, 43]],
+  3: [[16, 16], [30, 30], [44, 44]],
+  4: [[17, 17], [43, 17], [17, 43], [43, 43]],
+  5: [[16, 16], [44, 16], [30, 30], [16, 44], [44, 44]],
+  6: [[17, 15], [43, 15], [17, 30], [43, 30], [17, 45], [43, 45]],
+};
+
+/** A die's face; without a value an empty place that waits for one. */
+export function die(colour, value) {
+  const label = value ? t("die", { colour: t(`colour.${colour}`), value }) : null;
+  const face = svg(
+    "svg",
+    {
+      viewBox: "0 0 60 60",
+      class: `die is-${colour}${value ? "" : " is-empty"}`,
+      ...(label ? { role: "img", "aria-label": label } : { "aria-hidden": "true" }),
+    },
+    svg("rect", { x: 2, y: 2, width: 56, height: 56, rx: 13, class: "die-body" }),
+  );
+  for (const [cx, cy] of PIPS[value] ?? []) face.append(svg("circle", { cx, cy, r: 5.8 }));
+  return face;
+}
+
+const SHAPES = {
+  red: () => svg("circle", { cx: 20, cy: 20, r: 17 }),
+  yellow: () => svg("path", { d: "M20 2 38 36H2Z", "stroke-linejoin": "round" }),
+  green: () => svg("rect", { x: 4, y: 4, width: 32, height: 32, rx: 3 }),
+  blue: () => svg("path", { d: "M20 1 39 20 20 39 1 20Z" }),
+};
+
+/** A row's sign: its letters in its shape; bonus rows have both neighbours' letters in a pill. */
+export function sign(row) {
+  const colour = row.lock;
+  const picture = svg("svg", { viewBox: "0 0 40 40", class: "sign", "aria-hidden": "true" });
+  picture.append(colour ? SHAPES[colour]() : svg("rect", { x: 1, y: 7, width: 38, height: 26, rx: 13 }));
+  const text = svg("text", { x: 20, y: colour === "yellow" ? 32 : 27, "text-anchor": "middle" });
+  text.textContent = row.key;
+  text.setAttribute("class", row.key.length > 1 ? "sign-small" : colour === "yellow" ? "sign-low" : "");
+  picture.append(text);
+  return picture;
+}
+
+export function lockIcon() {
+  return svg(
+    "svg",
+    { viewBox: "0 0 24 24", class: "lock-icon", "aria-hidden": "true" },
+    svg("path", { d: "M7 10V7.5a5 5 0 0 1 10 0V10", fill: "none", "stroke-width": 2.6 }),
+    svg("rect", { x: 4.5, y: 10, width: 15, height: 11, rx: 3 }),
+  );
+}
+
+/** The six places of a roll in a fixed order; dice that left are left out. */
+export function rollOf(game) {
+  const { roll, dice } = game;
+  const places = [
+    ["white", roll?.white[0]],
+    ["white", roll?.white[1]],
+    ...dice.map((colour) => [colour, roll?.colour[colour]]),
+  ];
+  return places.map(([colour, value]) => el("span", { class: `place is-${colour}` }, die(colour, value)));
+}

@@ -1,0 +1,64 @@
+// Small tools to build elements; text is only ever set as text.
+const SVG = "http://www.w3.org/2000/svg";
+
+export const $ = (id) => document.getElementById(id);
+
+/** An element with attributes and children; `class` and `text` are short forms. */
+export function el(tag, attributes = {}, ...children) {
+  return fill(document.createElement(tag), attributes, children);
+}
+
+export function svg(tag, attributes = {}, ...children) {
+  return fill(document.createElementNS(SVG, tag), attributes, children);
+}
+
+function fill(node, attributes, children) {
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name === "text") node.textContent = value;
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+/** Set text only when it changes: live regions speak on every write. */
+export function say(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+export function show(node, is) {
+  if (node.hasAttribute("hidden") === is) node.toggleAttribute("hidden", !is); // SVG has no .hidden
+}
+
+export function attribute(node, name, value) {
+  if (value === null || value === false) {
+    if (node.hasAttribute(name)) node.removeAttribute(name);
+  } else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
+}
+
+/** Replace children only when what they show differs. */
+export function redraw(node, signature, make) {
+  const text = JSON.stringify(signature);
+  if (node.dataset.shows === text) return;
+  node.dataset.shows = text;
+  node.replaceChildren(...make());
+}
+
+/** A button that cannot be set off twice by one nervous finger. */
+export function onPress(button, act) {
+  button.addEventListener("click", async () => {
+    if (button.getAttribute("aria-busy") === "true") return;
+    button.setAttribute("aria-busy", "true");
+    try {
+      await act();
+    } finally {
+      button.removeAttribute("aria-busy");
+    }
+  });
+}
+
+export function random() {
+  const bytes = crypto.getRandomValues(new Uint8Array(12)); // randomUUID needs https
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

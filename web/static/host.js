@@ -1,0 +1,97 @@
+// The host's page: start, dice by hand, end early, play again.
+import { die } from "./dice.js";
+import { $, el, onPress, redraw, say, show } from "./dom.js";
+import { now, onLine, onState, post, start } from "./live.js";
+import { t } from "./words.js";
+
+function draw(state) {
+  const { game, seats, table, tray } = state;
+  const nameOf = (seat) => seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const isRunning = game !== null && !game.over;
+  say($("game-text"), gameText(game, nameOf));
+  show($("start-form"), !isRunning);
+  show($("rematch"), game?.over ?? false);
+  show($("end"), isRunning);
+  redraw($("first"), seats, () => [
+    el("option", { value: "", text: t("host.lot") }),
+    ...seats.map((seat) => el("option", { value: seat.seat, text: seat.name })),
+  ]);
+  say($("tray-text"), game?.action ? "" : tray.text);
+  show($("throw"), table.can_throw);
+  show($("confirm"), table.on_screen_button && !table.typed_rolls);
+  $("throw").disabled = (game?.action ?? 0) > 0;
+  $("confirm").disabled = game?.phase !== "roll";
+  say($("said"), state.announcement?.text ?? "");
+  drawFaces(game);
+  redraw($("seats"), seats, () =>
+    seats.map((seat) => el("li", { class: seat.online ? "is-here" : "" }, el("bdi", { text: seat.name }), el("span", { class: "note", text: seat.online ? "" : t("lobby.away") }))),
+  );
+  if (!seats.length) redraw($("seats"), "none", () => [el("li", {}, el("span", { text: t("table.empty") }))]);
+  redraw($("parts"), table, () => [
+    ...fact("host.camera", t(`host.equipment.${table.camera}`)),
+    ...fact("host.button", t(`host.equipment.${table.button}`)),
+    ...fact("host.address", table.join_url || `${location.origin}/`),
+  ]);
+}
+
+const fact = (key, value) => [el("dt", { text: t(key) }), el("dd", { text: value })];
+
+function gameText(game, nameOf) {
+  if (game === null) return t("host.none");
+  if (game.over) return t("host.over", { number: game.number, text: game.winner_text });
+  return t("host.running", { number: game.number, turn: game.turn, name: nameOf(game.active) });
+}
+
+function drawFaces(game) {
+  const isDue = game?.phase === "roll";
+  show($("roll-form"), isDue);
+  say($("roll-lead"), t(isDue ? "host.roll_lead" : "host.roll_later"));
+  const places = [["white-1", "white", t("host.white1")], ["white-2", "white", t("host.white2")]];
+  for (const colour of game?.dice ?? []) places.push([colour, colour, t(`colour.${colour}`)]);
+  redraw($("faces"), [places, game?.turn, game?.number], () => places.map(([name, colour, label]) => faces(name, colour, label)));
+}
+
+function faces(name, colour, label) {
+  const choices = [1, 2, 3, 4, 5, 6].map((value) => {
+    const face = die(colour, value);
+    face.removeAttribute("role");
+    face.removeAttribute("aria-label");
+    face.setAttribute("aria-hidden", "true");
+    return el("label", {}, el("input", { type: "radio", name, value, "aria-label": `${label} ${value}` }), face);
+  });
+  return el("fieldset", { class: `faces is-${colour}` }, el("legend", { text: label }), el("div", {}, ...choices));
+}
+
+async function press(path, body = {}, where = "why") {
+  const answer = await post(path, body);
+  say($(where), answer === null ? t("why.unreachable") : answer.ok ? "" : answer.data.message ?? t("why.unknown"));
+}
+
+$("start-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const first = $("first").value;
+  const variant = document.querySelector("[name=variant]:checked").value;
+  press("/api/start", { variant, first: first === "" ? null : Number(first) });
+});
+$("roll-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const chosen = (name) => Number(new FormData(event.target).get(name) ?? 0);
+  const { dice } = now().game;
+  const white = [chosen("white-1"), chosen("white-2")];
+  const colour = Object.fromEntries(dice.map((each) => [each, chosen(each)]));
+  if ([...white, ...Object.values(colour)].includes(0)) return say($("roll-why"), t("host.roll_missing"));
+  press("/api/roll", { white, colour }, "roll-why");
+});
+onPress($("rematch"), () => press("/api/rematch"));
+onPress($("throw"), () => press("/api/throw"));
+onPress($("confirm"), () => press("/api/press"));
+onPress($("say"), () => press("/api/say"));
+$("end").addEventListener("click", () => $("end-dialog").showModal());
+$("end-no").addEventListener("click", () => $("end-dialog").close());
+onPress($("end-yes"), async () => {
+  $("end-dialog").close();
+  await press("/api/end");
+});
+onLine((up) => show($("offline"), !up));
+onState(draw);
+start();

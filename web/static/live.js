@@ -1,0 +1,154 @@
+// The line to the table: one stream of snapshots, a watchdog, and polling where streams fail.
+import { random } from "./dom.js";
+
+const WATCHDOG_MS = 30_000; // three heartbeats
+const POLL_MS = 5_000;
+const HIDDEN_MS = 30_000; // a page nobody sees gives its place back
+const REQUEST_MS = 6_000;
+const RETRY_MS = 1_500;
+
+let state = null;
+let source = null;
+let heardAt = 0;
+let isUp = true;
+let pollTimer = 0;
+let hiddenTimer = 0;
+const stateListeners = [];
+const lineListeners = [];
+
+export const now = () => state;
+
+export function onState(listener) {
+  stateListeners.push(listener);
+  if (state) listener(state);
+}
+
+/** Told true when the table answers again and false when it does not. */
+export function onLine(listener) {
+  lineListeners.push(listener);
+}
+
+export function start() {
+  open();
+  setInterval(watch, 1_000);
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hiddenTimer);
+    if (document.visibilityState === "visible") open();
+    else hiddenTimer = setTimeout(shut, HIDDEN_MS);
+  });
+  // iOS drops streams of sleeping pages without a word: whatever wakes a page opens a new one
+  addEventListener("pageshow", (event) => event.persisted && open());
+  addEventListener("online", open);
+  addEventListener("offline", () => line(false));
+  addEventListener("pagehide", shut);
+}
+
+/** Open the stream anew, as after taking a seat. */
+export function open() {
+  shut();
+  heardAt = Date.now();
+  source = new EventSource("/api/events");
+  const own = source;
+  own.addEventListener("state", (event) => own === source && heard(JSON.parse(event.data)));
+  own.addEventListener("beat", () => own === source && heard(null));
+  own.addEventListener("replaced", () => own === source && fallBack());
+  own.addEventListener("error", () => {
+    if (own !== source) return;
+    if (own.readyState === EventSource.CLOSED) fallBack();
+    else poll(); // the browser tries again by itself; meanwhile ask whether the table is there
+  });
+}
+
+function shut() {
+  source?.close();
+  source = null;
+  clearTimeout(pollTimer);
+  pollTimer = 0;
+}
+
+function watch() {
+  if (source && Date.now() - heardAt > WATCHDOG_MS) fallBack();
+}
+
+function fallBack() {
+  shut();
+  poll();
+}
+
+async function poll() {
+  clearTimeout(pollTimer);
+  const answer = await request("GET", "/api/state");
+  if (answer?.ok) accept(answer.data);
+  line(answer !== null);
+  clearTimeout(pollTimer);
+  const isStreaming = source?.readyState === EventSource.OPEN;
+  if (!isStreaming && document.visibilityState === "visible") {
+    pollTimer = setTimeout(poll, isUp ? POLL_MS : RETRY_MS);
+  }
+}
+
+function heard(snapshot) {
+  heardAt = Date.now();
+  clearTimeout(pollTimer);
+  pollTimer = 0;
+  line(true);
+  if (snapshot) accept(snapshot);
+}
+
+function line(up) {
+  if (up === isUp) return;
+  isUp = up;
+  for (const listener of lineListeners) listener(up);
+}
+
+function accept(snapshot) {
+  // answers and stream messages may overtake each other; after a restart versions begin anew
+  if (state && snapshot.epoch === state.epoch && snapshot.version < state.version) return;
+  state = snapshot;
+  for (const listener of stateListeners) listener(state);
+}
+
+async function request(method, path, body) {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), REQUEST_MS);
+  try {
+    const response = await fetch(path, {
+      method,
+      headers: body ? { "Content-Type": "application/json" } : {},
+      body: body ? JSON.stringify(body) : undefined,
+      signal: stop.signal,
+      cache: "no-store",
+    });
+    const data = await response.json().catch(() => ({}));
+    return { ok: response.ok, status: response.status, data };
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Ask the table for something. Null: it could not be reached. */
+export async function post(path, body = {}) {
+  const answer = await request("POST", path, body);
+  line(answer !== null);
+  if (answer === null) {
+    if (!pollTimer) pollTimer = setTimeout(poll, RETRY_MS);
+    return null;
+  }
+  const snapshot = answer.ok ? answer.data : answer.data.state;
+  if (snapshot?.version !== undefined) accept(snapshot);
+  return answer;
+}
+
+/** Ask again with the same key until the table answers, as long as `isWanted`. */
+export async function postSurely(path, body, isWanted) {
+  const keyed = { ...body, key: random() };
+  for (;;) {
+    const answer = await post(path, keyed);
+    // the table's disk may be busy for a moment: that too is worth another try
+    if (answer !== null && answer.status !== 503) return answer;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    if (!isWanted()) return null;
+  }
+}

@@ -1,0 +1,23 @@
+// The end of a game: who came where, and what each row gave.
+import { el } from "./dom.js";
+import { t } from "./words.js";
+
+/** The ranking as list items, the best first. */
+export function podium(game, nameOf, own = null) {
+  return game.ranking.map(({ rank, seat, total }) => {
+    const player = game.players.find((each) => each.seat === seat);
+    const rows = game.rows.filter((row) => row.lock);
+    const parts = rows.map((row) =>
+      el("span", { class: `part is-${row.lock}` }, el("span", { class: "sr", text: `${row.name} ` }), String(player.points.rows[row.lock])),
+    );
+    if (player.points.minus) parts.push(el("span", { class: "part is-minus", text: `−${player.points.minus}` }));
+    return el(
+      "li",
+      { class: `rank-${Math.min(rank, 4)}${seat === own ? " is-me" : ""}` },
+      el("span", { class: "rank", text: t("over.rank", { rank }) }),
+      el("bdi", { class: "who", text: nameOf(seat) }),
+      el("b", { class: "points", text: t("over.points", { total }) }),
+      el("span", { class: "parts" }, ...parts),
+    );
+  });
+}

@@ -1,0 +1,284 @@
+// A player's page: take a seat, wait for the others, then the sheet.
+import { rollOf } from "./dice.js";
+import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
+import { now, onLine, onState, open, post, postSurely, start } from "./live.js";
+import { podium } from "./over.js";
+import { Sheet } from "./sheet.js";
+import { all, capital, t } from "./words.js";
+
+const WHY_MS = 7_000;
+const GUARD_MS = 600; // a second tap meant for what the button was a moment ago does nothing
+
+const sheet = new Sheet($("sheet"), tapped);
+let wish = null; // what this page asked for and the table has not answered yet
+let isSending = false;
+let isUp = true;
+let whyTimer = 0;
+let doneChangedAt = 0;
+let seesSheet = 0; // number of the finished game whose sheet is looked at
+let toldNumber = 0;
+
+// -- showing ---------------------------------------------------------------------------------
+
+function draw(state) {
+  const { game, me } = state;
+  const isSeated = me.seat !== null;
+  const mine = game?.players.find((player) => player.seat === me.seat) ?? null;
+  show($("join"), !isSeated);
+  show($("lobby"), isSeated && !mine);
+  show($("game"), isSeated && mine !== null);
+  document.body.classList.toggle("is-playing", isSeated && mine !== null);
+  if (!isSeated) drawJoin(state);
+  else if (!mine) drawLobby(state);
+  else drawGame(state, game, mine);
+  const announced = state.announcement;
+  if (announced && announced.number !== toldNumber) {
+    if (toldNumber || isSeated) say($("said"), announced.text);
+    toldNumber = announced.number;
+  }
+}
+
+function drawJoin({ seats, game }) {
+  const names = seats.map((seat) => seat.name);
+  const text = names.length ? t("join.seated", { names: all(names) }) : t("join.nobody");
+  say($("join-seats"), game && !game.over ? `${text} ${t("join.running")}` : text);
+}
+
+function drawLobby({ seats, game, me }) {
+  const own = seats.find((seat) => seat.seat === me.seat);
+  const isRunning = game !== null && !game.over;
+  say($("lobby-lead"), t(isRunning ? "lobby.running" : "lobby.welcome", { name: own?.name ?? "" }));
+  redraw($("lobby-seats"), [seats, me.seat], () =>
+    seats.map((seat) =>
+      el(
+        "li",
+        { class: seat.online ? "is-here" : "" },
+        el("bdi", { text: seat.name }),
+        el("span", { class: "note", text: seat.seat === me.seat ? t("lobby.you") : seat.online ? "" : t("lobby.away") }),
+      ),
+    ),
+  );
+  show($("lobby-game"), !isRunning);
+  show($("leave"), true);
+}
+
+function drawGame(state, game, mine) {
+  const nameOf = (seat) => state.seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const answer = currentAnswer(game, mine);
+  const isMyMove = mayAnswer(game, mine);
+  drawPlayers(state, game);
+  say($("status"), sentence(state, game, mine, answer, nameOf));
+  drawStrip(state, game);
+  sheet.update(game, mine, answer, nameOf);
+  attribute($("sheet"), "data-open", isMyMove ? "yes" : null);
+  drawBottom(game, mine, answer, isMyMove);
+  show($("over"), game.over && seesSheet !== game.number);
+  if (game.over) {
+    say($("over-why"), game.end_text);
+    redraw($("podium"), [game.ranking, game.players, state.seats], () => podium(game, nameOf, mine.seat));
+  }
+}
+
+function drawPlayers(state, game) {
+  redraw($("players"), [game.players.map((p) => [p.name, p.answer, p.points.total]), game.active, game.waiting_for, game.phase, state.seats], () =>
+    game.players.map((player) => {
+      const isWaited = game.waiting_for.includes(player.seat);
+      const isThrowing = game.phase === "roll" && game.active === player.seat;
+      const hasAnswered = player.answer !== null;
+      const mark = isWaited ? "…" : isThrowing ? "…" : hasAnswered ? "✓" : "";
+      const word = isWaited ? t("players.waited") : isThrowing ? t("players.throws") : hasAnswered ? t("players.answered") : "";
+      const isOnline = state.seats.find((seat) => seat.seat === player.seat)?.online;
+      return el(
+        "li",
+        { class: `${game.active === player.seat ? "is-active " : ""}${isWaited || isThrowing ? "is-waited " : ""}${isOnline ? "" : "is-away"}` },
+        el("bdi", { text: player.name }),
+        el("span", { class: "mark", "aria-hidden": "true", text: mark }),
+        el("span", { class: "sr", text: `${game.active === player.seat ? `, ${t("players.active")}` : ""}${word ? `, ${word}` : ""}` }),
+      );
+    }),
+  );
+}
+
+function sentence(state, game, mine, answer, nameOf) {
+  const active = nameOf(game.active);
+  const isMine = game.active === mine.seat;
+  const white = game.sums?.white;
+  if (game.over) return `${t("over.title")}. ${game.winner_text}`;
+  if (game.phase === "roll") return rollSentence(state, active, isMine);
+  if (game.phase === "action2" && !isMine) return t("say.action2.other", { name: active });
+  if (answer === null) {
+    if (game.phase === "action1") return t(mine.legal.length ? "say.action1" : "say.action1.none", { sum: white });
+    const miss = game.miss_due ? ` ${t("say.miss")}` : "";
+    return t(mine.legal.length ? "say.action2" : "say.action2.none") + miss;
+  }
+  const box = answer.box ? boxName(game, answer.box) : null;
+  if (game.closing.some((each) => each.seat !== mine.seat) && !answer.done) {
+    const by = game.closing.find((each) => each.seat !== mine.seat);
+    return t("say.closing", { name: nameOf(by.seat), row: rowName(game, by.row) });
+  }
+  const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
+  const chosen = box ? t(answer.done ? "say.crossed" : "say.tapped", { box: capital(box) }) : t("say.passed");
+  return waiting.length ? `${chosen} ${t("say.waiting", { names: all(waiting) })}` : chosen;
+}
+
+function rollSentence({ tray, table }, active, isMine) {
+  if (table.typed_rolls) return t(isMine ? "say.roll.typed" : "say.roll.typed.other", { name: active });
+  if (tray.confirmable) return t(isMine ? "say.roll.confirm" : "say.roll.confirm.other", { name: active });
+  if (["waiting", "old", "none"].includes(tray.status)) return t(isMine ? "say.roll" : "say.roll.other", { name: active });
+  return tray.text;
+}
+
+function drawStrip({ table, tray }, game) {
+  const isRoll = game.phase === "roll";
+  const hasButtons = isRoll && (table.can_throw || table.on_screen_button) && !table.typed_rolls;
+  show($("tray-buttons"), hasButtons);
+  show($("throw"), table.can_throw);
+  show($("confirm"), table.on_screen_button);
+  $("confirm").classList.toggle("is-ready", tray.confirmable);
+  $("throw").classList.toggle("is-ready", !tray.confirmable);
+  $("strip").dataset.phase = game.phase;
+  say($("sum"), game.sums ? String(game.sums.white) : "");
+  attribute($("sum"), "aria-label", game.sums ? t("game.white_sum", { sum: game.sums.white }) : null);
+  attribute($("sum"), "role", game.sums ? "img" : null);
+  show($("dice"), !hasButtons);
+  redraw($("dice"), [game.roll, game.dice], () => rollOf(game));
+}
+
+function drawBottom(game, mine, answer, isMyMove) {
+  redraw($("misses"), [mine.misses, mine.misses_most], () =>
+    Array.from({ length: mine.misses_most }, (_, i) => el("span", { class: i < mine.misses ? "miss is-taken" : "miss" })),
+  );
+  attribute($("misses"), "aria-label", t("game.misses", { count: mine.misses, most: mine.misses_most, minus: mine.points.minus }));
+  say($("total"), String(mine.points.total));
+  const button = $("done");
+  const label = isMyMove && answer?.box ? t("done") : isMyMove && answer?.done ? t("passed") : t("pass");
+  if (button.textContent !== label || button.disabled === isMyMove) doneChangedAt = Date.now();
+  say(button, label);
+  button.disabled = !isMyMove || Boolean(answer?.done);
+  button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box);
+}
+
+const rowOf = (game, token) => game.rows.find((row) => row.boxes.some((box) => box.token === token));
+const rowName = (game, key) => game.rows.find((row) => row.key === key).name;
+
+function boxName(game, token) {
+  const row = rowOf(game, token);
+  return `${row.name} ${row.boxes.find((box) => box.token === token).number}`;
+}
+
+// -- answering -------------------------------------------------------------------------------
+
+function mayAnswer(game, mine) {
+  if (game.over || game.action === 0) return false;
+  return game.action === 1 || game.active === mine.seat;
+}
+
+const isFor = (each, game) => each !== null && each.number === game.number && each.turn === game.turn && each.action === game.action;
+
+/** The answer as this page knows it: what was just tapped counts until the table says otherwise. */
+function currentAnswer(game, mine) {
+  if (!isFor(wish, game)) return mine.answer;
+  return wish.isBack ? null : { box: wish.box, done: wish.done };
+}
+
+function tapped(token) {
+  const { game, me } = now();
+  const mine = game.players.find((player) => player.seat === me.seat);
+  if (!mayAnswer(game, mine)) {
+    explain(t(game.over ? "why.over" : game.action === 2 ? "why.not_yours" : "why.no_roll"));
+    return;
+  }
+  const answer = currentAnswer(game, mine);
+  if (answer?.box === token) ask({ isBack: true });
+  else ask({ box: token, done: false }, mine.legal.includes(token));
+}
+
+function pressDone() {
+  if (Date.now() - doneChangedAt < GUARD_MS) return;
+  const { game, me } = now();
+  const mine = game?.players.find((player) => player.seat === me.seat);
+  if (!mine || !mayAnswer(game, mine)) return;
+  ask({ box: currentAnswer(game, mine)?.box ?? null, done: true });
+}
+
+/** Ask for an answer; it shows at once unless the sheet already knows better. */
+async function ask(what, isShown = true) {
+  const { game } = now();
+  const own = { box: null, done: false, isBack: false, ...what, number: game.number, turn: game.turn, action: game.action };
+  explain("");
+  if (!isShown) {
+    settle(await send(own, () => isFor(own, now().game)), own);
+    return;
+  }
+  wish = own;
+  draw(now());
+  if (isSending) return; // the newest wish is sent when the one under way is answered
+  isSending = true;
+  while (wish !== null) {
+    const sent = wish;
+    const answer = await send(sent, () => wish === sent && isFor(sent, now().game));
+    if (wish !== sent) continue;
+    wish = null;
+    settle(answer, sent);
+  }
+  isSending = false;
+}
+
+function send(each, isWanted) {
+  const where = { turn: each.turn, action: each.action };
+  if (each.isBack) return postSurely("/api/withdraw", where, isWanted);
+  return postSurely("/api/answer", { ...where, box: each.box, done: each.done }, isWanted);
+}
+
+function settle(answer, sent) {
+  if (answer === null) explain(t("why.too_late"));
+  else if (!answer.ok) explain(answer.data.message ?? t("why.unknown"));
+  draw(now());
+}
+
+function explain(text) {
+  clearTimeout(whyTimer);
+  $("why").textContent = "";
+  if (!text) return;
+  requestAnimationFrame(() => say($("why"), text)); // the same sentence again is told again
+  whyTimer = setTimeout(() => say($("why"), ""), WHY_MS);
+}
+
+// -- buttons ---------------------------------------------------------------------------------
+
+async function press(path, where, body = {}) {
+  const answer = await post(path, body);
+  const text = answer === null ? t("why.unreachable") : answer.ok ? "" : answer.data.message ?? t("why.unknown");
+  if (where === "why") explain(text);
+  else say($(where), text);
+  return Boolean(answer?.ok);
+}
+
+$("join-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const name = $("name").value.trim();
+  const button = event.submitter ?? event.target.querySelector("button");
+  button.setAttribute("aria-busy", "true");
+  if (await press("/api/join", "join-why", { name })) {
+    open(); // the stream has to know the new seat
+    $("name").value = "";
+  } else $("name").focus();
+  button.removeAttribute("aria-busy");
+});
+onPress($("start"), () => press("/api/start", "lobby-why", { variant: document.querySelector("[name=variant]:checked").value }));
+onPress($("leave"), async () => (await press("/api/leave", "lobby-why")) && open());
+onPress($("throw"), () => press("/api/throw", "why"));
+onPress($("confirm"), () => press("/api/press", "why"));
+onPress($("rematch"), () => press("/api/rematch", "over-refused"));
+$("done").addEventListener("click", pressDone);
+$("see-sheet").addEventListener("click", () => {
+  seesSheet = now().game.number;
+  draw(now());
+});
+
+onLine((up) => {
+  isUp = up;
+  show($("offline"), !isUp);
+});
+onState(draw);
+start();

@@ -1,0 +1,154 @@
+// One sheet: built from the rows the table describes, upright on a tall screen, flat on a wide one.
+import { lockIcon, sign } from "./dice.js";
+import { attribute, el, say } from "./dom.js";
+import { all, capital, t } from "./words.js";
+
+export class Sheet {
+  /** @param root an empty element; @param onTap hears the token of a tapped box */
+  constructor(root, onTap) {
+    this.root = root;
+    this.onTap = onTap;
+    this.drawn = "";
+    this.boxes = new Map();
+    this.rows = [];
+    root.addEventListener("click", (event) => {
+      const box = event.target.closest("button[data-token]");
+      if (box) this.onTap(box.dataset.token);
+    });
+    root.addEventListener("keydown", (event) => this.#move(event));
+    root.addEventListener("focusin", (event) => this.#holdFocus(event.target));
+  }
+
+  #build(rows) {
+    this.boxes.clear();
+    this.root.style.setProperty("--rows", rows.length);
+    this.root.style.setProperty("--boxes", Math.max(...rows.map((row) => row.boxes.length)));
+    this.rows = rows.map((row) => {
+      const name = el("span", { class: "by" });
+      const points = el("span", { class: "points" });
+      const lock = el("span", { class: "lock" }, row.lock ? lockIcon() : "");
+      const boxes = row.boxes.map((box) => this.#box(row, box));
+      const node = el(
+        "div",
+        { class: `row is-${row.lock ?? "bonus"}${row.bonus ? " is-bonus" : ""}`, role: "group", "data-row": row.key },
+        el("div", { class: "head" }, sign(row), name),
+        ...boxes,
+        el("div", { class: "foot" }, lock, points),
+      );
+      row.beside.forEach((key, i) => {
+        const colour = rows.find((each) => each.key === key)?.lock;
+        node.style.setProperty(i ? "--to" : "--from", `var(--${colour})`);
+      });
+      return { row, node, name, points, lock, boxes };
+    });
+    this.root.replaceChildren(...this.rows.map((each) => each.node));
+    this.rows[0].boxes[0].tabIndex = 0;
+  }
+
+  #box(row, box) {
+    const node = el("button", {
+      type: "button",
+      class: `box${box.colour ? ` on-${box.colour}` : ""}`,
+      "data-token": box.token,
+      tabindex: "-1",
+    });
+    node.append(el("span", { class: "number", text: box.number }));
+    this.boxes.set(box.token, { node, name: `${row.name} ${box.number}` });
+    return node;
+  }
+
+  /**
+   * Show a player's sheet.
+   * @param answer what they have answered in the open action, as far as this page knows
+   * @param nameOf a seat's name
+   */
+  update(game, player, answer, nameOf) {
+    const plan = JSON.stringify(game.rows);
+    if (plan !== this.drawn) {
+      this.#build(game.rows);
+      this.drawn = plan;
+    }
+    const closed = new Map(game.closed.map((each) => [each.row, each.by]));
+    const closing = new Map(game.closing.map((each) => [each.row, each.seat]));
+    const legal = new Set(player.legal);
+    const lost = new Set(player.lost);
+    for (const { row, node, name, points, lock } of this.rows) {
+      const crossed = new Set(player.sheet[row.key]);
+      const by = closed.get(row.key);
+      for (const box of row.boxes) {
+        let is = "open";
+        if (crossed.has(box.token)) is = "crossed";
+        else if (answer?.box === box.token) is = answer.done ? "chosen" : "tapped";
+        else if (lost.has(box.token)) is = by ? "closed" : "skipped";
+        else if (legal.has(box.token) && !answer?.box) is = "legal";
+        else if (legal.has(box.token)) is = "other";
+        this.#mark(box.token, is);
+      }
+      const isLocked = player.locks.includes(row.key);
+      attribute(node, "data-closed", by ? "yes" : null);
+      attribute(lock, "data-locked", isLocked ? "mine" : by ? "others" : null);
+      let told = "";
+      if (by) told = all(by.map(nameOf));
+      else if (closing.has(row.key)) told = t("sheet.closing", { name: nameOf(closing.get(row.key)) });
+      say(name, told);
+      const scored = player.points.rows[row.lock];
+      say(points, scored === undefined ? "" : String(scored));
+      attribute(node, "aria-label", this.#rowLabel(row, by, isLocked, scored, nameOf));
+    }
+  }
+
+  #rowLabel(row, by, isLocked, scored, nameOf) {
+    const parts = [t("sheet.row", { row: capital(row.name), from: row.boxes[0].number, to: row.boxes.at(-1).number })];
+    if (by) parts.push(t("sheet.closed_by", { names: all(by.map(nameOf)) }));
+    if (isLocked) parts.push(t("sheet.lock_crossed"));
+    if (scored !== undefined) parts.push(t("sheet.points", { points: scored }));
+    return parts.join(", ");
+  }
+
+  #mark(token, is) {
+    const { node, name } = this.boxes.get(token);
+    if (node.dataset.is === is) return;
+    node.dataset.is = is;
+    const word = t(`box.${is}`);
+    node.setAttribute("aria-label", word ? `${name}, ${word}` : name);
+    attribute(node, "aria-pressed", is === "crossed" || is === "tapped" || is === "chosen" ? "true" : null);
+  }
+
+  // -- the keyboard: one stop for the sheet, arrows move as the boxes lie on the screen
+
+  #move(event) {
+    const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
+    const at = this.#place(event.target);
+    if (!at) return;
+    let { r, b } = at;
+    const count = this.rows[r].boxes.length;
+    if (event.key === "Home") b = 0;
+    else if (event.key === "End") b = count - 1;
+    else if (steps[event.key]) {
+      let [dx, dy] = steps[event.key];
+      if (this.#isUpright()) [dx, dy] = [dy, dx];
+      b = Math.min(Math.max(b + dx, 0), count - 1);
+      r = Math.min(Math.max(r + dy, 0), this.rows.length - 1);
+    } else return;
+    event.preventDefault();
+    this.rows[r].boxes[Math.min(b, this.rows[r].boxes.length - 1)].focus();
+  }
+
+  #place(node) {
+    for (const [r, { boxes }] of this.rows.entries()) {
+      const b = boxes.indexOf(node);
+      if (b >= 0) return { r, b };
+    }
+    return null;
+  }
+
+  #isUpright() {
+    const [first, second] = this.rows[0].boxes;
+    return second.offsetTop > first.offsetTop;
+  }
+
+  #holdFocus(node) {
+    if (!this.#place(node)) return;
+    for (const { node: box } of this.boxes.values()) box.tabIndex = box === node ? 0 : -1;
+  }
+}

@@ -1,0 +1,195 @@
+// The table view: the tray, what was announced, who is to answer, all scores.
+import { lockIcon, rollOf, sign } from "./dice.js";
+import { $, attribute, el, onPress, redraw, say, show, svg } from "./dom.js";
+import { onLine, onState, post, start } from "./live.js";
+import { podium } from "./over.js";
+import { all, capital, t } from "./words.js";
+
+const SEATS = 5;
+const SURE = 0.9;
+let pictured = "";
+
+function draw(state) {
+  const nameOf = (seat) => state.seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const isLobby = state.game === null;
+  document.querySelector("main").classList.toggle("is-over", state.game?.over ?? false);
+  say($("now"), isLobby ? t("table.taken", { count: state.seats.length, most: SEATS }) : nowText(state.game, nameOf));
+  drawTray(state);
+  drawNews(state, nameOf);
+  drawRows(state.game, nameOf);
+  drawPeople(state);
+}
+
+function nowText(game, nameOf) {
+  if (game.over) return t("over.title");
+  return `${t("table.turn", { turn: game.turn })} · ${nameOf(game.active)}`;
+}
+
+// -- the tray --------------------------------------------------------------------------------
+
+function drawTray({ tray, table, game, epoch }) {
+  const source = tray.frame > 0 ? `/api/frame.jpg?n=${tray.frame}&run=${epoch}` : "";
+  if (source !== pictured) {
+    pictured = source;
+    if (source) void loadPicture(source, tray);
+    else show($("picture"), false);
+  } else if (!$("picture").hasAttribute("hidden")) drawReading(tray);
+  show($("reading"), Boolean(source));
+  say($("no-picture"), source ? "" : t(table.camera === "none" ? "table.no_camera" : "table.no_picture"));
+  show($("tag"), table.camera === "simulated" || table.camera === "lost");
+  say($("tag"), t(table.camera === "lost" ? "table.lost" : "table.simulated"));
+  const isRoll = game === null || game.phase === "roll";
+  const text = isRoll || game.over ? tray.text : t(game.action === 1 ? "table.action1" : "table.action2", { name: activeName(game) });
+  say($("tray-text"), game?.over ? t("over.title") : tray.note ? `${text} ${tray.note}` : text);
+  attribute($("tray-text"), "data-status", isRoll && game ? tray.status : null);
+  show($("tray-buttons"), !table.typed_rolls && (table.can_throw || table.on_screen_button));
+  show($("throw"), table.can_throw);
+  show($("confirm"), table.on_screen_button);
+  $("throw").disabled = game !== null && game.action > 0;
+  $("confirm").disabled = game?.phase !== "roll";
+  $("confirm").classList.toggle("is-ready", tray.confirmable);
+  $("throw").classList.toggle("is-ready", isRoll && game !== null && !tray.confirmable);
+}
+
+const activeName = (game) => game.players.find((player) => player.seat === game.active)?.name ?? "";
+
+/** The picture and its outlines change together. */
+async function loadPicture(source, tray) {
+  const next = new Image();
+  next.src = source;
+  try {
+    await next.decode();
+  } catch {
+    return; // not kept any more: the next one is on its way
+  }
+  if (source !== pictured) return;
+  $("picture").src = source;
+  show($("picture"), true);
+  drawReading(tray);
+}
+
+function drawReading(tray) {
+  const [width, height] = tray.size;
+  attribute($("reading"), "viewBox", `0 0 ${width || 4} ${height || 3}`);
+  const words = tray.dice.map((die) => t("die", { colour: wordOf(die), value: die.value ?? t("table.unreadable") }));
+  attribute($("reading"), "aria-label", words.join(", ") || t("table.picture"));
+  const unit = (width || 640) / 640;
+  redraw($("reading"), [tray.dice, tray.size], () => tray.dice.map((die) => outline(die, unit, width)));
+}
+
+const wordOf = (die) => (die.colour ? t(`colour.${die.colour}`) : t("table.unreadable"));
+
+function outline(die, unit, width) {
+  const top = Math.min(...die.corners.map((corner) => corner[1]));
+  const bottom = Math.max(...die.corners.map((corner) => corner[1]));
+  const x = Math.min(Math.max(die.centre[0], 30 * unit), width - 30 * unit);
+  const isDoubtful = die.cocked || !die.in_tray || die.value === null || die.colour === null || die.confidence < SURE;
+  const value = svg("text", { x, y: top > 34 * unit ? top - 9 * unit : bottom + 28 * unit, "font-size": 26 * unit });
+  value.textContent = die.value ?? t("table.unreadable");
+  const word = svg("text", { x, y: top > 34 * unit ? bottom + 20 * unit : bottom + 48 * unit, class: "word" });
+  word.textContent = wordOf(die);
+  const points = die.corners.map((corner) => corner.join(",")).join(" ");
+  return svg("g", { class: isDoubtful ? "is-doubtful" : "" }, svg("polygon", { points }), value, word);
+}
+
+// -- the news --------------------------------------------------------------------------------
+
+function drawNews(state, nameOf) {
+  const { game, seats, table } = state;
+  if (game === null) return drawLobby(seats, table);
+  if (game.over) return drawOver(game, nameOf);
+  const said = state.announcement;
+  const asked = game.phase === "roll" && said?.kind === "turn" ? "" : askedText(game, nameOf);
+  const isRoll = said?.kind === "roll";
+  redraw($("news"), ["game", said, asked, game.roll, game.dice], () => [
+    el(
+      "div",
+      { class: "news-top" },
+      el("p", { class: "headline", "data-kind": said?.kind ?? "turn", text: said?.headline ?? t("table.throws", { name: nameOf(game.active) }) }),
+      isRoll && game.roll ? el("div", { class: "dice" }, ...rollOf(game)) : null,
+    ),
+    el("p", { class: "said", text: said?.text ?? "" }),
+    el("p", { class: "asked", text: asked }),
+  ]);
+}
+
+function askedText(game, nameOf) {
+  if (game.phase === "roll") return t("table.throws", { name: nameOf(game.active) });
+  const waiting = game.waiting_for.map(nameOf);
+  return waiting.length ? t("table.waiting_for", { names: all(waiting) }) : t("table.all_answered");
+}
+
+function drawLobby(seats, table) {
+  const url = table.join_url || `${location.origin}/`;
+  redraw($("news"), ["lobby", url, seats.length], () => [
+    el(
+      "div",
+      { class: "qr" },
+      el("img", { src: `/join.svg?for=${encodeURIComponent(url)}`, alt: t("table.scan", { url }) }),
+      el("div", {}, el("h2", { text: seats.length < SEATS ? t("table.join") : t("table.seats") }), el("p", { class: "address", text: url })),
+    ),
+  ]);
+}
+
+function drawOver(game, nameOf) {
+  redraw($("news"), ["over", game.number, game.ranking, game.end_text], () => [
+    el("p", { class: "headline", "data-kind": "over", text: game.winner_text }),
+    el("p", { class: "said", text: game.end_text }),
+    el("ol", { class: "podium" }, ...podium(game, nameOf)),
+  ]);
+}
+
+// -- rows and people -------------------------------------------------------------------------
+
+function drawRows(game, nameOf) {
+  show($("rows"), game !== null);
+  if (game === null) return;
+  redraw($("rows"), [game.closed, game.closing, game.rows.length], () =>
+    game.rows
+      .filter((row) => row.lock)
+      .map((row) => {
+        const closed = game.closed.find((each) => each.row === row.key);
+        const words = t(closed ? "table.row_closed" : "table.row_open", { row: capital(row.name) });
+        const by = closed ? t("table.closed_by", { names: all(closed.by.map(nameOf)) }) : t("table.die_in");
+        const text = el("span", {}, el("span", { text: words }), el("span", { class: "by", text: by }));
+        return el("li", { class: `is-${row.lock}${closed ? " is-closed" : ""}` }, sign(row), text, closed ? lockIcon() : null);
+      }),
+  );
+}
+
+function drawPeople({ game, seats }) {
+  const people = game ? game.players : seats.map((seat) => ({ ...seat, answer: null }));
+  redraw($("people"), [people, game?.waiting_for, game?.active, game?.phase, seats], () =>
+    people.map((player) => {
+      const isWaited = game?.waiting_for.includes(player.seat);
+      const isActive = game !== null && game.active === player.seat;
+      const word = !game ? "" : game.over ? "" : isWaited ? t("table.to_answer") : player.answer ? t("table.answered") : isActive && game.phase === "roll" ? t("players.throws") : "";
+      const mark = isWaited ? "… " : player.answer ? "✓ " : "";
+      return el(
+        "li",
+        { class: isActive && !game.over ? "is-active" : "" },
+        el("bdi", { text: player.name }),
+        game ? el("span", { class: "points" }, el("span", { text: String(player.points.total) })) : null,
+        el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), word),
+        game ? misses(player) : null,
+      );
+    }),
+  );
+}
+
+function misses(player) {
+  const label = t("game.misses", { count: player.misses, most: player.misses_most, minus: player.points.minus });
+  const boxes = Array.from({ length: player.misses_most }, (_, i) => el("span", { class: i < player.misses ? "miss is-taken" : "miss" }));
+  return el("span", { class: "misses", role: "img", "aria-label": label }, ...boxes);
+}
+
+async function press(path) {
+  const answer = await post(path);
+  if (answer && !answer.ok) say($("tray-text"), answer.data.message);
+}
+
+onPress($("throw"), () => press("/api/throw"));
+onPress($("confirm"), () => press("/api/press"));
+onLine((up) => show($("offline"), !up));
+onState(draw);
+start();

@@ -1,0 +1,292 @@
+"""One blueprint: parse the request, ask the session, render the answer."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from flask import Blueprint, Flask, Response, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from companion.errors import CameraUnavailable, StoreError
+from companion.session import Declined, Joined
+from web import guard, openapi, qr
+from web.asked import body, box, key, typed_roll, want
+from web.desk import Desk, dumps
+from web.guard import Refused
+from web.stream import Streams
+
+LOGGER = logging.getLogger(__name__)
+
+STALE = frozenset(
+    [
+        "WRONG_PHASE",
+        "GAME_OVER",
+        "GAME_RUNNING",
+        "NO_GAME",
+        "NOT_READABLE",
+        "NAME_TAKEN",
+        "TABLE_FULL",
+        "SEAT_IN_GAME",
+        "NO_PLAYERS",
+        "ALREADY_SEATED",
+    ]
+)
+"""Refused because of how things stand (409), not because of what was asked (422)."""
+
+FORBIDDEN = frozenset({"NOT_IN_GAME"})
+"""Refused because of who asks (403)."""
+
+
+def blueprint(desk: Desk, streams: Streams) -> Blueprint:
+    """Every page and every call of the API."""
+    pages = Blueprint("pages", __name__)
+    session = desk.session
+
+    # -- pages ----------------------------------------------------------------------------
+
+    def page(template: str) -> Response:
+        words = desk.phrases.under("page.")
+        response = make_response(
+            render_template(
+                template,
+                t=lambda key, **data: words[key].format(**data),
+                phrases=words,
+                language=desk.phrases.language,
+                table_name=desk.name,
+            )
+        )
+        if guard.browser_id(request) is None:
+            guard.set_browser_id(response)
+        return response
+
+    @pages.get("/")
+    def play() -> Response:
+        return page("play.html")
+
+    @pages.get("/table")
+    def table() -> Response:
+        return page("table.html")
+
+    @pages.get("/host")
+    def host() -> Response:
+        return page("host.html")
+
+    @pages.get("/join.svg")
+    def join_code() -> Response:
+        return Response(qr.as_svg(desk.join_url() or request.host_url), mimetype="image/svg+xml")
+
+    # -- reading --------------------------------------------------------------------------
+
+    @pages.get("/healthz")
+    def health() -> Response:
+        now = desk.equipment()
+        return _json(
+            {"status": "ok", "version": desk.version, "camera": now.camera, "button": now.button}
+        )
+
+    @pages.get("/api/openapi.json")
+    def description() -> Response:
+        return _json(openapi.document(desk.version))
+
+    @pages.get("/api/state")
+    def state() -> Response:
+        return _state(desk, desk.seat())
+
+    @pages.get("/api/events")
+    def events() -> Response:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        if request.method == "HEAD":
+            return Response(mimetype="text/event-stream", headers=headers)
+        stream = streams.open(guard.browser_id(request), desk.seat())
+        if stream is None:
+            message = desk.phrases.say("page.too_many_streams")
+            response = _json({"error": "TOO_MANY_STREAMS", "message": message}, 503)
+            response.headers["Retry-After"] = "5"
+            return response
+        return Response(stream, mimetype="text/event-stream", headers=headers)
+
+    @pages.get("/api/frame.jpg")
+    def frame() -> Response:
+        number = request.args.get("n", type=int)
+        if "n" in request.args and number is None:
+            raise Refused(400, "BAD_REQUEST", "n: expected a whole number")
+        data = desk.tray.jpeg(number) if desk.tray is not None else None
+        if data is None:
+            raise Refused(404, "NO_PICTURE", desk.phrases.say("page.no_picture"))
+        return Response(data, mimetype="image/jpeg")
+
+    # -- people ---------------------------------------------------------------------------
+
+    @pages.post("/api/join")
+    def join() -> Response:
+        name = want(body(), "name", str)
+        own = desk.seat()
+        if own is not None:
+            seated = session.view().table.name(own)
+            message = desk.phrases.say("page.already_seated", name=seated)
+            return _declined(desk, own, Declined("ALREADY_SEATED", message))
+        joined = session.join(name)
+        if not isinstance(joined, Joined):
+            return _declined(desk, None, joined)
+        response = _state(desk, joined.seat)
+        guard.set_seat(response, joined.token)
+        return response
+
+    @pages.post("/api/leave")
+    def leave() -> Response:
+        body()
+        seat = own_seat(desk)
+        declined = session.leave(seat)
+        if declined is not None:
+            return _declined(desk, seat, declined)
+        response = _state(desk, None)
+        guard.drop_seat(response)
+        return response
+
+    # -- the game -------------------------------------------------------------------------
+
+    @pages.post("/api/start")
+    def start() -> Response:
+        asked = body()
+        first = want(asked, "first", int) if asked.get("first") is not None else None
+        variant = want(asked, "variant", str) if "variant" in asked else "base"
+        return _settled(desk, session.start(variant, first))
+
+    @pages.post("/api/answer")
+    def answer() -> Response:
+        asked = body()
+        seat = own_seat(desk, asked)
+        declined = session.answer(
+            seat,
+            want(asked, "turn", int),
+            want(asked, "action", int),
+            box(asked),
+            done=want(asked, "done", bool) if "done" in asked else False,
+            key=key(asked),
+        )
+        return _settled(desk, declined, seat)
+
+    @pages.post("/api/withdraw")
+    def withdraw() -> Response:
+        asked = body()
+        seat = own_seat(desk, asked)
+        turn, action = want(asked, "turn", int), want(asked, "action", int)
+        return _settled(desk, session.withdraw(seat, turn, action, key=key(asked)), seat)
+
+    @pages.post("/api/press")
+    def press() -> Response:
+        body()
+        return _settled(desk, desk.press())
+
+    @pages.post("/api/throw")
+    def throw() -> Response:
+        body()
+        view = session.view()
+        if view.table.game is not None and view.table.game.state.action:
+            message = desk.phrases.say("page.throw_later")
+            return _declined(desk, desk.seat(), Declined("WRONG_PHASE", message, "E9"))
+        try:
+            if desk.tray is None:
+                raise CameraUnavailable("throw: there is no camera")
+            desk.tray.throw()
+        except CameraUnavailable as error:
+            message = desk.phrases.say("page.cannot_throw")
+            raise Refused(409, "CANNOT_THROW", message) from error
+        return _state(desk, desk.seat())
+
+    @pages.post("/api/roll")
+    def roll() -> Response:
+        return _settled(desk, session.typed_roll(typed_roll(body())))
+
+    @pages.post("/api/end")
+    def end() -> Response:
+        body()
+        return _settled(desk, session.end())
+
+    @pages.post("/api/rematch")
+    def rematch() -> Response:
+        body()
+        return _settled(desk, session.rematch())
+
+    @pages.post("/api/say")
+    def say() -> Response:
+        body()
+        session.say_again()
+        return _state(desk, desk.seat())
+
+    return pages
+
+
+def own_seat(desk: Desk, asked: dict[str, Any] | None = None) -> int:
+    """The seat the caller proves; a seat that is named has to be that one.
+
+    Raises:
+        Refused: The caller has no seat, or means somebody else's.
+    """
+    own = desk.seat()
+    if own is None:
+        raise Refused(403, "NOT_SEATED", desk.phrases.say("page.not_seated"))
+    if asked is not None and asked.get("seat") is not None and want(asked, "seat", int) != own:
+        raise Refused(403, "NOT_YOUR_SEAT", desk.phrases.say("page.not_your_seat"))
+    return own
+
+
+# -- answering ----------------------------------------------------------------------------
+
+
+def _json(value: object, status: int = 200) -> Response:
+    return Response(dumps(value), status, mimetype="application/json")
+
+
+def _state(desk: Desk, seat: int | None) -> Response:
+    return Response(desk.render(seat)[1], mimetype="application/json")
+
+
+def _settled(desk: Desk, declined: Declined | None, seat: int | None = None) -> Response:
+    seat = desk.seat() if seat is None else seat
+    return _state(desk, seat) if declined is None else _declined(desk, seat, declined)
+
+
+def _declined(desk: Desk, seat: int | None, declined: Declined) -> Response:
+    status = 409 if declined.code in STALE else 403 if declined.code in FORBIDDEN else 422
+    told = {"error": declined.code, "ruling": declined.ruling, "message": declined.message}
+    return Response(
+        f'{dumps(told)[:-1]},"state":{desk.render(seat)[1]}}}', status, mimetype="application/json"
+    )
+
+
+def install_errors(app: Flask, desk: Desk) -> None:
+    """Turn what went wrong into a sentence: JSON for programs, for people a page."""
+
+    def tell(refused: Refused) -> Response:
+        if request.path.startswith("/api/") or request.method == "POST":
+            return _json({"error": refused.code, "message": refused.message}, refused.status)
+        words = desk.phrases.under("page.")
+        text = render_template(
+            "error.html",
+            t=lambda key, **data: words[key].format(**data),
+            message=refused.message,
+            language=desk.phrases.language,
+            table_name=desk.name,
+        )
+        return make_response(text, refused.status)
+
+    @app.errorhandler(Refused)
+    def refused(error: Refused) -> Response:
+        return tell(error)
+
+    @app.errorhandler(HTTPException)
+    def http(error: HTTPException) -> Response:
+        status = error.code or 500
+        key = f"page.http.{status}"
+        message = desk.phrases.say(key if key in desk.phrases else "page.http.other")
+        response = tell(Refused(status, f"HTTP_{status}", message))
+        if allow := error.get_response().headers.get("Allow"):
+            response.headers["Allow"] = allow
+        return response
+
+    @app.errorhandler(StoreError)
+    def not_kept(error: StoreError) -> Response:
+        LOGGER.error("not kept: %s", error)
+        return tell(Refused(503, "NOT_KEPT", desk.phrases.say("page.not_kept")))
