@@ -7,14 +7,15 @@ import { Sheet } from "./sheet.js";
 import { all, capital, t } from "./words.js";
 
 const WHY_MS = 7_000;
-const GUARD_MS = 600; // a second tap meant for what the button was a moment ago does nothing
+const GUARD_MS = 350; // the second half of a double tap must not answer the action that just began
 
 const sheet = new Sheet($("sheet"), tapped);
 let wish = null; // what this page asked for and the table has not answered yet
 let isSending = false;
 let isUp = true;
 let whyTimer = 0;
-let doneChangedAt = 0;
+let guarded = ""; // the action the button was last held back for
+let guardTimer = 0;
 let seesSheet = 0; // number of the finished game whose sheet is looked at
 let toldNumber = 0;
 
@@ -152,10 +153,20 @@ function drawBottom(game, mine, answer, isMyMove) {
   say($("total"), String(mine.points.total));
   const button = $("done");
   const label = isMyMove && answer?.box ? t("done") : isMyMove && answer?.done ? t("passed") : t("pass");
-  if (button.textContent !== label || button.disabled === isMyMove) doneChangedAt = Date.now();
   say(button, label);
-  button.disabled = !isMyMove || Boolean(answer?.done);
+  guard(`${game.number} ${game.turn} ${game.action}`);
+  button.disabled = !isMyMove || Boolean(answer?.done) || guardTimer !== 0;
   button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box);
+}
+
+function guard(action) {
+  if (action === guarded) return;
+  guarded = action;
+  clearTimeout(guardTimer);
+  guardTimer = setTimeout(() => {
+    guardTimer = 0;
+    draw(now());
+  }, GUARD_MS);
 }
 
 const rowOf = (game, token) => game.rows.find((row) => row.boxes.some((box) => box.token === token));
@@ -194,7 +205,6 @@ function tapped(token) {
 }
 
 function pressDone() {
-  if (Date.now() - doneChangedAt < GUARD_MS) return;
   const { game, me } = now();
   const mine = game?.players.find((player) => player.seat === me.seat);
   if (!mine || !mayAnswer(game, mine)) return;

@@ -1,0 +1,338 @@
+"""The pages in a real browser: whole on a phone, clean for axe, played by taps and by keys."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from companion.engine import Phase
+from tests.session.fakes import Stage
+from tests.web.stand_in import a_roll, dice_in_tray, seat
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+OpenPage = Callable[..., "Page"]
+
+PHONE_SMALL, PHONE, PHONE_FLAT, TV = (360, 640), (390, 844), (844, 390), (1920, 1080)
+
+STATES = ("lobby", "roll", "action1", "tapped", "action2", "over")
+
+
+def put(stage: Stage, state: str, variant: str = "base") -> list[str]:
+    """Bring a table of three into a state; the players' tokens."""
+    tokens = [seat(stage, name).token for name in ("Ada", "Benjamin", "Cleo")]
+    if state == "lobby":
+        return tokens
+    assert stage.session.start(variant, 0) is None
+    for low, high in ((1, 2), (2, 2), (6, 6)):
+        assert stage.roll(low, high) is None
+        for player in range(3):
+            total = low + high
+            box = f"{'RYR'[player]}{total}" if total < 12 else None
+            assert stage.answer(player, box) == ""
+        if stage.state.phase is Phase.ACTION2:
+            assert stage.answer(stage.state.active, None) == ""
+    if state == "roll":
+        stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+        return tokens
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    assert stage.session.press() is None
+    stage.session.see(dice_in_tray(a_roll(3, 4), status="old"))
+    if state == "tapped":
+        assert stage.answer(0, "R7", done=False) == ""
+    if state == "action2":
+        for player in range(3):
+            assert stage.answer(player, None) == ""
+    if state == "over":
+        assert stage.session.end() is None
+    return tokens
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds on the page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(page).response["violations"]
+    return [f"{v['id']}: {[node['target'] for node in v['nodes']]}" for v in found]
+
+
+def ready(page: Page) -> Page:
+    """The page once it shows the table's state."""
+    page.locator(
+        "main:not([hidden]) :is(bdi, .box, #name, .address, #game-text:not(:empty))"
+    ).first.wait_for()
+    return page
+
+
+class TestAxe:
+    @pytest.mark.parametrize("state", STATES)
+    def test_a_players_page(self, stage: Stage, open_page: OpenPage, state: str) -> None:
+        tokens = put(stage, state)
+        page = ready(open_page("/", size_wh=PHONE_SMALL, token=tokens[0]))
+        assert violations(page) == []
+        page.emulate_media(color_scheme="dark")
+        page.set_viewport_size({"width": 844, "height": 390})
+        assert violations(page) == []
+
+    @pytest.mark.parametrize("state", STATES)
+    def test_the_table_view(self, stage: Stage, open_page: OpenPage, state: str) -> None:
+        put(stage, state)
+        page = ready(open_page("/table", size_wh=TV))
+        assert violations(page) == []
+        page.emulate_media(color_scheme="dark")
+        assert violations(page) == []
+
+    @pytest.mark.parametrize("state", ["lobby", "roll", "over"])
+    def test_the_hosts_page(self, stage: Stage, open_page: OpenPage, state: str) -> None:
+        put(stage, state)
+        page = ready(open_page("/host", size_wh=PHONE))
+        assert violations(page) == []
+        page.emulate_media(color_scheme="dark")
+        assert violations(page) == []
+
+    @pytest.mark.parametrize("path", ["/", "/nothing"])
+    def test_joining_and_a_wrong_address(self, open_page: OpenPage, path: str) -> None:
+        page = open_page(path, size_wh=PHONE_SMALL)
+        page.locator("main:not([hidden])").wait_for()
+        assert violations(page) == []
+        page.emulate_media(color_scheme="dark")
+        assert violations(page) == []
+
+
+MEASURE = """() => {
+  const boxes = [...document.querySelectorAll('.box')].map((box) => {
+    const r = box.getBoundingClientRect();
+    return { w: r.width, h: r.height, inside: r.top >= 0 && r.left >= 0
+      && r.right <= innerWidth + 0.5 && r.bottom <= innerHeight + 0.5,
+      top: document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)?.closest('.box') === box };
+  });
+  const root = document.documentElement;
+  return { boxes, scrolls: root.scrollHeight > innerHeight || root.scrollWidth > innerWidth };
+}"""
+
+
+class TestTheSheetOnAPhone:
+    @pytest.mark.parametrize("variant", ["base", "big_points"])
+    @pytest.mark.parametrize(
+        ("size_wh", "least_px"), [(PHONE_SMALL, 24), (PHONE, 40), (PHONE_FLAT, 24)]
+    )
+    def test_it_is_whole_without_scrolling_and_can_be_tapped(
+        self,
+        stage: Stage,
+        open_page: OpenPage,
+        variant: str,
+        size_wh: tuple[int, int],
+        least_px: int,
+    ) -> None:
+        tokens = put(stage, "action1", variant)
+        page = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
+        page.get_by_role("button", name=re.compile("^red 7")).wait_for()
+        measured = page.evaluate(MEASURE)
+        boxes = measured["boxes"]
+        assert len(boxes) == (44 if variant == "base" else 66)
+        assert not measured["scrolls"]
+        assert all(box["inside"] and box["top"] for box in boxes)
+        assert min(min(box["w"], box["h"]) for box in boxes) >= least_px
+
+    def test_nothing_moves_between_the_phases(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "roll")
+        page = ready(open_page("/", size_wh=PHONE_SMALL, token=tokens[0]))
+        box = page.get_by_role("button", name=re.compile("^blue 2"))
+        done = page.locator("#done")
+        before = (box.bounding_box(), done.bounding_box())
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        stage.session.press()
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        assert (box.bounding_box(), done.bounding_box()) == before
+        page.get_by_role("button", name="red 7, can be crossed now").click()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        page.get_by_role("button", name=re.compile("^red 3")).click()
+        page.locator("#why").get_by_text("The white dice make 7, not 3.").wait_for()
+        assert (box.bounding_box(), done.bounding_box()) == before
+
+
+class TestPlaying:
+    def test_from_the_name_to_the_first_cross(self, stage: Stage, open_page: OpenPage) -> None:
+        ada, table = open_page("/"), open_page("/table", size_wh=TV)
+        table.get_by_text("http://192.168.1.5:8000/").first.wait_for()
+        ada.get_by_label("Your name").fill("  <b>Ada</b> ")
+        ada.get_by_role("button", name="Take a seat").click()
+        ada.get_by_text("Welcome, <b>Ada</b>!").wait_for()
+        table.get_by_text("<b>Ada</b>", exact=True).wait_for()
+        ada.get_by_role("button", name="Start the game").click()
+        ada.get_by_role("button", name="Throw").click()
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        table.get_by_text("The dice are read").wait_for()
+        ada.get_by_role("button", name="Confirm").click()
+        table.locator(".headline", has_text=re.compile("^7$")).wait_for()
+        ada.get_by_role("button", name="red 7, can be crossed now").click()
+        ada.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        ada.get_by_role("button", name="Done").click()
+        ada.get_by_role("button", name="red 7, crossed").wait_for()
+        ada.get_by_role("button", name="red 2, skipped").wait_for()
+        assert stage.state.phase is Phase.ACTION2
+        assert ada.locator("#total").inner_text() == "1"
+
+    def test_a_tap_again_takes_it_back(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        box = page.locator("[data-token=R7]")
+        box.click()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        box.click()
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        wait_until(page, lambda: stage.state.answers[0] is None)
+
+    def test_an_illegal_tap_says_why_and_marks_nothing(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        page.locator("[data-token=R9]").click()
+        why = page.get_by_role("alert").filter(has_text="The white dice make 7, not 9.")
+        why.wait_for()
+        assert page.get_by_role("button", name="red 9", exact=True).count() == 1
+
+    def test_passing_closes_the_action_and_a_miss_is_warned_of(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        stage.answer(1, None)
+        stage.answer(2, None)
+        page.get_by_role("button", name="Pass").wait_for()
+        page.get_by_role("button", name="Pass").click()
+        page.get_by_text("Passing is a miss!").wait_for()
+        assert stage.state.phase is Phase.ACTION2
+
+    def test_the_keyboard_reaches_every_box(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", size_wh=PHONE_FLAT, token=tokens[0])
+        page.locator("[data-token=R2]").focus()
+        for key in ("ArrowDown", "ArrowRight", "End", "Home", "ArrowDown", "ArrowUp"):
+            page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.token") == "Y2"
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate("document.activeElement.dataset.token") == "R3"
+        for _ in range(4):
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        assert page.evaluate("document.activeElement.dataset.token") == "R7"
+
+    def test_a_reload_comes_back_to_the_seat(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[1])
+        page.get_by_role("button", name="yellow 7, can be crossed now").click()
+        wait_until(page, lambda: stage.state.answers[1] is not None)
+        page.reload()
+        page.get_by_role("button", name=re.compile("^yellow 7, your choice")).wait_for()
+
+    def test_offline_is_said_and_the_mark_arrives_later(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.context.set_offline(True)
+        page.locator("[data-token=R7]").click()
+        page.get_by_text("No connection to the table").wait_for()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        assert stage.state.answers[0] is None
+        page.context.set_offline(False)
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        page.get_by_text("No connection to the table").wait_for(state="hidden")
+
+    def test_a_mark_that_comes_too_late_explains_itself(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[1])
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.context.set_offline(True)
+        page.locator("[data-token=R7]").click()
+        page.get_by_text("No connection to the table").wait_for()
+        for player in range(3):
+            stage.answer(player, None)
+        assert stage.state.phase is Phase.ACTION2
+        page.context.set_offline(False)
+        page.get_by_role("alert").filter(has_text=re.compile("late marks|in time")).wait_for()
+        page.get_by_role("button", name="red 7", exact=True).wait_for()
+
+
+class TestTheTableView:
+    def test_what_the_eye_saw_is_drawn_over_the_picture(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/table", size_wh=TV)
+        page.get_by_text("The green die is leaning. Throw it again.").wait_for()
+        page.locator("#reading polygon").nth(5).wait_for()
+        drawn = page.get_by_role("img", name=re.compile("green 3"))
+        assert drawn.count() == 1
+        assert page.locator("#reading .is-doubtful").count() == 1
+
+    @pytest.mark.parametrize("state", STATES)
+    def test_it_fits_a_tv(self, stage: Stage, open_page: OpenPage, state: str) -> None:
+        put(stage, state)
+        page = ready(open_page("/table", size_wh=TV))
+        clipped = page.evaluate(
+            """() => [...document.querySelectorAll('.news *, .people li, .rows li, .top *')]
+              .filter((n) => n.getClientRects().length)
+              .map((n) => [n.className, n.getBoundingClientRect()])
+              .filter(([, r]) => r.bottom > innerHeight + 1 || r.right > innerWidth + 1 || r.top < 0)
+              .map(([name]) => String(name))"""
+        )
+        assert clipped == []
+        assert page.evaluate("document.documentElement.scrollHeight <= innerHeight")
+
+    def test_the_end_has_a_podium_and_a_reason(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "over")
+        page = open_page("/table", size_wh=TV)
+        page.get_by_text("The table ended the game early.").wait_for()
+        assert page.locator(".podium li").count() == 3
+
+
+class TestTheHost:
+    def test_dice_by_hand(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "roll")
+        page = open_page("/host", size_wh=TV)
+        page.get_by_role("button", name="Confirm these dice").click()
+        page.get_by_text("Every die needs its number.").wait_for()
+        for name in ("First white die 3", "Second white die 4", "red 1", "yellow 2"):
+            page.get_by_label(name).check()
+        for name in ("green 5", "blue 6"):
+            page.get_by_label(name).check()
+        page.get_by_role("button", name="Confirm these dice").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
+        assert stage.game.typed
+        assert stage.state.roll == a_roll(3, 4, red=1, yellow=2, green=5, blue=6)
+
+    def test_ending_early_asks_first(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="End the game early").click()
+        page.get_by_role("button", name="No, go on").click()
+        assert stage.state.phase is Phase.ACTION1
+        page.get_by_role("button", name="End the game early").click()
+        page.get_by_role("button", name="Yes, end it").click()
+        wait_until(page, lambda: stage.state.phase is Phase.OVER)
+        page.get_by_role("button", name="Play again with the same players").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ROLL)
+
+
+def wait_until(page: Page, holds: Callable[[], bool]) -> None:
+    """Let the page go on until something holds at the table."""
+    for _ in range(160):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    pytest.fail("the table never heard of it")
