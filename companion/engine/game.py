@@ -51,6 +51,8 @@ class Phase(Enum):
     ACTION2 = "action2"
     OVER = "over"
 
+    __hash__ = object.__hash__  # a member is one object; Enum's own hash is Python code
+
 
 class End(Enum):
     """Why a game is over."""
@@ -436,10 +438,7 @@ def _play_action(state: GameState, event: Played) -> Step | Refusal:
         return refuse(Reason.UNKNOWN_PLAYER, player=given, players=state.players)
     answers: list[int | None] = []
     for player, choice in enumerate(event.choices):
-        if choice is None:
-            answers.append(PASS)
-            continue
-        judged = _judge_choice(state, event.action, player, choice)
+        judged = PASS if choice is None else _judge_choice(state, event.action, player, choice)
         if isinstance(judged, Refusal):
             return judged
         answers.append(judged)
@@ -448,66 +447,101 @@ def _play_action(state: GameState, event: Played) -> Step | Refusal:
 
 def _close(state: GameState) -> Step:
     """Close the open action: everybody's crosses count at once, judged before it (E13)."""
-    plan, facts = state.setup.plan, list[Fact]()
+    facts: list[Fact] = []
     crosses, opened, closed = state.crosses, state.open, state.closed
     if any(state.answers):
-        new_crosses, closers = list(crosses), dict[int, list[int]]()
-        for player, answer in enumerate(state.answers):
-            if answer:
-                cross = plan.with_lock(answer)
-                new_crosses[player] |= cross
-                facts.append(Crossed(player, plan.tokens[answer], cross != answer))
-                if cross != answer:
-                    closers.setdefault(plan.row_of(answer), []).append(player)
-        for r in sorted(closers):
-            players = tuple(closers[r])
-            closed = (*closed, Closing(r, players, state.action))
-            die = plan.rows[r].lock
-            assert die is not None
-            facts.append(RowClosed(plan.rows[r].key, die, players))
-        crosses, shut = tuple(new_crosses), _shut(plan, closed) if closed else 0
-        opened = tuple(
-            plan.open_boxes(own, shut) if closers or answer else before
-            for own, answer, before in zip(crosses, state.answers, opened, strict=True)
-        )
-    locked = len(closed) >= plan.rows_to_end
-    unanswered = (None,) * state.setup.players
+        crosses, opened, closed = _count_crosses(state, facts)
     if state.phase is Phase.ACTION1:
-        over = locked and HouseRule.FINISH_TURN not in state.setup.house
-        after = state._replace(
-            phase=Phase.OVER if over else Phase.ACTION2,
-            crosses=crosses,
-            open=opened,
-            answers=unanswered,
-            closed=closed,
-            marked=state.answers[state.active] or PASS,
-            action1=None if over else state,
-            end=End.LOCKS if over else None,
-            offer=0,
-        )
-        if over:
-            return Step(after, (*facts, GameEnded(End.LOCKS.value)))
-        offer = _colour_offer(after, crosses[after.active])
-        return Step(after._replace(offer=offer), tuple(facts))
-    misses, end = state.misses, End.LOCKS if locked else None
-    if not state.marked and not state.answers[state.active]:
-        count = misses[state.active] + 1
-        misses = (*misses[: state.active], count, *misses[state.active + 1 :])
-        facts.append(MissTaken(state.active, count))
-        if count >= plan.misses:
+        return _after_action1(state, crosses, opened, closed, facts)
+    return _after_action2(state, crosses, opened, closed, facts)
+
+
+def _count_crosses(
+    state: GameState, facts: list[Fact]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Closing, ...]]:
+    """Crosses, open boxes and closed rows once all answers count."""
+    plan, closed = state.setup.plan, state.closed
+    crosses, opened = list(state.crosses), list(state.open)
+    shut = _shut(plan, closed) if closed else 0
+    closers: dict[int, list[int]] = {}
+    for player, answer in enumerate(state.answers):
+        if not answer:
+            continue
+        is_last = answer & plan.last_boxes
+        if is_last:
+            closers.setdefault(plan.row_of(answer), []).append(player)
+        crosses[player] |= plan.with_lock(answer) if is_last else answer
+        opened[player] = plan.open_boxes(crosses[player], shut)
+        facts.append(Crossed(player, plan.tokens[answer], bool(is_last)))
+    for r in sorted(closers):
+        players, die = tuple(closers[r]), plan.rows[r].lock
+        assert die is not None
+        closed = (*closed, Closing(r, players, state.action))
+        facts.append(RowClosed(plan.rows[r].key, die, players))
+    if closers:
+        shut = _shut(plan, closed)
+        opened = [plan.open_boxes(own, shut) for own in crosses]
+    return tuple(crosses), tuple(opened), closed
+
+
+def _after_action1(
+    state: GameState,
+    crosses: tuple[int, ...],
+    opened: tuple[int, ...],
+    closed: tuple[Closing, ...],
+    facts: list[Fact],
+) -> Step:
+    setup = state.setup
+    over = len(closed) >= setup.plan.rows_to_end and HouseRule.FINISH_TURN not in setup.house
+    if over:
+        facts.append(GameEnded(End.LOCKS.value))
+    after = GameState(
+        setup=setup,
+        phase=Phase.OVER if over else Phase.ACTION2,
+        turn=state.turn,
+        active=state.active,
+        roll=state.roll,
+        crosses=crosses,
+        open=opened,
+        misses=state.misses,
+        answers=(None,) * setup.players,
+        closed=closed,
+        marked=state.answers[state.active] or PASS,
+        action1=None if over else state,
+        end=End.LOCKS if over else None,
+    )
+    if over:
+        return Step(after, tuple(facts))
+    return Step(after._replace(offer=_colour_offer(after, crosses[after.active])), tuple(facts))
+
+
+def _after_action2(
+    state: GameState,
+    crosses: tuple[int, ...],
+    opened: tuple[int, ...],
+    closed: tuple[Closing, ...],
+    facts: list[Fact],
+) -> Step:
+    setup, misses, active = state.setup, state.misses, state.active
+    end = End.LOCKS if len(closed) >= setup.plan.rows_to_end else None
+    if not state.marked and not state.answers[active]:
+        count = misses[active] + 1
+        misses = (*misses[:active], count, *misses[active + 1 :])
+        facts.append(MissTaken(active, count))
+        if count >= setup.plan.misses:
             end = End.MISSES
     if end is not None:
         facts.append(GameEnded(end.value))
     after = GameState(
-        setup=state.setup,
+        setup=setup,
         phase=Phase.OVER if end else Phase.ROLL,
         turn=state.turn if end else state.turn + 1,
-        active=state.active if end else (state.active + 1) % state.setup.players,
+        active=active if end else (active + 1) % setup.players,
         roll=state.roll if end else None,
         crosses=crosses,
         open=opened,
         misses=misses,
-        answers=unanswered,
+        answers=(None,) * setup.players,
         closed=closed,
         end=end,
     )

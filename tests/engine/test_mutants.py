@@ -44,7 +44,7 @@ MUTANTS = [
     Mutant(
         "E5 action 2",
         GAME,
-        "not state.marked and not state.answers[state.active]",
+        "not state.marked and not state.answers[active]",
         "not state.marked",
     ),
     Mutant("E6 ruling", JUDGING, "if last & position.marked:", "if False:"),
@@ -77,13 +77,8 @@ MUTANTS = [
         "if text == LOCK_SUFFIX and row is not None and row.lock is not None:",
         "if False:",
     ),
-    Mutant("E13", GAME, "players = tuple(closers[r])", "players = tuple(closers[r][:1])"),
-    Mutant(
-        "E14 shut",
-        GAME,
-        "shut = tuple(new_crosses), _shut(plan, closed) if closed else 0",
-        "shut = tuple(new_crosses), 0",
-    ),
+    Mutant("E13", GAME, "players, die = tuple(closers[r])", "players, die = tuple(closers[r][:1])"),
+    Mutant("E14 shut", GAME, "        shut = _shut(plan, closed)\n", "        shut = 0\n"),
     Mutant(
         "E14 die", GAME, "        if dice is not None and colour not in dice:", "        if False:"
     ),
@@ -96,12 +91,18 @@ MUTANTS = [
     Mutant("E14/E15 ruling", JUDGING, '"E14" if position.closed[r] == 1 else "E15"', '"E14"'),
     Mutant("E14 reason", JUDGING, "    if r in position.closed:", "    if False:"),
     Mutant("E17", GAME, "for r in sorted(closers):", "for r in sorted(closers)[:1]:"),
-    Mutant("E18", GAME, "locked = len(closed) >= plan.rows_to_end", "locked = False"),
+    Mutant("E18", GAME, "over = len(closed) >= setup.plan.rows_to_end and", "over = False and"),
+    Mutant(
+        "E20 locks",
+        GAME,
+        "if len(closed) >= setup.plan.rows_to_end else None",
+        "if False else None",
+    ),
     Mutant("E18 two", SHEET, "rows_to_end: int = 2", "rows_to_end: int = 3"),
     Mutant("E20 misses", SHEET, "misses: int = 4", "misses: int = 3"),
     Mutant("E20 ruling", GAME, '"E20" if state.end is End.MISSES else "E18"', '"E18"'),
-    Mutant("E20 at once", GAME, "        if count >= plan.misses:", "        if False:"),
-    Mutant("E21", GAME, "if count >= plan.misses:", "if sum(misses) >= plan.misses:"),
+    Mutant("E20 at once", GAME, "        if count >= setup.plan.misses:", "        if False:"),
+    Mutant("E21", GAME, "if count >= setup.plan.misses:", "if sum(misses) >= setup.plan.misses:"),
     Mutant("E22", GAME, "1 + sum(other > own for", "1 + sum(other >= own for"),
     Mutant("E23", SHEET, "count * (count + 1) // 2", "count * (count - 1) // 2"),
     Mutant(
@@ -161,8 +162,8 @@ MUTANTS = [
     Mutant(
         "E44",
         GAME,
-        "(state.active + 1) % state.setup.players",
-        "(state.active - 1) % state.setup.players",
+        "(active + 1) % setup.players",
+        "(active - 1) % setup.players",
     ),
     Mutant("E45 pips", JUDGING, "all(1 <= value <= 6 for value in values)", "all(values)"),
     Mutant("E45 dice", JUDGING, "if roll.colours != frozenset(dice):", "if False:"),

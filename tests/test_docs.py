@@ -1,0 +1,81 @@
+"""What the documents say is there, and what is there is documented."""
+
+from __future__ import annotations
+
+import json
+import re
+import string
+import subprocess
+
+import click
+import pytest
+
+from companion.cli import dice_companion
+from companion.commands.play import play
+from companion.commands.read import read
+from companion.config import Config, setting_names
+from companion.engine import Reason
+from tests.conftest import ROOT
+
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SETTINGS = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    config = Config()
+    for name in setting_names():
+        line = next((row for row in SETTINGS.splitlines() if f"`{name}`" in row), None)
+        assert line is not None, name
+        section, _, key = name.partition(".")
+        if key and (default := getattr(getattr(config, section), key)) is not None:
+            shown = str(default).lower() if isinstance(default, bool) else str(default)
+            assert shown in line, name
+
+
+def test_every_command_and_option_is_in_the_readme() -> None:
+    for name in dice_companion.list_commands(click.Context(dice_companion)):
+        assert f"dice-companion {name}" in README, name
+    for command in (play, read):
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert option.opts[0] in README, option.opts[0]
+
+
+@pytest.mark.parametrize("target", sorted(set(re.findall(r"`?make ([a-z-]+)", README))))
+def test_make_targets_in_the_readme_are_there(target: str) -> None:
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert re.search(rf"^{target}:", makefile, re.MULTILINE)
+
+
+@pytest.mark.parametrize("link", sorted(set(re.findall(r"\]\(([^)#:]+)\)", README))))
+def test_links_of_the_readme_lead_somewhere(link: str) -> None:
+    assert (ROOT / link).exists()
+
+
+def test_nothing_tells_of_another_machine() -> None:
+    listed = subprocess.run(
+        ["git", "grep", "-nIE", r"/(work|home|root)/[a-z]", "--", ".", ":!tests/test_docs.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if listed.returncode > 1:
+        pytest.skip("not a git checkout")
+    assert listed.stdout == ""
+
+
+def test_every_catalogue_has_the_keys_and_placeholders_of_the_english_one() -> None:
+    files = sorted((ROOT / "companion" / "catalogue").glob("*.json"))
+    tables = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in files}
+    english = tables["en"]
+    for reason in Reason:
+        assert any(key.startswith(f"refused.{reason.value}") for key in english), reason
+    for language, table in tables.items():
+        assert table.keys() == english.keys(), language
+        for key, text in table.items():
+            assert _placeholders(text) == _placeholders(english[key]), f"{language}: {key}"
+
+
+def _placeholders(text: str) -> set[str]:
+    return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
