@@ -170,8 +170,9 @@ class TestClosing:
         assert ruling(state, 0, 2, "R10") == "E14"
         state = action2(state, None)
         assert isinstance(apply(state, roll(1, 1)), Refusal)
-        state = go(state, roll(1, 2, red=0))
-        assert reason(state, 0, 1, "R3") == "ROW_LOCKED"
+        state = go(state, roll(4, 3, red=0))
+        assert reason(state, 0, 1, "R7") == "ROW_LOCKED"
+        assert legal(state, 0) == {"Y7", "G7", "B7"}
 
     def test_E15_nobody_joins_a_row_closed_in_action_2(self) -> None:
         sheets = {0: {"R": FIVE}, 1: {"R": FIVE}}
