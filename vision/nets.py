@@ -19,6 +19,8 @@ FINDER_CELL = 4
 CROP = 48
 CROP_EDGES = 1.75
 """A crop of CROP px shows this many die edges (the reader was trained so)."""
+UNKNOWN_LEAN = 3.0
+"""Stands for how the floor leans where the reader is not told it."""
 
 
 class Net:

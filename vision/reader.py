@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.finder import Spot
-from vision.nets import CROP, CROP_EDGES, Scores, shared_net, sigmoid, softmax
+from vision.lean import fit_lean
+from vision.nets import CROP, CROP_EDGES, UNKNOWN_LEAN, Scores, shared_net, sigmoid, softmax
 from vision.reading import Pixels, Point
 
 _PIP_CELLS = 144.0
@@ -26,6 +27,7 @@ class Look:
         colours: (2, 6) probability of white, red, yellow, green, blue, none of them.
         pips: The pips counted by each look, as real numbers.
         die, cocked, moving: Probabilities. `visible` is the share of the top face in view.
+        misfit: How badly the outline fits the floor that the other dice lie on, in deviations.
     """
 
     corners: NDArray[np.float32]
@@ -36,6 +38,7 @@ class Look:
     cocked: float
     moving: float
     visible: float
+    misfit: float = 0.0
 
     @property
     def centre_xy(self) -> Point:
@@ -56,8 +59,7 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[Look]:
         return []
     height, width = pixels.shape[:2]
     first = [_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots]
-    leans = [s.up for s in spots]
-    one = _scores(pixels, first, [s.edge_px for s in spots], leans)
+    one = _scores(pixels, first, [s.edge_px for s in spots], None)
     corners = [_corners(row, m) for row, m in zip(one, first, strict=True)]
     second, edges = [], []
     for quad, spot in zip(corners, spots, strict=True):
@@ -69,9 +71,10 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[Look]:
         centre = (float(np.clip(x, 0, width - 1)), float(np.clip(y, 0, height - 1)))
         second.append(_crop_matrix(centre, edge, -angle))
         edges.append(edge)
+    leans, misfits = _agreed_leans(one, corners, spots, (width, height))
     two = _scores(pixels, second, edges, leans)
     looks = []
-    for a, b, matrix in zip(one, two, second, strict=True):
+    for a, b, matrix, misfit in zip(one, two, second, misfits, strict=True):
         both = np.stack([a, b])
         chance = sigmoid(both[:, [0, 13, 14, 15]])
         looks.append(
@@ -81,12 +84,34 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[Look]:
                 colours=softmax(both[:, 7:13]),
                 pips=(float(a[23]) * _PIP_CELLS, float(b[23]) * _PIP_CELLS),
                 die=float(chance[1, 0]),
-                cocked=float(chance[:, 1].max()),
+                cocked=float(chance[1, 1]),
                 moving=float(chance[:, 2].max()),
                 visible=float(chance[:, 3].min()),
+                misfit=float(misfit),
             )
         )
     return looks
+
+
+def _agreed_leans(
+    scores: Scores,
+    corners: Sequence[NDArray[np.float32]],
+    spots: Sequence[Spot],
+    size_wh: tuple[int, int],
+) -> tuple[list[Point], list[float]]:
+    """How the floor leans at each candidate, as most outlines of still dice have it."""
+    sure = [
+        n
+        for n, chance in enumerate(sigmoid(scores[:, [0, 14]]))
+        if chance[0] > 0.5 and chance[1] < 0.5 and spots[n].tray > 0.5
+    ]
+    lean, misfit = fit_lean([corners[n] for n in sure], [spots[n].up for n in sure], size_wh)
+    misfits = [0.0] * len(spots)
+    for n, value in zip(sure, misfit, strict=True):
+        misfits[n] = float(value)
+    if not sure:
+        return [s.up for s in spots], misfits
+    return [lean.up_at(s.centre_xy) for s in spots], misfits
 
 
 def _crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
@@ -99,18 +124,23 @@ def _crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
 
 
 def _scores(
-    pixels: Pixels, matrices: Sequence[Scores], edges: Sequence[float], leans: Sequence[Point]
+    pixels: Pixels,
+    matrices: Sequence[Scores],
+    edges: Sequence[float],
+    leans: Sequence[Point] | None,
 ) -> Scores:
     """The reader's raw scores (N, 24) of crops."""
     long_side = max(pixels.shape[:2])
     blob = np.empty((len(matrices), 6, CROP, CROP), np.float32)
-    for number, (matrix, edge, lean) in enumerate(zip(matrices, edges, leans, strict=True)):
+    for number, (matrix, edge) in enumerate(zip(matrices, edges, strict=True)):
         crop = _cut(pixels, matrix)
         blob[number, :3] = crop.transpose(2, 0, 1)
         blob[number, :3] /= 255.0
-        turned = matrix[:, :2] @ np.asarray(lean) / float(np.hypot(*matrix[:, 0]))
-        blob[number, 3] = 2.0 * turned[0]
-        blob[number, 4] = 2.0 * turned[1]
+        if leans is None:
+            blob[number, 3:5] = 2.0 * UNKNOWN_LEAN
+        else:
+            turned = matrix[:, :2] @ np.asarray(leans[number])
+            blob[number, 3:5] = (2.0 * turned / np.hypot(*matrix[:, 0]))[:, None, None]
         blob[number, 5] = 10.0 * edge / long_side
     return shared_net("reader")(blob)
 

@@ -241,7 +241,7 @@ class Die:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something that is no die: `kind` is hand, pencil, coin, cup, card or sheet.
+    """Something that is no die: `kind` is hand, pencil, coin, cup, card, sheet or lint.
 
     `outline` is where it is (x, y in mm of its middle or finger tips' reach), `angle_deg` which
     way it points, `size_mm` how large it is, `height_mm` how high above the floor.

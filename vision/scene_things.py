@@ -28,6 +28,8 @@ def cover_mask(scene: Scene) -> Floats:
     width, height = scene.camera.size_wh
     cover = np.zeros((height, width), np.float32)
     for thing in scene.things:
+        if thing.kind == "lint":
+            continue
         cover = np.maximum(cover, _drawn(scene, thing)[0])
     return cover
 
@@ -70,6 +72,8 @@ def _drawn(scene: Scene, thing: Thing) -> tuple[Floats, Floats, Floats]:
     paint[:] = thing.colour
     rng = np.random.default_rng(thing.seed)
     s = thing.size_mm
+    if thing.kind == "lint":
+        return _lint(scene, thing, mask, paint, rng)
     if thing.kind == "hand":
         _limb(
             scene,
@@ -145,6 +149,7 @@ def _drawn(scene: Scene, thing: Thing) -> tuple[Floats, Floats, Floats]:
                     corner = np.array([[0, 0], [0.36, 0], [0.36, 0.2], [0, 0.2]]) * s + (x, y)
                     _polygon(scene, thing, field, corner)
                     paint[field > 127] = colour
+                    _scribble(scene, thing, paint, corner, rng)
     inside = (mask > 127).astype(np.uint8)
     if thing.kind in ("hand", "pencil") and inside.any():
         deep = cv2.distanceTransform(inside, cv2.DIST_L2, 3)
@@ -153,6 +158,48 @@ def _drawn(scene: Scene, thing: Thing) -> tuple[Floats, Floats, Floats]:
     else:
         bulge = np.ones(mask.shape, np.float32) * 0.8
     return mask.astype(np.float32) / 255.0, bulge.astype(np.float32), paint
+
+
+def _lint(
+    scene: Scene, thing: Thing, mask: NDArray[np.uint8], paint: Floats, rng: np.random.Generator
+) -> tuple[Floats, Floats, Floats]:
+    """A thread or a speck: one thin bent line."""
+    way = np.cumsum(rng.normal(0.0, 1.0, (6, 2)) * 0.35 + (1.0, 0.0), axis=0)
+    points = _place(scene, thing, way * thing.size_mm / 5.0)
+    if np.abs(points).max() < 8000:
+        pixels = [np.round(points * 16).astype(np.int32)]
+        cv2.polylines(mask, pixels, False, 255, 1, cv2.LINE_AA, 4)
+    return mask.astype(np.float32) / 255.0, np.ones(mask.shape, np.float32), paint
+
+
+def _scribble(
+    scene: Scene,
+    thing: Thing,
+    paint: Floats,
+    corner: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> None:
+    """A box of a score sheet: often a lighter inside, a number of strokes, now and then a cross."""
+    low, high = corner.min(axis=0), corner.max(axis=0)
+    touched = np.zeros(paint.shape[:2], np.uint8)
+    margin = 0.12 * (high - low)
+    if thing.seed % 3:
+        square = np.array(
+            [low + margin, (high[0] - margin[0], low[1] + margin[1]), high - margin,
+             (low[0] + margin[0], high[1] - margin[1])]
+        )  # fmt: skip
+        _polygon(scene, thing, touched, square)
+        paint[touched > 127] = paint[touched > 127] * 0.35 + 0.5
+    strokes = rng.uniform(low + 2 * margin, high - 2 * margin, (int(rng.integers(2, 5)), 2))
+    lines = [strokes]
+    if rng.random() < 0.25:
+        lines = [np.array([low, high]), np.array([(low[0], high[1]), (high[0], low[1])])]
+    touched[:] = 0
+    for line in lines:
+        pixels = np.clip(_place(scene, thing, line), -8000, 8000)
+        cv2.polylines(touched, [np.round(pixels * 16).astype(np.int32)], False, 255, 1, 16, 4)
+    ink = (touched.astype(np.float32) / 255.0)[..., None]
+    paint[:] = paint * (1.0 - ink) + (0.8 if thing.seed % 2 else 0.02) * ink
 
 
 def _shadow(scene: Scene, thing: Thing, mask: Floats) -> Floats:

@@ -16,8 +16,9 @@ PALETTE = tuple(DieColour)
 
 ANNOUNCE = 0.97
 """Least confidence of every die in play to announce a roll unasked (own frames, 21.11.2026)."""
-_SURPLUS = 4.0
-"""What it costs (in nats) to leave a die without a place among the dice in play."""
+_SURPLUS = 8.0
+"""What it costs (in nats) to leave a die without a place among the dice in play: a colour less
+likely than one in 3,000 is no longer taken for a die that is missing."""
 _SEE_ALL = 0.8
 """Least visible share of a top face to read it."""
 

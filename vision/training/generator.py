@@ -456,7 +456,7 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
         ("pencil", 0.1),
         ("coin", 0.12),
         ("cup", 0.05),
-        ("sheet", 0.12),
+        ("sheet", 0.2),
         ("card", 0.05),
     ):
         if rng.random() > chance:
@@ -482,6 +482,14 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
                 int(rng.integers(1 << 20)),
             )
         )
+    if rng.random() < 0.25:
+        for _ in range(int(rng.integers(1, 9))):
+            v = _u(rng, 0.4, 0.9) if rng.random() < 0.8 else 0.03
+            spot = anywhere()
+            things.append(
+                Thing("lint", spot, _u(rng, 0, 360), _u(rng, 1, 9), (v, v, v), 0.3,
+                      int(rng.integers(1 << 20)))
+            )  # fmt: skip
     return tuple(things)
 
 

@@ -145,6 +145,13 @@ def patch_rows(rng: Rng) -> list[dict[str, NDArray[Any]]]:
             away = rng.uniform(0.55, 1.6) if rng.random() < 0.75 else rng.uniform(1.6, 6.0)
             middle = middle + np.array([np.cos(a), np.sin(a)]) * span * away
         rows.append(patch_row(rng, scene, middle, span * float(rng.uniform(0.92, 1.08))))
+    for thing in scene.things:
+        if thing.kind in ("lint", "sheet") and rng.random() < 0.5:
+            at = np.array([[*thing.position_mm, 0.5]]) + rng.normal(0, 1, (1, 3)) * (6, 6, 0)
+            middle = scene.camera.project(at)[0]
+            if 0 < middle[0] < width and 0 < middle[1] < width * 3 // 4:
+                size = share * width * float(rng.uniform(0.3, 1.1))
+                rows.append(patch_row(rng, scene, middle, size))
     return rows
 
 

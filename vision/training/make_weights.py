@@ -25,6 +25,8 @@ from vision.training.nets import Finder, Reader
 
 CROP = 48
 CROP_EDGES = 1.75
+UNKNOWN = 3.0
+"""Stands for the floor's lean where the reader is not told it (its first look)."""
 PIP_CELLS = 12
 Arrays = dict[str, NDArray[Any]]
 
@@ -240,7 +242,8 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
     corners = np.empty((count, 4, 2), np.float32)
     pips = np.full((count, 6, 2), np.nan, np.float32)
     place = np.empty((count, 3), np.float32)
-    doubt = np.where(rng.random((count, 1)) < 0.1, 0.15, 0.035)
+    doubt = np.where(rng.random((count, 1)) < 0.1, 0.15, 0.05)
+    unknown = rng.random(count) < 0.45
     up = rows["up"] + rng.normal(0, 1, (count, 2)) * doubt
     for n in range(count):
         angle = rng.uniform(0, 2 * np.pi)
@@ -259,7 +262,7 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
         )  # fmt: skip
         corners[n] = rows["corners"][n] @ matrix[:, :2].T + matrix[:, 2]
         pips[n] = rows["pips"][n] @ matrix[:, :2].T + matrix[:, 2]
-        place[n, :2] = turn @ up[n]
+        place[n, :2] = UNKNOWN if unknown[n] else turn @ up[n]
         place[n, 2] = rows["place"][n, 2] / zoom
     return {
         "pixels": pixels,
