@@ -184,7 +184,6 @@ class TrayWatch:
     def doubt(self, note: str) -> None:
         """Hear that something unforeseen went wrong with the picture."""
         self._state = Settling(used=self._state.used, shown=Shown(TrayStatus.UNCERTAIN))
-        self._before = None
         self.note = note
 
     def confirmed(self) -> None:

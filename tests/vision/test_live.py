@@ -208,6 +208,7 @@ def test_an_error_nobody_foresaw_is_logged_once_and_the_watch_goes_on(
     table = Table([REST] * 30, *[ValueError("broken weights")] * 3, ok())
     waits = table.turns(20)
     assert sum(wait > 0 for wait in waits) == 3
+    assert table.said == ["waiting", "uncertain", "uncertain", "ok"]  # with the note and without
     assert len([r for r in caplog.records if r.levelno == logging.ERROR]) == 1
     assert any(r.note and "broken weights" in r.note for r in table.reports)
     assert table.reports[-1].is_confirmable
