@@ -1,1 +1,1 @@
-"""Makes the eye's weights again; never needed to play or to test (see `make_weights`)."""
+"""Makes the eye's weights again; never needed to play or to test (see `vision/weights`)."""
