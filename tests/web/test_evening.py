@@ -1,198 +1,136 @@
-"""A real evening: simulated tray, eye, button, judge, disk and three browsers, nothing faked.
-
-The pages are all these people have: they see the dice through the eye, and nobody tells them
-what was thrown.
-"""
+"""A whole table: simulated tray, eye, judge and store behind two phones and a table view."""
 
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from companion.app import App, build
-from companion.archive import saved_games
 from companion.config import Config
-from companion.engine import fold
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, BrowserContext, Page
+    from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
 
-TURNS = 4
-PHONE = (360, 640)
-AT_REST = {"ok", "empty", "cocked", "missing", "extra", "uncertain", "obstructed"}
-PATIENCE_MS = 30_000
-"""A busy machine of two cores runs the eye, the server and three browsers."""
+PATIENCE_S = 30.0
 
 
-def config_of(directory: Path, *, port: int = 0, seed: int = 3) -> Config:
-    config = Config(data_dir=directory)
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    config = Config(data_dir=tmp_path)
     return replace(
         config,
-        camera=replace(config.camera, source="simulated", seed=seed),
+        camera=replace(config.camera, source="simulated", seed=11),
         panel=replace(config.panel, factory="mock"),
-        web=replace(config.web, host="127.0.0.1", port=port),
+        web=replace(config.web, host="127.0.0.1", port=0),
         sound=replace(config.sound, enabled=False),
     )
 
 
 @pytest.fixture
-def tables(tmp_path: Path) -> Iterator[Callable[[], App]]:
-    """Builds a table; a second time the same one, on the same port, as after a restart."""
-    built: list[App] = []
-
-    def make() -> App:
-        port = 0
-        for app in built:
-            port = app.address[1]
-            app.close()
-        built.append(build(config_of(tmp_path, port=port)))
-        return built[-1]
-
-    yield make
-    for app in built:
-        app.close()
+def running(config: Config) -> Iterator[list[App]]:
+    """The table that runs; a test may replace it."""
+    running = [build(config)]
+    yield running
+    running[0].close()
 
 
 @pytest.fixture
-def browse(chromium: Browser) -> Iterator[Callable[[App, str, tuple[int, int]], Page]]:
-    contexts: list[BrowserContext] = []
-
-    def open_(app: App, path: str, size_wh: tuple[int, int]) -> Page:
-        width, height = size_wh
-        context = chromium.new_context(viewport={"width": width, "height": height})
-        context.set_default_timeout(PATIENCE_MS)
-        contexts.append(context)
-        page = context.new_page()
-        page.goto(f"http://127.0.0.1:{app.address[1]}{path}")
-        return page
-
-    yield open_
-    for context in contexts:
-        context.close()
+def address(running: list[App]) -> str:
+    return f"http://127.0.0.1:{running[0].address[1]}"
 
 
-def sit_down(page: Page, name: str) -> None:
-    page.get_by_label("Your name").fill(name)
-    page.get_by_role("button", name="Take a seat").click()
-    page.get_by_role("button", name="Start the game").wait_for()
+def state_of(page: Page) -> dict[str, Any]:
+    state: dict[str, Any] = page.evaluate("fetch('/api/state').then((answer) => answer.json())")
+    return state
 
 
-def wait_for_state(app: App, is_so: Callable[[], bool], what: str) -> None:
-    until_s = app.session.clock_s() + PATIENCE_MS / 1000
-    while not is_so():
-        if app.session.clock_s() > until_s:
-            raise AssertionError(f"waited in vain for {what}: {app.session.view()}")
-        app.session.wait(app.session.view().version, 0.5)
+def wait_for(page: Page, holds: Callable[[dict[str, Any]], Any]) -> dict[str, Any]:
+    until_s = time.monotonic() + PATIENCE_S
+    while time.monotonic() < until_s:
+        state = state_of(page)
+        if holds(state):
+            return state
+        page.wait_for_timeout(60)
+    pytest.fail(f"the table stayed as it was: {state_of(page)}")
 
 
-def throw_and_confirm(app: App, table: Page) -> None:
-    """Throw until the eye is sure, as people would, and press the button."""
-    for _ in range(6):
-        table.get_by_role("button", name="Throw").click()
-        wait_for_state(app, lambda: app.session.view().tray.status == "moving", "motion")
-        wait_for_state(app, lambda: app.session.view().tray.status in AT_REST, "dice at rest")
-        if app.session.view().tray.roll is not None:
-            table.get_by_role("button", name="Confirm").click()
-            return
-    raise AssertionError(f"six throws and never sure: {app.session.view().tray}")
+def is_at_rest(state: dict[str, Any]) -> bool:
+    return state["tray"]["status"] not in ("waiting", "old", "moving", "reading")
 
 
-def answer(page: Page, *, take_back: bool = False) -> None:
-    """Cross the first box that stands out, else pass."""
-    legal = page.get_by_role("button", name=re.compile("can be crossed now"))
-    if legal.count():
-        box = legal.first
-        name = (box.get_attribute("aria-label") or "").split(",")[0]
-        box.click()
-        if take_back:
-            chosen = page.get_by_role("button", name=re.compile(f"^{name}, your choice"))
-            chosen.click()
-            page.get_by_role("button", name=re.compile(f"^{name}, can be crossed")).click()
-        page.get_by_role("button", name="Done").click()
-    else:
-        page.get_by_role("button", name="Pass").click()
+def throw_and_confirm(table: Page) -> None:
+    """Throw until the eye is sure, then press the button."""
+    until_s = time.monotonic() + PATIENCE_S
+    while True:
+        assert time.monotonic() < until_s, state_of(table)["tray"]
+        with table.expect_response("**/api/throw"):  # from then on the old dice count no more
+            table.get_by_role("button", name="Throw").click()
+        if wait_for(table, is_at_rest)["tray"]["confirmable"]:
+            break
+    table.get_by_role("button", name="Confirm").click()
+    wait_for(table, lambda state: state["game"]["phase"] != "roll")
 
 
-def play_turn(app: App, pages: list[Page], table: Page, *, take_back: bool = False) -> None:
-    view = app.session.view().table
-    assert view.game is not None
-    turn = view.game.state.turn
+def answer_all(phones: list[Page]) -> None:
+    """Everybody who is asked crosses their first box, or passes."""
+    while (game := state_of(phones[0])["game"])["action"]:
+        moment = (game["turn"], game["action"])
+        for seat in game["waiting_for"]:
+            phone = phones[seat]
+            legal = game["players"][seat]["legal"]
+            if legal:
+                box = phone.locator(f"[data-token={legal[0]}]")
+                box.and_(phone.get_by_role("button", name=re.compile("can be crossed now"))).click()
+                phone.get_by_role("button", name="Done").click()
+            else:
+                phone.get_by_role("button", name="Pass").click()
 
-    def phase() -> str:
-        game = app.session.view().table.game
-        assert game is not None
-        return game.state.phase.value if game.state.turn == turn else "next"
+        def is_past(state: dict[str, Any], moment: tuple[int, int] = moment) -> bool:
+            return (state["game"]["turn"], state["game"]["action"]) != moment
 
-    throw_and_confirm(app, table)
-    wait_for_state(app, lambda: phase() == "action1", "action 1")
-    for page in pages:
-        page.locator("#done:enabled").wait_for()
-        answer(page, take_back=take_back)
-    wait_for_state(app, lambda: phase() != "action1", "the end of action 1")
-    if phase() == "action2":
-        active = pages[view.game.state.active]
-        active.locator("#done:enabled").wait_for()
-        answer(active)
-    wait_for_state(app, lambda: phase() in ("next", "over"), "the end of the turn")
+        wait_for(phones[0], is_past)
 
 
-def test_two_phones_and_a_table_view_play_whole_turns(
-    tables: Callable[[], App],
-    browse: Callable[[App, str, tuple[int, int]], Page],
+def test_turns_are_played_and_a_restart_loses_nothing(
+    running: list[App], config: Config, open_page: Callable[..., Page]
 ) -> None:
-    app = tables()
-    ada, ben = browse(app, "/", PHONE), browse(app, "/", PHONE)
-    table = browse(app, "/table", (1280, 720))
-    sit_down(ada, "Ada")
-    sit_down(ben, "Ben")
-    ada.get_by_role("button", name="Start the game").click()
-    for number in range(TURNS):
-        play_turn(app, [ada, ben], table, take_back=number == 0)
-    game = app.session.view().table.game
-    assert game is not None
-    assert game.state.turn == TURNS + 1
-    assert any(game.state.crosses)
-    for page, player in ((ada, 0), (ben, 1)):
-        total = game.state.total(player)
-        page.wait_for_function(
-            "total => document.querySelector('#total').textContent.replace('−', '-') == total",
-            arg=str(total),
-        )
-        assert str(total) in table.locator("#people li").nth(player).inner_text().replace("−", "-")
-    [saved] = saved_games(app.session._store.load())
-    assert fold(saved.start, saved.events).crosses == game.state.crosses
+    phones = [open_page("/", size_wh=(360, 640)), open_page("/", size_wh=(390, 844))]
+    table = open_page("/table", size_wh=(1920, 1080))
+    for phone, name in zip(phones, ("Ada", "Ben"), strict=True):
+        phone.get_by_label("Your name").fill(name)
+        phone.get_by_role("button", name="Take a seat").click()
+        phone.get_by_text(f"Welcome, {name}!").wait_for()
+    phones[0].get_by_role("button", name="Start the game").click()
+    for _ in range(3):
+        throw_and_confirm(table)
+        table.locator(".headline[data-kind=roll]").wait_for()
+        answer_all(phones)
+    before = state_of(table)["game"]
+    assert before["turn"] == 4
+    crosses = [sum(map(len, player["sheet"].values())) for player in before["players"]]
+    assert min(crosses) > 0
+    for phone, player in zip(phones, before["players"], strict=True):
+        total = str(player["points"]["total"])
+        phone.locator("#total", has_text=re.compile(f"^{total}$")).wait_for()
+        table.locator(".people .points", has_text=re.compile(f"^{total}$")).first.wait_for()
 
-    ben.reload()
-    ben.locator("#sheet button").first.wait_for()
-    assert ben.get_by_label("Your name").is_hidden()
-
-
-def test_phones_find_their_seats_again_after_a_restart(
-    tables: Callable[[], App],
-    browse: Callable[[App, str, tuple[int, int]], Page],
-) -> None:
-    app = tables()
-    ada = browse(app, "/", PHONE)
-    table = browse(app, "/table", (1280, 720))
-    sit_down(ada, "Ada")
-    ada.get_by_role("button", name="Start the game").click()
-    throw_and_confirm(app, table)
-    box = ada.get_by_role("button", name=re.compile("can be crossed now")).first
-    name = (box.get_attribute("aria-label") or "").split(",")[0]
-    app = tables()
-    ada.get_by_role("button", name=re.compile(f"^{name}, can be crossed")).click()
-    ada.get_by_role("button", name="Done").click()
-
-    def crosses() -> tuple[int, ...]:
-        game = app.session.view().table.game
-        assert game is not None
-        return game.state.crosses
-
-    wait_for_state(app, lambda: any(crosses()), "the mark after the restart")
+    port = running[0].address[1]
+    running[0].close()
+    phones[0].get_by_text("No connection to the table").wait_for()
+    running[0] = build(replace(config, web=replace(config.web, port=port)))
+    for phone in (*phones, table):
+        phone.get_by_text("No connection to the table").wait_for(state="hidden")
+    after = wait_for(phones[1], lambda state: len(state["seats"]) == 2)
+    assert after["me"]["seat"] == 1
+    assert after["game"]["players"] == before["players"]
+    throw_and_confirm(table)
+    answer_all(phones)
+    assert state_of(table)["game"]["turn"] == 5

@@ -17,7 +17,8 @@ let whyTimer = 0;
 let guarded = ""; // the action the button was last held back for
 let guardTimer = 0;
 let seesSheet = 0; // number of the finished game whose sheet is looked at
-let toldNumber = 0;
+let toldNumber = null; // nothing is told again that was said before the page was opened
+let pressedAt = 0;
 
 // -- showing ---------------------------------------------------------------------------------
 
@@ -34,9 +35,12 @@ function draw(state) {
   else drawGame(state, game, mine);
   const announced = state.announcement;
   if (announced && announced.number !== toldNumber) {
-    if (toldNumber || isSeated) say($("said"), announced.text);
-    toldNumber = announced.number;
+    if (toldNumber !== null) say($("said"), announced.text);
+    // the real button answers nobody in particular: whose turn it is reads why it did nothing
+    const isMine = game?.active === me.seat || Date.now() - pressedAt < WHY_MS;
+    if (toldNumber !== null && announced.kind === "refused" && isMine) explain(announced.text);
   }
+  toldNumber = announced?.number ?? 0;
 }
 
 function drawJoin({ seats, game }) {
@@ -278,7 +282,10 @@ $("join-form").addEventListener("submit", async (event) => {
 onPress($("start"), () => press("/api/start", "lobby-why", { variant: document.querySelector("[name=variant]:checked").value }));
 onPress($("leave"), async () => (await press("/api/leave", "lobby-why")) && open());
 onPress($("throw"), () => press("/api/throw", "why"));
-onPress($("confirm"), () => press("/api/press", "why"));
+onPress($("confirm"), () => {
+  pressedAt = Date.now();
+  return press("/api/press", "why");
+});
 onPress($("rematch"), () => press("/api/rematch", "over-refused"));
 $("done").addEventListener("click", pressDone);
 $("see-sheet").addEventListener("click", () => {

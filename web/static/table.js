@@ -7,7 +7,9 @@ import { all, capital, t } from "./words.js";
 
 const SEATS = 5;
 const SURE = 0.9;
+const FILM_MS = 120;
 let pictured = "";
+let isFilming = false;
 
 function draw(state) {
   const nameOf = (seat) => state.seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
@@ -28,8 +30,11 @@ function nowText(game, nameOf) {
 // -- the tray --------------------------------------------------------------------------------
 
 function drawTray({ tray, table, game, epoch }) {
+  watchMoving(tray);
   const source = tray.frame > 0 ? `/api/frame.jpg?n=${tray.frame}&run=${epoch}` : "";
-  if (source !== pictured) {
+  if (isFilming) {
+    // the film shows the tray
+  } else if (source !== pictured) {
     pictured = source;
     if (source) void loadPicture(source, tray);
     else show($("picture"), false);
@@ -53,6 +58,29 @@ function drawTray({ tray, table, game, epoch }) {
 
 const activeName = (game) => game.players.find((player) => player.seat === game.active)?.name ?? "";
 
+/** While dice roll, the newest picture a few times a second; the outlines come when they rest. */
+function watchMoving({ status, frame }) {
+  const isMoving = frame > 0 && ["moving", "reading"].includes(status);
+  $("reading").classList.toggle("is-old", isMoving);
+  if (isMoving === isFilming) return;
+  isFilming = isMoving;
+  if (isMoving) void film();
+}
+
+async function film() {
+  while (isFilming) {
+    const next = new Image();
+    next.src = `/api/frame.jpg?at=${Date.now()}`;
+    const isThere = await next.decode().then(() => true, () => false);
+    if (isThere && isFilming) {
+      $("picture").src = next.src;
+      show($("picture"), true);
+      pictured = ""; // the picture that was read is shown again when the dice rest
+    }
+    await new Promise((resolve) => setTimeout(resolve, FILM_MS));
+  }
+}
+
 /** The picture and its outlines change together. */
 async function loadPicture(source, tray) {
   const next = new Image();
@@ -73,23 +101,44 @@ function drawReading(tray) {
   attribute($("reading"), "viewBox", `0 0 ${width || 4} ${height || 3}`);
   const words = tray.dice.map((die) => t("die", { colour: wordOf(die), value: die.value ?? t("table.unreadable") }));
   attribute($("reading"), "aria-label", words.join(", ") || t("table.picture"));
-  const unit = (width || 640) / 640;
-  redraw($("reading"), [tray.dice, tray.size], () => tray.dice.map((die) => outline(die, unit, width)));
+  redraw($("reading"), [tray.dice, tray.size], () =>
+    tray.dice.map((die) => outline(die, tray.dice.filter((other) => other !== die), width || 640, height || 480)),
+  );
 }
 
 const wordOf = (die) => (die.colour ? t(`colour.${die.colour}`) : t("table.unreadable"));
 
-function outline(die, unit, width) {
-  const top = Math.min(...die.corners.map((corner) => corner[1]));
-  const bottom = Math.max(...die.corners.map((corner) => corner[1]));
-  const x = Math.min(Math.max(die.centre[0], 30 * unit), width - 30 * unit);
+/** One die: its outline, and beside it, away from its neighbours, value and colour in words. */
+function outline(die, others, width, height) {
+  const unit = width / 640;
+  const [x, y] = die.centre;
+  const [dx, dy] = wayOut(die, others);
+  const reach = Math.max(...die.corners.map(([cx, cy]) => Math.hypot(cx - x, cy - y))) + 20 * unit;
   const isDoubtful = die.cocked || !die.in_tray || die.value === null || die.colour === null || die.confidence < SURE;
-  const value = svg("text", { x, y: top > 34 * unit ? top - 9 * unit : bottom + 28 * unit, "font-size": 26 * unit });
-  value.textContent = die.value ?? t("table.unreadable");
-  const word = svg("text", { x, y: top > 34 * unit ? bottom + 20 * unit : bottom + 48 * unit, class: "word" });
-  word.textContent = wordOf(die);
+  const label = svg("text", {
+    x: Math.min(Math.max(x + dx * reach, 40 * unit), width - 40 * unit),
+    y: Math.min(Math.max(y + dy * reach + 8 * unit, 26 * unit), height - 8 * unit),
+    "font-size": 25 * unit,
+    "text-anchor": dx > 0.5 ? "start" : dx < -0.5 ? "end" : "middle",
+  });
+  const word = svg("tspan", { class: "word", "font-size": 18 * unit });
+  word.textContent = ` ${wordOf(die)}`;
+  label.append(String(die.value ?? t("table.unreadable")), word);
   const points = die.corners.map((corner) => corner.join(",")).join(" ");
-  return svg("g", { class: isDoubtful ? "is-doubtful" : "" }, svg("polygon", { points }), value, word);
+  return svg("g", { class: isDoubtful ? "is-doubtful" : "" }, svg("polygon", { points, "stroke-width": 4 * unit }), label);
+}
+
+/** The direction in which the other dice are far, the near ones counting most. */
+function wayOut(die, others) {
+  let [dx, dy] = [0, -1e-4];
+  for (const other of others) {
+    const [ox, oy] = [die.centre[0] - other.centre[0], die.centre[1] - other.centre[1]];
+    const far = Math.hypot(ox, oy) || 1;
+    dx += ox / far ** 3;
+    dy += oy / far ** 3;
+  }
+  const length = Math.hypot(dx, dy) || 1;
+  return [dx / length, dy / length];
 }
 
 // -- the news --------------------------------------------------------------------------------
