@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 import pytest
 
-from companion.engine.dice import ALL_DICE, DieColour
+from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, bad, ok, picture
 from vision.camera import Camera
@@ -316,3 +316,16 @@ def test_the_recorded_throw_is_offered_once_at_the_right_time(shared: Path) -> N
         19: "moving",  # the shadow of the hand that takes them
     }
     assert all(truth[number]["state"] != "moving" for number in eye.asked)
+
+
+def test_the_real_eye_offers_exactly_the_recorded_roll(shared: Path) -> None:
+    from vision.pipeline import Eye
+
+    folder = shared / "frames" / "streams" / "stream_a"
+    watch = TrayWatch(Eye(), lambda: ALL_DICE)
+    offered = []
+    for number, file in enumerate(sorted(folder.glob("*.jpg"))):
+        report = watch.step(Frame(cv2.imread(str(file)), number / 10.0, number))
+        if report is not None and report.roll is not None:
+            offered.append((number, report.roll))
+    assert offered == [(15, Roll.of((4, 5), dict(zip(COLOURED, (3, 2, 4, 4), strict=True))))]
