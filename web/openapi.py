@@ -270,7 +270,8 @@ def _paths() -> Json:
     picture["get"]["responses"]["404"] = _problem("There is no such picture (any more).")
     events = _get(
         "Snapshots as Server-Sent Events: event `state`, id = version; a comment every 10 s. "
-        "A stream ends after 10 minutes; event `replaced` ends it earlier.",
+        "A stream ends after 10 minutes, earlier with event `replaced` when its browser opens more "
+        "than four.",
         "text/event-stream",
         {"type": "string"},
     )

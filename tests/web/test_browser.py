@@ -236,6 +236,27 @@ class TestPlaying:
         page.reload()
         page.get_by_role("button", name=re.compile("^yellow 7, your choice")).wait_for()
 
+    def test_a_closing_is_told_to_who_may_still_change(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = [seat(stage, name).token for name in ("Ada", "Ben")]
+        stage.session.start("base", 0)
+        for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
+            stage.roll(low, high)
+            stage.answer(0, f"R{low + high}")
+            stage.answer(1, None)
+            stage.answer(stage.state.active, None)
+        stage.roll(6, 6)
+        ben = open_page("/", token=tokens[1])
+        ben.get_by_role("button", name="red 12", exact=True).wait_for()
+        stage.answer(0, "R12")
+        ben.locator("#status", has_text="Ada closes red. White 12: ").wait_for()
+        stage.answer(1, None)
+        ben.locator("#status", has_text="You may still change your answer.").wait_for()
+        stage.time.pass_s(10)
+        ben.get_by_role("group", name="Red, 2 to 12, closed by Ada").wait_for()
+        assert ben.get_by_role("button", name="red 3, closed").count() == 1
+
     def test_offline_is_said_and_the_mark_arrives_later(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

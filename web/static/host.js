@@ -2,7 +2,7 @@
 import { die } from "./dice.js";
 import { $, el, onPress, redraw, say, show } from "./dom.js";
 import { now, onLine, onState, post, start } from "./live.js";
-import { t } from "./words.js";
+import { capital, t } from "./words.js";
 
 function draw(state) {
   const { game, seats, table, tray } = state;
@@ -47,7 +47,7 @@ function drawFaces(game) {
   show($("roll-form"), isDue);
   say($("roll-lead"), t(isDue ? "host.roll_lead" : "host.roll_later"));
   const places = [["white-1", "white", t("host.white1")], ["white-2", "white", t("host.white2")]];
-  for (const colour of game?.dice ?? []) places.push([colour, colour, t(`colour.${colour}`)]);
+  for (const colour of game?.dice ?? []) places.push([colour, colour, capital(t(`colour.${colour}`))]);
   redraw($("faces"), [places, game?.turn, game?.number], () => places.map(([name, colour, label]) => faces(name, colour, label)));
 }
 

@@ -6,12 +6,14 @@ const POLL_MS = 5_000;
 const HIDDEN_MS = 30_000; // a page nobody sees gives its place back
 const REQUEST_MS = 6_000;
 const RETRY_MS = 1_500;
+const REOPEN_MS = 15_000;
 
 let state = null;
 let source = null;
 let heardAt = 0;
 let isUp = true;
 let pollTimer = 0;
+let reopenAt = 0; // when a stream that was turned away is tried again
 let hiddenTimer = 0;
 const stateListeners = [];
 const lineListeners = [];
@@ -39,7 +41,7 @@ export function start() {
   // iOS drops streams of sleeping pages without a word: whatever wakes a page opens a new one
   addEventListener("pageshow", (event) => event.persisted && open());
   addEventListener("online", open);
-  addEventListener("offline", () => line(false));
+  addEventListener("offline", poll);
   addEventListener("pagehide", shut);
 }
 
@@ -51,7 +53,7 @@ export function open() {
   const own = source;
   own.addEventListener("state", (event) => own === source && heard(JSON.parse(event.data)));
   own.addEventListener("beat", () => own === source && heard(null));
-  own.addEventListener("replaced", () => own === source && fallBack());
+  own.addEventListener("replaced", () => own === source && fallBack(Infinity));
   own.addEventListener("error", () => {
     if (own !== source) return;
     if (own.readyState === EventSource.CLOSED) fallBack();
@@ -70,8 +72,10 @@ function watch() {
   if (source && Date.now() - heardAt > WATCHDOG_MS) fallBack();
 }
 
-function fallBack() {
+/** Ask every few seconds instead; a page that newer ones replaced does so until it is looked at. */
+function fallBack(forMs = REOPEN_MS) {
   shut();
+  reopenAt = Date.now() + forMs;
   poll();
 }
 
@@ -81,8 +85,9 @@ async function poll() {
   if (answer?.ok) accept(answer.data);
   line(answer !== null);
   clearTimeout(pollTimer);
-  const isStreaming = source?.readyState === EventSource.OPEN;
-  if (!isStreaming && document.visibilityState === "visible") {
+  if (source?.readyState === EventSource.OPEN || document.visibilityState !== "visible") return;
+  if (source === null && isUp && Date.now() >= reopenAt) open();
+  else {
     pollTimer = setTimeout(poll, isUp ? POLL_MS : RETRY_MS);
   }
 }

@@ -13,9 +13,9 @@ export function podium(game, nameOf, own = null) {
     if (player.points.minus) parts.push(el("span", { class: "part is-minus", text: `−${player.points.minus}` }));
     return el(
       "li",
-      { class: `rank-${Math.min(rank, 4)}${seat === own ? " is-me" : ""}` },
+      { class: `rank-${Math.min(rank, 4)}` },
       el("span", { class: "rank", text: t("over.rank", { rank }) }),
-      el("bdi", { class: "who", text: nameOf(seat) }),
+      el("span", { class: "who" }, el("bdi", { text: nameOf(seat) }), seat === own ? el("span", { class: "note", text: ` ${t("lobby.you")}` }) : null),
       el("b", { class: "points", text: t("over.points", { total }) }),
       el("span", { class: "parts" }, ...parts),
     );

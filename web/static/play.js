@@ -12,13 +12,13 @@ const GUARD_MS = 350; // the second half of a double tap must not answer the act
 const sheet = new Sheet($("sheet"), tapped);
 let wish = null; // what this page asked for and the table has not answered yet
 let isSending = false;
-let isUp = true;
 let whyTimer = 0;
 let guarded = ""; // the action the button was last held back for
 let guardTimer = 0;
 let seesSheet = 0; // number of the finished game whose sheet is looked at
 let toldNumber = null; // nothing is told again that was said before the page was opened
 let pressedAt = 0;
+let shown = ""; // the view that is seen: join, lobby or game
 
 // -- showing ---------------------------------------------------------------------------------
 
@@ -26,9 +26,10 @@ function draw(state) {
   const { game, me } = state;
   const isSeated = me.seat !== null;
   const mine = game?.players.find((player) => player.seat === me.seat) ?? null;
-  show($("join"), !isSeated);
-  show($("lobby"), isSeated && !mine);
-  show($("game"), isSeated && mine !== null);
+  const view = !isSeated ? "join" : mine ? "game" : "lobby";
+  for (const each of ["join", "lobby", "game"]) show($(each), each === view);
+  if (shown && shown !== view) $(view).focus({ preventScroll: true }); // what had it is gone
+  shown = view;
   document.body.classList.toggle("is-playing", isSeated && mine !== null);
   if (!isSeated) drawJoin(state);
   else if (!mine) drawLobby(state);
@@ -111,16 +112,15 @@ function sentence(state, game, mine, answer, nameOf) {
   if (game.over) return `${t("over.title")}. ${game.winner_text}`;
   if (game.phase === "roll") return rollSentence(state, active, isMine);
   if (game.phase === "action2" && !isMine) return t("say.action2.other", { name: active });
+  const closing = game.closing.find((each) => each.seat !== mine.seat && game.phase === "action1");
+  const closes = closing ? `${t("say.closes", { name: nameOf(closing.seat), row: rowName(game, closing.row) })} ` : "";
   if (answer === null) {
-    if (game.phase === "action1") return t(mine.legal.length ? "say.action1" : "say.action1.none", { sum: white });
+    if (game.phase === "action1") return closes + t(mine.legal.length ? "say.action1" : "say.action1.none", { sum: white });
     const miss = game.miss_due ? ` ${t("say.miss")}` : "";
     return t(mine.legal.length ? "say.action2" : "say.action2.none") + miss;
   }
   const box = answer.box ? boxName(game, answer.box) : null;
-  if (game.closing.some((each) => each.seat !== mine.seat) && !answer.done) {
-    const by = game.closing.find((each) => each.seat !== mine.seat);
-    return t("say.closing", { name: nameOf(by.seat), row: rowName(game, by.row) });
-  }
+  if (closing) return closes + t("say.may_change");
   const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
   const chosen = box ? t(answer.done ? "say.crossed" : "say.tapped", { box: capital(box) }) : t("say.passed");
   return waiting.length ? `${chosen} ${t("say.waiting", { names: all(waiting) })}` : chosen;
@@ -293,9 +293,6 @@ $("see-sheet").addEventListener("click", () => {
   draw(now());
 });
 
-onLine((up) => {
-  isUp = up;
-  show($("offline"), !isUp);
-});
+onLine((up) => show($("offline"), !up));
 onState(draw);
 start();

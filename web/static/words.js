@@ -14,10 +14,4 @@ export function all(words) {
   return t("list.and", { first: words.slice(0, -1).join(", "), last: words.at(-1) });
 }
 
-/** The same as a choice. */
-export function any(words) {
-  if (words.length < 2) return words.join("");
-  return t("list.or", { first: words.slice(0, -1).join(", "), last: words.at(-1) });
-}
-
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
