@@ -139,6 +139,19 @@ class TestTheSheetOnAPhone:
         assert all(box["inside"] and box["top"] for box in boxes)
         assert min(min(box["w"], box["h"]) for box in boxes) >= least_px
 
+    @pytest.mark.parametrize("size_wh", [(320, 480), (360, 520), (568, 280)])
+    def test_on_a_tiny_screen_everything_can_be_reached(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        tokens = put(stage, "action1", "big_points")
+        page = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
+        page.locator("[data-token=B2]").scroll_into_view_if_needed()
+        measured = page.evaluate(MEASURE)
+        assert min(min(box["w"], box["h"]) for box in measured["boxes"]) >= 24
+        page.get_by_role("button", name="red 7, can be crossed now").click()
+        page.get_by_role("button", name="Done").click()
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+
     def test_nothing_moves_between_the_phases(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "roll")
         page = ready(open_page("/", size_wh=PHONE_SMALL, token=tokens[0]))
