@@ -20,7 +20,10 @@ from companion.engine.events import (
     Withdrawn,
     WouldClose,
 )
-from companion.engine.game import (
+from companion.engine.game import apply, fold
+from companion.engine.refusal import Reason, Refusal
+from companion.engine.sheet import Box, Plan, Row
+from companion.engine.state import (
     MISS,
     MOST_PLAYERS,
     Closing,
@@ -30,13 +33,9 @@ from companion.engine.game import (
     Phase,
     Setup,
     Step,
-    apply,
-    fold,
     new_game,
     with_sheets,
 )
-from companion.engine.refusal import Reason, Refusal
-from companion.engine.sheet import Box, Plan, Row
 from companion.engine.variants import BASE, BIG_POINTS, PLANS
 
 __all__ = [

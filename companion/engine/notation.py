@@ -22,17 +22,17 @@ from companion.engine.events import (
     RollCorrected,
     Rolled,
 )
-from companion.engine.game import (
+from companion.engine.game import apply
+from companion.engine.refusal import Refusal
+from companion.engine.state import (
     MISS,
     MOST_PLAYERS,
     End,
     GameState,
     HouseRule,
     Phase,
-    apply,
     new_game,
 )
-from companion.engine.refusal import Refusal
 from companion.engine.variants import PLANS
 from companion.errors import NotationError
 

@@ -26,24 +26,25 @@ class Mutant(NamedTuple):
     after: str
 
 
-GAME, JUDGING, SHEET, DICE = "game", "judging", "sheet", "dice"
+GAME, STATE, CLOSING = "game", "state", "closing"
+JUDGING, SHEET, DICE = "judging", "sheet", "dice"
 
 MUTANTS = [
-    Mutant("E1", GAME, "if action != _ACTION[state.phase] or action == 0:", "if action == 0:"),
+    Mutant("E1", GAME, "if action != ACTION_OF[state.phase] or action == 0:", "if action == 0:"),
     Mutant(
         "E2 white sum", GAME, "offer = state.plan.white_bits[event.roll.white_sum]", "offer = -1"
     ),
-    Mutant("E2 one white die", GAME, "of_colour.get(low + value, 0) | ", ""),
-    Mutant("E2 other white die", GAME, " | of_colour.get(high + value, 0)", ""),
+    Mutant("E2 one white die", STATE, "of_colour.get(low + value, 0) | ", ""),
+    Mutant("E2 other white die", STATE, " | of_colour.get(high + value, 0)", ""),
     Mutant("E3", JUDGING, "if isinstance(choice, (list, tuple)):", "if False:"),
     Mutant("E4", GAME, "if action == 2 and player != state.active:", "if False:"),
-    Mutant("E4 offer", GAME, "if player == self.active or self.phase", "if True or self.phase"),
+    Mutant("E4 offer", STATE, "if player == self.active or self.phase", "if True or self.phase"),
     Mutant(
-        "E5 action 1", GAME, "if not state.marked and not state.answers", "if not state.answers"
+        "E5 action 1", CLOSING, "if not state.marked and not state.answers", "if not state.answers"
     ),
     Mutant(
         "E5 action 2",
-        GAME,
+        CLOSING,
         "not state.marked and not state.answers[active]",
         "not state.marked",
     ),
@@ -77,33 +78,37 @@ MUTANTS = [
         "if text == LOCK_SUFFIX and row is not None and row.lock is not None:",
         "if False:",
     ),
-    Mutant("E13", GAME, "players, die = tuple(closers[r])", "players, die = tuple(closers[r][:1])"),
-    Mutant("E14 shut", GAME, "        shut = _shut(plan, closed)\n", "        shut = 0\n"),
     Mutant(
-        "E14 die", GAME, "        if dice is not None and colour not in dice:", "        if False:"
+        "E13", CLOSING, "players, die = tuple(closers[r])", "players, die = tuple(closers[r][:1])"
+    ),
+    Mutant("E14 shut", CLOSING, "        shut = shut_bits(plan, closed)\n", "        shut = 0\n"),
+    Mutant(
+        "E14 die", STATE, "        if dice is not None and colour not in dice:", "        if False:"
     ),
     Mutant(
         "E14 dice",
-        GAME,
+        STATE,
         "return tuple(colour for colour in self.plan.dice if colour not in gone)",
         "return self.plan.dice",
     ),
     Mutant("E14/E15 ruling", JUDGING, '"E14" if position.closed[r] == 1 else "E15"', '"E14"'),
     Mutant("E14 reason", JUDGING, "    if r in position.closed:", "    if False:"),
-    Mutant("E17", GAME, "for r in sorted(closers):", "for r in sorted(closers)[:1]:"),
-    Mutant("E18", GAME, "over = len(closed) >= setup.plan.rows_to_end and", "over = False and"),
+    Mutant("E17", CLOSING, "for r in sorted(closers):", "for r in sorted(closers)[:1]:"),
+    Mutant("E18", CLOSING, "over = len(closed) >= setup.plan.rows_to_end and", "over = False and"),
     Mutant(
         "E20 locks",
-        GAME,
+        CLOSING,
         "if len(closed) >= setup.plan.rows_to_end else None",
         "if False else None",
     ),
     Mutant("E18 two", SHEET, "rows_to_end: int = 2", "rows_to_end: int = 3"),
     Mutant("E20 misses", SHEET, "misses: int = 4", "misses: int = 3"),
     Mutant("E20 ruling", GAME, '"E20" if state.end is End.MISSES else "E18"', '"E18"'),
-    Mutant("E20 at once", GAME, "        if count >= setup.plan.misses:", "        if False:"),
-    Mutant("E21", GAME, "if count >= setup.plan.misses:", "if sum(misses) >= setup.plan.misses:"),
-    Mutant("E22", GAME, "1 + sum(other > own for", "1 + sum(other >= own for"),
+    Mutant("E20 at once", CLOSING, "        if count >= setup.plan.misses:", "        if False:"),
+    Mutant(
+        "E21", CLOSING, "if count >= setup.plan.misses:", "if sum(misses) >= setup.plan.misses:"
+    ),
+    Mutant("E22", STATE, "1 + sum(other > own for", "1 + sum(other >= own for"),
     Mutant("E23", SHEET, "count * (count + 1) // 2", "count * (count - 1) // 2"),
     Mutant(
         "E24",
@@ -117,9 +122,11 @@ MUTANTS = [
         "if row.is_bonus and not plan.neighbours",
         "if False and not plan.neighbours",
     ),
-    Mutant("E25 own", GAME, "for bit in each_bit(boxes & opening):", "for bit in each_bit(boxes):"),
     Mutant(
-        "E25 opens", GAME, "            found |= plan.bonus_bits.get(bit, 0)", "            pass"
+        "E25 own", STATE, "for bit in each_bit(boxes & opening):", "for bit in each_bit(boxes):"
+    ),
+    Mutant(
+        "E25 opens", STATE, "            found |= plan.bonus_bits.get(bit, 0)", "            pass"
     ),
     Mutant(
         "E25 reason",
@@ -154,14 +161,14 @@ MUTANTS = [
         "tuple(sorted({self.white[0] + value, self.white[1] + value}))",
         "(self.white[0] + value, self.white[1] + value)",
     ),
-    Mutant("E40", GAME, "MOST_PLAYERS = 5", "MOST_PLAYERS = 6"),
+    Mutant("E40", STATE, "MOST_PLAYERS = 5", "MOST_PLAYERS = 6"),
     Mutant("E41", SHEET, "& ~((1 << crosses.bit_length()) - 1)", "& ~crosses"),
     Mutant("E41 reason", JUDGING, "    if own > bit:", "    if False:"),
     Mutant("E42", "variants", "_DOWN = range(12, 1, -1)", "_DOWN = range(2, 13)"),
     Mutant("E43", SHEET, "miss_points: int = 5", "miss_points: int = 4"),
     Mutant(
         "E44",
-        GAME,
+        CLOSING,
         "(active + 1) % setup.players",
         "(active - 1) % setup.players",
     ),

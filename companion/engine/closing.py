@@ -1,0 +1,119 @@
+"""What follows when an action closes: crosses count, rows shut, dice leave, games end."""
+
+from __future__ import annotations
+
+from companion.engine.events import Crossed, Fact, GameEnded, MissTaken, RowClosed
+from companion.engine.state import (
+    PASS,
+    Closing,
+    End,
+    GameState,
+    HouseRule,
+    Phase,
+    Step,
+    colour_offer,
+    shut_bits,
+)
+
+
+def close(state: GameState) -> Step:
+    """Close the open action: everybody's crosses count at once, judged before it (E13)."""
+    facts: list[Fact] = []
+    crosses, opened, closed = state.crosses, state.open, state.closed
+    if any(state.answers):
+        crosses, opened, closed = _count_crosses(state, facts)
+    if state.phase is Phase.ACTION1:
+        return _after_action1(state, crosses, opened, closed, facts)
+    return _after_action2(state, crosses, opened, closed, facts)
+
+
+def _count_crosses(
+    state: GameState, facts: list[Fact]
+) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Closing, ...]]:
+    """Crosses, open boxes and closed rows once all answers count."""
+    plan, closed = state.setup.plan, state.closed
+    crosses, opened = list(state.crosses), list(state.open)
+    shut = shut_bits(plan, closed) if closed else 0
+    closers: dict[int, list[int]] = {}
+    for player, answer in enumerate(state.answers):
+        if not answer:
+            continue
+        is_last = answer & plan.last_boxes
+        if is_last:
+            closers.setdefault(plan.row_of(answer), []).append(player)
+        crosses[player] |= plan.with_lock(answer) if is_last else answer
+        opened[player] = plan.open_boxes(crosses[player], shut)
+        facts.append(Crossed(player, plan.tokens[answer], bool(is_last)))
+    for r in sorted(closers):
+        players, die = tuple(closers[r]), plan.rows[r].lock
+        assert die is not None
+        closed = (*closed, Closing(r, players, state.action))
+        facts.append(RowClosed(plan.rows[r].key, die, players))
+    if closers:
+        shut = shut_bits(plan, closed)
+        opened = [plan.open_boxes(own, shut) for own in crosses]
+    return tuple(crosses), tuple(opened), closed
+
+
+def _after_action1(
+    state: GameState,
+    crosses: tuple[int, ...],
+    opened: tuple[int, ...],
+    closed: tuple[Closing, ...],
+    facts: list[Fact],
+) -> Step:
+    setup = state.setup
+    over = len(closed) >= setup.plan.rows_to_end and HouseRule.FINISH_TURN not in setup.house
+    if over:
+        facts.append(GameEnded(End.LOCKS.value))
+    after = GameState(
+        setup=setup,
+        phase=Phase.OVER if over else Phase.ACTION2,
+        turn=state.turn,
+        active=state.active,
+        roll=state.roll,
+        crosses=crosses,
+        open=opened,
+        misses=state.misses,
+        answers=(None,) * setup.players,
+        closed=closed,
+        marked=state.answers[state.active] or PASS,
+        action1=None if over else state,
+        end=End.LOCKS if over else None,
+    )
+    if over:
+        return Step(after, tuple(facts))
+    return Step(after._replace(offer=colour_offer(after, crosses[after.active])), tuple(facts))
+
+
+def _after_action2(
+    state: GameState,
+    crosses: tuple[int, ...],
+    opened: tuple[int, ...],
+    closed: tuple[Closing, ...],
+    facts: list[Fact],
+) -> Step:
+    setup, misses, active = state.setup, state.misses, state.active
+    end = End.LOCKS if len(closed) >= setup.plan.rows_to_end else None
+    if not state.marked and not state.answers[active]:
+        count = misses[active] + 1
+        misses = (*misses[:active], count, *misses[active + 1 :])
+        facts.append(MissTaken(active, count))
+        if count >= setup.plan.misses:
+            end = End.MISSES
+    if end is not None:
+        facts.append(GameEnded(end.value))
+    after = GameState(
+        setup=setup,
+        phase=Phase.OVER if end else Phase.ROLL,
+        turn=state.turn if end else state.turn + 1,
+        active=active if end else (active + 1) % setup.players,
+        roll=state.roll if end else None,
+        crosses=crosses,
+        open=opened,
+        misses=misses,
+        answers=(None,) * setup.players,
+        closed=closed,
+        end=end,
+    )
+    return Step(after, tuple(facts))

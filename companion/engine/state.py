@@ -1,0 +1,264 @@
+"""What a game is between two events: immutable, and what follows from it alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from companion.engine.dice import DieColour, Roll
+from companion.engine.events import Fact
+from companion.engine.sheet import Plan, each_bit
+
+PASS = 0
+"""An answer that crosses nothing; a cross is kept as the bit of its box."""
+
+MISS = "MISS"
+"""The choice that owns up to a miss; accepted only when it is due (E8)."""
+
+MOST_PLAYERS = 5
+"""Two to five by the box, one alone also works (E39, E40)."""
+
+
+class Phase(Enum):
+    """What the table does next."""
+
+    ROLL = "roll"
+    ACTION1 = "action1"
+    ACTION2 = "action2"
+    OVER = "over"
+
+    __hash__ = object.__hash__  # a member is one object; Enum's own hash is Python code
+
+
+class End(Enum):
+    """Why a game is over."""
+
+    LOCKS = "locks"
+    MISSES = "misses"
+    ENDED_EARLY = "ended_early"
+
+
+class HouseRule(Enum):
+    """What a table may play otherwise, off unless chosen; each names the ruling it replaces."""
+
+    FINISH_TURN = "finish_turn"
+    """Instead of E18 and E19: when two rows close in action 1, action 2 is still played."""
+
+    BONUS_NEXT_TURN = "bonus_next_turn"
+    """Instead of E26: a box of action 1 opens its bonus box from the next turn on only."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """What a game is agreed on before it begins.
+
+    Attributes:
+        plan: The printed sheet.
+        players: How many play; a player is a number from 0, clockwise.
+        first: Who begins (E44).
+        house: The house rules that hold.
+    """
+
+    plan: Plan
+    players: int
+    first: int
+    house: frozenset[HouseRule] = frozenset()
+
+
+class Closing(NamedTuple):
+    """A closed row: its number, who closed it, and in which action (E13, E14, E15)."""
+
+    row: int
+    players: tuple[int, ...]
+    action: int
+
+
+class GameState(NamedTuple):
+    """Everything a game is between two events.
+
+    A named tuple and not a dataclass: a state is made for every answer, and this makes one in a
+    third of the time.
+
+    Attributes:
+        setup: What was agreed on.
+        active: Whose turn it is. After the end it stays what it was, as does `turn`.
+        roll: The confirmed roll of this turn; None while a roll is due.
+        crosses: Each player's sheet as bits of the plan.
+        open: Boxes each sheet could still cross by some roll (kept because every step asks).
+        misses: Crossed-out miss boxes per player.
+        answers: In the open action, None for who has still to answer, PASS, or a box's bit.
+        offer: Boxes the dice make in the open action, for those who may cross in it.
+        closed: Closed rows in the order of closing.
+        marked: What the active player crossed in action 1 of this turn, for E6 and E8.
+        action1: In action 2, the state in which action 1 closed, so that the roll can be corrected.
+        end: Why the game is over, or None.
+    """
+
+    setup: Setup
+    phase: Phase
+    turn: int
+    active: int
+    roll: Roll | None
+    crosses: tuple[int, ...]
+    open: tuple[int, ...]
+    misses: tuple[int, ...]
+    answers: tuple[int | None, ...]
+    offer: int = 0
+    closed: tuple[Closing, ...] = ()
+    marked: int = PASS
+    action1: GameState | None = None
+    end: End | None = None
+
+    @property
+    def plan(self) -> Plan:
+        """The printed sheet."""
+        return self.setup.plan
+
+    @property
+    def players(self) -> int:
+        """How many play."""
+        return self.setup.players
+
+    @property
+    def first(self) -> int:
+        """Who began."""
+        return self.setup.first
+
+    @property
+    def action(self) -> int:
+        """The open action, 1 or 2; 0 while none is."""
+        return ACTION_OF[self.phase]
+
+    @property
+    def dice(self) -> tuple[DieColour, ...]:
+        """Colours whose dice are still in play, in the order of the sheet."""
+        if not self.closed:
+            return self.plan.dice
+        gone = {self.plan.rows[closing.row].lock for closing in self.closed}
+        return tuple(colour for colour in self.plan.dice if colour not in gone)
+
+    @property
+    def waiting_for(self) -> tuple[int, ...]:
+        """Who has still to answer in the open action."""
+        if self.phase is Phase.ACTION1:
+            return tuple(p for p, answer in enumerate(self.answers) if answer is None)
+        if self.phase is Phase.ACTION2 and self.answers[self.active] is None:
+            return (self.active,)
+        return ()
+
+    def legal(self, player: int) -> int:
+        """Boxes a player may cross in the open action, as bits; 0 outside one."""
+        if player == self.active or self.phase is Phase.ACTION1:
+            return self.open[player] & self.offer
+        return 0
+
+    def colour_boxes(self, player: int) -> int:
+        """Boxes a white die with a colour die lets a player cross on their sheet as it is."""
+        if self.roll is None:
+            return 0
+        return self.open[player] & colour_offer(self, self.crosses[player])
+
+    def points(self, player: int) -> dict[str, int]:
+        """Points of each colour row by name."""
+        return self.plan.points(self.crosses[player])
+
+    def total(self, player: int) -> int:
+        """Row points less what the misses cost."""
+        return sum(self.points(player).values()) - self.plan.miss_points * self.misses[player]
+
+    @property
+    def ranking(self) -> tuple[tuple[int, int], ...]:
+        """(rank, player) from the best total down; equal totals share a rank (E22)."""
+        totals = [self.total(p) for p in range(self.players)]
+        ranks = [(1 + sum(other > own for other in totals), p) for p, own in enumerate(totals)]
+        return tuple(sorted(ranks))
+
+
+class Step(NamedTuple):
+    """What an accepted event led to."""
+
+    state: GameState
+    facts: tuple[Fact, ...] = ()
+
+
+def new_game(
+    plan: Plan, players: int, first: int = 0, *, house: Iterable[HouseRule] = ()
+) -> GameState:
+    """An empty table with a roll due.
+
+    Raises:
+        ValueError: Fewer than one or more than five players, or `first` is none of them.
+    """
+    if not 1 <= players <= MOST_PLAYERS:
+        raise ValueError(f"players: expected 1 to {MOST_PLAYERS}, got {players!r}")
+    if not 0 <= first < players:
+        raise ValueError(f"first: expected a player from 0 to {players - 1}, got {first!r}")
+    return GameState(
+        setup=Setup(plan, players, first, frozenset(house)),
+        phase=Phase.ROLL,
+        turn=1,
+        active=first,
+        roll=None,
+        crosses=(0,) * players,
+        open=(plan.open_boxes(0),) * players,
+        misses=(0,) * players,
+        answers=(None,) * players,
+    )
+
+
+def with_sheets(
+    state: GameState,
+    sheets: Mapping[int, Mapping[str, Iterable[int]]],
+    *,
+    closed: Iterable[str] = (),
+    misses: Mapping[int, int] | None = None,
+) -> GameState:
+    """The state with crosses, closed rows (by key) and misses set, to begin from any position."""
+    plan = state.plan
+    crosses = list(state.crosses)
+    for player, marks in sheets.items():
+        crosses[player] = plan.crosses_of(marks)
+    closings = []
+    for key in closed:
+        lock = plan.lock_bits[plan.index[key]]
+        by = tuple(p for p in range(state.players) if crosses[p] & lock)
+        closings.append(Closing(plan.index[key], by, 2))
+    shut = shut_bits(plan, closings)
+    given = misses or {}
+    return state._replace(
+        crosses=tuple(crosses),
+        open=tuple(plan.open_boxes(own, shut) for own in crosses),
+        misses=tuple(given.get(p, 0) for p in range(state.players)),
+        closed=tuple(closings),
+    )
+
+
+def colour_offer(state: GameState, crosses: int) -> int:
+    """Boxes the coloured dice make for a sheet: each colour's own, and "another green 10" (E25)."""
+    plan, roll, found = state.plan, state.roll, 0
+    assert roll is not None
+    low, high = roll.white
+    dice = state.dice if state.closed else None
+    opening = crosses
+    if HouseRule.BONUS_NEXT_TURN in state.setup.house:
+        opening &= ~state.marked
+    for colour, value in roll.coloured:
+        if dice is not None and colour not in dice:
+            continue  # its row closed in action 1 of this turn (E14)
+        of_colour = plan.colour_bits[colour]
+        boxes = of_colour.get(low + value, 0) | of_colour.get(high + value, 0)
+        found |= boxes
+        for bit in each_bit(boxes & opening):
+            found |= plan.bonus_bits.get(bit, 0)
+    return found
+
+
+def shut_bits(plan: Plan, closed: Iterable[Closing]) -> int:
+    """Every bit of the closed rows."""
+    return sum(plan.row_bits[closing.row] for closing in closed)
+
+
+ACTION_OF = {Phase.ROLL: 0, Phase.ACTION1: 1, Phase.ACTION2: 2, Phase.OVER: 0}
+"""The open action of a phase; 0 where none is."""
