@@ -44,6 +44,7 @@ class Overview:
     thing: Scores
     smear: Scores
     to_grid: Scores
+    size_wh: tuple[int, int] = (0, 0)
 
     def at(self, field: Scores, where: Point) -> float:
         """The value of a field at a point of the picture."""
@@ -100,7 +101,8 @@ def look_over(pixels: Pixels) -> Overview:
     to_grid = matrix.copy()
     to_grid[:, 2] = (matrix[:, 2] + 0.5) / FINDER_CELL - 0.5
     to_grid[:, :2] /= FINDER_CELL
-    return Overview(tuple(spots), fields[1], fields[2], fields[3], np.asarray(to_grid, np.float32))
+    grid = np.asarray(to_grid, np.float32)
+    return Overview(tuple(spots), fields[1], fields[2], fields[3], grid, (width, height))
 
 
 def _smooth(lean: Scores) -> Scores:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.finder import Overview, Spot, look_over
+from vision.floor import Floor, floor_seen
 from vision.picture import as_pixels
 from vision.reader import Look, look_closely
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 SMALLEST_PX = 48
 """A picture with a shorter side than this cannot show a readable die in a tray (own choice)."""
 _DIE = 0.5
+_SURELY = 0.97
+_BLURRED = 0.95
 _LEANS = 0.5
 _LEANS_ODDLY = 0.2
 """Scores above which a die is called cocked, the lower one where its outline fits the floor badly.
@@ -29,9 +32,11 @@ The reader was trained to count a leaning die four times, so 0.5 means a chance 
 _ODD = 3.0
 """Misfit of an outline (in deviations) that few flat dice reach (own frames, 21.11.2026)."""
 _STILL = 0.4
-_AT_RIM = (0.35, 0.7)
+_INSIDE = 0.35
+_AT_RIM = (0.15, 0.55)
 _HALF_IN = 0.6
-"""Where it is not clear on which side of the rim a die lies, it is never announced unasked."""
+"""How deep inside the floor's outline (in edges) the middle of a die in the tray lies, and where it
+is not clear on which side of the rim it is: such a die is never announced unasked."""
 _SMALL = 0.62
 """Least share of the usual edge that a die can have (25 degrees of tilt, the widest lens: 0.7)."""
 _PIPS_AGREE = 0.45
@@ -65,12 +70,12 @@ class Eye:
         if calibration is not None:
             pixels = _balanced(pixels, calibration)
         overview = look_over(pixels)
-        if calibration is not None:
-            overview = _in_known_tray(overview, calibration, (width, height))
         looks = look_closely(pixels, overview.spots)
         dice = _of_one_size(_distinct(looks, overview), overview)
-        seen = [_seen(look, overview, (width, height)) for look, _ in dice]
-        verdict = judge(seen, in_play, _clutter(overview, seen, [look for look, _ in dice]))
+        floor = _floor(overview, dice, calibration)
+        seen = [_seen(look, floor, (width, height)) for look, _ in dice]
+        clutter = _clutter(overview, floor, seen, [look for look, _ in dice])
+        verdict = judge(seen, in_play, clutter)
         readings = []
         for (look, _), die, given, joint in zip(
             dice, seen, verdict.colours, verdict.confidences, strict=True
@@ -108,18 +113,16 @@ def _balanced(pixels: Pixels, calibration: Calibration) -> Pixels:
     return np.asarray(cv2.LUT(pixels, table.reshape(1, 256, 3)), np.uint8)
 
 
-def _in_known_tray(
-    overview: Overview, calibration: Calibration, size_wh: tuple[int, int]
-) -> Overview:
-    """The overview with the measured outline in place of the guessed tray."""
-    if calibration.tray_px is None:
-        return overview
-    scale = np.array(size_wh) / np.array(calibration.size_wh)
-    corners = np.array(calibration.tray_px) * scale
-    cells = corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
-    tray = np.zeros(overview.tray.shape, np.uint8)
-    cv2.fillPoly(tray, [np.round(cells).astype(np.int32)], 1)
-    return replace(overview, tray=tray.astype(np.float32))
+def _floor(
+    overview: Overview, dice: Sequence[tuple[Look, Spot]], calibration: Calibration | None
+) -> Floor:
+    """The tray's floor: as measured where it was, else as seen."""
+    width, height = overview.size_wh
+    if calibration is not None and calibration.tray_px is not None:
+        scale = np.array([width, height]) / np.array(calibration.size_wh)
+        return Floor(np.asarray(np.array(calibration.tray_px) * scale, np.float32))
+    edges = [look.edge_px for look, _ in dice] or [0.05 * max(width, height)]
+    return floor_seen(overview, float(np.median(edges)))
 
 
 def _alone(die: Seen) -> float:
@@ -130,7 +133,7 @@ def _alone(die: Seen) -> float:
 def _distinct(looks: Sequence[Look], overview: Overview) -> list[tuple[Look, Spot]]:
     """The candidates that are dice, each once, the likeliest first."""
     pairs = [(look, spot) for look, spot in zip(looks, overview.spots, strict=True)]
-    pairs = [(k, s) for k, s in pairs if k.die > _DIE or (k.moving > 0.7 and s.heat > 0.4)]
+    pairs = [(k, s) for k, s in pairs if _is_die(k) or (k.moving > _BLURRED and s.heat > 0.25)]
     pairs.sort(key=lambda pair: -pair[0].die * pair[1].heat)
     kept: list[tuple[Look, Spot]] = []
     for look, spot in pairs:
@@ -142,6 +145,11 @@ def _distinct(looks: Sequence[Look], overview: Overview) -> list[tuple[Look, Spo
         ):
             kept.append((look, spot))
     return kept
+
+
+def _is_die(look: Look) -> bool:
+    """Surely a die, or likely one whose top shows a value: pads, coins and knots show none."""
+    return look.die > _SURELY or (look.die > _DIE and float(look.values.mean(axis=0).max()) > 0.6)
 
 
 def _of_one_size(dice: list[tuple[Look, Spot]], overview: Overview) -> list[tuple[Look, Spot]]:
@@ -160,9 +168,9 @@ def _of_one_size(dice: list[tuple[Look, Spot]], overview: Overview) -> list[tupl
     return [(k, s) for k, s in dice if _SMALL < k.edge_px / usual < 1.0 / _SMALL]
 
 
-def _seen(look: Look, overview: Overview, size_wh: tuple[int, int]) -> Seen:
+def _seen(look: Look, floor: Floor, size_wh: tuple[int, int]) -> Seen:
     values = look.values.mean(axis=0)
-    tray = overview.at(overview.tray, look.centre_xy)
+    depth = floor.depth(look.centre_xy) / look.edge_px
     best = int(np.argmax(values)) + 1
     pips = sum(look.pips) / 2
     agree = int(look.values[0].argmax()) == int(look.values[1].argmax())
@@ -173,13 +181,13 @@ def _seen(look: Look, overview: Overview, size_wh: tuple[int, int]) -> Seen:
         value=best if agree and look.visible > 0.5 else None,
         sure=float(values[best - 1])
         * look.die
-        * (_HALF_IN if _AT_RIM[0] < tray < _AT_RIM[1] else 1.0),
+        * (_HALF_IN if _AT_RIM[0] < depth < _AT_RIM[1] else 1.0),
         centre_xy=look.centre_xy,
         edge_px=look.edge_px,
         cocked=not moving and look.cocked > (_LEANS_ODDLY if look.misfit > _ODD else _LEANS),
         moving=moving,
         visible=min(look.visible, _inside_share(look, size_wh)),
-        in_tray=tray > 0.5,
+        in_tray=depth > _INSIDE,
     )
 
 
@@ -193,9 +201,11 @@ def _inside_share(look: Look, size_wh: tuple[int, int]) -> float:
     return float(((x >= 0) & (y >= 0) & (x <= size_wh[0] - 1) & (y <= size_wh[1] - 1)).mean())
 
 
-def _clutter(overview: Overview, seen: Sequence[Seen], looks: Sequence[Look]) -> Clutter:
+def _clutter(
+    overview: Overview, floor: Floor, seen: Sequence[Seen], looks: Sequence[Look]
+) -> Clutter:
     """What is in the tray besides dice at rest, in areas of a die's face."""
-    inside = overview.tray > 0.5
+    inside = _on_grid(overview, floor)
     scale = float(np.hypot(*overview.to_grid[:, 0]))
     edges = [die.edge_px for die in seen] or [0.05 * max(overview.tray.shape) / scale]
     area = (float(np.median(edges)) * scale) ** 2 + 1e-6
@@ -206,6 +216,16 @@ def _clutter(overview: Overview, seen: Sequence[Seen], looks: Sequence[Look]) ->
     thing = float(((overview.thing > 0.5) & (free > 0)).sum()) / area
     smear = float(((overview.smear > 0.5) & inside).sum()) / area
     return Clutter(thing, smear)
+
+
+def _on_grid(overview: Overview, floor: Floor) -> NDArray[np.bool_]:
+    """The cells of the finder's grid that lie on the floor."""
+    if floor.outline_px is None:
+        return overview.tray > 0.5
+    cells = floor.outline_px @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
+    mask = np.zeros(overview.tray.shape, np.uint8)
+    cv2.fillConvexPoly(mask, np.round(cells).astype(np.int32), 1)
+    return mask > 0
 
 
 def _points(look: Look) -> tuple[Point, Point, Point, Point]:

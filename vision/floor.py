@@ -1,0 +1,77 @@
+"""Where the tray's floor ends: trays are convex, and a die must not hide that it lies outside."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.finder import Overview
+from vision.reading import Point
+
+_LEAST = 6.0
+"""A floor smaller than this many faces of a die is no tray worth trusting (own choice)."""
+
+
+class Floor:
+    """The outline of the floor in the picture.
+
+    `outline_px` is (N, 2), convex; None where no tray was made out: then everything is inside.
+    """
+
+    def __init__(
+        self, outline_px: NDArray[np.float32] | None, size_wh: tuple[int, int] | None = None
+    ) -> None:
+        """Take an outline; with a size, sides along the picture's edges do not bound the floor."""
+        self.outline_px = outline_px
+        self._sides: list[tuple[float, float, float]] = []
+        if outline_px is None:
+            return
+        hull = cv2.convexHull(outline_px.astype(np.float32)).reshape(-1, 2).astype(np.float64)
+        middle = hull.mean(axis=0)
+        for a, b in zip(hull, np.roll(hull, -1, axis=0), strict=True):
+            length = float(np.hypot(*(b - a)))
+            if length < 1e-6 or (size_wh is not None and _along_edge(a, b, size_wh)):
+                continue
+            x, y = (a[1] - b[1]) / length, (b[0] - a[0]) / length
+            if x * (middle[0] - a[0]) + y * (middle[1] - a[1]) < 0:
+                x, y = -x, -y
+            self._sides.append((float(x), float(y), float(-x * a[0] - y * a[1])))
+
+    def depth(self, where: Point) -> float:
+        """How far inside the outline a point is, in px; negative outside."""
+        return min((x * where[0] + y * where[1] + c for x, y, c in self._sides), default=np.inf)
+
+
+def _along_edge(a: NDArray[np.float64], b: NDArray[np.float64], size_wh: tuple[int, int]) -> bool:
+    """Whether a side of an outline runs along an edge of the picture."""
+    near = 0.012 * max(size_wh)
+    for axis in (0, 1):
+        if max(a[axis], b[axis]) < near or min(a[axis], b[axis]) > size_wh[axis] - 1 - near:
+            return True
+    return False
+
+
+def floor_seen(overview: Overview, edge_px: float) -> Floor:
+    """The floor that the finder made out.
+
+    The finder calls the place of a die tray wherever the die lies, so what is no larger than a
+    die is taken away first; of what is left the largest piece counts.
+    """
+    scale = float(np.hypot(*overview.to_grid[:, 0]))
+    size = max(3, round(1.7 * edge_px * scale)) | 1
+    inside = np.pad((overview.tray > 0.5).astype(np.uint8), size, mode="edge")
+    kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
+    solid = cv2.morphologyEx(inside, cv2.MORPH_OPEN, kernel)[size:-size, size:-size]
+    count, labels, stats, _ = cv2.connectedComponentsWithStats(solid)
+    if count < 2:
+        return Floor(None)
+    best = 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
+    if stats[best, cv2.CC_STAT_AREA] < _LEAST * (edge_px * scale) ** 2:
+        return Floor(None)
+    rows, columns = np.nonzero(labels == best)
+    cells = np.stack([columns, rows], axis=1).astype(np.float32)
+    hull = cv2.convexHull(cells).reshape(-1, 2)
+    back = cv2.invertAffineTransform(overview.to_grid)
+    outline = np.asarray(hull @ back[:, :2].T + back[:, 2], np.float32)
+    return Floor(outline, overview.size_wh)
