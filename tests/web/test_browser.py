@@ -13,6 +13,7 @@ from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 
 if TYPE_CHECKING:
+    from flask import Flask
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
@@ -355,6 +356,41 @@ class TestTheTableView:
         page = open_page("/table", size_wh=TV)
         page.get_by_text("The table ended the game early.").wait_for()
         assert page.locator(".podium li").count() == 3
+
+
+class TestTheLine:
+    def test_without_a_stream_the_page_asks_again_and_again(
+        self, stage: Stage, app: Flask, open_page: OpenPage
+    ) -> None:
+        streams = app.extensions["streams"]
+        taken = [streams.open(None, None) for _ in range(36)]
+        assert None not in taken
+        page = open_page("/")
+        page.get_by_text("Nobody sits here yet.").wait_for()
+        stage.session.join("Ada")
+        page.get_by_text("Already here: Ada.").wait_for()
+
+    def test_waking_up_opens_a_new_stream(
+        self, stage: Stage, app: Flask, open_page: OpenPage
+    ) -> None:
+        page = open_page("/")
+        page.get_by_text("Nobody sits here yet.").wait_for()
+        streams = app.extensions["streams"]
+        for stream in list(streams._open):
+            stream.close()  # as iOS does to a sleeping page, without a word
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        stage.session.join("Ada")
+        page.get_by_text("Already here: Ada.").wait_for()
+        assert len(streams) == 1
+
+    def test_a_forgotten_seat_asks_for_the_name_again(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        token = seat(stage, "Ada").token
+        page = open_page("/", token=token)
+        page.get_by_text("Welcome, Ada!").wait_for()
+        stage.session.leave(0)
+        page.get_by_label("Your name").wait_for()
 
 
 class TestTheHost:
