@@ -12,6 +12,7 @@ from companion.engine import (
     End,
     Fact,
     GameState,
+    HouseRule,
     MissTaken,
     Phase,
     Reason,
@@ -145,7 +146,7 @@ def end_sentence(state: GameState, phrases: Phrases, names: Sequence[str]) -> st
     if state.end is End.ENDED_EARLY:
         return phrases.say("end.ended_early")
     in_action1 = bool(state.closed) and state.closed[-1].action == 1
-    if in_action1 and not state.marked:
+    if in_action1 and not state.marked and HouseRule.FINISH_TURN not in state.setup.house:
         return phrases.say("end.locks.no_miss", name=active)
     return phrases.say("end.locks")
 

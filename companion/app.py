@@ -149,6 +149,7 @@ def _open_tray(
         eye=Eye(),
         in_play=session.in_play,
         on_report=lambda report: session.see(tray_view(report)),
+        confirmed_roll=session.last_roll,
     )
     stack.callback(live.close)
     session.on_confirmed.append(live.confirmed)
@@ -198,6 +199,8 @@ def _open_panel(config: Config, session: Session, stack: ExitStack, notes: list[
     def on_gesture(gesture: Gesture) -> None:
         if gesture is Gesture.PRESS:
             session.press()
+        else:
+            session.hold()
 
     try:
         timing = GestureConfig(debounce_s=config.panel.debounce_s, hold_s=config.panel.hold_s)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from companion.engine import PLANS, Event, GameState, HouseRule, Phase, Refusal, apply, new_game
-from companion.engine.notation import from_lines, to_lines, turns_of
+from companion.engine import Event, GameState, Phase, Refusal, apply, fold
+from companion.engine.notation import from_lines, is_whole_number, to_lines, turns_of
 from companion.errors import NotationError
 from companion.phrases import Phrases
 from companion.records import Record, to_event
-from companion.table import effective
+from companion.table import effective, unfold
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +47,27 @@ def saved_games(records: Iterable[Record]) -> list[SavedGame]:
     games: list[SavedGame] = []
     of_game: list[Record] = []
     for record in effective(records):
-        if record.kind in ("started", "imported"):
-            if of_game:
-                games.append(_from_log(of_game))
-            of_game = [record] if record.kind == "started" else []
-            if record.kind == "imported":
-                games.append(_imported(record))
+        if record.kind == "imported":
+            games += _imported(record)
+        elif record.kind == "started":
+            games += _from_log(of_game)
+            of_game = [record]
         elif of_game:
             of_game.append(record)
-    if of_game:
-        games.append(_from_log(of_game))
+    games += _from_log(of_game)
     return sorted(games, key=lambda game: game.number)
 
 
-def _from_log(records: Sequence[Record]) -> SavedGame:
-    begin = records[0]
-    data = begin.data
-    house = [HouseRule(rule) for rule in data.get("house", [])]
-    state = start = new_game(PLANS[data["variant"]], len(data["seats"]), data["first"], house=house)
+def _from_log(records: Sequence[Record]) -> list[SavedGame]:
+    """The game that begins with the first record; none where that one is damaged."""
+    empty = next(iter(records), None)
+    try:
+        began = unfold(records[:1]).table.game
+    except NotationError:
+        began = None
+    if empty is None or began is None:
+        return []
+    start = state = began.state
     events: list[Event] = []
     fault = None
     for record in records[1:]:
@@ -81,20 +84,20 @@ def _from_log(records: Sequence[Record]) -> SavedGame:
             break
         state = step.state
         events.append(event)
-    names = tuple(data["names"])
-    return SavedGame(data["number"], begin.at, names, start, tuple(events), state, fault)
+    return [SavedGame(began.number, empty.at, began.names, start, tuple(events), state, fault)]
 
 
-def _imported(record: Record) -> SavedGame:
-    read = from_lines(record.data["lines"])
-    state = read.start
-    for event in read.events:
-        step = apply(state, event)
-        assert not isinstance(step, Refusal)  # from_lines judged them
-        state = step.state
+def _imported(record: Record) -> list[SavedGame]:
+    try:
+        number, lines = record.data["number"], record.data["lines"]
+        read = from_lines(str(line) for line in lines)
+    except (LookupError, TypeError, NotationError):
+        return []
+    if not is_whole_number(number):
+        return []
+    state = fold(read.start, read.events)
     names = read.names or tuple(f"#{player + 1}" for player in range(read.start.players))
-    number = record.data["number"]
-    return SavedGame(number, record.at, names, read.start, read.events, state, read.fault)
+    return [SavedGame(number, record.at, names, read.start, read.events, state, read.fault)]
 
 
 def text_of(game: SavedGame, phrases: Phrases) -> str:

@@ -57,3 +57,6 @@ def main(args: list[str] | None = None) -> Any:
         # The reader of our output went away (`| head`); there is nobody left to tell.
         sys.stderr.close()
         sys.exit(1)
+    except OSError as error:
+        click.echo(f"dice-companion: {error.filename or 'output'}: {error.strerror}", err=True)
+        sys.exit(1)

@@ -204,7 +204,13 @@ def _with(config: Config, name: str, value: object, where: str, *, is_text: bool
     if name == "data_dir":
         if not isinstance(value, (str, Path)) or not str(value):
             raise ConfigError(f"{where}: expected a directory, got {value!r}")
-        return replace(config, data_dir=Path(value).expanduser())
+        try:
+            directory = Path(value).expanduser()
+        except RuntimeError as error:
+            raise ConfigError(f"{where}: expected a directory, got {value!r}: {error}") from error
+        if "\0" in str(directory):
+            raise ConfigError(f"{where}: expected a directory, got {value!r}")
+        return replace(config, data_dir=directory)
     section, _, key = name.partition(".")
     part = getattr(config, section)
     hints = get_type_hints(type(part))
@@ -226,7 +232,10 @@ def _fit(value: object, hint: Any, where: str, *, is_text: bool) -> Any:
     if is_text and isinstance(value, str) and kind is not str:
         value = _parsed(value, kind, where)
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        try:
+            value = float(value)
+        except OverflowError:
+            raise ConfigError(f"{where}: expected a number, got one of too many digits") from None
     if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
         names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
         raise ConfigError(f"{where}: expected {names[kind]}, got {value!r}")

@@ -9,7 +9,6 @@ from typing import Any
 from companion.engine import (
     ActionClosed,
     Answered,
-    DieColour,
     EndedEarly,
     Event,
     Played,
@@ -18,7 +17,7 @@ from companion.engine import (
     Rolled,
     Withdrawn,
 )
-from companion.engine.notation import roll_to_json
+from companion.engine.notation import parse_roll, roll_to_json
 from companion.errors import NotationError
 
 
@@ -45,10 +44,12 @@ def roll_from_json(data: Mapping[str, Any]) -> Roll:
     """The roll of a record.
 
     Raises:
-        KeyError, ValueError, TypeError: It is not written like one.
+        ValueError: It is not written like one.
     """
-    low, high = data["white"]
-    return Roll.of((low, high), {DieColour(name): v for name, v in data["colour"].items()})
+    roll = parse_roll(data.get("white"), data.get("colour"))
+    if roll is None:
+        raise ValueError(f"expected two white dice and named colours, got {dict(data)!r}")
+    return roll
 
 
 def to_record(event: Event) -> tuple[str, dict[str, Any]]:
@@ -93,6 +94,6 @@ def to_event(record: Record) -> Event | None:
                 return RollCorrected(roll_from_json(data))
             case "ended_early":
                 return EndedEarly()
-    except (KeyError, ValueError, TypeError) as error:
+    except (LookupError, ValueError, TypeError) as error:
         raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
     return None

@@ -69,8 +69,6 @@ class Replay:
             if len(missing) == 2:
                 missing = ["choices"]
         if missing:
-            if kind == "config":
-                self._state = None
             yield _bad("BAD_LINE", kind, f'The line lacks "{missing[0]}".')
         elif kind == "config":
             yield self._configure(line)

@@ -29,6 +29,7 @@ from companion.announcer import (
 )
 from companion.engine import (
     PLANS,
+    ActionClosed,
     Answered,
     EndedEarly,
     Event,
@@ -54,6 +55,7 @@ from companion.table import (
     advance,
     clean_name,
     free_seat,
+    last_roll,
     name_fault,
     undone_to,
     unfold,
@@ -144,6 +146,7 @@ class Session:
         keys = [str(record.data["key"]) for record in records if "key" in record.data]
         self._keys = OrderedDict.fromkeys(keys[-KEYS_KEPT:])
         self._closing_told_s: float | None = None
+        self._is_retrying = False
         self._closes_at_s: float | None = None
         self._cancel: Cancel | None = None
         self._to_tell: list[Callable[[], None]] = []
@@ -154,7 +157,11 @@ class Session:
         if unfolded.fault is not None:
             LOGGER.warning("the log is taken up to a bad record: %s", unfolded.fault)
             self._keep("kept", {"revision": unfolded.kept})
+        self.last_roll = last_roll(records)
+        """The roll confirmed last before the log was taken up: its dice may still lie there."""
         with self._mutex:
+            if self._is_row_closing():
+                self._closing_told_s = self._clock()  # after a restart all have their moment again
             self._schedule()
 
     # -- reading --------------------------------------------------------------------------
@@ -277,6 +284,14 @@ class Session:
             self._begin(game.state.plan.name, seats, place, house)
             return None
 
+    def close_action(self) -> Declined | None:
+        """Close the open action for those who have not answered: they pass (E9)."""
+        with self._telling():
+            game = self._table.game
+            if game is None or game.state.action == 0:
+                return self._no("NO_ACTION")
+            return self._play_locked(ActionClosed(game.state.action), data={"by": "table"})
+
     def end(self) -> Declined | None:
         """Stop the game before the rules do."""
         return self._play(lambda player: EndedEarly(), seat=None)
@@ -313,13 +328,17 @@ class Session:
             kept = undone_to(self._store.load())
             if kept is None:
                 return self._no("NOTHING_TO_UNDO")
+            game = self._table.game
+            if game is not None and any(self._table.seat(seat) is None for seat in game.seats):
+                return self._no("SEAT_EMPTY")
             self._keep("undone", {"revision": kept})
             self._table = unfold(self._store.load()).table
             self._closing_told_s = None
             self._touch()
             text = self.phrases.say("fact.undone")
             self._announce(Announcement("undone", text, text))
-            self._to_tell.extend(self.on_undone)
+            if self._table.game is not None and self._table.game.state.phase is Phase.ROLL:
+                self._to_tell.extend(self.on_undone)
             self._schedule()
             return None
 
@@ -338,7 +357,20 @@ class Session:
         It never passes for anybody and never changes the game in another way.
         """
         with self._telling():
-            declined = self._press()
+            try:
+                declined = self._press()
+            except StoreError:
+                LOGGER.exception("the press of the button could not be kept")
+                declined = self._no("NOT_KEPT", key="page.not_kept")
+            if declined is not None:
+                headline = self.phrases.say("press.refused.headline")
+                self._announce(Announcement("refused", headline, declined.message))
+            return declined
+
+    def hold(self) -> Declined | None:
+        """The button held down: who has not answered the open action passes (E9)."""
+        with self._telling():
+            declined = self.close_action()
             if declined is not None:
                 headline = self.phrases.say("press.refused.headline")
                 self._announce(Announcement("refused", headline, declined.message))
@@ -472,9 +504,19 @@ class Session:
                 return  # somebody changed their answer meanwhile
             try:
                 self._keep("action_closed", {"action": game.state.action})
+                self._is_retrying = False
             except StoreError:
-                LOGGER.exception("the closing of an action could not be kept; trying again")
+                if not self._is_retrying:
+                    LOGGER.exception("the closing of an action could not be kept; trying again")
+                self._is_retrying = True
                 self._cancel = self._call_later(RETRY_S, lambda: self._close_action(revision))
+
+    def _is_row_closing(self) -> bool:
+        game = self._table.game
+        if game is None or game.state.phase is not Phase.ACTION1:
+            return False
+        last_boxes = game.state.plan.last_boxes
+        return any((answer or 0) & last_boxes for answer in game.state.answers)
 
     # -- telling --------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ import fcntl
 import json
 import logging
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO
@@ -22,6 +22,9 @@ LOGGER = logging.getLogger(__name__)
 
 FILE_NAME = "games.sqlite3"
 LOCK_NAME = "games.lock"
+
+DAMAGED = "damaged"
+"""Kind of a record that cannot be read; the table knows no such kind and stops there."""
 
 _MIGRATIONS = (
     """
@@ -55,19 +58,32 @@ class SqliteStore:
         self._lock: IO[bytes] | None = None
         self.notice: str | None = None
         self._path = directory / FILE_NAME
+        if not is_writer:
+            self._db = self._open_to_read()
+            return
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(
                 f"{directory}: cannot make the data directory: {error.strerror}"
             ) from error
-        if is_writer:
-            self._lock = _locked(directory / LOCK_NAME)
+        self._lock = _locked(directory / LOCK_NAME)
         try:
             self._db = self._opened()
         except BaseException:
             self._let_go()
             raise
+
+    def _open_to_read(self) -> sqlite3.Connection:
+        """The log as it is: a reader makes nothing, mends nothing and takes nothing away."""
+        if not self._path.is_file():
+            raise StoreError(f"{self._path}: expected saved games, there is no such file")
+        try:
+            db = sqlite3.connect(f"{self._path.resolve().as_uri()}?mode=ro", uri=True)
+            db.execute("SELECT count(*) FROM log")
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: cannot be read: {error}") from error
+        return db
 
     def _opened(self) -> sqlite3.Connection:
         try:
@@ -192,14 +208,17 @@ def _locked(path: Path) -> IO[bytes]:
     return lock
 
 
-def _rows(db: sqlite3.Connection) -> Iterable[Record]:
-    for revision, at, kind, data in db.execute(
-        "SELECT revision, at, kind, data FROM log ORDER BY revision"
-    ):
+def _rows(db: sqlite3.Connection, order: str = "ASC") -> Iterator[Record]:
+    query = f"SELECT revision, at, kind, data FROM log ORDER BY revision {order}"
+    for revision, at, kind, text in db.execute(query):
         try:
-            yield Record(revision, kind, json.loads(data), at)
-        except ValueError:
-            yield Record(revision, "damaged", {}, at)  # no kind the table knows: it stops there
+            data = json.loads(text)
+        except (ValueError, RecursionError):
+            data = None
+        if isinstance(data, dict) and isinstance(kind, str):
+            yield Record(revision, kind, data, str(at))
+        else:
+            yield Record(revision, DAMAGED, {}, str(at))
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
@@ -209,9 +228,18 @@ def _is_damage(error: sqlite3.DatabaseError) -> bool:
 
 
 def _salvage(path: Path) -> list[Record]:
-    """The records of a damaged file up to the first that cannot be read."""
-    saved: list[Record] = []
-    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
-        for record in _rows(db):
-            saved.append(record)  # one by one: what comes before the damage counts
-    return saved
+    """The records of a damaged file that can be reached from its beginning or from its end.
+
+    The newest are those the running game needs, so a bad block among the old ones must not cost
+    them. What lies in between is lost, and a record that says so stands in its place, so that no
+    game goes on as if nothing was missing.
+    """
+    found: dict[int, Record] = {}
+    for order in ("ASC", "DESC"):
+        with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
+            for record in _rows(db, order):
+                found[record.revision] = record  # one by one: what comes before the damage counts
+    for revision in sorted(found):
+        if revision > 1 and revision - 1 not in found:
+            found[revision - 1] = Record(revision - 1, DAMAGED, {})
+    return [found[revision] for revision in sorted(found)]

@@ -13,9 +13,13 @@ from companion.engine import (
     GameState,
     HouseRule,
     Refusal,
+    Roll,
+    RollCorrected,
+    Rolled,
     apply,
     new_game,
 )
+from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
 from companion.records import Record, to_event
 
@@ -77,7 +81,7 @@ class Table:
     @property
     def names(self) -> tuple[str, ...]:
         """Names of the game's players in playing order."""
-        return tuple(self.name(number) for number in self.game.seats) if self.game else ()
+        return self.game.names if self.game else ()
 
 
 def clean_name(name: str) -> str:
@@ -142,7 +146,7 @@ def advance(table: Table, record: Record) -> Advance | Refusal:
                 return Advance(replace(table, game=game, games=game.number))
             case "imported":
                 return Advance(replace(table, games=data["number"]))
-    except (KeyError, ValueError, TypeError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError) as error:
         raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
     event = to_event(record)
     if event is None:
@@ -190,15 +194,21 @@ def effective(records: Iterable[Record]) -> list[Record]:
     rows: list[Record] = []
     for record in records:
         if record.kind == "kept":
-            kept = record.data.get("revision", 0)
+            kept = _revision(record)
             while rows and rows[-1].revision > kept:
                 rows.pop()
         elif record.kind == "undone":
-            kept = record.data.get("revision", 0)
+            kept = _revision(record)
             rows = [row for row in rows if row.revision <= kept or row.kind in _PEOPLE]
         else:
             rows.append(record)
     return rows
+
+
+def _revision(record: Record) -> int:
+    """The revision a record names; one that names none strikes nothing out."""
+    named = record.data.get("revision")
+    return named if is_whole_number(named) else record.revision
 
 
 _PEOPLE = ("seated", "left", "imported")
@@ -208,7 +218,7 @@ _SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early
 def undone_to(records: Iterable[Record]) -> int | None:
     """The revision up to which the log counts when the last settled step is taken back.
 
-    A closed action goes with the answer that completed it, else it would close again at once.
+    A closed action goes back until somebody has to answer again, else it would close at once.
     None where the running game has no settled step.
     """
     rows = effective(records)
@@ -218,11 +228,24 @@ def undone_to(records: Iterable[Record]) -> int | None:
         return None
     last = settled[-1]
     if rows[last].kind == "action_closed":
-        while last - 1 > begin and rows[last - 1].kind in ("answered", "withdrawn"):
-            last -= 1
-            if rows[last].kind == "answered":
+        while last > begin + 1:
+            game = unfold(rows[:last]).table.game
+            if game is not None and game.state.waiting_for:
                 break
+            last -= 1
     return rows[last - 1].revision
+
+
+def last_roll(records: Iterable[Record]) -> Roll | None:
+    """The roll that was confirmed last, for telling its dice from newly thrown ones."""
+    for record in reversed(effective(records)):
+        if record.kind in ("rolled", "roll_corrected"):
+            try:
+                event = to_event(record)
+            except NotationError:
+                return None
+            return event.roll if isinstance(event, (Rolled, RollCorrected)) else None
+    return None
 
 
 def unfold(records: Iterable[Record]) -> Unfolded:

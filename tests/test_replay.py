@@ -71,6 +71,7 @@ def test_a_refused_line_is_answered_and_changes_nothing(line: Any, code: str) ->
         ({"first": 2}, "BAD_CONFIG"),
         ({"first": -1}, "BAD_CONFIG"),
         ({"first": None}, "BAD_CONFIG"),
+        ({"house": ["tea"]}, "BAD_CONFIG"),
     ],
 )
 def test_a_bad_config_leaves_no_game(change: dict[str, Any], code: str) -> None:
@@ -94,6 +95,7 @@ def test_a_bad_config_leaves_no_game(change: dict[str, Any], code: str) -> None:
         (["MISS", None], "MISS_NOT_DUE"),
         (["R7", {}], "BAD_TOKEN"),
         (["R7", "RY7"], "NO_BONUS_ROW"),
+        (["R9", ["R5", "Y5"]], "TWO_MARKS"),
     ],
 )
 def test_choices_are_refused_whole(choices: Any, code: str) -> None:
@@ -180,6 +182,22 @@ def test_the_command_reads_plain_gzip_and_stdin(tmp_path: Path) -> None:
     assert run(str(tmp_path / "packed.gz"), "--json").stdout == plain.stdout
     assert run("-", "--json", given=text).stdout == plain.stdout
     assert "white 7" in run(str(tmp_path / "plain.jsonl")).stdout
+
+
+def test_a_byte_order_mark_and_odd_letters_are_no_obstacle(tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_bytes(b"\xef\xbb\xbf" + json.dumps(CONFIG).encode() + b'\n{"t":"\\ud800"}\n')
+    first, second = run(str(path), "--json").stdout.splitlines()
+    assert json.loads(first) == {"t": "config"}
+    assert json.loads(second)["refused"] == "BAD_LINE"
+
+
+def test_a_config_that_lacks_a_key_changes_nothing() -> None:
+    _, _, answer, after = judge(
+        CONFIG, ROLL, {"t": "config"}, {"t": "action1", "choices": ["R7", None]}
+    )
+    assert answer["refused"] == "BAD_LINE"
+    assert after["phase"] == "action2"
 
 
 def test_refusals_keep_the_exit_status_0(tmp_path: Path) -> None:

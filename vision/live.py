@@ -10,7 +10,7 @@ from queue import Empty, SimpleQueue
 
 import cv2
 
-from companion.engine.dice import DieColour
+from companion.engine.dice import DieColour, Roll
 from companion.errors import CameraUnavailable
 from vision.camera import Camera
 from vision.reading import Frame
@@ -51,6 +51,7 @@ class LiveTray:
         in_play: Callable[[], Sequence[DieColour]],
         on_report: OnReport,
         rules: SettleRules = DEFAULT_RULES,
+        confirmed_roll: Roll | None = None,
     ) -> None:
         """Take an open camera; nothing runs before `start`.
 
@@ -60,12 +61,14 @@ class LiveTray:
             eye: Reads single frames.
             in_play: The dice the game expects now.
             on_report: Hears what the tray shows.
+            confirmed_roll: What was confirmed before a restart: its dice may still lie there,
+                and are no new throw.
         """
         self._camera: Camera | None = camera
         self._reopen = reopen
         self._in_play = in_play
         self._on_report = on_report
-        self._watch = TrayWatch(eye, in_play, rules=rules)
+        self._watch = TrayWatch(eye, in_play, rules=rules, confirmed_roll=confirmed_roll)
         self._watch.camera = _state_of(camera)
         self._can_throw = camera.can_throw
         self._mutex = threading.RLock()

@@ -88,6 +88,8 @@ class Settling:
         doubt_since_s: When the readings at rest began not to agree.
         read_s: Capture time of the last reading.
         used: The dice of the last confirmed roll, until others are seen.
+        used_roll: A roll confirmed before the camera was opened; where the first settled
+            reading shows it, those are its dice and no new throw.
         shown: What was said last.
     """
 
@@ -98,6 +100,7 @@ class Settling:
     doubt_since_s: float | None = None
     read_s: float = -math.inf
     used: tuple[DieReading, ...] = ()
+    used_roll: Roll | None = None
     shown: Shown = Shown(TrayStatus.WAITING)
 
 
@@ -133,7 +136,7 @@ def settle(
         reading: What the eye saw in it; None when it was not asked.
     """
     if moved:
-        return Settling(read_s=state.read_s, used=state.used, shown=Shown(TrayStatus.MOVING))
+        return _afresh(state, Shown(TrayStatus.MOVING))
     if reading is None:
         return state
     if state.seen is not None and _says_the_same(state.seen, reading):
@@ -177,12 +180,16 @@ def look_again(state: Settling) -> Settling:
     """Read the picture afresh, because other dice are in play now."""
     status = TrayStatus.READING if state.shown.roll is not None else state.shown.status
     shown = Shown(status, None, state.shown.reading)
-    return Settling(read_s=state.read_s, used=state.used, shown=shown)
+    return _afresh(state, shown)
+
+
+def _afresh(state: Settling, shown: Shown) -> Settling:
+    return Settling(read_s=state.read_s, used=state.used, used_roll=state.used_roll, shown=shown)
 
 
 def forget_used(state: Settling) -> Settling:
     """Take whatever lies in the tray for a new throw, because somebody said so."""
-    return replace(look_again(state), used=())
+    return replace(look_again(state), used=(), used_roll=None)
 
 
 def are_untouched(
@@ -211,6 +218,9 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
     """Say what agreed readings mean, given the dice that are used up."""
     reading = state.seen or latest
     dice = _dice_in_tray(reading)
+    if state.used_roll is not None and reading.roll == state.used_roll:
+        state = replace(state, used=dice)
+    state = replace(state, used_roll=None)
     if state.used and dice and are_untouched(state.used, dice, rules=rules):
         return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
     if reading.status in (Status.OK, Status.EMPTY):

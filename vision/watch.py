@@ -87,6 +87,7 @@ class TrayWatch:
         in_play: Callable[[], Sequence[DieColour]],
         *,
         rules: SettleRules = DEFAULT_RULES,
+        confirmed_roll: Roll | None = None,
     ) -> None:
         self._eye = eye
         self._in_play = in_play
@@ -94,7 +95,7 @@ class TrayWatch:
         self._before: Glance | None = None
         self._pixels: Pixels | None = None
         self._throw_due_s: float | None = None
-        self._state = Settling()
+        self._state = Settling(used_roll=confirmed_roll)
         self._asked: tuple[DieColour, ...] | None = None
         self._frames = KeptFrames()
         self._shown_frame: Frame | None = None
@@ -177,13 +178,19 @@ class TrayWatch:
 
     def lost(self, note: str) -> None:
         """Hear that the camera gives no pictures."""
-        self._state = Settling(used=self._state.used, shown=Shown(TrayStatus.LOST))
+        self._state = Settling(
+            used=self._state.used, used_roll=self._state.used_roll, shown=Shown(TrayStatus.LOST)
+        )
         self._before = None
         self.camera, self.note = "lost", note
 
     def doubt(self, note: str) -> None:
         """Hear that something unforeseen went wrong with the picture."""
-        self._state = Settling(used=self._state.used, shown=Shown(TrayStatus.UNCERTAIN))
+        self._state = Settling(
+            used=self._state.used,
+            used_roll=self._state.used_roll,
+            shown=Shown(TrayStatus.UNCERTAIN),
+        )
         self.note = note
 
     def confirmed(self) -> None:

@@ -11,12 +11,13 @@ GAMES = 300
 
 
 @click.group(invoke_without_command=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object for each.")
 @click.pass_context
-def bench(ctx: click.Context) -> None:
-    """Measure the eye, the way from press to announcement, and the judge."""
+def bench(ctx: click.Context, as_json: bool) -> None:
+    """Measure the eye, the way from press to announcement, and the judge; all without a name."""
     if ctx.invoked_subcommand is None:
         for command in (read, play, engine):
-            ctx.invoke(command)
+            ctx.invoke(command, as_json=as_json)
 
 
 @bench.command()

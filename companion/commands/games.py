@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-import sys
 from datetime import datetime
 from pathlib import Path
 
 import click
 
 from companion.archive import SavedGame, saved_games, text_of
+from companion.commands.replay import record_lines
 from companion.config import load
-from companion.engine.notation import from_lines
+from companion.engine.notation import from_lines, games_in
 from companion.errors import NotationError, StoreError
 from companion.phrases import load_phrases
 from companion.records import Record
@@ -72,26 +72,30 @@ def export_game(number: int | None, text: bool, data_dir: Path | None) -> None:
 @click.argument("file")
 @_DATA_DIR
 def import_game(file: str, data_dir: Path | None) -> None:
-    """Take a recorded game in; a damaged one is taken up to its bad line, and says so."""
+    """Take recorded games in; a damaged one is taken up to its bad line, and says so."""
+    with record_lines(file) as lines:
+        games = games_in(lines)
+    if not games:
+        raise NotationError(f"{file}: the record is empty")
     try:
-        text = sys.stdin.read() if file == "-" else Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise NotationError(f"{file}: cannot be read: {error}") from error
-    lines = text.splitlines()
-    try:
-        record = from_lines(lines)
+        records = [from_lines(game) for game in games]
     except NotationError as error:
         raise NotationError(f"{file}: {error}") from error
     store = _store(data_dir, is_writer=True)
     try:
         known = list(store.load())
-        number = max((game.number for game in saved_games(known)), default=0) + 1
-        revision = max((entry.revision for entry in known), default=0) + 1
+        number = max((game.number for game in saved_games(known)), default=0)
+        revision = max((entry.revision for entry in known), default=0)
         at = datetime.now().astimezone().isoformat(timespec="seconds")
-        data = {"number": number, "lines": lines}
-        store.append((Record(revision, "imported", data, at),))
+        store.append(
+            tuple(
+                Record(revision + i, "imported", {"number": number + i, "lines": game}, at)
+                for i, game in enumerate(games, 1)
+            )
+        )
     finally:
         store.close()
-    click.echo(f"game {number}: {len(record.events)} events taken in")
-    if record.fault:
-        click.echo(f"{file}: taken up to here: {record.fault}", err=True)
+    for i, record in enumerate(records, 1):
+        click.echo(f"game {number + i}: {len(record.events)} events taken in")
+        if record.fault:
+            click.echo(f"{file}: game {i} taken up to here: {record.fault}", err=True)

@@ -25,13 +25,20 @@ _GZIP_MAGIC = b"\x1f\x8b"
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def replay(file: str, as_json: bool) -> None:
     """Judge the recorded games in FILE (JSON Lines, plain or gzip, - for stdin)."""
-    with _lines(file) as lines:
+    with record_lines(file) as lines:
         for answer in judge_lines(lines, load_phrases("en")):
-            click.echo(json.dumps(answer, ensure_ascii=False) if as_json else _readable(answer))
+            click.echo(json.dumps(answer) if as_json else _readable(answer))
 
 
 @contextmanager
-def _lines(file: str) -> Iterator[Iterator[str]]:
+def record_lines(file: str) -> Iterator[Iterator[str]]:
+    """The lines of a record, plain or gzip; "-" is standard input.
+
+    Raises:
+        NotationError: It cannot be read, at the beginning or later on.
+    """
+    if file == "-" and sys.stdin is None:
+        raise NotationError("-: cannot be read: there is no standard input")
     try:
         raw = sys.stdin.buffer if file == "-" else open(file, "rb")  # noqa: SIM115
     except OSError as error:
@@ -48,8 +55,9 @@ def _lines(file: str) -> Iterator[Iterator[str]]:
 
 def _decoded(file: str, binary: Any) -> Iterator[str]:
     try:
-        for line in binary:
-            yield line.decode("utf-8", "replace")  # a bad byte makes its line no JSON
+        for number, line in enumerate(binary):
+            text = line.decode("utf-8", "replace")  # a bad byte makes its line no JSON
+            yield text.removeprefix("\ufeff") if number == 0 else text
     except (OSError, EOFError, zlib.error) as error:
         raise NotationError(f"{file}: cannot be read to its end: {error}") from error
 

@@ -25,7 +25,7 @@ from companion.engine.events import (
     WouldClose,
 )
 from companion.engine.judging import Position, refuse_box, refuse_dice
-from companion.engine.refusal import Reason, Refusal, refuse
+from companion.engine.refusal import ORDER, Reason, Refusal, refuse
 from companion.engine.sheet import Plan
 from companion.engine.state import (
     ACTION_OF,
@@ -96,7 +96,10 @@ def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
         )
     facts: list[Fact] = []
     answers = list(corrected.answers)
+    is_other_sum = old is not None and old.white_sum != event.roll.white_sum
     for player, answer in enumerate(answers):
+        if answer == PASS and is_other_sum:
+            answers[player] = None  # whoever passed on one sum may want the other
         if answer and not answer & corrected.legal(player):
             answers[player] = None
             facts.append(AnswerReturned(player, corrected.plan.tokens[answer]))
@@ -200,11 +203,15 @@ def _play_action(state: GameState, event: Played) -> Step | Refusal:
         given = len(event.choices)
         return refuse(Reason.UNKNOWN_PLAYER, player=given, players=state.players)
     answers: list[int | None] = []
+    refusals: list[Refusal] = []
     for player, choice in enumerate(event.choices):
         judged = PASS if choice is None else _judge_choice(state, event.action, player, choice)
         if isinstance(judged, Refusal):
-            return judged
-        answers.append(judged)
+            refusals.append(judged)
+        else:
+            answers.append(judged)
+    if refusals:
+        return min(refusals, key=lambda refusal: ORDER[refusal.reason])
     return close(state._replace(answers=tuple(answers)))
 
 

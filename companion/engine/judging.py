@@ -117,6 +117,11 @@ def _refuse_sum(
         own = position.plan.neighbours[bit] & position.opening
         if any(position.plan.box_of(b).colour in makers for b in each_bit(own)):
             return None
+        left = [c for c in roll.colours if c not in position.dice]
+        gone = [c for c in left if number in roll.colour_sums(c)]
+        for colour_box in (position.plan.box_of(b) for b in each_bit(own)):
+            if colour_box.colour in gone:  # it was rolled, and left with the row of action 1
+                return refuse(Reason.DIE_REMOVED, what, ruling="E32", die=colour_box.colour.value)
         if makers:
             return refuse(
                 Reason.BONUS_WRONG_DIE,

@@ -176,7 +176,9 @@ def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = (
             lines.append({"t": "action1", "choices": turn.action1})
         if turn.action2 is not None:
             lines.append({"t": "action2", "player": turn.player, "choice": turn.action2[0]})
-    if state.phase is Phase.ACTION1:
+    if state.phase is Phase.ACTION1 and not state.waiting_for:  # about to close as it is
+        lines.append({"t": "action1", "choices": [_token(state, a) for a in state.answers]})
+    elif state.phase is Phase.ACTION1:
         for player, answer in enumerate(state.answers):
             if answer is not None:
                 choice = _token(state, answer)
@@ -189,6 +191,25 @@ def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = (
 
 def _token(state: GameState, answer: int | None) -> Choice:
     return state.plan.tokens[answer] if answer else None
+
+
+def games_in(lines: Iterable[str]) -> list[list[str]]:
+    """The lines of each game of a record that holds several, parted at their config lines."""
+    games: list[list[str]] = []
+    for line in lines:
+        if not line.strip():
+            continue
+        if not games or _is_config(line):
+            games.append([])
+        games[-1].append(line)
+    return games
+
+
+def _is_config(line: str) -> bool:
+    try:
+        return _parsed(line).get("t") == "config"
+    except NotationError:
+        return False
 
 
 # -- reading --------------------------------------------------------------------------------
@@ -264,7 +285,10 @@ def _events_of(line: Mapping[str, Any], state: GameState) -> list[Event]:
             choices = line["choices"]
             return [Played(1, tuple(choices) if isinstance(choices, list) else ())]
         if kind == "action1":
-            return [Answered(line["player"], 1, line["choice"])]
+            answered = Answered(line["player"], 1, line["choice"])
+            step = apply(state, answered)
+            is_last = not isinstance(step, Refusal) and not step.state.waiting_for
+            return [answered, ActionClosed(1)] if is_last else [answered]
         if kind == "action2":
             player = line.get("player", state.active)
             return [Answered(player, 2, line["choice"]), ActionClosed(2)]

@@ -33,6 +33,9 @@ class Reason(Enum):
     MISS_NOT_DUE = "MISS_NOT_DUE"
 
 
+ORDER = {reason: place for place, reason in enumerate(Reason)}
+"""The place of each reason, the most fundamental first."""
+
 RULING = {
     Reason.BAD_DICE: "E45",
     Reason.GAME_OVER: "E18",

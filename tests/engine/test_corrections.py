@@ -24,8 +24,15 @@ def test_in_action_1_illegal_answers_go_back_and_the_others_stay() -> None:
     state = go(game(3), roll(4, 3), Answered(0, 1, "R7"), Answered(1, 1, None))
     state, facts = facts_of(state, right(4, 2))
     assert facts == [AnswerReturned(0, "R7")]
-    assert state.waiting_for == (0, 2)
+    assert state.waiting_for == (0, 1, 2)  # who passed on 7 may want the 6
     assert legal(state, 0) == {"R6", "Y6", "G6", "B6"}
+
+
+def test_in_action_1_the_same_white_sum_keeps_every_answer() -> None:
+    state = go(game(3), roll(4, 3, red=1), Answered(0, 1, "R7"), Answered(1, 1, None))
+    state, facts = facts_of(state, right(5, 2, red=6))
+    assert facts == []
+    assert state.waiting_for == (2,)
 
 
 def test_in_action_2_the_same_white_sum_keeps_action_1() -> None:
@@ -43,7 +50,7 @@ def test_in_action_2_another_white_sum_opens_action_1_again() -> None:
     state, facts = facts_of(state, right(4, 4))
     assert facts == [AnswerReturned(0, "R7"), AnswerReturned(2, "Y7")]
     assert state.phase is Phase.ACTION1
-    assert state.waiting_for == (0, 2)
+    assert state.waiting_for == (0, 1, 2)
     assert state.crosses == (0, 0, 0)
     state = go(state, Answered(0, 1, "R8"), Answered(2, 1, None), ActionClosed(1))
     assert state.plan.marks_of(state.crosses[0])["R"] == [8]

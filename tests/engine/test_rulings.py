@@ -357,7 +357,8 @@ class TestBigPoints:
         state = go(game(plan=BIG_POINTS, sheets=sheets), roll(6, 6, red=1, yellow=3))
         assert "RY7" in legal(action1(state), 0)
         closed = action1(state, None, "R12")
-        assert reason(closed, 0, 2, "RY7") == "WRONG_SUM"
+        assert reason(closed, 0, 2, "RY7") == "DIE_REMOVED"
+        assert ruling(closed, 0, 2, "RY7") == "E32"
         assert "RY7" not in legal(closed, 0)
 
     def test_E33_E35_the_last_bonus_box_closes_nothing(self) -> None:

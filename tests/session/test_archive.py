@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from companion.archive import saved_games
 from companion.cli import dice_companion
 from companion.engine import fold
+from companion.records import Record
 from companion.store import SqliteStore
 from tests.session.fakes import Stage
 
@@ -105,6 +106,29 @@ def test_a_file_without_a_game_is_refused(
     assert exit_info.value.code == 1
     assert "x.jsonl" in capsys.readouterr().err
     assert [*SqliteStore(evening, is_writer=False).load()] == before
+
+
+def test_an_import_amid_a_paused_game_leaves_its_record_whole(
+    evening: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "g.jsonl").write_text(run(evening, "export", "1").stdout)
+    run(evening, "import", str(tmp_path / "g.jsonl"))
+    stage = Stage(evening)
+    stage.answer(1, None)
+    stage.answer(1, None)
+    stage.session.end()
+    games = saved_games(stage.store.load())
+    assert [game.number for game in games] == [1, 2, 3]
+    assert games[1].is_over
+    assert games[1].state == stage.state
+
+
+@pytest.mark.parametrize("kind", ["started", "imported"])
+def test_a_damaged_beginning_costs_that_game_only(evening: Path, kind: str) -> None:
+    store = SqliteStore(evening)
+    last = max(record.revision for record in store.load())
+    store.append((Record(last + 1, kind, {"variant": []}),))
+    assert [game.number for game in saved_games(store.load())] == [1, 2]
 
 
 def test_an_imported_game_leaves_the_running_one_alone(evening: Path, tmp_path: Path) -> None:

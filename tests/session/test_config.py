@@ -43,6 +43,9 @@ def test_systemd_names_the_directories(tmp_path: Path) -> None:
         ("[table]\nlanguage = 'xx'", "expected en"),
         ("[web\n", "is not TOML"),
         ("data_dir = 5", "expected a directory"),
+        ('data_dir = "a\\u0000b"', "expected a directory"),
+        ('data_dir = "~nosuchuser/x"', "expected a directory"),
+        ("[panel]\nhold_s = " + "9" * 400, "too many digits"),
     ],
 )
 def test_a_wrong_setting_is_named(tmp_path: Path, text: str, said: str) -> None:

@@ -186,6 +186,15 @@ class TestAnswers:
         assert "red die out" in two.told[-1].text
         assert DieColour.RED not in two.session.in_play()
 
+    def test_the_table_may_close_an_action_for_who_is_missing(self, two: Stage) -> None:
+        assert two.session.close_action() is not None
+        two.roll(4, 3)
+        two.answer(1, "Y7")
+        assert two.session.close_action() is None
+        assert two.state.phase is Phase.ACTION2
+        assert two.session.close_action() is None
+        assert two.state.misses == (1, 0)
+
     def test_a_refused_mark_says_why_with_its_ruling(self, two: Stage) -> None:
         two.roll(4, 3)
         declined = two.session.answer(0, 1, 1, "R12", done=False)
@@ -251,6 +260,62 @@ class TestSurviving:
         again = two.again()
         again.time.pass_s(GRACE_S + 0.1)
         assert again.state.phase is Phase.ACTION2
+
+    @pytest.mark.parametrize(
+        ("kind", "data"),
+        [
+            ("rolled", {"white": [3, 4], "colour": [1]}),
+            ("rolled", {"white": ["a", "b"], "colour": {}}),
+            ("kept", {"revision": "x"}),
+            ("undone", {"revision": None}),
+            ("answered", {"player": [], "action": {}, "choice": 5}),
+            ("seated", {"seat": 3}),
+            ("started", {"seats": 5, "variant": {}, "first": 0}),
+            ("dance", {}),
+        ],
+    )
+    def test_no_record_can_keep_a_table_from_starting(
+        self, two: Stage, kind: str, data: dict[str, object]
+    ) -> None:
+        revision = two.session.view().table.revision
+        two.store.append((Record(revision + 1, kind, data),))
+        again = two.again()
+        assert again.state == two.state
+        assert again.roll(4, 3) is None
+        assert again.again().state.phase is Phase.ACTION1
+
+    def test_a_row_about_to_close_has_its_time_again_after_a_restart(self, two: Stage) -> None:
+        for low, high in [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)]:
+            two.roll(low, high)
+            for seat in (0, 1):
+                two.answer(seat, f"R{low + high}")
+            two.answer(two.state.active, None)
+        two.roll(6, 6)
+        two.answer(0, None)
+        two.answer(1, "R12")
+        again = two.again()
+        again.time.pass_s(CLOSING_GRACE_S - 0.1)
+        assert again.answer(0, "R12") == ""
+        again.time.pass_s(CLOSING_GRACE_S + 0.1)
+        assert again.state.closed[0].players == (0, 1)
+
+    def test_the_dice_of_the_last_roll_are_known_after_a_restart(self, two: Stage) -> None:
+        again = two.again()
+        assert again.session.last_roll is None
+        again.roll(4, 3)
+        once_more = again.again()
+        assert once_more.session.last_roll == again.state.roll
+        once_more.session.end()
+        once_more.session.rematch()
+        assert once_more.again().session.last_roll == again.state.roll
+
+    def test_a_press_on_a_full_disk_says_so(self, two: Stage) -> None:
+        two.store.close()
+        declined = two.roll(4, 3)
+        assert declined is not None
+        assert declined.code == "NOT_KEPT"
+        assert "cannot be written" in two.told[-1].text
+        assert two.state.phase is Phase.ROLL
 
     def test_a_log_with_a_bad_record_is_taken_up_to_it(self, two: Stage) -> None:
         two.roll(4, 3)
@@ -388,6 +453,44 @@ class TestCorrections:
         assert [seat.name for seat in again.session.view().table.seats] == ["Ada", "Ben", "Cleo"]
         assert again.answer(1, "G7") == ""
         assert again.state.plan.marks_of(again.state.crosses[1])["G"] == [7]
+
+    def test_undo_does_not_undo_itself_where_people_tap_and_then_press_done(
+        self, two: Stage
+    ) -> None:
+        two.roll(4, 3)
+        for seat, box in ((0, "R7"), (1, "Y7")):
+            two.answer(seat, box, done=False)
+        two.seat("Cleo")
+        for seat, box in ((0, "R7"), (1, "Y7")):
+            two.answer(seat, box)
+        assert two.state.phase is Phase.ACTION2
+        assert two.session.undo() is None
+        two.time.pass_s(60)
+        assert two.state.phase is Phase.ACTION1
+        assert two.state.waiting_for
+        assert len(two.session.view().table.seats) == 3
+
+    def test_dice_are_offered_again_only_where_a_roll_is_due(self, two: Stage) -> None:
+        offered: list[bool] = []
+        two.session.on_undone.append(lambda: offered.append(True))
+        two.roll(4, 3)
+        two.answer(0, "R7")
+        two.answer(1, None)
+        two.session.undo()
+        assert two.state.phase is Phase.ACTION1
+        assert offered == []
+        two.session.undo()
+        assert two.state.phase is Phase.ROLL
+        assert offered == [True]
+
+    def test_a_game_somebody_has_left_is_not_taken_up_again(self, two: Stage) -> None:
+        two.session.end()
+        two.session.leave(0)
+        declined = two.session.undo()
+        assert declined is not None
+        assert declined.code == "SEAT_EMPTY"
+        two.seat("Zoe")
+        assert two.session.view().table.names == ("Ada", "Ben")
 
     def test_undo_brings_back_a_game_that_was_ended(self, two: Stage) -> None:
         two.roll(4, 3)

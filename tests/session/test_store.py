@@ -79,8 +79,13 @@ def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> Non
     store = SqliteStore(tmp_path)
     assert store.notice is not None
     saved = tuple(store.load())
-    assert 20 < len(saved) < 399
-    assert saved == tuple(many[: len(saved)])
+    assert 100 < len(saved) < 399
+    lost = [n for n, record in enumerate(saved) if record.kind == "damaged"]
+    assert len(lost) == 1
+    assert saved[: lost[0]] == tuple(many[: lost[0]])
+    after = saved[lost[0] + 1 :]
+    assert after == tuple(many[-len(after) :])
+    assert len(after) > 50
 
 
 def test_a_row_that_is_no_json_ends_the_log_there(tmp_path: Path) -> None:
@@ -105,6 +110,24 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="newer version"):
         SqliteStore(tmp_path)
     assert (tmp_path / FILE_NAME).read_bytes() == before
+
+
+def test_records_that_are_json_but_no_objects_end_the_log_too(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    store.append(RECORDS)
+    store._db.execute("UPDATE log SET data = '5' WHERE revision = 3")
+    store.close()
+    assert [r.kind for r in SqliteStore(tmp_path).load()] == ["seated", "seated", "damaged"]
+
+
+def test_a_reader_makes_and_mends_nothing(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="there is no such file"):
+        SqliteStore(tmp_path / "typo", is_writer=False)
+    assert not (tmp_path / "typo").exists()
+    (tmp_path / FILE_NAME).write_bytes(b"damaged" * 1000)
+    with pytest.raises(StoreError, match="cannot be read"):
+        SqliteStore(tmp_path, is_writer=False)
+    assert (tmp_path / FILE_NAME).read_bytes() == b"damaged" * 1000
 
 
 def test_one_process_writes_and_others_may_read(tmp_path: Path) -> None:

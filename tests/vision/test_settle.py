@@ -212,3 +212,24 @@ def test_dice_beside_the_tray_belong_to_no_throw() -> None:
 )
 def test_untouched(dice: tuple[object, ...], same: bool) -> None:
     assert are_untouched(A.dice, dice) is same  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        pytest.param([A, A], "waiting old", id="the dice that were confirmed before"),
+        pytest.param([MOVED, A, A], "moving moving old", id="the camera finds its exposure first"),
+        pytest.param([B, B], "waiting ok", id="other dice were thrown meanwhile"),
+        pytest.param([EMPTY, EMPTY, MOVED, A, A], "waiting empty moving moving ok", id="taken out"),
+        pytest.param([A, A, MOVED, B, B], "waiting old moving moving ok", id="the next throw"),
+    ],
+)
+def test_after_a_restart_the_confirmed_dice_are_no_new_throw(
+    steps: list[str | Reading], said: str
+) -> None:
+    assert play(steps, Settling(used_roll=A.roll))[1] == said.split()
+
+
+def test_a_person_may_say_that_they_are() -> None:
+    state, _ = play([A, A], Settling(used_roll=A.roll))
+    assert play([A, A], forget_used(state))[1][-1] == "ok"
