@@ -54,13 +54,14 @@ class Overview:
         return float(field[row, column])
 
 
-def look_over(pixels: Pixels) -> Overview:
+def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
     """Find candidates for dice.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
+        zoom: Below 1.0 the picture fills less of the canvas, for dice larger than it knows.
     """
-    canvas, matrix = _fitted(pixels)
+    canvas, matrix = _fitted(pixels, zoom)
     blob = canvas.astype(np.float32).transpose(2, 0, 1)[None] / 255.0
     scores = shared_net("finder")(blob)[0]
     fields = sigmoid(scores[[0, 4, 5, 6, 7]])
@@ -114,12 +115,13 @@ def _smooth(lean: Scores) -> Scores:
     return np.asarray((basis @ fit).reshape(tall, wide, 2), np.float32)
 
 
-def _fitted(pixels: Pixels) -> tuple[Pixels, Scores]:
+def _fitted(pixels: Pixels, zoom: float) -> tuple[Pixels, Scores]:
     """The picture on the finder's canvas, portraits turned, and the 2x3 matrix that did it."""
     height, width = pixels.shape[:2]
     wide, tall = FINDER_WH
     turned = height > width
     scale = min(wide / height, tall / width) if turned else min(wide / width, tall / height)
+    scale *= zoom
     small = (max(1, round(width * scale)), max(1, round(height * scale)))
     how = cv2.INTER_AREA if scale < 1.0 else cv2.INTER_LINEAR
     shrunk = cv2.resize(pixels, small, interpolation=how)

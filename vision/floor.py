@@ -60,7 +60,8 @@ def floor_seen(overview: Overview, edge_px: float) -> Floor:
     """
     scale = float(np.hypot(*overview.to_grid[:, 0]))
     size = max(3, round(1.7 * edge_px * scale)) | 1
-    inside = np.pad((overview.tray > 0.5).astype(np.uint8), size, mode="edge")
+    raw = (overview.tray > 0.5).astype(np.uint8)
+    inside = np.pad(raw, size, mode="edge")
     kernel = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (size, size))
     solid = cv2.morphologyEx(inside, cv2.MORPH_OPEN, kernel)[size:-size, size:-size]
     count, labels, stats, _ = cv2.connectedComponentsWithStats(solid)
@@ -69,7 +70,9 @@ def floor_seen(overview: Overview, edge_px: float) -> Floor:
     best = 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
     if stats[best, cv2.CC_STAT_AREA] < _LEAST * (edge_px * scale) ** 2:
         return Floor(None)
-    rows, columns = np.nonzero(labels == best)
+    # The corners that the kernel cut off are given back.
+    grown = cv2.dilate((labels == best).astype(np.uint8), np.ones((size // 2 | 1,) * 2, np.uint8))
+    rows, columns = np.nonzero((grown > 0) & (raw > 0))
     cells = np.stack([columns, rows], axis=1).astype(np.float32)
     hull = cv2.convexHull(cells).reshape(-1, 2)
     back = cv2.invertAffineTransform(overview.to_grid)

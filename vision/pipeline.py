@@ -26,19 +26,25 @@ _DIE = 0.5
 _SURELY = 0.97
 _BLURRED = 0.95
 _LEANS = 0.5
-_LEANS_ODDLY = 0.2
-"""Scores above which a die is called cocked, the lower one where its outline fits the floor badly.
-The reader was trained to count a leaning die four times, so 0.5 means a chance of one in five."""
-_ODD = 3.0
-"""Misfit of an outline (in deviations) that few flat dice reach (own frames, 21.11.2026)."""
+_SURELY_LEANS = 1.5
+_ODDNESS = 0.37
+"""When a die is called cocked: the reader's score (log odds) and this much per deviation that its
+outline is off the floor's view pass the limit (logistic fit on 160 own frames, 21.11.2026: 2.5 %
+of flat dice are asked for, over half of the leaning ones found)."""
+_NEAR_ZOOM = 0.4
+_NEAR_EDGE = 0.14
+"""A second look for dice wider than this share of the picture; the finder was trained up to 0.2."""
 _STILL = 0.4
-_INSIDE = 0.35
-_AT_RIM = (0.15, 0.55)
-_HALF_IN = 0.6
+_INSIDE = 0.25
+_AT_RIM = (0.1, 0.4)
 """How deep inside the floor's outline (in edges) the middle of a die in the tray lies, and where it
 is not clear on which side of the rim it is: such a die is never announced unasked."""
 _SMALL = 0.62
 """Least share of the usual edge that a die can have (25 degrees of tilt, the widest lens: 0.7)."""
+_DISAGREE = 0.7
+"""What two witnesses that disagree leave of a die's confidence: too little to announce it."""
+_GUESS = 0.4
+"""Least confidence to name a value at all."""
 _PIPS_AGREE = 0.45
 """How far the pips counted (mean of both looks) may be from the value; 0.06 more per pip."""
 
@@ -69,10 +75,11 @@ class Eye:
             return Reading(Status.EMPTY, (), verdict.problems, (width, height), frame.captured_at_s)
         if calibration is not None:
             pixels = _balanced(pixels, calibration)
-        overview = look_over(pixels)
-        looks = look_closely(pixels, overview.spots)
-        dice = _of_one_size(_distinct(looks, overview), overview)
+        overview, dice = _dice(pixels, 1.0)
+        if not dice:
+            overview, dice = _nearby(pixels, overview)
         floor = _floor(overview, dice, calibration)
+        dice = _without_ghosts(dice, floor, len(in_play))
         seen = [_seen(look, floor, (width, height)) for look, _ in dice]
         clutter = _clutter(overview, floor, seen, [look for look, _ in dice])
         verdict = judge(seen, in_play, clutter)
@@ -86,7 +93,7 @@ class Eye:
             readings.append(
                 DieReading(
                     colour=colour,
-                    value=None if die.cocked or die.moving else die.value,
+                    value=None if die.moving or _lean_score(look) > _SURELY_LEANS else die.value,
                     confidence=float(np.clip(confidence, 0.0, 0.9999)),
                     centre_xy=die.centre_xy,
                     corners_xy=_points(look),
@@ -111,6 +118,20 @@ def _balanced(pixels: Pixels, calibration: Calibration) -> Pixels:
     levels = np.arange(256)[:, None] * np.array(calibration.white_balance_bgr)
     table = np.clip(levels, 0, 255).astype(np.uint8)[:, None, :]
     return np.asarray(cv2.LUT(pixels, table.reshape(1, 256, 3)), np.uint8)
+
+
+def _dice(pixels: Pixels, zoom: float) -> tuple[Overview, list[tuple[Look, Spot]]]:
+    overview = look_over(pixels, zoom)
+    looks = look_closely(pixels, overview.spots)
+    return overview, _of_one_size(_distinct(looks, overview), overview)
+
+
+def _nearby(pixels: Pixels, overview: Overview) -> tuple[Overview, list[tuple[Look, Spot]]]:
+    """Dice so near that the finder took them for something else; the first overview where none."""
+    closer, dice = _dice(pixels, _NEAR_ZOOM)
+    large = _NEAR_EDGE * max(overview.size_wh)
+    dice = [(look, spot) for look, spot in dice if look.edge_px > large]
+    return (closer, dice) if dice else (overview, [])
 
 
 def _floor(
@@ -168,27 +189,46 @@ def _of_one_size(dice: list[tuple[Look, Spot]], overview: Overview) -> list[tupl
     return [(k, s) for k, s in dice if _SMALL < k.edge_px / usual < 1.0 / _SMALL]
 
 
+def _without_ghosts(
+    dice: list[tuple[Look, Spot]], floor: Floor, expected: int
+) -> list[tuple[Look, Spot]]:
+    """Without what only looked like a blur, where as many dice as expected lie still."""
+    still = [
+        k for k, _ in dice if k.die > _DIE and k.moving < _STILL and floor.depth(k.centre_xy) > 0
+    ]
+    if len(still) < expected:
+        return dice
+    return [(k, s) for k, s in dice if k.die > _DIE]
+
+
 def _seen(look: Look, floor: Floor, size_wh: tuple[int, int]) -> Seen:
     values = look.values.mean(axis=0)
     depth = floor.depth(look.centre_xy) / look.edge_px
     best = int(np.argmax(values)) + 1
     pips = sum(look.pips) / 2
     agree = int(look.values[0].argmax()) == int(look.values[1].argmax())
-    agree = agree and abs(pips - best) < _PIPS_AGREE + 0.06 * best
+    sure = float(values[best - 1]) * look.die
+    if abs(pips - best) > _PIPS_AGREE + 0.06 * best:
+        sure *= _DISAGREE
+    if _AT_RIM[0] < depth < _AT_RIM[1]:
+        sure *= _DISAGREE
     moving = look.moving > _STILL
     return Seen(
         colours=look.colours.mean(axis=0),
-        value=best if agree and look.visible > 0.5 else None,
-        sure=float(values[best - 1])
-        * look.die
-        * (_HALF_IN if _AT_RIM[0] < depth < _AT_RIM[1] else 1.0),
+        value=best if agree and look.visible > 0.5 and sure > _GUESS else None,
+        sure=sure,
         centre_xy=look.centre_xy,
         edge_px=look.edge_px,
-        cocked=not moving and look.cocked > (_LEANS_ODDLY if look.misfit > _ODD else _LEANS),
+        cocked=not moving and _lean_score(look) > _LEANS,
         moving=moving,
         visible=min(look.visible, _inside_share(look, size_wh)),
         in_tray=depth > _INSIDE,
     )
+
+
+def _lean_score(look: Look) -> float:
+    chance = float(np.clip(look.cocked, 1e-4, 1.0 - 1e-4))
+    return float(np.log(chance / (1.0 - chance))) + _ODDNESS * min(look.misfit, 6.0)
 
 
 def _inside_share(look: Look, size_wh: tuple[int, int]) -> float:

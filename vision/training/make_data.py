@@ -39,6 +39,7 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=5000)
     parser.add_argument("--patches", type=int, default=24000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--scenario", choices=_SCENARIOS, help="patches of one kind of scene")
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -46,12 +47,14 @@ def main() -> None:
     jobs += [("patches", asked.seed, n) for n in range(asked.patches // SHARD)]
     order = np.random.default_rng(0).permutation(len(jobs))
     with ProcessPoolExecutor(asked.workers) as pool:
-        for _ in pool.map(_make_shard, [(asked.folder, *jobs[int(i)]) for i in order]):
+        for _ in pool.map(
+            _make_shard, [(asked.folder, asked.scenario, *jobs[int(i)]) for i in order]
+        ):
             pass
 
 
-def _make_shard(job: tuple[Path, str, int, int]) -> None:
-    folder, kind, seed, number = job
+def _make_shard(job: tuple[Path, str | None, str, int, int]) -> None:
+    folder, scenario, kind, seed, number = job
     cv2.setNumThreads(1)
     path = folder / f"{kind}_{seed}_{number:04}.npz"
     if path.exists():
@@ -59,7 +62,7 @@ def _make_shard(job: tuple[Path, str, int, int]) -> None:
     rng = np.random.default_rng([seed, number, int(kind == "frames")])
     rows: list[dict[str, NDArray[Any]]] = []
     while len(rows) < SHARD:
-        rows.extend([frame_row(rng)] if kind == "frames" else patch_rows(rng))
+        rows.extend([frame_row(rng)] if kind == "frames" else patch_rows(rng, scenario))
     rows = rows[:SHARD]
     columns = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
     np.savez(path.with_suffix(".part.npz"), allow_pickle=False, **columns)
@@ -125,16 +128,23 @@ def _masks(scene: Scene) -> NDArray[np.uint8]:
     return np.stack(masks).astype(np.uint8)
 
 
-def patch_rows(rng: Rng) -> list[dict[str, NDArray[Any]]]:
-    """Up to four close-ups of one random scene, with what the die in the middle shows."""
+def patch_rows(rng: Rng, scenario: str | None = None) -> list[dict[str, NDArray[Any]]]:
+    """Up to four close-ups of one random scene, with what the die in the middle shows.
+
+    Where the scenario is given, leaning dice come first.
+    """
+    wanted = scenario
     edge = float(np.exp(rng.uniform(np.log(18), np.log(64))))
     share = float(np.exp(rng.uniform(np.log(0.022), np.log(0.12))))
     width = int(np.clip(edge / share, 200, 3000))
-    scenario = str(rng.choice(_SCENARIOS[:5], p=(0.62, 0.16, 0.07, 0.06, 0.09)))
+    scenario = wanted or str(rng.choice(_SCENARIOS[:5], p=(0.62, 0.16, 0.07, 0.06, 0.09)))
     scene = random_scene(rng, Recipe((width, width * 3 // 4), share, scenario))
     facts = truth(scene)
     rows = []
-    for index in rng.permutation(len(scene.dice))[:4]:
+    order = rng.permutation(len(scene.dice))
+    if wanted is not None:
+        order = np.array(sorted(order, key=lambda n: not facts[int(n)].cocked), int)
+    for index in order[: 4 if wanted is None else 3]:
         fact = facts[int(index)]
         middle = np.array(fact.centre_px if not fact.moving else fact.body_centre_px)
         if not (0 < middle[0] < width and 0 < middle[1] < width * 3 // 4):

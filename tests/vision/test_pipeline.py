@@ -1,0 +1,204 @@
+"""The eye on whole pictures: golden ones, odd ones, the simulated tray, the shared sets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour, Roll
+from companion.errors import PictureError
+from vision.bench import Tally, load_cases, measure, pictures, score
+from vision.bench_frames import case_of
+from vision.calibration import Calibration
+from vision.picture import load_picture
+from vision.pipeline import Eye
+from vision.reading import Frame, Pixels, ProblemCode, Reading, Status
+from vision.scene import background, default_scene, render
+
+IMAGES = Path(__file__).parent / "images"
+EYE = Eye()
+RNG = np.random.default_rng(7)
+
+
+def read(pixels: Pixels, in_play: tuple[DieColour, ...] = ALL_DICE) -> tuple[Reading, float]:
+    return EYE.read(Frame(pixels), in_play), 0.0
+
+
+def a_page_of_text() -> Pixels:
+    page = np.full((480, 640, 3), 245, np.uint8)
+    for row in range(20, 470, 18):
+        for column in range(20, 600, 14):
+            x, y = column + int(RNG.integers(-2, 3)), row + int(RNG.integers(-2, 3))
+            cv2.rectangle(page, (x, y), (x + 7, y + int(RNG.integers(4, 11))), (30, 30, 30), 1)
+    return page
+
+
+ODD = {
+    "8 x 8": np.full((8, 8, 3), 90, np.uint8),
+    "1 x 4000": np.zeros((1, 4000, 3), np.uint8),
+    "4000 x 60": np.full((4000, 60, 3), 90, np.uint8),
+    "grey": np.full((240, 320), 128, np.uint8),
+    "16 bits": RNG.integers(0, 65535, (240, 320, 3), np.uint16),
+    "alpha": np.full((240, 320, 4), 128, np.uint8),
+    "black": np.zeros((480, 640, 3), np.uint8),
+    "white": np.full((480, 640, 3), 255, np.uint8),
+    "noise": RNG.integers(0, 255, (480, 640, 3), np.uint8),
+    "coarse noise": cv2.resize(RNG.integers(0, 255, (24, 32, 3), np.uint8), (640, 480)),
+    "text": a_page_of_text(),
+    "12 megapixels": np.full((3000, 4000, 3), 100, np.uint8),
+    "portrait": np.full((640, 360, 3), 60, np.uint8),
+    "stripes": np.tile(np.repeat(np.array([40, 220], np.uint8), 20)[None, :, None], (480, 16, 3)),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_pictures_are_never_ok(name: str) -> None:
+    reading, _ = read(ODD[name])
+    assert reading.status is not Status.OK
+    assert reading.roll is None
+    assert reading.problems
+
+
+def test_an_array_without_pixels_is_refused() -> None:
+    with pytest.raises(PictureError):
+        read(np.zeros((0, 10, 3), np.uint8))
+
+
+def golden() -> list[dict[str, object]]:
+    lines = (IMAGES / "truth.jsonl").read_text().splitlines()
+    return [json.loads(line) for line in lines]
+
+
+@pytest.mark.parametrize("case", load_cases(IMAGES), ids=lambda case: case.name)
+def test_golden_pictures(case) -> None:  # type: ignore[no-untyped-def]
+    outcome = score(case, read(load_picture(IMAGES / case.name), case.in_play)[0])
+    assert outcome.verdict in ("exact", "not_announced")
+    assert outcome.named or case.expected in (None, Status.OK)
+    if case.expected in (None, Status.OK):
+        assert outcome.right == outcome.dice > 0
+
+
+def test_every_photo_says_whose_it_is() -> None:
+    sources = (IMAGES / "SOURCES.md").read_text()
+    for line in golden():
+        assert str(line["file"]) in sources
+
+
+def default_throws(count: int) -> Iterator[Tally]:
+    tally = Tally()
+    ground = background(default_scene())
+    for seed in range(count):
+        values = np.random.default_rng(seed).integers(1, 7, 6)
+        roll = [(c, int(v)) for c, v in zip(ALL_DICE, values, strict=True)]
+        scene = default_scene(roll, seed=seed)
+        reading, _ = read(render(scene, ground))
+        tally.outcomes.append(score(case_of(f"throw {seed}", scene), reading))
+        if reading.status is Status.OK:
+            assert reading.roll == Roll.of((roll[0][1], roll[1][1]), dict(roll[2:]))
+    yield tally
+
+
+@pytest.mark.parametrize(
+    ("count", "unsure"), [(40, 2), pytest.param(200, 6, marks=pytest.mark.slow)]
+)
+def test_the_simulated_tray_is_read(count: int, unsure: int) -> None:
+    for tally in default_throws(count):
+        report = tally.report()
+        assert report["silently_wrong"] == 0
+        assert report["unsure"] <= unsure, report["unsure_files"]
+
+
+def test_an_empty_tray_is_empty_and_five_dice_miss_one() -> None:
+    assert read(render(default_scene()))[0].status is Status.EMPTY
+    roll = [(c, 3) for c in ALL_DICE if c is not DieColour.BLUE]
+    reading, _ = read(render(default_scene(roll, seed=5)))
+    assert reading.status is Status.MISSING
+    assert [p.colour for p in reading.problems] == [DieColour.BLUE]
+    without_blue = tuple(c for c in ALL_DICE if c is not DieColour.BLUE)
+    again, _ = read(render(default_scene(roll, seed=5)), without_blue)
+    assert again.status is Status.OK
+
+
+def test_a_removed_die_in_the_tray_is_a_warning() -> None:
+    roll = [(c, n + 1) for n, c in enumerate(ALL_DICE)]
+    reading, _ = read(render(default_scene(roll, seed=3)), ALL_DICE[:4])
+    assert reading.status is Status.OK
+    warned = {p.colour for p in reading.problems if p.code is ProblemCode.REMOVED_DIE_IN_TRAY}
+    assert warned == {DieColour.GREEN, DieColour.BLUE}
+    assert len(reading.dice) == 6
+
+
+def test_a_reading_follows_the_picture_when_it_is_scaled_or_turned() -> None:
+    roll = [(c, n + 1) for n, c in enumerate(ALL_DICE)]
+    scene = default_scene(roll, seed=3, size_wh=(1280, 960))
+    large = render(scene)
+    for pixels in (
+        large,
+        cv2.resize(large, (640, 480)),
+        cv2.rotate(large, cv2.ROTATE_90_CLOCKWISE),
+    ):
+        reading, _ = read(np.ascontiguousarray(pixels))
+        assert reading.roll == Roll.of((1, 2), dict(roll[2:]))
+        height, width = pixels.shape[:2]
+        assert reading.size_wh == (width, height)
+        for die in reading.dice:
+            assert 0 < die.centre_xy[0] < width
+            assert 0 < die.centre_xy[1] < height
+
+
+def test_corners_and_centres_are_where_the_truth_has_them() -> None:
+    from vision.scene import truth
+
+    scene = default_scene([(c, n + 1) for n, c in enumerate(ALL_DICE)], seed=3)
+    reading, _ = read(render(scene))
+    for fact in truth(scene):
+        die = min(
+            reading.dice,
+            key=lambda d: np.hypot(*np.subtract(d.centre_xy, fact.centre_px)),
+        )
+        assert np.hypot(*np.subtract(die.centre_xy, fact.centre_px)) < 0.06 * fact.edge_px
+        for corner in die.corners_xy:
+            gaps = [np.hypot(*np.subtract(corner, c)) for c in fact.corners_px]
+            assert min(gaps) < 0.15 * fact.edge_px
+
+
+def test_a_calibrated_tray_decides_what_lies_inside() -> None:
+    scene = default_scene([(c, n + 1) for n, c in enumerate(ALL_DICE)], seed=3)
+    corner = ((0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0))
+    pixels = render(scene)
+    elsewhere = Calibration((640, 480), tray_px=corner)
+    assert EYE.read(Frame(pixels), calibration=elsewhere).status is Status.EMPTY
+    everywhere = Calibration((320, 240), ((0, 0), (320, 0), (320, 240), (0, 240)), (1.0, 1.0, 1.0))
+    assert EYE.read(Frame(pixels), calibration=everywhere).status is Status.OK
+
+
+def shared_report(folder: Path, every: int) -> dict[str, object]:
+    cases = (pair for n, pair in enumerate(pictures(folder)) if n % every == 0)
+    return measure(cases, read).report()
+
+
+@pytest.mark.parametrize(
+    ("every", "exact"), [(6, 0.4), pytest.param(1, 0.5, marks=pytest.mark.slow)]
+)
+def test_the_shared_frames(shared: Path, every: int, exact: float) -> None:
+    folder = shared / "frames" / "dev"
+    if not folder.is_dir():
+        pytest.skip("the shared frames are not beside the project")
+    report = shared_report(folder, every)
+    frames, ok = report["frames"], report["ok"]
+    assert report["silently_wrong"] <= 0.02 * frames, report["wrong_files"]  # type: ignore[operator]
+    assert ok["exact"] >= exact * ok["frames"]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
+def test_the_shared_photos(shared: Path, every: int) -> None:
+    folder = shared / "photos"
+    if not folder.is_dir():
+        pytest.skip("the shared photos are not beside the project")
+    dice = shared_report(folder, every)["dice"]
+    assert dice["right"] >= 0.65 * dice["labelled"]  # type: ignore[index]

@@ -1,0 +1,146 @@
+"""`dice-companion read` and `bench read` at the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import cv2
+import pytest
+from click.testing import CliRunner
+
+from companion.cli import dice_companion
+from companion.commands.bench_read import bench_read, parse_size
+from companion.commands.read import parse_in_play, read
+from companion.engine.dice import ALL_DICE, DieColour
+from companion.errors import CompanionError, ConfigError, PictureError
+from vision.calibration import load_calibration
+from vision.scene import default_scene, render
+
+ROLL = [(colour, number + 1) for number, colour in enumerate(ALL_DICE)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    where = tmp_path_factory.mktemp("pictures")
+    cv2.imwrite(str(where / "b.jpg"), render(default_scene(ROLL, seed=3)))
+    cv2.imwrite(str(where / "a.png"), render(default_scene(seed=3)))
+    (where / "notes.txt").write_text("not a picture")
+    return where
+
+
+def test_json_has_one_object_per_picture_in_input_order(folder: Path) -> None:
+    paths = [str(folder / "b.jpg"), str(folder)]
+    result = CliRunner().invoke(dice_companion, ["read", "--json", *paths])
+    assert result.exit_code == 0, result.output
+    lines = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [Path(line["file"]).name for line in lines] == ["b.jpg", "a.png", "b.jpg"]
+    assert lines[0]["file"] == paths[0]
+    assert [line["status"] for line in lines] == ["ok", "empty", "ok"]
+    assert lines[0]["elapsed_ms"] > 0
+    die = next(d for d in lines[0]["dice"] if d["colour"] == "red")
+    assert die["value"] == 3
+    assert set(die) == {
+        "colour", "value", "confidence", "centre", "corners", "cocked", "in_tray",
+    }  # fmt: skip
+    assert len(die["corners"]) == 4
+    assert lines[1]["problems"] == [{"code": "empty", "colour": None}]
+
+
+def test_a_bad_file_is_one_line_and_the_others_are_read(folder: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.jpg"
+    text.write_text("hello")
+    args = ["read", "--json", str(text), str(tmp_path / "none.png"), str(folder / "b.jpg")]
+    result = CliRunner().invoke(dice_companion, args)
+    assert result.exit_code == 1
+    assert len(result.stdout.splitlines()) == 1
+    assert len(result.stderr.splitlines()) == 2
+    assert "text.jpg" in result.stderr
+
+
+def test_in_play_decides_the_status(folder: Path) -> None:
+    args = ["read", "--json", "--in-play", "white,white,red", str(folder / "b.jpg")]
+    line = json.loads(CliRunner().invoke(dice_companion, args).stdout)
+    assert line["status"] == "ok"
+    assert {p["code"] for p in line["problems"]} == {"removed_die_in_tray"}
+
+
+@pytest.mark.parametrize("text", ["purple", "", "white,white,white", "red,red"])
+def test_nonsense_in_play_is_wrong_usage(folder: Path, text: str) -> None:
+    result = CliRunner().invoke(read, ["--in-play", text, str(folder / "b.jpg")])
+    assert result.exit_code == 2
+    with pytest.raises(ValueError, match="expected"):
+        parse_in_play(text)
+
+
+def test_in_play_parses() -> None:
+    assert parse_in_play(" White,red ") == (DieColour.WHITE, DieColour.RED)
+
+
+def test_annotate_writes_pictures(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "out" / "deep"
+    args = [str(folder / "b.jpg"), "--annotate", str(target)]
+    result = CliRunner().invoke(read, args)
+    assert result.exit_code == 0
+    drawn, plain = cv2.imread(str(target / "b.jpg")), cv2.imread(str(folder / "b.jpg"))
+    assert drawn.shape == plain.shape
+    assert (cv2.absdiff(drawn, plain).max(axis=2) > 60).mean() > 0.002
+
+
+def test_annotating_into_the_folder_itself_spares_the_pictures(folder: Path) -> None:
+    before = (folder / "b.jpg").read_bytes()
+    CliRunner().invoke(read, [str(folder / "b.jpg"), "--annotate", str(folder)])
+    assert (folder / "b.jpg").read_bytes() == before
+    (folder / "b_2.jpg").unlink()
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        (None, "cannot read"),
+        ("size_wh = [640", "TOML"),
+        ("", "size_wh"),
+        ("size_wh = [640, 480]\ncolour = 3", "colour"),
+        ("size_wh = [640, 480]\nwhite_balance_bgr = [1, 2]", "white_balance_bgr"),
+        ("size_wh = [640, 480]\ntray_px = [[1, 2]]", "tray_px"),
+        ("size_wh = [0, 480]", "size_wh"),
+    ],
+)
+def test_a_bad_calibration_is_one_clear_line(tmp_path: Path, text: str | None, says: str) -> None:
+    path = tmp_path / "tray.toml"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(ConfigError, match=says) as caught:
+        load_calibration(path)
+    assert str(path) in str(caught.value)
+    result = CliRunner().invoke(read, [str(tmp_path), "--calibration", str(path)])
+    assert isinstance(result.exception, CompanionError)
+
+
+def test_a_good_calibration_loads(tmp_path: Path, folder: Path) -> None:
+    path = tmp_path / "tray.toml"
+    path.write_text(
+        "size_wh = [640, 480]\ntray_px = [[0, 0], [640, 0], [640, 480], [0, 480]]\n"
+        "white_balance_bgr = [1.0, 1.0, 1.0]\n"
+    )
+    args = ["read", "--json", str(folder / "b.jpg"), "--calibration", str(path)]
+    assert json.loads(CliRunner().invoke(dice_companion, args).stdout)["status"] == "ok"
+
+
+def test_bench_read_of_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "a.png"), render(default_scene(seed=3)))
+    line = {"file": "a.png", "expected": "empty", "values_readable": False,
+            "dice_in_play": ["white"], "dice": []}  # fmt: skip
+    (tmp_path / "truth.jsonl").write_text(json.dumps(line))
+    bench_read(str(tmp_path), size="320x240", as_json=True)
+    report = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert report["frames"] == 1
+    assert report["special"] == {"frames": 1, "named": 1}
+    bench_read(str(tmp_path), annotate=str(tmp_path / "drawn"))
+    assert "1 frames" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["640", "x480", "640x", "ax3", "1x1", "-3x20"])
+def test_a_bad_size_is_refused(text: str) -> None:
+    with pytest.raises(PictureError, match="--size"):
+        parse_size(text)
