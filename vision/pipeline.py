@@ -122,8 +122,8 @@ def _balanced(pixels: Pixels, calibration: Calibration) -> Pixels:
 
 def _dice(pixels: Pixels, zoom: float) -> tuple[Overview, list[tuple[Look, Spot]]]:
     overview = look_over(pixels, zoom)
-    looks = look_closely(pixels, overview.spots)
-    return overview, _of_one_size(_distinct(looks, overview), overview)
+    pairs = look_closely(pixels, overview.spots)
+    return overview, _of_one_size(_distinct(pairs), overview)
 
 
 def _nearby(pixels: Pixels, overview: Overview) -> tuple[Overview, list[tuple[Look, Spot]]]:
@@ -151,9 +151,8 @@ def _alone(die: Seen) -> float:
     return float(die.colours.max()) * die.sure
 
 
-def _distinct(looks: Sequence[Look], overview: Overview) -> list[tuple[Look, Spot]]:
+def _distinct(pairs: list[tuple[Look, Spot]]) -> list[tuple[Look, Spot]]:
     """The candidates that are dice, each once, the likeliest first."""
-    pairs = [(look, spot) for look, spot in zip(looks, overview.spots, strict=True)]
     pairs = [(k, s) for k, s in pairs if _is_die(k) or (k.moving > _BLURRED and s.heat > 0.25)]
     pairs.sort(key=lambda pair: -pair[0].die * pair[1].heat)
     kept: list[tuple[Look, Spot]] = []

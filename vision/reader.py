@@ -15,6 +15,8 @@ from vision.nets import CROP, CROP_EDGES, UNKNOWN_LEAN, Scores, shared_net, sigm
 from vision.reading import Pixels, Point
 
 _PIP_CELLS = 144.0
+_WORTH = 0.03
+"""Least chance of a die at first sight that is worth a second look."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,14 +55,22 @@ class Look:
         return float(sides.mean())
 
 
-def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[Look]:
-    """Read each candidate twice: as found, then centred and turned upright by the first look."""
+def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[tuple[Look, Spot]]:
+    """Read each candidate twice: as found, then centred and turned upright by the first look.
+
+    What is clearly neither a die nor a blur at first sight is left out.
+    """
     if not spots:
         return []
     height, width = pixels.shape[:2]
     first = [_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots]
     one = _scores(pixels, first, [s.edge_px for s in spots], None)
-    corners = [_corners(row, m) for row, m in zip(one, first, strict=True)]
+    chances = sigmoid(one[:, [0, 14]])
+    keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
+    if not keep:
+        return []
+    one, spots = one[keep], [spots[n] for n in keep]
+    corners = [_corners(row, first[n]) for row, n in zip(one, keep, strict=True)]
     second, edges = [], []
     for quad, spot in zip(corners, spots, strict=True):
         half = quad[[1, 2]] - quad[[0, 3]]
@@ -74,20 +84,23 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[Look]:
     leans, misfits = _agreed_leans(one, corners, spots, (width, height))
     two = _scores(pixels, second, edges, leans)
     looks = []
-    for a, b, matrix, misfit in zip(one, two, second, misfits, strict=True):
+    for a, b, matrix, misfit, spot in zip(one, two, second, misfits, spots, strict=True):
         both = np.stack([a, b])
         chance = sigmoid(both[:, [0, 13, 14, 15]])
         looks.append(
-            Look(
-                corners=_corners(b, matrix),
-                values=softmax(both[:, 1:7]),
-                colours=softmax(both[:, 7:13]),
-                pips=(float(a[23]) * _PIP_CELLS, float(b[23]) * _PIP_CELLS),
-                die=float(chance[1, 0]),
-                cocked=float(chance[1, 1]),
-                moving=float(chance[:, 2].max()),
-                visible=float(chance[:, 3].min()),
-                misfit=float(misfit),
+            (
+                Look(
+                    corners=_corners(b, matrix),
+                    values=softmax(both[:, 1:7]),
+                    colours=softmax(both[:, 7:13]),
+                    pips=(float(a[23]) * _PIP_CELLS, float(b[23]) * _PIP_CELLS),
+                    die=float(chance[1, 0]),
+                    cocked=float(chance[1, 1]),
+                    moving=float(chance[:, 2].max()),
+                    visible=float(chance[:, 3].min()),
+                    misfit=float(misfit),
+                ),
+                spot,
             )
         )
     return looks
