@@ -84,9 +84,8 @@ def colour_choices(state: GameState, phrases: Phrases) -> list[str]:
     plan, bits = state.plan, state.colour_boxes(state.active)
     groups = []
     for r, row in enumerate(plan.rows):
-        numbers = [
-            str(plan.box_of(plan.bits[t]).number) for t in plan.name_of(bits & plan.row_bits[r])
-        ]
+        boxes = [plan.box_of(plan.bits[t]) for t in plan.name_of(bits & plan.row_bits[r])]
+        numbers = [str(number) for number in sorted(box.number for box in boxes)]
         if numbers:
             groups.append(f"{phrases.row(row.name)} {phrases.one_of(numbers)}")
     return groups

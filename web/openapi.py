@@ -198,6 +198,7 @@ SCHEMAS: Json = {
     ),
     "Health": thing("", status=TEXT, version=TEXT, camera=TEXT, button=TEXT),
     "Nothing": {"type": "object"},
+    "Free": thing("", seat=SEAT),
     "Join": thing("", name={**TEXT, "description": "At most 20 characters."}),
     "Start": thing(
         "",
@@ -294,6 +295,10 @@ def _paths() -> Json:
         "/api/press": _post("The on-screen button: confirm the roll.", "Nothing"),
         "/api/throw": _post("Throw the dice of the simulated tray.", "Nothing"),
         "/api/roll": _post("Confirm a roll entered by hand.", "Roll"),
+        "/api/correct": _post("Put the right dice in place of misread ones.", "Roll"),
+        "/api/close": _post("Close the open action; who has not answered passes.", "Nothing"),
+        "/api/undo": _post("Take the last settled step back.", "Nothing"),
+        "/api/free": _post("Free somebody's seat; not in a game.", "Free"),
         "/api/end": _post("End the game early.", "Nothing"),
         "/api/rematch": _post("Begin the next game; the next seat begins.", "Nothing"),
         "/api/say": _post("Repeat the last announcement.", "Nothing"),

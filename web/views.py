@@ -199,6 +199,24 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     def roll() -> Response:
         return _settled(desk, session.typed_roll(typed_roll(body())))
 
+    @pages.post("/api/correct")
+    def correct() -> Response:
+        return _settled(desk, session.correct_roll(typed_roll(body())))
+
+    @pages.post("/api/close")
+    def close() -> Response:
+        body()
+        return _settled(desk, session.close_action())
+
+    @pages.post("/api/undo")
+    def undo() -> Response:
+        body()
+        return _settled(desk, session.undo())
+
+    @pages.post("/api/free")
+    def free() -> Response:
+        return _settled(desk, session.leave(want(body(), "seat", int)))
+
     @pages.post("/api/end")
     def end() -> Response:
         body()

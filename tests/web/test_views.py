@@ -419,6 +419,36 @@ class TestPlaying:
         assert (again["number"], again["first"]) == (2, 1)
 
     @pytest.mark.usefixtures("in_action1")
+    def test_a_misread_roll_is_put_right(self, ada: FlaskClient) -> None:
+        before = ada.get("/api/state").get_json()["game"]["roll"]
+        dice = {"white": [6, 6], "colour": before["colour"]}
+        got = ada.post("/api/correct", json=dice).get_json()
+        assert got["game"]["sums"]["white"] == 12
+        assert "corrected" in got["announcement"]["text"]
+        assert ada.post("/api/correct", json={"white": [7, 1], "colour": {}}).status_code == 422
+
+    @pytest.mark.usefixtures("in_action1")
+    def test_the_table_goes_on_without_the_missing_and_back(self, ada: FlaskClient) -> None:
+        assert ada.post("/api/close", json={}).get_json()["game"]["phase"] == "action2"
+        back = ada.post("/api/undo", json={}).get_json()["game"]
+        assert back["phase"] == "action1"
+        assert back["waiting_for"]
+        ada.post("/api/undo", json={})
+        assert ada.post("/api/undo", json={}).get_json()["error"] == "NOTHING_TO_UNDO"
+        assert ada.post("/api/close", json={}).get_json()["error"] == "NO_ACTION"
+
+    def test_an_abandoned_seat_can_be_freed_between_games(
+        self, ada: FlaskClient, sit: Sit, client: FlaskClient
+    ) -> None:
+        sit("Ben")
+        assert ada.post("/api/free", json={"seat": "1"}).status_code == 400
+        ada.post("/api/start", json={})
+        assert client.post("/api/free", json={"seat": 1}).get_json()["error"] == "SEAT_IN_GAME"
+        ada.post("/api/end", json={})
+        seats = client.post("/api/free", json={"seat": 1}).get_json()["seats"]
+        assert [seat["seat"] for seat in seats] == [0]
+
+    @pytest.mark.usefixtures("in_action1")
     def test_saying_it_again(self, ada: FlaskClient) -> None:
         before = ada.get("/api/state").get_json()["announcement"]
         again = ada.post("/api/say", json={}).get_json()["announcement"]

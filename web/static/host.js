@@ -12,6 +12,8 @@ function draw(state) {
   show($("start-form"), !isRunning);
   show($("rematch"), game?.over ?? false);
   show($("end"), isRunning);
+  show($("close"), isRunning && game.waiting_for.length > 0);
+  show($("undo"), game !== null);
   redraw($("first"), seats, () => [
     el("option", { value: "", text: t("host.lot") }),
     ...seats.map((seat) => el("option", { value: seat.seat, text: seat.name })),
@@ -23,15 +25,23 @@ function draw(state) {
   $("confirm").disabled = game?.phase !== "roll";
   say($("said"), state.announcement?.text ?? "");
   drawFaces(game);
-  redraw($("seats"), seats, () =>
-    seats.map((seat) => el("li", { class: seat.online ? "is-here" : "" }, el("bdi", { text: seat.name }), el("span", { class: "note", text: seat.online ? "" : t("lobby.away") }))),
-  );
+  redraw($("seats"), [seats, isRunning], () => seats.map((seat) => seatItem(seat, isRunning)));
   if (!seats.length) redraw($("seats"), "none", () => [el("li", {}, el("span", { text: t("table.empty") }))]);
   redraw($("parts"), table, () => [
     ...fact("host.camera", t(`host.equipment.${table.camera}`)),
     ...fact("host.button", t(`host.equipment.${table.button}`)),
     ...fact("host.address", table.join_url || `${location.origin}/`),
   ]);
+}
+
+function seatItem(seat, isRunning) {
+  const note = el("span", { class: "note", text: seat.online ? "" : t("lobby.away") });
+  const item = el("li", { class: seat.online ? "is-here" : "" }, el("bdi", { text: seat.name }), note);
+  if (isRunning) return item;
+  const free = el("button", { type: "button", class: "plain", text: t("host.free"), "aria-label": t("host.free_of", { name: seat.name }) });
+  onPress(free, () => press("/api/free", { seat: seat.seat }));
+  item.append(free);
+  return item;
 }
 
 const fact = (key, value) => [el("dt", { text: t(key) }), el("dd", { text: value })];
@@ -44,12 +54,17 @@ function gameText(game, nameOf) {
 
 function drawFaces(game) {
   const isDue = game?.phase === "roll";
-  show($("roll-form"), isDue);
-  say($("roll-lead"), t(isDue ? "host.roll_lead" : "host.roll_later"));
+  const isOpen = (game?.action ?? 0) > 0;
+  show($("roll-form"), isDue || isOpen);
+  say($("roll-lead"), t(isDue ? "host.roll_lead" : isOpen ? "host.correct_lead" : "host.roll_later"));
+  say($("enter"), t(isOpen ? "host.correct" : "host.enter"));
   const places = [["white-1", "white", t("host.white1")], ["white-2", "white", t("host.white2")]];
-  for (const colour of game?.dice ?? []) places.push([colour, colour, capital(t(`colour.${colour}`))]);
+  for (const colour of coloured(game)) places.push([colour, colour, capital(t(`colour.${colour}`))]);
   redraw($("faces"), [places, game?.turn, game?.number], () => places.map(([name, colour, label]) => faces(name, colour, label)));
 }
+
+// The coloured dice a form is about: those rolled while marks are open, else those in play.
+const coloured = (game) => (game?.action ? Object.keys(game.roll.colour) : (game?.dice ?? []));
 
 function faces(name, colour, label) {
   const choices = [1, 2, 3, 4, 5, 6].map((value) => {
@@ -76,12 +91,15 @@ $("start-form").addEventListener("submit", (event) => {
 $("roll-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const chosen = (name) => Number(new FormData(event.target).get(name) ?? 0);
-  const { dice } = now().game;
+  const { game } = now();
+  const dice = coloured(game);
   const white = [chosen("white-1"), chosen("white-2")];
   const colour = Object.fromEntries(dice.map((each) => [each, chosen(each)]));
   if ([...white, ...Object.values(colour)].includes(0)) return say($("roll-why"), t("host.roll_missing"));
-  press("/api/roll", { white, colour }, "roll-why");
+  press(game.action ? "/api/correct" : "/api/roll", { white, colour }, "roll-why");
 });
+onPress($("close"), () => press("/api/close"));
+onPress($("undo"), () => press("/api/undo"));
 onPress($("rematch"), () => press("/api/rematch"));
 onPress($("throw"), () => press("/api/throw"));
 onPress($("confirm"), () => press("/api/press"));
