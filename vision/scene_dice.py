@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.scene import Background, Die, Floats, Lamp, Scene, turned
+from vision.scene_parts import Background, Die, Floats, Lamp, Scene, turned
 from vision.scene_tray import rim_shade
 
 _STEPS = 6

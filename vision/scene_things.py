@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.scene import Floats, Scene, Thing
+from vision.scene_parts import Floats, Scene, Thing
 
 
 def draw_things(scene: Scene, light: Floats) -> Floats:
