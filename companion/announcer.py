@@ -45,6 +45,27 @@ def capital(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def announce_step(
+    before: GameState,
+    after: GameState,
+    facts: Sequence[Fact],
+    phrases: Phrases,
+    names: Sequence[str],
+) -> Announcement | None:
+    """What everybody must hear of a step of one game, or None where that is nothing."""
+    if after.phase is Phase.ACTION1 and before.phase is Phase.ROLL:
+        return announce_roll(after, phrases, names)
+    if before.action and after.action and before.roll != after.roll:
+        return announce_correction(after, facts, phrases, names)
+    return announce_facts(before, after, facts, phrases, names)
+
+
+def announce_turn(name: str, phrases: Phrases) -> Announcement:
+    """Who throws."""
+    headline = phrases.say("fact.turn.headline", name=name)
+    return Announcement("turn", headline, phrases.say("fact.turn", name=name))
+
+
 def announce_roll(state: GameState, phrases: Phrases, names: Sequence[str]) -> Announcement:
     """The white sum for all, and the coloured boxes open to the active player."""
     assert state.roll is not None
@@ -126,11 +147,9 @@ def announce_facts(
         texts = [text for _, _, text in parts] + [end_sentence(after, phrases, names)]
         texts.append(winner_sentence(after, phrases, names))
         return Announcement("over", phrases.say("end.headline"), " ".join(texts))
-    turned = before.turn != after.turn
-    if turned:
-        name = names[after.active]
-        headline = phrases.say("fact.turn.headline", name=name)
-        parts.append(("turn", headline, phrases.say("fact.turn", name=name)))
+    if before.turn != after.turn:
+        turn = announce_turn(names[after.active], phrases)
+        parts.append((turn.kind, turn.headline, turn.text))
     if not parts:
         return None
     kind, headline, _ = parts[0]

@@ -11,19 +11,15 @@ import hashlib
 import hmac
 import logging
 import secrets
-import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from companion.announcer import (
     Announcement,
-    announce_correction,
-    announce_facts,
-    announce_roll,
+    announce_step,
+    announce_turn,
     refusal_sentence,
     tray_sentence,
 )
@@ -51,7 +47,6 @@ from companion.records import Record, to_record
 from companion.table import (
     LONGEST_NAME,
     Game,
-    Table,
     advance,
     clean_name,
     free_seat,
@@ -60,6 +55,10 @@ from companion.table import (
     undone_to,
     unfold,
 )
+from companion.telling import Telling
+from companion.view import Declined, Joined, View
+
+__all__ = ["Declined", "Joined", "Session", "View"]
 
 LOGGER = logging.getLogger(__name__)
 
@@ -68,43 +67,6 @@ RETRY_S = 2.0
 
 KEYS_KEPT = 512
 """Idempotency keys remembered: a phone retries one at a time, five phones play."""
-
-
-@dataclass(frozen=True, slots=True)
-class Declined:
-    """A step the session did not take: a code, the ruling it rests on, and a sentence."""
-
-    code: str
-    message: str
-    ruling: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Joined:
-    """A new seat and the secret token that proves it."""
-
-    seat: int
-    token: str
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """Everything pages show, at one moment.
-
-    Attributes:
-        version: Rises with every change, kept or not.
-        closes_at_s: On the session's clock, when the open action closes by itself; None while
-            somebody has still to answer.
-        online: Seats with a page open.
-    """
-
-    version: int
-    table: Table
-    tray: TrayView
-    announcement: Announcement | None
-    announced: int
-    closes_at_s: float | None
-    online: frozenset[int]
 
 
 class Session:
@@ -133,15 +95,11 @@ class Session:
         self.phrases = phrases
         self._store, self._clock, self._now_text = store, clock, now_text
         self._call_later, self._draw = call_later, draw
-        self._mutex = threading.RLock()
-        self._changed = threading.Condition(self._mutex)
+        self._telling = Telling()
         records = list(store.load())
         unfolded = unfold(records)
         self._table = unfolded.table
         self._tray = tray or TrayView("none")
-        self._version = 1
-        self._announcement: Announcement | None = None
-        self._announced = 0
         self._online: dict[int, int] = {}
         keys = [str(record.data["key"]) for record in records if "key" in record.data]
         self._keys = OrderedDict.fromkeys(keys[-KEYS_KEPT:])
@@ -149,9 +107,6 @@ class Session:
         self._is_retrying = False
         self._closes_at_s: float | None = None
         self._cancel: Cancel | None = None
-        self._to_tell: list[Callable[[], None]] = []
-        self._depth = 0
-        self.listeners: list[Listener] = []
         self.on_confirmed: list[Callable[[], None]] = []
         self.on_undone: list[Callable[[], None]] = []
         if unfolded.fault is not None:
@@ -159,31 +114,34 @@ class Session:
             self._keep("kept", {"revision": unfolded.kept})
         self.last_roll = last_roll(records)
         """The roll confirmed last before the log was taken up: its dice may still lie there."""
-        with self._mutex:
+        with self._telling.changing():
             if self._is_row_closing():
                 self._closing_told_s = self._clock()  # after a restart all have their moment again
             self._schedule()
+
+    @property
+    def listeners(self) -> list[Listener]:
+        """Who hears every announcement."""
+        return self._telling.listeners
 
     # -- reading --------------------------------------------------------------------------
 
     def view(self) -> View:
         """The table now, as one immutable value."""
-        with self._mutex:
+        with self._telling.changing():
             return View(
-                self._version,
+                self._telling.version,
                 self._table,
                 self._tray,
-                self._announcement,
-                self._announced,
+                self._telling.announcement,
+                self._telling.announced,
                 self._closes_at_s,
                 frozenset(self._online),
             )
 
     def wait(self, version: int, timeout_s: float) -> int:
         """Block until something newer than `version` is there or time is up; the version now."""
-        with self._changed:
-            self._changed.wait_for(lambda: self._version > version, timeout_s)
-            return self._version
+        return self._telling.wait(version, timeout_s)
 
     def in_play(self) -> tuple[DieColour, ...]:
         """The dice the next roll has, white ones first."""
@@ -209,7 +167,7 @@ class Session:
     def join(self, name: str) -> Joined | Declined:
         """Give a newcomer a seat."""
         shown = clean_name(name)
-        with self._telling():
+        with self._telling.changing():
             fault = name_fault(self._table, shown)
             if fault is not None:
                 return self._no(fault, name=shown, longest=LONGEST_NAME)
@@ -222,7 +180,7 @@ class Session:
 
     def leave(self, seat: int) -> Declined | None:
         """Free a seat; not while its game is running."""
-        with self._telling():
+        with self._telling.changing():
             game = self._table.game
             if game and seat in game.seats and game.state.phase is not Phase.OVER:
                 return self._no("SEAT_IN_GAME")
@@ -232,17 +190,17 @@ class Session:
 
     def connected(self, seat: int) -> None:
         """A page of this seat is open."""
-        with self._telling():
+        with self._telling.changing():
             self._online[seat] = self._online.get(seat, 0) + 1
-            self._touch()
+            self._telling.touch()
 
     def disconnected(self, seat: int) -> None:
         """A page of this seat was closed."""
-        with self._telling():
+        with self._telling.changing():
             left = self._online.pop(seat, 1) - 1
             if left > 0:
                 self._online[seat] = left
-            self._touch()
+            self._telling.touch()
 
     # -- the game -------------------------------------------------------------------------
 
@@ -250,7 +208,7 @@ class Session:
         self, variant: str = "base", first: int | None = None, house: Sequence[str] = ()
     ) -> Declined | None:
         """Begin a game with everybody seated; the first player is drawn unless named (E44)."""
-        with self._telling():
+        with self._telling.changing():
             game = self._table.game
             if game is not None and game.state.phase is not Phase.OVER:
                 return self._no("GAME_RUNNING")
@@ -269,7 +227,7 @@ class Session:
 
     def rematch(self) -> Declined | None:
         """Begin the next game of the same kind; the next seat begins (E44)."""
-        with self._telling():
+        with self._telling.changing():
             game = self._table.game
             if game is None:
                 return self.start()
@@ -286,7 +244,7 @@ class Session:
 
     def close_action(self) -> Declined | None:
         """Close the open action for those who have not answered: they pass (E9)."""
-        with self._telling():
+        with self._telling.changing():
             game = self._table.game
             if game is None or game.state.action == 0:
                 return self._no("NO_ACTION")
@@ -310,7 +268,7 @@ class Session:
 
     def typed_roll(self, roll: Roll) -> Declined | None:
         """Confirm a roll entered by hand."""
-        with self._telling():
+        with self._telling.changing():
             return self._confirm(roll, typed=True)
 
     def correct_roll(self, roll: Roll) -> Declined | None:
@@ -318,13 +276,13 @@ class Session:
 
         Answers the right dice do not allow go back to their owners, and everybody is told.
         """
-        with self._telling():
+        with self._telling.changing():
             return self._play_locked(RollCorrected(roll), data={})
 
     def undo(self) -> Declined | None:
         """Take the last settled step back: an ending, a closed action with its last answer, or a
         confirmed roll. What is struck out stays in the log."""
-        with self._telling():
+        with self._telling.changing():
             kept = undone_to(self._store.load())
             if kept is None:
                 return self._no("NOTHING_TO_UNDO")
@@ -334,11 +292,11 @@ class Session:
             self._keep("undone", {"revision": kept})
             self._table = unfold(self._store.load()).table
             self._closing_told_s = None
-            self._touch()
+            self._telling.touch()
             text = self.phrases.say("fact.undone")
-            self._announce(Announcement("undone", text, text))
+            self._telling.announce(Announcement("undone", text, text))
             if self._table.game is not None and self._table.game.state.phase is Phase.ROLL:
-                self._to_tell.extend(self.on_undone)
+                self._telling.put_off(self.on_undone)
             self._schedule()
             return None
 
@@ -346,17 +304,17 @@ class Session:
 
     def see(self, tray: TrayView) -> None:
         """Take what the camera loop reports."""
-        with self._telling():
+        with self._telling.changing():
             if tray != self._tray:
                 self._tray = tray
-                self._touch()
+                self._telling.touch()
 
     def press(self) -> Declined | None:
         """The button: confirm a settled roll when one is due, else say why not.
 
         It never passes for anybody and never changes the game in another way.
         """
-        with self._telling():
+        with self._telling.changing():
             try:
                 declined = self._press()
             except StoreError:
@@ -364,23 +322,23 @@ class Session:
                 declined = self._no("NOT_KEPT", key="page.not_kept")
             if declined is not None:
                 headline = self.phrases.say("press.refused.headline")
-                self._announce(Announcement("refused", headline, declined.message))
+                self._telling.announce(Announcement("refused", headline, declined.message))
             return declined
 
     def hold(self) -> Declined | None:
         """The button held down: who has not answered the open action passes (E9)."""
-        with self._telling():
+        with self._telling.changing():
             declined = self.close_action()
             if declined is not None:
                 headline = self.phrases.say("press.refused.headline")
-                self._announce(Announcement("refused", headline, declined.message))
+                self._telling.announce(Announcement("refused", headline, declined.message))
             return declined
 
     def say_again(self) -> None:
         """Repeat the last announcement."""
-        with self._telling():
-            if self._announcement is not None:
-                self._announce(self._announcement)
+        with self._telling.changing():
+            if self._telling.announcement is not None:
+                self._telling.announce(self._telling.announcement)
 
     def tray_text(self) -> str:
         """One sentence on what the tray needs."""
@@ -405,7 +363,7 @@ class Session:
     def _confirm(self, roll: Roll, *, typed: bool) -> Declined | None:
         declined = self._play_locked(Rolled(roll), data={"typed": typed})
         if declined is None:
-            self._to_tell.extend(self.on_confirmed)
+            self._telling.put_off(self.on_confirmed)
         return declined
 
     # -- taking a step --------------------------------------------------------------------
@@ -419,7 +377,7 @@ class Session:
         done: bool = False,
         key: str = "",
     ) -> Declined | None:
-        with self._telling():
+        with self._telling.changing():
             game = self._table.game
             if game is None:
                 return self._no("NO_GAME", key="press.no_game")
@@ -456,9 +414,7 @@ class Session:
         names = [self._table.name(seat) for seat in seats]
         rules = sorted(set(house))
         self._keep("started", {**data, "names": names, "first": first, "house": rules})
-        name = self._table.names[first]
-        headline = self.phrases.say("fact.turn.headline", name=name)
-        self._announce(Announcement("turn", headline, self.phrases.say("fact.turn", name=name)))
+        self._telling.announce(announce_turn(self._table.names[first], self.phrases))
 
     def _keep(self, kind: str, data: Mapping[str, Any]) -> Refusal | None:
         """Judge one record, keep it, and only then count it."""
@@ -473,7 +429,7 @@ class Session:
             return result
         self._store.append((record,))
         self._table = result.table
-        self._touch()
+        self._telling.touch()
         self._tell_facts(before.game, result.table.game, result.facts)
         self._schedule()
         return None
@@ -498,7 +454,7 @@ class Session:
         self._cancel = self._call_later(closes_at - now, lambda: self._close_action(revision))
 
     def _close_action(self, revision: int) -> None:
-        with self._telling():
+        with self._telling.changing():
             game = self._table.game
             if game is None or self._table.revision != revision or game.state.waiting_for:
                 return  # somebody changed their answer meanwhile
@@ -523,47 +479,13 @@ class Session:
     def _tell_facts(self, before: Game | None, after: Game | None, facts: tuple[Fact, ...]) -> None:
         if before is None or after is None or before.number != after.number:
             return
-        names = self._table.names
         if after.state.action != before.state.action:
             self._closing_told_s = None
-        if after.state.phase is Phase.ACTION1 and before.state.phase is Phase.ROLL:
-            self._announce(announce_roll(after.state, self.phrases, names))
-            return
-        if before.state.action and before.state.roll != after.state.roll and after.state.action:
-            self._announce(announce_correction(after.state, facts, self.phrases, names))
-            return
-        announcement = announce_facts(before.state, after.state, facts, self.phrases, names)
-        if announcement is not None:
-            if announcement.kind == "closing" and after.state.phase is Phase.ACTION1:
+        said = announce_step(before.state, after.state, facts, self.phrases, self._table.names)
+        if said is not None:
+            if said.kind == "closing" and after.state.phase is Phase.ACTION1:
                 self._closing_told_s = self._clock()
-            self._announce(announcement)
-
-    def _announce(self, announcement: Announcement) -> None:
-        self._announcement = announcement
-        self._announced += 1
-        self._touch()
-        for listener in self.listeners:
-            self._to_tell.append(partial(listener, announcement))
-
-    def _touch(self) -> None:
-        self._version += 1
-        self._changed.notify_all()
-
-    @contextmanager
-    def _telling(self) -> Iterator[None]:
-        """Hold the mutex; what others must hear of it is told after it is let go, so that a
-        listener may take its own locks."""
-        calls: list[Callable[[], None]] = []
-        with self._mutex:
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    calls, self._to_tell = self._to_tell, []
-        for call in calls:
-            call()
+            self._telling.announce(said)
 
     def _no(
         self, code: str, *, key: str | None = None, ruling: str | None = None, **data: object

@@ -1,0 +1,69 @@
+"""One mutex for a table's changes, and the telling of them once it is let go."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+
+from companion.announcer import Announcement
+from companion.ports import Listener
+
+
+class Telling:
+    """Counts changes, wakes who waits for them, and keeps announcements until the mutex is free.
+
+    Attributes:
+        version: Rises with every change; touched under the mutex only.
+        announcement: The newest, and its number.
+        listeners: Told of each announcement, never while the mutex is held, so that they may take
+            locks of their own.
+    """
+
+    def __init__(self) -> None:
+        self.version = 1
+        self.announcement: Announcement | None = None
+        self.announced = 0
+        self.listeners: list[Listener] = []
+        self._mutex = threading.RLock()
+        self._changed = threading.Condition(self._mutex)
+        self._depth = 0
+        self._calls: list[Callable[[], None]] = []
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """Hold the mutex; may be nested. What was put off meanwhile is called at the outer end."""
+        calls: list[Callable[[], None]] = []
+        with self._mutex:
+            self._depth += 1
+            try:
+                yield
+            finally:
+                self._depth -= 1
+                if self._depth == 0:
+                    calls, self._calls = self._calls, []
+        for call in calls:
+            call()
+
+    def touch(self) -> None:
+        """Something changed: wake everybody who waits for it."""
+        self.version += 1
+        self._changed.notify_all()
+
+    def announce(self, announcement: Announcement) -> None:
+        """Make this the newest announcement and put off telling it."""
+        self.announcement = announcement
+        self.announced += 1
+        self.touch()
+        self.put_off(partial(listener, announcement) for listener in self.listeners)
+
+    def put_off(self, calls: Iterator[Callable[[], None]] | list[Callable[[], None]]) -> None:
+        """Call these once the mutex is free."""
+        self._calls.extend(calls)
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Block until something newer than `version` is there or time is up; the version now."""
+        with self._changed:
+            self._changed.wait_for(lambda: self.version > version, timeout_s)
+            return self.version

@@ -1,0 +1,46 @@
+"""What the session shows and answers: plain values for pages, buttons and tests."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from companion.announcer import Announcement
+from companion.ports import TrayView
+from companion.table import Table
+
+
+@dataclass(frozen=True, slots=True)
+class Declined:
+    """A step the session did not take: a code, the ruling it rests on, and a sentence."""
+
+    code: str
+    message: str
+    ruling: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A new seat and the secret token that proves it."""
+
+    seat: int
+    token: str
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything pages show, at one moment.
+
+    Attributes:
+        version: Rises with every change, kept or not.
+        closes_at_s: On the session's clock, when the open action closes by itself; None while
+            somebody has still to answer.
+        online: Seats with a page open.
+    """
+
+    version: int
+    table: Table
+    tray: TrayView
+    announcement: Announcement | None
+    announced: int
+    closes_at_s: float | None
+    online: frozenset[int]
