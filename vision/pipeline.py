@@ -25,9 +25,9 @@ SMALLEST_PX = 48
 _DIE = 0.5
 _SURELY = 0.97
 _BLURRED = 0.95
-_LEANS = 0.5
-_SURELY_LEANS = 1.5
-_ODDNESS = 0.37
+_LEANS = 1.9
+_SURELY_LEANS = 3.0
+_ODDNESS = 0.22
 """When a die is called cocked: the reader's score (log odds) and this much per deviation that its
 outline is off the floor's view pass the limit (logistic fit on 160 own frames, 21.11.2026: 2.5 %
 of flat dice are asked for, over half of the leaning ones found)."""
