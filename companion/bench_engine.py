@@ -23,8 +23,6 @@ from companion.engine.sheet import each_bit
 
 PLAYERS = 4
 
-_PIPS = (1, 2, 3, 4, 5, 6)
-
 
 @dataclass(slots=True)
 class Pace:
@@ -54,12 +52,12 @@ def measure(plan: Plan, games: int, seed: int) -> Pace:
     for _ in range(games):
         began = time.process_time()
         state = new_game(plan, PLAYERS, source.randrange(PLAYERS))
+        legal = [0] * PLAYERS
         while state.phase is not Phase.OVER:
-            event = _next_event(state, source)
+            event = _next_event(state, legal, source)
             step_began = time.perf_counter()
             state = _judged(state, event)
-            for player in range(PLAYERS):
-                state.legal(player)
+            legal = [state.legal(player) for player in range(PLAYERS)]
             slowest = max(slowest, time.perf_counter() - step_began)
             pace.steps += 1
         pace.seconds += time.process_time() - began
@@ -81,15 +79,18 @@ def _judged(state: GameState, event: Event) -> GameState:
     return step.state
 
 
-def _next_event(state: GameState, source: random.Random) -> Event:
+def _next_event(state: GameState, legal: list[int], source: random.Random) -> Event:
     """A roll where one is due, else everybody's answers of the open action."""
     if state.phase is Phase.ROLL:
-        pips = source.choices(_PIPS, k=2 + len(state.dice))
+        pips = [int(source.random() * 6) + 1 for _ in range(2 + len(state.dice))]
         return Rolled(Roll.of((pips[0], pips[1]), dict(zip(state.dice, pips[2:], strict=True))))
-    tokens = state.plan.tokens
-    choices: list[str | None] = []
-    for player in range(PLAYERS):
-        boxes = [*each_bit(state.legal(player))]
-        number = int(source.random() * (len(boxes) + 1))
-        choices.append(tokens[boxes[number - 1]] if number else None)
-    return Played(state.action, tuple(choices))
+    return Played(state.action, tuple([_some_choice(state, own, source) for own in legal]))
+
+
+def _some_choice(state: GameState, legal: int, source: random.Random) -> str | None:
+    """One of the legal boxes or a pass, all equally likely."""
+    if not legal:
+        return None
+    boxes = [None, *each_bit(legal)]
+    box = boxes[int(source.random() * len(boxes))]
+    return None if box is None else state.plan.tokens[box]

@@ -42,7 +42,7 @@ class Roll:
     def of(cls, white: tuple[int, int], coloured: Mapping[DieColour, int]) -> Roll:
         """Make a roll from values in any order."""
         low, high = sorted(white)
-        return cls((low, high), tuple((c, coloured[c]) for c in COLOURED if c in coloured))
+        return cls((low, high), tuple([(c, coloured[c]) for c in COLOURED if c in coloured]))
 
     @property
     def white_sum(self) -> int:

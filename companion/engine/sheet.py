@@ -231,14 +231,18 @@ class Plan:
 
     def open_boxes(self, crosses: int, closed_bits: int = 0) -> int:
         """Boxes that some roll could still let this sheet cross now."""
-        found = opened = 0
-        mask, rest = (1 << self.width) - 1, crosses
-        for right_of, beside in zip(self._right_of, self._opened_beside, strict=True):
-            row = rest & mask
-            rest >>= self.width
-            found |= right_of[row]
-            opened |= beside[row]
-        return found & (opened | ~self.bonus_rows) & ~closed_bits
+        found, rest = 0, crosses
+        mask, width = self.row_bits[0], self.width
+        for right_of in self._right_of:
+            found |= right_of[rest & mask]
+            rest >>= width
+        if self.bonus_rows:
+            opened, rest = 0, crosses
+            for beside in self._opened_beside:
+                opened |= beside[rest & mask]
+                rest >>= width
+            found &= opened | ~self.bonus_rows
+        return found & ~closed_bits
 
     def lost_boxes(self, crosses: int, closed_bits: int = 0) -> int:
         """Boxes nobody can cross on this sheet any more: left of the last cross, or closed."""
