@@ -110,12 +110,7 @@ MUTANTS = [
     ),
     Mutant("E22", STATE, "1 + sum(other > own for", "1 + sum(other >= own for"),
     Mutant("E23", SHEET, "count * (count + 1) // 2", "count * (count - 1) // 2"),
-    Mutant(
-        "E24",
-        SHEET,
-        "return found & (opened | ~self.bonus_rows) & ~closed_bits",
-        "return found & ~closed_bits",
-    ),
+    Mutant("E24", SHEET, "            found &= opened | ~self.bonus_rows\n", ""),
     Mutant(
         "E24 reason",
         JUDGING,
@@ -141,12 +136,7 @@ MUTANTS = [
         "for crosses in range(1 << self.width):\n                open_boxes = ((1",
         "for crosses in range(1 << self.width):\n                open_boxes = 0 + ((1",
     ),
-    Mutant(
-        "E31",
-        SHEET,
-        "    return found & (opened | ~self.bonus_rows) & ~closed_bits",
-        "    return found & (opened | ~self.bonus_rows) & ~(closed_bits << 12 | closed_bits)",
-    ),
+    Mutant("E31", SHEET, "& ~closed_bits\n\n", "& ~(closed_bits << 12 | closed_bits)\n\n"),
     Mutant("E34 both", SHEET, "if row.key in other.beside:", "if other.beside[:1] == (row.key,):"),
     Mutant("E34 most", SHEET, "count = min(count, self.most_scored)", "count = count"),
     Mutant(
