@@ -20,6 +20,7 @@ from companion.engine import (
     RowClosed,
     WouldClose,
 )
+from companion.engine.sums import Group, offer_of
 from companion.phrases import Phrases
 
 
@@ -102,14 +103,16 @@ def _box_name(state: GameState, token: str, phrases: Phrases) -> str:
 
 def colour_choices(state: GameState, phrases: Phrases) -> list[str]:
     """What the active player may cross with a coloured die, grouped by row: "red 7 or 8"."""
-    plan, bits = state.plan, state.colour_boxes(state.active)
-    groups = []
-    for r, row in enumerate(plan.rows):
-        boxes = [plan.box_of(plan.bits[t]) for t in plan.name_of(bits & plan.row_bits[r])]
-        numbers = [str(number) for number in sorted(box.number for box in boxes)]
-        if numbers:
-            groups.append(f"{phrases.row(row.name)} {phrases.one_of(numbers)}")
-    return groups
+    offer = offer_of(state)
+    return [] if offer is None else said_groups(offer.by_colour, phrases)
+
+
+def said_groups(groups: Iterable[Group], phrases: Phrases) -> list[str]:
+    """Boxes as they are said, a text for each row."""
+    return [
+        f"{phrases.row(group.row)} {phrases.one_of([str(n) for n in group.numbers])}"
+        for group in groups
+    ]
 
 
 def announce_facts(

@@ -29,6 +29,7 @@ from companion.engine import (
 )
 from companion.engine.notation import parse_config, parse_roll
 from companion.engine.refusal import refuse
+from companion.engine.sums import offer_of
 from companion.errors import NotationError
 from companion.phrases import Phrases
 
@@ -164,9 +165,9 @@ def _bad(code: str, kind: object, message: str) -> Line:
 
 def sums_of(state: GameState) -> Line:
     """The white sum and each colour's one or two sums."""
-    assert state.roll is not None
-    colours = {c.value: list(state.roll.colour_sums(c)) for c, _ in state.roll.coloured}
-    return {"white": state.roll.white_sum, "colour": colours}
+    offer = offer_of(state)
+    assert offer is not None
+    return {"white": offer.white, "colour": {c.value: list(sums) for c, sums in offer.coloured}}
 
 
 def legal_of(state: GameState) -> list[list[str]]:

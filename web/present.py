@@ -13,6 +13,7 @@ from companion.announcer import (
     winner_sentence,
 )
 from companion.engine import DieColour, GameState, Phase, Plan
+from companion.engine.sums import offer_of
 from companion.phrases import Phrases
 from companion.ports import TrayView
 from companion.session import View
@@ -129,14 +130,10 @@ def _roll(state: GameState) -> Json | None:
 
 
 def _sums(state: GameState) -> Json | None:
-    roll = state.roll
-    if roll is None:
+    offer = offer_of(state)
+    if offer is None:
         return None
-    in_play = (colour for colour in state.dice if colour in roll.colours)
-    return {
-        "white": roll.white_sum,
-        "colour": {colour.value: list(roll.colour_sums(colour)) for colour in in_play},
-    }
+    return {"white": offer.white, "colour": {c.value: list(sums) for c, sums in offer.coloured}}
 
 
 def _rows(plan: Plan, phrases: Phrases) -> list[Json]:

@@ -1,0 +1,59 @@
+"""What a roll offers, grouped as a person would say it: "red 7 or 8, green 5"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from companion.engine.dice import DieColour
+from companion.engine.sheet import Plan
+from companion.engine.state import GameState
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Boxes of one row by its name on the plan, their numbers ascending."""
+
+    row: str
+    numbers: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """What is announced for a roll.
+
+    Attributes:
+        white: The sum of the white dice.
+        coloured: The one or two sums of each colour still in play (E2, E36).
+        by_white: Per player, the boxes the white sum opens on their sheet as it is now.
+        by_colour: The boxes a white die with a coloured one opens for the active player.
+    """
+
+    white: int
+    coloured: tuple[tuple[DieColour, tuple[int, ...]], ...]
+    by_white: tuple[tuple[Group, ...], ...]
+    by_colour: tuple[Group, ...]
+
+
+def offer_of(state: GameState) -> Offer | None:
+    """What the turn's roll offers on the sheets as they are; None while a roll is due."""
+    roll, plan = state.roll, state.plan
+    if roll is None:
+        return None
+    white_boxes = plan.white_bits[roll.white_sum]
+    return Offer(
+        white=roll.white_sum,
+        coloured=tuple((c, roll.colour_sums(c)) for c in state.dice if c in roll.colours),
+        by_white=tuple(grouped(plan, own & white_boxes) for own in state.open),
+        by_colour=grouped(plan, state.colour_boxes(state.active)),
+    )
+
+
+def grouped(plan: Plan, boxes: int) -> tuple[Group, ...]:
+    """A set of boxes row by row."""
+    groups = []
+    for row, bits in zip(plan.rows, plan.row_bits, strict=True):
+        tokens = plan.name_of(boxes & bits)
+        if tokens:
+            numbers = sorted(plan.box_of(plan.bits[token]).number for token in tokens)
+            groups.append(Group(row.name, tuple(numbers)))
+    return tuple(groups)
