@@ -163,14 +163,14 @@ def _assigned(
 def _cheapest(cost: Scores, room: tuple[int, ...]) -> tuple[float, list[int]]:
     """The cheapest way to share `room` places per column out among the rows; the last is free."""
     ways: dict[tuple[int, ...], tuple[float, list[int]]] = {room: (0.0, [])}
-    for row in cost:
+    for row in cost.tolist():
         following: dict[tuple[int, ...], tuple[float, list[int]]] = {}
         for left, (spent, picks) in ways.items():
             for k, price in enumerate(row):
                 if k < len(room) and left[k] == 0:
                     continue
                 rest = left if k == len(room) else (*left[:k], left[k] - 1, *left[k + 1 :])
-                total = spent + float(price)
+                total = spent + price
                 if rest not in following or total < following[rest][0]:
                     following[rest] = (total, [*picks, k])
         ways = following
