@@ -19,6 +19,7 @@ function draw(state) {
     ...seats.map((seat) => el("option", { value: seat.seat, text: seat.name })),
   ]);
   say($("tray-text"), game?.action ? "" : tray.text);
+  show($("say"), true);
   show($("throw"), table.can_throw);
   show($("confirm"), table.on_screen_button && !table.typed_rolls);
   $("throw").disabled = (game?.action ?? 0) > 0;
