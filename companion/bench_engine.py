@@ -19,7 +19,6 @@ from companion.engine import (
     apply,
     new_game,
 )
-from companion.engine.sheet import each_bit
 
 PLAYERS = 4
 
@@ -89,8 +88,6 @@ def _next_event(state: GameState, legal: list[int], source: random.Random) -> Ev
 
 def _some_choice(state: GameState, legal: int, source: random.Random) -> str | None:
     """One of the legal boxes or a pass, all equally likely."""
-    if not legal:
-        return None
-    boxes = [None, *each_bit(legal)]
-    box = boxes[int(source.random() * len(boxes))]
-    return None if box is None else state.plan.tokens[box]
+    boxes = state.setup.plan.name_of(legal)
+    number = int(source.random() * (len(boxes) + 1))
+    return boxes[number - 1] if number else None

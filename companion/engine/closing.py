@@ -12,6 +12,7 @@ from companion.engine.state import (
     Phase,
     Step,
     colour_offer,
+    dice_in_play,
     shut_bits,
 )
 
@@ -62,28 +63,33 @@ def _after_action1(
     closed: tuple[Closing, ...],
     facts: list[Fact],
 ) -> Step:
-    setup = state.setup
+    setup, roll, active = state.setup, state.roll, state.active
+    assert roll is not None
+    marked = state.answers[active] or PASS
     over = len(closed) >= setup.plan.rows_to_end and HouseRule.FINISH_TURN not in setup.house
     if over:
         facts.append(GameEnded(End.LOCKS.value))
+        offer = 0
+    else:
+        dice = dice_in_play(setup.plan, closed)
+        offer = colour_offer(setup, roll, dice, crosses[active], marked)
     after = GameState(
         setup=setup,
         phase=Phase.OVER if over else Phase.ACTION2,
         turn=state.turn,
-        active=state.active,
-        roll=state.roll,
+        active=active,
+        roll=roll,
         crosses=crosses,
         open=opened,
         misses=state.misses,
         answers=(None,) * setup.players,
+        offer=offer,
         closed=closed,
-        marked=state.answers[state.active] or PASS,
+        marked=marked,
         action1=None if over else state,
         end=End.LOCKS if over else None,
     )
-    if over:
-        return Step(after, tuple(facts))
-    return Step(after._replace(offer=colour_offer(after, crosses[after.active])), tuple(facts))
+    return Step(after, tuple(facts))
 
 
 def _after_action2(

@@ -68,7 +68,7 @@ def _roll(state: GameState, event: Rolled) -> Step | Refusal:
         return refusal
     if state.phase is not Phase.ROLL:
         return _wrong_phase(state, 0)
-    offer = state.plan.white_bits[event.roll.white_sum]
+    offer = state.setup.plan.white_bits[event.roll.white_sum]
     return Step(state._replace(phase=Phase.ACTION1, roll=event.roll, offer=offer))
 
 
@@ -86,9 +86,11 @@ def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
         return refusal
     old = state.roll
     if state.action1 is not None and old is not None and old.white_sum == event.roll.white_sum:
-        corrected = state._replace(roll=event.roll, action1=state.action1._replace(roll=event.roll))
-        corrected = corrected._replace(
-            offer=colour_offer(corrected, corrected.crosses[corrected.active])
+        own = state.crosses[state.active]
+        corrected = state._replace(
+            roll=event.roll,
+            action1=state.action1._replace(roll=event.roll),
+            offer=colour_offer(state.setup, event.roll, state.dice, own, state.marked),
         )
     else:
         corrected = before._replace(

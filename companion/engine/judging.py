@@ -10,6 +10,8 @@ from companion.engine.refusal import Reason, Refusal, refuse
 from companion.engine.sheet import LOCK_SUFFIX, Plan, Row, each_bit, split_token
 from companion.engine.variants import BONUS_KEYS
 
+_FACES = frozenset(range(1, 7))
+
 
 @dataclass(frozen=True, slots=True)
 class Position:
@@ -35,10 +37,10 @@ class Position:
 
 def refuse_dice(roll: Roll, dice: tuple[DieColour, ...]) -> Refusal | None:
     """Why these dice are no roll of the dice in play, or None (E45)."""
-    values = [*roll.white, *(value for _, value in roll.coloured)]
-    if len(roll.white) != 2 or not all(1 <= value <= 6 for value in values):
+    values = [*roll.white, *[value for _, value in roll.coloured]]
+    if len(roll.white) != 2 or not _FACES.issuperset(values):
         return refuse(Reason.BAD_DICE, expected=[colour.value for colour in dice])
-    if roll.colours != frozenset(dice):
+    if len(roll.coloured) != len(dice) or roll.colours != frozenset(dice):
         return refuse(
             Reason.BAD_DICE,
             expected=[colour.value for colour in dice],

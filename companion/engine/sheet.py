@@ -8,9 +8,9 @@ alone is looked up in tables made once for each plan.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from companion.engine.dice import DieColour
 
@@ -116,7 +116,17 @@ class Plan:
 
     def name_of(self, bits: int) -> list[str]:
         """The tokens of a set of boxes, row by row from left to right; locks are left out."""
-        return [self.tokens[bit] for bit in each_bit(bits & self.all_boxes)]
+        return list(self._names(bits))
+
+    @cached_property
+    def _names(self) -> Callable[[int], tuple[str, ...]]:
+        """`name_of` that remembers: the same few sets are asked for at every step."""
+
+        @lru_cache(maxsize=4096)
+        def names(bits: int) -> tuple[str, ...]:
+            return tuple([self.tokens[bit] for bit in each_bit(bits & self.all_boxes)])
+
+        return names
 
     @cached_property
     def all_boxes(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
@@ -134,10 +134,7 @@ class GameState(NamedTuple):
     @property
     def dice(self) -> tuple[DieColour, ...]:
         """Colours whose dice are still in play, in the order of the sheet."""
-        if not self.closed:
-            return self.plan.dice
-        gone = {self.plan.rows[closing.row].lock for closing in self.closed}
-        return tuple(colour for colour in self.plan.dice if colour not in gone)
+        return dice_in_play(self.setup.plan, self.closed)
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
@@ -158,7 +155,10 @@ class GameState(NamedTuple):
         """Boxes a white die with a colour die lets a player cross on their sheet as it is."""
         if self.roll is None:
             return 0
-        return self.open[player] & colour_offer(self, self.crosses[player])
+        crosses = self.crosses[player]
+        return self.open[player] & colour_offer(
+            self.setup, self.roll, self.dice, crosses, self.marked
+        )
 
     def points(self, player: int) -> dict[str, int]:
         """Points of each colour row by name."""
@@ -235,17 +235,29 @@ def with_sheets(
     )
 
 
-def colour_offer(state: GameState, crosses: int) -> int:
-    """Boxes the coloured dice make for a sheet: each colour's own, and "another green 10" (E25)."""
-    plan, roll, found = state.plan, state.roll, 0
-    assert roll is not None
+def dice_in_play(plan: Plan, closed: Sequence[Closing]) -> tuple[DieColour, ...]:
+    """Colours whose dice are left once rows are closed, in the order of the sheet."""
+    if not closed:
+        return plan.dice
+    gone = [plan.rows[closing.row].lock for closing in closed]
+    return tuple(colour for colour in plan.dice if colour not in gone)
+
+
+def colour_offer(
+    setup: Setup, roll: Roll, dice: tuple[DieColour, ...], crosses: int, marked: int
+) -> int:
+    """Boxes the coloured dice make for a sheet: each colour's own, and "another green 10" (E25).
+
+    Args:
+        dice: Colours in play; a die that was rolled may have left meanwhile.
+        crosses: The sheet's crosses.
+        marked: What was crossed on it in action 1 of this turn.
+    """
+    plan, found = setup.plan, 0
     low, high = roll.white
-    dice = state.dice if state.closed else None
-    opening = crosses
-    if HouseRule.BONUS_NEXT_TURN in state.setup.house:
-        opening &= ~state.marked
+    opening = crosses & ~marked if HouseRule.BONUS_NEXT_TURN in setup.house else crosses
     for colour, value in roll.coloured:
-        if dice is not None and colour not in dice:
+        if colour not in dice:
             continue  # its row closed in action 1 of this turn (E14)
         of_colour = plan.colour_bits[colour]
         boxes = of_colour.get(low + value, 0) | of_colour.get(high + value, 0)

@@ -32,7 +32,10 @@ JUDGING, SHEET, DICE = "judging", "sheet", "dice"
 MUTANTS = [
     Mutant("E1", GAME, "if action != ACTION_OF[state.phase] or action == 0:", "if action == 0:"),
     Mutant(
-        "E2 white sum", GAME, "offer = state.plan.white_bits[event.roll.white_sum]", "offer = -1"
+        "E2 white sum",
+        GAME,
+        "offer = state.setup.plan.white_bits[event.roll.white_sum]",
+        "offer = -1",
     ),
     Mutant("E2 one white die", STATE, "of_colour.get(low + value, 0) | ", ""),
     Mutant("E2 other white die", STATE, " | of_colour.get(high + value, 0)", ""),
@@ -82,14 +85,12 @@ MUTANTS = [
         "E13", CLOSING, "players, die = tuple(closers[r])", "players, die = tuple(closers[r][:1])"
     ),
     Mutant("E14 shut", CLOSING, "        shut = shut_bits(plan, closed)\n", "        shut = 0\n"),
-    Mutant(
-        "E14 die", STATE, "        if dice is not None and colour not in dice:", "        if False:"
-    ),
+    Mutant("E14 die", STATE, "        if colour not in dice:", "        if False:"),
     Mutant(
         "E14 dice",
         STATE,
-        "return tuple(colour for colour in self.plan.dice if colour not in gone)",
-        "return self.plan.dice",
+        "return tuple(colour for colour in plan.dice if colour not in gone)",
+        "return plan.dice",
     ),
     Mutant("E14/E15 ruling", JUDGING, '"E14" if position.closed[r] == 1 else "E15"', '"E14"'),
     Mutant("E14 reason", JUDGING, "    if r in position.closed:", "    if False:"),
@@ -162,8 +163,13 @@ MUTANTS = [
         "(active + 1) % setup.players",
         "(active - 1) % setup.players",
     ),
-    Mutant("E45 pips", JUDGING, "all(1 <= value <= 6 for value in values)", "all(values)"),
-    Mutant("E45 dice", JUDGING, "if roll.colours != frozenset(dice):", "if False:"),
+    Mutant("E45 pips", JUDGING, "not _FACES.issuperset(values)", "False"),
+    Mutant(
+        "E45 dice",
+        JUDGING,
+        "if len(roll.coloured) != len(dice) or roll.colours != frozenset(dice):",
+        "if False:",
+    ),
     Mutant("E46", GAME, "facts.append(WouldClose(", "list().append(WouldClose("),
     Mutant("E46 back", GAME, "facts.append(ClosingTakenBack(", "list().append(ClosingTakenBack("),
 ]
