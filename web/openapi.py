@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.engine import DieColour, End, Phase
+from companion.engine import DieColour, End, HouseRule, Phase
 from companion.engine.dice import COLOURED
 from companion.engine.variants import PLANS
 
@@ -19,6 +19,7 @@ COLOUR: Json = {"type": "string", "enum": [colour.value for colour in COLOURED]}
 ANY_COLOUR: Json = {"type": "string", "enum": [colour.value for colour in DieColour]}
 TOKEN: Json = {"type": "string", "pattern": "^[A-Z]+[0-9]+$", "examples": ["R7", "GB10"]}
 SEAT: Json = {"type": "integer", "minimum": 0}
+HOUSE_RULE: Json = {"type": "string", "enum": [rule.value for rule in HouseRule]}
 
 
 def ref(name: str) -> Json:
@@ -94,6 +95,7 @@ SCHEMAS: Json = {
         first=SEAT,
         roll=maybe(ref("Roll")),
         typed={**FLAG, "description": "The roll was entered by hand."},
+        house=many(thing("", rule=HOUSE_RULE, replaces=many(TEXT))),
         sums=maybe(thing("", white=WHOLE, colour=by_key(many(WHOLE)))),
         rows=many(ref("Row")),
         dice={**many(COLOUR), "description": "Colours still in play."},
@@ -202,9 +204,14 @@ SCHEMAS: Json = {
     "Join": thing("", name={**TEXT, "description": "At most 20 characters."}),
     "Start": thing(
         "",
-        ("variant", "first"),
+        ("variant", "first", "house"),
         variant={"type": "string", "enum": list(PLANS), "default": "base"},
         first={**maybe(SEAT), "description": "Who begins; drawn by lot when null."},
+        house={
+            "type": "array",
+            "items": HOUSE_RULE,
+            "description": "House rules; none by default.",
+        },
     ),
     "Answer": thing(
         "",

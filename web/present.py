@@ -12,7 +12,7 @@ from companion.announcer import (
     tray_sentence,
     winner_sentence,
 )
-from companion.engine import DieColour, GameState, Phase, Plan
+from companion.engine import DieColour, GameState, HouseRule, Phase, Plan
 from companion.engine.sums import offer_of
 from companion.phrases import Phrases
 from companion.ports import TrayView
@@ -95,6 +95,11 @@ def _game(view: View, phrases: Phrases, now_s: float) -> Json:
         "first": game.seats[state.first],
         "roll": _roll(state),
         "typed": game.typed and state.roll is not None,
+        "house": [
+            {"rule": rule.value, "replaces": list(rule.replaces)}
+            for rule in HouseRule
+            if rule in state.setup.house
+        ],
         "sums": _sums(state),
         "rows": _rows(state.plan, phrases),
         "dice": [colour.value for colour in state.dice],

@@ -151,7 +151,10 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         asked = body()
         first = want(asked, "first", int) if asked.get("first") is not None else None
         variant = want(asked, "variant", str) if "variant" in asked else "base"
-        return _settled(desk, session.start(variant, first))
+        house = want(asked, "house", list) if "house" in asked else []
+        if not all(isinstance(rule, str) for rule in house):
+            raise Refused(400, "BAD_REQUEST", "house: expected the names of house rules")
+        return _settled(desk, session.start(variant, first, house))
 
     @pages.post("/api/answer")
     def answer() -> Response:

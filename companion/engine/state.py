@@ -49,6 +49,11 @@ class HouseRule(Enum):
     BONUS_NEXT_TURN = "bonus_next_turn"
     """Instead of E26: a box of action 1 opens its bonus box from the next turn on only."""
 
+    @property
+    def replaces(self) -> tuple[str, ...]:
+        """The rulings it stands in for."""
+        return {"finish_turn": ("E18", "E19"), "bonus_next_turn": ("E26",)}[self.value]
+
 
 @dataclass(frozen=True, slots=True)
 class Setup:

@@ -35,6 +35,12 @@ def test_finish_turn_plays_action_2_instead_of_ending_at_once() -> None:
     assert (missed.end, missed.misses) == (End.LOCKS, (1, 0, 0))
 
 
+def test_each_says_which_rulings_it_replaces_and_none_holds_unless_chosen() -> None:
+    assert HouseRule.FINISH_TURN.replaces == ("E18", "E19")
+    assert HouseRule.BONUS_NEXT_TURN.replaces == ("E26",)
+    assert new_game(BIG_POINTS, 2).setup.house == frozenset()
+
+
 def test_finish_turn_changes_nothing_else() -> None:
     state = house(BASE, HouseRule.FINISH_TURN, {1: {"R": FIVE}})
     state = action2(action1(go(state, roll(6, 6)), None, "R12"), None)

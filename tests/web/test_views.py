@@ -275,6 +275,13 @@ class TestPlaying:
         assert started["game"]["phase"] == "roll"
         assert client.post("/api/start", json={}).status_code == 409
 
+    def test_house_rules_are_chosen_at_the_start_and_shown(self, ada: FlaskClient) -> None:
+        assert ada.post("/api/start", json={"house": "tea"}).status_code == 400
+        assert ada.post("/api/start", json={"house": [1]}).status_code == 400
+        assert ada.post("/api/start", json={"house": ["tea"]}).status_code == 422
+        got = ada.post("/api/start", json={"house": ["bonus_next_turn"]}).get_json()
+        assert got["game"]["house"] == [{"rule": "bonus_next_turn", "replaces": ["E26"]}]
+
     @pytest.mark.usefixtures("in_action1")
     def test_a_mark_counts_once_everybody_has_answered(
         self, ada: FlaskClient, ben: FlaskClient
