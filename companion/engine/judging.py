@@ -37,16 +37,16 @@ class Position:
 
 def refuse_dice(roll: Roll, dice: tuple[DieColour, ...]) -> Refusal | None:
     """Why these dice are no roll of the dice in play, or None (E45)."""
-    values = [*roll.white, *[value for _, value in roll.coloured]]
-    if len(roll.white) != 2 or not _FACES.issuperset(values):
-        return refuse(Reason.BAD_DICE, expected=[colour.value for colour in dice])
-    if len(roll.coloured) != len(dice) or roll.colours != frozenset(dice):
-        return refuse(
-            Reason.BAD_DICE,
-            expected=[colour.value for colour in dice],
-            got=[colour.value for colour, _ in roll.coloured],
-        )
-    return None
+    is_roll = len(roll.white) == 2 and len(roll.coloured) == len(dice)
+    for colour, value in roll.coloured:
+        is_roll = is_roll and colour in dice and value in _FACES
+    if is_roll and _FACES.issuperset(roll.white):
+        return None
+    return refuse(
+        Reason.BAD_DICE,
+        expected=[colour.value for colour in dice],
+        got=[colour.value for colour, _ in roll.coloured],
+    )
 
 
 def refuse_box(choice: object, position: Position) -> Refusal | None:

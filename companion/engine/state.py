@@ -267,8 +267,9 @@ def colour_offer(
         of_colour = plan.colour_bits[colour]
         boxes = of_colour.get(low + value, 0) | of_colour.get(high + value, 0)
         found |= boxes
-        for bit in each_bit(boxes & opening):
-            found |= plan.bonus_bits.get(bit, 0)
+        if boxes & opening and plan.bonus_bits:
+            for bit in each_bit(boxes & opening):
+                found |= plan.bonus_bits.get(bit, 0)
     return found
 
 

@@ -119,10 +119,16 @@ MUTANTS = [
         "if False and not plan.neighbours",
     ),
     Mutant(
-        "E25 own", STATE, "for bit in each_bit(boxes & opening):", "for bit in each_bit(boxes):"
+        "E25 own",
+        STATE,
+        "if boxes & opening and plan.bonus_bits:\n            for bit in each_bit(boxes & opening)",
+        "if plan.bonus_bits:\n            for bit in each_bit(boxes)",
     ),
     Mutant(
-        "E25 opens", STATE, "            found |= plan.bonus_bits.get(bit, 0)", "            pass"
+        "E25 opens",
+        STATE,
+        "                found |= plan.bonus_bits.get(bit, 0)",
+        "                pass",
     ),
     Mutant(
         "E25 reason",
@@ -163,12 +169,12 @@ MUTANTS = [
         "(active + 1) % setup.players",
         "(active - 1) % setup.players",
     ),
-    Mutant("E45 pips", JUDGING, "not _FACES.issuperset(values)", "False"),
+    Mutant("E45 pips", JUDGING, " and value in _FACES", ""),
     Mutant(
         "E45 dice",
         JUDGING,
-        "if len(roll.coloured) != len(dice) or roll.colours != frozenset(dice):",
-        "if False:",
+        "is_roll and colour in dice and",
+        "is_roll and",
     ),
     Mutant("E46", GAME, "facts.append(WouldClose(", "list().append(WouldClose("),
     Mutant("E46 back", GAME, "facts.append(ClosingTakenBack(", "list().append(ClosingTakenBack("),

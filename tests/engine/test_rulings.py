@@ -286,6 +286,13 @@ class TestTable:
         assert isinstance(step, Refusal)
         assert step.reason.value == "BAD_DICE"
 
+    def test_E45_as_many_dice_but_not_those_in_play(self) -> None:
+        state = game(sheets={0: {"R": [*FIVE, 12]}}, closed=["R"])
+        assert not isinstance(apply(state, roll(1, 1, red=0)), Refusal)
+        step = apply(state, roll(1, 1, blue=0))
+        assert isinstance(step, Refusal)
+        assert step.reason.value == "BAD_DICE"
+
     def test_the_order_of_reasons(self) -> None:
         state = game(sheets={0: {"R": [*FIVE, 12]}}, closed=["R"])
         assert isinstance(step := apply(go(state, roll(1, 1, red=0)), roll(1, 1)), Refusal)
