@@ -255,11 +255,26 @@ class Session:
         return self._play(lambda player: EndedEarly(), seat=None)
 
     def answer(
-        self, seat: int, turn: int, action: int, box: str | None, *, done: bool, key: str = ""
+        self,
+        seat: int,
+        turn: int,
+        action: int,
+        box: str | None,
+        *,
+        done: bool,
+        key: str = "",
+        is_by_host: bool = False,
     ) -> Declined | None:
-        """A seat's answer in the open action; `done` says they have nothing more to change."""
+        """A seat's answer in the open action.
+
+        Args:
+            done: They have nothing more to change.
+            key: A retry carries the same, and counts once.
+            is_by_host: The host answers for somebody who cannot; the log keeps that.
+        """
+        data = ({"done": True} if done else {}) | ({"by": "host"} if is_by_host else {})
         return self._play(
-            lambda player: Answered(player, action, box), seat, turn=turn, done=done, key=key
+            lambda player: Answered(player, action, box), seat, turn=turn, data=data, key=key
         )
 
     def withdraw(self, seat: int, turn: int, action: int, *, key: str = "") -> Declined | None:
@@ -374,7 +389,7 @@ class Session:
         seat: int | None,
         *,
         turn: int | None = None,
-        done: bool = False,
+        data: Mapping[str, Any] | None = None,
         key: str = "",
     ) -> Declined | None:
         with self._telling.changing():
@@ -389,10 +404,8 @@ class Session:
             if seat is not None and seat not in game.seats:
                 return self._no("NOT_IN_GAME")
             player = game.seats.index(seat) if seat is not None else -1
-            data: dict[str, Any] = {"done": True} if done else {}
-            if key:
-                data["key"] = key
-            return self._play_locked(event_of(player), data=data)
+            kept = {**(data or {}), "key": key} if key else (data or {})
+            return self._play_locked(event_of(player), data=kept)
 
     def _play_locked(self, event: Event, *, data: Mapping[str, Any]) -> Declined | None:
         game = self._table.game

@@ -223,6 +223,13 @@ SCHEMAS: Json = {
         done={**FLAG, "description": "There is nothing more to change."},
         key={**TEXT, "maxLength": 64, "description": "Random; a retry carries the same."},
     ),
+    "AnswerFor": thing(
+        "",
+        seat=SEAT,
+        turn=WHOLE,
+        action={"type": "integer", "enum": [1, 2]},
+        box={**maybe(TOKEN), "description": "Null is a pass."},
+    ),
     "Withdraw": thing(
         "",
         ("seat", "key"),
@@ -298,6 +305,7 @@ def _paths() -> Json:
         "/api/leave": _post("Give the seat up; not in a game.", "Nothing"),
         "/api/start": _post("Begin a game with everybody seated.", "Start"),
         "/api/answer": _post("Cross a box in the open action, or pass.", "Answer"),
+        "/api/answer_for": _post("The host answers for somebody who cannot.", "AnswerFor"),
         "/api/withdraw": _post("Take the answer back.", "Withdraw"),
         "/api/press": _post("The on-screen button: confirm the roll.", "Nothing"),
         "/api/throw": _post("Throw the dice of the simulated tray.", "Nothing"),

@@ -170,6 +170,15 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         )
         return _settled(desk, declined, seat)
 
+    @pages.post("/api/answer_for")
+    def answer_for() -> Response:
+        asked = body()
+        turn, action = want(asked, "turn", int), want(asked, "action", int)
+        seat, chosen = want(asked, "seat", int), box(asked)
+        return _settled(
+            desk, session.answer(seat, turn, action, chosen, done=True, is_by_host=True)
+        )
+
     @pages.post("/api/withdraw")
     def withdraw() -> Response:
         asked = body()

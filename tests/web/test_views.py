@@ -444,6 +444,20 @@ class TestPlaying:
         assert ada.post("/api/undo", json={}).get_json()["error"] == "NOTHING_TO_UNDO"
         assert ada.post("/api/close", json={}).get_json()["error"] == "NO_ACTION"
 
+    @pytest.mark.usefixtures("in_action1")
+    def test_the_host_answers_for_somebody_whose_phone_died(
+        self, client: FlaskClient, stage: Stage
+    ) -> None:
+        game = client.get("/api/state").get_json()["game"]
+        seat, turn = game["waiting_for"][0], game["turn"]
+        asked = {"seat": seat, "turn": turn, "action": 1, "box": "P5"}
+        refused = client.post("/api/answer_for", json=asked)
+        assert (refused.status_code, refused.get_json()["error"]) == (422, "BAD_TOKEN")
+        got = client.post("/api/answer_for", json={**asked, "box": None}).get_json()
+        assert seat not in got["game"]["waiting_for"]
+        answers = [r.data for r in stage.store.load() if r.kind == "answered"]
+        assert answers[-1]["by"] == "host"
+
     def test_an_abandoned_seat_can_be_freed_between_games(
         self, ada: FlaskClient, sit: Sit, client: FlaskClient
     ) -> None:
