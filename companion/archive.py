@@ -60,12 +60,8 @@ def saved_games(records: Iterable[Record]) -> list[SavedGame]:
 
 def _from_log(records: Sequence[Record]) -> list[SavedGame]:
     """The game that begins with the first record; none where that one is damaged."""
-    empty = next(iter(records), None)
-    try:
-        began = unfold(records[:1]).table.game
-    except NotationError:
-        began = None
-    if empty is None or began is None:
+    began = unfold(records[:1]).table.game
+    if began is None:
         return []
     start = state = began.state
     events: list[Event] = []
@@ -84,7 +80,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             break
         state = step.state
         events.append(event)
-    return [SavedGame(began.number, empty.at, began.names, start, tuple(events), state, fault)]
+    return [SavedGame(began.number, records[0].at, began.names, start, tuple(events), state, fault)]
 
 
 def _imported(record: Record) -> list[SavedGame]:

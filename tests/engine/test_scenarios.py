@@ -22,6 +22,7 @@ from companion.engine import (
     with_sheets,
 )
 from companion.engine.events import Fact, MissTaken
+from companion.engine.notation import parse_roll
 from tests.conftest import SHARED
 from tests.engine.build import facts_of, go, legal, reason
 
@@ -155,8 +156,10 @@ def test_refusal_gives_the_referees_primary_reason(case: dict[str, Any]) -> None
         assert reason(state, tried["player"], tried["action"], tried["choice"]) == case["reason"]
         assert not set(legal(state, tried["player"])) & {str(tried["choice"])}
         return
-    if len(tried["white"]) != 2:
-        return  # no such value can be made; the replay's own test covers its line
-    step = apply(state, _rolled(tried))
+    roll = parse_roll(tried["white"], tried["colour"])
+    if roll is None:  # too few or too many dice to be a roll at all
+        assert case["reason"] == "BAD_DICE"
+        return
+    step = apply(state, Rolled(roll))
     assert isinstance(step, Refusal)
     assert step.reason.value == case["reason"]
