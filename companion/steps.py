@@ -1,0 +1,184 @@
+"""The steps of a game: begin, answer, close, correct, undo, end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from companion.announcer import Announcement, announce_turn
+from companion.engine import (
+    PLANS,
+    ActionClosed,
+    Answered,
+    EndedEarly,
+    Event,
+    HouseRule,
+    Phase,
+    Roll,
+    RollCorrected,
+    Rolled,
+    Withdrawn,
+)
+from companion.engine.dice import ALL_DICE, DieColour
+from companion.table import undone_to, unfold
+from companion.view import Declined
+from companion.writer import Writer
+
+
+class GameSteps(Writer):
+    """The session's room for the game."""
+
+    def in_play(self) -> tuple[DieColour, ...]:
+        """The dice the next roll has, white ones first."""
+        game = self._table.game
+        if game is None or game.state.phase is Phase.OVER:
+            return ALL_DICE
+        return (DieColour.WHITE, DieColour.WHITE, *game.state.dice)
+
+    def start(
+        self, variant: str = "base", first: int | None = None, house: Sequence[str] = ()
+    ) -> Declined | None:
+        """Begin a game with everybody seated; the first player is drawn unless named (E44)."""
+        with self._telling.changing():
+            game = self._table.game
+            if game is not None and game.state.phase is not Phase.OVER:
+                return self._no("GAME_RUNNING")
+            seats = [seat.number for seat in self._table.seats]
+            if not seats:
+                return self._no("NO_PLAYERS")
+            if variant not in PLANS:
+                return self._no("BAD_VARIANT", variant=variant)
+            if unknown := set(house) - {rule.value for rule in HouseRule}:
+                return self._no("BAD_HOUSE_RULE", rule=", ".join(sorted(unknown)))
+            if first is not None and first not in seats:
+                return self._no("NO_SUCH_SEAT")
+            place = self._draw(len(seats)) if first is None else seats.index(first)
+            self._begin(variant, seats, place, house)
+            return None
+
+    def rematch(self) -> Declined | None:
+        """Begin the next game of the same kind; the next seat begins (E44)."""
+        with self._telling.changing():
+            game = self._table.game
+            if game is None:
+                return self.start()
+            if game.state.phase is not Phase.OVER:
+                return self._no("GAME_RUNNING")
+            seats = [seat.number for seat in self._table.seats]
+            if not seats:
+                return self._no("NO_PLAYERS")
+            began = game.seats[game.state.first]
+            place = next((i for i, seat in enumerate(seats) if seat > began), 0)
+            house = [rule.value for rule in game.state.setup.house]
+            self._begin(game.state.plan.name, seats, place, house)
+            return None
+
+    def close_action(self) -> Declined | None:
+        """Close the open action for those who have not answered: they pass (E9)."""
+        with self._telling.changing():
+            game = self._table.game
+            if game is None or game.state.action == 0:
+                return self._no("NO_ACTION")
+            return self._play_locked(ActionClosed(game.state.action), data={"by": "table"})
+
+    def end(self) -> Declined | None:
+        """Stop the game before the rules do."""
+        return self._play(lambda player: EndedEarly(), seat=None)
+
+    def answer(
+        self,
+        seat: int,
+        turn: int,
+        action: int,
+        box: str | None,
+        *,
+        done: bool,
+        key: str = "",
+        is_by_host: bool = False,
+    ) -> Declined | None:
+        """A seat's answer in the open action.
+
+        Args:
+            done: They have nothing more to change.
+            key: A retry carries the same, and counts once.
+            is_by_host: The host answers for somebody who cannot; the log keeps that.
+        """
+        data = ({"done": True} if done else {}) | ({"by": "host"} if is_by_host else {})
+        return self._play(
+            lambda player: Answered(player, action, box), seat, turn=turn, data=data, key=key
+        )
+
+    def withdraw(self, seat: int, turn: int, action: int, *, key: str = "") -> Declined | None:
+        """Take a seat's answer back."""
+        return self._play(lambda player: Withdrawn(player, action), seat, turn=turn, key=key)
+
+    def typed_roll(self, roll: Roll) -> Declined | None:
+        """Confirm a roll entered by hand."""
+        with self._telling.changing():
+            return self._confirm(roll, typed=True)
+
+    def correct_roll(self, roll: Roll) -> Declined | None:
+        """Put the right dice in place of misread ones while marks are open.
+
+        Answers the right dice do not allow go back to their owners, and everybody is told.
+        """
+        with self._telling.changing():
+            return self._play_locked(RollCorrected(roll), data={})
+
+    def undo(self) -> Declined | None:
+        """Take the last settled step back: an ending, a closed action with its last answer, or a
+        confirmed roll. What is struck out stays in the log."""
+        with self._telling.changing():
+            kept = undone_to(self._store.load())
+            if kept is None:
+                return self._no("NOTHING_TO_UNDO")
+            game = self._table.game
+            if game is not None and any(self._table.seat(seat) is None for seat in game.seats):
+                return self._no("SEAT_EMPTY")
+            self._keep("undone", {"revision": kept})
+            self._table = unfold(self._store.load()).table
+            self._closing_told_s = None
+            self._telling.touch()
+            text = self.phrases.say("fact.undone")
+            self._telling.announce(Announcement("undone", text, text))
+            if self._table.game is not None and self._table.game.state.phase is Phase.ROLL:
+                self._telling.put_off(self.on_undone)
+            self._schedule()
+            return None
+
+    def _confirm(self, roll: Roll, *, typed: bool) -> Declined | None:
+        declined = self._play_locked(Rolled(roll), data={"typed": typed})
+        if declined is None:
+            self._telling.put_off(self.on_confirmed)
+        return declined
+
+    def _begin(self, variant: str, seats: list[int], first: int, house: Sequence[str]) -> None:
+        data = {"number": self._table.games + 1, "variant": variant, "seats": seats}
+        names = [self._table.name(seat) for seat in seats]
+        rules = sorted(set(house))
+        self._keep("started", {**data, "names": names, "first": first, "house": rules})
+        self._telling.announce(announce_turn(self._table.names[first], self.phrases))
+
+    def _play(
+        self,
+        event_of: Callable[[int], Event],
+        seat: int | None,
+        *,
+        turn: int | None = None,
+        data: Mapping[str, Any] | None = None,
+        key: str = "",
+    ) -> Declined | None:
+        with self._telling.changing():
+            game = self._table.game
+            if game is None:
+                return self._no("NO_GAME", key="press.no_game")
+            if key and key in self._keys:
+                return None  # a retry of a step that was taken
+            if turn is not None and turn != game.state.turn:
+                late = "refused.WRONG_PHASE.turn"
+                return self._no("WRONG_PHASE", key=late, ruling="E9")
+            if seat is not None and seat not in game.seats:
+                return self._no("NOT_IN_GAME")
+            player = game.seats.index(seat) if seat is not None else -1
+            kept = {**(data or {}), "key": key} if key else (data or {})
+            return self._play_locked(event_of(player), data=kept)

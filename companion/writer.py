@@ -1,0 +1,202 @@
+"""The single writer: judges a step, keeps it, and only then counts and tells it.
+
+Buttons, cameras and phones come on many threads; each step is taken under one mutex. Reading is
+free: `view()` gives an immutable value.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from companion.announcer import announce_step, refusal_sentence
+from companion.engine import Event, Fact, Phase, Refusal
+from companion.errors import StoreError
+from companion.grace import closes_at_s
+from companion.phrases import Phrases
+from companion.ports import CallLater, Cancel, Listener, Store, TrayView
+from companion.records import Record, to_record
+from companion.table import Game, advance, last_roll, unfold
+from companion.telling import Telling
+from companion.view import Declined, View
+
+LOGGER = logging.getLogger(__name__)
+
+RETRY_S = 2.0
+"""Between two tries to keep the closing of an action on a disk that refuses."""
+
+KEYS_KEPT = 512
+"""Idempotency keys remembered: a phone retries one at a time, five phones play."""
+
+
+class Writer:
+    """What every room of the session writes with; the public part may be called from any thread."""
+
+    def __init__(
+        self,
+        store: Store,
+        phrases: Phrases,
+        *,
+        clock: Callable[[], float],
+        now_text: Callable[[], str],
+        call_later: CallLater,
+        draw: Callable[[int], int],
+        tray: TrayView | None = None,
+    ) -> None:
+        """Take up the evening where the store's log left it.
+
+        Args:
+            clock: Monotonic seconds.
+            now_text: The time of day for the log, ISO 8601.
+            call_later: Timer for the closing of actions.
+            draw: draw(n) gives a number below n by lot, for the first player (E44).
+            tray: What the tray looks like until the camera says more.
+        """
+        self.phrases = phrases
+        self._store, self._clock, self._now_text = store, clock, now_text
+        self._call_later, self._draw = call_later, draw
+        self._telling = Telling()
+        records = list(store.load())
+        unfolded = unfold(records)
+        self._table = unfolded.table
+        self._tray = tray or TrayView("none")
+        self._online: dict[int, int] = {}
+        keys = [str(record.data["key"]) for record in records if "key" in record.data]
+        self._keys = OrderedDict.fromkeys(keys[-KEYS_KEPT:])
+        self._closing_told_s: float | None = None
+        self._is_retrying = False
+        self._closes_at_s: float | None = None
+        self._cancel: Cancel | None = None
+        self.on_confirmed: list[Callable[[], None]] = []
+        self.on_undone: list[Callable[[], None]] = []
+        if unfolded.fault is not None:
+            LOGGER.warning("the log is taken up to a bad record: %s", unfolded.fault)
+            self._keep("kept", {"revision": unfolded.kept})
+        self.last_roll = last_roll(records)
+        """The roll confirmed last before the log was taken up: its dice may still lie there."""
+        with self._telling.changing():
+            if self._is_row_closing():
+                self._closing_told_s = self._clock()  # after a restart all have their moment again
+            self._schedule()
+
+    @property
+    def listeners(self) -> list[Listener]:
+        """Who hears every announcement."""
+        return self._telling.listeners
+
+    def view(self) -> View:
+        """The table now, as one immutable value."""
+        with self._telling.changing():
+            return View(
+                self._telling.version,
+                self._table,
+                self._tray,
+                self._telling.announcement,
+                self._telling.announced,
+                self._closes_at_s,
+                frozenset(self._online),
+            )
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Block until something newer than `version` is there or time is up; the version now."""
+        return self._telling.wait(version, timeout_s)
+
+    def clock_s(self) -> float:
+        """The session's clock, for showing how long an action stays open."""
+        return self._clock()
+
+    # -- taking a step --------------------------------------------------------------------
+
+    def _play_locked(self, event: Event, *, data: Mapping[str, Any]) -> Declined | None:
+        game = self._table.game
+        if game is None:
+            return self._no("NO_GAME", key="press.no_game")
+        kind, own = to_record(event)
+        refusal = self._keep(kind, {**own, **data})
+        if refusal is not None:
+            sentence = refusal_sentence(refusal, self.phrases, self._table.names)
+            return Declined(refusal.reason.value, sentence, refusal.ruling)
+        if data.get("key"):
+            self._keys[str(data["key"])] = None
+            while len(self._keys) > KEYS_KEPT:
+                self._keys.popitem(last=False)
+        return None
+
+    def _keep(self, kind: str, data: Mapping[str, Any]) -> Refusal | None:
+        """Judge one record, keep it, and only then count it."""
+        record = Record(self._table.revision + 1, kind, data, self._now_text())
+        if kind in ("kept", "undone"):
+            self._store.append((record,))
+            self._table = replace(self._table, revision=record.revision)
+            return None
+        before = self._table
+        result = advance(before, record)
+        if isinstance(result, Refusal):
+            return result
+        self._store.append((record,))
+        self._table = result.table
+        self._telling.touch()
+        self._tell_facts(before.game, result.table.game, result.facts)
+        self._schedule()
+        return None
+
+    # -- closing actions ------------------------------------------------------------------
+
+    def _schedule(self) -> None:
+        """Set when the open action closes by itself, anew after each step."""
+        if self._cancel is not None:
+            self._cancel()
+            self._cancel = None
+        self._closes_at_s = None
+        now = self._clock()
+        closes_at = closes_at_s(self._table.game, now, self._closing_told_s)
+        self._closes_at_s = closes_at
+        if closes_at is None:
+            return
+        if closes_at <= now:
+            self._close_action(self._table.revision)
+            return
+        revision = self._table.revision
+        self._cancel = self._call_later(closes_at - now, lambda: self._close_action(revision))
+
+    def _close_action(self, revision: int) -> None:
+        with self._telling.changing():
+            game = self._table.game
+            if game is None or self._table.revision != revision or game.state.waiting_for:
+                return  # somebody changed their answer meanwhile
+            try:
+                self._keep("action_closed", {"action": game.state.action})
+                self._is_retrying = False
+            except StoreError:
+                if not self._is_retrying:
+                    LOGGER.exception("the closing of an action could not be kept; trying again")
+                self._is_retrying = True
+                self._cancel = self._call_later(RETRY_S, lambda: self._close_action(revision))
+
+    def _is_row_closing(self) -> bool:
+        game = self._table.game
+        if game is None or game.state.phase is not Phase.ACTION1:
+            return False
+        last_boxes = game.state.plan.last_boxes
+        return any((answer or 0) & last_boxes for answer in game.state.answers)
+
+    # -- telling --------------------------------------------------------------------------
+
+    def _tell_facts(self, before: Game | None, after: Game | None, facts: tuple[Fact, ...]) -> None:
+        if before is None or after is None or before.number != after.number:
+            return
+        if after.state.action != before.state.action:
+            self._closing_told_s = None
+        said = announce_step(before.state, after.state, facts, self.phrases, self._table.names)
+        if said is not None:
+            if said.kind == "closing" and after.state.phase is Phase.ACTION1:
+                self._closing_told_s = self._clock()
+            self._telling.announce(said)
+
+    def _no(
+        self, code: str, *, key: str | None = None, ruling: str | None = None, **data: object
+    ) -> Declined:
+        return Declined(code, self.phrases.say(key or f"declined.{code}", **data), ruling)
