@@ -141,6 +141,10 @@ SCHEMAS: Json = {
             )
         ),
         legal=many(TOKEN),
+        made_by={
+            **by_key(many(thing("", colour=ANY_COLOUR, value=FACE))),
+            "description": "The two dice that make each legal box.",
+        },
         lost={**many(TOKEN), "description": "Boxes that can never be crossed any more."},
     ),
     "Tray": thing(

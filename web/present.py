@@ -13,7 +13,7 @@ from companion.announcer import (
     winner_sentence,
 )
 from companion.engine import DieColour, GameState, HouseRule, Phase, Plan
-from companion.engine.sums import offer_of
+from companion.engine.sums import dice_for, offer_of
 from companion.phrases import Phrases
 from companion.ports import TrayView
 from companion.session import View
@@ -198,6 +198,10 @@ def _player(game: Game, player: int, table: Table) -> Json:
         },
         "answer": _answer(game, player),
         "legal": plan.name_of(state.legal(player)),
+        "made_by": {
+            token: [{"colour": colour.value, "value": value} for colour, value in pair]
+            for token, pair in dice_for(state, player).items()
+        },
         "lost": plan.name_of(plan.lost_boxes(crosses, shut)),
     }
 

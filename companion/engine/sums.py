@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from companion.engine.dice import DieColour
-from companion.engine.sheet import Plan
+from companion.engine.sheet import Plan, each_bit
 from companion.engine.state import GameState
 
 
@@ -46,6 +46,36 @@ def offer_of(state: GameState) -> Offer | None:
         by_white=tuple(grouped(plan, own & white_boxes) for own in state.open),
         by_colour=grouped(plan, state.colour_boxes(state.active)),
     )
+
+
+Pair = tuple[tuple[DieColour, int], tuple[DieColour, int]]
+"""Two dice by colour and value, a white one first."""
+
+
+def dice_for(state: GameState, player: int) -> dict[str, Pair]:
+    """For every box a player may cross now, the two dice that make it.
+
+    A bonus box that dice of both neighbouring rows make names the one of the left row.
+    """
+    roll, plan, legal = state.roll, state.plan, state.legal(player)
+    if roll is None or not legal:
+        return {}
+    white = DieColour.WHITE
+    if state.action == 1:
+        pair: Pair = ((white, roll.white[0]), (white, roll.white[1]))
+        return dict.fromkeys(plan.name_of(legal), pair)
+    made: dict[str, Pair] = {}
+    own = state.crosses[player]
+    for colour, value in roll.coloured:
+        if colour not in state.dice:
+            continue  # its row closed in action 1 of this turn (E14)
+        for face in roll.white:
+            boxes = plan.colour_bits[colour].get(face + value, 0)
+            for bit in each_bit(boxes & own):
+                boxes |= plan.bonus_bits.get(bit, 0)
+            for token in plan.name_of(boxes & legal):
+                made.setdefault(token, ((white, face), (colour, value)))
+    return made
 
 
 def grouped(plan: Plan, boxes: int) -> tuple[Group, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from companion.engine import BIG_POINTS, DieColour
-from companion.engine.sums import Group, offer_of
+from companion.engine.sums import Group, dice_for, offer_of
 from tests.engine.build import action1, game, go, roll
 
 FIVE = [2, 3, 4, 5, 6]
@@ -43,3 +43,27 @@ def test_bonus_rows_are_named_as_rows() -> None:
     assert offer is not None
     assert Group("bonus green-blue", (10,)) in offer.by_white[0]
     assert Group("bonus green-blue", (10,)) in offer.by_colour
+
+
+def test_every_legal_box_names_its_two_dice() -> None:
+    white, yellow = DieColour.WHITE, DieColour.YELLOW
+    state = game(2, plan=BIG_POINTS, sheets={0: {"Y": [9]}})
+    assert dice_for(state, 0) == {}
+    state = go(state, roll(3, 5, red=6, yellow=6, green=1, blue=2))
+    first = dice_for(state, 0)
+    assert set(first) == set(state.plan.name_of(state.legal(0)))
+    assert set(first.values()) == {((white, 3), (white, 5))}
+    state = action1(state, None, None)
+    made = dice_for(state, 0)
+    assert set(made) == set(state.plan.name_of(state.legal(0)))
+    assert made["R9"] == ((white, 3), (DieColour.RED, 6))
+    assert made["B7"] == ((white, 5), (DieColour.BLUE, 2))
+    assert made["RY9"] == ((white, 3), (yellow, 6))  # red 9 is not crossed: its die opens nothing
+    assert dice_for(state, 1) == {}
+
+
+def test_a_die_that_left_makes_no_box() -> None:
+    state = go(game(2, sheets={1: {"R": FIVE}}), roll(6, 6, red=1, yellow=1, green=1, blue=1))
+    made = dice_for(action1(state, None, "R12"), 0)
+    assert made["Y7"] == ((DieColour.WHITE, 6), (DieColour.YELLOW, 1))
+    assert not any(token.startswith("R") for token in made)

@@ -170,6 +170,28 @@ class TestTheSheetOnAPhone:
         assert (box.bounding_box(), done.bounding_box()) == before
 
 
+class TestTheDiceOfABox:
+    def test_a_legal_box_names_the_dice_that_make_it(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action2")
+        page = open_page("/", token=tokens[0])
+        box = page.get_by_role("button", name="blue 6, can be crossed now, white 3 + blue 3")
+        box.wait_for()
+        assert box.locator(".chip").all_inner_texts() == ["3", "3"]
+        box.click()
+        page.locator("#status", has_text="Blue 6 (white 3 + blue 3).").wait_for()
+
+    def test_points_can_be_hidden_and_stay_hidden(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        page.get_by_role("button", name="Total 3, hide my points").click()
+        page.locator("#total").wait_for(state="hidden")
+        page.reload()
+        page.get_by_role("button", name="Show my points").click()
+        page.locator("#total", has_text="3").wait_for()
+
+
 class TestPlaying:
     def test_from_the_name_to_the_first_cross(self, stage: Stage, open_page: OpenPage) -> None:
         ada, table = open_page("/"), open_page("/table", size_wh=TV)

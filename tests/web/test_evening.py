@@ -23,11 +23,17 @@ PATIENCE_S = 30.0
 
 
 @pytest.fixture
-def config(tmp_path: Path) -> Config:
+def source() -> str:
+    """The camera of the table."""
+    return "simulated"
+
+
+@pytest.fixture
+def config(tmp_path: Path, source: str) -> Config:
     config = Config(data_dir=tmp_path)
     return replace(
         config,
-        camera=replace(config.camera, source="simulated", seed=11),
+        camera=replace(config.camera, source=source, seed=11),
         panel=replace(config.panel, factory="mock"),
         web=replace(config.web, host="127.0.0.1", port=0),
         sound=replace(config.sound, enabled=False),
@@ -134,3 +140,22 @@ def test_turns_are_played_and_a_restart_loses_nothing(
     throw_and_confirm(table)
     answer_all(phones)
     assert state_of(table)["game"]["turn"] == 5
+
+
+@pytest.mark.parametrize("source", ["none"])
+def test_without_a_camera_the_dice_are_entered_on_the_phone(
+    open_page: Callable[..., Page], running: list[App]
+) -> None:
+    phone = open_page("/", size_wh=(360, 640))
+    phone.get_by_label("Your name").fill("Ada")
+    phone.get_by_role("button", name="Take a seat").click()
+    phone.get_by_role("button", name="Start the game").click()
+    phone.get_by_role("button", name="Enter the dice").click()
+    dialog = phone.get_by_role("dialog")
+    dialog.get_by_role("button", name="Confirm").click()
+    dialog.get_by_text("Every die needs its number.").wait_for()
+    for name in ("First white die 3", "Second white die 4", "Red 1", "Yellow 2", "Green 5"):
+        dialog.get_by_label(name).check()
+    dialog.get_by_label("Blue 6").check()
+    dialog.get_by_role("button", name="Confirm").click()
+    phone.get_by_role("button", name="red 7, can be crossed now, white 3 + white 4").wait_for()

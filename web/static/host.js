@@ -1,8 +1,8 @@
 // The host's page: start, dice by hand, end early, play again.
-import { die } from "./dice.js";
 import { $, el, onPress, redraw, say, show } from "./dom.js";
+import { chosenRoll, drawFaces } from "./faces.js";
 import { now, onLine, onState, post, start } from "./live.js";
-import { capital, t } from "./words.js";
+import { t } from "./words.js";
 
 function draw(state) {
   const { game, seats, table, tray } = state;
@@ -25,7 +25,7 @@ function draw(state) {
   $("throw").disabled = (game?.action ?? 0) > 0;
   $("confirm").disabled = game?.phase !== "roll";
   say($("said"), state.announcement?.text ?? "");
-  drawFaces(game);
+  drawRollForm(game);
   redraw($("seats"), [seats, isRunning], () => seats.map((seat) => seatItem(seat, isRunning)));
   if (!seats.length) redraw($("seats"), "none", () => [el("li", {}, el("span", { text: t("table.empty") }))]);
   redraw($("parts"), table, () => [
@@ -53,29 +53,13 @@ function gameText(game, nameOf) {
   return t("host.running", { number: game.number, turn: game.turn, name: nameOf(game.active) });
 }
 
-function drawFaces(game) {
+function drawRollForm(game) {
   const isDue = game?.phase === "roll";
   const isOpen = (game?.action ?? 0) > 0;
   show($("roll-form"), isDue || isOpen);
   say($("roll-lead"), t(isDue ? "host.roll_lead" : isOpen ? "host.correct_lead" : "host.roll_later"));
   say($("enter"), t(isOpen ? "host.correct" : "host.enter"));
-  const places = [["white-1", "white", t("host.white1")], ["white-2", "white", t("host.white2")]];
-  for (const colour of coloured(game)) places.push([colour, colour, capital(t(`colour.${colour}`))]);
-  redraw($("faces"), [places, game?.turn, game?.number], () => places.map(([name, colour, label]) => faces(name, colour, label)));
-}
-
-// The coloured dice a form is about: those rolled while marks are open, else those in play.
-const coloured = (game) => (game?.action ? Object.keys(game.roll.colour) : (game?.dice ?? []));
-
-function faces(name, colour, label) {
-  const choices = [1, 2, 3, 4, 5, 6].map((value) => {
-    const face = die(colour, value);
-    face.removeAttribute("role");
-    face.removeAttribute("aria-label");
-    face.setAttribute("aria-hidden", "true");
-    return el("label", {}, el("input", { type: "radio", name, value, "aria-label": `${label} ${value}` }), face);
-  });
-  return el("fieldset", { class: `faces is-${colour}` }, el("legend", { text: label }), el("div", {}, ...choices));
+  drawFaces($("faces"), game);
 }
 
 async function press(path, body = {}, where = "why") {
@@ -91,13 +75,10 @@ $("start-form").addEventListener("submit", (event) => {
 });
 $("roll-form").addEventListener("submit", (event) => {
   event.preventDefault();
-  const chosen = (name) => Number(new FormData(event.target).get(name) ?? 0);
   const { game } = now();
-  const dice = coloured(game);
-  const white = [chosen("white-1"), chosen("white-2")];
-  const colour = Object.fromEntries(dice.map((each) => [each, chosen(each)]));
-  if ([...white, ...Object.values(colour)].includes(0)) return say($("roll-why"), t("host.roll_missing"));
-  press(game.action ? "/api/correct" : "/api/roll", { white, colour }, "roll-why");
+  const roll = chosenRoll(event.target, game);
+  if (roll === null) return say($("roll-why"), t("host.roll_missing"));
+  press(game.action ? "/api/correct" : "/api/roll", roll, "roll-why");
 });
 onPress($("close"), () => press("/api/close"));
 onPress($("undo"), () => press("/api/undo"));

@@ -1,10 +1,12 @@
 // A player's page: take a seat, wait for the others, then the sheet.
 import { rollOf } from "./dice.js";
 import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
+import { chosenRoll, drawFaces } from "./faces.js";
 import { now, onLine, onState, open, post, postSurely, start } from "./live.js";
 import { podium } from "./over.js";
 import { Sheet } from "./sheet.js";
-import { all, capital, t } from "./words.js";
+import { remember, remembered } from "./own.js";
+import { all, capital, pairOf, t } from "./words.js";
 
 const WHY_MS = 7_000;
 const GUARD_MS = 350; // the second half of a double tap must not answer the action that just began
@@ -75,9 +77,10 @@ function drawGame(state, game, mine) {
   drawPlayers(state, game);
   say($("status"), sentence(state, game, mine, answer, nameOf));
   drawStrip(state, game);
-  sheet.update(game, mine, answer, nameOf);
+  sheet.update(game, mine, answer, nameOf, state.table.hints !== false);
   attribute($("sheet"), "data-open", isMyMove ? "yes" : null);
   drawBottom(game, mine, answer, isMyMove);
+  drawPointsSwitch();
   show($("over"), game.over && seesSheet !== game.number);
   if (game.over) {
     say($("over-why"), game.end_text);
@@ -122,7 +125,8 @@ function sentence(state, game, mine, answer, nameOf) {
   const box = answer.box ? boxName(game, answer.box) : null;
   if (closing) return closes + t("say.may_change");
   const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
-  const chosen = box ? t(answer.done ? "say.crossed" : "say.tapped", { box: capital(box) }) : t("say.passed");
+  const dice = pairOf(mine.made_by[answer.box] ?? []);
+  const chosen = box ? t(answer.done ? "say.crossed" : "say.tapped", { box: capital(box), dice }) : t("say.passed");
   return waiting.length ? `${chosen} ${t("say.waiting", { names: all(waiting) })}` : chosen;
 }
 
@@ -135,10 +139,11 @@ function rollSentence({ tray, table }, active, isMine) {
 
 function drawStrip({ table, tray }, game) {
   const isRoll = game.phase === "roll";
-  const hasButtons = isRoll && (table.can_throw || table.on_screen_button) && !table.typed_rolls;
+  const hasButtons = isRoll && (table.can_throw || table.on_screen_button || table.typed_rolls);
   show($("tray-buttons"), hasButtons);
-  show($("throw"), table.can_throw);
-  show($("confirm"), table.on_screen_button);
+  show($("throw"), table.can_throw && !table.typed_rolls);
+  show($("confirm"), table.on_screen_button && !table.typed_rolls);
+  show($("type"), table.typed_rolls);
   $("confirm").classList.toggle("is-ready", tray.confirmable);
   $("throw").classList.toggle("is-ready", !tray.confirmable);
   $("strip").dataset.phase = game.phase;
@@ -155,12 +160,29 @@ function drawBottom(game, mine, answer, isMyMove) {
   );
   attribute($("misses"), "aria-label", t("game.misses", { count: mine.misses, most: mine.misses_most, minus: mine.points.minus }));
   say($("total"), String(mine.points.total));
+  drawClock(game);
   const button = $("done");
   const label = isMyMove && answer?.box ? t("done") : isMyMove && answer?.done ? t("passed") : t("pass");
   say(button, label);
   guard(`${game.number} ${game.turn} ${game.action}`);
   button.disabled = !isMyMove || Boolean(answer?.done) || guardTimer !== 0;
   button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box);
+}
+
+/** How long the answered action stays open: a bar that runs out. */
+function drawClock(game) {
+  const is = game.closes_in_s !== null && game.closes_in_s > 0;
+  show($("clock"), is);
+  const moment = is ? `${game.turn} ${game.action} ${game.waiting_for}` : "";
+  if (is && $("clock").dataset.of !== moment) $("clock").style.animationDuration = `${game.closes_in_s}s`;
+  $("clock").dataset.of = moment;
+}
+
+function drawPointsSwitch() {
+  const isHidden = remembered("points") === "hidden";
+  attribute($("game"), "data-points", isHidden ? "hidden" : null);
+  attribute($("points"), "aria-pressed", String(isHidden));
+  attribute($("points"), "aria-label", isHidden ? t("game.points_show") : `${t("game.total")} ${$("total").textContent}, ${t("game.points_hide")}`);
 }
 
 function guard(action) {
@@ -288,6 +310,22 @@ onPress($("confirm"), () => {
 });
 onPress($("rematch"), () => press("/api/rematch", "over-refused"));
 $("done").addEventListener("click", pressDone);
+$("points").addEventListener("click", () => {
+  remember("points", remembered("points") === "hidden" ? "" : "hidden");
+  drawPointsSwitch();
+});
+$("type").addEventListener("click", () => {
+  drawFaces($("faces"), now().game);
+  say($("typing-why"), "");
+  $("typing").showModal();
+});
+$("typing-no").addEventListener("click", () => $("typing").close());
+$("typing-form").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const roll = chosenRoll(event.target, now().game);
+  if (roll === null) say($("typing-why"), t("host.roll_missing"));
+  else if (await press("/api/roll", "typing-why", roll)) $("typing").close();
+});
 $("see-sheet").addEventListener("click", () => {
   seesSheet = now().game.number;
   draw(now());

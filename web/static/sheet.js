@@ -1,7 +1,9 @@
 // One sheet: built from the rows the table describes, upright on a tall screen, flat on a wide one.
 import { lockIcon, sign } from "./dice.js";
-import { attribute, el, say } from "./dom.js";
-import { all, capital, t } from "./words.js";
+import { attribute, el, redraw, say } from "./dom.js";
+import { all, capital, pairOf, t } from "./words.js";
+
+const WITH_DICE = new Set(["legal", "other", "tapped", "chosen"]);
 
 export class Sheet {
   /** @param root an empty element; @param onTap hears the token of a tapped box */
@@ -22,6 +24,7 @@ export class Sheet {
   #build(rows) {
     this.boxes.clear();
     this.root.style.setProperty("--rows", rows.length);
+    this.root.classList.toggle("is-wide", rows.length > 4);
     this.root.style.setProperty("--boxes", Math.max(...rows.map((row) => row.boxes.length)));
     this.rows = rows.map((row) => {
       const name = el("span", { class: "by" });
@@ -52,8 +55,9 @@ export class Sheet {
       "data-token": box.token,
       tabindex: "-1",
     });
-    node.append(el("span", { class: "number", text: box.number }));
-    this.boxes.set(box.token, { node, name: `${row.name} ${box.number}` });
+    const made = el("span", { class: "made", "aria-hidden": "true" });
+    node.append(el("span", { class: "number", text: box.number }), made);
+    this.boxes.set(box.token, { node, made, name: `${row.name} ${box.number}` });
     return node;
   }
 
@@ -61,8 +65,9 @@ export class Sheet {
    * Show a player's sheet.
    * @param answer what they have answered in the open action, as far as this page knows
    * @param nameOf a seat's name
+   * @param hasHints boxes that may be crossed now stand out
    */
-  update(game, player, answer, nameOf) {
+  update(game, player, answer, nameOf, hasHints = true) {
     const plan = JSON.stringify(game.rows);
     if (plan !== this.drawn) {
       this.#build(game.rows);
@@ -80,9 +85,9 @@ export class Sheet {
         if (crossed.has(box.token)) is = "crossed";
         else if (answer?.box === box.token) is = answer.done ? "chosen" : "tapped";
         else if (lost.has(box.token)) is = by ? "closed" : "skipped";
-        else if (legal.has(box.token) && !answer?.box) is = "legal";
-        else if (legal.has(box.token)) is = "other";
-        this.#mark(box.token, is);
+        else if (hasHints && legal.has(box.token) && answer?.box) is = "other";
+        else if (hasHints && legal.has(box.token)) is = "legal";
+        this.#mark(box.token, is, WITH_DICE.has(is) ? player.made_by[box.token] : null);
       }
       const isLocked = player.locks.includes(row.key);
       attribute(node, "data-closed", by ? "yes" : null);
@@ -105,12 +110,13 @@ export class Sheet {
     return parts.join(", ");
   }
 
-  #mark(token, is) {
-    const { node, name } = this.boxes.get(token);
+  #mark(token, is, dice) {
+    const { node, made, name } = this.boxes.get(token);
+    redraw(made, dice ?? null, () => (dice ?? []).map((die) => el("i", { class: `chip is-${die.colour}`, text: die.value })));
+    const words = [name, t(`box.${is}`), dice ? pairOf(dice) : ""].filter(Boolean).join(", ");
+    attribute(node, "aria-label", words);
     if (node.dataset.is === is) return;
     node.dataset.is = is;
-    const word = t(`box.${is}`);
-    node.setAttribute("aria-label", word ? `${name}, ${word}` : name);
     attribute(node, "aria-pressed", is === "crossed" || is === "tapped" || is === "chosen" ? "true" : null);
   }
 

@@ -14,4 +14,7 @@ export function all(words) {
   return t("list.and", { first: words.slice(0, -1).join(", "), last: words.at(-1) });
 }
 
+/** Two dice by name: "white 3 + blue 6". */
+export const pairOf = (dice) => dice.map(({ colour, value }) => t("die", { colour: t(`colour.${colour}`), value })).join(" + ");
+
 export const capital = (text) => text.charAt(0).toUpperCase() + text.slice(1);
