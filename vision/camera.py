@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -36,6 +36,11 @@ class Camera(Protocol):
     @property
     def description(self) -> str:
         """One line for people: which camera this is, and why it was chosen."""
+
+    @property
+    def controls(self) -> Mapping[str, float]:
+        """What exposure, gain and white balance are held at, by the driver's names and units;
+        empty where they are automatic, or there are none."""
 
     @property
     def can_throw(self) -> bool:
@@ -74,6 +79,7 @@ def open_camera(
     seed: int | None = None,
     size_wh: tuple[int, int] = (640, 480),
     fps: float = 15.0,
+    controls: Mapping[str, float] | None = None,
     clock: Clock = time.monotonic,
     sleep: Sleep = time.sleep,
 ) -> Camera:
@@ -85,6 +91,8 @@ def open_camera(
         seed: Makes the simulated tray's throws repeatable.
         size_wh, fps: Asked of devices; recordings keep their own, the simulated tray is drawn
             at most 640 x 480.
+        controls: What a device's exposure, gain and white balance are to be held at, as
+            `Camera.controls` gave them once; unset, they are found anew and then held.
     Raises:
         CameraUnavailable: A named camera cannot be opened; the text is one clear line.
         ConfigError: `source` is empty, or `none`, which is no camera.
@@ -92,14 +100,18 @@ def open_camera(
     if source in ("", "none"):
         raise ConfigError(f"camera: expected a source, got {source!r}")
     if source == "auto":
-        return _open_any(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+        return _open_any(
+            seed=seed, size_wh=size_wh, fps=fps, controls=controls, clock=clock, sleep=sleep
+        )
     if source == "simulated":
         return _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
     if source == "pi":
-        return devices.open_pi(size_wh=size_wh, fps=fps, clock=clock)
+        return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
     path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
     if source.isdecimal() or source.startswith("/dev/") or path.is_char_device():
-        return devices.open_v4l2(str(path), size_wh=size_wh, fps=fps, clock=clock)
+        return devices.open_v4l2(
+            str(path), size_wh=size_wh, fps=fps, controls=controls, clock=clock
+        )
     if path.is_dir() or (path.is_file() and path.suffix.lower() in PICTURE_SUFFIXES):
         return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
     if path.is_file():
@@ -111,18 +123,24 @@ def open_camera(
 
 
 def _open_any(
-    *, seed: int | None, size_wh: tuple[int, int], fps: float, clock: Clock, sleep: Sleep
+    *,
+    seed: int | None,
+    size_wh: tuple[int, int],
+    fps: float,
+    controls: Mapping[str, float] | None,
+    clock: Clock,
+    sleep: Sleep,
 ) -> Camera:
     """Open the first camera that works, else the simulated tray; its description says which."""
     if devices.has_pi_camera():
         try:
-            return devices.open_pi(size_wh=size_wh, fps=fps, clock=clock)
+            return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
         except CameraUnavailable as error:
             LOGGER.warning("%s", error)
     paths = devices.webcam_paths()
     for path in paths:
         try:
-            return devices.open_v4l2(path, size_wh=size_wh, fps=fps, clock=clock)
+            return devices.open_v4l2(path, size_wh=size_wh, fps=fps, controls=controls, clock=clock)
         except CameraUnavailable as error:
             LOGGER.warning("%s", error)
     tray = _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)

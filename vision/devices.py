@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import struct
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ import cv2
 
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable
+from vision.controls import LightMeter, PiControls, V4l2Controls, without_warnings
 from vision.newest import NewestPicture
 from vision.pace import Clock
 from vision.picture import as_pixels
@@ -21,6 +21,9 @@ from vision.recorded import cannot_throw
 
 FIRST_PICTURE_S = 5.0
 """A webcam that has given nothing for this long after opening does not work."""
+
+PI_PICTURE_S = 1.0
+"""A Pi camera that takes longer for one picture has failed."""
 
 _QUERY_CAPABILITIES = 0x80685600
 """VIDIOC_QUERYCAP of the kernel's videodev2.h; its answer is 104 bytes."""
@@ -37,7 +40,14 @@ class DeviceCamera:
     can_throw = False
     note: str | None = None
 
-    def __init__(self, kind: str, source: str, description: str, pictures: NewestPicture) -> None:
+    def __init__(
+        self,
+        kind: str,
+        source: str,
+        description: str,
+        pictures: NewestPicture,
+        meter: LightMeter,
+    ) -> None:
         """Wait for the first picture.
 
         Raises:
@@ -47,6 +57,7 @@ class DeviceCamera:
         self.source = source
         self.description = description
         self._pictures = pictures
+        self._meter = meter
         self._number = 0
         try:
             first = pictures.take(FIRST_PICTURE_S)
@@ -56,6 +67,11 @@ class DeviceCamera:
         if first is None:
             pictures.close()
             raise CameraUnavailable(f"camera {source!r}: opened, but no picture came")
+
+    @property
+    def controls(self) -> Mapping[str, float]:
+        """What exposure, gain and white balance are held at; empty while they are automatic."""
+        return self._meter.held
 
     def read(self) -> Frame | None:
         """Return the newest frame, or None when none came within half a second.
@@ -91,12 +107,14 @@ def open_v4l2(
     size_wh: tuple[int, int] = (640, 480),
     fps: float = 15.0,
     clock: Clock = time.monotonic,
+    controls: Mapping[str, float] | None = None,
     capture: Callable[..., Any] | None = None,
 ) -> DeviceCamera:
     """Open a V4L2 device.
 
     Args:
         path: The device's file; one under /dev/v4l/by-id stays the same camera's.
+        controls: Values to hold, as `DeviceCamera.controls` gave them; found anew when None.
         capture: What opens it, OpenCV's VideoCapture unless a test passes another.
     Raises:
         CameraUnavailable: There is no such device, it is busy, or gives no picture.
@@ -115,13 +133,19 @@ def open_v4l2(
     device.set(cv2.CAP_PROP_FPS, float(fps))
     device.set(cv2.CAP_PROP_BUFFERSIZE, 1.0)
 
+    meter = LightMeter(V4l2Controls(device), clock=clock, wanted=controls)
+
     def grab() -> Pixels | None:
         ok, picture = device.read()
-        return as_pixels(picture) if ok and picture is not None else None
+        if not ok or picture is None:
+            return None
+        pixels = as_pixels(picture)
+        meter.take(pixels)
+        return pixels
 
     name = card_name(path) or path
     pictures = NewestPicture(grab, device.release, clock=clock)
-    return DeviceCamera("v4l2", path, f"camera {name}", pictures)
+    return DeviceCamera("v4l2", stable_path(path), f"camera {name}", pictures, meter)
 
 
 def open_pi(
@@ -129,8 +153,9 @@ def open_pi(
     size_wh: tuple[int, int] = (640, 480),
     fps: float = 15.0,
     clock: Clock = time.monotonic,
+    controls: Mapping[str, float] | None = None,
 ) -> DeviceCamera:
-    """Open the Pi camera through picamera2.
+    """Open the Pi camera through picamera2; `controls` as for `open_v4l2`.
 
     Raises:
         CameraUnavailable: picamera2 is not installed, or there is no sensor.
@@ -157,30 +182,24 @@ def open_pi(
     except Exception as error:
         raise CameraUnavailable(f"camera 'pi': cannot be started: {error}") from error
 
+    meter = LightMeter(PiControls(device), clock=clock, wanted=controls)
+
     def grab() -> Pixels | None:
-        return as_pixels(device.capture_array("main"))
+        # A sensor that has come loose never answers: waiting for it must have an end.
+        job = device.capture_array("main", wait=False)
+        try:
+            pixels = as_pixels(device.wait(job, timeout=PI_PICTURE_S))
+        except TimeoutError:
+            return None
+        meter.take(pixels)
+        return pixels
 
     def release() -> None:
         device.stop()
         device.close()
 
     pictures = NewestPicture(grab, release, clock=clock)
-    return DeviceCamera("pi", "pi", f"Pi camera {model}", pictures)
-
-
-@contextmanager
-def without_warnings() -> Iterator[None]:
-    """Keep OpenCV from writing its own lines about a device that the caller reports on."""
-    logging = getattr(cv2.utils, "logging", None)
-    if logging is None:
-        yield
-        return
-    before = logging.getLogLevel()
-    logging.setLogLevel(logging.LOG_LEVEL_ERROR)
-    try:
-        yield
-    finally:
-        logging.setLogLevel(before)
+    return DeviceCamera("pi", "pi", f"Pi camera {model}", pictures, meter)
 
 
 def has_pi_camera() -> bool:
@@ -207,6 +226,18 @@ def webcam_paths(dev: Path = Path("/dev")) -> list[str]:
             seen.add(device)
             found.append(str(path))
     return found
+
+
+def stable_path(path: str, dev: Path = Path("/dev")) -> str:
+    """The by-id name of a device, under which it is found again after it was unplugged.
+
+    Numbers are given anew at each plugging in; `path` itself where the device has no such name.
+    """
+    device = Path(path).resolve()
+    for link in sorted((dev / "v4l" / "by-id").glob("*")):
+        if link.resolve() == device:
+            return str(link)
+    return path
 
 
 def can_capture(path: str) -> bool:

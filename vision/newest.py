@@ -15,6 +15,10 @@ LOGGER = logging.getLogger(__name__)
 Grab = Callable[[], Pixels | None]
 """Waits for a device's next picture; None where it failed to give one."""
 
+STALL_S = 1.4
+"""A device silent for this long is lost; with half a second's patience of the reader, people hear
+of it within two. Webcams in dim light still give five pictures a second."""
+
 FAILURES = 5
 """Failed grabs in a row after which the device counts as gone."""
 
@@ -34,7 +38,7 @@ class NewestPicture:
         grab: Grab,
         release: Callable[[], object],
         *,
-        stall_s: float = 2.0,
+        stall_s: float = STALL_S,
         clock: Clock = time.monotonic,
         name: str = "camera-grab",
     ) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import cv2
 
@@ -25,6 +26,7 @@ class VideoCamera:
 
     kind = "video"
     can_throw = False
+    controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
@@ -93,6 +95,7 @@ class FolderCamera:
 
     kind = "folder"
     can_throw = False
+    controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,

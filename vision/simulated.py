@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import cv2
 import numpy as np
@@ -50,6 +51,7 @@ class SimulatedTray:
 
     kind = "simulated"
     can_throw = True
+    controls: Mapping[str, float] = MappingProxyType({})
     note: str | None = None
 
     def __init__(
