@@ -5,9 +5,12 @@ from __future__ import annotations
 import random
 import time
 from dataclasses import dataclass
+from functools import cache
+from itertools import product
 
 from companion.engine import (
     PLANS,
+    DieColour,
     Event,
     GameState,
     Phase,
@@ -51,13 +54,17 @@ def measure(plan: Plan, games: int, seed: int) -> Pace:
     for _ in range(games):
         began = time.process_time()
         state = new_game(plan, PLAYERS, source.randrange(PLAYERS))
-        legal = [0] * PLAYERS
+        legal = state.legal
         while state.phase is not Phase.OVER:
             event = _next_event(state, legal, source)
             step_began = time.perf_counter()
-            state = _judged(state, event)
-            legal = [state.legal(player) for player in range(PLAYERS)]
-            slowest = max(slowest, time.perf_counter() - step_began)
+            step = apply(state, event)
+            assert not isinstance(step, Refusal), (event, step)
+            state = step.state
+            legal = state.legal
+            took = time.perf_counter() - step_began
+            if took > slowest:
+                slowest = took
             pace.steps += 1
         pace.seconds += time.process_time() - began
         pace.games += 1
@@ -72,22 +79,27 @@ def measure_all(games: int, seed: int = 1) -> dict[str, Pace]:
     return {name: measure(plan, games, seed) for name, plan in PLANS.items()}
 
 
-def _judged(state: GameState, event: Event) -> GameState:
-    step = apply(state, event)
-    assert not isinstance(step, Refusal), (event, step)
-    return step.state
-
-
-def _next_event(state: GameState, legal: list[int], source: random.Random) -> Event:
+def _next_event(state: GameState, legal: tuple[int, ...], source: random.Random) -> Event:
     """A roll where one is due, else everybody's answers of the open action."""
     if state.phase is Phase.ROLL:
-        pips = [int(source.random() * 6) + 1 for _ in range(2 + len(state.dice))]
-        return Rolled(Roll.of((pips[0], pips[1]), dict(zip(state.dice, pips[2:], strict=True))))
-    return Played(state.action, tuple([_some_choice(state, own, source) for own in legal]))
+        rolls = _all_rolls(state.dice)
+        return Rolled(rolls[int(source.random() * len(rolls))])
+    choices = [_some_choice(state.plan, own, source) if own else None for own in legal]
+    return Played(state.action, tuple(choices))
 
 
-def _some_choice(state: GameState, legal: int, source: random.Random) -> str | None:
+@cache
+def _all_rolls(dice: tuple[DieColour, ...]) -> tuple[Roll, ...]:
+    """Every way the dice can fall, as often as it does: throwing is not the judge's work."""
+    faces = range(1, 7)
+    return tuple(
+        Roll.of((first, second), dict(zip(dice, values, strict=True)))
+        for first, second, *values in product(faces, repeat=2 + len(dice))
+    )
+
+
+def _some_choice(plan: Plan, legal: int, source: random.Random) -> str | None:
     """One of the legal boxes or a pass, all equally likely."""
-    boxes = state.setup.plan.name_of(legal)
+    boxes = plan.name_of(legal)
     number = int(source.random() * (len(boxes) + 1))
     return boxes[number - 1] if number else None

@@ -172,7 +172,7 @@ def sums_of(state: GameState) -> Line:
 
 def legal_of(state: GameState) -> list[list[str]]:
     """Per player the boxes they may cross in the open action."""
-    return [state.plan.name_of(state.legal(player)) for player in range(state.players)]
+    return [state.plan.name_of(state.legal[player]) for player in range(state.players)]
 
 
 def closed_rows(state: GameState) -> list[Row]:

@@ -197,7 +197,7 @@ def _player(game: Game, player: int, table: Table) -> Json:
             "total": state.total(player),
         },
         "answer": _answer(game, player),
-        "legal": plan.name_of(state.legal(player)),
+        "legal": plan.name_of(state.legal[player]),
         "made_by": {
             token: [{"colour": colour.value, "value": value} for colour, value in pair]
             for token, pair in dice_for(state, player).items()

@@ -13,30 +13,31 @@ from companion.engine.state import (
     Step,
     colour_offer,
     dice_in_play,
+    for_one,
     shut_bits,
 )
 
 
-def close(state: GameState) -> Step:
-    """Close the open action: everybody's crosses count at once, judged before it (E13)."""
+def close(state: GameState, answers: tuple[int | None, ...]) -> Step:
+    """Close the open action: all answers, found legal, count at once (E13); None passes."""
     facts: list[Fact] = []
     crosses, opened, closed = state.crosses, state.open, state.closed
-    if any(state.answers):
-        crosses, opened, closed = _count_crosses(state, facts)
+    if any(answers):
+        crosses, opened, closed = _count_crosses(state, answers, facts)
     if state.phase is Phase.ACTION1:
-        return _after_action1(state, crosses, opened, closed, facts)
-    return _after_action2(state, crosses, opened, closed, facts)
+        return _after_action1(state, answers, crosses, opened, closed, facts)
+    return _after_action2(state, answers, crosses, opened, closed, facts)
 
 
 def _count_crosses(
-    state: GameState, facts: list[Fact]
+    state: GameState, answers: tuple[int | None, ...], facts: list[Fact]
 ) -> tuple[tuple[int, ...], tuple[int, ...], tuple[Closing, ...]]:
     """Crosses, open boxes and closed rows once all answers count."""
     plan, closed = state.setup.plan, state.closed
     crosses, opened = list(state.crosses), list(state.open)
     shut = shut_bits(plan, closed) if closed else 0
     closers: dict[int, list[int]] = {}
-    for player, answer in enumerate(state.answers):
+    for player, answer in enumerate(answers):
         if not answer:
             continue
         is_last = answer & plan.last_boxes
@@ -58,6 +59,7 @@ def _count_crosses(
 
 def _after_action1(
     state: GameState,
+    answers: tuple[int | None, ...],
     crosses: tuple[int, ...],
     opened: tuple[int, ...],
     closed: tuple[Closing, ...],
@@ -65,14 +67,14 @@ def _after_action1(
 ) -> Step:
     setup, roll, active = state.setup, state.roll, state.active
     assert roll is not None
-    marked = state.answers[active] or PASS
+    marked = answers[active] or PASS
+    dice = state.dice if closed is state.closed else dice_in_play(setup.plan, closed)
     over = len(closed) >= setup.plan.rows_to_end and HouseRule.FINISH_TURN not in setup.house
+    boxes = 0
     if over:
         facts.append(GameEnded(End.LOCKS.value))
-        offer = 0
     else:
-        dice = dice_in_play(setup.plan, closed)
-        offer = colour_offer(setup, roll, dice, crosses[active], marked)
+        boxes = opened[active] & colour_offer(setup, roll, dice, crosses[active], marked)
     after = GameState(
         setup=setup,
         phase=Phase.OVER if over else Phase.ACTION2,
@@ -83,10 +85,11 @@ def _after_action1(
         open=opened,
         misses=state.misses,
         answers=(None,) * setup.players,
-        offer=offer,
+        legal=for_one(setup.players, active, boxes),
+        dice=dice,
         closed=closed,
         marked=marked,
-        action1=None if over else state,
+        action1=None if over else state._replace(answers=answers),
         end=End.LOCKS if over else None,
     )
     return Step(after, tuple(facts))
@@ -94,14 +97,16 @@ def _after_action1(
 
 def _after_action2(
     state: GameState,
+    answers: tuple[int | None, ...],
     crosses: tuple[int, ...],
     opened: tuple[int, ...],
     closed: tuple[Closing, ...],
     facts: list[Fact],
 ) -> Step:
     setup, misses, active = state.setup, state.misses, state.active
+    dice = state.dice if closed is state.closed else dice_in_play(setup.plan, closed)
     end = End.LOCKS if len(closed) >= setup.plan.rows_to_end else None
-    if not state.marked and not state.answers[active]:
+    if not state.marked and not answers[active]:
         count = misses[active] + 1
         misses = (*misses[:active], count, *misses[active + 1 :])
         facts.append(MissTaken(active, count))
@@ -119,6 +124,8 @@ def _after_action2(
         open=opened,
         misses=misses,
         answers=(None,) * setup.players,
+        legal=(0,) * setup.players,
+        dice=dice,
         closed=closed,
         end=end,
     )

@@ -36,7 +36,8 @@ from companion.engine.state import (
     HouseRule,
     Phase,
     Step,
-    colour_offer,
+    for_one,
+    white_legal,
 )
 
 
@@ -68,8 +69,8 @@ def _roll(state: GameState, event: Rolled) -> Step | Refusal:
         return refusal
     if state.phase is not Phase.ROLL:
         return _wrong_phase(state, 0)
-    offer = state.setup.plan.white_bits[event.roll.white_sum]
-    return Step(state._replace(phase=Phase.ACTION1, roll=event.roll, offer=offer))
+    legal = white_legal(state.setup.plan, event.roll, state.open)
+    return Step(state._replace(phase=Phase.ACTION1, roll=event.roll, legal=legal))
 
 
 def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
@@ -86,23 +87,19 @@ def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
         return refusal
     old = state.roll
     if state.action1 is not None and old is not None and old.white_sum == event.roll.white_sum:
-        own = state.crosses[state.active]
-        corrected = state._replace(
-            roll=event.roll,
-            action1=state.action1._replace(roll=event.roll),
-            offer=colour_offer(state.setup, event.roll, state.dice, own, state.marked),
-        )
+        corrected = state._replace(roll=event.roll, action1=state.action1._replace(roll=event.roll))
+        boxes = corrected.colour_boxes(state.active)
+        corrected = corrected._replace(legal=for_one(state.players, state.active, boxes))
     else:
-        corrected = before._replace(
-            roll=event.roll, offer=before.plan.white_bits[event.roll.white_sum]
-        )
+        legal = white_legal(before.plan, event.roll, before.open)
+        corrected = before._replace(roll=event.roll, legal=legal)
     facts: list[Fact] = []
     answers = list(corrected.answers)
     is_other_sum = old is not None and old.white_sum != event.roll.white_sum
     for player, answer in enumerate(answers):
         if answer == PASS and is_other_sum:
             answers[player] = None  # whoever passed on one sum may want the other
-        if answer and not answer & corrected.legal(player):
+        if answer and not answer & corrected.legal[player]:
             answers[player] = None
             facts.append(AnswerReturned(player, corrected.plan.tokens[answer]))
     return Step(corrected._replace(answers=tuple(answers)), tuple(facts))
@@ -128,11 +125,13 @@ def _judge_choice(state: GameState, action: int, player: int, choice: object) ->
         return refuse(Reason.NOT_ACTIVE, player=player, active=state.active)
     if choice is None:
         return PASS
-    if isinstance(choice, str):
-        bit = state.setup.plan.bits.get(choice, 0)
-        if bit & state.legal(player):
-            return bit
-    return _why_not(state, player, choice)
+    return _legal_bit(state, player, choice) or _why_not(state, player, choice)
+
+
+def _legal_bit(state: GameState, player: int, choice: object) -> int:
+    """The bit of the box that was chosen, or 0 when the player may not cross it now."""
+    bit = state.setup.plan.bits.get(choice, 0) if isinstance(choice, str) else 0
+    return bit & state.legal[player]
 
 
 def _why_not(state: GameState, player: int, choice: object) -> Refusal:
@@ -195,7 +194,7 @@ def _closing_facts(plan: Plan, player: int, before: int, answer: int) -> tuple[F
 def _close_action(state: GameState, event: ActionClosed) -> Step | Refusal:
     if event.action != ACTION_OF[state.phase] or event.action == 0:
         return _wrong_phase(state, event.action)
-    return close(state)
+    return close(state, state.answers)
 
 
 def _play_action(state: GameState, event: Played) -> Step | Refusal:
@@ -204,23 +203,28 @@ def _play_action(state: GameState, event: Played) -> Step | Refusal:
     if len(event.choices) != state.setup.players:
         given = len(event.choices)
         return refuse(Reason.UNKNOWN_PLAYER, player=given, players=state.players)
-    answers: list[int | None] = []
+    answers: list[int] = []
     refusals: list[Refusal] = []
     for player, choice in enumerate(event.choices):
-        judged = PASS if choice is None else _judge_choice(state, event.action, player, choice)
-        if isinstance(judged, Refusal):
-            refusals.append(judged)
+        if choice is None:
+            answers.append(PASS)
+            continue
+        answer = _legal_bit(state, player, choice) or _judge_choice(
+            state, event.action, player, choice
+        )
+        if isinstance(answer, Refusal):
+            refusals.append(answer)
         else:
-            answers.append(judged)
+            answers.append(answer)
     if refusals:
         return min(refusals, key=lambda refusal: ORDER[refusal.reason])
-    return close(state._replace(answers=tuple(answers)))
+    return close(state, tuple(answers))
 
 
 def _end_early(state: GameState, event: EndedEarly) -> Step | Refusal:
     if state.phase is Phase.OVER:
         return _wrong_phase(state, 0)
-    ended = state._replace(phase=Phase.OVER, end=End.ENDED_EARLY, offer=0)
+    ended = state._replace(phase=Phase.OVER, end=End.ENDED_EARLY, legal=(0,) * state.players)
     return Step(ended, (GameEnded(End.ENDED_EARLY.value),))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
-from companion.engine.dice import DieColour
+from companion.engine.dice import COLOURED, DieColour
 
 LOCK_SUFFIX = "LOCK"
 _TOKEN = re.compile(r"([A-Z]+)(0|[1-9][0-9]{0,5}|LOCK)")
@@ -169,11 +169,11 @@ class Plan:
     @cached_property
     def colour_bits(self) -> dict[DieColour, dict[int, int]]:
         """By a die's colour and its sum with a white die: the boxes they open (E2)."""
-        found: dict[DieColour, dict[int, int]] = {colour: {} for colour in self.dice}
+        found = {colour: dict.fromkeys(range(2, 13), 0) for colour in COLOURED}
         for bit in self.tokens:
             box = self.box_of(bit)
             if box.colour is not None:
-                of_colour = found.setdefault(box.colour, {})
+                of_colour = found[box.colour]
                 of_colour[box.number] = of_colour.get(box.number, 0) | bit
         return found
 
@@ -235,24 +235,24 @@ class Plan:
         return tuple(tables)
 
     @cached_property
+    def _row_tables(self) -> tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]:
+        return tuple(zip(self._right_of, self._opened_beside, strict=True))
+
+    @cached_property
     def bonus_rows(self) -> int:
         """Every bit of the bonus rows."""
         return sum(bits for bits, row in zip(self.row_bits, self.rows, strict=True) if row.is_bonus)
 
     def open_boxes(self, crosses: int, closed_bits: int = 0) -> int:
         """Boxes that some roll could still let this sheet cross now."""
-        found, rest = 0, crosses
+        found, opened, rest = 0, ~self.bonus_rows, crosses
         mask, width = self.row_bits[0], self.width
-        for right_of in self._right_of:
-            found |= right_of[rest & mask]
+        for right_of, beside in self._row_tables:
+            own = rest & mask
+            found |= right_of[own]
+            opened |= beside[own]
             rest >>= width
-        if self.bonus_rows:
-            opened, rest = 0, crosses
-            for beside in self._opened_beside:
-                opened |= beside[rest & mask]
-                rest >>= width
-            found &= opened | ~self.bonus_rows
-        return found & ~closed_bits
+        return found & opened & ~closed_bits
 
     def lost_boxes(self, crosses: int, closed_bits: int = 0) -> int:
         """Boxes nobody can cross on this sheet any more: left of the last cross, or closed."""

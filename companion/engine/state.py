@@ -94,7 +94,8 @@ class GameState(NamedTuple):
         open: Boxes each sheet could still cross by some roll (kept because every step asks).
         misses: Crossed-out miss boxes per player.
         answers: In the open action, None for who has still to answer, PASS, or a box's bit.
-        offer: Boxes the dice make in the open action, for those who may cross in it.
+        legal: Boxes each player may cross in the open action, as bits; 0 for who may not.
+        dice: Colours whose dice are still in play, in the order of the sheet.
         closed: Closed rows in the order of closing.
         marked: What the active player crossed in action 1 of this turn, for E6 and E8.
         action1: In action 2, the state in which action 1 closed, so that the roll can be corrected.
@@ -110,7 +111,8 @@ class GameState(NamedTuple):
     open: tuple[int, ...]
     misses: tuple[int, ...]
     answers: tuple[int | None, ...]
-    offer: int = 0
+    legal: tuple[int, ...]
+    dice: tuple[DieColour, ...]
     closed: tuple[Closing, ...] = ()
     marked: int = PASS
     action1: GameState | None = None
@@ -137,11 +139,6 @@ class GameState(NamedTuple):
         return ACTION_OF[self.phase]
 
     @property
-    def dice(self) -> tuple[DieColour, ...]:
-        """Colours whose dice are still in play, in the order of the sheet."""
-        return dice_in_play(self.setup.plan, self.closed)
-
-    @property
     def waiting_for(self) -> tuple[int, ...]:
         """Who has still to answer in the open action."""
         if self.phase is Phase.ACTION1:
@@ -149,12 +146,6 @@ class GameState(NamedTuple):
         if self.phase is Phase.ACTION2 and self.answers[self.active] is None:
             return (self.active,)
         return ()
-
-    def legal(self, player: int) -> int:
-        """Boxes a player may cross in the open action, as bits; 0 outside one."""
-        if player == self.active or self.phase is Phase.ACTION1:
-            return self.open[player] & self.offer
-        return 0
 
     def colour_boxes(self, player: int) -> int:
         """Boxes a white die with a colour die lets a player cross on their sheet as it is."""
@@ -210,6 +201,8 @@ def new_game(
         open=(plan.open_boxes(0),) * players,
         misses=(0,) * players,
         answers=(None,) * players,
+        legal=(0,) * players,
+        dice=plan.dice,
     )
 
 
@@ -237,6 +230,7 @@ def with_sheets(
         open=tuple(plan.open_boxes(own, shut) for own in crosses),
         misses=tuple(given.get(p, 0) for p in range(state.players)),
         closed=tuple(closings),
+        dice=dice_in_play(plan, closings),
     )
 
 
@@ -246,6 +240,19 @@ def dice_in_play(plan: Plan, closed: Sequence[Closing]) -> tuple[DieColour, ...]
         return plan.dice
     gone = [plan.rows[closing.row].lock for closing in closed]
     return tuple(colour for colour in plan.dice if colour not in gone)
+
+
+def white_legal(plan: Plan, roll: Roll, opened: Iterable[int]) -> tuple[int, ...]:
+    """Boxes each sheet may cross in action 1, from those that are open on it (E2)."""
+    offer = plan.white_bits[roll.white_sum]
+    return tuple([own & offer for own in opened])
+
+
+def for_one(players: int, player: int, boxes: int) -> tuple[int, ...]:
+    """Boxes that one player alone may cross (E4)."""
+    legal = [0] * players
+    legal[player] = boxes
+    return tuple(legal)
 
 
 def colour_offer(
@@ -260,16 +267,14 @@ def colour_offer(
     """
     plan, found = setup.plan, 0
     low, high = roll.white
-    opening = crosses & ~marked if HouseRule.BONUS_NEXT_TURN in setup.house else crosses
     for colour, value in roll.coloured:
-        if colour not in dice:
-            continue  # its row closed in action 1 of this turn (E14)
-        of_colour = plan.colour_bits[colour]
-        boxes = of_colour.get(low + value, 0) | of_colour.get(high + value, 0)
-        found |= boxes
-        if boxes & opening and plan.bonus_bits:
-            for bit in each_bit(boxes & opening):
-                found |= plan.bonus_bits.get(bit, 0)
+        if colour in dice:  # unless its row closed in action 1 of this turn (E14)
+            of_colour = plan.colour_bits[colour]
+            found |= of_colour[low + value] | of_colour[high + value]
+    if plan.bonus_rows:
+        opening = crosses & ~marked if HouseRule.BONUS_NEXT_TURN in setup.house else crosses
+        for bit in each_bit(found & opening):
+            found |= plan.bonus_bits.get(bit, 0)
     return found
 
 

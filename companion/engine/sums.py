@@ -57,7 +57,7 @@ def dice_for(state: GameState, player: int) -> dict[str, Pair]:
 
     A bonus box that dice of both neighbouring rows make names the one of the left row.
     """
-    roll, plan, legal = state.roll, state.plan, state.legal(player)
+    roll, plan, legal = state.roll, state.plan, state.legal[player]
     if roll is None or not legal:
         return {}
     white = DieColour.WHITE

@@ -91,4 +91,4 @@ def ruling(state: GameState, player: int, action: int, choice: Any) -> str:
 
 def legal(state: GameState, player: int) -> set[str]:
     """Tokens a player may cross now."""
-    return set(state.plan.name_of(state.legal(player)))
+    return set(state.plan.name_of(state.legal[player]))

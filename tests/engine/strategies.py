@@ -41,7 +41,7 @@ def games(draw: st.DrawFn, most_turns: int = 40) -> tuple[GameState, list[Event]
         events.append(event)
 
     def some_choice(player: int) -> str | None:
-        boxes = [plan.tokens[bit] for bit in each_bit(state.legal(player))]
+        boxes = [plan.tokens[bit] for bit in each_bit(state.legal[player])]
         return random.choice([None, *boxes, *boxes])
 
     for _ in range(draw(st.integers(0, most_turns))):

@@ -33,22 +33,20 @@ MUTANTS = [
     Mutant("E1", GAME, "if action != ACTION_OF[state.phase] or action == 0:", "if action == 0:"),
     Mutant(
         "E2 white sum",
-        GAME,
-        "offer = state.setup.plan.white_bits[event.roll.white_sum]",
+        STATE,
+        "offer = plan.white_bits[roll.white_sum]",
         "offer = -1",
     ),
-    Mutant("E2 one white die", STATE, "of_colour.get(low + value, 0) | ", ""),
-    Mutant("E2 other white die", STATE, " | of_colour.get(high + value, 0)", ""),
+    Mutant("E2 one white die", STATE, "of_colour[low + value] | ", ""),
+    Mutant("E2 other white die", STATE, " | of_colour[high + value]", ""),
     Mutant("E3", JUDGING, "if isinstance(choice, (list, tuple)):", "if False:"),
     Mutant("E4", GAME, "if action == 2 and player != state.active:", "if False:"),
-    Mutant("E4 offer", STATE, "if player == self.active or self.phase", "if True or self.phase"),
-    Mutant(
-        "E5 action 1", CLOSING, "if not state.marked and not state.answers", "if not state.answers"
-    ),
+    Mutant("E4 offer", STATE, "legal = [0] * players", "legal = [boxes] * players"),
+    Mutant("E5 action 1", CLOSING, "if not state.marked and not answers", "if not answers"),
     Mutant(
         "E5 action 2",
         CLOSING,
-        "not state.marked and not state.answers[active]",
+        "not state.marked and not answers[active]",
         "not state.marked",
     ),
     Mutant("E6 ruling", JUDGING, "if last & position.marked:", "if False:"),
@@ -85,7 +83,7 @@ MUTANTS = [
         "E13", CLOSING, "players, die = tuple(closers[r])", "players, die = tuple(closers[r][:1])"
     ),
     Mutant("E14 shut", CLOSING, "        shut = shut_bits(plan, closed)\n", "        shut = 0\n"),
-    Mutant("E14 die", STATE, "        if colour not in dice:", "        if False:"),
+    Mutant("E14 die", STATE, "        if colour in dice:", "        if True:"),
     Mutant(
         "E14 dice",
         STATE,
@@ -111,7 +109,7 @@ MUTANTS = [
     ),
     Mutant("E22", STATE, "1 + sum(other > own for", "1 + sum(other >= own for"),
     Mutant("E23", SHEET, "count * (count + 1) // 2", "count * (count - 1) // 2"),
-    Mutant("E24", SHEET, "            found &= opened | ~self.bonus_rows\n", ""),
+    Mutant("E24", SHEET, "return found & opened & ~closed_bits", "return found & ~closed_bits"),
     Mutant(
         "E24 reason",
         JUDGING,
@@ -121,14 +119,14 @@ MUTANTS = [
     Mutant(
         "E25 own",
         STATE,
-        "if boxes & opening and plan.bonus_bits:\n            for bit in each_bit(boxes & opening)",
-        "if plan.bonus_bits:\n            for bit in each_bit(boxes)",
+        "for bit in each_bit(found & opening)",
+        "for bit in each_bit(found)",
     ),
     Mutant(
         "E25 opens",
         STATE,
-        "                found |= plan.bonus_bits.get(bit, 0)",
-        "                pass",
+        "            found |= plan.bonus_bits.get(bit, 0)",
+        "            pass",
     ),
     Mutant(
         "E25 reason",

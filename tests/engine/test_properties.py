@@ -44,7 +44,7 @@ def test_legal_boxes_are_exactly_those_that_are_accepted(
     for event in events:
         if state.action:
             for player in range(state.players):
-                legal = set(state.plan.name_of(state.legal(player)))
+                legal = set(state.plan.name_of(state.legal[player]))
                 for token in state.plan.bits:
                     step = apply(state, Answered(player, state.action, token))
                     assert (token in legal) is not isinstance(step, Refusal), token

@@ -394,8 +394,8 @@ def test_a_mixed_sheet_is_one_more_description() -> None:
     )
     state = new_game(plan, 1)
     state = action1(go(state, roll(1, 1, yellow=0, green=0, red=1, blue=2)))
-    assert set(plan.name_of(state.legal(0))) == {"R2", "R3"}  # red 1 + 1; blue 1 + 2
+    assert set(plan.name_of(state.legal[0])) == {"R2", "R3"}  # red 1 + 1; blue 1 + 2
     state = action2(state, "R3")
     state = go(state, roll(3, 6, yellow=0, green=0))
-    assert set(plan.name_of(state.legal(0))) == {"B9"}
+    assert set(plan.name_of(state.legal[0])) == {"B9"}
     assert plan.name_of(state.open[0]) == ["R4", "R5", "R6", "B9", "B2", "B12"]

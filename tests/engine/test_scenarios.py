@@ -85,7 +85,7 @@ class Table:
         if key in ("legal", "open"):
             for name, boxes in want.items():
                 player = self.names.index(name)
-                bits = state.legal(player) if key == "legal" else state.open[player]
+                bits = state.legal[player] if key == "legal" else state.open[player]
                 assert set(plan.name_of(bits)) == set(boxes), f"{key} of {name}"
         elif key == "open_row":
             for name, rows in want.items():

@@ -51,11 +51,11 @@ def test_every_legal_box_names_its_two_dice() -> None:
     assert dice_for(state, 0) == {}
     state = go(state, roll(3, 5, red=6, yellow=6, green=1, blue=2))
     first = dice_for(state, 0)
-    assert set(first) == set(state.plan.name_of(state.legal(0)))
+    assert set(first) == set(state.plan.name_of(state.legal[0]))
     assert set(first.values()) == {((white, 3), (white, 5))}
     state = action1(state, None, None)
     made = dice_for(state, 0)
-    assert set(made) == set(state.plan.name_of(state.legal(0)))
+    assert set(made) == set(state.plan.name_of(state.legal[0]))
     assert made["R9"] == ((white, 3), (DieColour.RED, 6))
     assert made["B7"] == ((white, 5), (DieColour.BLUE, 2))
     assert made["RY9"] == ((white, 3), (yellow, 6))  # red 9 is not crossed: its die opens nothing
