@@ -253,6 +253,11 @@ def tray_sentence(status: str, doubts: Sequence[Doubt], phrases: Phrases) -> str
     return " ".join([sentence, *reminders])
 
 
+def fault_sentence(part: str, fault: str | None, phrases: Phrases) -> str:
+    """What is wrong with a part of the table, or that it works again."""
+    return phrases.say(f"fault.{part}.{fault or 'mended'}")
+
+
 def _one_die_sentence(status: str, meant: Sequence[Doubt], phrases: Phrases) -> str:
     key = f"tray.{status}.one"
     if key not in phrases:

@@ -186,6 +186,7 @@ def tray_view(report: TrayReport) -> TrayView:
             for problem in problems
         ),
         note=report.note,
+        fault=report.fault,
     )
 
 

@@ -29,12 +29,13 @@ class TrayView:
     """What the tray looks like now.
 
     Attributes:
-        status: A reading's status, or waiting, reading, old (the dice of the last roll), lost
-            (the camera does not answer), none (there is no camera).
+        status: A reading's status, or waiting, reading, old (the dice of the last roll); lost,
+            dark, blocked or frozen (the camera shows nothing); none (there is no camera).
         roll: The settled roll the button would confirm, or None.
         frame: Number of the picture the dice were read from.
         size_wh: Its size in pixels.
         note: What the camera has to say, such as that its last picture is shown.
+        fault: What is wrong with the camera: lost, dark, blocked, frozen or slow; or None.
     """
 
     status: str
@@ -44,6 +45,7 @@ class TrayView:
     dice: tuple[SeenDie, ...] = ()
     doubts: tuple[Doubt, ...] = ()
     note: str | None = None
+    fault: str | None = None
 
 
 class Store(Protocol):

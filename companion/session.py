@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from companion.announcer import Announcement, tray_sentence
+from companion.announcer import Announcement, fault_sentence, tray_sentence
 from companion.engine import Phase
 from companion.errors import StoreError
 from companion.people import People
@@ -26,6 +26,22 @@ class Session(People, GameSteps):
             if tray != self._tray:
                 self._tray = tray
                 self._telling.touch()
+                self.part_is("camera", tray.fault)
+
+    def part_is(self, part: str, fault: str | None) -> None:
+        """Take what is wrong with a part of the equipment, None while all is well.
+
+        It is said once when it breaks and once when it works again, and shown in between.
+        """
+        with self._telling.changing():
+            if fault == self._faults.get(part):
+                return
+            if fault is None:
+                del self._faults[part]
+            else:
+                self._faults[part] = fault
+            text = fault_sentence(part, fault, self.phrases)
+            self._telling.mention(Announcement("fault" if fault else "mended", text, text))
 
     def press(self) -> Declined | None:
         """The button: confirm a settled roll when one is due, else say why not.

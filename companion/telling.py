@@ -58,6 +58,11 @@ class Telling:
         self.touch()
         self.put_off(partial(listener, announcement) for listener in self.listeners)
 
+    def mention(self, announcement: Announcement) -> None:
+        """Have it said without putting it in the place of what is shown."""
+        self.touch()
+        self.put_off(partial(listener, announcement) for listener in self.listeners)
+
     def put_off(self, calls: Iterator[Callable[[], None]] | list[Callable[[], None]]) -> None:
         """Call these once the mutex is free."""
         self._calls.extend(calls)

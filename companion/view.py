@@ -35,6 +35,7 @@ class View:
         closes_at_s: On the session's clock, when the open action closes by itself; None while
             somebody has still to answer.
         online: Seats with a page open.
+        faults: What does not work: the part (camera, button) and what is wrong with it.
     """
 
     version: int
@@ -44,3 +45,4 @@ class View:
     announced: int
     closes_at_s: float | None
     online: frozenset[int]
+    faults: tuple[tuple[str, str], ...] = ()

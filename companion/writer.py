@@ -64,6 +64,7 @@ class Writer:
         self._table = unfolded.table
         self._tray = tray or TrayView("none")
         self._online: dict[int, int] = {}
+        self._faults: dict[str, str] = {}
         keys = [str(record.data["key"]) for record in records if "key" in record.data]
         self._keys = OrderedDict.fromkeys(keys[-KEYS_KEPT:])
         self._closing_told_s: float | None = None
@@ -98,6 +99,7 @@ class Writer:
                 self._telling.announced,
                 self._closes_at_s,
                 frozenset(self._online),
+                tuple(sorted(self._faults.items())),
             )
 
     def wait(self, version: int, timeout_s: float) -> int:

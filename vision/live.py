@@ -30,6 +30,9 @@ JPEG_QUALITY = 82
 JPEG_WIDTH_PX = 1280
 """Larger pictures are shown smaller; coordinates are shares of `size_wh` to a browser anyway."""
 
+_CAMERAS = ("v4l2", "pi", "simulated")
+"""Kinds of camera that can be covered, freeze or be too slow; recordings show what they show."""
+
 OnReport = Callable[[TrayReport], None]
 
 
@@ -68,7 +71,13 @@ class LiveTray:
         self._reopen = reopen
         self._in_play = in_play
         self._on_report = on_report
-        self._watch = TrayWatch(eye, in_play, rules=rules, confirmed_roll=confirmed_roll)
+        self._watch = TrayWatch(
+            eye,
+            in_play,
+            rules=rules,
+            confirmed_roll=confirmed_roll,
+            is_camera=camera.kind in _CAMERAS,
+        )
         self._watch.camera = _state_of(camera)
         self._can_throw = camera.can_throw
         self._mutex = threading.RLock()
@@ -86,6 +95,14 @@ class LiveTray:
         """What the tray shows now."""
         with self._mutex:
             return self._watch.report()
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the dice lie still and the verdict on them is due any moment.
+
+        Takes no lock: whoever asks may hold one that `on_report` needs.
+        """
+        return self._watch.is_reading
 
     @property
     def can_throw(self) -> bool:
@@ -158,18 +175,25 @@ class LiveTray:
             frame = self._camera.read()
             if frame is not None:
                 self._number += 1
-                look = self._watch.look(replace(frame, number=self._number))
-                with self._mutex:
-                    self._watch.weigh(look)
-                    self._watch.note = self._camera.note
-                    self._tell()
-                if look.reading is not None:
-                    self._trouble = None
+                self._take(replace(frame, number=self._number), self._camera.note)
         except CameraUnavailable as error:
             return self._lose(str(error))
         except Exception as error:
             return self._go_on(error)
         return 0.0
+
+    def _take(self, frame: Frame, note: str | None) -> None:
+        look = self._watch.glimpse(frame)
+        if look.is_due:
+            with self._mutex:
+                self._watch.begin_reading()
+            look = self._watch.read(look)
+        with self._mutex:
+            self._watch.weigh(look)
+            self._watch.note = note
+            self._tell()
+        if look.reading is not None:
+            self._trouble = None
 
     def _run(self) -> None:
         while not self._stop.is_set():

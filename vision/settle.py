@@ -15,7 +15,7 @@ from vision.reading import DieReading, Point, Reading, Status
 
 
 class TrayStatus(StrEnum):
-    """What the tray shows: a reading's status or one of five more; only OK carries a roll."""
+    """What the tray shows: a reading's status or one of eight more; only OK carries a roll."""
 
     OK = "ok"
     MOVING = "moving"
@@ -33,6 +33,12 @@ class TrayStatus(StrEnum):
     """The dice of the last roll lie there untouched."""
     LOST = "lost"
     """The camera gives no pictures."""
+    DARK = "dark"
+    """Its pictures are black."""
+    BLOCKED = "blocked"
+    """Something covers its lens."""
+    FROZEN = "frozen"
+    """It gives the same picture over and over."""
 
 
 @dataclass(frozen=True, slots=True)

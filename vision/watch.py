@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from companion.engine.dice import DieColour, Roll
+from vision.health import Fault, Health, Sight, examine, sight_of
 from vision.motion import Glance, glance, motion
 from vision.reading import Frame, Pixels, Reading
 from vision.settle import (
@@ -46,8 +47,9 @@ class TrayReport:
         frame_number: The picture that belongs to `reading` (or else the newest one); its JPEG
             can be asked for by this number.
         size_wh: That picture's size, the frame of all coordinates.
-        camera: ok, simulated or lost.
+        camera: ok, simulated, or lost where it gives no pictures or they show nothing.
         note: What the camera has to say, or what went wrong; one line.
+        fault: What is wrong with the camera: lost, or a Fault's value; None while all is well.
     """
 
     status: TrayStatus
@@ -57,6 +59,7 @@ class TrayReport:
     size_wh: tuple[int, int] = (0, 0)
     camera: str = "ok"
     note: str | None = None
+    fault: str | None = None
 
     @property
     def is_confirmable(self) -> bool:
@@ -66,19 +69,26 @@ class TrayReport:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What one frame showed, before it is weighed with what was known."""
+    """What one frame showed, before it is weighed with what was known.
+
+    Attributes:
+        is_due: The frame has to be read; `reading` is there once it was.
+        health: How the camera is, this frame included.
+    """
 
     frame: Frame
     moved: bool
-    reading: Reading | None
     in_play: tuple[DieColour, ...]
+    is_due: bool = False
+    reading: Reading | None = None
+    health: Health = field(default_factory=Health)
 
 
 class TrayWatch:
     """Turns frames into what the tray shows, one step each; knows no thread and no clock.
 
-    `look` does the slow part and keeps to its own fields, `weigh` the quick one: a caller with
-    threads guards `weigh`, `confirmed`, `reoffer` and `report` with one mutex, and not `look`.
+    `glimpse` and `read` do the slow part and keep to their own fields, `weigh` the quick one: a
+    caller with threads guards everything but these two with one mutex.
     """
 
     def __init__(
@@ -88,10 +98,20 @@ class TrayWatch:
         *,
         rules: SettleRules = DEFAULT_RULES,
         confirmed_roll: Roll | None = None,
+        is_camera: bool = True,
     ) -> None:
+        """Begin with nothing seen.
+
+        Args:
+            is_camera: Whether frames come from a camera, which can be covered or freeze;
+                recordings show what they show.
+        """
         self._eye = eye
         self._in_play = in_play
         self._rules = rules
+        self._is_camera = is_camera
+        self._health = Health()
+        self._last_s: float | None = None
         self._before: Glance | None = None
         self._pixels: Pixels | None = None
         self._throw_due_s: float | None = None
@@ -100,6 +120,7 @@ class TrayWatch:
         self._frames = KeptFrames()
         self._shown_frame: Frame | None = None
         self._seen_frame: Frame | None = None
+        self._is_reading = False
         self.camera = "ok"
         self.note: str | None = None
 
@@ -107,6 +128,11 @@ class TrayWatch:
     def frames(self) -> KeptFrames:
         """The frames whose pictures may still be asked for."""
         return self._frames
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the dice lie still and the verdict on them is due any moment."""
+        return self._is_reading
 
     def step(self, frame: Frame) -> TrayReport | None:
         """Take a frame; return what the tray shows when that changed."""
@@ -117,13 +143,41 @@ class TrayWatch:
 
     def look(self, frame: Frame) -> Look:
         """Measure motion against the frame before, and read when there was none."""
+        return self.read(self.glimpse(frame))
+
+    def glimpse(self, frame: Frame) -> Look:
+        """Measure motion against the frame before, and say whether to read."""
+        before = self._before
         moved = self._has_moved(frame)
         in_play = tuple(self._in_play())
-        state = self._state if self._asked in (None, in_play) else look_again(self._state)
-        reading = None
-        if needs_reading(state, frame.captured_at_s, moved=moved, rules=self._rules):
-            reading = self._eye.read(frame, in_play)
-        return Look(frame, moved, reading, in_play)
+        health = self._health
+        if self._is_camera:
+            health = examine(health, self._sight(frame, before, moved=moved))
+        if health.is_blind:
+            return Look(frame, moved, in_play, health=health)
+        state = self._state
+        if self._asked != in_play:
+            state = look_again(state)
+        is_due = needs_reading(state, frame.captured_at_s, moved=moved, rules=self._rules)
+        return Look(frame, moved, in_play, is_due, health=health)
+
+    def read(self, look: Look) -> Look:
+        """Have the eye read a frame that is due."""
+        if not look.is_due:
+            return look
+        self._last_s = None  # how long the eye takes says nothing about the camera
+        return replace(look, reading=self._eye.read(look.frame, look.in_play))
+
+    def begin_reading(self) -> None:
+        """Hear that a frame is going to be read; to be told before `read`."""
+        shown = self._state.shown
+        self._is_reading = shown.roll is None and shown.status in _UNDECIDED
+
+    def _sight(self, frame: Frame, before: Glance | None, *, moved: bool) -> Sight:
+        assert self._before is not None
+        gap_s = None if self._last_s is None else frame.captured_at_s - self._last_s
+        self._last_s = frame.captured_at_s
+        return sight_of(self._before, before, frame.captured_at_s, moved=moved, gap_s=gap_s)
 
     def _has_moved(self, frame: Frame) -> bool:
         before, same = self._before, frame.pixels is self._pixels
@@ -143,6 +197,25 @@ class TrayWatch:
     def weigh(self, look: Look) -> None:
         """Take a look into account."""
         self._frames.keep_newest(look.frame)
+        self._health = look.health
+        if self._health.is_blind:
+            self._blind(look.frame)
+            return
+        if self._state.shown.status in _BLIND:
+            self._state = self._without(TrayStatus.WAITING)
+        self._weigh(look)
+        if self._state.shown.status not in _UNDECIDED or look.moved:
+            self._is_reading = False
+
+    def _blind(self, frame: Frame) -> None:
+        assert self._health.fault is not None
+        status = TrayStatus(self._health.fault.value)
+        if self._state.shown.status is not status:
+            self._state = self._without(status)
+            self._show(frame)
+        self._is_reading = False
+
+    def _weigh(self, look: Look) -> None:
         state = self._state
         if self._asked != look.in_play:
             state = look_again(state) if self._asked is not None else state
@@ -178,20 +251,22 @@ class TrayWatch:
 
     def lost(self, note: str) -> None:
         """Hear that the camera gives no pictures."""
-        self._state = Settling(
-            used=self._state.used, used_roll=self._state.used_roll, shown=Shown(TrayStatus.LOST)
-        )
+        self._state = self._without(TrayStatus.LOST)
+        self._health, self._last_s = Health(), None
         self._before = None
+        self._is_reading = False
         self.camera, self.note = "lost", note
 
     def doubt(self, note: str) -> None:
         """Hear that something unforeseen went wrong with the picture."""
-        self._state = Settling(
-            used=self._state.used,
-            used_roll=self._state.used_roll,
-            shown=Shown(TrayStatus.UNCERTAIN),
-        )
+        self._state = self._without(TrayStatus.UNCERTAIN)
+        self._is_reading = False
         self.note = note
+
+    def _without(self, status: TrayStatus) -> Settling:
+        """Nothing known any more but which dice are used up."""
+        used, used_roll = self._state.used, self._state.used_roll
+        return Settling(used=used, used_roll=used_roll, shown=Shown(status))
 
     def confirmed(self) -> None:
         """Hear that a roll was confirmed: its dice are not offered again."""
@@ -214,10 +289,15 @@ class TrayWatch:
 
     def report(self) -> TrayReport:
         """Say what the tray shows."""
-        shown = self._state.shown
-        frame = self._shown_frame
+        shown, frame = self._state.shown, self._shown_frame
+        fault = self._health.fault.value if self._health.fault is not None else None
+        camera = self.camera
+        if camera == "lost":
+            fault = TrayStatus.LOST.value
+        elif self._health.is_blind:
+            camera = "lost"
         if frame is None:
-            return TrayReport(shown.status, camera=self.camera, note=self.note)
+            return TrayReport(shown.status, camera=camera, note=self.note, fault=fault)
         height, width = frame.pixels.shape[:2]
         return TrayReport(
             shown.status,
@@ -225,9 +305,14 @@ class TrayWatch:
             shown.reading,
             frame.number,
             (width, height),
-            self.camera,
+            camera,
             self.note,
+            fault,
         )
+
+
+_UNDECIDED = (TrayStatus.WAITING, TrayStatus.MOVING, TrayStatus.READING)
+_BLIND = tuple(TrayStatus(fault.value) for fault in Fault if fault.is_blind)
 
 
 class KeptFrames:
@@ -265,5 +350,6 @@ def is_news(before: TrayReport, after: TrayReport) -> bool:
         or before.reading != after.reading
         or before.camera != after.camera
         or before.note != after.note
+        or before.fault != after.fault
         or before.size_wh != after.size_wh
     )

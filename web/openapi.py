@@ -66,6 +66,17 @@ SCHEMAS: Json = {
         seats=many(thing(seat=SEAT, name=TEXT, online=FLAG)),
         game=maybe(ref("Game")),
         tray=ref("Tray"),
+        faults=many(
+            thing(
+                "A part of the table that does not work.",
+                part={"type": "string", "enum": ["camera", "button"]},
+                code={
+                    "type": "string",
+                    "enum": ["lost", "dark", "blocked", "frozen", "slow"],
+                },
+                text={**TEXT, "description": "One sentence for people."},
+            )
+        ),
         announcement=maybe(ref("Announcement")),
     ),
     "Table": thing(
@@ -165,6 +176,9 @@ SCHEMAS: Json = {
                 "old",
                 "none",
                 "lost",
+                "dark",
+                "blocked",
+                "frozen",
             ],
         },
         confirmable=FLAG,

@@ -9,6 +9,7 @@ from companion.announcer import (
     Announcement,
     colour_choices,
     end_sentence,
+    fault_sentence,
     tray_sentence,
     winner_sentence,
 )
@@ -53,6 +54,10 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
         ],
         "game": _game(view, phrases, now_s) if view.table.game else None,
         "tray": _tray(view.tray, view.table.game, phrases),
+        "faults": [
+            {"part": part, "code": code, "text": fault_sentence(part, code, phrases)}
+            for part, code in view.faults
+        ],
         "announcement": _announcement(view.announcement, view, phrases),
     }
 

@@ -1,0 +1,65 @@
+"""What the table says when a part of it breaks and when it works again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from companion.engine import Phase
+from companion.ports import TrayView
+from tests.session.fakes import Stage
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Stage:
+    """Ada and Ben in a game, Ada to throw."""
+    stage = Stage(tmp_path)
+    stage.seat("Ada", "Ben")
+    assert stage.session.start() is None
+    stage.told.clear()
+    return stage
+
+
+@pytest.mark.parametrize("fault", ["lost", "dark", "blocked", "frozen", "slow"])
+def test_a_broken_camera_is_said_once_and_once_when_it_is_back(two: Stage, fault: str) -> None:
+    status = "moving" if fault == "slow" else fault
+    for frame in range(3):
+        two.session.see(TrayView(status, frame=frame, fault=fault))
+    assert [said.kind for said in two.told] == ["fault"]
+    assert two.session.view().faults == (("camera", fault),)
+    two.session.see(TrayView("waiting"))
+    two.session.see(TrayView("moving"))
+    assert [said.kind for said in two.told] == ["fault", "mended"]
+    assert two.told[-1].text == "The camera works again."
+    assert two.session.view().faults == ()
+
+
+def test_what_is_shown_large_stays_there_meanwhile(two: Stage) -> None:
+    two.roll(4, 3)
+    two.session.see(TrayView("lost", fault="lost"))
+    announcement = two.session.view().announcement
+    assert announcement is not None
+    assert announcement.headline == "7"
+
+
+def test_the_game_goes_on_by_hand_while_the_camera_is_away(two: Stage) -> None:
+    two.session.see(TrayView("blocked", fault="blocked"))
+    declined = two.session.press()
+    assert declined is not None
+    assert declined.message.startswith("Something covers the camera.")
+    two.type_roll(4, 3)
+    assert two.state.phase is Phase.ACTION1
+    assert two.game.typed
+
+
+def test_a_lost_button_is_shown_at_once(two: Stage) -> None:
+    version = two.session.view().version
+    two.session.part_is("button", "lost")
+    assert two.session.wait(version, 0.0) > version
+    two.session.part_is("button", "lost")
+    two.session.part_is("button", None)
+    assert [said.text for said in two.told] == [
+        "The button does not answer. There is one on every page.",
+        "The button works again.",
+    ]

@@ -1,0 +1,218 @@
+"""A camera that sees nothing: noticed within two seconds, said once, and taken back by itself."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE
+from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok
+from vision.health import Fault, Health, Sight, examine, sight_of
+from vision.live import LiveTray
+from vision.motion import glance
+from vision.reading import Pixels
+from vision.scene import background, default_scene, render
+from vision.watch import TrayReport
+
+FPS = 10.0
+NOTICED_WITHIN_S = 2.0
+
+
+@pytest.fixture(scope="module")
+def tray() -> Pixels:
+    scene = default_scene([(colour, 3) for colour in ALL_DICE], seed=4)
+    return small(render(scene, background(scene)))
+
+
+def small(pixels: Pixels) -> Pixels:
+    return np.asarray(cv2.resize(pixels, (320, 240), interpolation=cv2.INTER_AREA), np.uint8)
+
+
+NOISE = np.random.default_rng(5).normal(0.0, 1.0, (7, 240, 320, 3))
+"""Seven patterns in turn, since drawing one takes longer than all the rest of a frame."""
+
+
+def noisy(pixels: np.ndarray, seed: int, sigma: float = 2.0) -> Pixels:
+    return np.clip(pixels + sigma * NOISE[seed % 7], 0, 255).astype(np.uint8)
+
+
+def covered(pixels: Pixels, seed: int) -> Pixels:
+    """A finger on the lens: what light there is comes through it, reddish and without detail."""
+    height, width = pixels.shape[:2]
+    shade = np.linspace(22.0, 30.0, width)[None, :, None] * np.array([0.5, 0.6, 1.6])
+    return noisy(np.broadcast_to(shade, (height, width, 3)), seed, 4.0)
+
+
+class Rig:
+    """A live tray over a camera whose pictures can be spoiled."""
+
+    def __init__(self, tray: Pixels) -> None:
+        self.clock = FakeClock()
+        self.tray = tray
+        self.spoil: Callable[[Pixels, int], Pixels | None] | None = None
+        self.camera = ScriptedCamera(self.clock, [], fps=FPS)
+        self.camera._script = self._pictures()  # type: ignore[assignment]
+        self.camera.read = self._read  # type: ignore[method-assign]
+        self.seeds = itertools.count()
+        self.fps = FPS
+        self.reports: list[TrayReport] = []
+        self.live = LiveTray(
+            self.camera,
+            reopen=lambda: self.camera,
+            eye=ScriptedEye(ok()),
+            in_play=lambda: ALL_DICE,
+            on_report=self.reports.append,
+        )
+
+    def _pictures(self) -> Iterator[Pixels]:
+        while True:
+            seed = next(self.seeds)
+            picture = noisy(self.tray, seed)
+            yield picture if self.spoil is None else self.spoil(self.tray, seed)  # type: ignore[misc]
+
+    def _read(self):  # type: ignore[no-untyped-def]
+        from vision.reading import Frame
+
+        self.clock.sleep(1.0 / self.fps)
+        self.camera.number += 1
+        return Frame(next(self.camera._script), self.clock(), self.camera.number)  # type: ignore[call-overload]
+
+    def pass_s(self, seconds: float) -> None:
+        until_s = self.clock() + seconds
+        while self.clock() < until_s:
+            self.live.turn()
+
+    @property
+    def faults(self) -> list[str | None]:
+        told = [report.fault for report in self.reports]
+        return [fault for fault, _ in itertools.groupby(told)]
+
+
+def frozen() -> Callable[[Pixels, int], Pixels]:
+    kept: list[Pixels] = []
+
+    def same(pixels: Pixels, seed: int) -> Pixels:
+        kept.append(kept[0] if kept else noisy(pixels, seed))
+        return kept[0]
+
+    return same
+
+
+SPOILT = {
+    "dark": lambda: lambda pixels, seed: noisy(np.zeros_like(pixels), seed, 1.5),
+    "blocked": lambda: covered,
+    "frozen": frozen,
+}
+
+
+@pytest.mark.parametrize("fault", list(SPOILT))
+def test_a_blind_camera_is_noticed_said_once_and_taken_back(tray: Pixels, fault: str) -> None:
+    rig = Rig(tray)
+    rig.pass_s(2.0)
+    assert rig.reports[-1].is_confirmable
+    rig.spoil = SPOILT[fault]()
+    rig.pass_s(NOTICED_WITHIN_S - 1.0 / FPS)
+    report = rig.live.report
+    assert (report.fault, report.status.value, report.camera) == (fault, fault, "lost")
+    assert report.roll is None, "what it showed last must not be confirmed any more"
+    told = len(rig.reports)
+    rig.pass_s(6.0)
+    assert len(rig.reports) == told
+    rig.spoil = None
+    rig.pass_s(NOTICED_WITHIN_S)
+    assert rig.faults == [None, fault, None]
+    assert rig.live.report.camera == "ok"
+    assert rig.live.report.is_confirmable
+
+
+def test_a_slow_camera_is_said_and_goes_on_reading(tray: Pixels) -> None:
+    rig = Rig(tray)
+    rig.pass_s(1.0)
+    rig.fps = 2.0
+    rig.pass_s(NOTICED_WITHIN_S)
+    assert rig.faults == [None, "slow"]
+    assert rig.live.report.camera == "ok"
+    assert rig.live.report.is_confirmable
+    rig.fps = FPS
+    rig.pass_s(NOTICED_WITHIN_S)
+    assert rig.faults == [None, "slow", None]
+
+
+def test_dice_used_before_the_camera_was_covered_stay_used(tray: Pixels) -> None:
+    rig = Rig(tray)
+    rig.pass_s(1.0)
+    rig.live.confirmed()
+    rig.spoil = covered
+    rig.pass_s(3.0)
+    rig.spoil = None
+    rig.pass_s(3.0)
+    assert rig.live.report.status.value == "old"
+
+
+def test_a_sleeve_over_the_lens_is_no_news(tray: Pixels) -> None:
+    rig = Rig(tray)
+    rig.pass_s(1.0)
+    rig.spoil = covered
+    rig.pass_s(0.9)
+    rig.spoil = None
+    rig.pass_s(2.0)
+    assert rig.faults == [None]
+    assert rig.live.report.is_confirmable
+
+
+def test_drawn_pictures_without_any_noise_are_not_frozen(tray: Pixels) -> None:
+    rig = Rig(tray)
+    rig.spoil = lambda pixels, seed: pixels
+    rig.pass_s(10.0)
+    assert rig.faults == [None]
+    assert rig.live.report.is_confirmable
+
+
+def test_an_empty_tray_and_another_lamp_are_not_a_cover(tray: Pixels) -> None:
+    scene = default_scene([(colour, 3) for colour in ALL_DICE], seed=4)
+    empty = background(scene)
+    bare = small(render(default_scene([], seed=4), empty))
+    rig = Rig(tray)
+    rig.pass_s(2.0)
+    rig.tray = bare
+    rig.pass_s(3.0)
+    rig.tray = np.asarray(bare * 0.4, np.uint8)
+    rig.pass_s(3.0)
+    rig.tray = np.asarray(np.minimum(tray * 1.5, 255), np.uint8)
+    rig.pass_s(3.0)
+    assert rig.faults == [None]
+
+
+def test_its_own_exposure_does_not_uncover_a_lens(tray: Pixels) -> None:
+    rig = Rig(tray)
+    rig.pass_s(1.0)
+    rig.spoil = covered
+    rig.pass_s(2.0)
+    mean = float(tray.mean())
+    rig.spoil = lambda pixels, seed: np.clip(covered(pixels, seed) * (mean / 25.0), 0, 255).astype(
+        np.uint8
+    )
+    rig.pass_s(5.0)
+    assert rig.faults == [None, "blocked"]
+
+
+def test_no_picture_of_the_shared_set_is_called_blind(shared: Path) -> None:
+    for file in sorted((shared / "frames" / "dev").glob("*.jpg"))[::4]:
+        now = glance(cv2.imread(str(file)))
+        health = Health(level=90.0, detail=0.175)  # as bright and as busy as the set's middle
+        sight = sight_of(now, None, 0.0, moved=False, gap_s=0.1)
+        later = Sight(9.0, sight.level, sight.peak, sight.detail, False, False, 0.1)
+        assert examine(examine(health, sight), later).fault is None, file.name
+
+
+@pytest.mark.parametrize(
+    ("fault", "is_blind"),
+    [(Fault.DARK, True), (Fault.FROZEN, True), (Fault.BLOCKED, True), (Fault.SLOW, False)],
+)
+def test_only_a_slow_camera_still_sees(fault: Fault, is_blind: bool) -> None:
+    assert Health(fault=fault).is_blind is is_blind
