@@ -17,6 +17,7 @@ _COMMANDS = {
     "replay": "companion.commands.replay",
     "games": "companion.commands.games",
     "bench": "companion.commands.bench",
+    "doctor": "companion.commands.doctor",
 }
 
 
@@ -52,6 +53,13 @@ def main(args: list[str] | None = None) -> Any:
         return dice_companion.main(args, prog_name="dice-companion", standalone_mode=True)
     except CompanionError as error:
         click.echo(f"dice-companion: {error}", err=True)
+        sys.exit(1)
+    except ImportError as error:
+        click.echo(
+            f"dice-companion: a package cannot be loaded: {error}; "
+            "dice-companion doctor says what helps",
+            err=True,
+        )
         sys.exit(1)
     except BrokenPipeError:
         # The reader of our output went away (`| head`); there is nobody left to tell.

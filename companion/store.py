@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from companion.errors import StoreError
 from companion.records import Record
@@ -192,6 +192,55 @@ class SqliteStore:
     def _let_go(self) -> None:
         if self._lock is not None:
             self._lock.close()
+
+
+class Examined(NamedTuple):
+    """What is known of a log without opening it to write.
+
+    Attributes:
+        records: How many there are; None where there is no file yet.
+        trouble: What is damaged, or None.
+        in_use: Whether a table is writing it now.
+    """
+
+    records: int | None
+    trouble: str | None
+    in_use: bool
+
+
+def examine(directory: Path) -> Examined:
+    """Look at a log without changing anything.
+
+    Raises:
+        StoreError: It cannot be read at all, for want of rights.
+    """
+    path, in_use = directory / FILE_NAME, _is_locked(directory / LOCK_NAME)
+    if not path.is_file():
+        return Examined(None, None, in_use)
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+            (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            records = sum(record.kind != DAMAGED for record in _rows(db))
+            (count,) = db.execute("SELECT count(*) FROM log").fetchone()
+    except sqlite3.DatabaseError as error:
+        if not _is_damage(error):
+            raise StoreError(f"{path}: cannot be read: {error}") from error
+        return Examined(0, str(error), in_use)
+    if verdict == "ok" and records == count:
+        return Examined(records, None, in_use)
+    trouble = verdict if verdict != "ok" else f"{count - records} of {count} records"
+    return Examined(records, str(trouble), in_use)
+
+
+def _is_locked(path: Path) -> bool:
+    try:
+        with open(path, "rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _locked(path: Path) -> IO[bytes]:

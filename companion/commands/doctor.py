@@ -1,0 +1,201 @@
+"""`dice-companion doctor`: look at everything a table needs, and say what to do."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from companion.config import PIN_FACTORIES, Config, default_data_dir, load
+from companion.doctor.finding import Finding, Ran, Verdict, bad, note, ok, run
+from companion.doctor.machine import (
+    check_address,
+    check_clock,
+    check_data_dir,
+    check_games,
+    check_port,
+    check_power,
+)
+from companion.doctor.senses import check_button, check_camera, check_voice
+from companion.doctor.software import (
+    check_lgpio,
+    check_opencv_wheels,
+    check_packages,
+    check_picamera2,
+    check_python,
+)
+from companion.errors import ConfigError
+
+if TYPE_CHECKING:
+    from vision.light import PictureFault
+
+PICTURE_CURES = {
+    "dark": ("too dark to read dice", "more light on the tray, or a longer exposure"),
+    "overexposed": ("large parts are blown out", "less light, or turn the lamp off the tray"),
+    "blurred": ("blurred", "turn the lens's ring until the pips are sharp; wipe the lens"),
+}
+"""Each fault of a picture, and what to do about it."""
+
+_WARM_UP_S = 2.0
+"""So long a camera may take to find its exposure."""
+
+
+@click.command()
+@click.option("--camera", help="Look at this camera; as in play.")
+@click.option("--pins", type=click.Choice(PIN_FACTORIES), help="Look for the button here.")
+@click.option("--host", help="Address the page would be served on.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port the page would be served on.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Where games would be kept.")
+@click.option("--config", "config_path", type=click.Path(path_type=Path), help="A TOML file.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def doctor(
+    camera: str | None,
+    pins: str | None,
+    host: str | None,
+    port: int | None,
+    data_dir: Path | None,
+    config_path: Path | None,
+    as_json: bool,
+) -> None:
+    """Check all a table needs, a line each; exit 1 when no game is possible."""
+    flags: dict[str, object | None] = {
+        "camera.source": camera,
+        "panel.factory": pins,
+        "web.host": host,
+        "web.port": port,
+        "data_dir": data_dir,
+    }
+    findings = []
+    for finding in examine(config_path, flags):
+        findings.append(finding)
+        if not as_json:
+            click.echo(as_line(finding))
+            sys.stdout.flush()
+    is_possible = all(finding.verdict is not Verdict.BAD for finding in findings)
+    if as_json:
+        checks = [
+            {"name": f.name, "verdict": f.verdict.value, "text": f.text, "cure": f.cure}
+            for f in findings
+        ]
+        click.echo(json.dumps({"ok": is_possible, "checks": checks}))
+    if not is_possible:
+        sys.exit(1)
+
+
+def as_line(finding: Finding) -> str:
+    """A finding for people."""
+    line = f"{finding.verdict.value:<4}  {finding.name:<9}  {finding.text}"
+    return f"{line} -> {finding.cure}" if finding.cure else line
+
+
+def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterator[Finding]:
+    """Every check in turn, the quick ones first."""
+    yield _version()
+    config = Config(data_dir=default_data_dir(os.environ))
+    try:
+        config = load(config_path, os.environ, flags)
+        yield ok("settings", "readable")
+    except ConfigError as error:
+        yield bad("settings", str(error), "put this line right; docs/settings.md lists them all")
+    is_pi = "raspberry pi" in _model().lower()
+    yield check_python(sys.version_info[:3], platform.machine(), sys.maxsize > 2**32)
+    with tempfile.TemporaryDirectory(prefix="dice-companion-doctor-") as folder:
+
+        def run_aside(command: Sequence[str]) -> Ran:
+            return run(command, folder=folder)  # importing lgpio makes files where it is run
+
+        packages = check_packages(run_aside)
+        yield from packages
+        yield from check_opencv_wheels(_is_installed)
+        yield from check_picamera2(run_aside, is_pi)
+        yield from check_lgpio(run_aside, is_pi)
+    yield from check_data_dir(config.data_dir)
+    yield check_games(config.data_dir)
+    yield check_address(config.web.host, config.web.port)
+    yield check_port(config.web.host, config.web.port)
+    yield check_clock(
+        datetime.now().astimezone(), run(["timedatectl", "show", "-p", "NTPSynchronized"])
+    )
+    yield from check_power(run(["vcgencmd", "get_throttled"]))
+    voice = shutil.which("espeak-ng")
+    yield check_voice(config.sound.enabled, config.table.language, voice, run)
+    broken = {f.name for f in packages if f.verdict is Verdict.BAD}
+    if "gpiozero" not in broken:
+        yield check_button(
+            config.panel.factory, config.panel.pin, is_pi, lambda: _open_pins(config)
+        )
+    if broken & {"opencv", "numpy"} and config.camera.source != "none":
+        yield note("camera", "not looked at: OpenCV cannot be loaded", "see above")
+    else:
+        yield from check_camera(config.camera.source, lambda: _look(config))
+
+
+def _version() -> Finding:
+    try:
+        own = importlib.metadata.version("dice-companion")
+    except importlib.metadata.PackageNotFoundError:
+        own = "from a folder, not installed"
+    try:
+        system = platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
+    except OSError:
+        system = platform.system()
+    return ok("version", ", ".join(part for part in (own, _model(), system) if part))
+
+
+def _model() -> str:
+    try:
+        return Path("/proc/device-tree/model").read_text(encoding="utf-8").rstrip("\0\n")
+    except OSError:
+        return ""
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _open_pins(config: Config) -> None:
+    from hardware.panel import open_panel
+
+    open_panel("lgpio", config.panel.pin, lambda _gesture: None).close()
+
+
+def _look(config: Config) -> tuple[str, str, list[tuple[str, str]]]:
+    """Open the camera, let it find its exposure, and measure the picture."""
+    from vision.camera import open_camera
+    from vision.light import measure_light
+
+    asked = config.camera
+    camera = open_camera(
+        asked.source, seed=asked.seed, size_wh=(asked.width, asked.height), fps=asked.fps
+    )
+    try:
+        if camera.kind == "simulated":
+            return camera.kind, camera.description, []
+        faults: tuple[PictureFault, ...] = ()
+        began_s: float | None = None
+        for _ in range(200):
+            frame = camera.read()
+            if frame is None:
+                continue
+            began_s = frame.captured_at_s if began_s is None else began_s
+            is_live = camera.kind in ("v4l2", "pi")
+            if not is_live or frame.captured_at_s - began_s >= _WARM_UP_S:
+                faults = measure_light(frame.pixels).faults
+                break
+        return camera.kind, camera.description, [PICTURE_CURES[fault] for fault in faults]
+    finally:
+        camera.close()

@@ -1,0 +1,74 @@
+"""What a check found, in one line, and what it may ask of the machine."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """How it stands: well, worth knowing though the game can be played, or no game is possible."""
+
+    OK = "ok"
+    NOTE = "note"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the report; `cure` says what to do and is empty where all is well."""
+
+    name: str
+    verdict: Verdict
+    text: str
+    cure: str = ""
+
+
+def ok(name: str, text: str) -> Finding:
+    """All is well."""
+    return Finding(name, Verdict.OK, text)
+
+
+def note(name: str, text: str, cure: str) -> Finding:
+    """The game can be played, but less well."""
+    return Finding(name, Verdict.NOTE, text, cure)
+
+
+def bad(name: str, text: str, cure: str) -> Finding:
+    """No game is possible before this is put right."""
+    return Finding(name, Verdict.BAD, text, cure)
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """How a program ended; `status` is None when it could not be started or took too long."""
+
+    status: int | None
+    out: str = ""
+    err: str = ""
+
+
+Run = Callable[[Sequence[str]], Ran]
+"""Run a program to its end and give what it wrote."""
+
+
+def run(command: Sequence[str], *, timeout_s: float = 30.0, folder: str | None = None) -> Ran:
+    """Run a program of this machine, in `folder` where one is given."""
+    try:
+        done = subprocess.run(
+            list(command),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=timeout_s,
+            cwd=folder,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Ran(None, err=str(error))
+    return Ran(done.returncode, _text(done.stdout), _text(done.stderr))
+
+
+def _text(data: bytes) -> str:
+    return data.decode(errors="replace")

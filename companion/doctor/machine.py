@@ -1,0 +1,150 @@
+"""The machine under the table: disk, saved games, address, clock and power."""
+
+from __future__ import annotations
+
+import errno
+import ipaddress
+import json
+import os
+import shutil
+import socket
+import urllib.request
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from companion.address import reachable_host, url
+from companion.doctor.finding import Finding, Ran, bad, note, ok
+from companion.errors import StoreError
+from companion.store import examine
+
+TOO_FULL_MB, NEARLY_FULL_MB = 20, 200
+"""A long evening is under one megabyte; the rest is what SQLite and the system need to breathe."""
+
+ANSWERS_WITHIN_S = 3.0
+"""A table answers at once; another program may never."""
+
+THIS_PROJECT_BEGAN = 2025
+"""An earlier year means a clock that was never set: a Pi has no battery for it."""
+
+_SUPPLY = "use the power supply and the cable made for this Pi"
+_POWER = (
+    (0, "the Pi gets too little voltage", _SUPPLY),
+    (2, "the Pi is slowed down by heat", "give it air or a cooler"),
+    (3, "the Pi is close to its heat limit", "give it air or a cooler"),
+    (16, "the Pi got too little voltage since it was started", _SUPPLY),
+)
+"""Bits of `vcgencmd get_throttled` (Raspberry Pi documentation, "vcgencmd"), the worst first."""
+
+
+def check_data_dir(directory: Path, free_mb: float | None = None) -> list[Finding]:
+    """Whether games can be kept: the directory can be written, and the disk has room."""
+    there = next(path for path in [directory, *directory.absolute().parents] if path.exists())
+    own = f"choose another with --data-dir, or: sudo chown $USER {there}"
+    if directory.exists() and not directory.is_dir():
+        return [bad("data", f"{directory} is not a directory", "choose another with --data-dir")]
+    if not os.access(there, os.W_OK | os.X_OK):
+        return [bad("data", f"{there} cannot be written", own)]
+    if free_mb is None:
+        free_mb = shutil.disk_usage(there).free / 1e6
+    room = f"{free_mb / 1000:.1f} GB free" if free_mb >= 1000 else f"{free_mb:.0f} MB free"
+    cure = "make room: sudo apt clean, old logs, other files"
+    if free_mb < TOO_FULL_MB:
+        return [bad("data", f"{directory}: {room}", cure)]
+    if free_mb < NEARLY_FULL_MB:
+        return [note("data", f"{directory}: only {room}", cure)]
+    return [ok("data", f"{directory}, {room}")]
+
+
+def check_games(directory: Path) -> Finding:
+    """The file of saved games, looked at without changing it."""
+    try:
+        seen = examine(directory)
+    except StoreError as error:
+        return bad("games", str(error), "choose another place with --data-dir, and keep this one")
+    running = "; a table is using it now" if seen.in_use else ""
+    if seen.trouble is not None:
+        cure = "play sets it aside and takes over what can be read; copy it first to be safe"
+        return note("games", f"damaged: {seen.trouble}{running}", cure)
+    if seen.records is None:
+        return ok("games", f"none yet{running}")
+    return ok("games", f"{seen.records} records, all readable{running}")
+
+
+def check_address(host: str, port: int, reachable: str | None = None) -> Finding:
+    """Whether phones can reach the page."""
+    seen = reachable if reachable is not None else reachable_host(host)
+    page = url(seen, port)
+    try:
+        is_near = ipaddress.ip_address(seen.partition("%")[0]).is_loopback
+    except ValueError:
+        is_near = seen == "localhost"
+    if is_near:
+        cure = "join a Wi-Fi or plug in a cable; --host 0.0.0.0 when an address was chosen"
+        return note("address", f"{page} is for this machine alone", cure)
+    return ok("address", page)
+
+
+def check_port(host: str, port: int) -> Finding:
+    """Whether the page's port is free, or taken by a table of ours."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_STREAM) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind((host, port))
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            version = _table_at(reachable_host(host), port)
+            if version is not None:
+                return ok("port", f"{port}: a table runs there already (version {version})")
+            return bad("port", f"{port} is taken by another program", "choose one with --port")
+        if error.errno == errno.EACCES:
+            cure = "choose --port 8000, or: sudo sysctl net.ipv4.ip_unprivileged_port_start=80"
+            return bad("port", f"{port} needs the administrator's rights", cure)
+        return bad("port", f"{host}: {error.strerror or error}", "--host 0.0.0.0 takes any address")
+    return ok("port", f"{port} is free" if port else "any free one")
+
+
+def _table_at(host: str, port: int) -> str | None:
+    """The version of the table that answers there, or None."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with suppress(OSError, ValueError):
+        with opener.open(url(host, port) + "healthz", timeout=ANSWERS_WITHIN_S) as said:
+            answer = json.loads(said.read(10_000))
+        if isinstance(answer, dict) and {"camera", "button"} <= answer.keys():
+            return str(answer.get("version", "unknown"))
+    return None
+
+
+def check_clock(now: datetime, synchronised: Ran) -> Finding:
+    """The date that games carry.
+
+    Args:
+        synchronised: What `timedatectl show -p NTPSynchronized` said.
+    """
+    text = f"{now:%Y-%m-%d %H:%M}"
+    if now.year < THIS_PROJECT_BEGAN:
+        cure = "go online once, or: sudo date -s 'YYYY-MM-DD HH:MM'"
+        return note("clock", f"{text} was never set: games would carry a wrong date", cure)
+    if synchronised.status == 0 and synchronised.out.strip().endswith("=no"):
+        cure = "if it is wrong: sudo timedatectl set-ntp true, and go online once"
+        return note("clock", f"{text}, not set by the network", cure)
+    return ok("clock", text)
+
+
+def check_power(throttled: Ran) -> list[Finding]:
+    """What a Pi says of its power and heat; nothing elsewhere.
+
+    Args:
+        throttled: What `vcgencmd get_throttled` said, such as `throttled=0x50005`.
+    """
+    if throttled.status != 0:
+        return []
+    try:
+        bits = int(throttled.out.strip().partition("=")[2], 16)
+    except ValueError:
+        return []
+    for bit, text, cure in _POWER:
+        if bits >> bit & 1:
+            return [note("power", text, cure)]
+    return [ok("power", "enough voltage, cool enough")]

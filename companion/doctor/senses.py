@@ -1,0 +1,91 @@
+"""The table's eye, finger and voice: camera, light, button and sound."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from companion.doctor.finding import Finding, Run, note, ok
+from companion.errors import CompanionError
+
+_CAMERA_CURES = (
+    ("busy", "end what else uses it (another table?), or plug it in again"),
+    ("no sensor answers", "check the ribbon cable at both ends, then: rpicam-hello --list-cameras"),
+    ("picamera2", "sudo apt install python3-picamera2, then make pi"),
+    ("no picture came", "plug it in again, into another socket"),
+)
+_PLUG_IN = "plug it in; until then dice can be typed (--camera none)"
+
+_PIN_CURES = (
+    ("busy", "another program holds the pin: end it, or choose another with panel.pin"),
+    ("ermission", "sudo usermod -aG gpio $USER, then log in anew"),
+    ("not installed", "sudo apt install python3-lgpio, then make pi"),
+)
+
+
+def check_camera(
+    source: str, look: Callable[[], tuple[str, str, Sequence[tuple[str, str]]]]
+) -> list[Finding]:
+    """Open the camera and look at one picture.
+
+    Args:
+        source: What the settings name.
+        look: Opens the camera; gives its kind, its description, and each fault of its picture
+            with what to do about it.
+    """
+    if source == "none":
+        return [ok("camera", "none, as set: dice are typed by hand")]
+    try:
+        kind, description, faults = look()
+    except CompanionError as error:
+        text = str(error).removeprefix("camera ")
+        return [note("camera", text, _first_fit(_CAMERA_CURES, text, _PLUG_IN))]
+    if kind == "simulated":
+        if source == "simulated":
+            return [ok("camera", description)]
+        return [note("camera", description, _PLUG_IN)]
+    found = [ok("camera", description)]
+    found += [note("picture", fault, cure) for fault, cure in faults]
+    return found if faults else [*found, ok("picture", "bright and sharp enough")]
+
+
+def check_button(factory: str, pin: int, is_pi: bool, open_pins: Callable[[], None]) -> Finding:
+    """Open the button's pin and let go of it.
+
+    Args:
+        open_pins: Opens the pin for real; raises PinsUnavailable.
+    """
+    if factory in ("mock", "none"):
+        return ok("button", "on the page, as set")
+    if factory == "auto" and not is_pi:
+        return ok("button", "on the page: this machine has no pins")
+    try:
+        open_pins()
+    except CompanionError as error:
+        cure = _first_fit(_PIN_CURES, str(error), "--pins none puts the button on the page")
+        return note("button", str(error), cure)
+    return ok("button", f"GPIO{pin} can be used")
+
+
+def check_voice(enabled: bool, language: str, executable: str | None, run: Run) -> Finding:
+    """Say nothing, aloud: espeak-ng opens the sound device even at volume 0.
+
+    Args:
+        executable: Where espeak-ng is, or None.
+    """
+    if not enabled:
+        return ok("voice", "off, as set")
+    if executable is None:
+        return note("voice", "espeak-ng is not installed", "sudo apt install espeak-ng")
+    ran = run([executable, "-v", language, "-a", "0", "a"])
+    lines = [line.strip() for line in ran.err.splitlines() if line.strip()]
+    # Without a sound card espeak-ng 1.51 writes "error: ..." and still exits with 0.
+    errors = [line for line in lines if line.lower().startswith("error")]
+    if ran.status == 0 and not errors:
+        return ok("voice", f"espeak-ng speaks ({language})")
+    said = (errors or lines or ["it does not answer"])[-1]
+    cure = "plug in a loudspeaker and choose it (raspi-config, Audio); sums are on every screen too"
+    return note("voice", f"no sound: {said}", cure)
+
+
+def _first_fit(cures: Sequence[tuple[str, str]], text: str, otherwise: str) -> str:
+    return next((cure for sign, cure in cures if sign in text), otherwise)

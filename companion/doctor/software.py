@@ -1,0 +1,149 @@
+"""Python and the packages: versions, and the traps of mixing pip with apt."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable
+
+from companion.doctor.finding import Finding, Ran, Run, bad, note, ok
+
+PYTHON = (3, 11)
+
+PACKAGES = {
+    "cv2": ("opencv", (4, 6)),
+    "numpy": ("numpy", (1, 24)),
+    "flask": ("flask", (2, 2)),
+    "waitress": ("waitress", (2, 1)),
+    "gpiozero": ("gpiozero", (2, 0)),
+    "segno": ("segno", (1, 5)),
+}
+"""Module, what people call it, and the oldest version that will do (as in pyproject.toml)."""
+
+OPENCV_WHEELS = (
+    "opencv-python",
+    "opencv-python-headless",
+    "opencv-contrib-python",
+    "opencv-contrib-python-headless",
+)
+"""Distributions that all bring the one module cv2, each over the other's files."""
+
+_LOAD = """
+import importlib, importlib.metadata, json, sys
+name, dist = sys.argv[1:]
+module = importlib.import_module(name)
+version = getattr(module, "__version__", None)
+if version is None:
+    try:
+        version = importlib.metadata.version(dist)
+    except importlib.metadata.PackageNotFoundError:
+        version = ""
+print(json.dumps({"version": str(version), "file": str(module.__file__), "has": dir(module)}))
+"""
+
+_CURES = (
+    ("libGL.so.1", "sudo apt install libgl1, or use opencv-python-headless instead"),
+    ("libgthread-2.0", "sudo apt install libglib2.0-0"),
+    ("libglib", "sudo apt install libglib2.0-0"),
+    ("numpy.dtype size changed", "a NumPy from pip hides apt's: rm -r .venv, then make pi"),
+    (
+        "multiarray",
+        "it was built for another NumPy: rm -r .venv, then make play (on a Pi: make pi)",
+    ),
+    ("compiled using NumPy", "it was built for another NumPy: rm -r .venv, then make pi"),
+    ("No module named 'lgpio'", "sudo apt install python3-lgpio, then make pi"),
+    ("No module named 'picamera2'", "sudo apt install python3-picamera2, then make pi"),
+    ("No module named", "make play installs what is missing"),
+)
+"""What a failing import says, and what helps; the first that fits."""
+
+
+def check_python(version: tuple[int, ...], machine: str, is_64_bit: bool) -> Finding:
+    """The interpreter; 32-bit systems have no OpenCV wheels."""
+    text = f"{'.'.join(str(part) for part in version[:3])}, {machine}"
+    if version[:2] < PYTHON:
+        return bad("python", text, "Python 3.11 or newer is needed: install it, then make play")
+    if not is_64_bit:
+        cure = "the 64-bit system is advised; here only apt's python3-opencv will do"
+        return note("python", f"{text}, 32-bit", cure)
+    return ok("python", text)
+
+
+def check_packages(run: Run) -> list[Finding]:
+    """Load every package in a process of its own, so that one that crashes is only reported."""
+    return [_package(run, module, *about) for module, about in PACKAGES.items()]
+
+
+def _package(run: Run, module: str, name: str, oldest: tuple[int, int]) -> Finding:
+    loaded = load(run, module, name)
+    if isinstance(loaded, str):
+        return bad(name, f"cannot be loaded: {loaded}", _cure(loaded))
+    version = str(loaded["version"])
+    if _numbers(version) < oldest:
+        wanted = ".".join(str(part) for part in oldest)
+        return note(name, f"{version} is older than {wanted}", "rm -r .venv, then make play")
+    return ok(name, version)
+
+
+def check_opencv_wheels(installed: Callable[[str], bool]) -> list[Finding]:
+    """Two wheels of OpenCV write over each other's files."""
+    found = [name for name in OPENCV_WHEELS if installed(name)]
+    if len(found) < 2:
+        return []
+    cure = f"keep one: pip uninstall {' '.join(found)}, then pip install opencv-python"
+    return [note("opencv", f"{' and '.join(found)} are both installed", cure)]
+
+
+def check_picamera2(run: Run, is_pi: bool) -> list[Finding]:
+    """On a Pi, picamera2 from apt and a NumPy it was built for."""
+    loaded = load(run, "picamera2", "picamera2")
+    if isinstance(loaded, str):
+        if not is_pi:
+            return []
+        text = f"cannot be loaded: {loaded}"
+        return [note("picamera2", f"{text}; a webcam works without", _cure(loaded))]
+    if "dist-packages" not in str(loaded["file"]):
+        cure = "pip uninstall picamera2; sudo apt install python3-picamera2, then make pi"
+        return [note("picamera2", f"is not apt's ({loaded['file']})", cure)]
+    return [ok("picamera2", str(loaded["version"]) or "from apt")]
+
+
+def check_lgpio(run: Run, is_pi: bool) -> list[Finding]:
+    """On a Pi, a whole lgpio: pip on Python 3.13 installs an empty one of 2020 (0.0.0.2)."""
+    loaded = load(run, "lgpio", "lgpio")
+    if isinstance(loaded, str):
+        if not is_pi:
+            return []
+        text = f"cannot be loaded: {loaded}; the page has a button"
+        return [note("lgpio", text, _cure(loaded))]
+    has = loaded["has"]
+    if not isinstance(has, Iterable) or "SET_BIAS_DISABLE" not in has:
+        text = f"{loaded['version']} is a placeholder without functions"
+        return [note("lgpio", text, "pip uninstall lgpio; sudo apt install python3-lgpio, make pi")]
+    return [ok("lgpio", str(loaded["version"]))]
+
+
+def load(run: Run, module: str, distribution: str) -> dict[str, object] | str:
+    """Version, file and names of a module as a fresh interpreter loads it, or what went wrong."""
+    ran = run([sys.executable, "-c", _LOAD, module, distribution])
+    try:
+        answer = json.loads(ran.out.splitlines()[-1]) if ran.status == 0 else None
+    except (IndexError, ValueError):
+        answer = None
+    return answer if isinstance(answer, dict) else _last_words(ran)
+
+
+def _last_words(ran: Ran) -> str:
+    if ran.status is not None and ran.status < 0:
+        return f"it crashes (signal {-ran.status})"
+    lines = [line.strip() for line in ran.err.splitlines() if line.strip()]
+    return lines[-1].partition("Error: ")[2] or lines[-1] if lines else "it says nothing"
+
+
+def _cure(trouble: str) -> str:
+    return next((cure for sign, cure in _CURES if sign in trouble), "rm -r .venv, then make play")
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    parts = version.split(".")[:2]
+    return tuple(int(part) if part.isdecimal() else 0 for part in parts)

@@ -1,0 +1,189 @@
+"""Disk, saved games, address, clock and power: real files and sockets, faults put in."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+
+from companion.doctor import machine
+from companion.doctor.finding import Ran, Verdict
+from companion.doctor.machine import (
+    check_address,
+    check_clock,
+    check_data_dir,
+    check_games,
+    check_port,
+    check_power,
+)
+from companion.records import Record
+from companion.store import FILE_NAME, LOCK_NAME, SqliteStore
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A data directory with three records."""
+    store = SqliteStore(tmp_path)
+    store.append(tuple(Record(n, "note", {"text": "x" * 3000}, "") for n in (1, 2, 3)))
+    store.close()
+    return tmp_path
+
+
+class TestData:
+    def test_a_directory_still_to_be_made(self, tmp_path: Path) -> None:
+        directory = tmp_path / "a" / "b"
+        assert [f.verdict for f in check_data_dir(directory)] == [Verdict.OK]
+        assert not directory.exists()
+
+    @pytest.mark.parametrize(
+        ("free_mb", "verdict"), [(3, Verdict.BAD), (100, Verdict.NOTE), (900, Verdict.OK)]
+    )
+    def test_room(self, tmp_path: Path, free_mb: float, verdict: Verdict) -> None:
+        (finding,) = check_data_dir(tmp_path, free_mb)
+        assert finding.verdict is verdict
+        assert f"{free_mb:.0f} MB free" in finding.text
+
+    def test_a_file_in_its_place(self, tmp_path: Path) -> None:
+        (tmp_path / "data").write_text("")
+        assert check_data_dir(tmp_path / "data")[0].verdict is Verdict.BAD
+
+    def test_a_place_that_cannot_be_written(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(os, "access", lambda *_: False)  # the tests may run as root
+        (finding,) = check_data_dir(tmp_path / "data")
+        assert finding.verdict is Verdict.BAD
+        assert f"sudo chown $USER {tmp_path}" in finding.cure
+
+
+class TestGames:
+    def test_none_yet(self, tmp_path: Path) -> None:
+        assert check_games(tmp_path).text == "none yet"
+        assert list(tmp_path.iterdir()) == []
+
+    def test_all_readable(self, kept: Path) -> None:
+        assert check_games(kept).text == "3 records, all readable"
+
+    def test_a_running_table_is_seen_and_not_disturbed(self, kept: Path) -> None:
+        with open(kept / LOCK_NAME, "ab") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            assert check_games(kept).text == "3 records, all readable; a table is using it now"
+        SqliteStore(kept).close()
+
+    def test_a_damaged_file_is_left_as_it_is(self, kept: Path) -> None:
+        path = kept / FILE_NAME
+        data = bytearray(path.read_bytes())
+        data[100:3000] = b"\xa5" * 2900
+        path.write_bytes(data)
+        finding = check_games(kept)
+        assert finding.verdict is Verdict.NOTE
+        assert finding.text.startswith("damaged: ")
+        assert path.read_bytes() == data
+
+
+class TestAddress:
+    def test_a_machine_without_a_network(self) -> None:
+        finding = check_address("0.0.0.0", 8000, "127.0.0.1")
+        assert finding.verdict is Verdict.NOTE
+        assert "http://127.0.0.1:8000/ is for this machine alone" in finding.text
+
+    def test_an_address_phones_can_open(self) -> None:
+        assert check_address("0.0.0.0", 8000, "192.168.1.7").text == "http://192.168.1.7:8000/"
+
+    def test_a_chosen_loopback(self) -> None:
+        assert check_address("localhost", 8000).verdict is Verdict.NOTE
+
+
+class Health(BaseHTTPRequestHandler):
+    """Answers as a table does."""
+
+    answer: ClassVar[object] = {"status": "ok", "version": "9.9", "camera": "ok", "button": "ok"}
+
+    def do_GET(self) -> None:
+        data = json.dumps(self.answer).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+        thread.start()
+        yield server.server_port
+        server.shutdown()
+        thread.join()
+
+
+class TestPort:
+    def test_free(self) -> None:
+        assert check_port("127.0.0.1", 0).verdict is Verdict.OK
+
+    def test_a_table_runs_there_already(self) -> None:
+        with serving(Health) as port:
+            finding = check_port("127.0.0.1", port)
+        assert finding.verdict is Verdict.OK
+        assert "a table runs there already (version 9.9)" in finding.text
+
+    def test_another_program_has_it(self) -> None:
+        class Other(Health):
+            answer: ClassVar[object] = ["hello"]
+
+        with serving(Other) as port:
+            finding = check_port("127.0.0.1", port)
+        assert finding.verdict is Verdict.BAD
+        assert finding.cure == "choose one with --port"
+
+    def test_a_silent_program_has_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(machine, "ANSWERS_WITHIN_S", 0.05)
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            assert check_port("127.0.0.1", taken.getsockname()[1]).verdict is Verdict.BAD
+
+    def test_an_address_that_is_not_ours(self) -> None:
+        finding = check_port("203.0.113.9", 8000)
+        assert finding.verdict is Verdict.BAD
+        assert "--host" in finding.cure
+
+
+@pytest.mark.parametrize(
+    ("year", "synchronised", "verdict"),
+    [
+        (1970, Ran(None), Verdict.NOTE),
+        (2026, Ran(0, "NTPSynchronized=no\n"), Verdict.NOTE),
+        (2026, Ran(0, "NTPSynchronized=yes\n"), Verdict.OK),
+        (2026, Ran(None), Verdict.OK),
+    ],
+)
+def test_clock(year: int, synchronised: Ran, verdict: Verdict) -> None:
+    assert check_clock(datetime(year, 1, 1, 12, tzinfo=UTC), synchronised).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("said", "texts"),
+    [
+        (Ran(None), []),
+        (Ran(255, "", "VCHI initialization failed"), []),
+        (Ran(0, "nonsense"), []),
+        (Ran(0, "throttled=0x0\n"), ["enough voltage, cool enough"]),
+        (Ran(0, "throttled=0x50005\n"), ["the Pi gets too little voltage"]),
+        (Ran(0, "throttled=0x50000\n"), ["the Pi got too little voltage since it was started"]),
+        (Ran(0, "throttled=0xe0008\n"), ["the Pi is close to its heat limit"]),
+    ],
+)
+def test_power(said: Ran, texts: list[str]) -> None:
+    assert [finding.text for finding in check_power(said)] == texts

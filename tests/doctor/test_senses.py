@@ -1,0 +1,142 @@
+"""Camera, light, button and voice: real parts where there are some, faults put in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from gpiozero.pins.mock import MockFactory
+
+from companion.doctor.finding import Ran, Verdict, run
+from companion.doctor.senses import check_button, check_camera, check_voice
+from companion.errors import CameraUnavailable, PinsUnavailable
+from hardware.panel import open_panel
+from vision.camera import open_camera
+
+Look = tuple[str, str, list[tuple[str, str]]]
+
+
+def raising(error: Exception) -> Callable[[], Look]:
+    def look() -> Look:
+        raise error
+
+    return look
+
+
+def none_to_look_at() -> Look:
+    raise AssertionError("nobody asked for a camera")
+
+
+class TestCamera:
+    def test_none_is_as_set(self) -> None:
+        (finding,) = check_camera("none", none_to_look_at)
+        assert finding.verdict is Verdict.OK
+
+    @pytest.mark.parametrize(
+        ("error", "cure"),
+        [
+            ("camera '/dev/video0': cannot be opened (busy, or not a camera)", "end what else"),
+            ("camera 'pi': expected a Pi camera, no sensor answers", "ribbon cable"),
+            ("camera 'pi': expected picamera2 (apt install python3-picamera2): x", "apt install"),
+            ("camera '/dev/video0': opened, but no picture came", "plug it in again"),
+            ("camera '/dev/video9': expected a video device, there is none", "--camera none"),
+        ],
+    )
+    def test_what_helps_fits_the_trouble(self, error: str, cure: str) -> None:
+        (finding,) = check_camera("auto", raising(CameraUnavailable(error)))
+        assert finding.verdict is Verdict.NOTE
+        assert cure in finding.cure
+
+    def test_a_device_that_is_not_there(self) -> None:
+        def look() -> Look:
+            camera = open_camera("/dev/video63")
+            return camera.kind, camera.description, []
+
+        (finding,) = check_camera("/dev/video63", look)
+        assert finding.verdict is Verdict.NOTE
+        assert "there is none" in finding.text
+
+    def test_a_fallback_to_the_simulated_tray_is_worth_a_word(self) -> None:
+        def look() -> Look:
+            return "simulated", "simulated tray (no camera found)", []
+
+        assert check_camera("auto", look)[0].verdict is Verdict.NOTE
+        assert check_camera("simulated", look)[0].verdict is Verdict.OK
+
+    def test_faults_of_the_picture_are_lines_of_their_own(self) -> None:
+        found = check_camera("0", lambda: ("v4l2", "camera X", [("blurred", "turn the lens")]))
+        assert [(f.name, f.verdict) for f in found] == [
+            ("camera", Verdict.OK),
+            ("picture", Verdict.NOTE),
+        ]
+        assert [f.text for f in check_camera("0", lambda: ("v4l2", "camera X", []))] == [
+            "camera X",
+            "bright and sharp enough",
+        ]
+
+
+class TestButton:
+    def test_not_looked_for_where_there_are_no_pins(self) -> None:
+        def open_pins() -> None:
+            raise AssertionError("there are no pins to open")
+
+        assert check_button("none", 17, True, open_pins).verdict is Verdict.OK
+        assert check_button("auto", 17, False, open_pins).verdict is Verdict.OK
+
+    def test_a_pin_somebody_else_holds(self) -> None:
+        factory = MockFactory()
+
+        def open_pins() -> None:
+            open_panel("lgpio", 17, lambda _: None, pin_factory=factory).close()
+
+        assert check_button("lgpio", 17, True, open_pins).text == "GPIO17 can be used"
+        with open_panel("lgpio", 17, lambda _: None, pin_factory=factory):
+            finding = check_button("lgpio", 17, True, open_pins)
+        assert finding.verdict is Verdict.NOTE
+        assert "GPIO17" in finding.text
+
+    @pytest.mark.parametrize(
+        ("text", "cure"),
+        [
+            ("lgpio pins: cannot open GPIO17: 'GPIO busy'", "another program holds the pin"),
+            ("lgpio pins: cannot open GPIO17: Permission denied", "usermod -aG gpio"),
+            ("lgpio pins: cannot open GPIO17: lgpio is not installed", "apt install"),
+            ("lgpio pins: cannot open GPIO17: can not open gpiochip", "--pins none"),
+        ],
+    )
+    def test_what_helps_fits_the_trouble(self, text: str, cure: str) -> None:
+        def open_pins() -> None:
+            raise PinsUnavailable(text)
+
+        assert cure in check_button("auto", 17, True, open_pins).cure
+
+
+class TestVoice:
+    def test_off_as_set(self) -> None:
+        assert check_voice(False, "en", None, run).verdict is Verdict.OK
+
+    def test_not_installed(self) -> None:
+        assert check_voice(True, "en", None, run).cure == "sudo apt install espeak-ng"
+
+    @pytest.mark.parametrize(
+        ("status", "err", "verdict"),
+        [
+            (0, "", Verdict.OK),
+            (0, "ALSA lib pcm.c: odd\n", Verdict.OK),
+            (0, "ALSA lib pcm.c: odd\nerror: No such file or directory\n", Verdict.NOTE),
+            (1, "espeak: cannot\n", Verdict.NOTE),
+            (None, "timed out", Verdict.NOTE),
+        ],
+    )
+    def test_by_what_the_program_says(
+        self, tmp_path: Path, status: int | None, err: str, verdict: Verdict
+    ) -> None:
+        asked: list[list[str]] = []
+
+        def answer(command: object) -> Ran:
+            asked.append(list(command))  # type: ignore[call-overload]
+            return Ran(status, "", err)
+
+        assert check_voice(True, "de", "/usr/bin/espeak-ng", answer).verdict is verdict
+        assert asked == [["/usr/bin/espeak-ng", "-v", "de", "-a", "0", "a"]]

@@ -1,0 +1,135 @@
+"""Each trap of NOTES on packages, as a fresh interpreter meets it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from companion.doctor.finding import Ran, Run, Verdict, run
+from companion.doctor.software import (
+    check_lgpio,
+    check_opencv_wheels,
+    check_packages,
+    check_picamera2,
+    check_python,
+)
+
+
+def with_module(folder: Path, name: str, source: str) -> Run:
+    """Run interpreters that find this module before any other of its name."""
+    (folder / f"{name}.py").write_text(source)
+    environ = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def run_with(command: Sequence[str]) -> Ran:
+        done = subprocess.run(command, capture_output=True, text=True, env=environ, check=False)
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+    return run_with
+
+
+@pytest.mark.parametrize(
+    ("source", "text", "cure"),
+    [
+        pytest.param(
+            "raise ImportError('libGL.so.1: cannot open shared object file')",
+            "libGL.so.1",
+            "apt install libgl1",
+            id="OpenCV without libGL",
+        ),
+        pytest.param(
+            "raise ImportError('libgthread-2.0.so.0: cannot open shared object file')",
+            "libgthread",
+            "libglib2.0-0",
+            id="OpenCV without GLib",
+        ),
+        pytest.param(
+            "raise ValueError('numpy.dtype size changed, may indicate binary incompatibility')",
+            "numpy.dtype size changed",
+            "make pi",
+            id="built for another NumPy",
+        ),
+        pytest.param("import os; os.abort()", "crashes (signal 6)", "make play", id="crashes"),
+        pytest.param("import sys; sys.exit(3)", "says nothing", "make play", id="exits"),
+    ],
+)
+def test_a_package_that_cannot_be_loaded(tmp_path: Path, source: str, text: str, cure: str) -> None:
+    found = {f.name: f for f in check_packages(with_module(tmp_path, "cv2", source))}
+    assert found["opencv"].verdict is Verdict.BAD
+    assert text in found["opencv"].text
+    assert cure in found["opencv"].cure
+    assert found["segno"].verdict is Verdict.OK
+
+
+def test_an_old_package_is_named_with_what_is_wanted(tmp_path: Path) -> None:
+    found = check_packages(with_module(tmp_path, "cv2", "__version__ = '4.5.1'"))
+    assert found[0].verdict is Verdict.NOTE
+    assert found[0].text == "4.5.1 is older than 4.6"
+
+
+def test_the_packages_of_this_machine_are_well() -> None:
+    assert {f.verdict for f in check_packages(run)} == {Verdict.OK}
+
+
+def test_two_wheels_of_opencv_are_told_apart_from_one() -> None:
+    assert check_opencv_wheels({"opencv-python"}.__contains__) == []
+    both = {"opencv-python", "opencv-python-headless"}
+    (finding,) = check_opencv_wheels(both.__contains__)
+    assert "pip uninstall opencv-python opencv-python-headless" in finding.cure
+
+
+def test_the_empty_lgpio_of_2020_is_found_out(tmp_path: Path) -> None:
+    (finding,) = check_lgpio(with_module(tmp_path, "lgpio", "__version__ = '0.0.0.2'"), True)
+    assert finding.verdict is Verdict.NOTE
+    assert "placeholder" in finding.text
+    assert "python3-lgpio" in finding.cure
+
+
+def test_a_whole_lgpio_is_fine(tmp_path: Path) -> None:
+    source = "__version__ = '0.2.2.0'\nSET_BIAS_DISABLE = 128"
+    (finding,) = check_lgpio(with_module(tmp_path, "lgpio", source), True)
+    assert (finding.verdict, finding.text) == (Verdict.OK, "0.2.2.0")
+
+
+def test_picamera2_that_does_not_fit_numpy(tmp_path: Path) -> None:
+    source = "raise ValueError('numpy.dtype size changed, expected 96')"
+    (finding,) = check_picamera2(with_module(tmp_path, "picamera2", source), True)
+    assert "a NumPy from pip hides apt's" in finding.cure
+
+
+def test_picamera2_from_pip_is_named(tmp_path: Path) -> None:
+    (finding,) = check_picamera2(with_module(tmp_path, "picamera2", ""), True)
+    assert finding.verdict is Verdict.NOTE
+    assert "apt install python3-picamera2" in finding.cure
+
+
+def test_without_a_pi_its_parts_are_not_missed() -> None:
+    missing = "ModuleNotFoundError: No module named 'lgpio'"
+    gone = Ran(1, "", missing)
+    assert check_lgpio(lambda _: gone, False) == []
+    assert check_picamera2(lambda _: gone, False) == []
+    (finding,) = check_lgpio(lambda _: gone, True)
+    assert finding.cure == "sudo apt install python3-lgpio, then make pi"
+
+
+@pytest.mark.parametrize(
+    ("version", "is_64_bit", "verdict"),
+    [
+        ((3, 10, 2), True, Verdict.BAD),
+        ((3, 11, 2), False, Verdict.NOTE),
+        ((3, 13, 0), True, Verdict.OK),
+    ],
+)
+def test_python(version: tuple[int, ...], is_64_bit: bool, verdict: Verdict) -> None:
+    assert check_python(version, "aarch64", is_64_bit).verdict is verdict
+
+
+def test_a_program_that_is_not_there_or_hangs_is_only_reported() -> None:
+    assert run(["no-such-program-anywhere"]).status is None
+    assert run([sys.executable, "-c", "input()"], timeout_s=20).status == 1  # nobody types
+    hangs = "import threading; threading.Event().wait()"
+    assert run([sys.executable, "-c", hangs], timeout_s=0.3).status is None

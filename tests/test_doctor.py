@@ -1,0 +1,63 @@
+"""`dice-companion doctor` from the outside."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from companion.cli import dice_companion
+from tests.conftest import ROOT
+
+
+def doctor(*args: str) -> tuple[int, str]:
+    result = CliRunner().invoke(dice_companion, ["doctor", *args])
+    assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+    return result.exit_code, result.stdout
+
+
+def test_a_machine_without_camera_and_pins_can_play(tmp_path: Path) -> None:
+    status, out = doctor("--data-dir", str(tmp_path), "--port", "0", "--json")
+    report = json.loads(out)
+    assert (status, report["ok"]) == (0, True)
+    by_name = {check["name"]: check for check in report["checks"]}
+    assert by_name.keys() >= {"version", "opencv", "data", "games", "clock", "voice", "camera"}
+    for check in report["checks"]:
+        assert check["verdict"] in ("ok", "note")
+        assert bool(check["cure"]) is (check["verdict"] != "ok"), check
+
+
+def test_what_makes_play_impossible_is_said_with_its_cure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+    config = tmp_path / "config.toml"
+    config.write_text("[web]\nprot = 1\n")
+    status, out = doctor("--config", str(config), "--camera", "none")
+    assert status == 1
+    (line,) = [line for line in out.splitlines() if line.startswith("bad ")]
+    assert "did you mean 'port'" in line
+    assert " -> put this line right" in line
+
+
+def test_a_package_that_cannot_be_loaded_is_one_line_that_names_the_doctor(tmp_path: Path) -> None:
+    (tmp_path / "cv2.py").write_text("raise ImportError('libGL.so.1: cannot open shared object')")
+    done = subprocess.run(
+        [sys.executable, "-m", "companion", "play", "--data-dir", str(tmp_path), "--port", "0"],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(tmp_path), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr.splitlines() == [
+        "dice-companion: a package cannot be loaded: libGL.so.1: cannot open shared object; "
+        "dice-companion doctor says what helps"
+    ]
