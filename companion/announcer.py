@@ -1,4 +1,4 @@
-"""Facts, refusals and doubts as sentences: pure, in the words of the catalogue."""
+"""Facts, refusals and doubts as lines of the catalogue: pure, and in no language yet."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from companion.engine import (
     WouldClose,
 )
 from companion.engine.sums import Group, offer_of
-from companion.phrases import Phrases
+from companion.phrases import Line, Phrases, Term, Word, all_of, line, one_of
 
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """One thing the table is told: `headline` is shown huge, `text` is shown and said."""
+    """One thing the table is told: `headline` is shown huge, `lines` are shown and said."""
 
     kind: str
-    headline: str
-    text: str
+    headline: Line
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,64 +41,83 @@ class Doubt:
     colour: str | None = None
 
 
-def capital(text: str) -> str:
-    """The text with its first letter large."""
-    return text[:1].upper() + text[1:]
+def die_term(colour: str) -> Term:
+    """A die, by its colour."""
+    return Term(f"die.{colour}")
+
+
+def row_term(name: str) -> Term:
+    """A row, by the name the plan gives it."""
+    return Term(f"row.{name}")
 
 
 def announce_step(
-    before: GameState,
-    after: GameState,
-    facts: Sequence[Fact],
-    phrases: Phrases,
-    names: Sequence[str],
+    before: GameState, after: GameState, facts: Sequence[Fact], names: Sequence[str]
 ) -> Announcement | None:
     """What everybody must hear of a step of one game, or None where that is nothing."""
     if after.phase is Phase.ACTION1 and before.phase is Phase.ROLL:
-        return announce_roll(after, phrases, names)
+        return announce_roll(after, names)
     if before.action and after.action and before.roll != after.roll:
-        return announce_correction(after, facts, phrases, names)
-    return announce_facts(before, after, facts, phrases, names)
+        return announce_correction(after, facts, names)
+    return announce_facts(before, after, facts, names)
 
 
-def announce_turn(name: str, phrases: Phrases) -> Announcement:
+def announce_turn(name: str) -> Announcement:
     """Who throws."""
-    headline = phrases.say("fact.turn.headline", name=name)
-    return Announcement("turn", headline, phrases.say("fact.turn", name=name))
+    return Announcement(
+        "turn", line("fact.turn.headline", name=name), (line("fact.turn", name=name),)
+    )
 
 
-def announce_roll(state: GameState, phrases: Phrases, names: Sequence[str]) -> Announcement:
+def announce_refusal(*lines: Line) -> Announcement:
+    """Why the button did nothing."""
+    return Announcement("refused", line("press.refused.headline"), lines)
+
+
+def announce_undone() -> Announcement:
+    """The last step was taken back."""
+    return Announcement("undone", line("fact.undone"), (line("fact.undone"),))
+
+
+def announce_roll(state: GameState, names: Sequence[str]) -> Announcement:
     """The white sum for all, and the coloured boxes open to the active player."""
     assert state.roll is not None
     total = state.roll.white_sum
-    boxes = colour_choices(state, phrases)
-    name = names[state.active]
+    lines = (line("roll.white", sum=total), _extra(state, names))
+    return Announcement("roll", line("roll.headline", sum=total), lines)
+
+
+def _extra(state: GameState, names: Sequence[str]) -> Line:
+    """What the active player may do with a coloured die."""
+    name, offer = names[state.active], offer_of(state)
+    boxes = [] if offer is None else [_group(group) for group in offer.by_colour]
     if boxes:
-        extra = phrases.say("roll.extra", name=name, boxes=phrases.one_of(boxes))
-    else:
-        extra = phrases.say("roll.no_extra", name=name)
-    text = f"{phrases.say('roll.white', sum=total)} {extra}"
-    return Announcement("roll", phrases.say("roll.headline", sum=total), text)
+        return line("roll.extra", name=name, boxes=one_of(boxes))
+    return line("roll.no_extra", name=name)
 
 
 def announce_correction(
-    state: GameState, facts: Iterable[Fact], phrases: Phrases, names: Sequence[str]
+    state: GameState, facts: Iterable[Fact], names: Sequence[str]
 ) -> Announcement:
     """The right roll, and whose answers it sends back: nothing changes silently."""
     assert state.roll is not None
     total = state.roll.white_sum
-    parts = [phrases.say("fact.corrected", sum=total)]
+    lines = [line("fact.corrected", sum=total)]
     for fact in facts:
         if isinstance(fact, AnswerReturned):
-            what = {"name": names[fact.player], "box": _box_name(state, fact.box, phrases)}
-            parts.append(phrases.say("fact.answer_returned", **what))
-    return Announcement("corrected", phrases.say("roll.headline", sum=total), " ".join(parts))
+            box = _box(state, fact.box)
+            lines.append(line("fact.answer_returned", name=names[fact.player], box=box))
+    return Announcement("corrected", line("roll.headline", sum=total), tuple(lines))
 
 
-def _box_name(state: GameState, token: str, phrases: Phrases) -> str:
+def _box(state: GameState, token: str) -> Line:
     bit = state.plan.bits[token]
     row = state.plan.rows[state.plan.row_of(bit)]
-    return f"{phrases.row(row.name)} {state.plan.box_of(bit).number}"
+    return line("box", row=row_term(row.name), number=state.plan.box_of(bit).number)
+
+
+def _group(group: Group) -> Line:
+    return line("box", row=row_term(group.row), number=one_of(group.numbers))
 
 
 def colour_choices(state: GameState, phrases: Phrases) -> list[str]:
@@ -109,125 +128,116 @@ def colour_choices(state: GameState, phrases: Phrases) -> list[str]:
 
 def said_groups(groups: Iterable[Group], phrases: Phrases) -> list[str]:
     """Boxes as they are said, a text for each row."""
-    return [
-        f"{phrases.row(group.row)} {phrases.one_of([str(n) for n in group.numbers])}"
-        for group in groups
-    ]
+    return [phrases.tell(_group(group)) for group in groups]
 
 
 def announce_facts(
-    before: GameState,
-    after: GameState,
-    facts: Iterable[Fact],
-    phrases: Phrases,
-    names: Sequence[str],
+    before: GameState, after: GameState, facts: Iterable[Fact], names: Sequence[str]
 ) -> Announcement | None:
     """What everybody must hear of a step, or None when nothing happened that they must."""
-    parts: list[tuple[str, str, str]] = []
+    parts: list[tuple[str, Line, tuple[Line, ...]]] = []
     for fact in facts:
         match fact:
-            case WouldClose(player, row):
-                what = {"name": names[player], "row": _row_name(after, row, phrases)}
-                headline = phrases.say("fact.would_close.headline", **what)
-                parts.append(("closing", headline, phrases.say("fact.would_close", **what)))
-            case ClosingTakenBack(player, row):
-                what = {"name": names[player], "row": _row_name(after, row, phrases)}
-                text = phrases.say("fact.closing_taken_back", **what)
-                parts.append(("closing", text, text))
-            case RowClosed(row, die, players):
-                name = capital(_row_name(after, row, phrases))
-                by = phrases.all_of([names[p] for p in players])
-                headline = phrases.say("fact.row_closed.headline", row=name)
-                text = phrases.say(
-                    "fact.row_closed", row=name, names=by, die=phrases.colour(die.value)
-                )
-                parts.append(("closed", headline, text))
+            case WouldClose(player, key):
+                row, name = _row_term(after, key), names[player]
+                headline = line("fact.would_close.headline", name=name, row=row)
+                parts.append(("closing", headline, (line("fact.would_close", name=name, row=row),)))
+            case ClosingTakenBack(player, key):
+                row = _row_term(after, key)
+                text = line("fact.closing_taken_back", name=names[player], row=row)
+                parts.append(("closing", text, (text,)))
+            case RowClosed(key, die, players):
+                row, by = _row_term(after, key), all_of([names[p] for p in players])
+                closed = line("fact.row_closed", row=row, names=by)
+                take_out = line("fact.take_out", die=die_term(die.value))
+                headline = line("fact.row_closed.headline", row=row)
+                parts.append(("closed", headline, (closed, take_out)))
             case MissTaken(player, count):
-                headline = phrases.say("fact.miss.headline", name=names[player])
-                text = phrases.say("fact.miss", name=names[player], count=count)
-                parts.append(("miss", headline, text))
+                headline = line("fact.miss.headline", name=names[player])
+                text = line("fact.miss", name=names[player], count=count)
+                parts.append(("miss", headline, (text,)))
     if after.phase is Phase.OVER and before.phase is not Phase.OVER:
-        texts = [text for _, _, text in parts] + [end_sentence(after, phrases, names)]
-        texts.append(winner_sentence(after, phrases, names))
-        return Announcement("over", phrases.say("end.headline"), " ".join(texts))
+        told = [each for _, _, lines in parts for each in lines]
+        told += [end_line(after, names), winner_line(after, names)]
+        return Announcement("over", line("end.headline"), tuple(told))
     if before.turn != after.turn:
-        turn = announce_turn(names[after.active], phrases)
-        parts.append((turn.kind, turn.headline, turn.text))
+        turn = announce_turn(names[after.active])
+        parts.append((turn.kind, turn.headline, turn.lines))
     if not parts:
         return None
     kind, headline, _ = parts[0]
-    return Announcement(kind, headline, " ".join(text for _, _, text in parts))
+    return Announcement(kind, headline, tuple(each for _, _, lines in parts for each in lines))
 
 
-def end_sentence(state: GameState, phrases: Phrases, names: Sequence[str]) -> str:
+def end_line(state: GameState, names: Sequence[str]) -> Line:
     """Why the game is over."""
     active = names[state.active]
     if state.end is End.MISSES:
-        return phrases.say("end.misses", name=active)
+        return line("end.misses", name=active)
     if state.end is End.ENDED_EARLY:
-        return phrases.say("end.ended_early")
+        return line("end.ended_early")
     in_action1 = bool(state.closed) and state.closed[-1].action == 1
     if in_action1 and not state.marked and HouseRule.FINISH_TURN not in state.setup.house:
-        return phrases.say("end.locks.no_miss", name=active)
-    return phrases.say("end.locks")
+        return line("end.locks.no_miss", name=active)
+    return line("end.locks")
 
 
-def winner_sentence(state: GameState, phrases: Phrases, names: Sequence[str]) -> str:
+def winner_line(state: GameState, names: Sequence[str]) -> Line:
     """Who won, shared victory included (E22)."""
     winners = [player for rank, player in state.ranking if rank == 1]
     key = "end.winner" if len(winners) == 1 else "end.winners"
-    joined = phrases.all_of([names[p] for p in winners])
-    return phrases.say(key, names=joined, total=state.total(winners[0]))
+    joined = all_of([names[p] for p in winners])
+    return line(key, names=joined, count=state.total(winners[0]))
 
 
-def _row_name(state: GameState, key: str, phrases: Phrases) -> str:
-    return phrases.row(state.plan.rows[state.plan.index[key]].name)
+def _row_term(state: GameState, key: str) -> Term:
+    return row_term(state.plan.rows[state.plan.index[key]].name)
 
 
-def refusal_sentence(refusal: Refusal, phrases: Phrases, names: Sequence[str]) -> str:
+def refusal_line(refusal: Refusal, names: Sequence[str]) -> Line:
     """One sentence that helps: what was declined and why."""
     reason, data = refusal.reason, dict(refusal.data)
-    words: dict[str, object] = dict(data)
+    if reason is Reason.WRONG_PHASE:
+        return _phase_line(refusal, names)
+    words: dict[str, Word] = {
+        name: value for name, value in data.items() if isinstance(value, (str, int))
+    }
     key = f"refused.{reason.value}"
     if "row" in data:
-        words["row"] = phrases.row(str(data["row"]))
-        words["Row"] = capital(str(words["row"]))
+        words["row"] = row_term(str(data["row"]))
     if "die" in data:
-        words["die"] = phrases.colour(str(data["die"]))
-    for name in ("made_by", "expected"):
-        if isinstance(data.get(name), list):
-            words[name] = phrases.all_of([phrases.colour(str(c)) for c in _listed(data[name])])
+        words["die"] = die_term(str(data["die"]))
+    if "made_by" in data:
+        words["made_by"] = one_of([die_term(str(c)) for c in _listed(data["made_by"])])
     if "active" in data:
         words["active"] = _name(data["active"], names)
     if "sums" in data:
-        words["sums"] = phrases.one_of([str(s) for s in _listed(data["sums"])])
+        words["sums"] = one_of([str(s) for s in _listed(data["sums"])])
     match reason:
         case Reason.BAD_DICE:
-            words["dice"] = words.get("expected", "")
-            key += "" if words["dice"] else ".none"
-        case Reason.WRONG_PHASE:
-            return _phase_sentence(refusal, phrases, names)
+            dice = [die_term(str(c)) for c in _listed(data["expected"])]
+            words["dice"] = all_of(dice)
+            key += "" if dice else ".none"
         case Reason.WRONG_SUM:
             key += (
                 ".bonus" if data.get("action") == 2 and "die" not in data else f".{data['action']}"
             )
         case Reason.NOT_TO_THE_RIGHT if refusal.ruling == "E6":
             key += ".E6"
-    return phrases.say(key, **words)
+    return line(key, **words)
 
 
-def _phase_sentence(refusal: Refusal, phrases: Phrases, names: Sequence[str]) -> str:
+def _phase_line(refusal: Refusal, names: Sequence[str]) -> Line:
     data = refusal.data
     if refusal.ruling == "E9" and data.get("phase") != Phase.ROLL.value:
-        return phrases.say("refused.WRONG_PHASE.late")
+        return line("refused.WRONG_PHASE.late")
     phase = str(data.get("phase"))
     if phase == Phase.ROLL.value:
-        return phrases.say("refused.WRONG_PHASE.roll")
+        return line("refused.WRONG_PHASE.roll")
     waiting = [_name(player, names) for player in _listed(data.get("waiting_for"))]
     if not waiting:
-        return phrases.say("refused.WRONG_PHASE.settling")
-    one = ".one" if phase == Phase.ACTION1.value and len(waiting) == 1 else ""
-    return phrases.say(f"refused.WRONG_PHASE.{phase}{one}", names=phrases.all_of(waiting))
+        return line("refused.WRONG_PHASE.settling")
+    return line(f"refused.WRONG_PHASE.{phase}", names=all_of(waiting), count=len(waiting))
 
 
 def _listed(value: object) -> list[object]:
@@ -239,31 +249,36 @@ def _name(player: object, names: Sequence[str]) -> str:
     return names[player] if known else str(player)  # type: ignore[call-overload]
 
 
-def tray_sentence(status: str, doubts: Sequence[Doubt], phrases: Phrases) -> str:
+def tray_lines(status: str, doubts: Sequence[Doubt]) -> tuple[Line, ...]:
     """What the eye says about the tray, naming the die meant."""
-    sentence = phrases.say(f"tray.{status}")
-    meant = [d for d in doubts if d.code == status and d.colour is not None]
-    if meant:
-        sentence = _one_die_sentence(status, meant, phrases)
-    beside = any(d.code == "beside_tray" for d in doubts)
-    if beside and status == "missing":
-        sentence = f"{sentence} {phrases.say('tray.beside')}"
+    meant = [d.colour for d in doubts if d.code == status and d.colour is not None]
+    lines = [_one_die_line(status, meant) if meant else line(f"tray.{status}")]
+    if status == "missing" and any(d.code == "beside_tray" for d in doubts):
+        lines.append(line("tray.beside"))
     removed = [d.colour for d in doubts if d.code == "removed_die_in_tray" and d.colour]
-    reminders = [phrases.say("tray.removed", colour=phrases.colour(c)) for c in removed]
-    return " ".join([sentence, *reminders])
+    lines += [line("tray.removed", row=row_term(c), die=die_term(c)) for c in removed]
+    return tuple(lines)
 
 
-def fault_sentence(part: str, fault: str | None, phrases: Phrases) -> str:
+def fault_line(part: str, fault: str | None) -> Line:
     """What is wrong with a part of the table, or that it works again."""
-    return phrases.say(f"fault.{part}.{fault or 'mended'}")
+    return line(f"fault.{part}.{fault or 'mended'}")
 
 
-def _one_die_sentence(status: str, meant: Sequence[Doubt], phrases: Phrases) -> str:
-    key = f"tray.{status}.one"
-    if key not in phrases:
-        return phrases.say(f"tray.{status}")
+def announce_fault(part: str, fault: str | None) -> Announcement:
+    """A part of the table broke, or works again."""
+    said = fault_line(part, fault)
+    return Announcement("fault" if fault else "mended", said, (said,))
+
+
+_ONE_DIE = frozenset({"obstructed", "cocked", "missing", "extra", "uncertain"})
+"""What the eye says of one die by its colour."""
+
+
+def _one_die_line(status: str, meant: Sequence[str]) -> Line:
+    if status not in _ONE_DIE:
+        return line(f"tray.{status}")
     white = DieColour.WHITE.value
-    if status == "missing" and meant[0].colour == white:
-        both = sum(doubt.colour == white for doubt in meant) > 1
-        return phrases.say("tray.missing.whites" if both else "tray.missing.white")
-    return phrases.say(key, colour=phrases.colour(str(meant[0].colour)))
+    if status == "missing" and meant[0] == white:
+        return line("tray.missing.whites" if meant.count(white) > 1 else "tray.missing.white")
+    return line(f"tray.{status}.one", die=die_term(meant[0]))

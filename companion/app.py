@@ -220,9 +220,9 @@ def _open_voice(config: Config, session: Session, stack: ExitStack) -> None:
 
     speaker = Speaker(volume=config.sound.volume, words_per_minute=config.sound.words_per_minute)
     stack.callback(speaker.close)
-    language = config.table.language
 
     def say(announcement: Announcement) -> None:
-        speaker.say(announcement.text, language)
+        phrases = session.phrases
+        speaker.say(phrases.tell(*announcement.lines), phrases.language)
 
     session.listeners.append(say)

@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from companion.announcer import refusal_sentence
+from companion.announcer import refusal_line
 from companion.engine import (
     ActionClosed,
     Answered,
@@ -90,7 +90,7 @@ class Replay:
         judged = _judge(state, kind, line)
         if isinstance(judged, Refusal):
             names = [f"player {p}" for p in range(state.players)]
-            sentence = refusal_sentence(judged, self._phrases, names)
+            sentence = self._phrases.tell(refusal_line(judged, names))
             answer: Line = {"t": kind, "refused": judged.reason.value, "message": sentence}
             yield answer | {"ruling": judged.ruling}
             return

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 
-from companion.announcer import Announcement, fault_sentence, tray_sentence
+from companion.announcer import announce_fault, announce_refusal, tray_lines
 from companion.engine import Phase
 from companion.errors import StoreError
 from companion.people import People
+from companion.phrases import all_of
 from companion.ports import TrayView
 from companion.steps import GameSteps
 from companion.view import Declined, Joined, View
@@ -40,8 +41,7 @@ class Session(People, GameSteps):
                 del self._faults[part]
             else:
                 self._faults[part] = fault
-            text = fault_sentence(part, fault, self.phrases)
-            self._telling.mention(Announcement("fault" if fault else "mended", text, text))
+            self._telling.mention(announce_fault(part, fault))
 
     def press(self) -> Declined | None:
         """The button: confirm a settled roll when one is due, else say why not.
@@ -55,8 +55,7 @@ class Session(People, GameSteps):
                 LOGGER.exception("the press of the button could not be kept")
                 declined = self._no("NOT_KEPT", key="page.not_kept")
             if declined is not None:
-                headline = self.phrases.say("press.refused.headline")
-                self._telling.announce(Announcement("refused", headline, declined.message))
+                self._telling.announce(announce_refusal(*declined.lines))
             return declined
 
     def hold(self) -> Declined | None:
@@ -64,8 +63,7 @@ class Session(People, GameSteps):
         with self._telling.changing():
             declined = self.close_action()
             if declined is not None:
-                headline = self.phrases.say("press.refused.headline")
-                self._telling.announce(Announcement("refused", headline, declined.message))
+                self._telling.announce(announce_refusal(*declined.lines))
             return declined
 
     def say_again(self) -> None:
@@ -73,10 +71,6 @@ class Session(People, GameSteps):
         with self._telling.changing():
             if self._telling.announcement is not None:
                 self._telling.announce(self._telling.announcement)
-
-    def tray_text(self) -> str:
-        """One sentence on what the tray needs."""
-        return tray_sentence(self._tray.status, self._tray.doubts, self.phrases)
 
     def _press(self) -> Declined | None:
         game = self._table.game
@@ -88,8 +82,9 @@ class Session(People, GameSteps):
             waiting = [self._table.names[player] for player in game.state.waiting_for]
             if not waiting:
                 return self._no("WRONG_PHASE", key="press.about_to_close", ruling="E9")
-            names = self.phrases.all_of(waiting)
-            return self._no("WRONG_PHASE", key="press.waiting_for", names=names, ruling="E9")
+            return self._no(
+                "WRONG_PHASE", key="press.waiting_for", names=all_of(waiting), ruling="E9"
+            )
         if self._tray.roll is None:
-            return Declined("NOT_READABLE", self.tray_text())
+            return Declined("NOT_READABLE", tray_lines(self._tray.status, self._tray.doubts))
         return self._confirm(self._tray.roll, typed=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from companion.announcer import Announcement, announce_turn
+from companion.announcer import announce_turn, announce_undone
 from companion.engine import (
     PLANS,
     ActionClosed,
@@ -139,8 +139,7 @@ class GameSteps(Writer):
             self._table = unfold(self._store.load()).table
             self._closing_told_s = None
             self._telling.touch()
-            text = self.phrases.say("fact.undone")
-            self._telling.announce(Announcement("undone", text, text))
+            self._telling.announce(announce_undone())
             if self._table.game is not None and self._table.game.state.phase is Phase.ROLL:
                 self._telling.put_off(self.on_undone)
             self._schedule()
@@ -157,7 +156,7 @@ class GameSteps(Writer):
         names = [self._table.name(seat) for seat in seats]
         rules = sorted(set(house))
         self._keep("started", {**data, "names": names, "first": first, "house": rules})
-        self._telling.announce(announce_turn(self._table.names[first], self.phrases))
+        self._telling.announce(announce_turn(self._table.names[first]))
 
     def _play(
         self,

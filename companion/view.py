@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from companion.announcer import Announcement
+from companion.phrases import Line
 from companion.ports import TrayView
 from companion.table import Table
 
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """A step the session did not take: a code, the ruling it rests on, and a sentence."""
+    """A step the session did not take: a code, what to say of it, and the ruling it rests on."""
 
     code: str
-    message: str
+    lines: tuple[Line, ...]
     ruling: str | None = None
 
 

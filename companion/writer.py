@@ -12,11 +12,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from companion.announcer import announce_step, refusal_sentence
+from companion.announcer import announce_step, refusal_line
 from companion.engine import Event, Fact, Phase, Refusal
 from companion.errors import StoreError
 from companion.grace import closes_at_s
-from companion.phrases import Phrases
+from companion.phrases import Phrases, Word, line, load_phrases
 from companion.ports import CallLater, Cancel, Listener, Store, TrayView
 from companion.records import Record, to_record
 from companion.table import Game, advance, last_roll, unfold
@@ -106,6 +106,16 @@ class Writer:
         """Block until something newer than `version` is there or time is up; the version now."""
         return self._telling.wait(version, timeout_s)
 
+    def use_language(self, language: str) -> None:
+        """Change the table's language, that of its screen and its voice.
+
+        Raises:
+            ValueError: There is no catalogue for it.
+        """
+        with self._telling.changing():
+            self.phrases = load_phrases(language)
+            self._telling.touch()
+
     def clock_s(self) -> float:
         """The session's clock, for showing how long an action stays open."""
         return self._clock()
@@ -119,8 +129,8 @@ class Writer:
         kind, own = to_record(event)
         refusal = self._keep(kind, {**own, **data})
         if refusal is not None:
-            sentence = refusal_sentence(refusal, self.phrases, self._table.names)
-            return Declined(refusal.reason.value, sentence, refusal.ruling)
+            lines = (refusal_line(refusal, self._table.names),)
+            return Declined(refusal.reason.value, lines, refusal.ruling)
         if data.get("key"):
             self._keys[str(data["key"])] = None
             while len(self._keys) > KEYS_KEPT:
@@ -192,13 +202,13 @@ class Writer:
             return
         if after.state.action != before.state.action:
             self._closing_told_s = None
-        said = announce_step(before.state, after.state, facts, self.phrases, self._table.names)
+        said = announce_step(before.state, after.state, facts, self._table.names)
         if said is not None:
             if said.kind == "closing" and after.state.phase is Phase.ACTION1:
                 self._closing_told_s = self._clock()
             self._telling.announce(said)
 
     def _no(
-        self, code: str, *, key: str | None = None, ruling: str | None = None, **data: object
+        self, code: str, *, key: str | None = None, ruling: str | None = None, **data: Word
     ) -> Declined:
-        return Declined(code, self.phrases.say(key or f"declined.{code}", **data), ruling)
+        return Declined(code, (line(key or f"declined.{code}", **data),), ruling)

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from flask import request
 
 from companion.engine import DieColour, Roll
+from companion.phrases import Word, line
 from web import guard
 from web.guard import Refused
 
@@ -14,6 +15,11 @@ T = TypeVar("T")
 
 LONGEST_KEY = 64
 LONGEST_TOKEN = 16
+
+
+def bad(key: str, /, **data: Word) -> Refused:
+    """A request that makes no sense."""
+    return Refused(400, "BAD_REQUEST", line(key, **data))
 
 
 def body() -> dict[str, Any]:
@@ -28,11 +34,11 @@ def want(asked: dict[str, Any], name: str, kind: type[T], *, longest: int | None
         Refused: It is missing, of another type or too long.
     """
     value = asked.get(name)
-    words = {str: "a text", int: "a whole number", bool: "true or false", list: "a list"}
+    keys = {str: "asked.text", int: "asked.number", bool: "asked.flag", list: "asked.list"}
     if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
-        raise Refused(400, "BAD_REQUEST", f"{name}: expected {words.get(kind, 'an object')}")
+        raise bad(keys.get(kind, "asked.object"), field=name)
     if longest is not None and isinstance(value, str) and len(value) > longest:
-        raise Refused(400, "BAD_REQUEST", f"{name}: expected at most {longest} characters")
+        raise bad("asked.longest", field=name, longest=longest)
     return value
 
 
@@ -46,15 +52,15 @@ def typed_roll(asked: dict[str, Any]) -> Roll:
     white, coloured = want(asked, "white", list), want(asked, "colour", dict)
     values = [*white, *coloured.values()]
     if not all(isinstance(v, int) and not isinstance(v, bool) for v in values):
-        raise Refused(400, "BAD_REQUEST", "a die: expected a whole number")
+        raise bad("asked.dice")
     names = {colour.value: colour for colour in DieColour if colour is not DieColour.WHITE}
     if len(white) != 2 or not set(coloured) <= set(names):
-        raise Refused(400, "BAD_REQUEST", "dice: expected two white ones and the colours in play")
+        raise bad("asked.dice")
     return Roll.of((white[0], white[1]), {names[c]: v for c, v in coloured.items()})
 
 
 def box(asked: dict[str, Any]) -> str | None:
     """The box of an answer; null, and nothing else, is a pass."""
     if "box" not in asked or asked["box"] == "":
-        raise Refused(400, "BAD_REQUEST", "box: expected a text or null")
+        raise bad("asked.text", field="box")
     return None if asked["box"] is None else want(asked, "box", str, longest=LONGEST_TOKEN)

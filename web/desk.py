@@ -9,9 +9,9 @@ from threading import Lock
 
 from flask import request
 
-from companion.phrases import Phrases
+from companion.phrases import Phrases, load_phrases
 from companion.session import Declined, Session
-from web import guard, present
+from web import guard, languages, present
 from web.ports import Equipment, Tray
 
 
@@ -28,12 +28,12 @@ class Desk:
     version: str
     epoch: str
     _mutex: Lock = field(default_factory=Lock)
-    _rendered: tuple[object, str] | None = None
+    _rendered: dict[str, tuple[object, str]] = field(default_factory=dict)
 
     @property
     def phrases(self) -> Phrases:
-        """The table's language."""
-        return self.session.phrases
+        """The language of the asking page."""
+        return load_phrases(languages.asked_for(request, self.session.phrases.language))
 
     def setting(self) -> present.Setting:
         """What snapshots say besides the session's view."""
@@ -41,22 +41,24 @@ class Desk:
             epoch=self.epoch,
             name=self.name,
             join_url=self.join_url(),
+            language=self.session.phrases.language,
             equipment=self.equipment(),
             can_throw=self.tray is not None and self.tray.can_throw,
         )
 
-    def render(self, seat: int | None) -> tuple[int, str]:
-        """The version now and its snapshot as JSON; what all seats share is made once."""
+    def render(self, seat: int | None, language: str) -> tuple[int, str]:
+        """The version now and its snapshot as JSON; what all seats share is made once for each
+        language."""
         view, setting = self.session.view(), self.setting()
         # an open action's countdown differs from moment to moment
         key = None if view.closes_at_s is not None else (view.version, setting)
         with self._mutex:
-            shared = self._rendered[1] if self._rendered and self._rendered[0] == key else None
-        if key is None or shared is None:
+            made, shared = self._rendered.get(language, (None, None))
+        if key is None or shared is None or made != key:
             now_s = self.session.clock_s()
-            shared = dumps(present.snapshot(view, setting, self.phrases, now_s=now_s))
+            shared = dumps(present.snapshot(view, setting, load_phrases(language), now_s=now_s))
             with self._mutex:
-                self._rendered = (key, shared)
+                self._rendered[language] = (key, shared)
         mine = dumps(present.me(view, seat))
         return view.version, f'{{"me":{mine},{shared[1:]}'
 

@@ -11,6 +11,8 @@ from urllib.parse import urlsplit
 from flask import Flask, Request, Response, request
 from werkzeug.exceptions import HTTPException
 
+from companion.phrases import Line, line
+
 BODY_BYTES = 16 * 1024
 """The longest body of a request: the longest honest one, a typed roll, has under 200."""
 
@@ -34,11 +36,11 @@ HEADERS = {
 
 
 class Refused(Exception):
-    """A request that is turned away: HTTP status, a code for programs, a sentence for people."""
+    """A request that is turned away: HTTP status, a code for programs, a line for people."""
 
-    def __init__(self, status: int, code: str, message: str) -> None:
-        super().__init__(message)
-        self.status, self.code, self.message = status, code, message
+    def __init__(self, status: int, code: str, said: Line) -> None:
+        super().__init__(said.key)
+        self.status, self.code, self.said = status, code, said
 
 
 def is_home_host(host: str, allowed: Iterable[str] = ()) -> bool:
@@ -76,7 +78,7 @@ def install(app: Flask, *, allowed_hosts: Iterable[str] = ()) -> None:
     @app.before_request
     def check() -> None:
         if not is_home_host(request.headers.get("Host", ""), allowed):
-            raise Refused(400, "BAD_HOST", "This name is not the table's: use its address.")
+            raise Refused(400, "BAD_HOST", line("asked.host"))
         if request.method not in ("GET", "HEAD", "OPTIONS"):
             check_write(request)
 
@@ -93,13 +95,13 @@ def check_write(asked: Request) -> None:
     """Turn away writes that another site's page could have caused, and those too long."""
     origin = asked.headers.get("Origin")
     if origin is not None and not is_same_origin(origin, asked.headers.get("Host", "")):
-        raise Refused(403, "BAD_ORIGIN", "Only the table's own pages may do this.")
+        raise Refused(403, "BAD_ORIGIN", line("asked.origin"))
     if asked.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
-        raise Refused(403, "BAD_ORIGIN", "Only the table's own pages may do this.")
+        raise Refused(403, "BAD_ORIGIN", line("asked.origin"))
     if (asked.content_length or 0) > BODY_BYTES:
-        raise Refused(413, "TOO_LARGE", f"A request has at most {BODY_BYTES} bytes.")
+        raise Refused(413, "TOO_LARGE", line("page.http.413"))
     if asked.mimetype != "application/json":
-        raise Refused(415, "NOT_JSON", "The request has to be JSON (application/json).")
+        raise Refused(415, "NOT_JSON", line("asked.not_json"))
 
 
 def json_body(asked: Request) -> dict[str, Any]:
@@ -112,12 +114,12 @@ def json_body(asked: Request) -> dict[str, Any]:
         body = asked.get_json(silent=False)
     except HTTPException as error:
         if error.code == 413:
-            raise Refused(413, "TOO_LARGE", f"A request has at most {BODY_BYTES} bytes.") from error
-        raise Refused(400, "BAD_JSON", "The request is not JSON.") from error
+            raise Refused(413, "TOO_LARGE", line("page.http.413")) from error
+        raise Refused(400, "BAD_JSON", line("asked.not_json")) from error
     except (RecursionError, ValueError) as error:
-        raise Refused(400, "BAD_JSON", "The request is not JSON.") from error
+        raise Refused(400, "BAD_JSON", line("asked.not_json")) from error
     if not isinstance(body, dict):
-        raise Refused(400, "BAD_JSON", "The request has to be a JSON object.")
+        raise Refused(400, "BAD_JSON", line("asked.not_json"))
     return body
 
 
@@ -129,18 +131,24 @@ def browser_id(asked: Request) -> str | None:
 
 def set_browser_id(response: Response) -> None:
     """Give a browser its random name, so that its streams can be counted."""
-    _set_cookie(response, BROWSER_COOKIE, secrets.token_hex(16))
+    set_cookie(response, BROWSER_COOKIE, secrets.token_hex(16))
 
 
 def set_seat(response: Response, token: str) -> None:
     """Give a browser the proof of its seat."""
-    _set_cookie(response, SEAT_COOKIE, token)
+    set_cookie(response, SEAT_COOKIE, token)
 
 
 def drop_seat(response: Response) -> None:
     """Take the proof of a seat back."""
-    response.delete_cookie(SEAT_COOKIE, httponly=True, samesite="Lax")
+    drop_cookie(response, SEAT_COOKIE)
 
 
-def _set_cookie(response: Response, name: str, value: str) -> None:
+def set_cookie(response: Response, name: str, value: str) -> None:
+    """Let a browser keep something that its pages' scripts cannot read."""
     response.set_cookie(name, value, max_age=COOKIE_AGE_S, httponly=True, samesite="Lax")
+
+
+def drop_cookie(response: Response, name: str) -> None:
+    """Take it back."""
+    response.delete_cookie(name, httponly=True, samesite="Lax")

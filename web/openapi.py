@@ -7,6 +7,7 @@ from typing import Any
 from companion.engine import DieColour, End, HouseRule, Phase
 from companion.engine.dice import COLOURED
 from companion.engine.variants import PLANS
+from companion.phrases import LANGUAGES
 
 Json = dict[str, Any]
 
@@ -62,6 +63,7 @@ SCHEMAS: Json = {
         revision={**WHOLE, "description": "Number of the last kept event."},
         version={**WHOLE, "description": "Rises with every change; counts anew in each epoch."},
         epoch={**TEXT, "description": "Names this run of the program."},
+        language={**TEXT, "description": "The language of the texts in this snapshot."},
         table=ref("Table"),
         seats=many(thing(seat=SEAT, name=TEXT, online=FLAG)),
         game=maybe(ref("Game")),
@@ -83,7 +85,7 @@ SCHEMAS: Json = {
         "",
         name=TEXT,
         join_url=TEXT,
-        language=TEXT,
+        language={**TEXT, "description": "The table's own: of its screen and its voice."},
         camera={"type": "string", "enum": ["ok", "simulated", "none", "lost"]},
         button={"type": "string", "enum": ["ok", "mock", "none", "lost"]},
         on_screen_button=FLAG,
@@ -130,6 +132,7 @@ SCHEMAS: Json = {
         "One printed row, its boxes from left to right.",
         key=TEXT,
         name=TEXT,
+        word={**TEXT, "description": "Its key among the words a page is sent."},
         bonus=FLAG,
         beside=many(TEXT),
         lock=maybe(COLOUR),
@@ -248,6 +251,13 @@ SCHEMAS: Json = {
         action={"type": "integer", "enum": [1, 2]},
         box={**maybe(TOKEN), "description": "Null is a pass."},
     ),
+    "Language": thing(
+        "",
+        language={
+            **maybe({"type": "string", "enum": list(LANGUAGES)}),
+            "description": "Null: as the browser prefers.",
+        },
+    ),
     "Withdraw": thing(
         "",
         ("seat", "key"),
@@ -309,6 +319,17 @@ def _paths() -> Json:
         {"type": "string"},
     )
     events["get"]["responses"]["503"] = _problem("Too many streams; Retry-After says when.")
+    language = {"schema": {"type": "string", "enum": list(LANGUAGES)}, "required": False}
+    events["get"]["parameters"] = [
+        {
+            "name": "language",
+            "in": "query",
+            "description": "The language of the texts; any request may name it so, or in the "
+            "header Page-Language. Without it the browser's choice or preference counts, then "
+            "the table's language.",
+            **language,
+        }
+    ]
     return {
         "/": _get("The page to join and play.", "text/html", html),
         "/table": _get("The table view, for a TV or a tablet.", "text/html", html),
@@ -321,6 +342,7 @@ def _paths() -> Json:
         "/api/frame.jpg": picture,
         "/api/join": _post("Take a seat; the answer sets the seat's cookie.", "Join"),
         "/api/leave": _post("Give the seat up; not in a game.", "Nothing"),
+        "/api/language": _post("Choose this browser's language.", "Language"),
         "/api/start": _post("Begin a game with everybody seated.", "Start"),
         "/api/answer": _post("Cross a box in the open action, or pass.", "Answer"),
         "/api/answer_for": _post("The host answers for somebody who cannot.", "AnswerFor"),

@@ -8,10 +8,11 @@ from typing import Any
 from companion.announcer import (
     Announcement,
     colour_choices,
-    end_sentence,
-    fault_sentence,
-    tray_sentence,
-    winner_sentence,
+    end_line,
+    fault_line,
+    row_term,
+    tray_lines,
+    winner_line,
 )
 from companion.engine import DieColour, GameState, HouseRule, Phase, Plan
 from companion.engine.sums import dice_for, offer_of
@@ -32,6 +33,7 @@ class Setting:
         epoch: Names this run of the program: versions count from 1 again after a restart.
         name: What the table is called.
         join_url: The address phones can open.
+        language: The table's own, which its screen and its voice use.
     """
 
     epoch: str
@@ -39,6 +41,7 @@ class Setting:
     join_url: str
     equipment: Equipment
     can_throw: bool
+    language: str
 
 
 def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> Json:
@@ -47,7 +50,8 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
         "revision": view.table.revision,
         "version": view.version,
         "epoch": setting.epoch,
-        "table": _table(setting, phrases),
+        "language": phrases.language,
+        "table": _table(setting),
         "seats": [
             {"seat": seat.number, "name": seat.name, "online": seat.number in view.online}
             for seat in view.table.seats
@@ -55,7 +59,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
         "game": _game(view, phrases, now_s) if view.table.game else None,
         "tray": _tray(view.tray, view.table.game, phrases),
         "faults": [
-            {"part": part, "code": code, "text": fault_sentence(part, code, phrases)}
+            {"part": part, "code": code, "text": phrases.tell(fault_line(part, code))}
             for part, code in view.faults
         ],
         "announcement": _announcement(view.announcement, view, phrases),
@@ -67,12 +71,12 @@ def me(view: View, seat: int | None) -> Json:
     return {"seat": seat if seat is not None and view.table.seat(seat) else None, "host": True}
 
 
-def _table(setting: Setting, phrases: Phrases) -> Json:
+def _table(setting: Setting) -> Json:
     equipment = setting.equipment
     return {
         "name": setting.name,
         "join_url": setting.join_url,
-        "language": phrases.language,
+        "language": setting.language,
         "camera": equipment.camera,
         "button": equipment.button,
         "on_screen_button": equipment.on_screen_button,
@@ -123,8 +127,8 @@ def _game(view: View, phrases: Phrases, now_s: float) -> Json:
         "players": [_player(game, player, view.table) for player in range(state.players)],
         "over": is_over,
         "end": state.end.value if state.end else None,
-        "end_text": end_sentence(state, phrases, names) if is_over else "",
-        "winner_text": winner_sentence(state, phrases, names) if is_over else "",
+        "end_text": phrases.tell(end_line(state, names)) if is_over else "",
+        "winner_text": phrases.tell(winner_line(state, names)) if is_over else "",
         "ranking": [
             {"rank": rank, "seat": game.seats[p], "total": state.total(p)} for rank, p in ranking
         ],
@@ -151,6 +155,7 @@ def _rows(plan: Plan, phrases: Phrases) -> list[Json]:
         {
             "key": row.key,
             "name": phrases.row(row.name),
+            "word": row_term(row.name).key,
             "bonus": row.is_bonus,
             "beside": list(row.beside),
             "lock": _value(row.lock),
@@ -224,7 +229,7 @@ def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> Json:
     return {
         "status": tray.status,
         "confirmable": tray.roll is not None and roll_due,
-        "text": tray_sentence(tray.status, tray.doubts, phrases),
+        "text": phrases.tell(*tray_lines(tray.status, tray.doubts)),
         "note": tray.note,
         "frame": tray.frame,
         "size": list(tray.size_wh),
@@ -258,8 +263,8 @@ def _announcement(said: Announcement | None, view: View, phrases: Phrases) -> Js
     return {
         "number": view.announced,
         "kind": said.kind,
-        "headline": said.headline,
-        "text": said.text,
+        "headline": phrases.tell(said.headline),
+        "text": phrases.tell(*said.lines),
         "lines": lines,
     }
 

@@ -24,15 +24,18 @@ RETRY_MS = 1000
 WAKE_S = 0.5
 """How often a waiting stream looks whether it has to end: a shutdown must not take longer."""
 
-Render = Callable[[int | None], tuple[int, str]]
-"""The version now, and the snapshot a seat is sent."""
+Render = Callable[[int | None, str], tuple[int, str]]
+"""The version now, and the snapshot a seat is sent in a language."""
 
 
 class Stream(Iterator[bytes]):
     """One browser's stream; closing it frees its place."""
 
-    def __init__(self, streams: Streams, browser: str | None, seat: int | None) -> None:
+    def __init__(
+        self, streams: Streams, browser: str | None, seat: int | None, language: str
+    ) -> None:
         self._streams, self.browser, self.seat = streams, browser, seat
+        self._language = language
         self._version = -1
         self._until_s = streams.clock() + streams.life_s
         self._is_closed = False
@@ -57,7 +60,7 @@ class Stream(Iterator[bytes]):
         raise StopIteration
 
     def _state(self, first: bool) -> bytes:
-        self._version, text = self._streams.render(self.seat)
+        self._version, text = self._streams.render(self.seat, self._language)
         retry = f"retry: {RETRY_MS}\n" if first else ""
         return f"{retry}id: {self._version}\nevent: state\ndata: {text}\n\n".encode()
 
@@ -93,12 +96,12 @@ class Streams:
         with self._mutex:
             return len(self._open)
 
-    def open(self, browser: str | None, seat: int | None) -> Stream | None:
+    def open(self, browser: str | None, seat: int | None, language: str) -> Stream | None:
         """A new stream, or None where all places are taken.
 
         A browser that has its share loses its oldest one instead.
         """
-        stream = Stream(self, browser, seat)
+        stream = Stream(self, browser, seat, language)
         with self._mutex:
             own = [s for s in self._open if browser is not None and s.browser == browser]
             own = [s for s in own if not s.is_replaced]

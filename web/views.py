@@ -9,9 +9,10 @@ from flask import Blueprint, Flask, Response, make_response, render_template, re
 from werkzeug.exceptions import HTTPException
 
 from companion.errors import CameraUnavailable, StoreError
+from companion.phrases import LANGUAGES, Phrases, line
 from companion.session import Declined, Joined
-from web import guard, openapi, qr
-from web.asked import body, box, key, typed_roll, want
+from web import guard, languages, openapi, qr
+from web.asked import bad, body, box, key, typed_roll, want
 from web.desk import Desk, dumps
 from web.guard import Refused
 from web.stream import Streams
@@ -45,17 +46,9 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
 
     # -- pages ----------------------------------------------------------------------------
 
-    def page(template: str) -> Response:
-        words = desk.phrases.under("page.")
-        response = make_response(
-            render_template(
-                template,
-                t=lambda key, **data: words[key].format(**data),
-                phrases=words,
-                language=desk.phrases.language,
-                table_name=desk.name,
-            )
-        )
+    def page(template: str, phrases: Phrases | None = None) -> Response:
+        shared = words(desk, phrases or desk.phrases)
+        response = make_response(render_template(template, **shared))
         if guard.browser_id(request) is None:
             guard.set_browser_id(response)
         return response
@@ -66,7 +59,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
 
     @pages.get("/table")
     def table() -> Response:
-        return page("table.html")
+        return page("table.html", session.phrases)  # the television is the table's own screen
 
     @pages.get("/host")
     def host() -> Response:
@@ -98,7 +91,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         if request.method == "HEAD":
             return Response(mimetype="text/event-stream", headers=headers)
-        stream = streams.open(guard.browser_id(request), desk.seat())
+        stream = streams.open(guard.browser_id(request), desk.seat(), desk.phrases.language)
         if stream is None:
             message = desk.phrases.say("page.too_many_streams")
             response = _json({"error": "TOO_MANY_STREAMS", "message": message}, 503)
@@ -110,10 +103,10 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     def frame() -> Response:
         number = request.args.get("n", type=int)
         if "n" in request.args and number is None:
-            raise Refused(400, "BAD_REQUEST", "n: expected a whole number")
+            raise bad("asked.number", field="n")
         data = desk.tray.jpeg(number) if desk.tray is not None else None
         if data is None:
-            raise Refused(404, "NO_PICTURE", desk.phrases.say("page.no_picture"))
+            raise Refused(404, "NO_PICTURE", line("page.no_picture"))
         return Response(data, mimetype="image/jpeg")
 
     # -- people ---------------------------------------------------------------------------
@@ -124,8 +117,8 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         own = desk.seat()
         if own is not None:
             seated = session.view().table.name(own)
-            message = desk.phrases.say("page.already_seated", name=seated)
-            return _declined(desk, own, Declined("ALREADY_SEATED", message))
+            said = line("page.already_seated", name=seated)
+            return _declined(desk, own, Declined("ALREADY_SEATED", (said,)))
         joined = session.join(name)
         if not isinstance(joined, Joined):
             return _declined(desk, None, joined)
@@ -144,6 +137,16 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         guard.drop_seat(response)
         return response
 
+    @pages.post("/api/language")
+    def language() -> Response:
+        asked = body()
+        wanted = want(asked, "language", str) if asked.get("language") is not None else None
+        if wanted is not None and wanted not in LANGUAGES:
+            raise bad("asked.language", language=wanted)
+        response = _state(desk, desk.seat())
+        languages.choose(response, wanted)
+        return response
+
     # -- the game -------------------------------------------------------------------------
 
     @pages.post("/api/start")
@@ -153,7 +156,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         variant = want(asked, "variant", str) if "variant" in asked else "base"
         house = want(asked, "house", list) if "house" in asked else []
         if not all(isinstance(rule, str) for rule in house):
-            raise Refused(400, "BAD_REQUEST", "house: expected the names of house rules")
+            raise bad("asked.text", field="house")
         return _settled(desk, session.start(variant, first, house))
 
     @pages.post("/api/answer")
@@ -196,15 +199,14 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         body()
         view = session.view()
         if view.table.game is not None and view.table.game.state.action:
-            message = desk.phrases.say("page.throw_later")
-            return _declined(desk, desk.seat(), Declined("WRONG_PHASE", message, "E9"))
+            said = line("page.throw_later")
+            return _declined(desk, desk.seat(), Declined("WRONG_PHASE", (said,), "E9"))
         try:
             if desk.tray is None:
                 raise CameraUnavailable("throw: there is no camera")
             desk.tray.throw()
         except CameraUnavailable as error:
-            message = desk.phrases.say("page.cannot_throw")
-            raise Refused(409, "CANNOT_THROW", message) from error
+            raise Refused(409, "CANNOT_THROW", line("page.cannot_throw")) from error
         return _state(desk, desk.seat())
 
     @pages.post("/api/roll")
@@ -256,10 +258,22 @@ def own_seat(desk: Desk, asked: dict[str, Any] | None = None) -> int:
     """
     own = desk.seat()
     if own is None:
-        raise Refused(403, "NOT_SEATED", desk.phrases.say("page.not_seated"))
+        raise Refused(403, "NOT_SEATED", line("page.not_seated"))
     if asked is not None and asked.get("seat") is not None and want(asked, "seat", int) != own:
-        raise Refused(403, "NOT_YOUR_SEAT", desk.phrases.say("page.not_your_seat"))
+        raise Refused(403, "NOT_YOUR_SEAT", line("page.not_your_seat"))
     return own
+
+
+def words(desk: Desk, phrases: Phrases) -> dict[str, Any]:
+    """What every template is given: its sentences, and those for its scripts."""
+    return {
+        "t": lambda key, **data: phrases.say(f"page.{key}", **data),
+        "phrases": phrases.for_pages(),
+        "language": phrases.language,
+        "languages": languages.names(),
+        "chosen_language": languages.chosen(request),
+        "table_name": desk.name,
+    }
 
 
 # -- answering ----------------------------------------------------------------------------
@@ -270,7 +284,7 @@ def _json(value: object, status: int = 200) -> Response:
 
 
 def _state(desk: Desk, seat: int | None) -> Response:
-    return Response(desk.render(seat)[1], mimetype="application/json")
+    return Response(desk.render(seat, desk.phrases.language)[1], mimetype="application/json")
 
 
 def _settled(desk: Desk, declined: Declined | None, seat: int | None = None) -> Response:
@@ -280,10 +294,11 @@ def _settled(desk: Desk, declined: Declined | None, seat: int | None = None) -> 
 
 def _declined(desk: Desk, seat: int | None, declined: Declined) -> Response:
     status = 409 if declined.code in STALE else 403 if declined.code in FORBIDDEN else 422
-    told = {"error": declined.code, "ruling": declined.ruling, "message": declined.message}
-    return Response(
-        f'{dumps(told)[:-1]},"state":{desk.render(seat)[1]}}}', status, mimetype="application/json"
-    )
+    phrases = desk.phrases
+    message = phrases.tell(*declined.lines)
+    told = {"error": declined.code, "ruling": declined.ruling, "message": message}
+    state = desk.render(seat, phrases.language)[1]
+    return Response(f'{dumps(told)[:-1]},"state":{state}}}', status, mimetype="application/json")
 
 
 def install_errors(app: Flask, desk: Desk) -> None:
@@ -291,15 +306,11 @@ def install_errors(app: Flask, desk: Desk) -> None:
 
     def tell(refused: Refused) -> Response:
         if request.path.startswith("/api/") or request.method == "POST":
-            return _json({"error": refused.code, "message": refused.message}, refused.status)
-        words = desk.phrases.under("page.")
-        text = render_template(
-            "error.html",
-            t=lambda key, **data: words[key].format(**data),
-            message=refused.message,
-            language=desk.phrases.language,
-            table_name=desk.name,
-        )
+            message = desk.phrases.tell(refused.said)
+            return _json({"error": refused.code, "message": message}, refused.status)
+        phrases = desk.phrases
+        shared = words(desk, phrases)
+        text = render_template("error.html", message=phrases.tell(refused.said), **shared)
         return make_response(text, refused.status)
 
     @app.errorhandler(Refused)
@@ -310,8 +321,8 @@ def install_errors(app: Flask, desk: Desk) -> None:
     def http(error: HTTPException) -> Response:
         status = error.code or 500
         key = f"page.http.{status}"
-        message = desk.phrases.say(key if key in desk.phrases else "page.http.other")
-        response = tell(Refused(status, f"HTTP_{status}", message))
+        said = line(key if key in desk.phrases else "page.http.other")
+        response = tell(Refused(status, f"HTTP_{status}", said))
         if allow := error.get_response().headers.get("Allow"):
             response.headers["Allow"] = allow
         return response
@@ -319,4 +330,4 @@ def install_errors(app: Flask, desk: Desk) -> None:
     @app.errorhandler(StoreError)
     def not_kept(error: StoreError) -> Response:
         LOGGER.error("not kept: %s", error)
-        return tell(Refused(503, "NOT_KEPT", desk.phrases.say("page.not_kept")))
+        return tell(Refused(503, "NOT_KEPT", line("page.not_kept")))

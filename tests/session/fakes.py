@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from companion.announcer import Announcement, Doubt
@@ -39,25 +40,44 @@ class Time:
         self.now_s = until
 
 
+@dataclass(frozen=True)
+class Told:
+    """An announcement as the table hears it."""
+
+    kind: str
+    headline: str
+    text: str
+
+
 class Stage:
     """A session with its store on disk, its time and all it announced."""
 
-    def __init__(self, directory: Path, *, store: Store | None = None) -> None:
+    def __init__(
+        self, directory: Path, *, store: Store | None = None, language: str = "en"
+    ) -> None:
         self.directory = directory
         self.time = Time()
         self.store = store or SqliteStore(directory)
         self.session = Session(
             self.store,
-            load_phrases("en"),
+            load_phrases(language),
             clock=self.time.clock,
             now_text=lambda: "2026-11-20T20:15:00+01:00",
             call_later=self.time.call_later,
             draw=lambda n: 0,
         )
-        self.told: list[Announcement] = []
+        self.told: list[Told] = []
         self.confirmed = 0
-        self.session.listeners.append(self.told.append)
+        self.session.listeners.append(self._hear)
         self.session.on_confirmed.append(self._count)
+
+    def _hear(self, said: Announcement) -> None:
+        tell = self.session.phrases.tell
+        self.told.append(Told(said.kind, tell(said.headline), tell(*said.lines)))
+
+    def message(self, declined: Declined) -> str:
+        """What a declined step tells, in the table's language."""
+        return self.session.phrases.tell(*declined.lines)
 
     def _count(self) -> None:
         self.confirmed += 1

@@ -385,7 +385,7 @@ class TestTheLine:
         self, stage: Stage, app: Flask, open_page: OpenPage
     ) -> None:
         streams = app.extensions["streams"]
-        taken = [streams.open(None, None) for _ in range(36)]
+        taken = [streams.open(None, None, "en") for _ in range(36)]
         assert None not in taken
         page = open_page("/")
         page.get_by_text("Nobody sits here yet.").wait_for()

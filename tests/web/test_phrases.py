@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from companion.phrases import LANGUAGES, load_phrases
+from companion.phrases import LANGUAGES, SINGULAR, load_phrases
 
 WEB = Path(__file__).resolve().parent.parent.parent / "web"
 SOURCES = [*WEB.glob("*.py"), *WEB.glob("static/*.js"), *WEB.glob("templates/*.html")]
@@ -20,10 +20,11 @@ def test_pages_and_catalogues_agree() -> None:
     words = set(USED.findall(text.replace("page.", "")))
     stems = (*tuple(STEM.findall(text)), "http.", "variant.")
     called = set(re.findall(r"""\bt\(["']([^"']+)["']""", text))
-    called |= set(re.findall(r"""say\("page\.([a-z_.]+)["']""", text))
+    called |= set(re.findall(r"""(?:say|line)\("page\.([a-z_.]+)["']""", text))
     for language in LANGUAGES:
-        known = load_phrases(language).under("page.")
-        assert called - set(known) == set(), language
+        phrases = load_phrases(language)
+        assert called - set(phrases.for_pages()) == set(), language
+        known = {key.removesuffix(SINGULAR) for key in phrases.under("page.")}
         assert {key for key in known if key not in words and not key.startswith(stems)} == set()
 
 

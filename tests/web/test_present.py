@@ -13,7 +13,7 @@ from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web import Equipment
 from web.present import Setting, me, snapshot
 
-SETTING = Setting("e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True)
+SETTING = Setting("e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True, "en")
 
 
 def shown(stage: Stage, setting: Setting = SETTING) -> dict[str, Any]:
@@ -48,7 +48,7 @@ def test_before_a_game(stage: Stage) -> None:
 def test_what_people_have_to_do_by_hand(
     stage: Stage, camera: str, button: str, typed: bool, on_screen: bool
 ) -> None:
-    table = shown(stage, Setting("e", "T", "", Equipment(camera, button), False))["table"]
+    table = shown(stage, Setting("e", "T", "", Equipment(camera, button), False, "en"))["table"]
     assert (table["typed_rolls"], table["on_screen_button"]) == (typed, on_screen)
 
 

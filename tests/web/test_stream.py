@@ -36,8 +36,8 @@ class Hand:
     def disconnected(self, seat: int) -> None:
         self.here.remove(seat)
 
-    def render(self, seat: int | None) -> tuple[int, str]:
-        return self.version, json.dumps({"seat": seat})
+    def render(self, seat: int | None, language: str) -> tuple[int, str]:
+        return self.version, json.dumps({"seat": seat, "language": language})
 
 
 @pytest.fixture
@@ -51,14 +51,14 @@ def streams(hand: Hand) -> Streams:
 
 
 def opened(streams: Streams, browser: str | None = None, seat: int | None = None) -> Stream:
-    stream = streams.open(browser, seat)
+    stream = streams.open(browser, seat, "en")
     assert stream is not None
     return stream
 
 
 def test_it_begins_with_the_whole_state(streams: Streams) -> None:
     first = next(opened(streams, seat=2)).decode()
-    assert first == 'retry: 1000\nid: 1\nevent: state\ndata: {"seat": 2}\n\n'
+    assert first == 'retry: 1000\nid: 1\nevent: state\ndata: {"seat": 2, "language": "en"}\n\n'
 
 
 def test_only_the_newest_state_is_sent(streams: Streams, hand: Hand) -> None:
@@ -98,10 +98,10 @@ def test_programs_without_cookies_are_not_one_browser(streams: Streams) -> None:
 
 def test_there_are_places_for_so_many_and_a_closed_one_is_free_again(streams: Streams) -> None:
     first, *_ = [opened(streams) for _ in range(5)]
-    assert streams.open(None, None) is None
+    assert streams.open(None, None, "en") is None
     first.close()
     first.close()
-    assert streams.open(None, None) is not None
+    assert streams.open(None, None, "en") is not None
 
 
 def test_a_seat_is_online_while_its_stream_is_open(streams: Streams, hand: Hand) -> None:
@@ -118,12 +118,12 @@ def test_closing_ends_all(streams: Streams) -> None:
     next(stream)
     streams.close()
     assert list(stream) == []
-    assert streams.open(None, None) is None
+    assert streams.open(None, None, "en") is None
 
 
 def test_when_all_places_are_taken_the_page_is_told_when_to_come_back(app: Flask) -> None:
     streams: Streams = app.extensions["streams"]
-    taken = [streams.open(None, None) for _ in range(36)]
+    taken = [streams.open(None, None, "en") for _ in range(36)]
     assert None not in taken
     got = app.test_client().get("/api/events")
     assert got.status_code == 503

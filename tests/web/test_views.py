@@ -500,4 +500,4 @@ def test_the_state_is_the_same_by_every_door(ada: FlaskClient, stage: Stage) -> 
         "0.1",
         by_call["epoch"],
     )
-    assert json.loads(desk.render(0)[1]) == by_call
+    assert json.loads(desk.render(0, "en")[1]) == by_call

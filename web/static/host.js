@@ -1,6 +1,7 @@
 // The host's page: start, dice by hand, end early, play again.
 import { $, el, onPress, redraw, say, show } from "./dom.js";
 import { chosenRoll, drawFaces } from "./faces.js";
+import { offerLanguages } from "./language.js";
 import { now, onLine, onState, post, start } from "./live.js";
 import { t } from "./words.js";
 
@@ -92,6 +93,7 @@ onPress($("end-yes"), async () => {
   $("end-dialog").close();
   await press("/api/end");
 });
+offerLanguages();
 onLine((up) => show($("offline"), !up));
 onState(draw);
 start();

@@ -1,5 +1,6 @@
 // The line to the table: one stream of snapshots, a watchdog, and polling where streams fail.
 import { random } from "./dom.js";
+import { language } from "./words.js";
 
 const WATCHDOG_MS = 30_000; // three heartbeats
 const POLL_MS = 5_000;
@@ -19,6 +20,7 @@ const stateListeners = [];
 const lineListeners = [];
 
 export const now = () => state;
+
 
 export function onState(listener) {
   stateListeners.push(listener);
@@ -49,7 +51,7 @@ export function start() {
 export function open() {
   shut();
   heardAt = Date.now();
-  source = new EventSource("/api/events");
+  source = new EventSource(`/api/events?language=${language}`);
   const own = source;
   own.addEventListener("state", (event) => own === source && heard(JSON.parse(event.data)));
   own.addEventListener("beat", () => own === source && heard(null));
@@ -119,7 +121,7 @@ async function request(method, path, body) {
   try {
     const response = await fetch(path, {
       method,
-      headers: body ? { "Content-Type": "application/json" } : {},
+      headers: { "Page-Language": language, ...(body ? { "Content-Type": "application/json" } : {}) },
       body: body ? JSON.stringify(body) : undefined,
       signal: stop.signal,
       cache: "no-store",

@@ -2,11 +2,12 @@
 import { rollOf } from "./dice.js";
 import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
 import { chosenRoll, drawFaces } from "./faces.js";
+import { offerLanguages } from "./language.js";
 import { now, onLine, onState, open, post, postSurely, start } from "./live.js";
 import { podium } from "./over.js";
 import { Sheet } from "./sheet.js";
 import { remember, remembered } from "./own.js";
-import { all, capital, pairOf, t } from "./words.js";
+import { all, capital, pairOf, t, term } from "./words.js";
 
 const WHY_MS = 7_000;
 const GUARD_MS = 350; // the second half of a double tap must not answer the action that just began
@@ -32,6 +33,8 @@ function draw(state) {
   for (const each of ["join", "lobby", "game"]) show($(each), each === view);
   if (shown && shown !== view) $(view).focus({ preventScroll: true }); // what had it is gone
   shown = view;
+  const languages = $("language-form");
+  if (view !== "game" && languages.parentElement !== $(view)) $(view).append(languages);
   document.body.classList.toggle("is-playing", isSeated && mine !== null);
   if (!isSeated) drawJoin(state);
   else if (!mine) drawLobby(state);
@@ -116,7 +119,7 @@ function sentence(state, game, mine, answer, nameOf) {
   if (game.phase === "roll") return rollSentence(state, active, isMine);
   if (game.phase === "action2" && !isMine) return t("say.action2.other", { name: active });
   const closing = game.closing.find((each) => each.seat !== mine.seat && game.phase === "action1");
-  const closes = closing ? `${t("say.closes", { name: nameOf(closing.seat), row: rowName(game, closing.row) })} ` : "";
+  const closes = closing ? `${t("say.closes", { name: nameOf(closing.seat), row: rowTerm(game, closing.row) })} ` : "";
   if (answer === null) {
     if (game.phase === "action1") return closes + t(mine.legal.length ? "say.action1" : "say.action1.none", { sum: white });
     const miss = game.miss_due ? ` ${t("say.miss")}` : "";
@@ -196,7 +199,7 @@ function guard(action) {
 }
 
 const rowOf = (game, token) => game.rows.find((row) => row.boxes.some((box) => box.token === token));
-const rowName = (game, key) => game.rows.find((row) => row.key === key).name;
+const rowTerm = (game, key) => term(game.rows.find((row) => row.key === key).word);
 
 function boxName(game, token) {
   const row = rowOf(game, token);
@@ -331,6 +334,7 @@ $("see-sheet").addEventListener("click", () => {
   draw(now());
 });
 
+offerLanguages();
 onLine((up) => show($("offline"), !up));
 onState(draw);
 start();

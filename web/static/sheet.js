@@ -106,7 +106,7 @@ export class Sheet {
     const parts = [t("sheet.row", { row: capital(row.name), from: row.boxes[0].number, to: row.boxes.at(-1).number })];
     if (by) parts.push(t("sheet.closed_by", { names: all(by.map(nameOf)) }));
     if (isLocked) parts.push(t("sheet.lock_crossed"));
-    if (scored !== undefined) parts.push(t("sheet.points", { points: scored }));
+    if (scored !== undefined) parts.push(t("sheet.points", { count: scored }));
     return parts.join(", ");
   }
 

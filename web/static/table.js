@@ -3,7 +3,7 @@ import { lockIcon, rollOf, sign } from "./dice.js";
 import { $, attribute, el, onPress, redraw, say, show, svg } from "./dom.js";
 import { onLine, onState, post, start } from "./live.js";
 import { podium } from "./over.js";
-import { all, capital, t } from "./words.js";
+import { all, capital, language, t } from "./words.js";
 
 const SEATS = 5;
 const SURE = 0.9;
@@ -12,6 +12,7 @@ let pictured = "";
 let isFilming = false;
 
 function draw(state) {
+  if (state.table.language !== language) return location.reload(); // this screen is the table's
   const nameOf = (seat) => state.seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const isLobby = state.game === null;
   document.querySelector("main").classList.toggle("is-over", state.game?.over ?? false);

@@ -1,11 +1,25 @@
 // The page's sentences: they come with the page, from the catalogue the server and the voice use.
 const table = JSON.parse(document.getElementById("phrases").textContent);
+export const language = document.documentElement.lang;
+const plural = new Intl.PluralRules(language);
 
-/** One sentence with its placeholders filled. */
+/** One sentence with its placeholders filled; a `count` may choose the key's singular. */
 export function t(key, data = {}) {
-  const text = table[key];
+  const isOne = typeof data.count === "number" && plural.select(data.count) === "one";
+  const text = (isOne ? table[`${key}.singular`] : undefined) ?? table[key];
   if (text === undefined) throw new Error(`no phrase ${key}`);
-  return text.replace(/\{(\w+)\}/g, (_, name) => String(data[name] ?? ""));
+  return text.replace(/\{(\w+)(?::(\w+))?\}/g, (_, name, form = "") => worded(data[name], form));
+}
+
+/** A word that languages bend: `{row:the}` takes its form `row.red.the`. */
+export const term = (key) => ({ key });
+
+function worded(value, form) {
+  if (value?.key === undefined) return String(value ?? "");
+  const plain = form.charAt(0).toLowerCase() + form.slice(1);
+  const text = table[plain && plain !== "name" ? `${value.key}.${plain}` : value.key];
+  if (text === undefined) throw new Error(`no form ${plain} of ${value.key}`);
+  return plain === form ? text : capital(text);
 }
 
 /** Words joined as a person would: "Ada, Ben and Cleo". */
