@@ -154,6 +154,7 @@ def _open_tray(
     stack.callback(live.close)
     session.on_confirmed.append(live.confirmed)
     session.on_undone.append(live.reoffer)
+    session.is_reading = lambda: live.is_reading
     session.see(tray_view(live.report))
     live.start()
     return live
@@ -207,9 +208,23 @@ def _open_panel(config: Config, session: Session, stack: ExitStack, notes: list[
         timing = GestureConfig(debounce_s=config.panel.debounce_s, hold_s=config.panel.hold_s)
     except ValueError as error:
         raise ConfigError(f"panel: {error}") from error
-    panel = open_panel(config.panel.factory, config.panel.pin, on_gesture, config=timing)
+
+    def on_state(state: str) -> None:
+        session.part_is("button", "lost" if state == "lost" else None)
+
+    panel = open_panel(
+        config.panel.factory, config.panel.pin, on_gesture, config=timing, on_state=on_state
+    )
     stack.callback(panel.close)
     notes.append(f"button: {panel.note or panel.state}")
+    repeat_pin = config.panel.repeat_pin
+    if repeat_pin is not None and panel.has_pin:
+        if repeat_pin == config.panel.pin:
+            raise ConfigError(f"panel.repeat_pin: expected another pin than panel.pin {repeat_pin}")
+        kind = "mock" if panel.state == "mock" else "lgpio"
+        again = open_panel(kind, repeat_pin, lambda _: session.say_again(), config=timing)
+        stack.callback(again.close)
+        notes.append(f"second button (say it again): GPIO{repeat_pin}")
     return panel
 
 

@@ -48,12 +48,15 @@ class PanelConfig:
     Attributes:
         factory: auto, lgpio, mock or none.
         pin: BCM number of the button's pin; the button connects it to ground.
+        repeat_pin: The same of a second button, which repeats the announcement; unset, there is
+            none.
         debounce_s: How long contacts must be quiet before an edge counts.
         hold_s: How long a press must last to be a hold.
     """
 
     factory: str = "auto"
     pin: int = 17
+    repeat_pin: int | None = None
     debounce_s: float = 0.025
     hold_s: float = 1.5
 
@@ -101,6 +104,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "camera.height": (120, 4096),
     "camera.fps": (1, 60),
     "panel.pin": (0, 27),
+    "panel.repeat_pin": (0, 27),
     "panel.debounce_s": (0.0, 0.2),
     "panel.hold_s": (0.3, 10.0),
     "web.port": (0, 65535),

@@ -17,6 +17,15 @@ __all__ = ["Declined", "Joined", "Session", "View"]
 
 LOGGER = logging.getLogger(__name__)
 
+SAME_PRESS_S = 1.0
+"""A press so soon after the roll was confirmed is the same confirmation, not a question."""
+
+VERDICT_S = 1.0
+"""A remembered press is answered after this at the latest; the eye decides within half of it, or
+says after 0.8 s that it cannot."""
+
+_UNDECIDED = ("waiting", "moving", "reading")
+
 
 class Session(People, GameSteps):
     """The whole session. Every public method may be called from any thread."""
@@ -28,6 +37,8 @@ class Session(People, GameSteps):
                 self._tray = tray
                 self._telling.touch()
                 self.part_is("camera", tray.fault)
+                if self._pending is not None and tray.status not in _UNDECIDED:
+                    self._settle_press()
 
     def part_is(self, part: str, fault: str | None) -> None:
         """Take what is wrong with a part of the equipment, None while all is well.
@@ -46,17 +57,38 @@ class Session(People, GameSteps):
     def press(self) -> Declined | None:
         """The button: confirm a settled roll when one is due, else say why not.
 
-        It never passes for anybody and never changes the game in another way.
+        It never passes for anybody and never changes the game in another way. A press while the
+        dice, already still, are being read is remembered until their verdict.
         """
         with self._telling.changing():
-            try:
-                declined = self._press()
-            except StoreError:
-                LOGGER.exception("the press of the button could not be kept")
-                declined = self._no("NOT_KEPT", key="page.not_kept")
-            if declined is not None:
-                self._telling.announce(announce_refusal(*declined.lines))
-            return declined
+            game = self._table.game
+            is_due = game is not None and game.state.phase is Phase.ROLL
+            if not is_due and self._clock() - self._pressed_s < SAME_PRESS_S:
+                return self._press()  # the same confirmation twice: no news to anybody
+            if self._pending is not None:
+                return None
+            if is_due and self._tray.roll is None and self.is_reading():
+                self._pending = self._call_later(VERDICT_S, self._expire_press)
+                return None
+            return self._settle_press()
+
+    def _expire_press(self) -> None:
+        with self._telling.changing():
+            if self._pending is not None:
+                self._settle_press()
+
+    def _settle_press(self) -> Declined | None:
+        if self._pending is not None:
+            self._pending()
+            self._pending = None
+        try:
+            declined = self._press()
+        except StoreError:
+            LOGGER.exception("the press of the button could not be kept")
+            declined = self._no("NOT_KEPT", key="page.not_kept")
+        if declined is not None:
+            self._telling.announce(announce_refusal(*declined.lines))
+        return declined
 
     def hold(self) -> Declined | None:
         """The button held down: who has not answered the open action passes (E9)."""
@@ -87,4 +119,7 @@ class Session(People, GameSteps):
             )
         if self._tray.roll is None:
             return Declined("NOT_READABLE", tray_lines(self._tray.status, self._tray.doubts))
-        return self._confirm(self._tray.roll, typed=False)
+        declined = self._confirm(self._tray.roll, typed=False)
+        if declined is None:
+            self._pressed_s = self._clock()
+        return declined

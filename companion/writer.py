@@ -7,6 +7,7 @@ free: `view()` gives an immutable value.
 from __future__ import annotations
 
 import logging
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -71,6 +72,9 @@ class Writer:
         self._is_retrying = False
         self._closes_at_s: float | None = None
         self._cancel: Cancel | None = None
+        self._pressed_s = -math.inf
+        self._pending: Cancel | None = None
+        self.is_reading: Callable[[], bool] = lambda: False
         self.on_confirmed: list[Callable[[], None]] = []
         self.on_undone: list[Callable[[], None]] = []
         if unfolded.fault is not None:

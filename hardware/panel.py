@@ -7,32 +7,23 @@ through the queue.
 
 from __future__ import annotations
 
-import atexit
-import importlib.util
 import logging
-import os
 import queue
-import shutil
-import tempfile
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-
-from gpiozero import Button
-from gpiozero.pins.mock import MockFactory
 
 from companion.errors import PinsUnavailable
 from hardware import gesture
 from hardware.gesture import Gesture, GestureConfig
+from hardware.pins import FACTORIES, make_factory, one_line
+from hardware.wire import Wire
 
 LOGGER = logging.getLogger(__name__)
 
 DEFAULT_PIN = 17
 """BCM number: pin 11 of the header, with a ground pin two places beside it (pin 9)."""
-
-FACTORIES = ("auto", "lgpio", "mock", "none")
 
 CHECK_EVERY_S = 1.0
 """How often a real line is read while nothing happens: a lost chip shows within two seconds, and
@@ -55,10 +46,10 @@ class Panel:
         on_gesture: Callable[[Gesture], object],
         *,
         kind: str,
-        button: Any = None,
-        owned_factory: Any = None,
+        wire: Wire | None = None,
         config: GestureConfig | None = None,
         clock: Callable[[], float] = time.monotonic,
+        on_state: Callable[[str], object] | None = None,
         note: str | None = None,
     ) -> None:
         """Start listening.
@@ -66,30 +57,26 @@ class Panel:
         Args:
             on_gesture: Told of every press and hold.
             kind: "ok" for a real pin, "mock" or "none"; the state while all is well.
-            button: gpiozero Button without bounce time; None where there is no pin.
-            owned_factory: A pin factory to close with the panel.
+            wire: The pin; None where there is none.
             config: How long is what; the defaults when None.
             clock: Monotonic seconds.
+            on_state: Told of every change of `state`, on the panel's thread.
             note: One line for people on why this kind was taken.
         """
         self.note = note
         self._kind = kind
         self._state = kind
-        self._button = button
-        self._owned_factory = owned_factory
+        self._wire = wire
         self._on_gesture = on_gesture
+        self._on_state = on_state
         self._config = config or GestureConfig()
         self._clock = clock
         self._edges: queue.SimpleQueue[tuple[float, bool] | None] = queue.SimpleQueue()
         self._mutex = threading.Lock()
         self._is_closed = False
         self._contact = gesture.at_rest()
-        if button is not None:
-            button.when_pressed = lambda: self._edges.put((self._clock(), True))
-            button.when_released = lambda: self._edges.put((self._clock(), False))
-            if button.is_pressed:
-                self._contact = gesture.already_closed(self._clock())
-                LOGGER.warning("button: it is down already; nothing counts until it is let go")
+        if wire is not None:
+            self._listen_to(wire)
         self._thread = threading.Thread(target=self._listen, name="button", daemon=True)
         self._thread.start()
 
@@ -97,6 +84,11 @@ class Panel:
     def state(self) -> str:
         """One of "ok" (a real pin), "mock", "none" and "lost"."""
         return self._state
+
+    @property
+    def has_pin(self) -> bool:
+        """Whether there is a pin, real or mock."""
+        return self._wire is not None
 
     @property
     def has_on_screen_button(self) -> bool:
@@ -113,8 +105,8 @@ class Panel:
             if self._is_closed:
                 raise PinsUnavailable("button: expected an open panel, this one is closed")
             if self._kind == "mock":
-                self._button.pin.drive_low()
-                self._button.pin.drive_high()
+                assert self._wire is not None
+                self._wire.push()
             else:
                 self._edges.put((self._clock(), True))
                 self._edges.put((self._clock(), False))
@@ -125,13 +117,11 @@ class Panel:
             if self._is_closed:
                 return
             self._is_closed = True
-        if self._button is not None:
-            self._button.close()
         self._edges.put(None)
         if threading.current_thread() is not self._thread:
             self._thread.join(STUCK_CALLBACK_S)
-        if self._owned_factory is not None:
-            self._owned_factory.close()
+        if self._wire is not None:
+            self._wire.close()
 
     def __enter__(self) -> Panel:
         return self
@@ -179,19 +169,46 @@ class Panel:
         """The level of a real line; None where there is none, or it cannot be read."""
         if self._kind != "ok":
             return None
+        assert self._wire is not None
         try:
-            level = bool(self._button.is_pressed)
+            return self._wire.is_closed
         except Exception as error:  # each pin library raises a class of its own
             if self._is_closed:
                 return None
             if self._state != "lost":
-                LOGGER.warning("button: the pin can no longer be read: %s", _one_line(error))
-            self._state = "lost"
-            return None
-        if self._state == "lost":
-            LOGGER.warning("button: the pin can be read again")
-        self._state = "ok"
+                LOGGER.warning("button: the pin can no longer be read: %s", one_line(error))
+                self._become("lost")
+        return self._take_back(self._wire)
+
+    def _take_back(self, wire: Wire) -> bool | None:
+        """Open the pin anew: a chip that was gone is another one when it is back."""
+        with self._mutex:
+            if self._is_closed:
+                return None
+            try:
+                wire.reopen()
+                self._listen_to(wire)
+                level = wire.is_closed
+            except Exception:
+                return None
+        LOGGER.warning("button: the pin can be read again")
+        self._become("ok")
         return level
+
+    def _listen_to(self, wire: Wire) -> None:
+        wire.listen(lambda is_closed: self._edges.put((self._clock(), is_closed)))
+        self._contact = gesture.at_rest()
+        if wire.is_closed:
+            self._contact = gesture.already_closed(self._clock())
+            LOGGER.warning("button: it is down already; nothing counts until it is let go")
+
+    def _become(self, state: str) -> None:
+        self._state = state
+        if self._on_state is not None:
+            try:
+                self._on_state(state)
+            except Exception:
+                LOGGER.exception("button: that it is %s was not taken", state)
 
     def _tell(self, told: Gesture) -> None:
         if self._is_closed:
@@ -209,6 +226,7 @@ def open_panel(
     *,
     config: GestureConfig | None = None,
     clock: Callable[[], float] = time.monotonic,
+    on_state: Callable[[str], object] | None = None,
     pin_factory: Any = None,
 ) -> Panel:
     """Open the button by the name of its pin factory.
@@ -220,6 +238,7 @@ def open_panel(
         on_gesture: Told of every press and hold, on the panel's thread.
         config: How long is what; the defaults when None.
         clock: Monotonic seconds.
+        on_state: Told when the button is lost and when it is back.
         pin_factory: A gpiozero factory to use for "lgpio" or "mock" instead of one made here; it
             stays the caller's to close.
     Raises:
@@ -232,59 +251,30 @@ def open_panel(
     note = None
     if factory == "auto":
         try:
-            return open_panel("lgpio", pin, on_gesture, config=config, clock=clock)
+            return open_panel(
+                "lgpio", pin, on_gesture, config=config, clock=clock, on_state=on_state
+            )
         except PinsUnavailable as error:
             factory, note = "mock", f"{error}; using mock pins and the button on the page"
     if factory == "none":
         return Panel(on_gesture, kind="none", config=config, clock=clock)
-    owned_factory = None
+    kind = factory
     try:
-        if pin_factory is None:
-            pin_factory = owned_factory = MockFactory() if factory == "mock" else _lgpio_factory()
-        button = Button(pin, pull_up=True, bounce_time=None, pin_factory=pin_factory)
+        wire = Wire(
+            pin,
+            lambda: make_factory(kind) if pin_factory is None else pin_factory,
+            owns_factory=pin_factory is None,
+        )
     except Exception as error:  # each pin library raises a class of its own
-        if owned_factory is not None:
-            owned_factory.close()
         raise PinsUnavailable(
-            f"{factory} pins: cannot open GPIO{pin}: {_one_line(error)}"
+            f"{factory} pins: cannot open GPIO{pin}: {one_line(error)}"
         ) from error
     return Panel(
         on_gesture,
         kind="mock" if factory == "mock" else "ok",
-        button=button,
-        owned_factory=owned_factory,
+        wire=wire,
         config=config,
         clock=clock,
+        on_state=on_state,
         note=note,
     )
-
-
-def _lgpio_factory() -> Any:
-    if importlib.util.find_spec("lgpio") is None:
-        raise ModuleNotFoundError("lgpio is not installed (apt install python3-lgpio)")
-    _give_lgpio_a_directory()
-    from gpiozero.pins.lgpio import LGPIOFactory
-
-    return LGPIOFactory()
-
-
-def _give_lgpio_a_directory() -> None:
-    """Name a directory for the pipes lgpio makes on import; else it takes the working directory.
-
-    Where that is not writable (a service in /) the import itself fails.
-    """
-    if os.environ.get("LG_WD"):
-        return
-    for name in ("RUNTIME_DIRECTORY", "XDG_RUNTIME_DIR"):
-        place = os.environ.get(name, "").split(":")[0]
-        if place and Path(place).is_dir() and os.access(place, os.W_OK):
-            os.environ["LG_WD"] = place
-            return
-    os.environ["LG_WD"] = tempfile.mkdtemp(prefix="dice-companion-lgpio-")
-    atexit.register(shutil.rmtree, os.environ["LG_WD"], ignore_errors=True)
-
-
-def _one_line(error: BaseException) -> str:
-    """An exception as one line: its text, or its name where it has none."""
-    text = " ".join(str(error).split())
-    return text or type(error).__name__

@@ -18,6 +18,7 @@ import hardware.panel
 from companion.errors import PinsUnavailable
 from hardware.gesture import Gesture, GestureConfig
 from hardware.panel import Panel, open_panel
+from hardware.wire import Wire
 
 PRESS, HOLD = Gesture.PRESS, Gesture.HOLD
 PIN = 17
@@ -213,15 +214,16 @@ def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
     monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
     factory = MockFactory(pin_class=PinWithFaults)
     pin = factory.pin(PIN)
-    with open_panel("lgpio", PIN, ear, pin_factory=factory) as panel:
+    states: queue.SimpleQueue[str] = queue.SimpleQueue()
+    with open_panel("lgpio", PIN, ear, pin_factory=factory, on_state=states.put) as panel:
         assert (panel.state, panel.has_on_screen_button) == ("ok", False)
         pin.is_broken = True
-        pin.wait_for_reads(broken=True)
+        assert states.get(timeout=PATIENCE_S) == "lost"
         assert (panel.state, panel.has_on_screen_button) == ("lost", True)
         panel.press()
         assert ear.next() is PRESS, "the page's button works meanwhile"
         pin.is_broken = False
-        pin.wait_for_reads(broken=False)
+        assert states.get(timeout=PATIENCE_S) == "ok"
         assert panel.state == "ok"
         pin.drive_low()
         pin.drive_high()
@@ -232,6 +234,56 @@ def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
         "button: the pin can no longer be read: the chip is gone",
         "button: the pin can be read again",
     ]
+
+
+def test_a_chip_that_died_is_opened_anew(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    chips: list[MockFactory] = []
+    is_away = threading.Event()
+    asked_in_vain = threading.Event()
+
+    def make() -> MockFactory:
+        if is_away.is_set():
+            asked_in_vain.set()
+            raise OSError("no such chip")
+        chips.append(MockFactory(pin_class=PinWithFaults))
+        return chips[-1]
+
+    states: queue.SimpleQueue[str] = queue.SimpleQueue()
+    wire = Wire(PIN, make, owns_factory=True)
+    with Panel(ear, kind="ok", wire=wire, on_state=states.put) as panel:
+        is_away.set()
+        chips[0].pin(PIN).is_broken = True  # for good: its handle is dead
+        assert states.get(timeout=PATIENCE_S) == "lost"
+        assert asked_in_vain.wait(PATIENCE_S)
+        is_away.clear()
+        assert states.get(timeout=PATIENCE_S) == "ok"
+        assert panel.state == "ok"
+        pin = chips[1].pin(PIN)
+        pin.drive_low()
+        pin.drive_high()
+        assert ear.next() is PRESS
+    assert states.empty()
+
+
+def test_a_listener_of_states_that_fails_costs_one_line(
+    ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    factory = MockFactory(pin_class=PinWithFaults)
+    pin = factory.pin(PIN)
+
+    def fall(state: str) -> None:
+        raise RuntimeError(state)
+
+    with open_panel("lgpio", PIN, ear, pin_factory=factory, on_state=fall) as panel:
+        pin.is_broken = True
+        pin.wait_for_reads(broken=True)
+        panel.press()
+        assert ear.next() is PRESS
+    factory.close()
+    assert "was not taken" in caplog.text
+    caplog.clear()
 
 
 def test_an_edge_the_pin_library_dropped_does_not_turn_a_press_into_a_hold(ear: Ear) -> None:

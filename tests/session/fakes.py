@@ -98,15 +98,13 @@ class Stage:
 
     def roll(self, low: int, high: int, **colour: int) -> Declined | None:
         """Dice come to rest and the button is pressed."""
-        values = {"red": 3, "yellow": 3, "green": 3, "blue": 3} | colour
-        roll = Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v})
-        self.session.see(TrayView("ok", roll))
+        self.session.see(dice_seen(low, high, **colour))
         return self.session.press()
 
     def type_roll(self, low: int, high: int, **colour: int) -> Declined | None:
         """Dice are entered by hand."""
-        values = {"red": 3, "yellow": 3, "green": 3, "blue": 3} | colour
-        roll = Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v})
+        roll = dice_seen(low, high, **colour).roll
+        assert roll is not None
         return self.session.typed_roll(roll)
 
     def answer(self, seat: int, box: str | None, *, done: bool = True, key: str = "") -> str:
@@ -124,6 +122,12 @@ class Stage:
     @property
     def state(self):  # type: ignore[no-untyped-def]
         return self.game.state
+
+
+def dice_seen(low: int, high: int, **colour: int) -> TrayView:
+    """A tray whose dice may be confirmed; a colour of 0 is out."""
+    values = {"red": 3, "yellow": 3, "green": 3, "blue": 3} | colour
+    return TrayView("ok", Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v}))
 
 
 def leaning(colour: str) -> TrayView:

@@ -124,6 +124,7 @@ class TestButton:
     def test_while_marks_are_open_it_says_who_is_to_answer(self, two: Stage) -> None:
         two.roll(4, 3)
         two.answer(0, None)
+        two.time.pass_s(1.0)
         assert two.roll(1, 1) is not None
         assert two.told[-1].text == "Still to answer: Ben."
         assert two.state.answers == (0, None)  # the button never passes for anybody

@@ -1,0 +1,100 @@
+"""The button's press in every moment: counted once, never lost, and answered when declined."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from companion.engine import Phase
+from companion.ports import TrayView
+from companion.session import SAME_PRESS_S, VERDICT_S
+from tests.session.fakes import Stage, dice_seen, leaning
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Stage:
+    """Ada and Ben in a game, Ada to throw."""
+    stage = Stage(tmp_path)
+    stage.seat("Ada", "Ben")
+    assert stage.session.start() is None
+    stage.told.clear()
+    return stage
+
+
+def reading(stage: Stage) -> None:
+    """The dice lie still and are being read."""
+    stage.session.see(TrayView("moving"))
+    stage.session.is_reading = lambda: True
+
+
+def test_a_confirmation_within_a_second_of_another_counts_once(two: Stage) -> None:
+    two.roll(4, 3)
+    for _ in range(3):
+        two.time.pass_s(0.3)
+        declined = two.session.press()
+        assert declined is not None
+        assert declined.code == "WRONG_PHASE"
+    assert [said.kind for said in two.told] == ["roll"]
+    assert two.confirmed == 1
+    two.time.pass_s(SAME_PRESS_S)
+    assert two.session.press() is not None
+    assert two.told[-1].text == "Still to answer: Ada and Ben."
+
+
+def test_the_next_roll_is_confirmed_however_soon_it_comes(two: Stage) -> None:
+    two.roll(4, 3)
+    assert two.session.undo() is None
+    assert two.roll(5, 5) is None
+    assert two.state.roll.white_sum == 10
+
+
+def test_a_press_while_the_dice_are_read_confirms_them(two: Stage) -> None:
+    reading(two)
+    assert two.session.press() is None
+    assert two.told == []
+    two.time.pass_s(0.2)
+    two.session.see(dice_seen(4, 3))
+    assert two.state.phase is Phase.ACTION1
+    assert [said.kind for said in two.told] == ["roll"]
+    assert two.confirmed == 1
+    two.time.pass_s(5.0)
+    assert [said.kind for said in two.told] == ["roll"]
+
+
+def test_a_press_while_dice_are_read_that_cannot_be_says_why_then(two: Stage) -> None:
+    reading(two)
+    two.session.press()
+    two.session.press()
+    two.session.see(leaning("green"))
+    assert [said.text for said in two.told] == ["The green die is leaning. Throw it again."]
+    two.session.is_reading = lambda: False
+    two.session.see(dice_seen(4, 3))
+    assert two.state.phase is Phase.ROLL, "the press was answered; the dice were thrown since"
+
+
+def test_a_press_that_never_gets_its_verdict_is_answered_all_the_same(two: Stage) -> None:
+    reading(two)
+    two.session.press()
+    two.time.pass_s(VERDICT_S)
+    assert [said.text for said in two.told] == ["The dice are still moving."]
+    two.session.see(dice_seen(4, 3))
+    assert two.state.phase is Phase.ROLL
+
+
+def test_a_press_while_dice_roll_is_declined_at_once(two: Stage) -> None:
+    two.session.see(TrayView("moving"))
+    declined = two.session.press()
+    assert declined is not None
+    assert declined.code == "NOT_READABLE"
+    two.session.see(dice_seen(4, 3))
+    assert two.state.phase is Phase.ROLL
+
+
+def test_a_remembered_press_does_not_confirm_a_typed_roll_once_more(two: Stage) -> None:
+    reading(two)
+    two.session.press()
+    two.type_roll(1, 1)
+    two.session.see(dice_seen(4, 3))
+    assert two.state.roll.white_sum == 2
+    assert two.confirmed == 1
