@@ -105,12 +105,13 @@ def announce_correction(
     lines = [line("fact.corrected", sum=total)]
     for fact in facts:
         if isinstance(fact, AnswerReturned):
-            box = _box(state, fact.box)
+            box = box_line(state, fact.box)
             lines.append(line("fact.answer_returned", name=names[fact.player], box=box))
     return Announcement("corrected", line("roll.headline", sum=total), tuple(lines))
 
 
-def _box(state: GameState, token: str) -> Line:
+def box_line(state: GameState, token: str) -> Line:
+    """A box, by its row and number."""
     bit = state.plan.bits[token]
     row = state.plan.rows[state.plan.row_of(bit)]
     return line("box", row=row_term(row.name), number=state.plan.box_of(bit).number)

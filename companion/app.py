@@ -65,7 +65,7 @@ def build(config: Config) -> App:
         CompanionError: A part that was asked for by name cannot be used; what was opened by then
             is closed again.
     """
-    from web import Equipment, create_app
+    from web import Equipment, create_app, drawn_code, drawn_pin
     from web.serve import serve
 
     with ExitStack() as stack:
@@ -95,7 +95,10 @@ def build(config: Config) -> App:
             press=panel.press,
             join_url=lambda: join_url(*address[0]),
             version=_version(),
+            code=(code := drawn_code()),
+            pin=(pin := drawn_pin()),
         )
+        notes.append(f"table code: {code}; host PIN: {pin}")
         address.append((config.web.host, config.web.port))
         server = serve(page, host=config.web.host, port=config.web.port)
         stack.callback(server.close)
@@ -238,6 +241,7 @@ def _open_voice(config: Config, session: Session, stack: ExitStack) -> None:
 
     def say(announcement: Announcement) -> None:
         phrases = session.phrases
-        speaker.say(phrases.tell(*announcement.lines), phrases.language)
+        if session.view().table.settings.sound:
+            speaker.say(phrases.tell(*announcement.lines), phrases.language)
 
     session.listeners.append(say)

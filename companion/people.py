@@ -1,15 +1,20 @@
-"""Who sits at the table: seats taken and left, the proof of a seat, whose page is open."""
+"""Who sits at the table: seats taken, left and handed on, the proof of a seat, and who leads."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 
 from companion.engine import Phase
 from companion.table import LONGEST_NAME, clean_name, free_seat, name_fault
 from companion.view import Declined, Joined
 from companion.writer import Writer
+
+OFFER_S = 300.0
+"""How long a seat stays offered to another device: time enough to fetch a tablet."""
 
 
 class People(Writer):
@@ -17,11 +22,19 @@ class People(Writer):
 
     def seat_of(self, token: str) -> int | None:
         """The seat a token proves, or None."""
-        digest = _digest(token)
-        for seat in self._table.seats:
-            if hmac.compare_digest(seat.token_hash, digest):
-                return seat.number
-        return None
+        return next(iter(self.seats_of((token,))), None)
+
+    def seats_of(self, tokens: Iterable[str]) -> tuple[int, ...]:
+        """The seats a device's tokens prove, in the order of the tokens."""
+        digests = [_digest(token) for token in tokens]
+        seats = self._table.seats
+        proved = (
+            seat.number
+            for digest in digests
+            for seat in seats
+            if any(hmac.compare_digest(known, digest) for known in seat.tokens)
+        )
+        return tuple(dict.fromkeys(proved))
 
     def join(self, name: str) -> Joined | Declined:
         """Give a newcomer a seat."""
@@ -46,6 +59,75 @@ class People(Writer):
             if self._table.seat(seat) is not None:
                 self._keep("left", {"seat": seat})
             return None
+
+    # -- a seat on another device ---------------------------------------------------------
+
+    def offer(self, seat: int) -> Declined | None:
+        """Let another device claim a seat for a while; the game goes on meanwhile."""
+        with self._telling.changing():
+            if self._table.seat(seat) is None:
+                return self._no("NO_SUCH_SEAT")
+            if seat in self._offered:
+                self._offered[seat]()
+            self._offered[seat] = self._call_later(OFFER_S, partial(self._take_back, seat))
+            self._telling.touch()
+            return None
+
+    def claim(self, seat: int, *, is_known: bool = False) -> Joined | Declined:
+        """Give a device the proof of a seat that was offered; the old devices lose theirs.
+
+        Args:
+            is_known: The device is one that had the seat before: it needs no offer, and the
+                others keep their proof.
+        """
+        with self._telling.changing():
+            if self._table.seat(seat) is None:
+                return self._no("NO_SUCH_SEAT")
+            if not is_known and seat not in self._offered:
+                return self._no("NOT_OFFERED")
+            token = secrets.token_hex(16)
+            proof = {"seat": seat, "token_hash": _digest(token), "alone": not is_known}
+            self._keep("claimed", proof)
+            self._take_back(seat)
+            return Joined(seat, token)
+
+    def _take_back(self, seat: int) -> None:
+        with self._telling.changing():
+            cancel = self._offered.pop(seat, None)
+            if cancel is not None:
+                cancel()
+                self._telling.touch()
+
+    # -- the table ------------------------------------------------------------------------
+
+    def order(self, seats: Sequence[int]) -> Declined | None:
+        """Set the order of play, clockwise; a running game keeps its own."""
+        with self._telling.changing():
+            now = [seat.number for seat in self._table.seats]
+            if sorted(seats) != sorted(now):
+                return self._no("BAD_ORDER")
+            if list(seats) != now:
+                self._keep("ordered", {"seats": list(seats)})
+            return None
+
+    def settle(self, chosen: Mapping[str, bool]) -> None:
+        """Change what the table is set to: `hints`, `sound`."""
+        with self._telling.changing():
+            now = self._table.settings
+            changed = {key: value for key, value in chosen.items() if getattr(now, key) != value}
+            if changed:
+                self._keep("set", changed)
+
+    def is_host(self, device: str) -> bool:
+        """Whether a device may lead the table; as long as none was named, each may."""
+        hosts = self._table.hosts
+        return not hosts or _digest(device) in hosts
+
+    def make_host(self, device: str) -> None:
+        """Let a device lead the table, also after a restart."""
+        with self._telling.changing():
+            if _digest(device) not in self._table.hosts:
+                self._keep("hosted", {"device": _digest(device)})
 
     def connected(self, seat: int) -> None:
         """A page of this seat is open."""

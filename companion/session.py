@@ -7,6 +7,7 @@ import logging
 from companion.announcer import announce_fault, announce_refusal, tray_lines
 from companion.engine import Phase
 from companion.errors import StoreError
+from companion.foresight import Foresight
 from companion.people import People
 from companion.phrases import all_of
 from companion.ports import TrayView
@@ -27,7 +28,7 @@ says after 0.8 s that it cannot."""
 _UNDECIDED = ("waiting", "moving", "reading")
 
 
-class Session(People, GameSteps):
+class Session(People, GameSteps, Foresight):
     """The whole session. Every public method may be called from any thread."""
 
     def see(self, tray: TrayView) -> None:

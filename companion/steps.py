@@ -20,7 +20,7 @@ from companion.engine import (
     Withdrawn,
 )
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.table import undone_to, unfold
+from companion.table import next_to_begin, undone_to, unfold
 from companion.view import Declined
 from companion.writer import Writer
 
@@ -67,8 +67,7 @@ class GameSteps(Writer):
             seats = [seat.number for seat in self._table.seats]
             if not seats:
                 return self._no("NO_PLAYERS")
-            began = game.seats[game.state.first]
-            place = next((i for i, seat in enumerate(seats) if seat > began), 0)
+            place = next_to_begin(game, seats)
             house = [rule.value for rule in game.state.setup.house]
             self._begin(game.state.plan.name, seats, place, house)
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from companion.engine import (
@@ -26,14 +26,33 @@ from companion.records import Record, to_event
 LONGEST_NAME = 20
 """Characters of a name: what fits beside a score on a phone of 360 pixels."""
 
+MOST_DEVICES = 4
+"""Devices that may prove one seat: a phone under the table's several addresses."""
+
+MOST_HOSTS = 8
+"""Devices that may lead the table; the newest stay."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A player's place; the token that proves it is kept as a hash only."""
+    """A player's place; the tokens that prove it, one for each device, are kept as hashes only."""
 
     number: int
     name: str
-    token_hash: str
+    tokens: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a table is set to.
+
+    Attributes:
+        hints: Boxes that may be crossed now stand out on the sheets.
+        sound: Announcements are said aloud.
+    """
+
+    hints: bool = True
+    sound: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +77,19 @@ class Game:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Everything that must survive a pulled plug."""
+    """Everything that must survive a pulled plug.
+
+    Attributes:
+        seats: In playing order, clockwise.
+        hosts: The devices that may lead the table, as hashes.
+    """
 
     revision: int = 0
     seats: tuple[Seat, ...] = ()
     game: Game | None = None
     games: int = 0
+    settings: Settings = Settings()
+    hosts: tuple[str, ...] = ()
 
     def seat(self, number: int) -> Seat | None:
         """A seat by its number."""
@@ -127,14 +153,14 @@ def advance(table: Table, record: Record) -> Advance | Refusal:
     table = replace(table, revision=record.revision)
     try:
         match record.kind:
-            case "seated":
-                seat = Seat(data["seat"], data["name"], data["token_hash"])
-                others = tuple(s for s in table.seats if s.number != seat.number)
-                seats = tuple(sorted((*others, seat), key=lambda s: s.number))
-                return Advance(replace(table, seats=seats))
-            case "left":
-                seats = tuple(s for s in table.seats if s.number != data["seat"])
-                return Advance(replace(table, seats=seats))
+            case "seated" | "left" | "claimed" | "ordered":
+                return Advance(replace(table, seats=_seats(table, record)))
+            case "hosted":
+                hosts = tuple(host for host in table.hosts if host != data["device"])
+                return Advance(replace(table, hosts=(*hosts, data["device"])[-MOST_HOSTS:]))
+            case "set":
+                known = {key: bool(data[key]) for key in ("hints", "sound") if key in data}
+                return Advance(replace(table, settings=replace(table.settings, **known)))
             case "started":
                 order = tuple(data["seats"])
                 house = [HouseRule(rule) for rule in data.get("house", [])]
@@ -157,6 +183,36 @@ def advance(table: Table, record: Record) -> Advance | Refusal:
     if isinstance(step, Refusal):
         return step
     return Advance(replace(table, game=_next(table.game, step.state, record)), step.facts)
+
+
+def _seats(table: Table, record: Record) -> tuple[Seat, ...]:
+    """The seats after a record about them."""
+    data, seats = record.data, table.seats
+    if record.kind == "ordered":
+        number = list(data["seats"])
+        if sorted(number) != sorted(seat.number for seat in seats):
+            raise ValueError(f"expected the taken seats, got {number!r}")
+        return tuple(sorted(seats, key=lambda seat: number.index(seat.number)))
+    if record.kind == "claimed":
+        old = table.seat(data["seat"])
+        if old is None:
+            raise ValueError(f"nobody has seat {data['seat']!r}")
+        kept = () if data["alone"] else old.tokens
+        claimed = replace(old, tokens=(*kept, data["token_hash"])[-MOST_DEVICES:])
+        return tuple(claimed if seat is old else seat for seat in seats)
+    others = tuple(seat for seat in seats if seat.number != data["seat"])
+    if record.kind == "left":
+        return others
+    return (*others, Seat(data["seat"], data["name"], (data["token_hash"],)))
+
+
+def next_to_begin(game: Game, seats: Sequence[int]) -> int:
+    """The place of who begins a rematch: the next seat, clockwise (E44)."""
+    began = game.state.first
+    following = [*game.seats[began + 1 :], *game.seats[: began + 1]]
+    if game.seats[began] in seats:
+        return (seats.index(game.seats[began]) + 1) % len(seats)
+    return next((seats.index(seat) for seat in following if seat in seats), 0)
 
 
 def _next(game: Game, state: GameState, record: Record) -> Game:
@@ -211,7 +267,7 @@ def _revision(record: Record) -> int:
     return named if is_whole_number(named) else record.revision
 
 
-_PEOPLE = ("seated", "left", "imported")
+_PEOPLE = ("seated", "left", "claimed", "ordered", "hosted", "set", "imported")
 _SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early")
 
 

@@ -37,6 +37,7 @@ class View:
             somebody has still to answer.
         online: Seats with a page open.
         faults: What does not work: the part (camera, button) and what is wrong with it.
+        offered: Seats another device may claim.
     """
 
     version: int
@@ -47,3 +48,4 @@ class View:
     closes_at_s: float | None
     online: frozenset[int]
     faults: tuple[tuple[str, str], ...] = ()
+    offered: frozenset[int] = frozenset()

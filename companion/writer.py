@@ -66,6 +66,7 @@ class Writer:
         self._tray = tray or TrayView("none")
         self._online: dict[int, int] = {}
         self._faults: dict[str, str] = {}
+        self._offered: dict[int, Cancel] = {}
         keys = [str(record.data["key"]) for record in records if "key" in record.data]
         self._keys = OrderedDict.fromkeys(keys[-KEYS_KEPT:])
         self._closing_told_s: float | None = None
@@ -104,6 +105,7 @@ class Writer:
                 self._closes_at_s,
                 frozenset(self._online),
                 tuple(sorted(self._faults.items())),
+                frozenset(self._offered),
             )
 
     def wait(self, version: int, timeout_s: float) -> int:

@@ -14,7 +14,21 @@ from web.desk import Desk
 from web.ports import Equipment, Tray
 from web.stream import Streams
 
-__all__ = ["Equipment", "Tray", "create_app"]
+__all__ = ["Equipment", "Tray", "create_app", "drawn_code", "drawn_pin"]
+
+
+CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Letters and digits that nobody takes for one another on a television."""
+
+
+def drawn_code() -> str:
+    """A table's code."""
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(4))
+
+
+def drawn_pin() -> str:
+    """A host's PIN."""
+    return f"{secrets.randbelow(10_000):04}"
 
 
 def create_app(
@@ -27,6 +41,8 @@ def create_app(
     name: str = "Dice Companion",
     version: str = "",
     allowed_hosts: Iterable[str] = (),
+    code: str = "",
+    pin: str = "",
 ) -> Flask:
     """Make the page for one table.
 
@@ -39,6 +55,8 @@ def create_app(
         name: What the table is called.
         version: The program's version, for /healthz.
         allowed_hosts: Names the table may be called by besides addresses and home names.
+        code: What other devices type or scan to sit down; four letters are drawn unless given.
+        pin: What makes another device the host; four digits are drawn unless given.
     """
     here = Path(__file__).parent
     app = Flask(
@@ -58,6 +76,8 @@ def create_app(
         name=name,
         version=version,
         epoch=secrets.token_hex(4),
+        code=code or drawn_code(),
+        pin=pin or drawn_pin(),
     )
     app.extensions["streams"] = Streams(session, desk.render)
     app.register_blueprint(views.blueprint(desk, app.extensions["streams"]))

@@ -9,9 +9,11 @@ from threading import Lock
 
 from flask import request
 
-from companion.phrases import Phrases, load_phrases
+from companion.phrases import Phrases, line, load_phrases
 from companion.session import Declined, Session
-from web import guard, languages, present
+from web import languages, present
+from web.caller import Caller, Known, Tries, caller_of, is_host
+from web.guard import Refused
 from web.ports import Equipment, Tray
 
 
@@ -27,6 +29,10 @@ class Desk:
     name: str
     version: str
     epoch: str
+    code: str
+    pin: str
+    known: Known = field(default_factory=Known)
+    tries: Tries = field(default_factory=Tries)
     _mutex: Lock = field(default_factory=Lock)
     _rendered: dict[str, tuple[object, str]] = field(default_factory=dict)
 
@@ -46,9 +52,10 @@ class Desk:
             can_throw=self.tray is not None and self.tray.can_throw,
         )
 
-    def render(self, seat: int | None, language: str) -> tuple[int, str]:
+    def render(self, caller: Caller) -> tuple[int, str]:
         """The version now and its snapshot as JSON; what all seats share is made once for each
         language."""
+        language = caller.language or self.session.phrases.language
         view, setting = self.session.view(), self.setting()
         # an open action's countdown differs from moment to moment
         key = None if view.closes_at_s is not None else (view.version, setting)
@@ -59,13 +66,61 @@ class Desk:
             shared = dumps(present.snapshot(view, setting, load_phrases(language), now_s=now_s))
             with self._mutex:
                 self._rendered[language] = (key, shared)
-        mine = dumps(present.me(view, seat))
+        mine = dumps(self.me(caller))
         return view.version, f'{{"me":{mine},{shared[1:]}'
 
-    def seat(self) -> int | None:
-        """The seat the asking browser proves."""
-        token = request.cookies.get(guard.SEAT_COOKIE, "")
-        return self.session.seat_of(token) if token else None
+    def me(self, caller: Caller) -> present.Json:
+        """What one device is told of itself."""
+        view = self.session.view()
+        seats = self.session.seats_of(caller.tokens)
+        self.known.remember(caller, seats)
+        leads = is_host(self.session, caller)
+        had = [] if seats else [s for s in self.known.seats(caller) if s not in view.online]
+        return {
+            "seat": seats[0] if seats else None,
+            "seats": list(seats),
+            "host": leads,
+            "needs_code": self.needs_code(caller),
+            "had": [seat for seat in had if view.table.seat(seat) is not None],
+            "door": {"code": self.code, "pin": self.pin}
+            if caller.is_table or (leads and view.table.hosts)
+            else None,
+        }
+
+    def caller(self) -> Caller:
+        """The device that asks."""
+        return caller_of(request, self.phrases.language)
+
+    def needs_code(self, caller: Caller) -> bool:
+        """Whether a device has to know the table's code to sit down: not at the table's own
+        machine, and not once it is in."""
+        if caller.is_local or self.session.seats_of(caller.tokens):
+            return False
+        is_named = caller.device is not None and bool(self.session.view().table.hosts)
+        return not (is_named and is_host(self.session, caller))
+
+    def lead(self) -> None:
+        """Let only the host pass.
+
+        Raises:
+            Refused: Somebody else asks.
+        """
+        if not is_host(self.session, self.caller()):
+            raise Refused(403, "NOT_HOST", line("page.not_host"))
+
+    def check(self, given: str, right: str, code: str) -> None:
+        """Let only those pass who know a code; ten wrong ones a minute are enough.
+
+        Raises:
+            Refused: It is wrong, or too many were.
+        """
+        address = request.remote_addr or ""
+        if not self.tries.may_try(address):
+            raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
+        if given.strip().upper() != right:
+            self.tries.was_wrong(address)
+            key = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
+            raise Refused(403, code, line(key))
 
 
 def dumps(value: object) -> str:

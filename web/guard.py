@@ -17,6 +17,7 @@ BODY_BYTES = 16 * 1024
 """The longest body of a request: the longest honest one, a typed roll, has under 200."""
 
 SEAT_COOKIE = "dice_companion_seat"
+MOST_SEATS = 5
 BROWSER_COOKIE = "dice_companion_browser"
 COOKIE_AGE_S = 30 * 24 * 3600
 """A month: a game may be taken up another evening."""
@@ -129,19 +130,29 @@ def browser_id(asked: Request) -> str | None:
     return name if len(name) == 32 else None
 
 
-def set_browser_id(response: Response) -> None:
-    """Give a browser its random name, so that its streams can be counted."""
-    set_cookie(response, BROWSER_COOKIE, secrets.token_hex(16))
+def new_browser_id() -> str:
+    """A random name for a browser."""
+    return secrets.token_hex(16)
 
 
-def set_seat(response: Response, token: str) -> None:
-    """Give a browser the proof of its seat."""
-    set_cookie(response, SEAT_COOKIE, token)
+def set_browser_id(response: Response, name: str) -> None:
+    """Give a browser its name: its streams are counted by it, and the host is known by it."""
+    set_cookie(response, BROWSER_COOKIE, name)
 
 
-def drop_seat(response: Response) -> None:
-    """Take the proof of a seat back."""
-    drop_cookie(response, SEAT_COOKIE)
+def seat_tokens(asked: Request) -> tuple[str, ...]:
+    """The proofs of seats a browser carries; a shared tablet has several."""
+    tokens = asked.cookies.get(SEAT_COOKIE, "").split(".")
+    return tuple(token for token in tokens if token)[:MOST_SEATS]
+
+
+def set_seats(response: Response, tokens: Iterable[str]) -> None:
+    """Give a browser the proofs of its seats; without one the cookie goes."""
+    kept = ".".join(tokens)
+    if kept:
+        set_cookie(response, SEAT_COOKIE, kept)
+    else:
+        drop_cookie(response, SEAT_COOKIE)
 
 
 def set_cookie(response: Response, name: str, value: str) -> None:

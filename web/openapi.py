@@ -20,6 +20,8 @@ COLOUR: Json = {"type": "string", "enum": [colour.value for colour in COLOURED]}
 ANY_COLOUR: Json = {"type": "string", "enum": [colour.value for colour in DieColour]}
 TOKEN: Json = {"type": "string", "pattern": "^[A-Z]+[0-9]+$", "examples": ["R7", "GB10"]}
 SEAT: Json = {"type": "integer", "minimum": 0}
+FORESEEN = ("undo", "close", "end", "correct")
+"""Steps of the host whose changes can be shown before they are taken."""
 HOUSE_RULE: Json = {"type": "string", "enum": [rule.value for rule in HouseRule]}
 
 
@@ -59,13 +61,27 @@ POINT: Json = {"type": "array", "items": NUMBER, "minItems": 2, "maxItems": 2}
 SCHEMAS: Json = {
     "Snapshot": thing(
         "Everything a page shows, at one moment.",
-        me=thing("Who asks.", seat=maybe(SEAT), host=FLAG),
+        me=thing(
+            "The device that asks.",
+            seat=maybe(SEAT),
+            seats={**many(SEAT), "description": "All its seats: a shared tablet has several."},
+            host={**FLAG, "description": "It may lead the table."},
+            needs_code={**FLAG, "description": "It has to send the table's code to sit down."},
+            had={**many(SEAT), "description": "Seats it had under another address of the table."},
+            door={
+                **maybe(thing("", code=TEXT, pin=TEXT)),
+                "description": "For the table view and the host only.",
+            },
+        ),
         revision={**WHOLE, "description": "Number of the last kept event."},
         version={**WHOLE, "description": "Rises with every change; counts anew in each epoch."},
         epoch={**TEXT, "description": "Names this run of the program."},
         language={**TEXT, "description": "The language of the texts in this snapshot."},
         table=ref("Table"),
-        seats=many(thing(seat=SEAT, name=TEXT, online=FLAG)),
+        seats={
+            **many(thing(seat=SEAT, name=TEXT, online=FLAG, offered=FLAG)),
+            "description": "In playing order; an offered one may be claimed by another device.",
+        },
         game=maybe(ref("Game")),
         tray=ref("Tray"),
         faults=many(
@@ -91,6 +107,9 @@ SCHEMAS: Json = {
         on_screen_button=FLAG,
         can_throw=FLAG,
         typed_rolls={**FLAG, "description": "Dice are entered by hand: no camera sees them."},
+        hints={**FLAG, "description": "Sheets show the boxes that may be crossed."},
+        sound={**FLAG, "description": "Announcements are said aloud."},
+        hosted={**FLAG, "description": "Somebody leads the table; until then everybody may."},
     ),
     "Roll": thing(
         "",
@@ -221,8 +240,33 @@ SCHEMAS: Json = {
     ),
     "Health": thing("", status=TEXT, version=TEXT, camera=TEXT, button=TEXT),
     "Nothing": {"type": "object"},
-    "Free": thing("", seat=SEAT),
-    "Join": thing("", name={**TEXT, "description": "At most 20 characters."}),
+    "OfSeat": thing("", seat=SEAT),
+    "Join": thing(
+        "",
+        ("code", "another"),
+        name={**TEXT, "description": "At most 20 characters."},
+        code={**TEXT, "description": "The table's code, where `me.needs_code` is true."},
+        another={**FLAG, "description": "One more seat for a device that has one."},
+    ),
+    "Leave": thing("", ("seat",), seat=maybe(SEAT)),
+    "Claim": thing("", ("code",), seat=SEAT, code=TEXT),
+    "Host": thing("", ("pin",), pin={**TEXT, "description": "Shown on the table view."}),
+    "Order": thing("", seats=many(SEAT)),
+    "Settings": thing(
+        "",
+        ("hints", "sound", "language"),
+        hints=FLAG,
+        sound=FLAG,
+        language={"type": "string", "enum": list(LANGUAGES)},
+    ),
+    "Preview": thing(
+        "",
+        ("white", "colour"),
+        what={"type": "string", "enum": list(FORESEEN)},
+        white={**many(FACE), "description": "With `colour`, for `correct`: the right dice."},
+        colour=by_key(FACE),
+    ),
+    "Foreseen": thing("", lines=many(TEXT)),
     "Start": thing(
         "",
         ("variant", "first", "house"),
@@ -286,11 +330,12 @@ def _post(summary: str, asked: str, **more: Json) -> Json:
     answers: Json = {
         "200": {"description": "Done.", **_content("application/json", ref("Snapshot"))},
         "400": _problem("The request makes no sense."),
-        "403": _problem("Another site's page, or somebody else's seat."),
+        "403": _problem("Another site's page, somebody else's seat, or not the host."),
         "409": _problem("It does not fit how things stand, such as a late mark."),
         "413": _problem("The request is too long."),
         "415": _problem("The request is not JSON."),
         "422": _problem("The rules do not allow it."),
+        "429": _problem("Too many wrong codes; wait a minute."),
         "503": _problem("The record of the game cannot be written; nothing was changed."),
         **more,
     }
@@ -330,6 +375,11 @@ def _paths() -> Json:
             **language,
         }
     ]
+    preview = _post("Host: what a step would change; nothing is done.", "Preview")
+    preview["post"]["responses"]["200"] = {
+        "description": "What would change, in sentences.",
+        **_content("application/json", ref("Foreseen")),
+    }
     return {
         "/": _get("The page to join and play.", "text/html", html),
         "/table": _get("The table view, for a TV or a tablet.", "text/html", html),
@@ -341,21 +391,27 @@ def _paths() -> Json:
         "/api/events": events,
         "/api/frame.jpg": picture,
         "/api/join": _post("Take a seat; the answer sets the seat's cookie.", "Join"),
-        "/api/leave": _post("Give the seat up; not in a game.", "Nothing"),
+        "/api/leave": _post("Give a seat up; not in a game.", "Leave"),
+        "/api/claim": _post("Take a seat that was handed on, or that this device had.", "Claim"),
+        "/api/host": _post("Lead the table: free at first, then by its PIN.", "Host"),
+        "/api/hand": _post("Host: hand a seat on to another device.", "OfSeat"),
+        "/api/order": _post("Host: set the playing order of the next game.", "Order"),
+        "/api/settings": _post("Host: change what the table is set to.", "Settings"),
+        "/api/preview": preview,
         "/api/language": _post("Choose this browser's language.", "Language"),
-        "/api/start": _post("Begin a game with everybody seated.", "Start"),
+        "/api/start": _post("Host: begin a game with everybody seated.", "Start"),
         "/api/answer": _post("Cross a box in the open action, or pass.", "Answer"),
-        "/api/answer_for": _post("The host answers for somebody who cannot.", "AnswerFor"),
+        "/api/answer_for": _post("Host: answer for somebody who cannot.", "AnswerFor"),
         "/api/withdraw": _post("Take the answer back.", "Withdraw"),
         "/api/press": _post("The on-screen button: confirm the roll.", "Nothing"),
         "/api/throw": _post("Throw the dice of the simulated tray.", "Nothing"),
         "/api/roll": _post("Confirm a roll entered by hand.", "Roll"),
-        "/api/correct": _post("Put the right dice in place of misread ones.", "Roll"),
-        "/api/close": _post("Close the open action; who has not answered passes.", "Nothing"),
-        "/api/undo": _post("Take the last settled step back.", "Nothing"),
-        "/api/free": _post("Free somebody's seat; not in a game.", "Free"),
-        "/api/end": _post("End the game early.", "Nothing"),
-        "/api/rematch": _post("Begin the next game; the next seat begins.", "Nothing"),
+        "/api/correct": _post("Host: put the right dice in place of misread ones.", "Roll"),
+        "/api/close": _post("Host: close the open action; who has not answered passes.", "Nothing"),
+        "/api/undo": _post("Host: take the last settled step back.", "Nothing"),
+        "/api/free": _post("Host: free somebody's seat; not in a game.", "OfSeat"),
+        "/api/end": _post("Host: end the game early.", "Nothing"),
+        "/api/rematch": _post("Host: begin the next game; the next seat begins.", "Nothing"),
         "/api/say": _post("Repeat the last announcement.", "Nothing"),
     }
 

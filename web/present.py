@@ -51,9 +51,14 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
         "version": view.version,
         "epoch": setting.epoch,
         "language": phrases.language,
-        "table": _table(setting),
+        "table": _table(setting, view.table),
         "seats": [
-            {"seat": seat.number, "name": seat.name, "online": seat.number in view.online}
+            {
+                "seat": seat.number,
+                "name": seat.name,
+                "online": seat.number in view.online,
+                "offered": seat.number in view.offered,
+            }
             for seat in view.table.seats
         ],
         "game": _game(view, phrases, now_s) if view.table.game else None,
@@ -66,12 +71,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
     }
 
 
-def me(view: View, seat: int | None) -> Json:
-    """Who asks: their seat, or None. Everybody at the table may do what the host's page does."""
-    return {"seat": seat if seat is not None and view.table.seat(seat) else None, "host": True}
-
-
-def _table(setting: Setting) -> Json:
+def _table(setting: Setting, table: Table) -> Json:
     equipment = setting.equipment
     return {
         "name": setting.name,
@@ -82,6 +82,9 @@ def _table(setting: Setting) -> Json:
         "on_screen_button": equipment.on_screen_button,
         "can_throw": setting.can_throw,
         "typed_rolls": equipment.typed_rolls,
+        "hints": table.settings.hints,
+        "sound": table.settings.sound,
+        "hosted": bool(table.hosts),
     }
 
 

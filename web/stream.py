@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from companion.session import Session
+from web.caller import Caller
 
 HEARTBEAT_S = 10.0
 """Between two signs of life; a stream nobody reads is only noticed by writing to it."""
@@ -24,18 +25,16 @@ RETRY_MS = 1000
 WAKE_S = 0.5
 """How often a waiting stream looks whether it has to end: a shutdown must not take longer."""
 
-Render = Callable[[int | None, str], tuple[int, str]]
-"""The version now, and the snapshot a seat is sent in a language."""
+Render = Callable[[Caller], tuple[int, str]]
+"""The version now, and the snapshot a device is sent."""
 
 
 class Stream(Iterator[bytes]):
     """One browser's stream; closing it frees its place."""
 
-    def __init__(
-        self, streams: Streams, browser: str | None, seat: int | None, language: str
-    ) -> None:
-        self._streams, self.browser, self.seat = streams, browser, seat
-        self._language = language
+    def __init__(self, streams: Streams, caller: Caller) -> None:
+        self._streams, self.caller, self.browser = streams, caller, caller.device
+        self.seats = streams.session.seats_of(caller.tokens)
         self._version = -1
         self._until_s = streams.clock() + streams.life_s
         self._is_closed = False
@@ -60,7 +59,7 @@ class Stream(Iterator[bytes]):
         raise StopIteration
 
     def _state(self, first: bool) -> bytes:
-        self._version, text = self._streams.render(self.seat, self._language)
+        self._version, text = self._streams.render(self.caller)
         retry = f"retry: {RETRY_MS}\n" if first else ""
         return f"{retry}id: {self._version}\nevent: state\ndata: {text}\n\n".encode()
 
@@ -96,12 +95,12 @@ class Streams:
         with self._mutex:
             return len(self._open)
 
-    def open(self, browser: str | None, seat: int | None, language: str) -> Stream | None:
+    def open(self, caller: Caller) -> Stream | None:
         """A new stream, or None where all places are taken.
 
         A browser that has its share loses its oldest one instead.
         """
-        stream = Stream(self, browser, seat, language)
+        stream, browser = Stream(self, caller), caller.device
         with self._mutex:
             own = [s for s in self._open if browser is not None and s.browser == browser]
             own = [s for s in own if not s.is_replaced]
@@ -110,7 +109,7 @@ class Streams:
             if len(own) >= self._most_per_browser:
                 own[0].is_replaced = True
             self._open.append(stream)
-        if seat is not None:
+        for seat in stream.seats:
             self.session.connected(seat)
         return stream
 
@@ -120,8 +119,8 @@ class Streams:
             if stream not in self._open:
                 return
             self._open.remove(stream)
-        if stream.seat is not None:
-            self.session.disconnected(stream.seat)
+        for seat in stream.seats:
+            self.session.disconnected(seat)
 
     def close(self) -> None:
         """End all streams at their next look, within WAKE_S."""

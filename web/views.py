@@ -1,4 +1,4 @@
-"""One blueprint: parse the request, ask the session, render the answer."""
+"""The pages and the game's calls: parse the request, ask the session, render the answer."""
 
 from __future__ import annotations
 
@@ -10,33 +10,16 @@ from werkzeug.exceptions import HTTPException
 
 from companion.errors import CameraUnavailable, StoreError
 from companion.phrases import LANGUAGES, Phrases, line
-from companion.session import Declined, Joined
-from web import guard, languages, openapi, qr
+from companion.session import Declined
+from web import guard, languages, openapi, qr, seating
 from web.asked import bad, body, box, key, typed_roll, want
-from web.desk import Desk, dumps
+from web.desk import Desk
 from web.guard import Refused
+from web.replies import as_json, problem, settled, snapshot
+from web.seating import own_seat
 from web.stream import Streams
 
 LOGGER = logging.getLogger(__name__)
-
-STALE = frozenset(
-    [
-        "WRONG_PHASE",
-        "GAME_OVER",
-        "GAME_RUNNING",
-        "NO_GAME",
-        "NOT_READABLE",
-        "NAME_TAKEN",
-        "TABLE_FULL",
-        "SEAT_IN_GAME",
-        "NO_PLAYERS",
-        "ALREADY_SEATED",
-    ]
-)
-"""Refused because of how things stand (409), not because of what was asked (422)."""
-
-FORBIDDEN = frozenset({"NOT_IN_GAME"})
-"""Refused because of who asks (403)."""
 
 
 def blueprint(desk: Desk, streams: Streams) -> Blueprint:
@@ -50,7 +33,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         shared = words(desk, phrases or desk.phrases)
         response = make_response(render_template(template, **shared))
         if guard.browser_id(request) is None:
-            guard.set_browser_id(response)
+            guard.set_browser_id(response, guard.new_browser_id())
         return response
 
     @pages.get("/")
@@ -67,34 +50,35 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
 
     @pages.get("/join.svg")
     def join_code() -> Response:
-        return Response(qr.as_svg(desk.join_url() or request.host_url), mimetype="image/svg+xml")
+        address = f"{desk.join_url() or request.host_url}?code={desk.code}"
+        return Response(qr.as_svg(address), mimetype="image/svg+xml")
 
     # -- reading --------------------------------------------------------------------------
 
     @pages.get("/healthz")
     def health() -> Response:
         now = desk.equipment()
-        return _json(
+        return as_json(
             {"status": "ok", "version": desk.version, "camera": now.camera, "button": now.button}
         )
 
     @pages.get("/api/openapi.json")
     def description() -> Response:
-        return _json(openapi.document(desk.version))
+        return as_json(openapi.document(desk.version))
 
     @pages.get("/api/state")
     def state() -> Response:
-        return _state(desk, desk.seat())
+        return snapshot(desk)
 
     @pages.get("/api/events")
     def events() -> Response:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         if request.method == "HEAD":
             return Response(mimetype="text/event-stream", headers=headers)
-        stream = streams.open(guard.browser_id(request), desk.seat(), desk.phrases.language)
+        stream = streams.open(desk.caller())
         if stream is None:
             message = desk.phrases.say("page.too_many_streams")
-            response = _json({"error": "TOO_MANY_STREAMS", "message": message}, 503)
+            response = as_json({"error": "TOO_MANY_STREAMS", "message": message}, 503)
             response.headers["Retry-After"] = "5"
             return response
         return Response(stream, mimetype="text/event-stream", headers=headers)
@@ -109,41 +93,13 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
             raise Refused(404, "NO_PICTURE", line("page.no_picture"))
         return Response(data, mimetype="image/jpeg")
 
-    # -- people ---------------------------------------------------------------------------
-
-    @pages.post("/api/join")
-    def join() -> Response:
-        name = want(body(), "name", str)
-        own = desk.seat()
-        if own is not None:
-            seated = session.view().table.name(own)
-            said = line("page.already_seated", name=seated)
-            return _declined(desk, own, Declined("ALREADY_SEATED", (said,)))
-        joined = session.join(name)
-        if not isinstance(joined, Joined):
-            return _declined(desk, None, joined)
-        response = _state(desk, joined.seat)
-        guard.set_seat(response, joined.token)
-        return response
-
-    @pages.post("/api/leave")
-    def leave() -> Response:
-        body()
-        seat = own_seat(desk)
-        declined = session.leave(seat)
-        if declined is not None:
-            return _declined(desk, seat, declined)
-        response = _state(desk, None)
-        guard.drop_seat(response)
-        return response
-
     @pages.post("/api/language")
     def language() -> Response:
         asked = body()
         wanted = want(asked, "language", str) if asked.get("language") is not None else None
         if wanted is not None and wanted not in LANGUAGES:
             raise bad("asked.language", language=wanted)
-        response = _state(desk, desk.seat())
+        response = snapshot(desk)
         languages.choose(response, wanted)
         return response
 
@@ -157,7 +113,8 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         house = want(asked, "house", list) if "house" in asked else []
         if not all(isinstance(rule, str) for rule in house):
             raise bad("asked.text", field="house")
-        return _settled(desk, session.start(variant, first, house))
+        desk.lead()
+        return settled(desk, session.start(variant, first, house))
 
     @pages.post("/api/answer")
     def answer() -> Response:
@@ -171,97 +128,86 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
             done=want(asked, "done", bool) if "done" in asked else False,
             key=key(asked),
         )
-        return _settled(desk, declined, seat)
+        return settled(desk, declined)
 
     @pages.post("/api/answer_for")
     def answer_for() -> Response:
         asked = body()
         turn, action = want(asked, "turn", int), want(asked, "action", int)
         seat, chosen = want(asked, "seat", int), box(asked)
-        return _settled(
-            desk, session.answer(seat, turn, action, chosen, done=True, is_by_host=True)
-        )
+        desk.lead()
+        return settled(desk, session.answer(seat, turn, action, chosen, done=True, is_by_host=True))
 
     @pages.post("/api/withdraw")
     def withdraw() -> Response:
         asked = body()
         seat = own_seat(desk, asked)
         turn, action = want(asked, "turn", int), want(asked, "action", int)
-        return _settled(desk, session.withdraw(seat, turn, action, key=key(asked)), seat)
+        return settled(desk, session.withdraw(seat, turn, action, key=key(asked)))
 
     @pages.post("/api/press")
     def press() -> Response:
         body()
-        return _settled(desk, desk.press())
+        return settled(desk, desk.press())
 
     @pages.post("/api/throw")
     def throw() -> Response:
         body()
         view = session.view()
         if view.table.game is not None and view.table.game.state.action:
-            said = line("page.throw_later")
-            return _declined(desk, desk.seat(), Declined("WRONG_PHASE", (said,), "E9"))
+            return problem(desk, Declined("WRONG_PHASE", (line("page.throw_later"),), "E9"))
         try:
             if desk.tray is None:
                 raise CameraUnavailable("throw: there is no camera")
             desk.tray.throw()
         except CameraUnavailable as error:
             raise Refused(409, "CANNOT_THROW", line("page.cannot_throw")) from error
-        return _state(desk, desk.seat())
+        return snapshot(desk)
 
     @pages.post("/api/roll")
     def roll() -> Response:
-        return _settled(desk, session.typed_roll(typed_roll(body())))
+        entered = typed_roll(body())
+        if not (desk.equipment().typed_rolls and session.seats_of(desk.caller().tokens)):
+            desk.lead()  # without a camera who plays enters the dice, else only the host does
+        return settled(desk, session.typed_roll(entered))
 
     @pages.post("/api/correct")
     def correct() -> Response:
-        return _settled(desk, session.correct_roll(typed_roll(body())))
+        desk.lead()
+        return settled(desk, session.correct_roll(typed_roll(body())))
 
     @pages.post("/api/close")
     def close() -> Response:
         body()
-        return _settled(desk, session.close_action())
+        desk.lead()
+        return settled(desk, session.close_action())
 
     @pages.post("/api/undo")
     def undo() -> Response:
         body()
-        return _settled(desk, session.undo())
-
-    @pages.post("/api/free")
-    def free() -> Response:
-        return _settled(desk, session.leave(want(body(), "seat", int)))
+        desk.lead()
+        return settled(desk, session.undo())
 
     @pages.post("/api/end")
     def end() -> Response:
         body()
-        return _settled(desk, session.end())
+        desk.lead()
+        return settled(desk, session.end())
 
     @pages.post("/api/rematch")
     def rematch() -> Response:
         body()
-        return _settled(desk, session.rematch())
+        desk.lead()
+        return settled(desk, session.rematch())
 
     @pages.post("/api/say")
     def say() -> Response:
         body()
         session.say_again()
-        return _state(desk, desk.seat())
+        return snapshot(desk)
 
+    seating.install(pages, desk)
     return pages
-
-
-def own_seat(desk: Desk, asked: dict[str, Any] | None = None) -> int:
-    """The seat the caller proves; a seat that is named has to be that one.
-
-    Raises:
-        Refused: The caller has no seat, or means somebody else's.
-    """
-    own = desk.seat()
-    if own is None:
-        raise Refused(403, "NOT_SEATED", line("page.not_seated"))
-    if asked is not None and asked.get("seat") is not None and want(asked, "seat", int) != own:
-        raise Refused(403, "NOT_YOUR_SEAT", line("page.not_your_seat"))
-    return own
 
 
 def words(desk: Desk, phrases: Phrases) -> dict[str, Any]:
@@ -276,38 +222,13 @@ def words(desk: Desk, phrases: Phrases) -> dict[str, Any]:
     }
 
 
-# -- answering ----------------------------------------------------------------------------
-
-
-def _json(value: object, status: int = 200) -> Response:
-    return Response(dumps(value), status, mimetype="application/json")
-
-
-def _state(desk: Desk, seat: int | None) -> Response:
-    return Response(desk.render(seat, desk.phrases.language)[1], mimetype="application/json")
-
-
-def _settled(desk: Desk, declined: Declined | None, seat: int | None = None) -> Response:
-    seat = desk.seat() if seat is None else seat
-    return _state(desk, seat) if declined is None else _declined(desk, seat, declined)
-
-
-def _declined(desk: Desk, seat: int | None, declined: Declined) -> Response:
-    status = 409 if declined.code in STALE else 403 if declined.code in FORBIDDEN else 422
-    phrases = desk.phrases
-    message = phrases.tell(*declined.lines)
-    told = {"error": declined.code, "ruling": declined.ruling, "message": message}
-    state = desk.render(seat, phrases.language)[1]
-    return Response(f'{dumps(told)[:-1]},"state":{state}}}', status, mimetype="application/json")
-
-
 def install_errors(app: Flask, desk: Desk) -> None:
     """Turn what went wrong into a sentence: JSON for programs, for people a page."""
 
     def tell(refused: Refused) -> Response:
         if request.path.startswith("/api/") or request.method == "POST":
             message = desk.phrases.tell(refused.said)
-            return _json({"error": refused.code, "message": message}, refused.status)
+            return as_json({"error": refused.code, "message": message}, refused.status)
         phrases = desk.phrases
         shared = words(desk, phrases)
         text = render_template("error.html", message=phrases.tell(refused.said), **shared)

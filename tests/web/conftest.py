@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray, picture
 from web import Equipment, create_app
-from web.guard import SEAT_COOKIE
+from web.guard import BROWSER_COOKIE, SEAT_COOKIE
 from web.serve import Server, serve
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ def app(stage: Stage, tray: StandInTray) -> Flask:
         equipment=lambda: Equipment("simulated", "mock"),
         join_url=lambda: "http://192.168.1.5:8000/",
         version="0.1",
+        code="QWX7",
+        pin="4711",
     )
 
 
@@ -103,7 +105,7 @@ OpenPage = Callable[..., "Page"]
 
 @pytest.fixture
 def open_page(chromium: Browser, address: str) -> Iterator[OpenPage]:
-    """open_page(path, size_wh=..., dark=..., token=...): a page in a browser of its own.
+    """open_page(path, size_wh=..., dark=..., token=..., device=...): a page of its own browser.
 
     Whatever a page logs as an error, or throws, fails the test.
     """
@@ -116,6 +118,7 @@ def open_page(chromium: Browser, address: str) -> Iterator[OpenPage]:
         size_wh: tuple[int, int] = (390, 844),
         dark: bool = False,
         token: str | None = None,
+        device: str | None = None,
     ) -> Page:
         context = chromium.new_context(
             viewport={"width": size_wh[0], "height": size_wh[1]},
@@ -124,8 +127,9 @@ def open_page(chromium: Browser, address: str) -> Iterator[OpenPage]:
         )
         context.set_default_timeout(8_000)
         contexts.append(context)
-        if token is not None:
-            context.add_cookies([{"name": SEAT_COOKIE, "value": token, "url": address}])
+        for name, value in ((SEAT_COOKIE, token), (BROWSER_COOKIE, device)):
+            if value is not None:
+                context.add_cookies([{"name": name, "value": value, "url": address}])
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(f"{path}: {error}"))
         page.on("console", lambda said: _note(said.type, said.text, path, troubles))

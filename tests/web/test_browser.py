@@ -11,6 +11,7 @@ import pytest
 from companion.engine import Phase
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
+from web.caller import Caller
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -385,7 +386,7 @@ class TestTheLine:
         self, stage: Stage, app: Flask, open_page: OpenPage
     ) -> None:
         streams = app.extensions["streams"]
-        taken = [streams.open(None, None, "en") for _ in range(36)]
+        taken = [streams.open(Caller(None, (), True, ("", ""))) for _ in range(36)]
         assert None not in taken
         page = open_page("/")
         page.get_by_text("Nobody sits here yet.").wait_for()

@@ -156,7 +156,7 @@ class TestNothingIsMixed:
         for each in both:
             pages[each] = [
                 ready(open_page(f"/?language={each}", size_wh=PHONE, token=tokens[0])),
-                ready(open_page(f"/host?language={each}", size_wh=PHONE)),
+                ready(open_page(f"/host?language={each}", size_wh=PHONE, device="a" * 32)),
             ]
             seen[each] |= said(open_page(f"/nothing?language={each}"))
         for step in game(stage):

@@ -11,7 +11,7 @@ from companion.ports import TrayView
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web import Equipment
-from web.present import Setting, me, snapshot
+from web.present import Setting, snapshot
 
 SETTING = Setting("e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True, "en")
 
@@ -33,7 +33,7 @@ def test_before_a_game(stage: Stage) -> None:
     state = shown(stage)
     assert (state["game"], state["seats"], state["announcement"]) == (None, [], None)
     assert state["table"]["typed_rolls"] is False
-    assert me(stage.session.view(), None) == {"seat": None, "host": True}
+    assert (state["table"]["hints"], state["table"]["hosted"]) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -50,12 +50,6 @@ def test_what_people_have_to_do_by_hand(
 ) -> None:
     table = shown(stage, Setting("e", "T", "", Equipment(camera, button), False, "en"))["table"]
     assert (table["typed_rolls"], table["on_screen_button"]) == (typed, on_screen)
-
-
-def test_a_seat_that_was_left_is_nobodys(stage: Stage) -> None:
-    ada = seat(stage, "Ada")
-    stage.session.leave(ada.seat)
-    assert me(stage.session.view(), ada.seat)["seat"] is None
 
 
 def test_the_sheet_is_data(two: Stage) -> None:

@@ -11,6 +11,7 @@ from flask import Flask
 
 from tests.session.fakes import Stage
 from tests.web.stand_in import seat
+from web.caller import Caller
 from web.stream import WAKE_S, Stream, Streams
 
 
@@ -36,8 +37,11 @@ class Hand:
     def disconnected(self, seat: int) -> None:
         self.here.remove(seat)
 
-    def render(self, seat: int | None, language: str) -> tuple[int, str]:
-        return self.version, json.dumps({"seat": seat, "language": language})
+    def seats_of(self, tokens: tuple[str, ...]) -> tuple[int, ...]:
+        return tuple(int(token) for token in tokens)
+
+    def render(self, caller: Caller) -> tuple[int, str]:
+        return self.version, json.dumps({"seats": list(self.seats_of(caller.tokens))})
 
 
 @pytest.fixture
@@ -50,15 +54,19 @@ def streams(hand: Hand) -> Streams:
     return Streams(hand, hand.render, clock=hand.clock, most=5, most_per_browser=2)  # type: ignore[arg-type]
 
 
-def opened(streams: Streams, browser: str | None = None, seat: int | None = None) -> Stream:
-    stream = streams.open(browser, seat, "en")
+def device(name: str | None = None, *tokens: str) -> Caller:
+    return Caller(name, tokens, True, ("", ""))
+
+
+def opened(streams: Streams, browser: str | None = None, *tokens: str) -> Stream:
+    stream = streams.open(device(browser, *tokens))
     assert stream is not None
     return stream
 
 
 def test_it_begins_with_the_whole_state(streams: Streams) -> None:
-    first = next(opened(streams, seat=2)).decode()
-    assert first == 'retry: 1000\nid: 1\nevent: state\ndata: {"seat": 2, "language": "en"}\n\n'
+    first = next(opened(streams, None, "2")).decode()
+    assert first == 'retry: 1000\nid: 1\nevent: state\ndata: {"seats": [2]}\n\n'
 
 
 def test_only_the_newest_state_is_sent(streams: Streams, hand: Hand) -> None:
@@ -98,15 +106,15 @@ def test_programs_without_cookies_are_not_one_browser(streams: Streams) -> None:
 
 def test_there_are_places_for_so_many_and_a_closed_one_is_free_again(streams: Streams) -> None:
     first, *_ = [opened(streams) for _ in range(5)]
-    assert streams.open(None, None, "en") is None
+    assert streams.open(device()) is None
     first.close()
     first.close()
-    assert streams.open(None, None, "en") is not None
+    assert streams.open(device()) is not None
 
 
 def test_a_seat_is_online_while_its_stream_is_open(streams: Streams, hand: Hand) -> None:
-    one, two = opened(streams, seat=1), opened(streams, seat=1)
-    assert hand.here == [1, 1]
+    one, two = opened(streams, None, "1", "3"), opened(streams, None, "1")
+    assert hand.here == [1, 3, 1]
     one.close()
     one.close()
     two.close()
@@ -118,12 +126,12 @@ def test_closing_ends_all(streams: Streams) -> None:
     next(stream)
     streams.close()
     assert list(stream) == []
-    assert streams.open(None, None, "en") is None
+    assert streams.open(device()) is None
 
 
 def test_when_all_places_are_taken_the_page_is_told_when_to_come_back(app: Flask) -> None:
     streams: Streams = app.extensions["streams"]
-    taken = [streams.open(None, None, "en") for _ in range(36)]
+    taken = [streams.open(device()) for _ in range(36)]
     assert None not in taken
     got = app.test_client().get("/api/events")
     assert got.status_code == 503
@@ -139,7 +147,7 @@ def test_a_look_at_the_headers_takes_no_place(app: Flask) -> None:
 def test_a_change_reaches_a_waiting_stream_at_once(app: Flask, stage: Stage) -> None:
     ada = seat(stage, "Ada")
     streams: Streams = app.extensions["streams"]
-    stream = opened(streams, seat=ada.seat)
+    stream = opened(streams, None, ada.token)
     first = data_of(next(stream))
     assert (first["me"]["seat"], first["seats"][0]["online"]) == (0, True)
     told: list[bytes] = []

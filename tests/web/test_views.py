@@ -15,8 +15,9 @@ from companion.records import Record
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray
 from web import Equipment, create_app
+from web.caller import Caller
 from web.desk import Desk
-from web.guard import SEAT_COOKIE, is_home_host, is_same_origin
+from web.guard import BROWSER_COOKIE, SEAT_COOKIE, is_home_host, is_same_origin
 
 Sit = Callable[[str], FlaskClient]
 POSTS = [
@@ -31,6 +32,17 @@ POSTS = [
     "end",
     "rematch",
     "say",
+    "answer_for",
+    "claim",
+    "close",
+    "correct",
+    "free",
+    "hand",
+    "host",
+    "order",
+    "preview",
+    "settings",
+    "undo",
 ]
 
 
@@ -197,7 +209,9 @@ class TestSeats:
     def test_a_seat_is_proved_by_a_cookie_scripts_cannot_read(self, client: FlaskClient) -> None:
         got = client.post("/api/join", json={"name": "  Zoë 🎲 "})
         assert got.get_json()["me"]["seat"] == 0
-        assert got.get_json()["seats"] == [{"seat": 0, "name": "Zoë 🎲", "online": False}]
+        assert got.get_json()["seats"] == [
+            {"seat": 0, "name": "Zoë 🎲", "online": False, "offered": False}
+        ]
         cookie = client.get_cookie(SEAT_COOKIE)
         assert cookie is not None
         assert cookie.http_only
@@ -499,5 +513,10 @@ def test_the_state_is_the_same_by_every_door(ada: FlaskClient, stage: Stage) -> 
         "Dice Companion",
         "0.1",
         by_call["epoch"],
+        code="QWX7",
+        pin="4711",
     )
-    assert json.loads(desk.render(0, "en")[1]) == by_call
+    cookies = [ada.get_cookie(name) for name in (BROWSER_COOKIE, SEAT_COOKIE)]
+    device, token = [cookie.value for cookie in cookies if cookie is not None]
+    caller = Caller(device, (token,), True, ("127.0.0.1", ""))
+    assert json.loads(desk.render(caller)[1]) == by_call

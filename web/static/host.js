@@ -5,8 +5,18 @@ import { offerLanguages } from "./language.js";
 import { now, onLine, onState, post, start } from "./live.js";
 import { t } from "./words.js";
 
+let hasAsked = false;
+
 function draw(state) {
-  const { game, seats, table, tray } = state;
+  const { game, seats, table, tray, me } = state;
+  const leads = me.host && table.hosted;
+  show($("gate"), !leads && table.hosted);
+  show($("desk"), leads);
+  if (!table.hosted && !hasAsked) {
+    hasAsked = true; // who opens this page first leads the table
+    void post("/api/host");
+  }
+  if (!leads) return;
   const nameOf = (seat) => seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const isRunning = game !== null && !game.over;
   say($("game-text"), gameText(game, nameOf));
@@ -68,6 +78,10 @@ async function press(path, body = {}, where = "why") {
   say($(where), answer === null ? t("why.unreachable") : answer.ok ? "" : answer.data.message ?? t("why.unknown"));
 }
 
+$("gate-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  press("/api/host", { pin: $("pin").value }, "gate-why");
+});
 $("start-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const first = $("first").value;

@@ -11,6 +11,7 @@ const REOPEN_MS = 15_000;
 
 let state = null;
 let source = null;
+let view = "";
 let heardAt = 0;
 let isUp = true;
 let pollTimer = 0;
@@ -32,7 +33,9 @@ export function onLine(listener) {
   lineListeners.push(listener);
 }
 
-export function start() {
+/** @param as what the page shows, where the table has to know */
+export function start(as = "") {
+  view = as;
   open();
   setInterval(watch, 1_000);
   document.addEventListener("visibilitychange", () => {
@@ -51,7 +54,7 @@ export function start() {
 export function open() {
   shut();
   heardAt = Date.now();
-  source = new EventSource(`/api/events?language=${language}`);
+  source = new EventSource(`/api/events?language=${language}${view && `&view=${view}`}`);
   const own = source;
   own.addEventListener("state", (event) => own === source && heard(JSON.parse(event.data)));
   own.addEventListener("beat", () => own === source && heard(null));
@@ -83,7 +86,7 @@ function fallBack(forMs = REOPEN_MS) {
 
 async function poll() {
   clearTimeout(pollTimer);
-  const answer = await request("GET", "/api/state");
+  const answer = await request("GET", `/api/state${view && `?view=${view}`}`);
   if (answer?.ok) accept(answer.data);
   line(answer !== null);
   clearTimeout(pollTimer);

@@ -4,6 +4,7 @@ import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
 import { chosenRoll, drawFaces } from "./faces.js";
 import { offerLanguages } from "./language.js";
 import { now, onLine, onState, open, post, postSurely, start } from "./live.js";
+import { drawJoin, drawLobby } from "./lobby.js";
 import { podium } from "./over.js";
 import { Sheet } from "./sheet.js";
 import { remember, remembered } from "./own.js";
@@ -13,7 +14,7 @@ const WHY_MS = 7_000;
 const GUARD_MS = 350; // the second half of a double tap must not answer the action that just began
 
 const sheet = new Sheet($("sheet"), tapped);
-let wish = null; // what this page asked for and the table has not answered yet
+const wishes = new Map(); // by seat, what this page asked for and the table has not answered yet
 let isSending = false;
 let whyTimer = 0;
 let guarded = ""; // the action the button was last held back for
@@ -21,6 +22,8 @@ let guardTimer = 0;
 let seesSheet = 0; // number of the finished game whose sheet is looked at
 let toldNumber = null; // nothing is told again that was said before the page was opened
 let pressedAt = 0;
+let seatsSeen = null; // this device's seats
+let chosenSeat = null; // on a shared tablet, the one whose sheet is looked at
 let shown = ""; // the view that is seen: join, lobby or game
 
 // -- showing ---------------------------------------------------------------------------------
@@ -28,7 +31,11 @@ let shown = ""; // the view that is seen: join, lobby or game
 function draw(state) {
   const { game, me } = state;
   const isSeated = me.seat !== null;
-  const mine = game?.players.find((player) => player.seat === me.seat) ?? null;
+  if (String(me.seats) !== seatsSeen) {
+    if (seatsSeen !== null) open(); // a seat came or went: the stream has to know
+    seatsSeen = String(me.seats);
+  }
+  const mine = ownPlayer(state);
   const view = !isSeated ? "join" : mine ? "game" : "lobby";
   for (const each of ["join", "lobby", "game"]) show($(each), each === view);
   if (shown && shown !== view) $(view).focus({ preventScroll: true }); // what had it is gone
@@ -43,42 +50,33 @@ function draw(state) {
   if (announced && announced.number !== toldNumber) {
     if (toldNumber !== null) say($("said"), announced.text);
     // the real button answers nobody in particular: whose turn it is reads why it did nothing
-    const isMine = game?.active === me.seat || Date.now() - pressedAt < WHY_MS;
+    const isMine = me.seats.includes(game?.active) || Date.now() - pressedAt < WHY_MS;
     if (toldNumber !== null && announced.kind === "refused" && isMine) explain(announced.text);
   }
   toldNumber = announced?.number ?? 0;
 }
 
-function drawJoin({ seats, game }) {
-  const names = seats.map((seat) => seat.name);
-  const text = names.length ? t("join.seated", { names: all(names) }) : t("join.nobody");
-  say($("join-seats"), game && !game.over ? `${text} ${t("join.running")}` : text);
+/** The player whose sheet this page shows; a shared tablet holds several. */
+function ownPlayer({ game, me }) {
+  const own = game?.players.filter((player) => me.seats.includes(player.seat)) ?? [];
+  return own.find((player) => player.seat === chosenSeat) ?? own[0] ?? null;
 }
 
-function drawLobby({ seats, game, me }) {
-  const own = seats.find((seat) => seat.seat === me.seat);
-  const isRunning = game !== null && !game.over;
-  say($("lobby-lead"), t(isRunning ? "lobby.running" : "lobby.welcome", { name: own?.name ?? "" }));
-  redraw($("lobby-seats"), [seats, me.seat], () =>
-    seats.map((seat) =>
-      el(
-        "li",
-        { class: seat.online ? "is-here" : "" },
-        el("bdi", { text: seat.name }),
-        el("span", { class: "note", text: seat.seat === me.seat ? t("lobby.you") : seat.online ? "" : t("lobby.away") }),
-      ),
-    ),
-  );
-  show($("lobby-game"), !isRunning);
-  show($("leave"), true);
+function turnTo(seat) {
+  chosenSeat = seat;
+  explain("");
+  draw(now());
+  document.querySelector(".players [aria-pressed=true]")?.focus(); // the one that had it is redrawn
 }
 
 function drawGame(state, game, mine) {
   const nameOf = (seat) => state.seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const answer = currentAnswer(game, mine);
   const isMyMove = mayAnswer(game, mine);
-  drawPlayers(state, game);
-  say($("status"), sentence(state, game, mine, answer, nameOf));
+  drawPlayers(state, game, mine);
+  const isShared = game.players.filter((player) => state.me.seats.includes(player.seat)).length > 1;
+  const text = sentence(state, game, mine, answer, nameOf);
+  say($("status"), isShared ? `${mine.name}: ${text}` : text);
   drawStrip(state, game);
   sheet.update(game, mine, answer, nameOf, state.table.hints !== false);
   attribute($("sheet"), "data-open", isMyMove ? "yes" : null);
@@ -88,27 +86,36 @@ function drawGame(state, game, mine) {
   if (game.over) {
     say($("over-why"), game.end_text);
     redraw($("podium"), [game.ranking, game.players, state.seats], () => podium(game, nameOf, mine.seat));
+    show($("rematch"), state.me.host);
+    show($("over-wait"), !state.me.host);
   }
 }
 
-function drawPlayers(state, game) {
-  redraw($("players"), [game.players.map((p) => [p.name, p.answer, p.points.total]), game.active, game.waiting_for, game.phase, state.seats], () =>
-    game.players.map((player) => {
-      const isWaited = game.waiting_for.includes(player.seat);
-      const isThrowing = game.phase === "roll" && game.active === player.seat;
-      const hasAnswered = player.answer !== null;
-      const mark = isWaited ? "…" : isThrowing ? "…" : hasAnswered ? "✓" : "";
-      const word = isWaited ? t("players.waited") : isThrowing ? t("players.throws") : hasAnswered ? t("players.answered") : "";
-      const isOnline = state.seats.find((seat) => seat.seat === player.seat)?.online;
-      return el(
-        "li",
-        { class: `${game.active === player.seat ? "is-active " : ""}${isWaited || isThrowing ? "is-waited " : ""}${isOnline ? "" : "is-away"}` },
-        el("bdi", { text: player.name }),
-        el("span", { class: "mark", "aria-hidden": "true", text: mark }),
-        el("span", { class: "sr", text: `${game.active === player.seat ? `, ${t("players.active")}` : ""}${word ? `, ${word}` : ""}` }),
-      );
-    }),
-  );
+function drawPlayers(state, game, mine) {
+  const shows = [game.players.map((p) => [p.name, p.answer, p.points.total]), game.active, game.waiting_for, game.phase, state.seats, state.me.seats, mine.seat];
+  redraw($("players"), shows, () => game.players.map((player) => playerItem(state, game, player, mine)));
+}
+
+function playerItem({ seats, me }, game, player, mine) {
+  const isActive = game.active === player.seat;
+  const isWaited = game.waiting_for.includes(player.seat);
+  const isThrowing = game.phase === "roll" && isActive;
+  const hasAnswered = player.answer !== null;
+  const mark = isWaited || isThrowing ? "…" : hasAnswered ? "✓" : "";
+  const word = isWaited ? t("players.waited") : isThrowing ? t("players.throws") : hasAnswered ? t("players.answered") : "";
+  const isOnline = seats.find((seat) => seat.seat === player.seat)?.online;
+  const isOwn = me.seats.length > 1 && me.seats.includes(player.seat);
+  const told = [isActive ? t("players.active") : "", word].filter(Boolean);
+  const parts = [
+    el("bdi", { text: player.name }),
+    el("span", { class: "mark", "aria-hidden": "true", text: mark }),
+    el("span", { class: "sr", text: told.map((each) => `, ${each}`).join("") }),
+  ];
+  const classes = [isActive && "is-active", (isWaited || isThrowing) && "is-waited", !isOnline && "is-away", isOwn && "is-own"];
+  if (!isOwn) return el("li", { class: classes.filter(Boolean).join(" ") }, ...parts);
+  const button = el("button", { type: "button", "aria-pressed": String(player.seat === mine.seat) }, ...parts);
+  button.addEventListener("click", () => turnTo(player.seat));
+  return el("li", { class: classes.filter(Boolean).join(" ") }, button);
 }
 
 function sentence(state, game, mine, answer, nameOf) {
@@ -167,7 +174,7 @@ function drawBottom(game, mine, answer, isMyMove) {
   const button = $("done");
   const label = isMyMove && answer?.box ? t("done") : isMyMove && answer?.done ? t("passed") : t("pass");
   say(button, label);
-  guard(`${game.number} ${game.turn} ${game.action}`);
+  guard(`${game.number} ${game.turn} ${game.action} ${mine.seat}`);
   button.disabled = !isMyMove || Boolean(answer?.done) || guardTimer !== 0;
   button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box);
 }
@@ -213,17 +220,18 @@ function mayAnswer(game, mine) {
   return game.action === 1 || game.active === mine.seat;
 }
 
-const isFor = (each, game) => each !== null && each.number === game.number && each.turn === game.turn && each.action === game.action;
+const isFor = (each, game) => each !== undefined && each.number === game.number && each.turn === game.turn && each.action === game.action;
 
 /** The answer as this page knows it: what was just tapped counts until the table says otherwise. */
 function currentAnswer(game, mine) {
+  const wish = wishes.get(mine.seat);
   if (!isFor(wish, game)) return mine.answer;
   return wish.isBack ? null : { box: wish.box, done: wish.done };
 }
 
 function tapped(token) {
-  const { game, me } = now();
-  const mine = game.players.find((player) => player.seat === me.seat);
+  const { game } = now();
+  const mine = ownPlayer(now());
   if (!mayAnswer(game, mine)) {
     explain(t(game.over ? "why.over" : game.action === 2 ? "why.not_yours" : "why.no_roll"));
     return;
@@ -234,8 +242,8 @@ function tapped(token) {
 }
 
 function pressDone() {
-  const { game, me } = now();
-  const mine = game?.players.find((player) => player.seat === me.seat);
+  const { game } = now();
+  const mine = ownPlayer(now());
   if (!mine || !mayAnswer(game, mine)) return;
   ask({ box: currentAnswer(game, mine)?.box ?? null, done: true });
 }
@@ -243,28 +251,29 @@ function pressDone() {
 /** Ask for an answer; it shows at once unless the sheet already knows better. */
 async function ask(what, isShown = true) {
   const { game } = now();
-  const own = { box: null, done: false, isBack: false, ...what, number: game.number, turn: game.turn, action: game.action };
+  const own = { box: null, done: false, isBack: false, ...what, seat: ownPlayer(now()).seat, number: game.number, turn: game.turn, action: game.action };
   explain("");
   if (!isShown) {
     settle(await send(own, () => isFor(own, now().game)), own);
     return;
   }
-  wish = own;
+  wishes.set(own.seat, own);
   draw(now());
   if (isSending) return; // the newest wish is sent when the one under way is answered
   isSending = true;
-  while (wish !== null) {
-    const sent = wish;
-    const answer = await send(sent, () => wish === sent && isFor(sent, now().game));
-    if (wish !== sent) continue;
-    wish = null;
+  while (wishes.size) {
+    const [sent] = wishes.values();
+    const isWanted = () => wishes.get(sent.seat) === sent && isFor(sent, now().game);
+    const answer = await send(sent, isWanted);
+    if (wishes.get(sent.seat) !== sent) continue;
+    wishes.delete(sent.seat);
     settle(answer, sent);
   }
   isSending = false;
 }
 
 function send(each, isWanted) {
-  const where = { turn: each.turn, action: each.action };
+  const where = { seat: each.seat, turn: each.turn, action: each.action };
   if (each.isBack) return postSurely("/api/withdraw", where, isWanted);
   return postSurely("/api/answer", { ...where, box: each.box, done: each.done }, isWanted);
 }
@@ -272,7 +281,15 @@ function send(each, isWanted) {
 function settle(answer, sent) {
   if (answer === null) explain(t("why.too_late"));
   else if (!answer.ok) explain(answer.data.message ?? t("why.unknown"));
+  else if (sent.done) handOn(sent);
   draw(now());
+}
+
+/** On a shared tablet the sheet of who has still to answer comes next. */
+function handOn({ seat }) {
+  const { game, me } = now();
+  const next = game?.waiting_for.find((each) => each !== seat && me.seats.includes(each));
+  if (next !== undefined) chosenSeat = next;
 }
 
 function explain(text) {
@@ -293,19 +310,6 @@ async function press(path, where, body = {}) {
   return Boolean(answer?.ok);
 }
 
-$("join-form").addEventListener("submit", async (event) => {
-  event.preventDefault();
-  const name = $("name").value.trim();
-  const button = event.submitter ?? event.target.querySelector("button");
-  button.setAttribute("aria-busy", "true");
-  if (await press("/api/join", "join-why", { name })) {
-    open(); // the stream has to know the new seat
-    $("name").value = "";
-  } else $("name").focus();
-  button.removeAttribute("aria-busy");
-});
-onPress($("start"), () => press("/api/start", "lobby-why", { variant: document.querySelector("[name=variant]:checked").value }));
-onPress($("leave"), async () => (await press("/api/leave", "lobby-why")) && open());
 onPress($("throw"), () => press("/api/throw", "why"));
 onPress($("confirm"), () => {
   pressedAt = Date.now();

@@ -145,8 +145,8 @@ function wayOut(die, others) {
 // -- the news --------------------------------------------------------------------------------
 
 function drawNews(state, nameOf) {
-  const { game, seats, table } = state;
-  if (game === null) return drawLobby(seats, table);
+  const { game, seats, table, me } = state;
+  if (game === null) return drawLobby(seats, table, me);
   if (game.over) return drawOver(game, nameOf);
   const said = state.announcement;
   const asked = game.phase === "roll" && said?.kind === "turn" ? "" : askedText(game, nameOf);
@@ -169,14 +169,21 @@ function askedText(game, nameOf) {
   return waiting.length ? t("table.waiting_for", { names: all(waiting) }) : t("table.all_answered");
 }
 
-function drawLobby(seats, table) {
+function drawLobby(seats, table, { door }) {
   const url = table.join_url || `${location.origin}/`;
-  redraw($("news"), ["lobby", url, seats.length], () => [
+  redraw($("news"), ["lobby", url, seats.length, door], () => [
     el(
       "div",
       { class: "qr" },
       el("img", { src: `/join.svg?for=${encodeURIComponent(url)}`, alt: t("table.scan", { url }) }),
-      el("div", {}, el("h2", { text: seats.length < SEATS ? t("table.join") : t("table.seats") }), el("p", { class: "address", text: url })),
+      el(
+        "div",
+        {},
+        el("h2", { text: seats.length < SEATS ? t("table.join") : t("table.seats") }),
+        el("p", { class: "address", text: url }),
+        door ? el("p", { class: "table-code" }, `${t("table.code")} `, el("b", { text: door.code })) : null,
+        door ? el("p", { class: "quiet", text: t("table.pin", { pin: door.pin }) }) : null,
+      ),
     ),
   ]);
 }
@@ -242,4 +249,4 @@ onPress($("throw"), () => press("/api/throw"));
 onPress($("confirm"), () => press("/api/press"));
 onLine((up) => show($("offline"), !up));
 onState(draw);
-start();
+start("table");

@@ -1,0 +1,87 @@
+// Taking a seat, and waiting for the others.
+import { $, el, onPress, redraw, say, show } from "./dom.js";
+import { now, post } from "./live.js";
+import { remember, remembered } from "./own.js";
+import { all, t } from "./words.js";
+
+const SEATS = 5;
+const scanned = new URLSearchParams(location.search).get("code");
+if (scanned) {
+  remember("code", scanned);
+  history.replaceState(null, "", location.pathname); // a shared address must not carry it on
+}
+let asksForCode = false;
+
+export function drawJoin({ seats, game, me }) {
+  const names = seats.map((seat) => seat.name);
+  const text = names.length ? t("join.seated", { names: all(names) }) : t("join.nobody");
+  say($("join-seats"), game && !game.over ? `${text} ${t("join.running")}` : text);
+  show($("code-field"), me.needs_code && (asksForCode || !remembered("code")));
+  const offers = [
+    ...seats.filter((seat) => me.had.includes(seat.seat)).map((seat) => [seat, "join.back"]),
+    ...seats.filter((seat) => seat.offered && !me.had.includes(seat.seat)).map((seat) => [seat, "join.take"]),
+  ];
+  redraw($("claims"), offers, () => offers.map(([seat, key]) => claimButton(seat, t(key, { name: seat.name }))));
+}
+
+function claimButton(seat, text) {
+  const button = el("button", { type: "button", class: "big", text });
+  onPress(button, () => ask("/api/claim", "join-why", { seat: seat.seat, ...code() }));
+  return button;
+}
+
+const code = () => {
+  const typed = $("code").value.trim();
+  const known = typed || remembered("code");
+  return known ? { code: known } : {};
+};
+
+export function drawLobby({ seats, game, me, table }) {
+  const own = seats.filter((seat) => me.seats.includes(seat.seat));
+  const isRunning = game !== null && !game.over;
+  const key = isRunning ? "lobby.running" : me.host ? "lobby.welcome" : "lobby.welcome.guest";
+  say($("lobby-lead"), t(key, { name: all(own.map((seat) => seat.name)) }));
+  redraw($("lobby-seats"), [seats, me.seats], () => seats.map((seat) => seatItem(seat, me.seats)));
+  show($("lobby-game"), !isRunning && me.host);
+  show($("lobby-lead-it"), !me.host);
+  show($("leave"), own.length === 1);
+  show($("another"), seats.length < SEATS);
+  show($("lobby-hints"), !table.hints);
+}
+
+function seatItem(seat, own) {
+  const isOwn = own.includes(seat.seat);
+  const note = isOwn ? t("lobby.you") : seat.online ? "" : t("lobby.away");
+  const item = el("li", { class: seat.online || isOwn ? "is-here" : "" }, el("bdi", { text: seat.name }), el("span", { class: "note", text: note }));
+  if (!isOwn || own.length === 1) return item;
+  const leave = el("button", { type: "button", class: "plain", text: t("lobby.leave_one"), "aria-label": t("lobby.leave_of", { name: seat.name }) });
+  onPress(leave, () => ask("/api/leave", "lobby-why", { seat: seat.seat }));
+  item.append(leave);
+  return item;
+}
+
+/** Ask the table; what it declines is said in the place named. */
+async function ask(path, where, body = {}) {
+  const answer = await post(path, body);
+  say($(where), answer === null ? t("why.unreachable") : answer.ok ? "" : (answer.data.message ?? t("why.unknown")));
+  if (answer?.data.error === "BAD_CODE") {
+    asksForCode = true;
+    if (now()) drawJoin(now());
+    $("code").focus();
+  }
+  return Boolean(answer?.ok);
+}
+
+async function join(event, field, where, more) {
+  event.preventDefault();
+  const button = event.submitter ?? event.target.querySelector("button");
+  button.setAttribute("aria-busy", "true");
+  if (await ask("/api/join", where, { name: field.value.trim(), ...code(), ...more })) field.value = "";
+  else if (document.activeElement !== $("code")) field.focus();
+  button.removeAttribute("aria-busy");
+}
+
+$("join-form").addEventListener("submit", (event) => join(event, $("name"), "join-why", {}));
+$("another-form").addEventListener("submit", (event) => join(event, $("another-name"), "another-why", { another: true }));
+onPress($("start"), () => ask("/api/start", "lobby-why", { variant: document.querySelector("[name=variant]:checked").value }));
+onPress($("leave"), () => ask("/api/leave", "lobby-why"));
