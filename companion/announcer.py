@@ -58,7 +58,7 @@ def announce_step(
     if after.phase is Phase.ACTION1 and before.phase is Phase.ROLL:
         return announce_roll(after, names)
     if before.action and after.action and before.roll != after.roll:
-        return announce_correction(after, facts, names)
+        return announce_correction(before, after, facts, names)
     return announce_facts(before, after, facts, names)
 
 
@@ -97,17 +97,33 @@ def _extra(state: GameState, names: Sequence[str]) -> Line:
 
 
 def announce_correction(
-    state: GameState, facts: Iterable[Fact], names: Sequence[str]
+    before: GameState, state: GameState, facts: Iterable[Fact], names: Sequence[str]
 ) -> Announcement:
-    """The right roll, and whose answers it sends back: nothing changes silently."""
+    """The dice that were misread, what they make now, and whose answers that sends back."""
+    assert before.roll is not None
     assert state.roll is not None
-    total = state.roll.white_sum
-    lines = [line("fact.corrected", sum=total)]
+    old, roll = before.roll, state.roll
+    total = roll.white_sum
+    dice = [
+        _die(colour, value)
+        for colour, value in roll.coloured
+        if (colour, value) not in old.coloured
+    ]
+    if roll.white != old.white:
+        dice.insert(0, _die(DieColour.WHITE, *roll.white))
+    lines = [line("fact.corrected", dice=all_of(dice))]
+    if total != old.white_sum:
+        lines.append(line("roll.white", sum=total))
     for fact in facts:
         if isinstance(fact, AnswerReturned):
             box = box_line(state, fact.box)
             lines.append(line("fact.answer_returned", name=names[fact.player], box=box))
+    lines.append(_extra(state, names))
     return Announcement("corrected", line("roll.headline", sum=total), tuple(lines))
+
+
+def _die(colour: DieColour, *values: int) -> Line:
+    return line("page.die", colour=Term(f"colour.{colour.value}"), value=all_of(values))
 
 
 def box_line(state: GameState, token: str) -> Line:
@@ -160,6 +176,12 @@ def announce_facts(
     if after.phase is Phase.OVER and before.phase is not Phase.OVER:
         told = [each for _, _, lines in parts for each in lines]
         told += [end_line(after, names), winner_line(after, names)]
+        if after.players > 1:
+            scores = [
+                line("end.score", name=names[player], total=after.total(player))
+                for _, player in after.ranking
+            ]
+            told.append(line("end.scores", scores=all_of(scores)))
         return Announcement("over", line("end.headline"), tuple(told))
     if before.turn != after.turn:
         turn = announce_turn(names[after.active])

@@ -11,6 +11,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from companion.address import reachable_host, url
@@ -235,13 +236,15 @@ def _open_voice(config: Config, session: Session, stack: ExitStack) -> None:
     if not config.sound.enabled:
         return
     from companion.speech import Speaker
+    from companion.voice import Voice
 
     speaker = Speaker(volume=config.sound.volume, words_per_minute=config.sound.words_per_minute)
     stack.callback(speaker.close)
+    clips = Path(config.sound.clips).expanduser() if config.sound.clips else None
+    voice = Voice(speaker, config.sound.say, clips or config.data_dir / "clips")
 
     def say(announcement: Announcement) -> None:
-        phrases = session.phrases
         if session.view().table.settings.sound:
-            speaker.say(phrases.tell(*announcement.lines), phrases.language)
+            voice.tell(announcement, session.phrases)
 
     session.listeners.append(say)

@@ -15,6 +15,8 @@ from typing import Any, get_args, get_type_hints
 
 from companion.errors import ConfigError
 from companion.phrases import LANGUAGES
+from companion.speech import SPEEDS, VOLUMES
+from companion.voice import AMOUNTS
 
 ENVIRONMENT_PREFIX = "DICE_COMPANION_"
 """DICE_COMPANION_WEB_PORT=8001 sets `port` of `[web]`."""
@@ -71,11 +73,21 @@ class WebConfig:
 
 @dataclass(frozen=True, slots=True)
 class SoundConfig:
-    """The voice: on or off, its volume (0 to 200) and its words a minute (80 to 450)."""
+    """The voice.
+
+    Attributes:
+        enabled: Whether there is one.
+        volume: 0 (muted) to 200 as espeak-ng counts.
+        words_per_minute: Its speed, 80 to 450.
+        say: How much it says: sum, sums or all.
+        clips: A folder of sounds that stand for sentences; unset is `clips` beside the games.
+    """
 
     enabled: bool = True
     volume: int = 100
     words_per_minute: int = 165
+    say: str = "all"
+    clips: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +120,10 @@ _RANGES: dict[str, tuple[float, float]] = {
     "panel.debounce_s": (0.0, 0.2),
     "panel.hold_s": (0.3, 10.0),
     "web.port": (0, 65535),
-    "sound.volume": (0, 200),
-    "sound.words_per_minute": (80, 450),
+    "sound.volume": VOLUMES,
+    "sound.words_per_minute": SPEEDS,
 }
-_CHOICES = {"panel.factory": PIN_FACTORIES, "table.language": LANGUAGES}
+_CHOICES = {"panel.factory": PIN_FACTORIES, "table.language": LANGUAGES, "sound.say": AMOUNTS}
 
 
 def load(

@@ -1,8 +1,8 @@
-"""Say sentences through espeak-ng, one voice at a time and the newest first, or stay silent.
+"""Say things through espeak-ng or a family's own clips: one voice at a time, or silence.
 
-espeak-ng runs as a process of its own, once for each text: stopping a sentence is killing its
-process. The text goes in through its standard input, so no text is ever taken for an option and
-no shell sees it.
+Every text and every clip runs as a process of its own: stopping a sentence is killing its
+process. A text goes in through the standard input, so no text is ever taken for an option and no
+shell sees it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import logging
 import shutil
 import subprocess
 import threading
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from companion.errors import ConfigError
@@ -20,9 +22,38 @@ LOGGER = logging.getLogger(__name__)
 VOICES = {"en": "en", "de": "de", "fr": "fr", "it": "it"}
 """espeak-ng's voice for each language of the table."""
 
+VOLUMES = (0, 200)
+"""As espeak-ng counts, 100 being its normal; 0 is muted."""
+
+SPEEDS = (80, 450)
+"""Words a minute: the range espeak-ng documents."""
+
+PLAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
+    ".wav": (("aplay", "-q"), ("pw-play",), ("paplay",)),
+    ".flac": (("pw-play",), ("paplay",)),
+    ".ogg": (("pw-play",), ("paplay",)),
+    ".mp3": (("mpg123", "-q"), ("pw-play",), ("paplay",)),
+}
+"""What plays a clip, by its ending; of those installed the first one does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """A recorded sound, and the text it stands for, which is spoken when it cannot be played."""
+
+    path: Path
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Utterance:
+    pieces: tuple[str | Clip, ...]
+    language: str
+    kind: str
+
 
 class Speaker:
-    """A voice that never keeps anybody waiting.
+    """One queue and one voice, which never keep anybody waiting.
 
     `say` and `stop` return at once; one thread starts and ends the processes, each after the one
     before has ended. Where espeak-ng is absent or the sound fails, the table plays on in silence
@@ -40,31 +71,24 @@ class Speaker:
         """Look for the voice and get ready.
 
         Args:
-            volume: 0 (muted) to 200 as espeak-ng counts, 100 being its normal.
-            words_per_minute: 80 to 450, the range espeak-ng documents.
+            volume: One of `VOLUMES`.
+            words_per_minute: One of `SPEEDS`.
             executable: Name or path of espeak-ng.
             wav_path: Write each text into this file instead of speaking it.
         Raises:
             ConfigError: A number is out of its range.
         """
-        if not 0 <= volume <= 200:
-            raise ConfigError(f"voice: volume: expected 0 to 200, got {volume!r}")
-        if not 80 <= words_per_minute <= 450:
-            raise ConfigError(
-                f"voice: words_per_minute: expected 80 to 450, got {words_per_minute!r}"
-            )
-        self._volume = volume
-        self._options = ["--stdin", "-b", "1", "-a", str(volume), "-s", str(words_per_minute)]
-        if wav_path is not None:
-            self._options += ["-w", str(wav_path.absolute())]
-        self._executable = shutil.which(executable)
-        self._has_complained = False
+        self._volume, self._words_per_minute = 0, 0
         self._changed = threading.Condition()
-        self._next: tuple[str, str] | None = None
-        self._orders = 0
+        self._queue: list[_Utterance] = []
+        self._current: _Utterance | None = None
+        self._is_cut = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._is_speaking = False
+        self._has_complained = False
         self._is_closed = False
+        self.tune(volume, words_per_minute)
+        self._wav = [] if wav_path is None else ["-w", str(wav_path.absolute())]
+        self._executable = shutil.which(executable)
         if self._executable is None:
             self._complain("%s is not installed (apt install espeak-ng)", executable)
         self._thread = threading.Thread(target=self._work, name="voice", daemon=True)
@@ -75,9 +99,36 @@ class Speaker:
         """Whether a text given now would be spoken, as far as is known."""
         return self._executable is not None and self._volume > 0 and not self._has_complained
 
-    def say(self, text: str, language: str) -> None:
-        """Speak the text, at once and instead of what is being said.
+    def tune(self, volume: int, words_per_minute: int) -> None:
+        """Set volume and speed from the next text on; muting is heard at once.
 
+        Raises:
+            ConfigError: A number is out of its range.
+        """
+        for name, value, (low, high) in (
+            ("volume", volume, VOLUMES),
+            ("words_per_minute", words_per_minute, SPEEDS),
+        ):
+            if not low <= value <= high:
+                raise ConfigError(f"voice: {name}: expected {low} to {high}, got {value!r}")
+        self._volume, self._words_per_minute = volume, words_per_minute
+        if volume == 0:
+            self.stop()
+
+    def say(
+        self,
+        pieces: Sequence[str | Clip],
+        language: str,
+        kind: str = "",
+        *,
+        cancels: Collection[str] | None = None,
+    ) -> None:
+        """Say texts and play clips, one after the other.
+
+        Args:
+            kind: What this is, for what comes later to cancel.
+            cancels: The kinds this makes untrue: they are cut short or never said. What is left
+                is said first. None cancels everything.
         Raises:
             ConfigError: No voice for the language.
         """
@@ -85,78 +136,106 @@ class Speaker:
             raise ConfigError(
                 f"voice: language: expected one of {', '.join(VOICES)}, got {language!r}"
             )
-        self._supersede((text, language))
+        self._supersede(cancels, _Utterance(tuple(pieces), language, kind))
 
     def stop(self) -> None:
         """Fall silent."""
-        self._supersede(None)
+        self._supersede(None, None)
 
     def wait_until_silent(self, timeout_s: float) -> bool:
         """Wait until all is said; False when the time was not enough."""
         with self._changed:
             return self._changed.wait_for(
-                lambda: self._next is None and not self._is_speaking, timeout_s
+                lambda: not self._queue and self._current is None, timeout_s
             )
 
     def close(self) -> None:
         """Fall silent for good; a second call does nothing."""
         with self._changed:
             self._is_closed = True
-        self._supersede(None)
+        self.stop()
         self._thread.join(2.0)  # a killed process can only linger in a broken sound driver
 
-    def _supersede(self, following: tuple[str, str] | None) -> None:
+    def _supersede(self, cancels: Collection[str] | None, following: _Utterance | None) -> None:
+        def is_stale(each: _Utterance) -> bool:
+            return cancels is None or each.kind in cancels
+
         with self._changed:
-            self._next = None if self._is_closed else following
-            self._orders += 1
-            if self._process is not None:
-                self._process.kill()  # at once: it has nothing to tidy up
+            self._queue = [each for each in self._queue if not is_stale(each)]
+            if following is not None and not self._is_closed:
+                self._queue.append(following)
+            if self._current is not None and is_stale(self._current):
+                self._is_cut = True
+                if self._process is not None:
+                    self._process.kill()  # at once: it has nothing to tidy up
             self._changed.notify_all()
 
     def _work(self) -> None:
         while True:
             with self._changed:
-                self._is_speaking = False
+                self._current = None
                 self._changed.notify_all()
-                self._changed.wait_for(lambda: self._next is not None or self._is_closed)
-                if self._next is None:
+                self._changed.wait_for(lambda: bool(self._queue) or self._is_closed)
+                if not self._queue:
                     return
-                (text, language), self._next = self._next, None
-                order = self._orders
-                self._is_speaking = True
+                self._current, self._is_cut = self._queue.pop(0), False
+                current = self._current
             try:
-                self._speak(text, language, order)
+                for piece in current.pieces:
+                    if not self._is_cut:
+                        self._say_piece(piece, current.language)
             except Exception as error:
                 self._complain("%s", error)
 
-    def _speak(self, text: str, language: str, order: int) -> None:
-        """Run one process to its end, be that natural or not."""
-        if self._executable is None or self._volume == 0:
+    def _say_piece(self, piece: str | Clip, language: str) -> None:
+        if self._volume == 0:
             return
-        process = subprocess.Popen(
-            [self._executable, "-v", VOICES[language], *self._options],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-        )
-        with self._changed:
-            self._process = process
-            if self._orders != order:  # superseded while the process was starting
-                process.kill()
-        try:
-            _, trouble = process.communicate(_speakable(text))
-        finally:
-            with self._changed:
-                self._process = None
+        if isinstance(piece, str):
+            self._speak(piece, language)
+        elif not self._play(piece.path):
+            self._speak(piece.text, language)
+
+    def _play(self, path: Path) -> bool:
+        """Play a clip; False where nothing could."""
+        for player, *options in PLAYERS.get(path.suffix.lower(), ()):
+            found = shutil.which(player)
+            if found is not None:
+                status, _ = self._run([found, *options, str(path.absolute())], b"")
+                return status <= 0  # a negative one is our own kill
+        return False
+
+    def _speak(self, text: str, language: str) -> None:
+        if self._executable is None:
+            return
+        options = ["--stdin", "-b", "1", "-a", str(self._volume), "-s", str(self._words_per_minute)]
+        command = [self._executable, "-v", VOICES[language], *options, *self._wav]
+        status, trouble = self._run(command, _speakable(text))
         # Without a sound card espeak-ng 1.51 writes "error: ..." and still exits with 0. A
         # negative status is our own kill.
         lines = trouble.decode(errors="replace").splitlines()
         errors = [line for line in lines if line.lower().startswith("error")]
-        if process.returncode > 0 or (process.returncode == 0 and errors):
-            self._complain("%s", (errors or lines or [f"exit status {process.returncode}"])[-1])
-        elif process.returncode == 0 and self._has_complained:
+        if status > 0 or (status == 0 and errors):
+            self._complain("%s", (errors or lines or [f"exit status {status}"])[-1])
+        elif status == 0 and self._has_complained:
             LOGGER.warning("voice: the sound works again")
             self._has_complained = False
+
+    def _run(self, command: list[str], given: bytes) -> tuple[int, bytes]:
+        """Run one process to its end, be that natural or not; its status and what it complained
+        of."""
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        with self._changed:
+            self._process = process
+            if self._is_cut:  # cancelled while the process was starting
+                process.kill()
+        try:
+            _, trouble = process.communicate(given)
+        finally:
+            with self._changed:
+                self._process = None
+        return process.returncode, trouble
 
     def _complain(self, message: str, *values: object) -> None:
         if not self._has_complained:

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from companion.errors import ConfigError
-from companion.speech import VOICES, Speaker
+from companion.speech import VOICES, Clip, Speaker
 
 PATIENCE_S = 20.0
 """For what must come; it comes in milliseconds."""
@@ -82,7 +82,7 @@ def speaker(voice: StandIn) -> Iterator[Speaker]:
 
 def test_a_text_goes_in_through_the_standard_input(voice: StandIn, speaker: Speaker) -> None:
     assert speaker.can_speak
-    speaker.say("White seven.", "en")
+    speaker.say(["White seven."], "en")
     assert voice.line() == "alone|-v en --stdin -b 1 -a 80 -s 150|White seven."
     assert voice.line() == "said|White seven."
     assert speaker.wait_until_silent(PATIENCE_S)
@@ -100,16 +100,16 @@ def test_a_text_goes_in_through_the_standard_input(voice: StandIn, speaker: Spea
 def test_no_text_is_more_than_text(
     text: str, said: str, voice: StandIn, speaker: Speaker, tmp_path: Path
 ) -> None:
-    speaker.say(text, "de")
+    speaker.say([text], "de")
     assert voice.line() == f"alone|-v de --stdin -b 1 -a 80 -s 150|{said}"
     assert voice.line() == f"said|{said}"
     assert not (tmp_path / "owned").exists()
 
 
 def test_the_newest_text_stops_the_one_being_said(voice: StandIn, speaker: Speaker) -> None:
-    speaker.say("on and on forever", "en")
+    speaker.say(["on and on forever"], "en")
     assert voice.line().endswith("|on and on forever")
-    speaker.say("White seven.", "en")
+    speaker.say(["White seven."], "en")
     assert voice.line().startswith("alone|"), "the first voice had ended before"
     assert voice.line() == "said|White seven."
 
@@ -118,8 +118,8 @@ def test_of_many_texts_the_last_is_said_and_never_two_at_once(
     voice: StandIn, speaker: Speaker
 ) -> None:
     for n in range(40):
-        speaker.say(f"number {n} forever", "en")
-    speaker.say("the last word", "en")
+        speaker.say([f"number {n} forever"], "en")
+    speaker.say(["the last word"], "en")
     lines = []
     while not lines or lines[-1] != "said|the last word":
         lines.append(voice.line())
@@ -128,24 +128,126 @@ def test_of_many_texts_the_last_is_said_and_never_two_at_once(
     assert voice.all_lines() == []
 
 
-def test_stop_and_close_silence_it(voice: StandIn, speaker: Speaker) -> None:
-    speaker.say("on and on forever", "en")
+def test_what_is_still_true_is_said_to_its_end(voice: StandIn, speaker: Speaker) -> None:
+    speaker.say(["Take the red die out."], "en", "closed")
+    speaker.say(["Ben throws next."], "en", "turn", cancels={"roll"})
+    assert [voice.line() for _ in range(4)][1::2] == [
+        "said|Take the red die out.",
+        "said|Ben throws next.",
+    ]
+
+
+def test_what_is_no_longer_true_is_cut_short_or_never_said(
+    voice: StandIn, speaker: Speaker
+) -> None:
+    speaker.say(["White six forever"], "en", "roll")
+    assert voice.line().endswith("|White six forever")
+    speaker.say(["Press again."], "en", "refused", cancels={"refused"})
+    speaker.say(["Still to answer: Ben."], "en", "refused", cancels={"refused"})
+    speaker.say(["Ben throws next."], "en", "turn", cancels={"roll", "refused"})
+    assert voice.line().endswith("|Ben throws next.")
+    assert voice.line() == "said|Ben throws next."
+    assert speaker.wait_until_silent(PATIENCE_S)
+    assert voice.all_lines() == []
+
+
+def test_a_cut_text_takes_what_follows_it_along(voice: StandIn, speaker: Speaker) -> None:
+    speaker.say(["on forever", "and after"], "en")
     voice.line()
     speaker.stop()
     assert speaker.wait_until_silent(PATIENCE_S)
-    speaker.say("again forever", "en")
+    assert voice.all_lines() == []
+
+
+def test_volume_and_speed_change_with_the_next_text(voice: StandIn, speaker: Speaker) -> None:
+    speaker.tune(40, 200)
+    speaker.say(["White seven."], "it")
+    assert voice.line() == "alone|-v it --stdin -b 1 -a 40 -s 200|White seven."
+    speaker.say(["on forever"], "it")
+    while not voice.line().endswith("on forever"):
+        pass
+    speaker.tune(0, 200)
+    assert speaker.wait_until_silent(PATIENCE_S)
+    speaker.say(["muted"], "it")
+    assert speaker.wait_until_silent(PATIENCE_S)
+    assert voice.all_lines() == []
+    with pytest.raises(ConfigError):
+        speaker.tune(500, 200)
+
+
+PLAYER = """#!/bin/sh
+exec 9>"{folder}/one-voice"
+if flock -n 9; then alone=alone; else alone=TWO-VOICES; fi
+printf '%s|%s\\n' "$alone" "$*" >"{folder}/pipe"
+case "$2" in *broken*) exit 1 ;; *forever*) exec sleep 60 ;; esac
+"""
+
+
+@pytest.fixture
+def player(voice: StandIn, tmp_path: Path) -> None:
+    """A program named aplay on the PATH that reports on the same pipe."""
+    program = tmp_path / "aplay"
+    program.write_text(PLAYER.format(folder=tmp_path))
+    program.chmod(0o755)
+
+
+@pytest.mark.usefixtures("player")
+class TestClips:
+    def test_clips_and_texts_come_in_order_and_never_together(
+        self, voice: StandIn, speaker: Speaker
+    ) -> None:
+        clip = Clip(Path("/clips/-rf.wav"), "White seven.")
+        speaker.say([clip, "Ada may use red 7."], "en")
+        assert voice.line() == "alone|-q /clips/-rf.wav"
+        assert voice.line().startswith("alone|-v en")
+        assert voice.line() == "said|Ada may use red 7."
+
+    @pytest.mark.parametrize("name", ["broken.wav", "seven.xyz", "seven.mp3"])
+    def test_a_clip_that_cannot_be_played_is_spoken(
+        self, name: str, voice: StandIn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for each in ("sh", "cat", "flock"):
+            (tmp_path / each).symlink_to(shutil.which(each) or "")
+        monkeypatch.setenv("PATH", str(tmp_path))
+        speaker = Speaker()
+        speaker.say([Clip(Path("/clips") / name, "White seven.")], "en")
+        while voice.line() != "said|White seven.":
+            pass
+        speaker.close()
+
+    def test_a_clip_is_cut_short_like_a_text(self, voice: StandIn, speaker: Speaker) -> None:
+        speaker.say([Clip(Path("/clips/forever.wav"), "on and on")], "en")
+        voice.line()
+        speaker.say(["White seven."], "en")
+        assert voice.line().startswith("alone|-v en")
+        assert voice.line() == "said|White seven."
+
+    def test_muted_plays_nothing(self, voice: StandIn) -> None:
+        speaker = Speaker(volume=0)
+        speaker.say([Clip(Path("/clips/seven.wav"), "White seven.")], "en")
+        assert speaker.wait_until_silent(PATIENCE_S)
+        speaker.close()
+        assert voice.all_lines() == []
+
+
+def test_stop_and_close_silence_it(voice: StandIn, speaker: Speaker) -> None:
+    speaker.say(["on and on forever"], "en")
+    voice.line()
+    speaker.stop()
+    assert speaker.wait_until_silent(PATIENCE_S)
+    speaker.say(["again forever"], "en")
     assert voice.line().startswith("alone|")
     speaker.close()
     speaker.close()
     assert speaker.wait_until_silent(PATIENCE_S)
-    speaker.say("too late", "en")
+    speaker.say(["too late"], "en")
     assert speaker.wait_until_silent(PATIENCE_S)
     assert voice.all_lines() == []
 
 
 def test_a_stop_right_after_say_leaves_nothing_running(voice: StandIn, speaker: Speaker) -> None:
     for _ in range(20):
-        speaker.say("on and on forever", "en")
+        speaker.say(["on and on forever"], "en")
         speaker.stop()
     assert speaker.wait_until_silent(PATIENCE_S)
 
@@ -161,11 +263,11 @@ def test_sound_that_fails_is_told_once_and_tried_again(
     text: str, line: str, voice: StandIn, speaker: Speaker, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(3):
-        speaker.say(text, "en")
+        speaker.say([text], "en")
         assert speaker.wait_until_silent(PATIENCE_S)
         assert not speaker.can_speak
     assert [record.getMessage() for record in caplog.records] == [line]
-    speaker.say("well again", "en")
+    speaker.say(["well again"], "en")
     assert speaker.wait_until_silent(PATIENCE_S)
     assert speaker.can_speak
     assert caplog.records[-1].getMessage() == "voice: the sound works again"
@@ -174,7 +276,7 @@ def test_sound_that_fails_is_told_once_and_tried_again(
 def test_being_stopped_is_no_failure(
     voice: StandIn, speaker: Speaker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    speaker.say("on and on forever", "en")
+    speaker.say(["on and on forever"], "en")
     voice.line()
     speaker.stop()
     assert speaker.wait_until_silent(PATIENCE_S)
@@ -189,7 +291,7 @@ def test_without_espeak_the_table_plays_on_and_says_so_once(
     speaker = Speaker()
     assert not speaker.can_speak
     for _ in range(2):
-        speaker.say("White seven.", "en")
+        speaker.say(["White seven."], "en")
         assert speaker.wait_until_silent(PATIENCE_S)
     speaker.close()
     assert [record.getMessage() for record in caplog.records] == [
@@ -202,7 +304,7 @@ def test_a_program_that_cannot_be_run_is_silence_too(
 ) -> None:
     speaker = Speaker()
     (tmp_path / "espeak-ng").write_text("#!/no/such/interpreter\n")
-    speaker.say("White seven.", "en")
+    speaker.say(["White seven."], "en")
     assert speaker.wait_until_silent(PATIENCE_S)
     speaker.close()
     assert "the table stays silent: [Errno 2]" in caplog.text
@@ -211,7 +313,7 @@ def test_a_program_that_cannot_be_run_is_silence_too(
 def test_muted_means_no_process_at_all(voice: StandIn) -> None:
     speaker = Speaker(volume=0)
     assert not speaker.can_speak
-    speaker.say("White seven.", "en")
+    speaker.say(["White seven."], "en")
     assert speaker.wait_until_silent(PATIENCE_S)
     speaker.close()
     assert voice.all_lines() == []
@@ -227,7 +329,7 @@ def test_numbers_espeak_would_not_take_are_refused(volume: int, words_per_minute
 
 def test_an_unknown_language_is_refused(speaker: Speaker) -> None:
     with pytest.raises(ConfigError, match=r"^voice: language: expected one of en, de, fr, it, got"):
-        speaker.say("Hallo", "nl")
+        speaker.say(["Hallo"], "nl")
 
 
 @pytest.mark.skipif(shutil.which("espeak-ng") is None, reason="espeak-ng is not installed")
@@ -235,7 +337,7 @@ def test_an_unknown_language_is_refused(speaker: Speaker) -> None:
 def test_the_real_espeak_makes_sound_of_it(language: str, tmp_path: Path) -> None:
     wav = tmp_path / "spoken.wav"
     speaker = Speaker(wav_path=wav)
-    speaker.say("-7 Ada 7 8", language)
+    speaker.say(["-7 Ada 7 8"], language)
     assert speaker.wait_until_silent(PATIENCE_S)
     assert speaker.can_speak
     speaker.close()

@@ -107,6 +107,12 @@ class Stage:
         assert roll is not None
         return self.session.typed_roll(roll)
 
+    def correct(self, low: int, high: int, **colour: int) -> Declined | None:
+        """The dice were misread."""
+        values = {"red": 3, "yellow": 3, "green": 3, "blue": 3} | colour
+        roll = Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v})
+        return self.session.correct_roll(roll)
+
     def answer(self, seat: int, box: str | None, *, done: bool = True, key: str = "") -> str:
         """Answer in the open action; the code it was declined with, or ""."""
         state = self.state

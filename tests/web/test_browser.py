@@ -374,6 +374,19 @@ class TestTheTableView:
         page.locator(".headline", has_text="11").wait_for()
         assert overflowing(page) == []
 
+    def test_a_corrected_roll_fits_a_tv(self, stage: Stage, open_page: OpenPage) -> None:
+        for name in "ABCDE":
+            seat(stage, f"{name} Wilhelmina Maxim")
+        stage.session.use_language("de")
+        stage.session.start("big_points", 0)
+        stage.roll(5, 6, red=1, yellow=6, green=1, blue=6)
+        for player, box in enumerate(("R11", "Y11", "G11", "B11", "R11")):
+            assert stage.answer(player, box, done=False) == ""
+        assert stage.correct(4, 6, red=1, yellow=6, green=1, blue=6) is None
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator(".headline", has_text="10").wait_for()
+        assert overflowing(page) == []
+
     def test_the_end_has_a_podium_and_a_reason(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "over")
         page = open_page("/table", size_wh=TV)

@@ -158,10 +158,13 @@ function drawNews(state, nameOf) {
       el("p", { class: "headline", "data-kind": said?.kind ?? "turn", text: said?.headline ?? t("table.throws", { name: nameOf(game.active) }) }),
       isRoll && game.roll ? el("div", { class: "dice" }, ...rollOf(game)) : null,
     ),
-    el("p", { class: "said", text: said?.text ?? "" }),
+    el("p", { class: `said${lengthOf(said?.text ?? "")}`, text: said?.text ?? "" }),
     el("p", { class: "asked", text: asked }),
   ]);
 }
+
+/** Long sentences get smaller letters rather than push anything off the screen. */
+const lengthOf = (text) => (text.length > 320 ? " is-very-long" : text.length > 180 ? " is-long" : "");
 
 function askedText(game, nameOf) {
   if (game.phase === "roll") return t("table.throws", { name: nameOf(game.active) });

@@ -1,0 +1,206 @@
+"""What is said of an announcement: how much, by whose sounds, and what it silences."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+import pytest
+
+from companion.announcer import Announcement
+from companion.phrases import all_of, line, load_phrases
+from companion.speech import Clip
+from companion.voice import CANCELS, Voice, clip_names, found_clips, spoken_lines
+from tests.session.fakes import Stage
+
+
+class Listener:
+    """A speaker that writes down what it is given."""
+
+    def __init__(self) -> None:
+        self.heard: list[tuple[str, str]] = []
+        self.pieces: list[list[str | Clip]] = []
+        self.cancels: list[Collection[str] | None] = []
+
+    def say(
+        self,
+        pieces: Sequence[str | Clip],
+        language: str,
+        kind: str = "",
+        *,
+        cancels: Collection[str] | None = None,
+    ) -> None:
+        texts = [piece if isinstance(piece, str) else piece.path.name for piece in pieces]
+        if texts:
+            self.heard.append((kind, " ".join(texts)))
+        self.pieces.append(list(pieces))
+        self.cancels.append(cancels)
+
+
+def table(tmp_path: Path, amount: str, clips: Path | None = None) -> tuple[Stage, Listener]:
+    """A table of two whose announcements are said."""
+    stage, listener = Stage(tmp_path), Listener()
+    voice = Voice(listener, amount, clips)
+    stage.session.listeners.append(lambda said: voice.tell(said, stage.session.phrases))
+    stage.seat("Ada", "Ben")
+    stage.session.start("base", 0)
+    return stage, listener
+
+
+def play(stage: Stage) -> None:
+    """A roll, a press too early, a corrected roll, a miss, the next turn and the end."""
+    stage.roll(4, 3)
+    stage.time.pass_s(2)
+    stage.session.press()
+    stage.answer(0, "R7", done=False)
+    stage.correct(4, 4)
+    stage.answer(0, None)
+    stage.answer(1, None)
+    stage.answer(0, None)
+    stage.session.end()
+    stage.store.close()
+
+
+def test_sum_says_just_the_number(tmp_path: Path) -> None:
+    stage, listener = table(tmp_path, "sum")
+    play(stage)
+    assert listener.heard == [("roll", "7"), ("corrected", "8")]
+
+
+def test_sums_adds_what_the_active_player_may_cross(tmp_path: Path) -> None:
+    stage, listener = table(tmp_path, "sums")
+    play(stage)
+    assert listener.heard == [
+        (
+            "roll",
+            "White 7. Ada may use red 6 or 7, yellow 6 or 7, green 6 or 7 or blue 6 or 7.",
+        ),
+        ("refused", "Still to answer: Ada and Ben."),
+        (
+            "corrected",
+            "The dice are corrected: white 4 and 4. White 8. "
+            "Ada may use red 7, yellow 7, green 7 or blue 7.",
+        ),
+    ]
+
+
+def test_all_adds_everything_else(tmp_path: Path) -> None:
+    stage, listener = table(tmp_path, "all")
+    play(stage)
+    assert [kind for kind, _ in listener.heard] == [
+        "turn",
+        "roll",
+        "refused",
+        "corrected",
+        "miss",
+        "over",
+    ]
+    said = dict(listener.heard)
+    assert said["miss"] == "Ada takes a miss, number 1. Ben throws next."
+    assert said["over"] == (
+        "The table ended the game early. Ben wins with 0 points. Ben 0 and Ada -5."
+    )
+    assert "Red" not in said["corrected"], "who has to answer again is shown, not said"
+
+
+def test_a_closing_says_which_die_to_take_out(tmp_path: Path) -> None:
+    stage, listener = table(tmp_path, "all")
+    for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
+        stage.roll(low, high)
+        stage.answer(0, f"R{low + high}")
+        stage.answer(1, None)
+        stage.answer(stage.state.active, None)
+    stage.roll(6, 6)
+    stage.answer(0, "R12")
+    stage.answer(1, None)
+    stage.time.pass_s(10)
+    said = dict(listener.heard)
+    assert said["closing"] == "Ada closes red. Everybody may still change their answer."
+    assert said["closed"] == "The red row is closed by Ada. Take the red die out."
+    stage.store.close()
+
+
+def test_only_a_corrected_colour_is_named_and_no_sum_repeated(tmp_path: Path) -> None:
+    stage, listener = table(tmp_path, "sums")
+    stage.roll(4, 3)
+    stage.correct(4, 3, red=5)
+    assert listener.heard[-1][1].startswith(
+        "The dice are corrected: red 5. Ada may use red 8 or 9, "
+    )
+    stage.store.close()
+
+
+@pytest.mark.parametrize("amount", ["sum", "sums"])
+def test_what_becomes_untrue_falls_silent_even_when_nothing_is_said(
+    tmp_path: Path, amount: str
+) -> None:
+    stage, listener = table(tmp_path, amount)
+    stage.roll(4, 3)
+    for player in (0, 1, 0):
+        stage.answer(player, None)
+    assert listener.pieces[-1] == []
+    assert "roll" in (listener.cancels[-1] or ())
+    stage.store.close()
+
+
+@pytest.mark.parametrize("kind", ["roll", "corrected", "undone", "over"])
+def test_a_new_roll_or_an_end_cancels_everything(kind: str) -> None:
+    assert kind not in CANCELS
+
+
+@pytest.mark.parametrize("kind", ["turn", "refused", "closing", "fault", "mended"])
+def test_a_die_to_take_out_is_said_to_its_end(kind: str) -> None:
+    assert "closed" not in (CANCELS[kind] or ())
+
+
+def test_an_amount_of_nothing_is_no_line() -> None:
+    said = Announcement("turn", line("fact.turn", name="Ada"), (line("fact.turn", name="Ada"),))
+    assert spoken_lines(said, "sum") == ()
+
+
+class TestClips:
+    def test_a_familys_own_sound_stands_for_a_sentence(self, tmp_path: Path) -> None:
+        clips = tmp_path / "clips"
+        clips.mkdir()
+        for name in ("roll.white.7.wav", "FACT.turn.ada.MP3", "roll.extra.wav", "notes.txt"):
+            (clips / name).touch()
+        stage, listener = table(tmp_path, "all", clips)
+        assert listener.heard == [("turn", "FACT.turn.ada.MP3")]
+        stage.roll(4, 3)
+        assert listener.heard[-1][1].startswith("roll.white.7.wav Ada may use red 6")
+        (clips / "roll.white.7.wav").unlink()
+        stage.session.say_again()
+        assert listener.heard[-1][1].startswith("White 7. Ada may use red 6")
+        stage.store.close()
+
+    def test_a_sound_never_stands_for_another_number(self) -> None:
+        assert "roll.white" not in list(clip_names(line("roll.white", sum=7)))
+
+    def test_names_of_sounds(self) -> None:
+        said = line("fact.would_close", name="Emma", row=all_of(["R"]))
+        assert list(clip_names(said)) == [
+            "fact.would_close.emma.r",
+            "fact.would_close.emma",
+            "fact.would_close.r",
+            "fact.would_close",
+        ]
+
+    @pytest.mark.parametrize("name", ["../../etc/passwd", "a/b", "x\0y"])
+    def test_a_name_is_no_path(self, name: str, tmp_path: Path) -> None:
+        (tmp_path / "fact.turn.wav").touch()
+        found = found_clips(tmp_path)
+        named = [each for each in clip_names(line("fact.turn", name=name)) if each in found]
+        assert named == ["fact.turn"]
+
+    def test_no_folder_is_no_sounds(self, tmp_path: Path) -> None:
+        assert found_clips(tmp_path / "nothing") == found_clips(None) == {}
+
+
+@pytest.mark.parametrize("language", ["de", "fr", "it"])
+def test_the_voice_has_the_tables_language(tmp_path: Path, language: str) -> None:
+    stage, listener = table(tmp_path, "all")
+    stage.session.use_language(language)
+    stage.roll(4, 3)
+    expected = load_phrases(language).say("roll.white", sum=7)
+    assert listener.heard[-1][1].startswith(expected)
+    stage.store.close()
