@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from companion.address import reachable_host, url
-from companion.announcer import Announcement, Doubt
+from companion.announcer import Doubt
 from companion.config import Config
 from companion.errors import ConfigError
 from companion.phrases import load_phrases
 from companion.ports import SeenDie, TrayView
 from companion.session import Session
+from companion.speaking import Speaking
 from companion.store import SqliteStore
 
 if TYPE_CHECKING:
@@ -82,6 +83,12 @@ def build(config: Config) -> App:
             now_text=lambda: datetime.now().astimezone().isoformat(timespec="seconds"),
             call_later=_call_later,
             draw=random.SystemRandom().randrange,
+            speaking=Speaking(
+                config.table.language,
+                config.sound.say,
+                config.sound.volume,
+                config.sound.words_per_minute,
+            ),
         )
         live = _open_tray(config, session, stack, notes)
         panel = _open_panel(config, session, stack, notes)
@@ -241,10 +248,13 @@ def _open_voice(config: Config, session: Session, stack: ExitStack) -> None:
     speaker = Speaker(volume=config.sound.volume, words_per_minute=config.sound.words_per_minute)
     stack.callback(speaker.close)
     clips = Path(config.sound.clips).expanduser() if config.sound.clips else None
-    voice = Voice(speaker, config.sound.say, clips or config.data_dir / "clips")
+    voice = Voice(speaker, clips=clips or config.data_dir / "clips")
 
-    def say(announcement: Announcement) -> None:
-        if session.view().table.settings.sound:
-            voice.tell(announcement, session.phrases)
+    def tune() -> None:
+        speaking, is_on = session.speaking, session.view().table.settings.sound
+        voice.amount = speaking.say
+        speaker.tune(speaking.volume if is_on else 0, speaking.words_per_minute)
 
-    session.listeners.append(say)
+    tune()
+    session.on_set.append(tune)
+    session.listeners.append(lambda said: voice.tell(said, session.phrases))

@@ -117,6 +117,7 @@ class People(Writer):
             changed = {key: value for key, value in chosen.items() if getattr(now, key) != value}
             if changed:
                 self._keep("set", changed)
+                self._telling.put_off(self.on_set)
 
     def is_host(self, device: str) -> bool:
         """Whether a device may lead the table; as long as none was named, each may."""

@@ -22,6 +22,7 @@ from companion.engine import (
 from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
 from companion.records import Record, to_event
+from companion.speaking import Choice, from_data
 
 LONGEST_NAME = 20
 """Characters of a name: what fits beside a score on a phone of 360 pixels."""
@@ -49,10 +50,12 @@ class Settings:
     Attributes:
         hints: Boxes that may be crossed now stand out on the sheets.
         sound: Announcements are said aloud.
+        speaking: How they are said, as far as that was chosen at the table.
     """
 
     hints: bool = True
     sound: bool = True
+    speaking: tuple[Choice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +163,9 @@ def advance(table: Table, record: Record) -> Advance | Refusal:
                 return Advance(replace(table, hosts=(*hosts, data["device"])[-MOST_HOSTS:]))
             case "set":
                 known = {key: bool(data[key]) for key in ("hints", "sound") if key in data}
-                return Advance(replace(table, settings=replace(table.settings, **known)))
+                speaking = from_data(data.get("speaking", {}), table.settings.speaking)
+                settings = replace(table.settings, speaking=speaking, **known)
+                return Advance(replace(table, settings=settings))
             case "started":
                 order = tuple(data["seats"])
                 house = [HouseRule(rule) for rule in data.get("house", [])]

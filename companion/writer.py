@@ -20,6 +20,7 @@ from companion.grace import closes_at_s
 from companion.phrases import Phrases, Word, line, load_phrases
 from companion.ports import CallLater, Cancel, Listener, Store, TrayView
 from companion.records import Record, to_record
+from companion.speaking import Speaking, chosen, is_possible, to_data
 from companion.table import Game, advance, last_roll, unfold
 from companion.telling import Telling
 from companion.view import Declined, View
@@ -46,6 +47,7 @@ class Writer:
         call_later: CallLater,
         draw: Callable[[int], int],
         tray: TrayView | None = None,
+        speaking: Speaking | None = None,
     ) -> None:
         """Take up the evening where the store's log left it.
 
@@ -55,14 +57,16 @@ class Writer:
             call_later: Timer for the closing of actions.
             draw: draw(n) gives a number below n by lot, for the first player (E44).
             tray: What the tray looks like until the camera says more.
+            speaking: How the table speaks unless it chose otherwise.
         """
-        self.phrases = phrases
         self._store, self._clock, self._now_text = store, clock, now_text
         self._call_later, self._draw = call_later, draw
         self._telling = Telling()
         records = list(store.load())
         unfolded = unfold(records)
         self._table = unfolded.table
+        self._speaking = speaking or Speaking(language=phrases.language)
+        self.phrases = load_phrases(self.speaking.language)
         self._tray = tray or TrayView("none")
         self._online: dict[int, int] = {}
         self._faults: dict[str, str] = {}
@@ -78,6 +82,7 @@ class Writer:
         self.is_reading: Callable[[], bool] = lambda: False
         self.on_confirmed: list[Callable[[], None]] = []
         self.on_undone: list[Callable[[], None]] = []
+        self.on_set: list[Callable[[], None]] = []
         if unfolded.fault is not None:
             LOGGER.warning("the log is taken up to a bad record: %s", unfolded.fault)
             self._keep("kept", {"revision": unfolded.kept})
@@ -112,15 +117,35 @@ class Writer:
         """Block until something newer than `version` is there or time is up; the version now."""
         return self._telling.wait(version, timeout_s)
 
+    @property
+    def speaking(self) -> Speaking:
+        """How the table speaks: as it was set up, or as was chosen since."""
+        return chosen(self._speaking, self._table.settings.speaking)
+
+    def speak(self, wanted: Mapping[str, str | int]) -> None:
+        """Change how the table speaks, by name; it is kept.
+
+        Raises:
+            ValueError: No table can speak so.
+        """
+        for name, value in wanted.items():
+            if not is_possible(name, value):
+                raise ValueError(f"{name}: expected what a table can speak, got {value!r}")
+        with self._telling.changing():
+            now = self.speaking
+            changed = {name: value for name, value in wanted.items() if getattr(now, name) != value}
+            if changed:
+                self._keep("set", {"speaking": to_data(self._speaking, changed)})
+                self.phrases = load_phrases(self.speaking.language)
+                self._telling.put_off(self.on_set)
+
     def use_language(self, language: str) -> None:
         """Change the table's language, that of its screen and its voice.
 
         Raises:
             ValueError: There is no catalogue for it.
         """
-        with self._telling.changing():
-            self.phrases = load_phrases(language)
-            self._telling.touch()
+        self.speak({"language": language})
 
     def clock_s(self) -> float:
         """The session's clock, for showing how long an action stays open."""

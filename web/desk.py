@@ -47,7 +47,7 @@ class Desk:
             epoch=self.epoch,
             name=self.name,
             join_url=self.join_url(),
-            language=self.session.phrases.language,
+            speaking=self.session.speaking,
             equipment=self.equipment(),
             can_throw=self.tray is not None and self.tray.can_throw,
         )

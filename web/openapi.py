@@ -8,6 +8,8 @@ from companion.engine import DieColour, End, HouseRule, Phase
 from companion.engine.dice import COLOURED
 from companion.engine.variants import PLANS
 from companion.phrases import LANGUAGES
+from companion.speech import SPEEDS, VOLUMES
+from companion.voice import AMOUNTS
 
 Json = dict[str, Any]
 
@@ -19,6 +21,9 @@ FACE: Json = {"type": "integer", "minimum": 1, "maximum": 6}
 COLOUR: Json = {"type": "string", "enum": [colour.value for colour in COLOURED]}
 ANY_COLOUR: Json = {"type": "string", "enum": [colour.value for colour in DieColour]}
 TOKEN: Json = {"type": "string", "pattern": "^[A-Z]+[0-9]+$", "examples": ["R7", "GB10"]}
+SAY: Json = {"type": "string", "enum": list(AMOUNTS), "description": "How much is said."}
+VOLUME: Json = {"type": "integer", "minimum": VOLUMES[0], "maximum": VOLUMES[1]}
+SPEED: Json = {"type": "integer", "minimum": SPEEDS[0], "maximum": SPEEDS[1]}
 SEAT: Json = {"type": "integer", "minimum": 0}
 FORESEEN = ("undo", "close", "end", "correct")
 """Steps of the host whose changes can be shown before they are taken."""
@@ -109,6 +114,9 @@ SCHEMAS: Json = {
         typed_rolls={**FLAG, "description": "Dice are entered by hand: no camera sees them."},
         hints={**FLAG, "description": "Sheets show the boxes that may be crossed."},
         sound={**FLAG, "description": "Announcements are said aloud."},
+        say=SAY,
+        volume=VOLUME,
+        words_per_minute=SPEED,
         hosted={**FLAG, "description": "Somebody leads the table; until then everybody may."},
     ),
     "Roll": thing(
@@ -254,10 +262,13 @@ SCHEMAS: Json = {
     "Order": thing("", seats=many(SEAT)),
     "Settings": thing(
         "",
-        ("hints", "sound", "language"),
+        ("hints", "sound", "language", "say", "volume", "words_per_minute"),
         hints=FLAG,
         sound=FLAG,
         language={"type": "string", "enum": list(LANGUAGES)},
+        say=SAY,
+        volume=VOLUME,
+        words_per_minute=SPEED,
     ),
     "Preview": thing(
         "",

@@ -19,6 +19,7 @@ from companion.engine.sums import dice_for, offer_of
 from companion.phrases import Phrases
 from companion.ports import TrayView
 from companion.session import View
+from companion.speaking import Speaking
 from companion.table import Game, Table
 from web.ports import Equipment
 
@@ -33,7 +34,7 @@ class Setting:
         epoch: Names this run of the program: versions count from 1 again after a restart.
         name: What the table is called.
         join_url: The address phones can open.
-        language: The table's own, which its screen and its voice use.
+        speaking: How the table itself speaks, on its screen and aloud.
     """
 
     epoch: str
@@ -41,7 +42,7 @@ class Setting:
     join_url: str
     equipment: Equipment
     can_throw: bool
-    language: str
+    speaking: Speaking
 
 
 def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> Json:
@@ -76,7 +77,7 @@ def _table(setting: Setting, table: Table) -> Json:
     return {
         "name": setting.name,
         "join_url": setting.join_url,
-        "language": setting.language,
+        "language": setting.speaking.language,
         "camera": equipment.camera,
         "button": equipment.button,
         "on_screen_button": equipment.on_screen_button,
@@ -84,6 +85,9 @@ def _table(setting: Setting, table: Table) -> Json:
         "typed_rolls": equipment.typed_rolls,
         "hints": table.settings.hints,
         "sound": table.settings.sound,
+        "say": setting.speaking.say,
+        "volume": setting.speaking.volume,
+        "words_per_minute": setting.speaking.words_per_minute,
         "hosted": bool(table.hosts),
     }
 

@@ -10,8 +10,9 @@ from typing import Any
 from flask import Blueprint, Response
 
 from companion.errors import StoreError
-from companion.phrases import LANGUAGES, line
+from companion.phrases import line
 from companion.session import Declined, Joined
+from companion.speaking import is_possible
 from web import guard
 from web.asked import bad, body, typed_roll, want
 from web.caller import Caller
@@ -21,6 +22,17 @@ from web.openapi import FORESEEN
 from web.replies import as_json, problem, settled, snapshot
 
 LOGGER = logging.getLogger(__name__)
+
+SPEAKING: dict[str, type[str] | type[int]] = {
+    "language": str,
+    "say": str,
+    "volume": int,
+    "words_per_minute": int,
+}
+"""How the table speaks, as a request names it."""
+
+LONGEST_SHOWN = 20
+"""Characters of a wrong value that are told back."""
 
 
 def install(pages: Blueprint, desk: Desk) -> None:
@@ -105,13 +117,15 @@ def install(pages: Blueprint, desk: Desk) -> None:
         for key in ("hints", "sound"):
             if key in asked:
                 chosen[key] = want(asked, key, bool)
-        language = want(asked, "language", str) if "language" in asked else None
-        if language is not None and language not in LANGUAGES:
-            raise bad("asked.language", language=language)
+        speaking: dict[str, str | int] = {
+            key: want(asked, key, kind) for key, kind in SPEAKING.items() if key in asked
+        }
+        for name, value in speaking.items():
+            if not is_possible(name, value):
+                raise bad("asked.other", field=name, value=str(value)[:LONGEST_SHOWN])
         desk.lead()
         session.settle(chosen)
-        if language is not None:
-            session.use_language(language)
+        session.speak(speaking)
         return snapshot(desk)
 
     @pages.post("/api/preview")

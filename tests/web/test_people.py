@@ -244,6 +244,17 @@ class TestTheTable:
         post(ada, "end")
         assert post(ada, "rematch")[1]["game"]["active"] == 1
 
+    def test_the_table_speaks_as_the_host_likes(self, sit: Sit, stage: Stage) -> None:
+        ada = sit("Ada")
+        wanted = {"language": "de", "say": "sums", "volume": 60, "words_per_minute": 140}
+        table = post(ada, "settings", **wanted)[1]["table"]
+        assert {name: table[name] for name in wanted} == wanted
+        assert stage.session.phrases.language == "de"
+        for wrong in ({"volume": 300}, {"volume": "loud"}, {"say": ""}, {"language": "nl"}):
+            status, told = post(ada, "settings", **wrong)
+            assert (status, told["error"]) == (400, "BAD_REQUEST")
+        assert stage.session.speaking.volume == 60
+
     def test_settings_are_kept(self, sit: Sit, stage: Stage) -> None:
         ada = sit("Ada")
         assert post(ada, "settings", hints="no")[0] == 400

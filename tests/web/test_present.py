@@ -8,12 +8,15 @@ import pytest
 
 from companion.grace import GRACE_S
 from companion.ports import TrayView
+from companion.speaking import Speaking
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web import Equipment
 from web.present import Setting, snapshot
 
-SETTING = Setting("e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True, "en")
+SETTING = Setting(
+    "e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True, Speaking()
+)
 
 
 def shown(stage: Stage, setting: Setting = SETTING) -> dict[str, Any]:
@@ -48,7 +51,9 @@ def test_before_a_game(stage: Stage) -> None:
 def test_what_people_have_to_do_by_hand(
     stage: Stage, camera: str, button: str, typed: bool, on_screen: bool
 ) -> None:
-    table = shown(stage, Setting("e", "T", "", Equipment(camera, button), False, "en"))["table"]
+    table = shown(stage, Setting("e", "T", "", Equipment(camera, button), False, Speaking()))[
+        "table"
+    ]
     assert (table["typed_rolls"], table["on_screen_button"]) == (typed, on_screen)
 
 

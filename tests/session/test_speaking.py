@@ -1,0 +1,88 @@
+"""How a table speaks: set up, chosen at the table, kept, and set up anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from companion.phrases import load_phrases
+from companion.session import Session
+from companion.speaking import Choice, Speaking, chosen, from_data
+from tests.session.fakes import Stage
+
+
+def again(stage: Stage, speaking: Speaking) -> Session:
+    """The same table started anew, set up so."""
+    return Session(
+        stage.store,
+        load_phrases(speaking.language),
+        clock=stage.time.clock,
+        now_text=lambda: "",
+        call_later=stage.time.call_later,
+        draw=lambda n: 0,
+        speaking=speaking,
+    )
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path)
+
+
+def test_what_was_chosen_is_kept(stage: Stage) -> None:
+    set_up: list[int] = []
+    stage.session.on_set.append(lambda: set_up.append(stage.session.speaking.volume))
+    stage.session.speak({"language": "it", "volume": 20})
+    stage.session.speak({"say": "sums", "volume": 30})
+    stage.session.speak({"volume": 30})
+    assert set_up == [20, 30]
+    assert stage.session.speaking == Speaking("it", "sums", 30, 165)
+    assert stage.session.phrases.language == "it"
+    taken_up = again(stage, Speaking())
+    assert taken_up.speaking == Speaking("it", "sums", 30, 165)
+    assert taken_up.phrases.language == "it"
+
+
+def test_settings_that_were_changed_count_again(stage: Stage) -> None:
+    stage.session.speak({"language": "it", "volume": 20})
+    taken_up = again(stage, Speaking(language="fr"))
+    assert taken_up.speaking == Speaking("fr", "all", 20, 165)
+    assert taken_up.phrases.language == "fr"
+
+
+def test_an_undone_step_leaves_it_as_it_is(stage: Stage) -> None:
+    stage.seat("Ada")
+    stage.session.start()
+    stage.roll(3, 4)
+    stage.session.speak({"say": "sum"})
+    stage.session.undo()
+    assert stage.session.speaking.say == "sum"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("language", "nl"),
+        ("say", "nothing"),
+        ("volume", 201),
+        ("volume", True),
+        ("words_per_minute", 79),
+        ("words_per_minute", "fast"),
+        ("pitch", 50),
+    ],
+)
+def test_what_no_table_can_speak_is_refused(stage: Stage, name: str, value: object) -> None:
+    with pytest.raises(ValueError, match=f"^{name}: "):
+        stage.session.speak({name: value})  # type: ignore[dict-item]
+    with pytest.raises(ValueError, match="expected"):
+        from_data({name: [value, value]}, ())
+
+
+def test_of_two_choices_the_newer_counts() -> None:
+    first = from_data({"volume": [20, 100]}, ())
+    both = from_data({"volume": [40, 100]}, first)
+    assert both == (Choice("volume", 40, 100),)
+    assert chosen(Speaking(), both).volume == 40
+    with pytest.raises(ValueError, match="expected how a table speaks"):
+        from_data({"volume": 40}, ())
