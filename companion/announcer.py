@@ -280,6 +280,8 @@ def tray_lines(status: str, doubts: Sequence[Doubt]) -> tuple[Line, ...]:
         lines.append(line("tray.beside"))
     removed = [d.colour for d in doubts if d.code == "removed_die_in_tray" and d.colour]
     lines += [line("tray.removed", row=row_term(c), die=die_term(c)) for c in removed]
+    codes = [d.code for d in doubts]
+    lines += [line(f"tray.{what}") for what in ("moved", "relit") if f"tray_{what}" in codes]
     return tuple(lines)
 
 

@@ -26,6 +26,8 @@ from companion.store import SqliteStore
 
 if TYPE_CHECKING:
     from hardware.panel import Panel
+    from vision.calibrated import Change
+    from vision.calibration import Calibration
     from vision.live import LiveTray
     from vision.watch import TrayReport
     from web.serve import Server
@@ -143,23 +145,33 @@ def _open_tray(
     if source == "none":
         notes.append("camera: none; dice are entered by hand")
         return None
+    from vision.calibrated import CalibratedEye
     from vision.camera import Camera, open_camera
     from vision.live import LiveTray
     from vision.pipeline import Eye
 
     size_wh = (config.camera.width, config.camera.height)
+    measured = _calibration(config, notes)
 
     def open_named(name: str) -> Camera:
-        return open_camera(name, seed=config.camera.seed, size_wh=size_wh, fps=config.camera.fps)
+        return open_camera(
+            name,
+            seed=config.camera.seed,
+            size_wh=size_wh,
+            fps=config.camera.fps,
+            controls=measured.camera or None if measured is not None else None,
+        )
 
     camera = open_named(source)
     notes.append(f"camera: {camera.description}")
+    is_another = camera.kind == "simulated" and source != "simulated"
+    eye = CalibratedEye(Eye(), None if is_another else measured)
     live = LiveTray(
         camera,
         reopen=lambda: open_named(camera.source),
-        eye=Eye(),
+        eye=eye,
         in_play=session.in_play,
-        on_report=lambda report: session.see(tray_view(report)),
+        on_report=lambda report: session.see(tray_view(report, eye.change)),
         confirmed_roll=session.last_roll,
     )
     stack.callback(live.close)
@@ -171,8 +183,31 @@ def _open_tray(
     return live
 
 
-def tray_view(report: TrayReport) -> TrayView:
-    """What the camera loop reports, in the session's plain words."""
+def _calibration(config: Config, notes: list[str]) -> Calibration | None:
+    """What was measured of the tray; a damaged file that nobody named is left out, and said."""
+    from vision.calibration import FILE_NAME, load_calibration
+
+    named = config.camera.calibration
+    path = config.data_dir / FILE_NAME if named == "auto" else Path(named).expanduser()
+    if named == "none" or (named == "auto" and not path.is_file()):
+        return None
+    try:
+        measured = load_calibration(path)
+    except ConfigError as error:
+        if named != "auto":
+            raise
+        notes.append(f"calibration: not used: {error}")
+        return None
+    notes.append(f"calibration: {path}")
+    return measured
+
+
+def tray_view(report: TrayReport, change: Change | None = None) -> TrayView:
+    """What the camera loop reports, in the session's plain words.
+
+    Args:
+        change: What is not as it was when the tray was calibrated.
+    """
     reading = report.reading
     dice = reading.dice if reading is not None else ()
     problems = reading.problems if reading is not None else ()
@@ -196,7 +231,8 @@ def tray_view(report: TrayReport) -> TrayView:
         doubts=tuple(
             Doubt(problem.code.value, problem.colour.value if problem.colour else None)
             for problem in problems
-        ),
+        )
+        + ((Doubt(f"tray_{change.value}"),) if change is not None else ()),
         note=report.note,
         fault=report.fault,
     )

@@ -18,6 +18,7 @@ _COMMANDS = {
     "games": "companion.commands.games",
     "bench": "companion.commands.bench",
     "doctor": "companion.commands.doctor",
+    "calibrate": "companion.commands.calibrate",
 }
 
 

@@ -34,6 +34,8 @@ class CameraConfig:
         height: Pixels asked of the camera.
         fps: Frames a second asked of the camera.
         seed: Makes the simulated tray's throws repeatable; unset draws a new one each start.
+        calibration: What was measured of the tray: a file, none, or auto for the one that
+            `calibrate` keeps in the data directory.
     """
 
     source: str = "auto"
@@ -41,6 +43,7 @@ class CameraConfig:
     height: int = 480
     fps: int = 15
     seed: int | None = None
+    calibration: str = "auto"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,10 @@ class CameraUnavailable(CompanionError, RuntimeError):
     """The named camera cannot be opened, or stopped giving frames."""
 
 
+class CalibrationError(CompanionError, RuntimeError):
+    """A step of a tray's calibration did not get what it needs."""
+
+
 class PinsUnavailable(CompanionError, RuntimeError):
     """The named pin factory or pin cannot be used."""
 

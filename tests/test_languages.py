@@ -145,6 +145,7 @@ def some_lines() -> Iterator[Line]:
             yield from tray_lines(status, [Doubt(status, colour.value)])
     for colour in list(DieColour)[1:]:
         yield from tray_lines("ok", [Doubt("removed_die_in_tray", colour.value)])
+    yield from tray_lines("ok", [Doubt("tray_moved"), Doubt("tray_relit")])
     for total in (-5, 0, 1, 7):
         yield line("end.winner", names="Zoé", count=total)
         yield line("end.winners", names=all_of(names), count=total)

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.finder import Overview, Spot, look_over
 from vision.floor import Floor, floor_seen
+from vision.known_dice import recognise
+from vision.light import white_balanced
 from vision.picture import as_pixels
 from vision.reader import Look, look_closely
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
@@ -73,14 +75,16 @@ class Eye:
         if min(height, width) < SMALLEST_PX or max(height, width) > 20 * min(height, width):
             verdict = judge([], in_play, Clutter())
             return Reading(Status.EMPTY, (), verdict.problems, (width, height), frame.captured_at_s)
-        if calibration is not None:
-            pixels = _balanced(pixels, calibration)
+        if calibration is not None and calibration.white_balance_bgr is not None:
+            pixels = white_balanced(pixels, calibration.white_balance_bgr)
         overview, dice = _dice(pixels, 1.0)
         if not dice:
             overview, dice = _nearby(pixels, overview)
         floor = _floor(overview, dice, calibration)
         dice = _without_ghosts(dice, floor, len(in_play))
         seen = [_seen(look, floor, (width, height)) for look, _ in dice]
+        if calibration is not None and calibration.dice:
+            seen = recognise(pixels, [look.corners for look, _ in dice], seen, calibration.dice)
         clutter = _clutter(overview, floor, seen, [look for look, _ in dice])
         verdict = judge(seen, in_play, clutter)
         readings = []
@@ -109,15 +113,6 @@ class Eye:
             frame.captured_at_s,
             verdict.roll,
         )
-
-
-def _balanced(pixels: Pixels, calibration: Calibration) -> Pixels:
-    """The picture with this tray's white balance."""
-    if calibration.white_balance_bgr is None:
-        return pixels
-    levels = np.arange(256)[:, None] * np.array(calibration.white_balance_bgr)
-    table = np.clip(levels, 0, 255).astype(np.uint8)[:, None, :]
-    return np.asarray(cv2.LUT(pixels, table.reshape(1, 256, 3)), np.uint8)
 
 
 def _dice(pixels: Pixels, zoom: float) -> tuple[Overview, list[tuple[Look, Spot]]]:

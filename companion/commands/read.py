@@ -66,6 +66,7 @@ def read(
     annotate: str | None,
 ) -> None:
     """Read the dice in pictures (files or folders of JPEG and PNG)."""
+    from vision.calibrated import ADVICE, what_changed, what_holds
     from vision.calibration import load_calibration
     from vision.picture import load_picture
     from vision.pipeline import Eye
@@ -75,6 +76,7 @@ def read(
     folder = _folder(annotate) if annotate else None
     eye = Eye()
     failed = False
+    holds, said = measured, set()
     for name in _files(paths):
         if isinstance(name, PictureError):
             failed = _complain(name)
@@ -85,7 +87,14 @@ def read(
             failed = _complain(error)
             continue
         started = time.perf_counter()
-        reading = eye.read(Frame(pixels), in_play, calibration=measured)
+        frame = Frame(pixels)
+        if measured is not None:
+            change = what_changed(measured, frame)
+            holds = what_holds(measured, change)
+            if change is not None and change not in said:
+                said.add(change)
+                click.echo(f"dice-companion: {name}: {ADVICE[change]}", err=True)
+        reading = eye.read(frame, in_play, calibration=holds)
         elapsed_ms = (time.perf_counter() - started) * 1e3
         line = as_line(name, reading, elapsed_ms)
         click.echo(json.dumps(line) if as_json else _readable(line))

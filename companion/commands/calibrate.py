@@ -1,0 +1,360 @@
+"""`dice-companion calibrate`: measure one tray, step by step, and keep what was measured."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from companion.commands.doctor import PICTURE_CURES
+from companion.config import load
+from companion.engine.dice import ALL_DICE, DieColour, Roll
+from companion.errors import CalibrationError, ConfigError
+
+if TYPE_CHECKING:
+    from vision.calibration import Calibration
+    from vision.camera import Camera
+    from vision.pipeline import Eye
+    from vision.reading import Frame, Point, Reading
+
+STEPS = ("light", "corners", "exposure", "dice", "rolls")
+
+_WARM_UP_S = 2.0
+"""So long a device may take to find its exposure ..."""
+_HELD_WITHIN_S = 8.0
+"""... and so long until its values are held, where it can hold them."""
+_LIVE = ("v4l2", "pi")
+_PATIENCE_S = {"v4l2": 6.0, "pi": 6.0, "simulated": 6.0, "video": 6.0, "folder": 0.2}
+"""So long dice may take to be read; a picture does not change by looking longer."""
+
+
+@dataclass(slots=True)
+class Bench:
+    """What the steps work with.
+
+    Attributes:
+        out: Where the calibration is kept; written after each step.
+        is_quiet: Whether all proposals are taken without asking.
+        report: What each step found, for `--json`.
+    """
+
+    camera: Camera
+    eye: Eye
+    calibration: Calibration
+    out: Path
+    is_quiet: bool
+    report: dict[str, Any] = field(default_factory=dict)
+
+    def say(self, text: str) -> None:
+        """Tell the person; stdout is the report's."""
+        click.echo(text, err=True)
+
+    def wait_for(self, task: str) -> None:
+        """Let the person do something with their hands."""
+        if not self.is_quiet:
+            click.prompt(f"{task}, then press Enter", default="", show_default=False, err=True)
+
+    def keep(self, **measured: Any) -> None:
+        """Keep what a step measured, on the disk as well."""
+        from vision.calibration import save_calibration
+
+        self.calibration = replace(self.calibration, **measured)
+        save_calibration(self.out, self.calibration)
+
+
+def _parse_corners(
+    _: click.Context, __: click.Parameter, value: str | None
+) -> tuple[Point, ...] | None:
+    if value is None:
+        return None
+    try:
+        points = [tuple(float(part) for part in pair.split(",")) for pair in value.split()]
+    except ValueError:
+        points = []
+    if len(points) < 3 or any(len(point) != 2 for point in points):
+        raise click.BadParameter(f"expected three or more x,y with blanks between, got {value!r}")
+    return tuple((point[0], point[1]) for point in points)
+
+
+def _parse_plays(
+    _: click.Context, __: click.Parameter, value: str | None
+) -> tuple[DieColour, ...] | None:
+    try:
+        return None if value is None else parse_colours(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+
+
+def parse_colours(text: str) -> tuple[DieColour, ...]:
+    """Six colours, two of them white.
+
+    Raises:
+        ValueError: They are others.
+    """
+    names = text.replace(",", " ").lower().split()
+    if sorted(names) != sorted(colour.value for colour in ALL_DICE):
+        raise ValueError(f"expected white, white, red, yellow, green and blue, got {text!r}")
+    return tuple(DieColour(name) for name in names)
+
+
+@click.command()
+@click.option("--camera", help="As in play: a device, pi, simulated, a picture, a folder.")
+@click.option("--only", multiple=True, type=click.Choice(STEPS), help="Run this step alone.")
+@click.option("--corners", callback=_parse_corners, help='By hand: "30,20 610,25 600,460 40,455".')
+@click.option("--plays", callback=_parse_plays, help="The dice's colours, from left to right.")
+@click.option("--rolls", type=click.IntRange(0, 100), default=10, show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), help="The file to write.")
+@click.option("--yes", is_flag=True, help="Take every proposal and ask nothing.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object at the end.")
+@click.option("--data-dir", type=click.Path(path_type=Path), help="Where games are kept.")
+@click.option("--config", "config_path", type=click.Path(path_type=Path), help="A TOML file.")
+def calibrate(
+    camera: str | None,
+    only: tuple[str, ...],
+    corners: tuple[Point, ...] | None,
+    plays: tuple[DieColour, ...] | None,
+    rolls: int,
+    out: Path | None,
+    yes: bool,
+    as_json: bool,
+    data_dir: Path | None,
+    config_path: Path | None,
+) -> None:
+    """Measure one tray: light, corners, exposure, dice, and a few rolls to see how it reads."""
+    flags: dict[str, object | None] = {"camera.source": camera, "data_dir": data_dir}
+    config = load(config_path, os.environ, flags)
+    if config.camera.source == "none":
+        raise ConfigError("calibrate: expected a camera, got 'none'")
+    from vision.calibration import FILE_NAME
+    from vision.camera import open_camera
+    from vision.pipeline import Eye
+
+    asked = config.camera
+    steps = [step for step in STEPS if not only or step in only]
+    opened = open_camera(
+        asked.source, seed=asked.seed, size_wh=(asked.width, asked.height), fps=asked.fps
+    )
+    try:
+        click.echo(f"camera: {opened.description}", err=True)
+        path = out or config.data_dir / FILE_NAME
+        frame = _still_frame(opened)
+        bench = Bench(opened, Eye(), _begin(path, frame, anew=not only), path, yes)
+        if {"light", "corners"} & set(steps):
+            bench.wait_for("Take everything out of the tray")
+            frame = _still_frame(opened)
+        if "light" in steps:
+            check_light(bench, frame)
+        if "corners" in steps:
+            find_corners(bench, frame, corners)
+        if "exposure" in steps:
+            hold_exposure(bench)
+        if "dice" in steps:
+            learn_dice(bench, plays)
+        if "rolls" in steps and rolls:
+            try_rolls(bench, rolls)
+        bench.say(f"kept in {path}")
+        if as_json:
+            click.echo(json.dumps({"file": str(path), **bench.report}))
+    finally:
+        opened.close()
+
+
+def _begin(path: Path, frame: Frame, *, anew: bool) -> Calibration:
+    """What was measured before, where single steps are repeated; else nothing."""
+    from vision.calibration import Calibration, load_calibration
+
+    size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
+    if anew or not path.exists():
+        return Calibration(size_wh)
+    before = load_calibration(path)
+    if before.size_wh != size_wh:
+        raise CalibrationError(
+            f"{path}: was measured on pictures of {before.size_wh[0]} x {before.size_wh[1]}, "
+            f"got {size_wh[0]} x {size_wh[1]}; calibrate anew, without --only"
+        )
+    return before
+
+
+def _still_frame(camera: Camera) -> Frame:
+    """A picture; of a device, one after it has found its exposure."""
+    began_s: float | None = None
+    for _ in range(500):
+        frame = camera.read()
+        if frame is None:
+            continue
+        began_s = frame.captured_at_s if began_s is None else began_s
+        if camera.kind not in _LIVE or frame.captured_at_s - began_s >= _WARM_UP_S:
+            return frame
+    raise CalibrationError("calibrate: expected a picture, the camera gives none")
+
+
+# -- the steps ------------------------------------------------------------------------------
+
+
+def check_light(bench: Bench, frame: Frame) -> None:
+    """Say whether the picture is too dark, blown out or blurred, and what helps."""
+    from vision.light import measure_light
+
+    faults = measure_light(frame.pixels).faults
+    for fault in faults:
+        what, cure = PICTURE_CURES[fault]
+        bench.say(f"light: {what} -> {cure}")
+    if not faults:
+        bench.say("light: bright and sharp enough")
+    bench.report["light"] = [fault.value for fault in faults]
+
+
+def find_corners(bench: Bench, frame: Frame, given: tuple[Point, ...] | None) -> None:
+    """Take the corners given, or those the eye proposes; keep the tray's looks as well."""
+    from vision.corners import propose_corners
+    from vision.reference import take_reference
+
+    height, width = frame.pixels.shape[:2]
+    corners = given if given is not None else propose_corners(frame.pixels)
+    if corners is None:
+        raise CalibrationError('corners: no tray is made out; give them by --corners "x,y x,y ..."')
+    if any(not (0 <= x < width and 0 <= y < height) for x, y in corners):
+        raise CalibrationError(f"corners: expected points of a {width} x {height} picture")
+    bench.say("corners: " + " ".join(f"{x:.0f},{y:.0f}" for x, y in corners))
+    bench.keep(tray_px=corners, reference=take_reference(frame.pixels))
+    _draw(bench, frame, None)
+    bench.say(f"corners: drawn into {_drawing(bench)}; if they are off, give them by --corners")
+    bench.report["corners"] = [[round(x, 1), round(y, 1)] for x, y in corners]
+
+
+def hold_exposure(bench: Bench) -> None:
+    """Keep what the camera's exposure, gain and white balance are held at."""
+    began_s: float | None = None
+    while bench.camera.kind in _LIVE and not bench.camera.controls:
+        frame = bench.camera.read()
+        if frame is None:
+            continue
+        began_s = frame.captured_at_s if began_s is None else began_s
+        if frame.captured_at_s - began_s > _HELD_WITHIN_S:
+            break
+    held = dict(bench.camera.controls)
+    if held:
+        bench.keep(camera=held)
+    shown = ", ".join(f"{name} {value:g}" for name, value in sorted(held.items()))
+    bench.say(f"exposure: {shown or 'this camera has nothing to hold'}")
+    bench.report["exposure"] = held
+
+
+def learn_dice(bench: Bench, plays: tuple[DieColour, ...] | None) -> None:
+    """Learn the household's six dice, odd ones too, and the white balance by the white ones."""
+    from vision.calibrating import colours_played, gains_of_white, known_dice, shown_dice
+
+    _next_picture(bench)
+    bench.wait_for("Put all six dice into the tray, flat and apart from each other")
+    bare = replace(bench.calibration, dice=(), white_balance_bgr=None)
+    while True:
+        try:
+            frame = _settled(bench)
+            gains = gains_of_white(shown_dice(frame.pixels, bare, bench.eye))
+            shown = shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains), bench.eye)
+            break
+        except CalibrationError as error:
+            if bench.is_quiet:
+                raise
+            bench.say(f"{error}")
+            bench.wait_for("Put it right")
+    colours = plays if plays is not None else colours_played(shown)
+    names = [
+        f"{die.plays.value}{' (an odd one)' if die.is_odd else ''}"
+        for die in known_dice(shown, colours)
+    ]
+    bench.say(f"dice, from left to right: {', '.join(names)}")
+    if plays is None and not bench.is_quiet and not click.confirm("Right?", True, err=True):
+        colours = click.prompt(
+            "Their colours, from left to right", err=True, value_proc=_as_colours
+        )
+    dice = known_dice(shown, colours)
+    bench.keep(white_balance_bgr=gains, dice=dice)
+    bench.report["dice"] = [{"plays": die.plays.value, "odd": die.is_odd} for die in dice]
+
+
+def _as_colours(text: str) -> tuple[DieColour, ...]:
+    try:
+        return parse_colours(text)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def try_rolls(bench: Bench, rolls: int) -> None:
+    """Read a few rolls and let the person say whether each was read right."""
+    from vision.calibrating import read_roll
+
+    right = wrong = unsure = 0
+    for number in range(1, rolls + 1):
+        _next_picture(bench)
+        if bench.camera.can_throw:
+            bench.camera.throw(ALL_DICE)
+        else:
+            bench.wait_for(
+                f"Roll {number} of {rolls}: throw all six dice, wait till they lie still"
+            )
+        frame, reading = read_roll(
+            bench.camera, bench.eye, bench.calibration, patience_s=_PATIENCE_S[bench.camera.kind]
+        )
+        if reading.roll is None:
+            unsure += 1
+            said = ", ".join(sorted({problem.code.value for problem in reading.problems}))
+            bench.say(f"roll {number}: unsure ({said})")
+        elif bench.is_quiet or click.confirm(
+            f"roll {number}: {as_text(reading.roll)}. Right?", True, err=True
+        ):
+            right += 1
+        else:
+            wrong += 1
+        _draw(bench, frame, reading)
+    bench.say(f"of {rolls} rolls {right} read right, {unsure} sent back as unsure, {wrong} wrong")
+    if wrong:
+        bench.say("read wrong: wipe the lens, look at the light, and learn the dice again")
+    elif unsure > rolls // 5:
+        bench.say("often unsure: more even light, a duller tray, and dice that lie apart help")
+    bench.report["rolls"] = {"rolls": rolls, "right": right, "unsure": unsure, "wrong": wrong}
+
+
+def as_text(roll: Roll) -> str:
+    """A roll as people say it."""
+    coloured = [f"{colour.value} {value}" for colour, value in roll.coloured]
+    return ", ".join([f"white {roll.white[0]} and {roll.white[1]}", *coloured])
+
+
+def _next_picture(bench: Bench) -> None:
+    """A folder shows its next picture, as after a roll."""
+    bench.camera.confirmed()
+
+
+def _settled(bench: Bench) -> Frame:
+    """A picture of dice at rest; the simulated tray throws them itself."""
+    from vision.calibrating import read_roll
+
+    if bench.camera.can_throw:
+        bench.camera.throw(ALL_DICE)
+    patience_s = _PATIENCE_S[bench.camera.kind]
+    return read_roll(bench.camera, bench.eye, bench.calibration, patience_s=patience_s)[0]
+
+
+def _drawing(bench: Bench) -> Path:
+    return bench.out.with_suffix(".jpg")
+
+
+def _draw(bench: Bench, frame: Frame, reading: Reading | None) -> None:
+    """Draw the tray's corners and what was read into a picture beside the calibration."""
+    import cv2
+    import numpy as np
+
+    from vision.overlay import draw_reading
+
+    picture = frame.pixels.copy() if reading is None else draw_reading(frame.pixels, reading)
+    if bench.calibration.tray_px is not None:
+        outline = np.round(np.array(bench.calibration.tray_px)).astype(np.int32)
+        cv2.polylines(picture, [outline], True, (255, 0, 255), 2, cv2.LINE_AA)
+    done, data = cv2.imencode(".jpg", picture)
+    if done:
+        _drawing(bench).write_bytes(data.tobytes())

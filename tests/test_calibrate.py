@@ -1,0 +1,141 @@
+"""`dice-companion calibrate` from the outside, with a folder of pictures as its camera."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import pytest
+from click.testing import CliRunner, Result
+
+from companion.announcer import tray_lines
+from companion.app import build, tray_view
+from companion.cli import dice_companion
+from companion.config import load
+from companion.errors import ConfigError
+from tests.vision.trays import SIX, painted, tray
+from vision.calibrated import Change
+from vision.calibration import load_calibration
+from vision.settle import TrayStatus
+from vision.watch import TrayReport
+
+
+@pytest.fixture(scope="module")
+def household(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An empty tray, six dice to learn (a purple one plays blue), and two rolls."""
+    folder = tmp_path_factory.mktemp("camera")
+    pictures = [tray(), *(painted(tray(SIX, seed), 145) for seed in (3, 7, 8))]
+    for number, picture in enumerate(pictures):
+        cv2.imwrite(str(folder / f"{number}.png"), picture)
+    return folder
+
+
+def calibrate(camera: Path, data: Path, *args: str, typed: str = "") -> Result:
+    command = ["calibrate", "--camera", str(camera), "--data-dir", str(data), *args]
+    result = CliRunner().invoke(dice_companion, command, input=typed)
+    assert not isinstance(result.exception, AssertionError), result.exception
+    return result
+
+
+def report_of(result: Result) -> dict[str, Any]:
+    assert result.exit_code == 0, result.output
+    report = json.loads(result.stdout.splitlines()[-1])
+    assert isinstance(report, dict)
+    return report
+
+
+def test_all_steps_without_a_question(household: Path, tmp_path: Path) -> None:
+    report = report_of(calibrate(household, tmp_path, "--yes", "--rolls", "2", "--json"))
+    assert report["light"] == []
+    assert len(report["corners"]) == 4
+    assert report["exposure"] == {}
+    assert [die["plays"] for die in report["dice"] if die["odd"]] == ["blue"]
+    assert report["rolls"] == {"rolls": 2, "right": 2, "unsure": 0, "wrong": 0}
+    kept = load_calibration(report["file"])
+    assert report["file"] == str(tmp_path / "tray.toml")
+    assert len(kept.dice) == 6
+    assert kept.reference is not None
+    assert (tmp_path / "tray.jpg").stat().st_size > 1000
+
+
+def test_a_person_puts_things_right(household: Path, tmp_path: Path) -> None:
+    named = "white red white yellow green blue"  # in the picture, from left to right
+    typed = f"\n\nn\nred red red\n{named}\n\nn\n"
+    args = ["--rolls", "1", "--json", "--corners", "60,50 585,50 590,445 50,440"]
+    report = report_of(calibrate(household, tmp_path, *args, typed=typed))
+    assert report["corners"] == [[60.0, 50.0], [585.0, 50.0], [590.0, 445.0], [50.0, 440.0]]
+    assert " ".join(die["plays"] for die in report["dice"]) == named
+    assert report["rolls"]["wrong"] == 1
+
+
+def test_a_step_alone_keeps_what_the_others_measured(household: Path, tmp_path: Path) -> None:
+    calibrate(household, tmp_path, "--yes", "--rolls", "0")
+    before = load_calibration(tmp_path / "tray.toml")
+    corners = ["--only", "corners", "--corners", "60,50 585,50 590,445 50,440", "--yes"]
+    assert calibrate(household, tmp_path, *corners).exit_code == 0
+    after = load_calibration(tmp_path / "tray.toml")
+    assert after.dice == before.dice
+    assert after.tray_px != before.tray_px
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "says"),
+    [
+        (["--corners", "1,2 3,4"], 2, "three or more"),
+        (["--corners", "1,2 3,4 5"], 2, "three or more"),
+        (["--plays", "white,red"], 2, "expected white, white, red"),
+        (["--corners", "0,0 900,0 900,900", "--yes"], 1, "points of a 640 x 480 picture"),
+        (["--only", "dice", "--yes"], 1, "expected all six flat in the tray"),
+        (["--only", "colours"], 2, "colours"),
+        (["--camera", "none"], 1, "expected a camera, got 'none'"),
+        (["--out", "/proc/nowhere/tray.toml", "--yes"], 1, "cannot write"),
+    ],
+)
+def test_what_cannot_be_done_is_one_clear_line(
+    tmp_path: Path, args: list[str], status: int, says: str
+) -> None:
+    cv2.imwrite(str(tmp_path / "empty.png"), tray())
+    result = calibrate(tmp_path / "empty.png", tmp_path / "data", *args)
+    if status == 2:
+        assert result.exit_code == 2
+        assert says in result.stderr
+    else:
+        assert says in str(result.exception)
+
+
+def test_play_uses_it_and_goes_on_without_a_damaged_one(household: Path, tmp_path: Path) -> None:
+    kept = tmp_path / "tray.toml"
+    flags: dict[str, object | None] = {
+        "camera.source": str(household),
+        "panel.factory": "none",
+        "web.host": "127.0.0.1",
+        "web.port": 0,
+        "data_dir": tmp_path,
+    }
+    config = load(None, {"HOME": str(tmp_path)}, flags)
+    for text, says in (
+        ("size_wh = [640, 480]", f"calibration: {kept}"),
+        ("size_wh = [640", f"calibration: not used: {kept}: expected a calibration in TOML"),
+    ):
+        kept.write_text(text)
+        app = build(config)
+        app.close()
+        assert any(note.startswith(says) for note in app.notes), app.notes
+    named = replace(config, camera=replace(config.camera, calibration=str(kept)))
+    with pytest.raises(ConfigError, match="expected a calibration in TOML"):
+        build(named)
+    unused = replace(config, camera=replace(config.camera, calibration="none"))
+    app = build(unused)
+    app.close()
+    assert not any(note.startswith("calibration") for note in app.notes)
+
+
+def test_people_hear_that_the_camera_was_moved() -> None:
+    report = TrayReport(TrayStatus.EMPTY)
+    view = tray_view(report, Change.MOVED)
+    lines = tray_lines(view.status, view.doubts)
+    assert [line.key for line in lines] == ["tray.empty", "tray.moved"]
+    assert tray_view(report).doubts == ()

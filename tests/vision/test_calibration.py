@@ -1,0 +1,229 @@
+"""A tray's calibration: kept in a file people can read, proposed by the eye, and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour
+from companion.errors import CalibrationError, ConfigError
+from tests.vision.trays import SIX, lit, painted, shifted, tray
+from vision.calibrated import CalibratedEye, Change, what_changed, what_holds
+from vision.calibrating import colours_played, gains_of_white, known_dice, shown_dice
+from vision.calibration import Calibration, as_toml, load_calibration, save_calibration
+from vision.corners import propose_corners
+from vision.known_dice import KnownDie, weigh
+from vision.pipeline import Eye
+from vision.reading import Frame, Pixels, Reading, Status
+from vision.reference import compare, take_reference
+from vision.verdict import PALETTE
+
+EYE = Eye()
+PURPLE = 145
+
+
+def whole() -> Calibration:
+    return Calibration(
+        (640, 480),
+        ((64.0, 48.0), (582.5, 56.0), (590.0, 450.0), (48.5, 436.0)),
+        (1.1, 1.0, 0.9),
+        {"exposure": 157.0, "gain": 2.5},
+        (KnownDie(DieColour.BLUE, (150.0, 60.5, 40.0), (0.0, 0.1, 0.0, 0.0, 0.6, 0.3)),),
+        take_reference(tray()),
+    )
+
+
+class TestFile:
+    def test_what_is_saved_loads_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "new" / "tray.toml"
+        for calibration in (whole(), Calibration((320, 240))):
+            save_calibration(path, calibration)
+            assert load_calibration(path) == calibration
+        assert [p.name for p in path.parent.iterdir()] == ["tray.toml"]
+
+    def test_a_file_that_cannot_be_written_is_one_clear_line(self, tmp_path: Path) -> None:
+        (tmp_path / "file").write_text("")
+        with pytest.raises(ConfigError, match="cannot write the calibration"):
+            save_calibration(tmp_path / "file" / "tray.toml", whole())
+
+    @pytest.mark.parametrize(
+        ("before", "after", "says"),
+        [
+            ('plays = "blue"', 'plays = "purple"', "die 1: plays: expected white"),
+            ("face_bgr = [150.0", "face_bgr = [1500.0", "die 1: face_bgr"),
+            ("taken_for =", "# taken_for =", "die 1: taken_for: expected numbers"),
+            ("exposure = 157.0", 'exposure = "long"', "camera: expected names and numbers"),
+            ('colours = [\n  "', 'colours = [\n  "zz', "reference.colours: expected rows"),
+            ('grey = [\n  "', 'grey = [\n  "00', "reference.grey: expected rows"),
+            ("[[die]]", "[die]", "die: expected"),
+        ],
+    )
+    def test_what_makes_no_sense_is_named(
+        self, tmp_path: Path, before: str, after: str, says: str
+    ) -> None:
+        path = tmp_path / "tray.toml"
+        text = as_toml(whole())
+        assert before in text
+        path.write_text(text.replace(before, after, 1))
+        with pytest.raises(ConfigError, match=says.replace("[", r"\[")) as caught:
+            load_calibration(path)
+        assert str(path) in str(caught.value)
+
+
+class TestCorners:
+    def test_a_tray_with_four_sides_empty_or_not(self) -> None:
+        for picture in (tray(), tray(SIX)):
+            corners = propose_corners(picture)
+            assert corners is not None
+            assert len(corners) == 4
+            floor = np.array([[60, 50], [585, 50], [590, 445], [50, 440]])  # looked at
+            assert np.abs(np.array(corners) - floor).max() < 20, corners
+
+
+class TestReference:
+    def test_dice_and_noise_are_no_change(self) -> None:
+        reference = take_reference(tray())
+        for picture in (tray(), tray(SIX), tray(SIX, 4), lit(tray(SIX), 0.9, 0.9, 0.9)):
+            drift = compare(reference, picture)
+            assert not drift.has_moved, drift
+            assert not drift.is_relit, drift
+
+    @pytest.mark.parametrize(
+        "move", [(12.0, 0.0, 0.0), (-8.0, 9.0, 0.0), (120.0, 60.0, 0.0), (0.0, 0.0, 6.0)]
+    )
+    def test_a_camera_that_was_moved(self, move: tuple[float, float, float]) -> None:
+        assert compare(take_reference(tray()), shifted(tray(SIX), *move)).has_moved
+
+    @pytest.mark.parametrize("gains", [(0.5, 0.5, 0.5), (0.65, 1.0, 1.0), (0.9, 0.9, 1.3)])
+    def test_another_light(self, gains: tuple[float, float, float]) -> None:
+        drift = compare(take_reference(tray()), lit(tray(SIX), *gains))
+        assert drift.is_relit
+        assert not drift.has_moved
+
+
+class TestDice:
+    def test_six_ordinary_dice(self) -> None:
+        shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+        plays = colours_played(shown)
+        assert sorted(c.value for c in plays) == sorted(c.value for c in ALL_DICE)
+        assert not any(die.is_odd for die in known_dice(shown, plays))
+        seen = EYE.read(Frame(tray(SIX))).dice
+        by_place = [die.colour for die in sorted(seen, key=lambda die: die.centre_xy)]
+        assert list(plays) == by_place
+
+    def test_an_odd_die_gets_the_colour_the_others_leave(self) -> None:
+        shown = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), EYE)
+        odd = [die for die in known_dice(shown, colours_played(shown)) if die.is_odd]
+        assert [die.plays for die in odd] == [DieColour.BLUE]
+
+    def test_once_shown_an_odd_die_is_read_and_a_stranger_is_not(self) -> None:
+        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), EYE)
+        known = Calibration((640, 480), dice=known_dice(learnt, colours_played(learnt)))
+        another = painted(tray(SIX, 7), PURPLE)
+        reading = EYE.read(Frame(another), calibration=known)
+        assert reading.status is Status.OK
+        assert reading.roll == EYE.read(Frame(tray(SIX, 7))).roll
+        stranger = EYE.read(Frame(painted(tray(SIX, 7), 20)), calibration=known)
+        assert stranger.status is not Status.OK
+
+    def test_in_another_light_the_white_dice_tell_how(self) -> None:
+        learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), EYE)
+        known = Calibration((640, 480), dice=known_dice(learnt, colours_played(learnt)))
+        dim = lit(painted(tray(SIX, 7), PURPLE), 0.65, 0.6, 0.6)
+        assert EYE.read(Frame(dim), calibration=known).status is Status.OK
+
+    def test_too_few_dice_are_counted(self) -> None:
+        with pytest.raises(CalibrationError, match="got 0"):
+            shown_dice(tray(), Calibration((640, 480)), EYE)
+
+    def test_other_dice_than_the_games_are_refused(self) -> None:
+        shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+        with pytest.raises(CalibrationError, match="two whites"):
+            known_dice(shown, [DieColour.RED] * 6)
+
+    def test_the_white_balance_turns_the_white_dice_grey(self) -> None:
+        warm = lit(tray(SIX), 0.6, 0.75, 0.8)
+        gains = gains_of_white(shown_dice(warm, Calibration((640, 480)), EYE))
+        assert gains is not None
+        balanced = Calibration((640, 480), white_balance_bgr=gains)
+        shown = shown_dice(warm, balanced, EYE)
+        for die in shown:
+            if die.taken_for[0] > 0.9:
+                assert max(die.face_bgr) - min(die.face_bgr) < 12, die.face_bgr
+
+    def test_blown_out_whites_tell_no_white_balance(self) -> None:
+        shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+        blown = [replace(die, face_bgr=(254.0, 255.0, 255.0)) for die in shown]
+        assert gains_of_white(blown) is None
+
+    def test_two_sure_witnesses_that_disagree_leave_a_die_uncertain(self) -> None:
+        pure = {colour: tuple(float(c is colour) for c in (*PALETTE, None)) for colour in PALETTE}
+        known = (
+            KnownDie(DieColour.RED, (40.0, 40.0, 200.0), pure[DieColour.RED]),
+            KnownDie(DieColour.BLUE, (180.0, 60.0, 40.0), pure[DieColour.BLUE]),
+        )
+        red = np.array(pure[DieColour.RED], np.float32) * 0.995 + 0.001
+        agreed, is_strange = weigh(red, np.array([45.0, 40.0, 190.0]), known)
+        assert agreed[PALETTE.index(DieColour.RED)] > 0.999
+        assert not is_strange
+        assert weigh(red, np.array([180.0, 60.0, 40.0]), known)[0].max() < 0.9
+        assert weigh(red, np.array([60.0, 220.0, 60.0]), known)[1]
+
+
+class Asked:
+    """An eye that says only with which calibration it was asked."""
+
+    def __init__(self) -> None:
+        self.with_: list[Calibration | None] = []
+
+    def read(
+        self,
+        frame: Frame,
+        in_play: Sequence[DieColour] = ALL_DICE,
+        *,
+        calibration: Calibration | None = None,
+    ) -> Reading:
+        self.with_.append(calibration)
+        return Reading(Status.EMPTY)
+
+
+class TestCalibratedEye:
+    def test_a_passing_hand_changes_nothing_and_a_moved_camera_is_said(
+        self, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        asked = Asked()
+        eye = CalibratedEye(asked, whole())
+
+        def see(*pictures: Pixels) -> Change | None:
+            for picture in pictures:
+                eye.read(Frame(picture))
+            return eye.change
+
+        moved = shifted(tray(), 40.0)
+        assert see(tray(), moved, tray()) is None
+        assert see(moved, moved) is Change.MOVED
+        assert asked.with_[-1] == replace(whole(), tray_px=None)
+        assert see(moved, moved) is Change.MOVED
+        assert see(tray(), tray()) is None
+        assert asked.with_[-1] == whole()
+        assert see(lit(tray(), 0.4, 0.4, 0.4), lit(tray(), 0.4, 0.4, 0.4)) is Change.RELIT
+        assert [record.message.split(" (")[0] for record in caplog.records] == [
+            "camera or tray were moved since they were calibrated: the measured corners are not "
+            "used",
+            "the light is another than when the tray was calibrated: the measured colours are not "
+            "used",
+        ]
+
+    def test_without_a_calibration_it_is_the_eye_itself(self) -> None:
+        asked = Asked()
+        CalibratedEye(asked, None).read(Frame(tray()))
+        assert asked.with_ == [None]
+
+    def test_without_a_reference_nothing_is_known_to_have_changed(self) -> None:
+        bare = replace(whole(), reference=None)
+        assert what_changed(bare, Frame(shifted(tray(), 90.0))) is None
+        assert what_holds(bare, None) is bare

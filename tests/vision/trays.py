@@ -1,0 +1,43 @@
+"""Pictures of one tray for the calibration's tests, drawn once: empty, and with dice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import cv2
+import numpy as np
+
+from companion.engine.dice import ALL_DICE, DieColour
+from vision.reading import Pixels
+from vision.scene import default_scene, render
+
+SIX = tuple(zip(ALL_DICE, (3, 5, 2, 6, 1, 4), strict=True))
+
+
+@cache
+def tray(dice: Sequence[tuple[DieColour, int]] = (), seed: int = 3) -> Pixels:
+    """A 640 x 480 picture of the tray, seen by the one camera above it; not to be written to."""
+    return render(default_scene(dice, seed=seed))
+
+
+def painted(pixels: Pixels, hue: int) -> Pixels:
+    """The picture with its blue dice in another hue (OpenCV's, 0 to 179)."""
+    hsv = cv2.cvtColor(pixels, cv2.COLOR_BGR2HSV)
+    is_blue = (np.abs(hsv[..., 0].astype(int) - 110) < 14) & (hsv[..., 1] > 90)
+    hsv[..., 0][is_blue] = hue
+    return np.asarray(cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR), np.uint8)
+
+
+def shifted(pixels: Pixels, x: float, y: float = 0.0, angle: float = 0.0) -> Pixels:
+    """The picture of a camera that was moved by so many px and degrees."""
+    height, width = pixels.shape[:2]
+    matrix = cv2.getRotationMatrix2D((width / 2, height / 2), angle, 1.0)
+    matrix[:, 2] += (x, y)
+    moved = cv2.warpAffine(pixels, matrix, (width, height), borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(moved, np.uint8)
+
+
+def lit(pixels: Pixels, *gains_bgr: float) -> Pixels:
+    """The picture in another light."""
+    return np.asarray(np.clip(pixels * np.array(gains_bgr), 0, 255), np.uint8)
