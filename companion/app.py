@@ -19,7 +19,8 @@ from companion.announcer import Doubt
 from companion.config import Config
 from companion.errors import ConfigError
 from companion.phrases import load_phrases
-from companion.ports import SeenDie, TrayView
+from companion.pictures import Pictures
+from companion.ports import RollKept, SeenDie, TrayView
 from companion.session import Session
 from companion.speaking import Speaking
 from companion.store import SqliteStore
@@ -96,9 +97,11 @@ def build(config: Config) -> App:
         panel = _open_panel(config, session, stack, notes)
         _open_voice(config, session, stack)
         address: list[tuple[str, int]] = []
+        pictures = _keep_pictures(config, session, live)
         page = create_app(
             session,
             tray=live,
+            pictures=pictures,
             equipment=lambda: Equipment(
                 camera=live.report.camera if live is not None else "none", button=panel.state
             ),
@@ -149,6 +152,7 @@ def _open_tray(
     from vision.camera import Camera, open_camera
     from vision.live import LiveTray
     from vision.pipeline import Eye
+    from vision.simulated import SimulatedTray
 
     size_wh = (config.camera.width, config.camera.height)
     measured = _calibration(config, notes)
@@ -166,9 +170,15 @@ def _open_tray(
     notes.append(f"camera: {camera.description}")
     is_another = camera.kind == "simulated" and source != "simulated"
     eye = CalibratedEye(Eye(), None if is_another else measured)
+
+    def reopen() -> Camera:
+        if isinstance(camera, SimulatedTray):
+            return camera.plugged_in()
+        return open_named(camera.source)
+
     live = LiveTray(
         camera,
-        reopen=lambda: open_named(camera.source),
+        reopen=reopen,
         eye=eye,
         in_play=session.in_play,
         on_report=lambda report: session.see(tray_view(report, eye.change)),
@@ -181,6 +191,20 @@ def _open_tray(
     session.see(tray_view(live.report))
     live.start()
     return live
+
+
+def _keep_pictures(config: Config, session: Session, live: LiveTray | None) -> Pictures | None:
+    if live is None or config.pictures.keep == 0:
+        return None
+    pictures = Pictures(config.data_dir, config.pictures.keep)
+
+    def keep(kept: RollKept) -> None:
+        jpeg = live.jpeg(kept.frame)
+        if jpeg is not None:
+            pictures.keep(kept.revision, kept.game, kept.turn, jpeg)
+
+    session.on_rolled.append(keep)
+    return pictures
 
 
 def _calibration(config: Config, notes: list[str]) -> Calibration | None:

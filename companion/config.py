@@ -94,6 +94,13 @@ class SoundConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class PicturesConfig:
+    """The pictures of confirmed rolls: how many are kept on this machine, 0 for none."""
+
+    keep: int = 60
+
+
+@dataclass(frozen=True, slots=True)
 class TableConfig:
     """The table: its language."""
 
@@ -109,6 +116,7 @@ class Config:
     web: WebConfig = field(default_factory=WebConfig)
     sound: SoundConfig = field(default_factory=SoundConfig)
     table: TableConfig = field(default_factory=TableConfig)
+    pictures: PicturesConfig = field(default_factory=PicturesConfig)
     data_dir: Path = Path()
 
 
@@ -123,6 +131,7 @@ _RANGES: dict[str, tuple[float, float]] = {
     "panel.debounce_s": (0.0, 0.2),
     "panel.hold_s": (0.3, 10.0),
     "web.port": (0, 65535),
+    "pictures.keep": (0, 1000),
     "sound.volume": VOLUMES,
     "sound.words_per_minute": SPEEDS,
 }

@@ -13,7 +13,10 @@ from companion.records import Record
 
 @dataclass(frozen=True, slots=True)
 class SeenDie:
-    """One die the eye saw, in pixels of the tray's picture; unknowns are None."""
+    """One die the eye saw, in pixels of the tray's picture; unknowns are None.
+
+    `by_hand` is true where a person put its value right.
+    """
 
     colour: str | None
     value: int | None
@@ -22,6 +25,7 @@ class SeenDie:
     corners: tuple[tuple[float, float], ...]
     cocked: bool = False
     in_tray: bool = True
+    by_hand: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,16 @@ class TrayView:
     doubts: tuple[Doubt, ...] = ()
     note: str | None = None
     fault: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RollKept:
+    """A roll that was confirmed: the record's revision, its game and turn, and the picture."""
+
+    revision: int
+    game: int
+    turn: int
+    frame: int
 
 
 class Store(Protocol):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 
 from companion.announcer import announce_fault, announce_refusal, tray_lines
+from companion.by_hand import FIXABLE, die_at, fix_of, is_at, with_fixes
 from companion.engine import Phase
 from companion.errors import StoreError
 from companion.foresight import Foresight
@@ -34,12 +35,46 @@ class Session(People, GameSteps, Foresight):
     def see(self, tray: TrayView) -> None:
         """Take what the camera loop reports."""
         with self._telling.changing():
-            if tray != self._tray:
-                self._tray = tray
+            if tray != self._seen:
+                self._seen = tray
+                if tray.status not in FIXABLE:
+                    self._fixes, self._rest_frame = (), None
+                elif self._rest_frame is None:
+                    self._rest_frame = tray.frame
+                self._tray = with_fixes(tray, self._fixes, self.in_play())
                 self._telling.touch()
                 self.part_is("camera", tray.fault)
                 if self._pending is not None and tray.status not in _UNDECIDED:
                     self._settle_press()
+
+    def fix_die(
+        self, frame: int, at: tuple[float, float], value: int, colour: str | None = None
+    ) -> Declined | None:
+        """Put one die of the shown reading right, before the roll is confirmed.
+
+        It holds until something moves. With the doubtful dice put right, the roll may be
+        confirmed although the eye was not sure.
+
+        Args:
+            frame: Of the tray as it was shown; nothing may have moved since.
+            at: Where the die lies in that picture.
+            colour: Where the eye did not know it.
+        """
+        with self._telling.changing():
+            game = self._table.game
+            if game is None or game.state.phase is not Phase.ROLL:
+                return self._no("NO_ROLL_DUE")
+            die = die_at(self._seen.dice, at)
+            if die is None or self._rest_frame is None or frame < self._rest_frame:
+                return self._no("TRAY_CHANGED")
+            fix = fix_of(die, value, colour)
+            if fix is None or not 1 <= value <= 6:
+                return self._no("BAD_DIE")
+            others = [old for old in self._fixes if not is_at(old, fix.centre)]
+            self._fixes = (*others, fix)
+            self._tray = with_fixes(self._seen, self._fixes, self.in_play())
+            self._telling.touch()
+            return None
 
     def part_is(self, part: str, fault: str | None) -> None:
         """Take what is wrong with a part of the equipment, None while all is well.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from companion.announcer import announce_turn, announce_undone
+from companion.by_hand import said_by_eye
 from companion.engine import (
     PLANS,
     ActionClosed,
@@ -20,6 +22,7 @@ from companion.engine import (
     Withdrawn,
 )
 from companion.engine.dice import ALL_DICE, DieColour
+from companion.ports import RollKept
 from companion.table import next_to_begin, undone_to, unfold
 from companion.view import Declined
 from companion.writer import Writer
@@ -122,7 +125,7 @@ class GameSteps(Writer):
         Answers the right dice do not allow go back to their owners, and everybody is told.
         """
         with self._telling.changing():
-            return self._play_locked(RollCorrected(roll), data={})
+            return self._play_locked(RollCorrected(roll), data=self._eye_said())
 
     def undo(self) -> Declined | None:
         """Take the last settled step back: an ending, a closed action with its last answer, or a
@@ -145,10 +148,21 @@ class GameSteps(Writer):
             return None
 
     def _confirm(self, roll: Roll, *, typed: bool) -> Declined | None:
-        declined = self._play_locked(Rolled(roll), data={"typed": typed})
-        if declined is None:
+        by_hand = {"by_hand": True} if self._fixes and not typed else {}
+        self._eye = said_by_eye(self._seen) if self._seen.dice else None
+        data = {"typed": typed, **by_hand, **self._eye_said()}
+        declined = self._play_locked(Rolled(roll), data=data)
+        game = self._table.game
+        if declined is None and game is not None:
+            kept = RollKept(game.rolled, game.number, game.state.turn, self._seen.frame)
+            self._telling.put_off(partial(call, kept) for call in self.on_rolled)
             self._telling.put_off(self.on_confirmed)
+            self._fixes = ()
         return declined
+
+    def _eye_said(self) -> dict[str, Any]:
+        """What the eye had said of the roll, for the record of how often it is right."""
+        return {} if self._eye is None else {"eye": self._eye}
 
     def _begin(self, variant: str, seats: list[int], first: int, house: Sequence[str]) -> None:
         data = {"number": self._table.games + 1, "variant": variant, "seats": seats}

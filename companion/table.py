@@ -68,6 +68,7 @@ class Game:
         names: The players' names when the game began.
         done: Players who have nothing more to change in the open action.
         typed: The roll of this turn was entered by hand.
+        rolled: Revision of the record that confirmed the roll of this turn.
     """
 
     number: int
@@ -76,6 +77,7 @@ class Game:
     names: tuple[str, ...] = ()
     done: frozenset[int] = frozenset()
     typed: bool = False
+    rolled: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,6 +232,7 @@ def _next(game: Game, state: GameState, record: Record) -> Game:
             done = done - {record.data["player"]}
         case "rolled":
             done, typed = frozenset(), bool(record.data.get("typed"))
+            game = replace(game, rolled=record.revision)
         case "action_closed":
             done = frozenset()
     return replace(game, state=state, done=done, typed=typed)

@@ -14,11 +14,12 @@ from dataclasses import replace
 from typing import Any
 
 from companion.announcer import announce_step, refusal_line
+from companion.by_hand import Fix
 from companion.engine import Event, Fact, Phase, Refusal
 from companion.errors import StoreError
 from companion.grace import closes_at_s
 from companion.phrases import Phrases, Word, line, load_phrases
-from companion.ports import CallLater, Cancel, Listener, Store, TrayView
+from companion.ports import CallLater, Cancel, Listener, RollKept, Store, TrayView
 from companion.records import Record, to_record
 from companion.speaking import Speaking, chosen, is_possible, to_data
 from companion.table import Game, advance, last_roll, unfold
@@ -67,7 +68,10 @@ class Writer:
         self._table = unfolded.table
         self._speaking = speaking or Speaking(language=phrases.language)
         self.phrases = load_phrases(self.speaking.language)
-        self._tray = tray or TrayView("none")
+        self._tray = self._seen = tray or TrayView("none")
+        self._fixes: tuple[Fix, ...] = ()
+        self._rest_frame: int | None = None
+        self._eye: Mapping[str, Any] | None = None
         self._online: dict[int, int] = {}
         self._faults: dict[str, str] = {}
         self._offered: dict[int, Cancel] = {}
@@ -81,6 +85,7 @@ class Writer:
         self._pending: Cancel | None = None
         self.is_reading: Callable[[], bool] = lambda: False
         self.on_confirmed: list[Callable[[], None]] = []
+        self.on_rolled: list[Callable[[RollKept], None]] = []
         self.on_undone: list[Callable[[], None]] = []
         self.on_set: list[Callable[[], None]] = []
         if unfolded.fault is not None:

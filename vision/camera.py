@@ -47,6 +47,14 @@ class Camera(Protocol):
         """Whether `throw` throws dice."""
 
     @property
+    def mishaps(self) -> Sequence[str]:
+        """Ways in which `throw` can be told to go wrong."""
+
+    @property
+    def troubles(self) -> Sequence[str]:
+        """What `trouble` can be told."""
+
+    @property
     def note(self) -> str | None:
         """What people should know about it now, such as that the last picture is shown."""
 
@@ -67,6 +75,13 @@ class Camera(Protocol):
 
         Raises:
             CameraUnavailable: This camera cannot throw.
+        """
+
+    def trouble(self, name: str) -> None:
+        """Suffer one of `troubles`; only the simulated tray knows any.
+
+        Raises:
+            CameraUnavailable: This camera does not know it.
         """
 
     def close(self) -> None:

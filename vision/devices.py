@@ -38,6 +38,8 @@ class DeviceCamera:
     """What the two kinds of device have in common: the newest picture, and nothing else to do."""
 
     can_throw = False
+    mishaps: Sequence[str] = ()
+    troubles: Sequence[str] = ()
     note: str | None = None
 
     def __init__(
@@ -94,6 +96,10 @@ class DeviceCamera:
 
     def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
         """Refuse: real dice are thrown by people."""
+        raise cannot_throw(self.source)
+
+    def trouble(self, name: str) -> None:
+        """Refuse: only the simulated tray can be told."""
         raise cannot_throw(self.source)
 
     def close(self) -> None:

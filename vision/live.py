@@ -80,6 +80,7 @@ class LiveTray:
         )
         self._watch.camera = _state_of(camera)
         self._can_throw = camera.can_throw
+        self._mishaps, self._troubles = tuple(camera.mishaps), tuple(camera.troubles)
         self._mutex = threading.RLock()
         self._requests: SimpleQueue[Callable[[Camera], None]] = SimpleQueue()
         self._told: TrayReport | None = None
@@ -133,6 +134,26 @@ class LiveTray:
         with self._mutex:
             self._watch.reoffer()
             self._tell()
+
+    @property
+    def mishaps(self) -> tuple[str, ...]:
+        """Ways in which `throw` can go wrong; none of a real tray."""
+        return self._mishaps
+
+    @property
+    def troubles(self) -> tuple[str, ...]:
+        """What `trouble` knows; nothing of a real camera."""
+        return self._troubles
+
+    def trouble(self, name: str) -> None:
+        """Let the simulated camera suffer one of `troubles`, from its next frame on.
+
+        Raises:
+            CameraUnavailable: It knows no such trouble.
+        """
+        if name not in self._troubles:
+            raise CameraUnavailable(f"trouble: the camera knows no {name!r}")
+        self._requests.put(lambda camera: camera.trouble(name))
 
     def throw(self, *, mishap: str | None = None) -> None:
         """Throw the dice in play and return at once.

@@ -26,6 +26,8 @@ class VideoCamera:
 
     kind = "video"
     can_throw = False
+    mishaps: Sequence[str] = ()
+    troubles: Sequence[str] = ()
     controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
@@ -79,6 +81,10 @@ class VideoCamera:
         """Refuse: recorded dice cannot be thrown."""
         raise cannot_throw(self.source)
 
+    def trouble(self, name: str) -> None:
+        """Refuse: only the simulated tray can be told."""
+        raise cannot_throw(self.source)
+
     def close(self) -> None:
         """Let go of the file; may be called twice."""
         self._video.release()
@@ -95,6 +101,8 @@ class FolderCamera:
 
     kind = "folder"
     can_throw = False
+    mishaps: Sequence[str] = ()
+    troubles: Sequence[str] = ()
     controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
@@ -164,6 +172,10 @@ class FolderCamera:
 
     def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
         """Refuse: recorded dice cannot be thrown."""
+        raise cannot_throw(self.source)
+
+    def trouble(self, name: str) -> None:
+        """Refuse: only the simulated tray can be told."""
         raise cannot_throw(self.source)
 
     def close(self) -> None:

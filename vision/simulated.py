@@ -20,7 +20,7 @@ from companion.errors import CameraUnavailable
 from vision.landing import MISHAPS
 from vision.pace import Clock, Pace, Sleep
 from vision.reading import Frame, Pixels
-from vision.scene import Background, Camera, Die, Floats, Scene, Thing, background
+from vision.scene import Background, Camera, Die, Floats, Scene, Thing, background, turned
 from vision.scene_dice import draw_dice
 from vision.scene_lens import expose
 from vision.scene_things import draw_things
@@ -42,6 +42,20 @@ HAND_S = 3.0
 """How long the hand of the mishap "hand" stays in the tray after the dice rest."""
 
 
+HAND = "hand"
+
+TROUBLES = ("light", "nudge", "dark", "block", "freeze", "slow", "unplug")
+"""What the camera, or the tray, can be told to suffer: a lamp switched on or off and a die nudged
+stay so, the others pass after TROUBLE_S."""
+
+TROUBLE_S = 8.0
+
+LAMP_GAIN = (1.35, 1.5, 1.65)
+"""What the lamp that "light" switches adds: brighter, and warmer."""
+
+SLOW_FPS = 2.0
+
+
 class SimulatedTray:
     """A tray with a camera above; throws the dice it is told are in play.
 
@@ -50,6 +64,8 @@ class SimulatedTray:
     """
 
     kind = "simulated"
+    mishaps = (*MISHAPS, HAND)
+    troubles = TROUBLES
     can_throw = True
     controls: Mapping[str, float] = MappingProxyType({})
     note: str | None = None
@@ -73,6 +89,13 @@ class SimulatedTray:
         self._seed = (secrets.randbits(64) if seed is None else seed) % (1 << 64)
         self._throws = 0
         self._pace = Pace(fps, clock=clock, sleep=sleep)
+        self._slow_pace = Pace(SLOW_FPS, clock=clock, sleep=sleep)
+        self._trouble: str | None = None
+        self._trouble_until_s = 0.0
+        self._clock = clock
+        self._is_lamp_on = False
+        self._nudges = 0
+        self._last: Pixels | None = None
         self._number = 0
         self._empty = _seen_from_high(default_tray(size_wh))
         self._ground: Background = background(self._empty)
@@ -86,15 +109,60 @@ class SimulatedTray:
         self._last_still = -1
 
     @property
+    def began_s(self) -> float | None:
+        """When the throw was first seen, on the frames' clock; None until it was."""
+        return self._began_s
+
+    @property
+    def rests_s(self) -> float:
+        """How long after that its last die comes to rest."""
+        return self._throw.rests_s if self._throw is not None else 0.0
+
+    @property
     def dice_for_tests(self) -> tuple[Die, ...]:
         """The dice as they will lie; tests compare readings with them, nothing else may."""
         return self._throw.at_rest if self._throw is not None else ()
 
     def read(self) -> Frame | None:
-        """Return the next frame."""
-        at_s = self._pace.wait()
+        """Return the next frame.
+
+        Raises:
+            CameraUnavailable: It was told to be unplugged; `plugged_in` gives it back.
+        """
+        trouble = self._trouble if self._clock() < self._trouble_until_s else None
+        if trouble == "unplug":
+            raise CameraUnavailable("camera 'simulated': unplugged, as it was told")
+        at_s = (self._slow_pace if trouble == "slow" else self._pace).wait()
         self._number += 1
-        return Frame(self._picture(at_s), at_s, self._number)
+        if trouble != "freeze" or self._last is None:
+            self._last = self._spoilt(self._picture(at_s), trouble)
+        return Frame(self._last, at_s, self._number)
+
+    def trouble(self, name: str) -> None:
+        """Suffer one of TROUBLES, from the next frame on.
+
+        Raises:
+            CameraUnavailable: There is no such trouble.
+        """
+        if name not in TROUBLES:
+            known = ", ".join(TROUBLES)
+            raise CameraUnavailable(f"simulated tray: expected one of {known}, got {name!r}")
+        if name == "light":
+            self._is_lamp_on = not self._is_lamp_on
+        elif name == "nudge":
+            self._nudge()
+        else:
+            self._trouble, self._trouble_until_s = name, self._clock() + TROUBLE_S
+
+    def plugged_in(self) -> SimulatedTray:
+        """The tray again, dice and all, once it is plugged in.
+
+        Raises:
+            CameraUnavailable: It is not, yet.
+        """
+        if self._trouble == "unplug" and self._clock() < self._trouble_until_s:
+            raise CameraUnavailable("camera 'simulated': is still unplugged")
+        return self
 
     def confirmed(self) -> bool:
         """Confirmed dice stay until the next throw."""
@@ -108,19 +176,47 @@ class SimulatedTray:
         Raises:
             CameraUnavailable: There is no such mishap.
         """
-        if mishap is not None and mishap != "hand" and mishap not in MISHAPS:
-            known = ", ".join((*MISHAPS, "hand"))
+        if mishap is not None and mishap not in self.mishaps:
+            known = ", ".join(self.mishaps)
             raise CameraUnavailable(f"simulated tray: expected a mishap of {known}, got {mishap!r}")
         self._throws += 1
         # The seed and the count make the throw, whatever was drawn in between.
         rng = np.random.default_rng([self._seed, self._throws])
-        wrong = None if mishap == "hand" else mishap
+        wrong = None if mishap == HAND else mishap
         self._throw = draw_throw(rng, in_play, self._empty.tray, mishap=wrong)
-        self._hand = _hand(rng, self._throw) if mishap == "hand" else None
+        self._hand = _hand(rng, self._throw) if mishap == HAND else None
         self._began_s = None
 
     def close(self) -> None:
         """Nothing is held open."""
+
+    def _nudge(self) -> None:
+        """Turn a die that lies there a little; nobody else is touched by that."""
+        if self._throw is None or not self._throw.ways:
+            return
+        self._nudges += 1
+        which = self._nudges % len(self._throw.ways)
+        ways = list(self._throw.ways)
+        rest = ways[which].rest
+        x, y, z = rest.position_mm
+        turned_rest = replace(
+            rest,
+            rotation=turned(rest.rotation, (0.0, 0.0, 0.35)),
+            position_mm=(x + 1.5, y, z),
+        )
+        ways[which] = replace(ways[which], rest=turned_rest)
+        self._throw = replace(self._throw, ways=tuple(ways))
+
+    def _spoilt(self, pixels: Pixels, trouble: str | None) -> Pixels:
+        if self._is_lamp_on:
+            pixels = np.clip(pixels * np.array(LAMP_GAIN), 0, 255).astype(np.uint8)
+        if trouble not in ("dark", "block"):
+            return pixels
+        height, width = pixels.shape[:2]
+        colour = (0.0, 0.0, 0.0) if trouble == "dark" else (12.0, 16.0, 40.0)
+        noise = self._noise.normal(0.0, 1.5, (height // 4, width // 4, 3)) + np.array(colour)
+        covered = cv2.resize(np.clip(noise, 0, 255).astype(np.uint8), (width, height))
+        return np.asarray(covered, np.uint8)
 
     def _picture(self, at_s: float) -> Pixels:
         if self._throw is None:
@@ -132,7 +228,7 @@ class SimulatedTray:
         if time_s >= throw.rests_s:
             hand = self._hand if time_s < throw.rests_s + HAND_S else None
             scene = replace(self._empty, dice=throw.at_rest, things=(hand,) if hand else ())
-            return self._still((self._throws, hand is None), scene)
+            return self._still((self._throws, self._nudges, hand is None), scene)
         return self._moving(throw, time_s)
 
     def _moving(self, throw: Throw, time_s: float) -> Pixels:

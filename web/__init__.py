@@ -11,7 +11,7 @@ from flask import Flask
 from companion.session import Declined, Session
 from web import guard, views
 from web.desk import Desk
-from web.ports import Equipment, Tray
+from web.ports import Equipment, Pictures, Tray
 from web.stream import Streams
 
 __all__ = ["Equipment", "Tray", "create_app", "drawn_code", "drawn_pin"]
@@ -35,6 +35,7 @@ def create_app(
     session: Session,
     *,
     tray: Tray | None = None,
+    pictures: Pictures | None = None,
     equipment: Callable[[], Equipment] = Equipment,
     press: Callable[[], Declined | None] | None = None,
     join_url: Callable[[], str] | None = None,
@@ -49,6 +50,7 @@ def create_app(
     Args:
         session: Judges and keeps whatever people do.
         tray: The camera's pictures and, where it is simulated, its throw.
+        pictures: The kept pictures of confirmed rolls; None where none are kept.
         equipment: How camera and button are, asked whenever a page is told.
         press: What the on-screen button does; the session's own press unless given.
         join_url: The address phones can open; without it, the address a page was opened by.
@@ -70,6 +72,7 @@ def create_app(
     desk = Desk(
         session=session,
         tray=tray,
+        pictures=pictures,
         equipment=equipment,
         press=press or session.press,
         join_url=join_url or (lambda: ""),

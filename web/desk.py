@@ -14,7 +14,7 @@ from companion.session import Declined, Session
 from web import languages, present
 from web.caller import Caller, Known, Tries, caller_of, is_host
 from web.guard import Refused
-from web.ports import Equipment, Tray
+from web.ports import Equipment, Pictures, Tray
 
 
 @dataclass
@@ -31,6 +31,7 @@ class Desk:
     epoch: str
     code: str
     pin: str
+    pictures: Pictures | None = None
     known: Known = field(default_factory=Known)
     tries: Tries = field(default_factory=Tries)
     _mutex: Lock = field(default_factory=Lock)
@@ -50,6 +51,9 @@ class Desk:
             speaking=self.session.speaking,
             equipment=self.equipment(),
             can_throw=self.tray is not None and self.tray.can_throw,
+            mishaps=tuple(self.tray.mishaps) if self.tray is not None else (),
+            troubles=tuple(self.tray.troubles) if self.tray is not None else (),
+            keeps_pictures=self.pictures is not None,
         )
 
     def render(self, caller: Caller) -> tuple[int, str]:

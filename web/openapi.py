@@ -111,6 +111,9 @@ SCHEMAS: Json = {
         button={"type": "string", "enum": ["ok", "mock", "none", "lost"]},
         on_screen_button=FLAG,
         can_throw=FLAG,
+        mishaps={**many(TEXT), "description": "For /api/throw; none of a real tray."},
+        troubles={**many(TEXT), "description": "For /api/trouble; none of a real camera."},
+        keeps_pictures={**FLAG, "description": "Confirmed rolls' pictures are kept here."},
         typed_rolls={**FLAG, "description": "Dice are entered by hand: no camera sees them."},
         hints={**FLAG, "description": "Sheets show the boxes that may be crossed."},
         sound={**FLAG, "description": "Announcements are said aloud."},
@@ -135,6 +138,7 @@ SCHEMAS: Json = {
         first=SEAT,
         roll=maybe(ref("Roll")),
         typed={**FLAG, "description": "The roll was entered by hand."},
+        rolled={**maybe(WHOLE), "description": "The roll's revision, for /api/picture.jpg."},
         house=many(thing("", rule=HOUSE_RULE, replaces=many(TEXT))),
         sums=maybe(thing("", white=WHOLE, colour=by_key(many(WHOLE)))),
         rows=many(ref("Row")),
@@ -226,6 +230,7 @@ SCHEMAS: Json = {
                 corners=many(POINT),
                 cocked=FLAG,
                 in_tray=FLAG,
+                by_hand={**FLAG, "description": "A person put it right; gone when dice move."},
             )
         ),
         problems=many(thing("", code=TEXT, colour=maybe(ANY_COLOUR))),
@@ -299,6 +304,28 @@ SCHEMAS: Json = {
         done={**FLAG, "description": "There is nothing more to change."},
         key={**TEXT, "maxLength": 64, "description": "Random; a retry carries the same."},
     ),
+    "Throw": thing(
+        "",
+        ("mishap",),
+        mishap={**maybe(TEXT), "description": "One of table.mishaps: how it goes wrong."},
+    ),
+    "Trouble": thing("", trouble={**TEXT, "description": "One of table.troubles."}),
+    "Die": thing(
+        "One die of the shown tray, as it really is.",
+        ("colour",),
+        frame={**WHOLE, "description": "The shown tray.frame; nothing may have moved since."},
+        x={**NUMBER, "description": "Where it lies, in pixels of that picture."},
+        y=NUMBER,
+        value=FACE,
+        colour={**maybe(ANY_COLOUR), "description": "Where the eye did not know it."},
+    ),
+    "Pictures": thing(
+        "The newest first.",
+        pictures=many(thing("", revision=WHOLE, game=WHOLE, turn=WHOLE, at=TEXT, size=WHOLE)),
+    ),
+    "Picture": thing(
+        "", ("revision",), revision={**maybe(WHOLE), "description": "All of them when null."}
+    ),
     "AnswerFor": thing(
         "",
         seat=SEAT,
@@ -367,6 +394,17 @@ def _paths() -> Json:
         }
     ]
     picture["get"]["responses"]["404"] = _problem("There is no such picture (any more).")
+    kept = _get("A confirmed roll's picture.", "image/jpeg", {"type": "string", "format": "binary"})
+    kept["get"]["parameters"] = [
+        {
+            "name": "revision",
+            "in": "query",
+            "required": True,
+            "schema": WHOLE,
+            "description": "The roll's, as game.rolled and /api/pictures name it.",
+        }
+    ]
+    kept["get"]["responses"]["404"] = _problem("It is not kept (any more).")
     events = _get(
         "Snapshots as Server-Sent Events: event `state`, id = version; a comment every 10 s. "
         "A stream ends after 10 minutes, earlier with event `replaced` when its browser opens more "
@@ -415,7 +453,17 @@ def _paths() -> Json:
         "/api/answer_for": _post("Host: answer for somebody who cannot.", "AnswerFor"),
         "/api/withdraw": _post("Take the answer back.", "Withdraw"),
         "/api/press": _post("The on-screen button: confirm the roll.", "Nothing"),
-        "/api/throw": _post("Throw the dice of the simulated tray.", "Nothing"),
+        "/api/throw": _post("Throw the dice of the simulated tray.", "Throw"),
+        "/api/trouble": _post("Let the simulated camera suffer something.", "Trouble"),
+        "/api/die": _post("Put one die right before the roll is confirmed.", "Die"),
+        "/api/reoffer": _post("Offer the untouched dice of the last roll again.", "Nothing"),
+        "/api/pictures": _get(
+            "The kept pictures of confirmed rolls.", "application/json", ref("Pictures")
+        ),
+        "/api/picture.jpg": kept,
+        "/api/pictures/delete": _post(
+            "Delete kept pictures.", "Picture", **{"404": _problem("It is not kept.")}
+        ),
         "/api/roll": _post("Confirm a roll entered by hand.", "Roll"),
         "/api/correct": _post("Host: put the right dice in place of misread ones.", "Roll"),
         "/api/close": _post("Host: close the open action; who has not answered passes.", "Nothing"),

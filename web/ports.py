@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
+
+from companion.pictures import KeptPicture
 
 TYPED_ONLY = ("none", "lost")
 """Cameras whose dice have to be entered by hand."""
@@ -16,11 +19,38 @@ class Tray(Protocol):
     def can_throw(self) -> bool:
         """Whether `throw` works: only the simulated tray can."""
 
-    def throw(self) -> None:
+    @property
+    def mishaps(self) -> Sequence[str]:
+        """Ways in which a simulated throw can be told to go wrong; none of a real tray."""
+
+    @property
+    def troubles(self) -> Sequence[str]:
+        """What the simulated camera can be told to suffer; nothing of a real one."""
+
+    def throw(self, *, mishap: str | None = None) -> None:
         """Throw the dice in play and return at once."""
+
+    def trouble(self, name: str) -> None:
+        """Let the simulated camera suffer one of `troubles`."""
+
+    def reoffer(self) -> None:
+        """Offer the untouched dice of the last roll as a new one."""
 
     def jpeg(self, number: int | None = None) -> bytes | None:
         """A picture as JPEG, the newest without a number; None where there is none."""
+
+
+class Pictures(Protocol):
+    """The kept pictures of confirmed rolls."""
+
+    def all(self) -> Sequence[KeptPicture]:
+        """Every one, the newest first."""
+
+    def jpeg(self, revision: int) -> bytes | None:
+        """One by its roll's revision; None where it is not kept."""
+
+    def delete(self, revision: int | None = None) -> int:
+        """Delete one, or all; gives how many. Raises OSError."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,6 +35,8 @@ class Setting:
         name: What the table is called.
         join_url: The address phones can open.
         speaking: How the table itself speaks, on its screen and aloud.
+        mishaps, troubles: What the simulated tray can be told.
+        keeps_pictures: Whether confirmed rolls' pictures are kept.
     """
 
     epoch: str
@@ -43,6 +45,9 @@ class Setting:
     equipment: Equipment
     can_throw: bool
     speaking: Speaking
+    mishaps: tuple[str, ...] = ()
+    troubles: tuple[str, ...] = ()
+    keeps_pictures: bool = False
 
 
 def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> Json:
@@ -82,6 +87,9 @@ def _table(setting: Setting, table: Table) -> Json:
         "button": equipment.button,
         "on_screen_button": equipment.on_screen_button,
         "can_throw": setting.can_throw,
+        "mishaps": list(setting.mishaps),
+        "troubles": list(setting.troubles),
+        "keeps_pictures": setting.keeps_pictures,
         "typed_rolls": equipment.typed_rolls,
         "hints": table.settings.hints,
         "sound": table.settings.sound,
@@ -111,6 +119,7 @@ def _game(view: View, phrases: Phrases, now_s: float) -> Json:
         "first": game.seats[state.first],
         "roll": _roll(state),
         "typed": game.typed and state.roll is not None,
+        "rolled": game.rolled if state.roll is not None else None,
         "house": [
             {"rule": rule.value, "replaces": list(rule.replaces)}
             for rule in HouseRule
@@ -249,6 +258,7 @@ def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> Json:
                 "corners": [_point(corner) for corner in die.corners],
                 "cocked": die.cocked,
                 "in_tray": die.in_tray,
+                "by_hand": die.by_hand,
             }
             for die in tray.dice
         ],

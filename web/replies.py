@@ -15,6 +15,8 @@ STALE = frozenset(
         "GAME_RUNNING",
         "NO_GAME",
         "NOT_READABLE",
+        "NO_ROLL_DUE",
+        "TRAY_CHANGED",
         "NAME_TAKEN",
         "TABLE_FULL",
         "SEAT_IN_GAME",

@@ -8,14 +8,13 @@ from typing import Any
 from flask import Blueprint, Flask, Response, make_response, render_template, request
 from werkzeug.exceptions import HTTPException
 
-from companion.errors import CameraUnavailable, StoreError
+from companion.errors import StoreError
 from companion.phrases import LANGUAGES, Phrases, line
-from companion.session import Declined
-from web import guard, languages, openapi, qr, seating
+from web import guard, languages, openapi, qr, seating, tray_views
 from web.asked import bad, body, box, key, typed_roll, want
 from web.desk import Desk
 from web.guard import Refused
-from web.replies import as_json, problem, settled, snapshot
+from web.replies import as_json, settled, snapshot
 from web.seating import own_seat
 from web.stream import Streams
 
@@ -83,16 +82,6 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
             return response
         return Response(stream, mimetype="text/event-stream", headers=headers)
 
-    @pages.get("/api/frame.jpg")
-    def frame() -> Response:
-        number = request.args.get("n", type=int)
-        if "n" in request.args and number is None:
-            raise bad("asked.number", field="n")
-        data = desk.tray.jpeg(number) if desk.tray is not None else None
-        if data is None:
-            raise Refused(404, "NO_PICTURE", line("page.no_picture"))
-        return Response(data, mimetype="image/jpeg")
-
     @pages.post("/api/language")
     def language() -> Response:
         asked = body()
@@ -150,20 +139,6 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         body()
         return settled(desk, desk.press())
 
-    @pages.post("/api/throw")
-    def throw() -> Response:
-        body()
-        view = session.view()
-        if view.table.game is not None and view.table.game.state.action:
-            return problem(desk, Declined("WRONG_PHASE", (line("page.throw_later"),), "E9"))
-        try:
-            if desk.tray is None:
-                raise CameraUnavailable("throw: there is no camera")
-            desk.tray.throw()
-        except CameraUnavailable as error:
-            raise Refused(409, "CANNOT_THROW", line("page.cannot_throw")) from error
-        return snapshot(desk)
-
     @pages.post("/api/roll")
     def roll() -> Response:
         entered = typed_roll(body())
@@ -207,6 +182,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         return snapshot(desk)
 
     seating.install(pages, desk)
+    tray_views.install(pages, desk)
     return pages
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
+from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 
 import click
 
+from companion.accuracy import accuracy_of
 from companion.archive import SavedGame, saved_games, text_of
 from companion.commands.replay import record_lines
 from companion.config import load
@@ -66,6 +69,26 @@ def export_game(number: int | None, text: bool, data_dir: Path | None) -> None:
     for game in found:
         lines = [text_of(game, load_phrases("en"))] if text else game.lines()
         click.echo("\n".join(lines))
+
+
+@games.command("accuracy")
+@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@_DATA_DIR
+def accuracy(as_json: bool, data_dir: Path | None) -> None:
+    """How often the eye was right on this table, by what people corrected and entered."""
+    store = _store(data_dir)
+    try:
+        found = accuracy_of(store.load())
+    finally:
+        store.close()
+    if as_json:
+        click.echo(json.dumps(asdict(found)))
+        return
+    click.echo(
+        f"{found.rolls} rolls seen: {found.right} offered right, {found.wrong} offered wrong and"
+        f" corrected, {found.unsure} not offered"
+    )
+    click.echo(f"{found.dice_seen} dice read: {found.dice_right} right")
 
 
 @games.command("import")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -82,6 +83,9 @@ class ScriptedCamera:
     kind = "v4l2"
     source = "/dev/video9"
     description = "scripted camera"
+    mishaps = ("cocked",)
+    troubles = ()
+    controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
@@ -121,6 +125,9 @@ class ScriptedCamera:
 
     def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
         self.thrown.append((tuple(in_play), mishap))
+
+    def trouble(self, name: str) -> None:
+        raise CameraUnavailable(name)
 
     def close(self) -> None:
         self.closed += 1

@@ -29,10 +29,20 @@ class StandInTray:
 
     can_throw: bool = True
     throws: int = 0
+    told: list[str | None] = field(default_factory=list)
+    mishaps: tuple[str, ...] = ("cocked", "off")
+    troubles: tuple[str, ...] = ("dark",)
     pictures: dict[int, bytes] = field(default_factory=dict)
 
-    def throw(self) -> None:
+    def throw(self, *, mishap: str | None = None) -> None:
         self.throws += 1
+        self.told.append(mishap)
+
+    def trouble(self, name: str) -> None:
+        self.told.append(name)
+
+    def reoffer(self) -> None:
+        self.told.append("reoffer")
 
     def jpeg(self, number: int | None = None) -> bytes | None:
         if number is None:

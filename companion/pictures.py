@@ -1,0 +1,121 @@
+"""The picture of each confirmed roll, kept on this machine only, for when people disagree.
+
+A few small files in the data directory: the oldest go as new ones come, and people can delete
+them. A picture that cannot be kept costs the game nothing.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from threading import Lock
+
+LOGGER = logging.getLogger(__name__)
+
+DIRECTORY = "pictures"
+
+_NAME = re.compile(r"game-(\d{1,6})-turn-(\d{1,6})-(\d{1,12})\.jpg")
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPicture:
+    """One roll's picture.
+
+    Attributes:
+        revision: Of the record that confirmed the roll.
+        at: When it was kept, as ISO 8601 text.
+        size: In bytes.
+    """
+
+    revision: int
+    game: int
+    turn: int
+    at: str
+    size: int
+
+
+class Pictures:
+    """The kept pictures; every method may be called from any thread."""
+
+    def __init__(self, data_dir: Path, most: int) -> None:
+        """Keep at most so many; those above are deleted at the next keeping."""
+        self._directory = data_dir / DIRECTORY
+        self._most = most
+        self._mutex = Lock()
+        self._has_complained = False
+
+    def keep(self, revision: int, game: int, turn: int, jpeg: bytes) -> None:
+        """Keep a picture and drop the oldest beyond the cap; never raises."""
+        name = f"game-{game:04}-turn-{turn:03}-{revision:06}.jpg"
+        with self._mutex:
+            try:
+                self._directory.mkdir(parents=True, exist_ok=True)
+                unfinished = self._directory / f"{name}.part"
+                unfinished.write_bytes(jpeg)
+                os.replace(unfinished, self._directory / name)
+                for _, path in self._found()[: -self._most]:
+                    path.unlink(missing_ok=True)
+                self._has_complained = False
+            except OSError as error:
+                if not self._has_complained:
+                    LOGGER.warning("the picture of a roll could not be kept: %s", error)
+                self._has_complained = True
+
+    def all(self) -> list[KeptPicture]:
+        """Every kept picture, the newest first."""
+        with self._mutex:
+            kept = []
+            for revision, path in reversed(self._found()):
+                match = _NAME.fullmatch(path.name)
+                try:
+                    stat = path.stat()
+                except OSError:
+                    continue  # deleted by hand in this very moment
+                assert match is not None
+                at = datetime.fromtimestamp(stat.st_mtime).astimezone()
+                kept.append(
+                    KeptPicture(
+                        revision,
+                        int(match[1]),
+                        int(match[2]),
+                        at.isoformat(timespec="seconds"),
+                        stat.st_size,
+                    )
+                )
+            return kept
+
+    def jpeg(self, revision: int) -> bytes | None:
+        """A picture by the revision of its roll; None where it is not kept (any more)."""
+        with self._mutex:
+            try:
+                return next(
+                    (path.read_bytes() for number, path in self._found() if number == revision),
+                    None,
+                )
+            except OSError:
+                return None
+
+    def delete(self, revision: int | None = None) -> int:
+        """Delete one picture, or all without a revision; gives how many there were.
+
+        Raises:
+            OSError: One cannot be deleted.
+        """
+        with self._mutex:
+            gone = [path for number, path in self._found() if revision in (None, number)]
+            for path in gone:
+                path.unlink(missing_ok=True)
+            return len(gone)
+
+    def _found(self) -> list[tuple[int, Path]]:
+        """Revision and file of each, the oldest first."""
+        try:
+            paths = list(self._directory.iterdir())
+        except OSError:
+            return []
+        matches = ((_NAME.fullmatch(path.name), path) for path in paths)
+        return sorted((int(match[3]), path) for match, path in matches if match is not None)

@@ -1,0 +1,211 @@
+"""Dice put right by hand, before and after the roll is confirmed, and what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from companion.accuracy import Accuracy, accuracy_of
+from companion.announcer import Doubt
+from companion.cli import dice_companion
+from companion.engine import DieColour, Phase
+from companion.ports import RollKept, TrayView
+from companion.records import Record
+from tests.session.fakes import Stage
+from tests.web.stand_in import a_roll, dice_in_tray
+
+WHITE, OTHER_WHITE, RED, YELLOW, GREEN, BLUE = range(6)
+
+
+@pytest.fixture
+def two(tmp_path: Path) -> Stage:
+    """Ada and Ben in a game, Ada to throw; the tray shows 4, 3 and threes."""
+    stage = Stage(tmp_path)
+    stage.seat("Ada", "Ben")
+    assert stage.session.start() is None
+    stage.told.clear()
+    return stage
+
+
+def seen(frame: int = 7) -> TrayView:
+    return dice_in_tray(a_roll(3, 4), frame=frame)
+
+
+def doubtful(which: int, colour: str, *, value: int | None = None, status: str = "uncertain"):  # type: ignore[no-untyped-def]
+    """The eye does not commit itself on one die."""
+    tray = seen()
+    dice = list(tray.dice)
+    dice[which] = replace(dice[which], value=value, confidence=0.4)
+    doubts = (Doubt(status, colour),)
+    return replace(tray, status=status, roll=None, dice=tuple(dice), doubts=doubts)
+
+
+def put_right(stage: Stage, which: int, value: int, frame: int = 7, **more: str) -> str:
+    at = stage.session.view().tray.dice[which].centre
+    declined = stage.session.fix_die(frame, at, value, **more)
+    return declined.code if declined else ""
+
+
+class TestBefore:
+    def test_a_misread_die_is_put_right_and_confirmed(self, two: Stage) -> None:
+        two.session.see(seen())
+        assert put_right(two, GREEN, 5) == ""
+        tray = two.session.view().tray
+        assert [die.by_hand for die in tray.dice] == [False] * 4 + [True, False]
+        assert tray.roll == a_roll(3, 4, green=5)
+        assert two.session.press() is None
+        assert two.state.roll == a_roll(3, 4, green=5)
+        assert not two.game.typed
+
+    def test_it_holds_while_the_eye_looks_again_and_goes_when_dice_move(self, two: Stage) -> None:
+        two.session.see(seen())
+        put_right(two, GREEN, 5)
+        again = seen(frame=30)
+        moved = tuple(replace(die, centre=(die.centre[0] + 3, die.centre[1])) for die in again.dice)
+        two.session.see(replace(again, dice=moved))
+        assert two.session.view().tray.roll == a_roll(3, 4, green=5)
+        assert put_right(two, GREEN, 6) == "", "shown since, though a newer picture is there"
+        two.session.see(TrayView("moving", frame=31))
+        two.session.see(seen(frame=40))
+        assert two.session.view().tray.roll == a_roll(3, 4)
+
+    def test_a_die_the_eye_was_not_sure_of_makes_the_roll(self, two: Stage) -> None:
+        two.session.see(doubtful(BLUE, "blue"))
+        assert two.session.view().tray.roll is None
+        assert put_right(two, BLUE, 6) == ""
+        tray = two.session.view().tray
+        assert (tray.status, tray.roll, tray.doubts) == ("ok", a_roll(3, 4, blue=6), ())
+
+    def test_another_die_put_right_does_not_settle_the_doubt(self, two: Stage) -> None:
+        two.session.see(doubtful(BLUE, "blue", value=2))
+        put_right(two, RED, 6)
+        assert two.session.view().tray.roll is None
+        declined = two.session.press()
+        assert declined is not None
+        assert declined.code == "NOT_READABLE"
+
+    def test_of_two_white_dice_in_doubt_both_are_told(self, two: Stage) -> None:
+        two.session.see(doubtful(WHITE, "white", value=1))
+        put_right(two, WHITE, 5)
+        assert two.session.view().tray.roll is None
+        put_right(two, OTHER_WHITE, 4)
+        assert two.session.view().tray.roll == a_roll(5, 4)
+
+    def test_a_die_whose_colour_nobody_knew(self, two: Stage) -> None:
+        tray = seen()
+        dice = list(tray.dice)
+        dice[GREEN] = replace(dice[GREEN], colour=None, value=None)
+        doubts = (Doubt("uncertain", "green"),)
+        two.session.see(replace(tray, status="uncertain", roll=None, dice=dice, doubts=doubts))
+        assert put_right(two, GREEN, 2) == "BAD_DIE"
+        assert put_right(two, GREEN, 2, colour="green") == ""
+        assert two.session.view().tray.roll == a_roll(3, 4, green=2)
+
+    def test_a_missing_die_cannot_be_put_right(self, two: Stage) -> None:
+        tray = seen()
+        lost = replace(tray, status="missing", roll=None, dice=tray.dice[:-1])
+        two.session.see(replace(lost, doubts=(Doubt("missing", "blue"),)))
+        assert put_right(two, RED, 2) == "TRAY_CHANGED"
+        assert two.session.view().tray.roll is None
+
+    @pytest.mark.parametrize(
+        ("frame", "at", "value", "code"),
+        [
+            (6, None, 3, "TRAY_CHANGED"),
+            (7, (5.0, 5.0), 3, "TRAY_CHANGED"),
+            (7, None, 7, "BAD_DIE"),
+            (7, None, 0, "BAD_DIE"),
+        ],
+        ids=["an older picture", "no die there", "a seven", "a zero"],
+    )
+    def test_nonsense_changes_nothing(
+        self, two: Stage, frame: int, at: tuple[float, float] | None, value: int, code: str
+    ) -> None:
+        two.session.see(seen())
+        where = at or seen().dice[RED].centre
+        declined = two.session.fix_die(frame, where, value)
+        assert declined is not None
+        assert declined.code == code
+        assert two.session.view().tray == seen()
+
+    def test_once_the_roll_is_confirmed_it_is_for_the_host(self, two: Stage) -> None:
+        two.session.see(seen())
+        assert two.session.press() is None
+        assert put_right(two, RED, 2) == "NO_ROLL_DUE"
+
+
+class TestTheRecord:
+    def kept(self, stage: Stage, kind: str) -> list[Record]:
+        return [record for record in stage.store.load() if record.kind == kind]
+
+    def test_what_the_eye_had_said_is_kept_beside_the_roll(self, two: Stage) -> None:
+        two.session.see(seen())
+        put_right(two, GREEN, 5)
+        two.session.press()
+        (record,) = self.kept(two, "rolled")
+        assert record.data["by_hand"] is True
+        assert record.data["eye"]["status"] == "ok"
+        assert ["green", 3, 0.99] in record.data["eye"]["dice"]
+        assert two.session.correct_roll(a_roll(6, 6)) is None
+        (corrected,) = self.kept(two, "roll_corrected")
+        assert corrected.data["eye"] == record.data["eye"]
+        assert two.again().state.roll == a_roll(6, 6)
+
+    def test_the_eyes_accuracy_on_this_table(self, two: Stage, tmp_path: Path) -> None:
+        def turn(tray: TrayView | None, *, typed: bool = False) -> None:
+            if tray is not None:
+                two.session.see(tray)
+            assert (two.type_roll(3, 4) if typed else two.session.press()) is None
+
+        def finish() -> None:
+            while two.state.phase is not Phase.ROLL:
+                assert two.session.close_action() is None
+
+        turn(seen())  # right
+        finish()
+        two.session.see(TrayView("moving"))
+        turn(seen(20))  # wrong, and corrected
+        assert two.session.correct_roll(a_roll(3, 5)) is None
+        finish()
+        turn(doubtful(BLUE, "blue"), typed=True)  # unsure: five of six dice were read
+        finish()
+        two.session.see(TrayView("lost"))
+        turn(None, typed=True)  # nothing seen, so nothing to count
+        found = accuracy_of(two.store.load())
+        assert found == Accuracy(3, right=1, wrong=1, unsure=1, dice_seen=17, dice_right=16)
+        two.store.close()
+        result = CliRunner().invoke(
+            dice_companion, ["games", "accuracy", "--data-dir", str(tmp_path)]
+        )
+        assert result.exit_code == 0
+        assert result.stdout.splitlines() == [
+            "3 rolls seen: 1 offered right, 1 offered wrong and corrected, 1 not offered",
+            "17 dice read: 16 right",
+        ]
+
+    @pytest.mark.parametrize("eye", [None, "x", {}, {"dice": []}, {"dice": [1]}, {"dice": [[]]}])
+    def test_a_record_that_cannot_be_counted_is_left_out(self, eye: object) -> None:
+        data = {
+            "white": [1, 2],
+            "colour": {"red": 1, "yellow": 1, "green": 1, "blue": 1},
+            "eye": eye,
+        }
+        assert accuracy_of([Record(1, "rolled", data)]) == Accuracy()
+
+    def test_who_keeps_pictures_hears_which_roll_it_was(self, two: Stage) -> None:
+        heard: list[RollKept] = []
+        two.session.on_rolled.append(heard.append)
+        two.session.see(seen(frame=12))
+        two.session.press()
+        assert heard == [RollKept(two.game.rolled, game=1, turn=1, frame=12)]
+        assert two.again().game.rolled == heard[0].revision
+
+
+def test_a_removed_die_left_in_the_tray_is_no_obstacle(two: Stage) -> None:
+    reminder = (Doubt("removed_die_in_tray", DieColour.RED.value),)
+    two.session.see(replace(seen(), doubts=reminder))
+    assert two.session.press() is None
+    assert two.state.phase is Phase.ACTION1

@@ -1,0 +1,63 @@
+"""Pictures of confirmed rolls: few, on this machine only, deletable, and never in the way."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from companion.pictures import DIRECTORY, Pictures
+
+
+def filled(tmp_path: Path, count: int, most: int = 5) -> Pictures:
+    pictures = Pictures(tmp_path, most)
+    for turn in range(1, count + 1):
+        pictures.keep(10 * turn, 1, turn, b"jpeg %d" % turn)
+    return pictures
+
+
+def test_a_picture_is_found_by_its_roll(tmp_path: Path) -> None:
+    pictures = filled(tmp_path, 3)
+    assert pictures.jpeg(20) == b"jpeg 2"
+    assert pictures.jpeg(21) is None
+    newest = pictures.all()[0]
+    assert (newest.revision, newest.game, newest.turn, newest.size) == (30, 1, 3, 6)
+    assert "T" in newest.at
+
+
+def test_the_oldest_go_beyond_the_cap(tmp_path: Path) -> None:
+    pictures = filled(tmp_path, 12)
+    assert [kept.revision for kept in pictures.all()] == [120, 110, 100, 90, 80]
+    assert len(list((tmp_path / DIRECTORY).iterdir())) == 5
+    again = Pictures(tmp_path, 2)
+    assert len(again.all()) == 5, "a smaller cap takes effect at the next keeping"
+    again.keep(130, 1, 13, b"")
+    assert [kept.revision for kept in again.all()] == [130, 120]
+
+
+def test_one_or_all_can_be_deleted(tmp_path: Path) -> None:
+    pictures = filled(tmp_path, 4)
+    assert pictures.delete(20) == 1
+    assert pictures.delete(20) == 0
+    assert [kept.revision for kept in pictures.all()] == [40, 30, 10]
+    assert pictures.delete() == 3
+    assert pictures.all() == []
+
+
+def test_other_files_are_left_alone(tmp_path: Path) -> None:
+    pictures = filled(tmp_path, 1)
+    note = tmp_path / DIRECTORY / "note.txt"
+    note.write_text("ours")
+    assert pictures.delete() == 1
+    assert note.exists()
+
+
+def test_where_none_can_be_kept_it_is_said_once_and_nothing_stops(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / DIRECTORY).write_text("in the way")
+    pictures = filled(tmp_path, 3)
+    assert pictures.all() == []
+    assert pictures.jpeg(10) is None
+    assert pictures.delete() == 0
+    assert len(caplog.records) == 1

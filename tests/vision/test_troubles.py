@@ -1,0 +1,141 @@
+"""The simulated tray told to misbehave: what the live tray makes of it, with the real eye."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from companion.engine.dice import ALL_DICE
+from companion.errors import CameraUnavailable
+from tests.vision.tray_fakes import FakeClock
+from vision.live import LiveTray
+from vision.pipeline import Eye
+from vision.simulated import TROUBLE_S, TROUBLES, SimulatedTray
+from vision.watch import TrayReport
+
+FPS = 10.0
+
+
+class Rig:
+    """A live tray over the simulated one, in time turned by hand."""
+
+    def __init__(self) -> None:
+        self.clock = FakeClock()
+        self.camera = SimulatedTray(
+            seed=11, size_wh=(480, 360), fps=FPS, clock=self.clock, sleep=self.clock.sleep
+        )
+        self.reports: list[TrayReport] = []
+        self.live = LiveTray(
+            self.camera,
+            reopen=self.camera.plugged_in,
+            eye=Eye(),
+            in_play=lambda: ALL_DICE,
+            on_report=self.reports.append,
+        )
+
+    def pass_s(self, seconds: float) -> None:
+        until_s = self.clock() + seconds
+        while self.clock() < until_s:
+            self.clock.sleep(self.live.turn())
+
+    def throw(self) -> None:
+        self.live.throw()
+        self.pass_s(2.5)
+
+    @property
+    def now(self) -> TrayReport:
+        return self.live.report
+
+    @property
+    def faults(self) -> list[str | None]:
+        return [fault for fault, _ in itertools.groupby(report.fault for report in self.reports)]
+
+
+@pytest.fixture
+def rig() -> Iterator[Rig]:
+    rig = Rig()
+    rig.pass_s(0.5)
+    rig.throw()
+    assert rig.now.is_confirmable
+    yield rig
+    rig.live.close()
+
+
+@pytest.mark.parametrize(
+    ("trouble", "fault"),
+    [("block", "blocked"), ("freeze", "frozen"), ("unplug", "lost")],
+)
+def test_a_blind_camera_withdraws_the_offer_and_makes_it_again(
+    rig: Rig, trouble: str, fault: str
+) -> None:
+    roll = rig.now.roll
+    rig.live.trouble(trouble)
+    rig.pass_s(2.0)
+    assert (rig.now.fault, rig.now.camera, rig.now.roll) == (fault, "lost", None)
+    rig.pass_s(TROUBLE_S + 4.0)  # and up to four seconds between two tries to open it
+    assert rig.faults == [None, fault, None]
+    assert (rig.now.camera, rig.now.roll) == ("simulated", roll)
+
+
+def test_a_slow_camera_is_named_and_goes_on(rig: Rig) -> None:
+    rig.live.trouble("slow")
+    rig.pass_s(3.0)
+    assert rig.now.fault == "slow"
+    assert rig.now.is_confirmable
+    rig.pass_s(TROUBLE_S)
+    assert rig.faults == [None, "slow", None]
+
+
+def test_a_lamp_switched_on_makes_no_new_throw_of_old_dice(rig: Rig) -> None:
+    roll = rig.now.roll
+    rig.live.trouble("light")
+    rig.pass_s(2.5)
+    assert rig.now.roll in (roll, None), "offered as it is, or said to be unsure"
+    rig.live.trouble("light")
+    rig.pass_s(2.5)
+    assert rig.now.roll == roll
+    rig.live.confirmed()
+    for _ in range(2):
+        rig.live.trouble("light")
+        rig.pass_s(2.5)
+        assert not rig.now.is_confirmable
+    assert rig.now.status.value == "old"
+
+
+def test_a_die_nudged_after_it_settled_is_read_again(rig: Rig) -> None:
+    roll = rig.now.roll
+    told = len(rig.reports)
+    rig.live.trouble("nudge")
+    rig.pass_s(1.0)
+    since = [report.status.value for report in rig.reports[told:]]
+    assert since[0] == "moving"
+    assert rig.now.roll == roll
+    rig.live.confirmed()
+    rig.live.trouble("nudge")
+    rig.pass_s(1.0)
+    assert rig.now.status.value == "old"
+
+
+def test_the_last_die_at_rest_is_offered_within_0_4_s() -> None:
+    rig = Rig()
+    rig.pass_s(0.5)
+    for _ in range(2):
+        rig.live.throw()
+        began_s = None
+        while not rig.now.is_confirmable:
+            rig.pass_s(1.0 / FPS)
+            began_s = began_s or rig.camera.began_s
+            assert rig.clock() < (began_s or rig.clock()) + 5.0
+        assert began_s is not None
+        rests_s = began_s + rig.camera.rests_s
+        assert 0.0 < rig.clock() - rests_s <= 0.4
+        rig.live.confirmed()
+
+
+def test_what_it_does_not_know_is_refused(rig: Rig) -> None:
+    with pytest.raises(CameraUnavailable, match="knows no 'fire'"):
+        rig.live.trouble("fire")
+    with pytest.raises(CameraUnavailable, match=", ".join(TROUBLES)):
+        rig.camera.trouble("fire")
