@@ -120,8 +120,8 @@ SAID = """() => {
 HAS_HEARD = "v => import('/static/live.js').then(({ now }) => now().version >= v)"
 
 ALIKE = re.compile(
-    r"Dice|Companion|Dice Companion|Ada|Benjamin|Cleo|Big Points|http\S+|[RYGB]{1,2}|…|✓|· ?|"
-    r"\W*|[−\d#.,:/ –-]+|Bonus|Total|Camera|(Ada|Benjamin|Cleo) ?\?"
+    r"Dice|Companion|Dice Companion|QWX7|Table|Ada|Benjamin|Cleo|Big Points|http\S+|"
+    r"[RYGB]{1,2}|…|✓|· ?|\W*|[−\d#.,:/ –-]+|Bonus|Total|Camera|(Ada|Benjamin|Cleo) ?\?"
 )
 """What may stand in two languages alike: names, numbers, letters of rows."""
 

@@ -1,17 +1,20 @@
-// The host's page: start, dice by hand, end early, play again.
-import { $, el, onPress, redraw, say, show } from "./dom.js";
-import { chosenRoll, drawFaces } from "./faces.js";
+// The host's page: lead the table, with what will change shown before it does.
+import { ask, askFirst, press } from "./ask.js";
+import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
+import { drawDice } from "./hostdice.js";
+import { drawSeats } from "./hostseats.js";
 import { offerLanguages } from "./language.js";
-import { now, onLine, onState, post, start } from "./live.js";
+import { onLine, onState, post, start } from "./live.js";
 import { t } from "./words.js";
 
 let hasAsked = false;
 
 function draw(state) {
-  const { game, seats, table, tray, me } = state;
+  const { game, seats, table, me } = state;
   const leads = me.host && table.hosted;
   show($("gate"), !leads && table.hosted);
   show($("desk"), leads);
+  redraw($("faults"), state.faults, () => state.faults.map((fault) => el("li", { text: fault.text })));
   if (!table.hosted && !hasAsked) {
     hasAsked = true; // who opens this page first leads the table
     void post("/api/host");
@@ -29,34 +32,10 @@ function draw(state) {
     el("option", { value: "", text: t("host.lot") }),
     ...seats.map((seat) => el("option", { value: seat.seat, text: seat.name })),
   ]);
-  say($("tray-text"), game?.action ? "" : tray.text);
-  show($("say"), true);
-  show($("throw"), table.can_throw);
-  show($("confirm"), table.on_screen_button && !table.typed_rolls);
-  $("throw").disabled = (game?.action ?? 0) > 0;
-  $("confirm").disabled = game?.phase !== "roll";
-  say($("said"), state.announcement?.text ?? "");
-  drawRollForm(game);
-  redraw($("seats"), [seats, isRunning], () => seats.map((seat) => seatItem(seat, isRunning)));
-  if (!seats.length) redraw($("seats"), "none", () => [el("li", {}, el("span", { text: t("table.empty") }))]);
-  redraw($("parts"), table, () => [
-    ...fact("host.camera", t(`host.equipment.${table.camera}`)),
-    ...fact("host.button", t(`host.equipment.${table.button}`)),
-    ...fact("host.address", table.join_url || `${location.origin}/`),
-  ]);
+  drawDice(state);
+  drawSeats(state);
+  drawTable(state);
 }
-
-function seatItem(seat, isRunning) {
-  const note = el("span", { class: "note", text: seat.online ? "" : t("lobby.away") });
-  const item = el("li", { class: seat.online ? "is-here" : "" }, el("bdi", { text: seat.name }), note);
-  if (isRunning) return item;
-  const free = el("button", { type: "button", class: "plain", text: t("host.free"), "aria-label": t("host.free_of", { name: seat.name }) });
-  onPress(free, () => press("/api/free", { seat: seat.seat }));
-  item.append(free);
-  return item;
-}
-
-const fact = (key, value) => [el("dt", { text: t(key) }), el("dd", { text: value })];
 
 function gameText(game, nameOf) {
   if (game === null) return t("host.none");
@@ -64,18 +43,35 @@ function gameText(game, nameOf) {
   return t("host.running", { number: game.number, turn: game.turn, name: nameOf(game.active) });
 }
 
-function drawRollForm(game) {
-  const isDue = game?.phase === "roll";
-  const isOpen = (game?.action ?? 0) > 0;
-  show($("roll-form"), isDue || isOpen);
-  say($("roll-lead"), t(isDue ? "host.roll_lead" : isOpen ? "host.correct_lead" : "host.roll_later"));
-  say($("enter"), t(isOpen ? "host.correct" : "host.enter"));
-  drawFaces($("faces"), game);
+function drawTable({ table, me }) {
+  if (document.activeElement !== $("hints")) $("hints").checked = table.hints;
+  if (document.activeElement !== $("sound")) $("sound").checked = table.sound;
+  if (document.activeElement !== $("table-language")) $("table-language").value = table.language;
+  redraw($("parts"), [table, me.door], () => [
+    ...fact("host.address", table.join_url || `${location.origin}/`),
+    ...(me.door ? [...fact("table.code", me.door.code), ...fact("host.pin_short", me.door.pin)] : []),
+    ...fact("host.camera", t(`host.equipment.${table.camera}`)),
+    ...fact("host.button", t(`host.equipment.${table.button}`)),
+  ]);
+  const mishaps = table.mishaps ?? [];
+  const troubles = table.troubles ?? [];
+  show($("tricks"), mishaps.length + troubles.length > 0);
+  redraw($("mishaps"), mishaps, () => mishaps.map((mishap) => trick(t(`host.mishap.${mishap}`), "/api/throw", { mishap })));
+  redraw($("troubles"), troubles, () => troubles.map((trouble) => trick(t(`host.trouble.${trouble}`), "/api/trouble", { trouble })));
 }
 
-async function press(path, body = {}, where = "why") {
-  const answer = await post(path, body);
-  say($(where), answer === null ? t("why.unreachable") : answer.ok ? "" : answer.data.message ?? t("why.unknown"));
+function trick(text, path, body) {
+  const button = el("button", { type: "button", text });
+  onPress(button, () => press(path, body, "tricks-why"));
+  return button;
+}
+
+const fact = (key, value) => [el("dt", { text: t(key) }), el("dd", { text: value })];
+
+async function setting(box, body) {
+  attribute(box, "aria-busy", "true");
+  await press("/api/settings", body);
+  attribute(box, "aria-busy", null);
 }
 
 $("gate-form").addEventListener("submit", (event) => {
@@ -84,29 +80,20 @@ $("gate-form").addEventListener("submit", (event) => {
 });
 $("start-form").addEventListener("submit", (event) => {
   event.preventDefault();
+  const form = new FormData(event.target);
   const first = $("first").value;
-  const variant = document.querySelector("[name=variant]:checked").value;
-  press("/api/start", { variant, first: first === "" ? null : Number(first) });
+  press("/api/start", { variant: form.get("variant"), first: first === "" ? null : Number(first), house: form.getAll("house") });
 });
-$("roll-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  const { game } = now();
-  const roll = chosenRoll(event.target, game);
-  if (roll === null) return say($("roll-why"), t("host.roll_missing"));
-  press(game.action ? "/api/correct" : "/api/roll", roll, "roll-why");
-});
-onPress($("close"), () => press("/api/close"));
-onPress($("undo"), () => press("/api/undo"));
-onPress($("rematch"), () => press("/api/rematch"));
+$("hints").addEventListener("change", () => setting($("hints"), { hints: $("hints").checked }));
+$("sound").addEventListener("change", () => setting($("sound"), { sound: $("sound").checked }));
+$("table-language").addEventListener("change", () => setting($("table-language"), { language: $("table-language").value }));
+onPress($("close"), () => askFirst(t("host.close"), t("host.close_yes"), "/api/close", "close"));
+onPress($("undo"), () => askFirst(t("host.undo"), t("host.undo_yes"), "/api/undo", "undo"));
+onPress($("end"), () => askFirst(t("host.end_ask"), t("host.end_yes"), "/api/end", "end"));
+onPress($("rematch"), () => ask({ title: t("host.rematch_ask"), yes: t("host.rematch"), does: () => press("/api/rematch", {}, "ask-why") }));
 onPress($("throw"), () => press("/api/throw"));
 onPress($("confirm"), () => press("/api/press"));
 onPress($("say"), () => press("/api/say"));
-$("end").addEventListener("click", () => $("end-dialog").showModal());
-$("end-no").addEventListener("click", () => $("end-dialog").close());
-onPress($("end-yes"), async () => {
-  $("end-dialog").close();
-  await press("/api/end");
-});
 offerLanguages();
 onLine((up) => show($("offline"), !up));
 onState(draw);
