@@ -4,9 +4,10 @@ import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
 import { drawDice } from "./hostdice.js";
 import { drawSeats } from "./hostseats.js";
 import { offerLanguages } from "./language.js";
-import { onLine, onState, post, start } from "./live.js";
+import { now, onLine, onState, post, start } from "./live.js";
 import { t } from "./words.js";
 
+const SETTINGS = [["hints", "hints"], ["sound", "sound"], ["say-amount", "say"], ["volume", "volume"], ["speed", "words_per_minute"], ["table-language", "language"]];
 let hasAsked = false;
 
 function draw(state) {
@@ -44,9 +45,12 @@ function gameText(game, nameOf) {
 }
 
 function drawTable({ table, me }) {
-  if (document.activeElement !== $("hints")) $("hints").checked = table.hints;
-  if (document.activeElement !== $("sound")) $("sound").checked = table.sound;
-  if (document.activeElement !== $("table-language")) $("table-language").value = table.language;
+  for (const [id, key] of SETTINGS) {
+    const node = $(id);
+    if (node.getAttribute("aria-busy") === "true" || (node.type === "range" && document.activeElement === node)) continue;
+    if (node.type === "checkbox") node.checked = table[key];
+    else node.value = table[key];
+  }
   redraw($("parts"), [table, me.door], () => [
     ...fact("host.address", table.join_url || `${location.origin}/`),
     ...(me.door ? [...fact("table.code", me.door.code), ...fact("host.pin_short", me.door.pin)] : []),
@@ -68,10 +72,12 @@ function trick(text, path, body) {
 
 const fact = (key, value) => [el("dt", { text: t(key) }), el("dd", { text: value })];
 
-async function setting(box, body) {
-  attribute(box, "aria-busy", "true");
-  await press("/api/settings", body);
-  attribute(box, "aria-busy", null);
+async function set(node, key) {
+  const value = node.type === "checkbox" ? node.checked : node.type === "range" ? Number(node.value) : node.value;
+  attribute(node, "aria-busy", "true");
+  await press("/api/settings", { [key]: value });
+  attribute(node, "aria-busy", null);
+  draw(now());
 }
 
 $("gate-form").addEventListener("submit", (event) => {
@@ -84,9 +90,7 @@ $("start-form").addEventListener("submit", (event) => {
   const first = $("first").value;
   press("/api/start", { variant: form.get("variant"), first: first === "" ? null : Number(first), house: form.getAll("house") });
 });
-$("hints").addEventListener("change", () => setting($("hints"), { hints: $("hints").checked }));
-$("sound").addEventListener("change", () => setting($("sound"), { sound: $("sound").checked }));
-$("table-language").addEventListener("change", () => setting($("table-language"), { language: $("table-language").value }));
+for (const [id, key] of SETTINGS) $(id).addEventListener("change", () => set($(id), key));
 onPress($("close"), () => askFirst(t("host.close"), t("host.close_yes"), "/api/close", "close"));
 onPress($("undo"), () => askFirst(t("host.undo"), t("host.undo_yes"), "/api/undo", "undo"));
 onPress($("end"), () => askFirst(t("host.end_ask"), t("host.end_yes"), "/api/end", "end"));
