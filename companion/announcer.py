@@ -79,6 +79,12 @@ def announce_undone() -> Announcement:
     return Announcement("undone", line("fact.undone"), (line("fact.undone"),))
 
 
+def announce_paused(number: int) -> Announcement:
+    """A game was put aside."""
+    said = line("fact.paused", number=number)
+    return Announcement("paused", line("fact.paused.headline"), (said,))
+
+
 def announce_roll(state: GameState, names: Sequence[str]) -> Announcement:
     """The white sum for all, and the coloured boxes open to the active player."""
     assert state.roll is not None

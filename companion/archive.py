@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from companion.announcer import box_line
 from companion.engine import Event, GameState, Phase, Refusal, apply, fold
 from companion.engine.notation import from_lines, is_whole_number, to_lines, turns_of
 from companion.errors import NotationError
 from companion.phrases import Phrases
 from companion.records import Record, to_event
-from companion.table import effective, unfold
+from companion.table import Owner, effective, owners_of, unfold
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +24,7 @@ class SavedGame:
         at: When it began, as the log has it.
         names: Its players in playing order.
         fault: Why it is not whole, or None.
+        is_imported: It was played elsewhere, and `at` is when it was taken in.
     """
 
     number: int
@@ -31,6 +34,7 @@ class SavedGame:
     events: tuple[Event, ...]
     state: GameState
     fault: str | None = None
+    is_imported: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -44,18 +48,60 @@ class SavedGame:
 
 def saved_games(records: Iterable[Record]) -> list[SavedGame]:
     """Every game of a log, the oldest first; a damaged one up to its first bad record."""
-    games: list[SavedGame] = []
-    of_game: list[Record] = []
-    for record in effective(records):
-        if record.kind == "imported":
-            games += _imported(record)
-        elif record.kind == "started":
-            games += _from_log(of_game)
-            of_game = [record]
-        elif of_game:
-            of_game.append(record)
-    games += _from_log(of_game)
-    return sorted(games, key=lambda game: game.number)
+    archive = Archive()
+    archive.take(records)
+    return archive.games()
+
+
+class Archive:
+    """Every game of a growing log: what was read once is not read again.
+
+    Attributes:
+        seen: Revision of the last record taken.
+    """
+
+    def __init__(self) -> None:
+        self.seen = 0
+        self._mutex = threading.Lock()
+        self._finished: list[SavedGame] = []
+        self._rows: list[Record] = []
+
+    def brought_up_to_date(self, load: Callable[[int], Iterable[Record]]) -> list[SavedGame]:
+        """Every game, after taking what `load` gives beyond the revision seen; from any thread."""
+        with self._mutex:
+            self.take(load(self.seen))
+            return self.games()
+
+    def take(self, records: Iterable[Record]) -> None:
+        """Take records newer than those seen."""
+        for record in records:
+            self._rows.append(record)
+            self.seen = record.revision
+
+    def games(self) -> list[SavedGame]:
+        """The games, the oldest first; a damaged one up to its first bad record."""
+        groups: dict[int, tuple[Owner, list[Record]]] = {}
+        rows = effective(self._rows)
+        for record, owner in zip(rows, owners_of(rows), strict=True):
+            if record.kind == "imported":
+                self._finished += _imported(record)
+            elif owner is not None and owner.number:
+                groups.setdefault(id(owner), (owner, []))[1].append(record)
+        going_on: list[SavedGame] = []
+        self._rows = []
+        for owner, records in groups.values():
+            if owner.is_alive:
+                going_on += _from_log(records)
+                self._rows += records
+            elif not _is_begun_anew(owner, groups.values()):
+                self._finished += _from_log(records)
+        self._rows.sort(key=lambda record: record.revision)
+        return sorted((*self._finished, *going_on), key=lambda game: game.number)
+
+
+def _is_begun_anew(owner: Owner, groups: Iterable[tuple[Owner, list[Record]]]) -> bool:
+    """Whether a game was begun again under its number, for somebody who came late."""
+    return any(other is not owner and other.number == owner.number for other, _ in groups)
 
 
 def _from_log(records: Sequence[Record]) -> list[SavedGame]:
@@ -93,13 +139,19 @@ def _imported(record: Record) -> list[SavedGame]:
         return []
     state = fold(read.start, read.events)
     names = read.names or tuple(f"#{player + 1}" for player in range(read.start.players))
-    return [SavedGame(number, record.at, names, read.start, read.events, state, read.fault)]
+    return [
+        SavedGame(
+            number, record.at, names, read.start, read.events, state, read.fault, is_imported=True
+        )
+    ]
 
 
 def text_of(game: SavedGame, phrases: Phrases) -> str:
     """A game for people: each turn's dice and marks, closings, misses, and the final table."""
     say, names = phrases.say, game.names
-    lines = [say("record.title", number=game.number, variant=game.start.plan.name, at=game.at)]
+    variant = say(f"page.variant.{game.start.plan.name}")
+    at = game.at[:16].replace("T", " ")
+    lines = [say("record.title", number=game.number, variant=variant, at=at)]
     lines.append(say("record.players", names=phrases.all_of(names)))
     turns, _ = turns_of(game.start, game.events)
     for number, turn in enumerate(turns, 1):
@@ -109,14 +161,15 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
         lines.append(say("record.turn", number=number, name=names[turn.player]))
         lines.append("  " + say("record.roll", whites=whites, sum=turn.roll.white_sum, dice=dice))
         crossed = [
-            f"{names[player]} {box}"
+            f"{names[player]} {phrases.tell(box_line(game.start, box))}"
             for player, box in enumerate(turn.action1 or [])
             if box is not None
         ]
         if crossed:
             lines.append("  " + say("record.white", marks=", ".join(crossed)))
         if turn.action2 is not None and turn.action2[0] is not None:
-            lines.append("  " + say("record.colour", name=names[turn.player], box=turn.action2[0]))
+            box = box_line(game.start, turn.action2[0])
+            lines.append("  " + say("record.colour", name=names[turn.player], box=box))
         if turn.action1 is None or turn.action2 is None:
             if not game.is_over:
                 lines.append("  " + say("record.open"))

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from companion.engine import Phase
-from companion.table import LONGEST_NAME, clean_name, free_seat, name_fault
+from companion.table import LONGEST_NAME, clean_name, free_seat, name_fault, unproved_seat
 from companion.view import Declined, Joined
 from companion.writer import Writer
 
@@ -40,6 +40,9 @@ class People(Writer):
         """Give a newcomer a seat."""
         shown = clean_name(name)
         with self._telling.changing():
+            waiting = unproved_seat(self._table, shown)
+            if waiting is not None:  # it was kept for them when a saved game was taken up
+                return self.claim(waiting.number, is_known=True)
             fault = name_fault(self._table, shown)
             if fault is not None:
                 return self._no(fault, name=shown, longest=LONGEST_NAME)

@@ -65,8 +65,8 @@ class RollKept:
 class Store(Protocol):
     """Keeps the table's records; `append` returns only once they are safe."""
 
-    def load(self) -> Iterable[Record]:
-        """Every record, oldest first."""
+    def load(self, after: int = 0) -> Iterable[Record]:
+        """Every record after a revision, oldest first."""
 
     def append(self, records: tuple[Record, ...]) -> None:
         """Keep records, all or none; raises StoreError when they cannot be kept."""

@@ -27,10 +27,10 @@ class Record:
 
     Attributes:
         revision: Its number, from 1.
-        kind: seated, left, claimed, ordered, hosted, set; started, imported; rolled,
-            roll_corrected, answered, withdrawn, action_closed, played, ended_early; undone (the
-            game's records after the revision it names are struck out) or kept (everything after
-            it is: a record there is damaged).
+        kind: seated, left, claimed, ordered, hosted, set; started, paused, resumed,
+            imported; rolled, roll_corrected, answered, withdrawn, action_closed, played,
+            ended_early; undone (the game's records after the revision it names are struck out) or
+            kept (everything after it is: a record there is damaged).
         data: JSON values.
         at: When, as ISO 8601 text with the zone.
     """

@@ -9,10 +9,10 @@ from companion.by_hand import FIXABLE, die_at, fix_of, is_at, with_fixes
 from companion.engine import Phase
 from companion.errors import StoreError
 from companion.foresight import Foresight
+from companion.gamenight import GameNight
 from companion.people import People
 from companion.phrases import all_of
 from companion.ports import TrayView
-from companion.steps import GameSteps
 from companion.view import Declined, Joined, View
 
 __all__ = ["Declined", "Joined", "Session", "View"]
@@ -29,8 +29,16 @@ says after 0.8 s that it cannot."""
 _UNDECIDED = ("waiting", "moving", "reading")
 
 
-class Session(People, GameSteps, Foresight):
+class Session(People, GameNight, Foresight):
     """The whole session. Every public method may be called from any thread."""
+
+    def join(self, name: str) -> Joined | Declined:
+        """Give a newcomer a seat; before the first roll they are in the game at once."""
+        with self._telling.changing():
+            joined = super().join(name)
+            if isinstance(joined, Joined):
+                self.let_in()
+            return joined
 
     def see(self, tray: TrayView) -> None:
         """Take what the camera loop reports."""

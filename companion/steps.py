@@ -164,8 +164,16 @@ class GameSteps(Writer):
         """What the eye had said of the roll, for the record of how often it is right."""
         return {} if self._eye is None else {"eye": self._eye}
 
-    def _begin(self, variant: str, seats: list[int], first: int, house: Sequence[str]) -> None:
-        data = {"number": self._table.games + 1, "variant": variant, "seats": seats}
+    def _begin(
+        self,
+        variant: str,
+        seats: list[int],
+        first: int,
+        house: Sequence[str],
+        number: int | None = None,
+    ) -> None:
+        number = number or self._table.games + 1
+        data = {"number": number, "variant": variant, "seats": seats}
         names = [self._table.name(seat) for seat in seats]
         rules = sorted(set(house))
         self._keep("started", {**data, "names": names, "first": first, "house": rules})

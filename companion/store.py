@@ -151,14 +151,16 @@ class SqliteStore:
         LOGGER.warning("%s", self.notice)
         return saved
 
-    def load(self) -> Iterable[Record]:
-        """Every record, oldest first; one that cannot be read has the kind "damaged".
+    def load(self, after: int = 0) -> Iterable[Record]:
+        """Every record after a revision, oldest first.
+
+        One that cannot be read has the kind "damaged".
 
         Raises:
             StoreError: The file cannot be read.
         """
         try:
-            yield from _rows(self._db)
+            yield from _rows(self._db, after=after)
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: cannot be read: {error}") from error
 
@@ -257,9 +259,9 @@ def _locked(path: Path) -> IO[bytes]:
     return lock
 
 
-def _rows(db: sqlite3.Connection, order: str = "ASC") -> Iterator[Record]:
-    query = f"SELECT revision, at, kind, data FROM log ORDER BY revision {order}"
-    for revision, at, kind, text in db.execute(query):
+def _rows(db: sqlite3.Connection, order: str = "ASC", *, after: int = 0) -> Iterator[Record]:
+    query = f"SELECT revision, at, kind, data FROM log WHERE revision > ? ORDER BY revision {order}"
+    for revision, at, kind, text in db.execute(query, (after,)):
         try:
             data = json.loads(text)
         except (ValueError, RecursionError):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from companion.engine import (
     MOST_PLAYERS,
@@ -87,6 +88,7 @@ class Table:
     Attributes:
         seats: In playing order, clockwise.
         hosts: The devices that may lead the table, as hashes.
+        paused: Games put aside, to be taken up another time.
     """
 
     revision: int = 0
@@ -95,6 +97,7 @@ class Table:
     games: int = 0
     settings: Settings = Settings()
     hosts: tuple[str, ...] = ()
+    paused: tuple[Game, ...] = ()
 
     def seat(self, number: int) -> Seat | None:
         """A seat by its number."""
@@ -132,6 +135,12 @@ def name_fault(table: Table, name: str) -> str | None:
     if any(seat.name.casefold() == name.casefold() for seat in table.seats):
         return "NAME_TAKEN"
     return None
+
+
+def unproved_seat(table: Table, name: str) -> Seat | None:
+    """A seat of this name that no device has proved, or None."""
+    named = (seat for seat in table.seats if seat.name.casefold() == name.casefold())
+    return next((seat for seat in named if not seat.tokens), None)
 
 
 def free_seat(table: Table) -> int | None:
@@ -177,9 +186,12 @@ def advance(table: Table, record: Record) -> Advance | Refusal:
                     raise ValueError(f"expected {len(order)} names, got {len(names)}")
                 game = Game(data["number"], order, state, names)
                 return Advance(replace(table, game=game, games=game.number))
+            case "paused" | "resumed":
+                put = _put_aside(table) if record.kind == "paused" else _taken_up(table, data)
+                return Advance(put)
             case "imported":
                 return Advance(replace(table, games=data["number"]))
-    except (LookupError, ValueError, TypeError, AttributeError) as error:
+    except (LookupError, ValueError, TypeError, AttributeError, StopIteration) as error:
         raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
     event = to_event(record)
     if event is None:
@@ -210,7 +222,23 @@ def _seats(table: Table, record: Record) -> tuple[Seat, ...]:
     others = tuple(seat for seat in seats if seat.number != data["seat"])
     if record.kind == "left":
         return others
-    return (*others, Seat(data["seat"], data["name"], (data["token_hash"],)))
+    tokens = (data["token_hash"],) if "token_hash" in data else ()
+    return (*others, Seat(data["seat"], data["name"], tokens))
+
+
+def _put_aside(table: Table) -> Table:
+    if table.game is None:
+        raise ValueError("no game to put aside")
+    return replace(table, game=None, paused=(*table.paused, table.game))
+
+
+def _taken_up(table: Table, data: Mapping[str, Any]) -> Table:
+    game = next(game for game in table.paused if game.number == data["number"])
+    seats = tuple(data["seats"])
+    if len(seats) != len(game.seats) or len(set(seats)) != len(seats):
+        raise ValueError(f"expected {len(game.seats)} seats, got {seats!r}")
+    paused = tuple(each for each in table.paused if each is not game)
+    return replace(table, game=replace(game, seats=seats), paused=paused)
 
 
 def next_to_begin(game: Game, seats: Sequence[int]) -> int:
@@ -276,6 +304,7 @@ def _revision(record: Record) -> int:
 
 
 _PEOPLE = ("seated", "left", "claimed", "ordered", "hosted", "set", "imported")
+_BEGINNINGS = ("started", "resumed")
 _SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early")
 
 
@@ -286,7 +315,9 @@ def undone_to(records: Iterable[Record]) -> int | None:
     None where the running game has no settled step.
     """
     rows = effective(records)
-    begin = max((i for i, row in enumerate(rows) if row.kind == "started"), default=len(rows))
+    begin = max((i for i, row in enumerate(rows) if row.kind in _BEGINNINGS), default=len(rows))
+    if any(row.kind == "paused" for row in rows[begin:]):
+        return None
     settled = [i for i in range(begin, len(rows)) if rows[i].kind in _SETTLING]
     if not settled:
         return None
@@ -312,16 +343,48 @@ def last_roll(records: Iterable[Record]) -> Roll | None:
     return None
 
 
+@dataclass(slots=True)
+class Owner:
+    """The game a record belongs to; number 0 where it is none's.
+
+    Attributes:
+        is_alive: It may still be played: it is on, or put aside.
+    """
+
+    number: int = 0
+    is_alive: bool = True
+
+
+def owners_of(rows: Iterable[Record]) -> list[Owner | None]:
+    """For each record the game it belongs to, or None where it is about people and settings."""
+    owners: list[Owner | None] = []
+    known: dict[int, Owner] = {}
+    now = Owner()
+    for row in rows:
+        if row.kind in _BEGINNINGS:
+            number = row.data.get("number")
+            now.is_alive = False
+            now = Owner(number if is_whole_number(number) else 0)
+            if row.kind == "resumed":
+                now = known.get(now.number, now)
+                now.is_alive = True
+            known[now.number] = now
+        owners.append(None if row.kind in _PEOPLE else now)
+        if row.kind == "paused":
+            now = Owner()
+    return owners
+
+
 def unfold(records: Iterable[Record]) -> Unfolded:
     """The table a log leads to, up to the first record that does not fit."""
     everything = list(records)
     rows = effective(everything)
     last = everything[-1].revision if everything else 0
-    begin = max((i for i, row in enumerate(rows) if row.kind == "started"), default=0)
     table, fault = Table(), None
-    for i, record in enumerate(rows):
-        if i < begin and record.kind not in (*_PEOPLE, "started"):
-            continue  # an earlier game's moves lead nowhere any more
+    for record, owner in zip(rows, owners_of(rows), strict=True):
+        is_move = record.kind not in (*_BEGINNINGS, "paused")
+        if owner is not None and not owner.is_alive and is_move:
+            continue  # a finished game's moves lead nowhere any more
         try:
             result = advance(table, record)
         except NotationError as error:

@@ -14,6 +14,7 @@ from dataclasses import replace
 from typing import Any
 
 from companion.announcer import announce_step, refusal_line
+from companion.archive import Archive
 from companion.by_hand import Fix
 from companion.engine import Event, Fact, Phase, Refusal
 from companion.errors import StoreError
@@ -73,6 +74,7 @@ class Writer:
         self._rest_frame: int | None = None
         self._eye: Mapping[str, Any] | None = None
         self._online: dict[int, int] = {}
+        self._archive = Archive()
         self._faults: dict[str, str] = {}
         self._offered: dict[int, Cancel] = {}
         keys = [str(record.data["key"]) for record in records if "key" in record.data]

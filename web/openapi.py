@@ -7,6 +7,7 @@ from typing import Any
 from companion.engine import DieColour, End, HouseRule, Phase
 from companion.engine.dice import COLOURED
 from companion.engine.variants import PLANS
+from companion.evening import FORMS
 from companion.phrases import LANGUAGES
 from companion.speech import SPEEDS, VOLUMES
 from companion.voice import AMOUNTS
@@ -251,6 +252,70 @@ SCHEMAS: Json = {
         message={**TEXT, "description": "A sentence for people."},
         state=ref("Snapshot"),
     ),
+    "Standing": thing(
+        "What a player did over several finished games.",
+        name=TEXT,
+        games=WHOLE,
+        wins={**WHOLE, "description": "Shared victories included."},
+        points=WHOLE,
+        best=WHOLE,
+        misses=WHOLE,
+    ),
+    "GameResult": thing(
+        "One game and how it went.",
+        ("paused", "running", "sheets", "closed", "text"),
+        number=WHOLE,
+        at={**TEXT, "description": "When it began, or was taken in."},
+        variant={"type": "string", "enum": list(PLANS)},
+        house=many(HOUSE_RULE),
+        imported=FLAG,
+        over=FLAG,
+        end=maybe({"type": "string", "enum": [end.value for end in End]}),
+        turns=WHOLE,
+        fault={**maybe(TEXT), "description": "Why it is not whole."},
+        paused={**FLAG, "description": "Put aside, to be taken up another time."},
+        running=FLAG,
+        players=many(
+            thing(
+                "The best first.",
+                name=TEXT,
+                rank=maybe(WHOLE),
+                total=WHOLE,
+                rows=by_key(WHOLE),
+                misses=WHOLE,
+                minus=WHOLE,
+            )
+        ),
+        sheets=many(
+            thing(
+                "",
+                name=TEXT,
+                misses=WHOLE,
+                rows=many(
+                    thing(
+                        "",
+                        key=TEXT,
+                        name=TEXT,
+                        colour=maybe(COLOUR),
+                        beside=many(TEXT),
+                        numbers=many(WHOLE),
+                        crossed=many(WHOLE),
+                        lock=FLAG,
+                        points=maybe(WHOLE),
+                    )
+                ),
+            )
+        ),
+        closed=many(thing("", row=TEXT, by=many(TEXT))),
+        text={**TEXT, "description": "Turn by turn, for people."},
+    ),
+    "Games": thing(
+        "Every game, the newest first, and who did how well.",
+        games=many(ref("GameResult")),
+        evenings=many(thing("", at=TEXT, games=many(WHOLE), standings=many(ref("Standing")))),
+        players=many(ref("Standing")),
+    ),
+    "Resume": thing("", number=WHOLE),
     "Health": thing("", status=TEXT, version=TEXT, camera=TEXT, button=TEXT),
     "Nothing": {"type": "object"},
     "OfSeat": thing("", seat=SEAT),
@@ -381,6 +446,25 @@ def _post(summary: str, asked: str, **more: Json) -> Json:
     return {"post": {"summary": summary, "requestBody": body, "responses": answers}}
 
 
+def _one_game(summary: str, media: str, schema: Json, *, is_needed: bool = True) -> Json:
+    found = _get(summary, media, schema)
+    number = {"name": "number", "in": "query", "required": is_needed, "schema": WHOLE}
+    found["get"]["parameters"] = [number]
+    found["get"]["responses"]["404"] = _problem("There is no such game.")
+    return found
+
+
+def _export() -> Json:
+    found = _one_game(
+        "A file of one game, or of all.", "text/plain", {"type": "string"}, is_needed=False
+    )
+    form = {"type": "string", "enum": list(FORMS), "default": "text"}
+    found["get"]["parameters"].append(
+        {"name": "form", "in": "query", "required": False, "schema": form}
+    )
+    return found
+
+
 def _paths() -> Json:
     html = {"type": "string"}
     picture = _get("A picture of the tray.", "image/jpeg", {"type": "string", "format": "binary"})
@@ -433,6 +517,12 @@ def _paths() -> Json:
         "/": _get("The page to join and play.", "text/html", html),
         "/table": _get("The table view, for a TV or a tablet.", "text/html", html),
         "/host": _get("The host's page.", "text/html", html),
+        "/games": _get("All games, standings and records.", "text/html", html),
+        "/api/games": _get("Every game and the standings.", "application/json", ref("Games")),
+        "/api/game": _one_game("One game in full.", "application/json", ref("GameResult")),
+        "/api/export": _export(),
+        "/api/pause": _post("Host: put the game aside for another time.", "Nothing"),
+        "/api/resume": _post("Host: take a saved game up again.", "Resume"),
         "/join.svg": _get("The page's address as a QR code.", "image/svg+xml", html),
         "/healthz": _get("Whether the table answers.", "application/json", ref("Health")),
         "/api/openapi.json": _get("This.", "application/json", {"type": "object"}),

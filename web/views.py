@@ -9,8 +9,9 @@ from flask import Blueprint, Flask, Response, make_response, render_template, re
 from werkzeug.exceptions import HTTPException
 
 from companion.errors import StoreError
+from companion.evening import remembered
 from companion.phrases import LANGUAGES, Phrases, line
-from web import guard, languages, openapi, qr, seating, tray_views
+from web import games, guard, languages, openapi, qr, seating, tray_views
 from web.asked import bad, body, box, key, typed_roll, want
 from web.desk import Desk
 from web.guard import Refused
@@ -20,6 +21,9 @@ from web.stream import Streams
 
 LOGGER = logging.getLogger(__name__)
 
+MOST_NAMES = 12
+"""Names of earlier players that are offered to a newcomer."""
+
 
 def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     """Every page and every call of the API."""
@@ -28,16 +32,16 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
 
     # -- pages ----------------------------------------------------------------------------
 
-    def page(template: str, phrases: Phrases | None = None) -> Response:
+    def page(template: str, phrases: Phrases | None = None, **more: Any) -> Response:
         shared = words(desk, phrases or desk.phrases)
-        response = make_response(render_template(template, **shared))
+        response = make_response(render_template(template, **shared, **more))
         if guard.browser_id(request) is None:
             guard.set_browser_id(response, guard.new_browser_id())
         return response
 
     @pages.get("/")
     def play() -> Response:
-        return page("play.html")
+        return page("play.html", known_names=remembered(session.games())[:MOST_NAMES])
 
     @pages.get("/table")
     def table() -> Response:
@@ -46,6 +50,10 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     @pages.get("/host")
     def host() -> Response:
         return page("host.html")
+
+    @pages.get("/games")
+    def all_games() -> Response:
+        return page("games.html")
 
     @pages.get("/join.svg")
     def join_code() -> Response:
@@ -183,6 +191,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
 
     seating.install(pages, desk)
     tray_views.install(pages, desk)
+    games.install(pages, desk)
     return pages
 
 

@@ -57,12 +57,13 @@ class Stage:
     ) -> None:
         self.directory = directory
         self.time = Time()
+        self.now = "2026-11-20T20:15:00+01:00"
         self.store = store or SqliteStore(directory)
         self.session = Session(
             self.store,
             load_phrases(language),
             clock=self.time.clock,
-            now_text=lambda: "2026-11-20T20:15:00+01:00",
+            now_text=lambda: self.now,
             call_later=self.time.call_later,
             draw=lambda n: 0,
         )

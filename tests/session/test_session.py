@@ -76,6 +76,7 @@ class TestSeats:
         assert (declined.code, declined.ruling) == ("TABLE_FULL", "E40")
 
     def test_who_comes_late_plays_the_next_game(self, two: Stage) -> None:
+        two.roll(4, 3)
         two.seat("Cleo")
         assert two.game.seats == (0, 1)
         two.roll(1, 1)
@@ -246,8 +247,8 @@ class TestAnswers:
 
 class TestSurviving:
     def test_a_pulled_plug_loses_nothing(self, two: Stage) -> None:
-        tokens = two.seat("Cleo")
         two.roll(4, 3)
+        tokens = two.seat("Cleo")
         two.answer(0, "R7", done=False)
         again = two.again()
         assert again.session.view().table == two.session.view().table

@@ -138,6 +138,9 @@ async function request(method, path, body) {
   }
 }
 
+/** Ask the table to tell something. Null: it could not be reached. */
+export const get = (path) => request("GET", path);
+
 /** Ask the table for something. Null: it could not be reached. */
 export async function post(path, body = {}) {
   const answer = await request("POST", path, body);

@@ -1,0 +1,89 @@
+"""Many games with changing people: put aside, taken up again, remembered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from companion.announcer import announce_paused, announce_roll, announce_turn
+from companion.archive import SavedGame
+from companion.engine import MOST_PLAYERS, Phase
+from companion.records import Record
+from companion.steps import GameSteps
+from companion.table import Game
+from companion.view import Declined
+
+
+class GameNight(GameSteps):
+    """The session's room for more than one game."""
+
+    def games(self) -> list[SavedGame]:
+        """Every game there ever was at this table, the oldest first."""
+        return self._archive.brought_up_to_date(self._fresh)
+
+    def _fresh(self, seen: int) -> list[Record]:
+        with self._telling.changing():
+            return list(self._store.load(seen))
+
+    def pause(self) -> Declined | None:
+        """Put the running game aside; it can be taken up another evening."""
+        with self._telling.changing():
+            game = self._table.game
+            if game is None or game.state.phase is Phase.OVER:
+                return self._no("NO_GAME", key="press.no_game")
+            self._keep("paused", {})
+            self._closing_told_s = None
+            self._telling.announce(announce_paused(game.number))
+            return None
+
+    def resume(self, number: int) -> Declined | None:
+        """Take up a game that was put aside.
+
+        Its players find their seats by their names; one who is not there yet gets a seat that
+        waits for them.
+        """
+        with self._telling.changing():
+            now = self._table.game
+            if now is not None and now.state.phase is not Phase.OVER:
+                return self._no("GAME_RUNNING")
+            game = next((each for each in self._table.paused if each.number == number), None)
+            if game is None:
+                return self._no("NO_SUCH_GAME")
+            seats = self._seats_for(game.names)
+            if seats is None:
+                return self._no("NO_ROOM")
+            self._keep("resumed", {"number": number, "seats": seats})
+            self._tell_where_it_stands(game)
+            return None
+
+    def let_in(self) -> None:
+        """Take everybody seated into a game that has not seen its first roll."""
+        with self._telling.changing():
+            game = self._table.game
+            if game is None or game.state.turn > 1 or game.state.phase is not Phase.ROLL:
+                return
+            seats = [seat.number for seat in self._table.seats]
+            first = game.seats[game.state.first]
+            if first in seats and set(seats) > set(game.seats):
+                house = [rule.value for rule in game.state.setup.house]
+                plan = game.state.plan.name
+                self._begin(plan, seats, seats.index(first), house, game.number)
+
+    def _seats_for(self, names: Sequence[str]) -> list[int] | None:
+        """Seats for a saved game's players; None where the table has no room for them all."""
+        known = {seat.name.casefold(): seat.number for seat in self._table.seats}
+        taken = set(known.values())
+        free = [number for number in range(MOST_PLAYERS) if number not in taken]
+        missing = [name for name in names if name.casefold() not in known]
+        if len(missing) > len(free):
+            return None
+        for name, number in zip(missing, free, strict=False):
+            self._keep("seated", {"seat": number, "name": name})
+            known[name.casefold()] = number
+        return [known[name.casefold()] for name in names]
+
+    def _tell_where_it_stands(self, game: Game) -> None:
+        state = game.state
+        if state.action:
+            self._telling.announce(announce_roll(state, game.names))
+        else:
+            self._telling.announce(announce_turn(game.names[state.active]))

@@ -1,0 +1,209 @@
+"""The games page and its calls: standings, records, files, and games put aside."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from flask.testing import FlaskClient
+
+from companion.phrases import LANGUAGES
+from tests.session.fakes import Stage
+from tests.web.stand_in import seat
+from tests.web.test_browser import PHONE, PHONE_SMALL, TV, violations, wait_until
+from tests.web.test_openapi import complaints
+from web.openapi import SCHEMAS
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+OpenPage = Callable[..., "Page"]
+
+
+def an_evening(stage: Stage) -> list[str]:
+    """Two games that are over, one that is put aside, and one that is on; the players' tokens."""
+    tokens = [seat(stage, name).token for name in ("Ada", "<b>Ben</b>", "Cleo Wilhelmina Max")]
+    for number, (variant, box) in enumerate(
+        (("base", "R7"), ("big_points", "Y7"), ("base", "G7"), ("base", "B7"))
+    ):
+        stage.now = f"2026-11-20T2{number}:15:00+01:00"
+        assert stage.session.start(variant, 0) is None
+        assert stage.roll(3, 4) is None
+        for player in range(3):
+            assert stage.answer(player, box if player != 1 else None) == ""
+        assert stage.answer(0, None) == ""
+        if number < 2:
+            assert stage.session.end() is None
+        elif number == 2:
+            assert stage.session.pause() is None
+    return tokens
+
+
+@pytest.fixture
+def told(client: FlaskClient, stage: Stage) -> dict[str, Any]:
+    an_evening(stage)
+    found: dict[str, Any] = client.get("/api/games").get_json()
+    return found
+
+
+class TestTheCalls:
+    def test_all_games_and_who_did_how_well(self, told: dict[str, Any]) -> None:
+        assert complaints(told, SCHEMAS["Games"]) == []
+        states = [(g["number"], g["over"], g["paused"], g["running"]) for g in told["games"]]
+        assert states == [
+            (4, False, False, True),
+            (3, False, True, False),
+            (2, True, False, False),
+            (1, True, False, False),
+        ]
+        (evening,) = told["evenings"]
+        assert evening["games"] == [4, 3, 2, 1]
+        assert evening["standings"] == told["players"]
+        assert told["players"][0] == {
+            "name": "Ada",
+            "games": 2,
+            "wins": 2,
+            "points": 2,
+            "best": 1,
+            "misses": 0,
+        }
+
+    def test_before_the_first_game(self, client: FlaskClient) -> None:
+        assert client.get("/api/games").get_json() == {"games": [], "evenings": [], "players": []}
+        assert client.get("/api/export?form=csv").text.count("\n") == 1
+
+    @pytest.mark.parametrize("number", [1, 2, 3, 4])
+    def test_one_game_in_full(self, client: FlaskClient, told: dict[str, Any], number: int) -> None:
+        game = client.get(f"/api/game?number={number}").get_json()
+        assert complaints(game, SCHEMAS["GameResult"]) == []
+        assert [len(sheet["rows"]) for sheet in game["sheets"]] == [6 if number == 2 else 4] * 3
+        ada = next(sheet for sheet in game["sheets"] if sheet["name"] == "Ada")
+        crossed = {row["key"]: row["crossed"] for row in ada["rows"] if row["crossed"]}
+        assert crossed == {"RYGB"[number - 1]: [7]}
+
+    @pytest.mark.parametrize(
+        ("query", "status"), [("", 400), ("?number=x", 400), ("?number=9", 404)]
+    )
+    def test_a_game_there_is_not(self, client: FlaskClient, query: str, status: int) -> None:
+        answer = client.get(f"/api/game{query}")
+        assert answer.status_code == status
+        assert answer.get_json()["message"]
+
+    @pytest.mark.parametrize(
+        ("form", "media", "name"),
+        [
+            ("text", "text/plain", "game-2.txt"),
+            ("json", "application/json", "game-2.json"),
+            ("csv", "text/csv", "game-2.csv"),
+        ],
+    )
+    def test_files(
+        self, client: FlaskClient, told: dict[str, Any], form: str, media: str, name: str
+    ) -> None:
+        answer = client.get(f"/api/export?form={form}&number=2&language=fr")
+        assert answer.mimetype == media
+        assert answer.headers["Content-Disposition"] == f'attachment; filename="{name}"'
+        assert "Ada" in answer.text
+        assert (
+            'filename="games.'
+            in client.get(f"/api/export?form={form}").headers["Content-Disposition"]
+        )
+        assert client.get("/api/export?form=exe").status_code == 400
+
+    def test_an_export_can_be_taken_in_again(self, client: FlaskClient, told: object) -> None:
+        record = json.loads(client.get("/api/export?form=json&number=1").text)["games"][0]["record"]
+        assert [line["t"] for line in record] == ["config", "roll", "action1", "action2", "end"]
+
+    def test_put_aside_and_taken_up(self, client: FlaskClient, stage: Stage, told: object) -> None:
+        assert client.post("/api/resume", json={"number": 3}).status_code == 409
+        assert client.post("/api/pause", json={}).get_json()["game"] is None
+        assert client.post("/api/resume", json={"number": 9}).status_code == 422
+        assert client.post("/api/resume", json={"number": "3"}).status_code == 400
+        game = client.post("/api/resume", json={"number": 3}).get_json()["game"]
+        assert (game["number"], game["phase"], game["turn"]) == (3, "roll", 2)
+        assert client.post("/api/pause", json={}).status_code == 200
+        assert client.post("/api/pause", json={}).status_code == 409
+
+    def test_names_of_earlier_players_are_offered(self, client: FlaskClient, told: object) -> None:
+        page = client.get("/").text
+        assert '<option value="&lt;b&gt;Ben&lt;/b&gt;">' in page
+
+
+@pytest.mark.browser
+class TestThePage:
+    def test_from_the_standings_to_a_record_and_back(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        an_evening(stage)
+        page = open_page("/games", size_wh=PHONE, device="a" * 32)
+        page.get_by_role("heading", name=re.compile("Friday.*20 November 2026|November 20, 2026"))
+        row = page.get_by_role("table").first.get_by_role("row").nth(1)
+        assert row.inner_text().split() == ["Ada", "2", "2", "2", "1", "0"]
+        assert violations(page) == []
+        page.get_by_role("link", name="Game 2, Big Points").click()
+        page.get_by_role("heading", name="Game 2, Big Points").wait_for()
+        page.get_by_role("img", name="Yellow: 7 crossed, 1 point").first.wait_for()
+        assert "White sum: Ada yellow 7" in page.locator("#record").inner_text()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="CSV").click()
+        assert download.value.suggested_filename == "game-2.csv"
+        assert violations(page) == []
+        page.emulate_media(color_scheme="dark")
+        assert violations(page) == []
+        page.get_by_role("link", name="All games").click()
+        page.get_by_role("link", name="Game 1, Base game").wait_for()
+
+    def test_putting_aside_and_taking_up(self, stage: Stage, open_page: OpenPage) -> None:
+        an_evening(stage)
+        page = open_page("/games", size_wh=TV, device="a" * 32)
+        page.get_by_role("button", name="Put it aside for another time").click()
+        page.get_by_role("button", name="Go on with game 4").wait_for()
+        page.get_by_role("button", name="Go on with game 3").click()
+        wait_until(page, lambda: stage.session.view().table.game is not None)
+        assert stage.game.number == 3
+        page.get_by_role("button", name="Go on with game 4").wait_for(state="hidden")
+
+    @pytest.mark.parametrize("size_wh", [PHONE_SMALL, (844, 390), TV])
+    def test_it_never_scrolls_sideways(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        an_evening(stage)
+        for path in ("/games?language=fr", "/games?game=2&language=fr"):
+            page = open_page(path, size_wh=size_wh)
+            page.locator("#files:not([hidden])").wait_for()
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    def test_a_game_there_is_not(self, open_page: OpenPage) -> None:
+        page = open_page("/games?game=9")
+        page.get_by_role("alert").filter(has_text="There is no such saved game.").wait_for()
+
+    def test_before_the_first_game(self, open_page: OpenPage) -> None:
+        page = open_page("/games")
+        page.get_by_text("No game has been played here yet.").wait_for()
+        assert violations(page) == []
+
+    def test_it_follows_what_is_played(self, stage: Stage, open_page: OpenPage) -> None:
+        seat(stage, "Ada")
+        page = open_page("/games")
+        page.get_by_text("No game has been played here yet.").wait_for()
+        stage.session.start("base", 0)
+        page.get_by_text("being played").wait_for()
+        stage.session.end()
+        page.get_by_text("ended early").wait_for()
+
+    def test_no_word_is_of_another_language(self, stage: Stage, open_page: OpenPage) -> None:
+        from tests.web.test_language_pages import said
+
+        an_evening(stage)
+        seen = {}
+        for language in LANGUAGES[:2]:
+            seen[language] = set()
+            for path in ("/games?", "/games?game=2&"):
+                page = open_page(f"{path}language={language}", device="a" * 32)
+                page.locator("#files:not([hidden])").wait_for()
+                seen[language] |= said(page)
+        names = {"<b>Ben</b>", "Cleo Wilhelmina Max", "JSON", "CSV", "Text", "Name"}
+        assert seen["en"] & seen["de"] - names == set()

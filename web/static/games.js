@@ -1,0 +1,182 @@
+// The games page: the evening's standings, every player's, all games, and one of them in full.
+import { sign } from "./dice.js";
+import { $, el, onPress, redraw, say, show } from "./dom.js";
+import { get, onLine, onState, post, start } from "./live.js";
+import { all, capital, language, t } from "./words.js";
+
+const number = Number(new URLSearchParams(location.search).get("game")) || null;
+const day = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
+let seen = ""; // what the page shows: it is asked for anew when a game began, ended or was put aside
+let told = null;
+
+const dated = (at, form) => (Number.isNaN(Date.parse(at)) ? at : form.format(new Date(at)));
+
+async function look(state) {
+  show($("pause"), state.me.host);
+  const { game } = state;
+  const now = JSON.stringify([state.epoch, game?.number, game?.over, game?.turn, game === null, state.me.host]);
+  if (now === seen) return;
+  seen = now;
+  const answer = await get(number === null ? "/api/games" : `/api/game?number=${number}`);
+  if (now !== seen) return;
+  if (!answer?.ok) {
+    seen = "";
+    say($("why"), answer?.data.message ?? t("why.unreachable"));
+    return;
+  }
+  say($("why"), "");
+  told = answer.data;
+  if (number === null) drawAll(told, state);
+  else drawOne(told);
+}
+
+// -- all games -------------------------------------------------------------------------------
+
+function drawAll({ games, evenings, players }, { me }) {
+  show($("all"), true);
+  const running = games.find((game) => game.running);
+  show($("now"), Boolean(running));
+  if (running) say($("now-text"), `${titleOf(running)}. ${t("games.turn", { turn: running.turns })}. ${all(namesOf(running))}`);
+  const saved = games.filter((game) => game.paused);
+  show($("saved"), saved.length > 0);
+  redraw($("saved-list"), [saved, me.host, Boolean(running)], () => saved.map((game) => savedItem(game, me.host && !running)));
+  show($("none"), games.length === 0);
+  const [latest] = evenings;
+  show($("evening"), Boolean(latest?.standings.length));
+  if (latest) {
+    say($("h-evening"), t("games.evening", { date: dated(latest.at, day) }));
+    redraw($("evening-table"), latest.standings, () => [standings(latest.standings, "h-evening")]);
+  }
+  show($("ever"), players.length > 0 && (evenings.length > 1 || games.some((game) => game.imported)));
+  redraw($("ever-table"), players, () => [standings(players, "h-ever")]);
+  show($("list"), games.length > 0);
+  redraw($("evenings"), [games, evenings], () => {
+    const groups = evenings.map((evening) => [dated(evening.at, day), games.filter((game) => evening.games.includes(game.number))]);
+    groups.push([t("games.imported"), games.filter((game) => game.imported)]);
+    return groups.filter(([, of]) => of.length).flatMap(([title, of]) => [el("h3", { text: title }), el("ul", { class: "game-list" }, ...of.map(item))]);
+  });
+  files();
+}
+
+const titleOf = (game) => t("games.game", { number: game.number, variant: t(`variant.${game.variant}`) });
+const namesOf = (game) => game.players.map((player) => player.name);
+
+function howItStands(game) {
+  if (game.running) return t("games.is_running");
+  if (game.paused) return t("games.is_saved");
+  return t(game.over ? `games.end.${game.end}` : "games.is_open");
+}
+
+function item(game) {
+  const when = game.imported ? "" : `${dated(game.at, time)} · `;
+  const scores = game.players.map((player) =>
+    el(
+      "span",
+      { class: player.rank === 1 ? "score is-first" : "score" },
+      player.rank === 1 ? el("span", { class: "sr", text: `${t("games.winner")}: ` }) : null,
+      el("bdi", { text: player.name }),
+      ` ${player.total}`,
+    ),
+  );
+  return el(
+    "li",
+    {},
+    el("a", { href: `/games?game=${game.number}`, text: titleOf(game) }),
+    el("span", { class: "note", text: when + howItStands(game) }),
+    el("span", { class: "scores" }, ...scores),
+  );
+}
+
+function savedItem(game, canResume) {
+  const made = item(game);
+  if (!canResume) return made;
+  const button = el("button", { type: "button", text: t("games.resume"), "aria-label": t("games.resume_of", { number: game.number }) });
+  onPress(button, () => ask("/api/resume", { number: game.number }));
+  made.append(button);
+  return made;
+}
+
+const COLUMNS = ["wins", "points", "games", "best", "misses"];
+
+function standings(found, titled) {
+  const head = el("tr", {}, el("th", { scope: "col", text: t("games.player") }), ...COLUMNS.map((key) => el("th", { scope: "col", text: t(`games.column.${key}`) })));
+  const rows = found.map((each) =>
+    el("tr", {}, el("th", { scope: "row" }, el("bdi", { text: each.name })), ...COLUMNS.map((key) => el("td", { text: String(each[key]) }))),
+  );
+  return scrolling(el("table", { class: "standings", "aria-labelledby": titled }, el("thead", {}, head), el("tbody", {}, ...rows)), titled);
+}
+
+/** A table that is wider than a small phone scrolls by itself, for fingers and keys. */
+const scrolling = (table, titled) => el("div", { class: "scrolls", role: "group", tabindex: "0", "aria-labelledby": titled }, table);
+
+// -- one game --------------------------------------------------------------------------------
+
+function drawOne(game) {
+  show($("one"), true);
+  document.title = `${titleOf(game)} · ${document.title.split(" · ").at(-1)}`;
+  say($("h-one"), titleOf(game));
+  const winners = game.players.filter((player) => player.rank === 1).map((player) => player.name);
+  const parts = [dated(game.at, day), howItStands(game), winners.length ? `${t("games.winner")}: ${all(winners)}` : ""];
+  say($("one-text"), parts.filter(Boolean).join(" · "));
+  redraw($("one-table"), game.players, () => [result(game)]);
+  redraw($("sheets"), game.sheets, () => game.sheets.map(finalSheet));
+  say($("record"), game.text);
+  files();
+}
+
+function result(game) {
+  const colours = Object.keys(game.players[0].rows);
+  const keys = [t("games.player"), t("game.total"), ...colours.map((colour) => capital(t(`row.${colour}`))), t("games.column.misses")];
+  const rows = game.players.map((player) => {
+    const values = [player.total, ...colours.map((colour) => player.rows[colour]), player.minus ? `−${player.minus}` : 0];
+    return el("tr", { class: player.rank === 1 ? "is-first" : "" }, el("th", { scope: "row" }, el("bdi", { text: player.name })), ...values.map((value) => el("td", { text: String(value) })));
+  });
+  const head = el("tr", {}, ...keys.map((key) => el("th", { scope: "col", text: key })));
+  return scrolling(el("table", { class: "standings", "aria-labelledby": "h-one" }, el("thead", {}, head), el("tbody", {}, ...rows)), "h-one");
+}
+
+function finalSheet(sheet) {
+  const misses = t("games.misses", { count: sheet.misses });
+  return el(
+    "figure",
+    { class: "final" },
+    el("figcaption", {}, el("bdi", { text: sheet.name }), el("span", { class: "note", text: misses })),
+    ...sheet.rows.map((row) => {
+      const crossed = new Set(row.crossed);
+      const boxes = row.numbers.map((value) => el("span", { class: "box", "data-is": crossed.has(value) ? "crossed" : "open" }, el("span", { class: "number", text: String(value) })));
+      const node = el("div", { class: `row is-${row.colour ?? "bonus"}${row.colour ? "" : " is-bonus"}`, role: "img", "aria-label": labelOf(row) }, el("div", { class: "head" }, sign({ ...row, lock: row.colour })), ...boxes, el("div", { class: "foot", text: row.lock ? "🔒" : "" }));
+      row.beside.forEach((key, i) => {
+        const colour = sheet.rows.find((each) => each.key === key)?.colour;
+        node.style.setProperty(i ? "--to" : "--from", `var(--${colour})`);
+      });
+      return node;
+    }),
+  );
+}
+
+function labelOf(row) {
+  const parts = [row.crossed.length ? t("games.crossed", { row: capital(row.name), numbers: all(row.crossed.map(String)) }) : t("games.crossed_none", { row: capital(row.name) })];
+  if (row.lock) parts.push(t("sheet.lock_crossed"));
+  if (row.points !== null) parts.push(t("sheet.points", { count: row.points }));
+  return parts.join(", ");
+}
+
+// -- files and buttons -----------------------------------------------------------------------
+
+function files() {
+  show($("files"), number !== null || told.games.length > 0);
+  for (const link of document.querySelectorAll("#files a")) {
+    link.href = `/api/export?form=${link.dataset.form}${number === null ? "" : `&number=${number}`}&language=${language}`;
+  }
+}
+
+async function ask(path, body = {}) {
+  const answer = await post(path, body);
+  say($("why"), answer === null ? t("why.unreachable") : answer.ok ? "" : answer.data.message ?? t("why.unknown"));
+}
+
+onPress($("pause"), () => ask("/api/pause"));
+onLine((up) => show($("offline"), !up));
+onState(look);
+start();
