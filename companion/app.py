@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from vision.calibrated import Change
     from vision.calibration import Calibration
     from vision.live import LiveTray
+    from vision.setting_up import TraySetup
     from vision.watch import TrayReport
     from web.serve import Server
 
@@ -93,7 +94,7 @@ def build(config: Config) -> App:
                 config.sound.words_per_minute,
             ),
         )
-        live = _open_tray(config, session, stack, notes)
+        live, setup = _open_tray(config, session, stack, notes)
         panel = _open_panel(config, session, stack, notes)
         _open_voice(config, session, stack)
         address: list[tuple[str, int]] = []
@@ -108,6 +109,7 @@ def build(config: Config) -> App:
             press=panel.press,
             join_url=lambda: join_url(*address[0]),
             version=_version(),
+            setup=setup,
             code=(code := drawn_code()),
             pin=(pin := drawn_pin()),
         )
@@ -143,21 +145,24 @@ def _version() -> str:
 
 def _open_tray(
     config: Config, session: Session, stack: ExitStack, notes: list[str]
-) -> LiveTray | None:
+) -> tuple[LiveTray, TraySetup] | tuple[None, None]:
     source = config.camera.source
     if source == "none":
         notes.append("camera: none; dice are entered by hand")
-        return None
+        return None, None
     from vision.calibrated import CalibratedEye
     from vision.camera import Camera, open_camera
     from vision.live import LiveTray
     from vision.pipeline import Eye
+    from vision.setting_up import TraySetup
     from vision.simulated import SimulatedTray
 
     size_wh = (config.camera.width, config.camera.height)
-    measured = _calibration(config, notes)
+    path = _calibration_path(config)
+    eye = CalibratedEye(Eye(), _calibration(config, path, notes))
 
     def open_named(name: str) -> Camera:
+        measured = eye.calibration
         return open_camera(
             name,
             seed=config.camera.seed,
@@ -168,8 +173,8 @@ def _open_tray(
 
     camera = open_named(source)
     notes.append(f"camera: {camera.description}")
-    is_another = camera.kind == "simulated" and source != "simulated"
-    eye = CalibratedEye(Eye(), None if is_another else measured)
+    if camera.kind == "simulated" and source != "simulated":
+        eye.use(None)  # it was measured of another tray
 
     def reopen() -> Camera:
         if isinstance(camera, SimulatedTray):
@@ -190,7 +195,7 @@ def _open_tray(
     session.is_reading = lambda: live.is_reading
     session.see(tray_view(live.report))
     live.start()
-    return live
+    return live, TraySetup(live, eye, path)
 
 
 def _keep_pictures(config: Config, session: Session, live: LiveTray | None) -> Pictures | None:
@@ -207,12 +212,19 @@ def _keep_pictures(config: Config, session: Session, live: LiveTray | None) -> P
     return pictures
 
 
-def _calibration(config: Config, notes: list[str]) -> Calibration | None:
-    """What was measured of the tray; a damaged file that nobody named is left out, and said."""
-    from vision.calibration import FILE_NAME, load_calibration
+def _calibration_path(config: Config) -> Path:
+    """Where what is measured of the tray is kept."""
+    from vision.calibration import FILE_NAME
 
     named = config.camera.calibration
-    path = config.data_dir / FILE_NAME if named == "auto" else Path(named).expanduser()
+    return config.data_dir / FILE_NAME if named in ("auto", "none") else Path(named).expanduser()
+
+
+def _calibration(config: Config, path: Path, notes: list[str]) -> Calibration | None:
+    """What was measured of the tray; a damaged file that nobody named is left out, and said."""
+    from vision.calibration import load_calibration
+
+    named = config.camera.calibration
     if named == "none" or (named == "auto" and not path.is_file()):
         return None
     try:

@@ -22,7 +22,17 @@ class CameraUnavailable(CompanionError, RuntimeError):
 
 
 class CalibrationError(CompanionError, RuntimeError):
-    """A step of a tray's calibration did not get what it needs."""
+    """A step of a tray's calibration did not get what it needs.
+
+    Attributes:
+        reason: A word for programs: not_six, unclear, other_dice, no_picture, outside, no_tray.
+        count: With not_six, how many dice were seen.
+    """
+
+    def __init__(self, text: str, *, reason: str, count: int = 0) -> None:
+        super().__init__(text)
+        self.reason = reason
+        self.count = count
 
 
 class PinsUnavailable(CompanionError, RuntimeError):

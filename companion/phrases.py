@@ -22,6 +22,9 @@ LANGUAGES = ("en", "de", "fr", "it")
 SHARED = ("colour.", "die.", "row.", "list.")
 """Words that pages need besides their own sentences, by the beginning of their keys."""
 
+ROOMS = ("setup.",)
+"""Pages with many sentences of their own, which the others need not carry."""
+
 SINGULAR = ".singular"
 NAME = "name"
 """The form of a term that is the plain word; only worth writing for its capital."""
@@ -84,10 +87,16 @@ class Phrases:
         cut = len(prefix)
         return {key[cut:]: text for key, text in self._table.items() if key.startswith(prefix)}
 
-    def for_pages(self) -> dict[str, str]:
-        """What a page's script needs, unfilled: its own sentences and the shared words."""
+    def for_pages(self, *rooms: str) -> dict[str, str]:
+        """What a page's script needs, unfilled: sentences and the shared words.
+
+        Args:
+            rooms: Which of `ROOMS` the page is.
+        """
         shared = {key: text for key, text in self._table.items() if key.startswith(SHARED)}
-        return self.under("page.") | shared
+        others = tuple(room for room in ROOMS if room not in rooms)
+        own = {key: text for key, text in self.under("page.").items() if not key.startswith(others)}
+        return own | shared
 
     def say(self, key: str, /, **data: Word) -> str:
         """One sentence with its placeholders filled.

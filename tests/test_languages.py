@@ -88,6 +88,7 @@ def test_every_sentence_is_said_somewhere(language: str) -> None:
         "declined.",
         "record.end.",
         "preview.moment.",
+        "setup.",
         "page.",
         *SHARED,
     )

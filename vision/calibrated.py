@@ -65,13 +65,24 @@ class CalibratedEye:
         self._suspected: Change | None = None
         self._times = 0
 
+    @property
+    def calibration(self) -> Calibration | None:
+        """What it reads with."""
+        return self._calibration
+
+    def use(self, calibration: Calibration | None) -> None:
+        """Read with another calibration from the next frame on; any thread may say so."""
+        self._calibration = calibration
+        self.change = self._suspected = None
+
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
         """Read a frame; raises PictureError when it holds no pixels."""
-        if self._calibration is None:
+        calibration = self._calibration
+        if calibration is None:
             return self._eye.read(frame, in_play)
-        found = what_changed(self._calibration, frame)
+        found = what_changed(calibration, frame)
         self._note(found)
-        return self._eye.read(frame, in_play, calibration=what_holds(self._calibration, found))
+        return self._eye.read(frame, in_play, calibration=what_holds(calibration, found))
 
     def _note(self, found: Change | None) -> None:
         if found is not self._suspected:

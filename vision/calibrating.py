@@ -55,7 +55,9 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[Show
     )
     if len(dice) != len(ALL_DICE):
         raise CalibrationError(
-            f"dice: expected all six flat in the tray, apart from each other, got {len(dice)}"
+            f"dice: expected all six flat in the tray, apart from each other, got {len(dice)}",
+            reason="not_six",
+            count=len(dice),
         )
     if calibration.white_balance_bgr is not None:
         pixels = white_balanced(pixels, calibration.white_balance_bgr)
@@ -71,7 +73,8 @@ def _look(pixels: Pixels, die: DieReading) -> tuple[NDArray[np.float32], tuple[f
     edge_px = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
     looks = look_closely(pixels, [Spot(die.centre_xy, edge_px, heat=1.0, tray=1.0, cocked=0.0)])
     if not looks:
-        raise CalibrationError("dice: one of the six cannot be made out; move it a little")
+        text = "dice: one of the six cannot be made out; move it a little"
+        raise CalibrationError(text, reason="unclear")
     taken = looks[0][0].colours.mean(axis=0)
     return corners, tuple(float(value) for value in taken)
 
@@ -100,7 +103,8 @@ def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[Kn
     if sorted(colour.value for colour in plays) != sorted(colour.value for colour in ALL_DICE):
         raise CalibrationError(
             "dice: expected two whites, red, yellow, green and blue, got "
-            + ", ".join(colour.value for colour in plays)
+            + ", ".join(colour.value for colour in plays),
+            reason="other_dice",
         )
     return tuple(
         KnownDie(colour, die.face_bgr, die.taken_for)
@@ -148,5 +152,6 @@ def read_roll(
         if frame.captured_at_s - began_s > patience_s:
             break
     if last is None:
-        raise CalibrationError("rolls: expected a picture, the camera gives none")
+        text = "rolls: expected a picture, the camera gives none"
+        raise CalibrationError(text, reason="no_picture")
     return last

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 
@@ -185,6 +185,17 @@ class LiveTray:
             while len(self._jpegs) > 6:
                 del self._jpegs[next(iter(self._jpegs))]
         return data
+
+    def frame(self) -> Frame | None:
+        """The newest frame, or None where there was none yet."""
+        with self._mutex:
+            return self._watch.frames.get(None)
+
+    @property
+    def controls(self) -> Mapping[str, float]:
+        """What the camera's exposure and colours are held at; empty where they are not."""
+        camera = self._camera
+        return camera.controls if camera is not None else {}
 
     def turn(self) -> float:
         """Do the work of one frame; returns how many seconds to wait before the next turn."""

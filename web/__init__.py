@@ -9,12 +9,12 @@ from pathlib import Path
 from flask import Flask
 
 from companion.session import Declined, Session
-from web import guard, views
+from web import guard, setting_up, views
 from web.desk import Desk
-from web.ports import Equipment, Pictures, Tray
+from web.ports import Equipment, Pictures, Tray, TraySetup
 from web.stream import Streams
 
-__all__ = ["Equipment", "Tray", "create_app", "drawn_code", "drawn_pin"]
+__all__ = ["Equipment", "Tray", "TraySetup", "create_app", "drawn_code", "drawn_pin"]
 
 
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
@@ -44,6 +44,7 @@ def create_app(
     allowed_hosts: Iterable[str] = (),
     code: str = "",
     pin: str = "",
+    setup: TraySetup | None = None,
 ) -> Flask:
     """Make the page for one table.
 
@@ -59,6 +60,7 @@ def create_app(
         allowed_hosts: Names the table may be called by besides addresses and home names.
         code: What other devices type or scan to sit down; four letters are drawn unless given.
         pin: What makes another device the host; four digits are drawn unless given.
+        setup: Sets the tray up, where there is a camera.
     """
     here = Path(__file__).parent
     app = Flask(
@@ -84,5 +86,7 @@ def create_app(
     )
     app.extensions["streams"] = Streams(session, desk.render)
     app.register_blueprint(views.blueprint(desk, app.extensions["streams"]))
+    app.register_blueprint(setting_up.blueprint(desk, setup))
     views.install_errors(app, desk)
+    setting_up.install_errors(app, desk)
     return app

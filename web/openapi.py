@@ -316,6 +316,26 @@ SCHEMAS: Json = {
         players=many(ref("Standing")),
     ),
     "Resume": thing("", number=WHOLE),
+    "Setup": thing(
+        "How far the tray is set up, and how its picture is now.",
+        size={"type": "array", "items": WHOLE, "minItems": 2, "maxItems": 2},
+        faults=many(thing("", code=TEXT, text=TEXT)),
+        change={**maybe(thing("", code=TEXT, text=TEXT)), "description": "Since it was set up."},
+        corners={**maybe(many(POINT)), "description": "Of the tray's floor, in px of `size`."},
+        controls={**by_key(NUMBER), "description": "What the camera holds now."},
+        held={**FLAG, "description": "They are kept."},
+        dice=many(thing("", plays=ANY_COLOUR, odd=FLAG)),
+    ),
+    "Corners": thing("", corners=many(POINT)),
+    "Proposed": thing("", corners=maybe(many(POINT))),
+    "Looked": thing(
+        "",
+        dice={
+            **many(thing("", centre=POINT, corners=many(POINT), plays=ANY_COLOUR, odd=FLAG)),
+            "description": "From left to right.",
+        },
+    ),
+    "Plays": thing("", plays={**many(ANY_COLOUR), "description": "From left to right."}),
     "Health": thing("", status=TEXT, version=TEXT, camera=TEXT, button=TEXT),
     "Nothing": {"type": "object"},
     "OfSeat": thing("", seat=SEAT),
@@ -465,6 +485,15 @@ def _export() -> Json:
     return found
 
 
+def _step(summary: str, asked: str, answer: str) -> Json:
+    step = _post(f"Host: {summary}", asked)
+    step["post"]["responses"]["200"] = {
+        "description": "Done.",
+        **_content("application/json", ref(answer)),
+    }
+    return step
+
+
 def _paths() -> Json:
     html = {"type": "string"}
     picture = _get("A picture of the tray.", "image/jpeg", {"type": "string", "format": "binary"})
@@ -523,6 +552,7 @@ def _paths() -> Json:
         "/api/export": _export(),
         "/api/pause": _post("Host: put the game aside for another time.", "Nothing"),
         "/api/resume": _post("Host: take a saved game up again.", "Resume"),
+        "/setup": _get("The page to set the tray up.", "text/html", html),
         "/join.svg": _get("The page's address as a QR code.", "image/svg+xml", html),
         "/healthz": _get("Whether the table answers.", "application/json", ref("Health")),
         "/api/openapi.json": _get("This.", "application/json", {"type": "object"}),
@@ -542,6 +572,18 @@ def _paths() -> Json:
         "/api/answer": _post("Cross a box in the open action, or pass.", "Answer"),
         "/api/answer_for": _post("Host: answer for somebody who cannot.", "AnswerFor"),
         "/api/withdraw": _post("Take the answer back.", "Withdraw"),
+        "/api/setup": _get(
+            "Host: how far the tray is set up.",
+            "application/json",
+            ref("Setup"),
+            **{"403": _problem("Not the host."), "409": _problem("There is no camera.")},
+        ),
+        "/api/setup/propose": _step("the corners the eye would take.", "Nothing", "Proposed"),
+        "/api/setup/corners": _step("keep the tray's corners.", "Corners", "Setup"),
+        "/api/setup/exposure": _step("keep exposure and colours as held.", "Nothing", "Setup"),
+        "/api/setup/look": _step("look at the six dice in the tray.", "Nothing", "Looked"),
+        "/api/setup/dice": _step("keep the dice looked at.", "Plays", "Setup"),
+        "/api/setup/forget": _step("forget what was measured.", "Nothing", "Setup"),
         "/api/press": _post("The on-screen button: confirm the roll.", "Nothing"),
         "/api/throw": _post("Throw the dice of the simulated tray.", "Throw"),
         "/api/trouble": _post("Let the simulated camera suffer something.", "Trouble"),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from companion.engine import DieColour
 from companion.pictures import KeptPicture
+
+Point = tuple[float, float]
 
 TYPED_ONLY = ("none", "lost")
 """Cameras whose dice have to be entered by hand."""
@@ -51,6 +54,87 @@ class Pictures(Protocol):
 
     def delete(self, revision: int | None = None) -> int:
         """Delete one, or all; gives how many. Raises OSError."""
+
+
+class KnownDie(Protocol):
+    """A die of the household."""
+
+    @property
+    def plays(self) -> DieColour:
+        """The colour it has in the game."""
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether it is of another colour."""
+
+
+class LookedAt(KnownDie, Protocol):
+    """A die that was looked at, in px of the camera's pictures."""
+
+    @property
+    def centre_xy(self) -> Point:
+        """Middle of its top face."""
+
+    @property
+    def corners_xy(self) -> Sequence[Point]:
+        """Corners of its top face."""
+
+
+class SetupState(Protocol):
+    """How far the tray is set up, and how its picture is now."""
+
+    @property
+    def size_wh(self) -> tuple[int, int]:
+        """Of the camera's pictures."""
+
+    @property
+    def faults(self) -> Sequence[str]:
+        """dark, overexposed, blurred."""
+
+    @property
+    def change(self) -> str | None:
+        """moved or relit, since it was set up."""
+
+    @property
+    def corners(self) -> Sequence[Point] | None:
+        """The tray's corners as they are kept."""
+
+    @property
+    def controls(self) -> Mapping[str, float]:
+        """What the camera's exposure and colours are held at now."""
+
+    @property
+    def is_held(self) -> bool:
+        """Whether they are kept."""
+
+    @property
+    def dice(self) -> Sequence[KnownDie]:
+        """The household's dice as they are kept."""
+
+
+class TraySetup(Protocol):
+    """Sets the tray up, step by step; every step raises CalibrationError where it cannot."""
+
+    def state(self) -> SetupState:
+        """How things stand."""
+
+    def propose(self) -> Sequence[Point] | None:
+        """The corners the eye would take."""
+
+    def keep_corners(self, corners: Sequence[Point]) -> None:
+        """Keep the tray's corners."""
+
+    def hold_exposure(self) -> None:
+        """Keep what exposure and colours are held at."""
+
+    def look_at_dice(self) -> Sequence[LookedAt]:
+        """Look at the six dice in the tray."""
+
+    def keep_dice(self, plays: Sequence[DieColour]) -> None:
+        """Keep the dice that were looked at last."""
+
+    def forget(self) -> None:
+        """Keep nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -172,7 +172,7 @@ def _begin(path: Path, frame: Frame, *, anew: bool) -> Calibration:
         return Calibration(size_wh)
     before = load_calibration(path)
     if before.size_wh != size_wh:
-        raise CalibrationError(
+        raise ConfigError(
             f"{path}: was measured on pictures of {before.size_wh[0]} x {before.size_wh[1]}, "
             f"got {size_wh[0]} x {size_wh[1]}; calibrate anew, without --only"
         )
@@ -189,7 +189,8 @@ def _still_frame(camera: Camera) -> Frame:
         began_s = frame.captured_at_s if began_s is None else began_s
         if camera.kind not in _LIVE or frame.captured_at_s - began_s >= _WARM_UP_S:
             return frame
-    raise CalibrationError("calibrate: expected a picture, the camera gives none")
+    text = "calibrate: expected a picture, the camera gives none"
+    raise CalibrationError(text, reason="no_picture")
 
 
 # -- the steps ------------------------------------------------------------------------------
@@ -216,9 +217,11 @@ def find_corners(bench: Bench, frame: Frame, given: tuple[Point, ...] | None) ->
     height, width = frame.pixels.shape[:2]
     corners = given if given is not None else propose_corners(frame.pixels)
     if corners is None:
-        raise CalibrationError('corners: no tray is made out; give them by --corners "x,y x,y ..."')
+        text = 'corners: no tray is made out; give them by --corners "x,y x,y ..."'
+        raise CalibrationError(text, reason="no_tray")
     if any(not (0 <= x < width and 0 <= y < height) for x, y in corners):
-        raise CalibrationError(f"corners: expected points of a {width} x {height} picture")
+        text = f"corners: expected points of a {width} x {height} picture"
+        raise CalibrationError(text, reason="outside")
     bench.say("corners: " + " ".join(f"{x:.0f},{y:.0f}" for x, y in corners))
     bench.keep(tray_px=corners, reference=take_reference(frame.pixels))
     _draw(bench, frame, None)

@@ -82,7 +82,7 @@ class TestPages:
         assert page.headers["X-Content-Type-Options"] == "nosniff"
         assert "Dice" in page.text
 
-    @pytest.mark.parametrize("path", ["/", "/table", "/host", "/games"])
+    @pytest.mark.parametrize("path", ["/", "/table", "/host", "/games", "/setup"])
     def test_a_page_and_all_it_loads_is_under_150_kb(self, app: Flask, path: str) -> None:
         page = app.test_client().get(path)
         assert app.static_folder is not None

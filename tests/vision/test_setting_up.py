@@ -1,0 +1,124 @@
+"""The tray set up from the page while the camera runs: real pictures, a stand-in for the camera."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from companion.engine.dice import DieColour
+from companion.errors import CalibrationError, ConfigError
+from tests.vision.trays import SIX, painted, shifted, tray
+from vision.calibrated import CalibratedEye, Change
+from vision.calibration import load_calibration
+from vision.light import PictureFault
+from vision.pipeline import Eye
+from vision.reading import Frame, Pixels, Status
+from vision.setting_up import TraySetup
+
+
+class StandInLive:
+    """Shows what it is told to."""
+
+    def __init__(self) -> None:
+        self.shows: Pixels | None = tray()
+        self.controls: Mapping[str, float] = {}
+
+    def frame(self) -> Frame | None:
+        return Frame(self.shows) if self.shows is not None else None
+
+
+@pytest.fixture
+def live() -> StandInLive:
+    return StandInLive()
+
+
+@pytest.fixture
+def eye() -> CalibratedEye:
+    return CalibratedEye(Eye(), None)
+
+
+@pytest.fixture
+def setup(live: StandInLive, eye: CalibratedEye, tmp_path: Path) -> TraySetup:
+    return TraySetup(live, eye, tmp_path / "tray.toml")
+
+
+def test_step_by_step_all_counts_at_once_and_is_kept(
+    setup: TraySetup, live: StandInLive, eye: CalibratedEye, tmp_path: Path
+) -> None:
+    proposed = setup.propose()
+    assert proposed is not None
+    setup.keep_corners(proposed)
+    live.controls = {"exposure": 157.0}
+    setup.hold_exposure()
+    live.shows = painted(tray(SIX), 145)
+    looked = setup.look_at_dice()
+    assert [die.plays for die in looked if die.is_odd] == [DieColour.BLUE]
+    setup.keep_dice([die.plays for die in looked])
+    state = setup.state()
+    assert (state.corners, state.is_held, len(state.dice)) == (proposed, True, 6)
+    kept = load_calibration(tmp_path / "tray.toml")
+    assert kept.camera == {"exposure": 157.0}
+    assert [die.plays for die in kept.dice] == [die.plays for die in looked]
+    assert eye.read(Frame(painted(tray(SIX, 7), 145))).status is Status.OK
+
+
+def test_what_was_set_up_can_be_forgotten(
+    setup: TraySetup, eye: CalibratedEye, tmp_path: Path
+) -> None:
+    setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
+    setup.forget()
+    setup.forget()
+    assert eye.calibration is None
+    assert list(tmp_path.iterdir()) == []
+    assert setup.state().corners is None
+
+
+def test_the_state_tells_of_the_picture_and_of_what_changed(
+    setup: TraySetup, live: StandInLive, eye: CalibratedEye
+) -> None:
+    setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
+    assert setup.state().faults == ()
+    live.shows = np.asarray(cv2.GaussianBlur(shifted(tray(), 50.0), (0, 0), 4.0), np.uint8)
+    for _ in range(2):
+        eye.read(Frame(live.shows))
+    assert setup.state().faults == (PictureFault.BLURRED,)
+    assert setup.state().change is Change.MOVED
+
+
+def test_pictures_of_another_size_take_the_corners_along(
+    setup: TraySetup, live: StandInLive
+) -> None:
+    setup.keep_corners([(60.0, 50.0), (580.0, 50.0), (580.0, 440.0)])
+    live.shows = np.asarray(cv2.resize(tray(), (320, 240)), np.uint8)
+    assert setup.state().corners == ((30.0, 25.0), (290.0, 25.0), (290.0, 220.0))
+
+
+def test_what_a_step_cannot_do_it_says(setup: TraySetup, live: StandInLive, tmp_path: Path) -> None:
+    for corners in ([(0.0, 0.0), (9.0, 9.0)], [(0.0, 0.0), (9.0, 9.0), (900.0, 0.0)]):
+        with pytest.raises(CalibrationError, match="corners"):
+            setup.keep_corners(corners)
+    with pytest.raises(CalibrationError) as caught:
+        setup.look_at_dice()
+    assert (caught.value.reason, caught.value.count) == ("not_six", 0)
+    with pytest.raises(CalibrationError, match="look at them first"):
+        setup.keep_dice([DieColour.RED] * 6)
+    setup.hold_exposure()
+    assert not setup.state().is_held
+    live.shows = None
+    with pytest.raises(CalibrationError, match="no picture"):
+        setup.state()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_takes_nothing_leaves_the_eye_as_it_was(
+    live: StandInLive, eye: CalibratedEye, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("")
+    setup = TraySetup(live, eye, tmp_path / "file" / "tray.toml")
+    with pytest.raises(ConfigError, match="cannot write"):
+        setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
+    assert eye.calibration is None

@@ -1,0 +1,257 @@
+"""The wizard: its calls, and a host who takes every step in a browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from companion.engine import DieColour
+from companion.errors import CalibrationError, ConfigError
+from companion.phrases import LANGUAGES
+from tests.session.fakes import Stage
+from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
+from tests.web.test_browser import PHONE, PHONE_FLAT, PHONE_SMALL, TV, violations
+from tests.web.test_openapi import complaints
+from web import Equipment, create_app
+from web.openapi import SCHEMAS
+from web.ports import Point
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+OpenPage = Callable[..., "Page"]
+
+PLAYS = ["green", "yellow", "white", "red", "blue", "white"]
+
+
+@dataclass(slots=True)
+class Known:
+    plays: DieColour
+    is_odd: bool
+    centre_xy: Point = (0.0, 0.0)
+    corners_xy: Sequence[Point] = ()
+
+
+def looked() -> list[Known]:
+    return [
+        Known(
+            DieColour(name),
+            name == "blue",
+            (100.0 * n + 70, 240.0),
+            [(100.0 * n + 70 + x, 240.0 + y) for x, y in ((-20, -20), (20, -20), (20, 20))],
+        )
+        for n, name in enumerate(PLAYS)
+    ]
+
+
+@dataclass
+class StandInSetup:
+    """Remembers what it was told; `trouble` is raised by the next step."""
+
+    size_wh: tuple[int, int] = (640, 480)
+    faults: Sequence[str] = ()
+    change: str | None = None
+    corners: Sequence[Point] | None = None
+    controls: Mapping[str, float] = field(default_factory=lambda: {"exposure": 157.0})
+    is_held: bool = False
+    dice: Sequence[Known] = ()
+    proposed: Sequence[Point] | None = ((60.0, 50.0), (585.0, 50.0), (590.0, 445.0), (50.0, 440.0))
+    trouble: Exception | None = None
+
+    def _step(self) -> None:
+        trouble, self.trouble = self.trouble, None
+        if trouble is not None:
+            raise trouble
+
+    def state(self) -> StandInSetup:
+        return self
+
+    def propose(self) -> Sequence[Point] | None:
+        self._step()
+        return self.proposed
+
+    def keep_corners(self, corners: Sequence[Point]) -> None:
+        self._step()
+        self.corners = list(corners)
+
+    def hold_exposure(self) -> None:
+        self._step()
+        self.is_held = bool(self.controls)
+
+    def look_at_dice(self) -> Sequence[Known]:
+        self._step()
+        return looked()
+
+    def keep_dice(self, plays: Sequence[DieColour]) -> None:
+        self._step()
+        self.dice = [Known(colour, False) for colour in plays]
+
+    def forget(self) -> None:
+        self._step()
+        self.corners, self.dice, self.is_held = None, (), False
+
+
+@pytest.fixture
+def wizard() -> StandInSetup:
+    return StandInSetup()
+
+
+@pytest.fixture
+def app(stage: Stage, wizard: StandInSetup) -> Flask:
+    return create_app(
+        stage.session,
+        tray=StandInTray(pictures={1: picture()}),
+        equipment=lambda: Equipment("simulated", "mock"),
+        setup=wizard,
+        pin="4711",
+    )
+
+
+class TestCalls:
+    def test_each_step_answers_as_described(
+        self, client: FlaskClient, wizard: StandInSetup
+    ) -> None:
+        corners = [[1, 2], [600, 2.5], [600, 470], [3, 470]]
+        for path, sent, schema in (
+            ("propose", {}, "Proposed"),
+            ("corners", {"corners": corners}, "Setup"),
+            ("exposure", {}, "Setup"),
+            ("look", {}, "Looked"),
+            ("dice", {"plays": PLAYS}, "Setup"),
+        ):
+            answer = client.post(f"/api/setup/{path}", json=sent)
+            assert answer.status_code == 200, answer.text
+            assert complaints(answer.get_json(), SCHEMAS[schema]) == []
+        wizard.faults, wizard.change = ["dark", "blurred", "overexposed"], "moved"
+        told = client.get("/api/setup").get_json()
+        assert complaints(told, SCHEMAS["Setup"]) == []
+        assert told["corners"] == [[1.0, 2.0], [600.0, 2.5], [600.0, 470.0], [3.0, 470.0]]
+        assert [die["plays"] for die in told["dice"]] == PLAYS
+        assert told["held"] is True
+        assert client.post("/api/setup/forget", json={}).get_json()["corners"] is None
+
+    @pytest.mark.parametrize(
+        ("path", "sent"),
+        [
+            ("corners", {}),
+            ("corners", {"corners": [[1, 2], [3], [4, 5]]}),
+            ("corners", {"corners": [[1, 2], ["a", 3], [4, 5]]}),
+            ("corners", {"corners": [[1, 2], [True, 3], [4, 5]]}),
+            ("corners", {"corners": [[1e400, 2], [3, 4], [4, 5]]}),
+            ("corners", {"corners": [[1, 2]] * 30}),
+            ("dice", {"plays": "red"}),
+            ("dice", {"plays": ["purple"]}),
+            ("dice", {"plays": [["red"]]}),
+        ],
+    )
+    def test_nonsense_is_refused_by_name(
+        self, client: FlaskClient, path: str, sent: dict[str, object]
+    ) -> None:
+        answer = client.post(f"/api/setup/{path}", json=sent)
+        assert answer.status_code == 400
+        assert answer.get_json()["message"]
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    def test_what_a_step_cannot_do_is_a_sentence(
+        self, client: FlaskClient, wizard: StandInSetup, language: str
+    ) -> None:
+        reasons = ("not_six", "unclear", "other_dice", "no_picture", "outside")
+        for reason in reasons:
+            wizard.trouble = CalibrationError("for programs", reason=reason, count=1)
+            answer = client.post(f"/api/setup/look?language={language}", json={})
+            assert answer.status_code == 409
+            assert answer.get_json()["error"] == reason.upper()
+            assert "for programs" not in answer.get_json()["message"]
+        wizard.trouble = ConfigError("no room")
+        assert client.post("/api/setup/look", json={}).status_code == 503
+
+    def test_only_the_host_sets_up(self, app: Flask, client: FlaskClient) -> None:
+        client.get("/host")
+        assert client.post("/api/host", json={}).status_code == 200
+        guest = app.test_client()
+        assert guest.get("/setup").status_code == 200
+        for call in (guest.get("/api/setup"), guest.post("/api/setup/forget", json={})):
+            assert call.status_code == 403
+        assert client.get("/api/setup").status_code == 200
+
+    def test_without_a_camera_it_says_so(self, stage: Stage) -> None:
+        client = create_app(stage.session).test_client()
+        answer = client.get("/api/setup")
+        assert (answer.status_code, answer.get_json()["error"]) == (409, "NO_CAMERA")
+
+
+@pytest.mark.browser
+class TestInABrowser:
+    def test_a_host_takes_every_step(
+        self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
+    ) -> None:
+        page = open_page("/setup", size_wh=PHONE)
+        handle = page.get_by_role("button", name="Corner 1 of 4")
+        handle.wait_for()
+        page.locator("#picture[src]").wait_for()
+        box = handle.locator(".dot").bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.move(x + 20, y + 10)
+        page.mouse.up()
+        page.get_by_role("button", name="Corner 2 of 4").focus()
+        page.keyboard.press("ArrowLeft")
+        page.get_by_role("button", name="Keep the corners").click()
+        page.locator("#corners-said", has_text="Kept.").wait_for()
+        assert wizard.corners is not None
+        first, second = wizard.corners[0], wizard.corners[1]
+        scale = 640 / (PHONE[0] - 36)
+        assert first == pytest.approx((60 + 20 * scale, 50 + 10 * scale), abs=3)
+        assert second == pytest.approx((585 - 6.4, 50), abs=0.2)
+        page.get_by_role("button", name="Keep as it is").click()
+        page.locator("#exposure-said", has_text="Kept").wait_for()
+        wizard.trouble = CalibrationError("", reason="not_six", count=4)
+        page.get_by_role("button", name="Look at the dice").click()
+        page.locator("#dice-said", has_text="I see 4 dice").wait_for()
+        page.get_by_role("button", name="Look at the dice").click()
+        page.get_by_label("Die 4 plays").select_option("blue")
+        page.get_by_label("Die 5 plays").select_option("red")
+        page.get_by_role("button", name="Keep the dice").click()
+        page.locator("#dice-said", has_text="Kept.").wait_for()
+        kept = [die.plays.value for die in wizard.dice]
+        assert kept == ["green", "yellow", "white", "blue", "red", "white"]
+        page.get_by_role("button", name="Begin").click()
+        for number in range(10):
+            page.locator("#rolls-said", has_text=f"Roll {number + 1} of 10").wait_for()
+            is_read = number != 3
+            stage.session.see(
+                dice_in_tray(a_roll(3, 4), frame=number + 2, leaning="" if is_read else "red")
+            )
+            name = "Not read" if not is_read else "Read wrong" if number == 5 else "Read right"
+            page.get_by_role("button", name=name).click()
+        page.locator("#rolls-said", has_text="8 read right, 1 not read, 1 wrong").wait_for()
+
+    @pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE_FLAT, TV])
+    def test_it_is_clean_for_axe(
+        self, open_page: OpenPage, wizard: StandInSetup, size_wh: tuple[int, int]
+    ) -> None:
+        wizard.faults, wizard.change = ["dark"], "moved"
+        page = open_page("/setup", size_wh=size_wh)
+        page.get_by_role("button", name="Corner 1 of 4").wait_for()
+        page.get_by_role("button", name="Look at the dice").click()
+        page.get_by_label("Die 6 plays").wait_for()
+        page.get_by_role("button", name="Begin").click()
+        page.locator("#verdicts").wait_for()
+        assert violations(page) == []
+        page.emulate_media(color_scheme="dark")
+        assert violations(page) == []
+        assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
+
+    def test_a_guest_is_told_who_sets_up(self, open_page: OpenPage, client: FlaskClient) -> None:
+        client.get("/host")
+        assert client.post("/api/host", json={}).status_code == 200
+        page = open_page("/setup", size_wh=PHONE)
+        page.locator("#closed:not(:empty)").wait_for()
+        assert not page.locator("#steps").is_visible()
