@@ -151,6 +151,7 @@ def _open_tray(
         notes.append("camera: none; dice are entered by hand")
         return None, None
     from vision.calibrated import CalibratedEye
+    from vision.calibration import place_of
     from vision.camera import Camera, open_camera
     from vision.live import LiveTray
     from vision.pipeline import Eye
@@ -158,8 +159,7 @@ def _open_tray(
     from vision.simulated import SimulatedTray
 
     size_wh = (config.camera.width, config.camera.height)
-    path = _calibration_path(config)
-    eye = CalibratedEye(Eye(), _calibration(config, path, notes))
+    eye = CalibratedEye(Eye(), _calibration(config, notes))
 
     def open_named(name: str) -> Camera:
         measured = eye.calibration
@@ -195,7 +195,8 @@ def _open_tray(
     session.is_reading = lambda: live.is_reading
     session.see(tray_view(live.report))
     live.start()
-    return live, TraySetup(live, eye, path)
+    kept_in = place_of(config.camera.calibration, config.data_dir)
+    return live, TraySetup(live, eye, kept_in)
 
 
 def _keep_pictures(config: Config, session: Session, live: LiveTray | None) -> Pictures | None:
@@ -212,20 +213,13 @@ def _keep_pictures(config: Config, session: Session, live: LiveTray | None) -> P
     return pictures
 
 
-def _calibration_path(config: Config) -> Path:
-    """Where what is measured of the tray is kept."""
-    from vision.calibration import FILE_NAME
-
-    named = config.camera.calibration
-    return config.data_dir / FILE_NAME if named in ("auto", "none") else Path(named).expanduser()
-
-
-def _calibration(config: Config, path: Path, notes: list[str]) -> Calibration | None:
+def _calibration(config: Config, notes: list[str]) -> Calibration | None:
     """What was measured of the tray; a damaged file that nobody named is left out, and said."""
-    from vision.calibration import load_calibration
+    from vision.calibration import find_calibration, load_calibration
 
     named = config.camera.calibration
-    if named == "none" or (named == "auto" and not path.is_file()):
+    path = find_calibration(named, config.data_dir)
+    if path is None:
         return None
     try:
         measured = load_calibration(path)

@@ -8,11 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import cv2
 import pytest
 from click.testing import CliRunner
 
 from companion.cli import dice_companion
 from tests.conftest import ROOT
+from tests.vision.trays import shifted, tray
+from vision.calibration import Calibration, save_calibration
+from vision.reference import take_reference
 
 
 def doctor(*args: str) -> tuple[int, str]:
@@ -43,6 +47,22 @@ def test_what_makes_play_impossible_is_said_with_its_cure(
     (line,) = [line for line in out.splitlines() if line.startswith("bad ")]
     assert "did you mean 'port'" in line
     assert " -> put this line right" in line
+
+
+def test_a_camera_that_was_moved_since_it_was_calibrated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+    cv2.imwrite(str(tmp_path / "now.png"), shifted(tray(), 60.0))
+    before = Calibration((640, 480), reference=take_reference(tray()))
+    save_calibration(tmp_path / "tray.toml", before)
+    camera = ["--camera", str(tmp_path / "now.png"), "--data-dir", str(tmp_path)]
+    _, out = doctor(*camera)
+    assert "camera or tray were moved -> dice-companion calibrate --only corners" in out
+    (tmp_path / "tray.toml").write_text("size_wh = 3")
+    _, out = doctor(*camera)
+    (line,) = [line for line in out.splitlines() if line.startswith("note  camera")]
+    assert "size_wh: expected 2 numbers" in line
 
 
 def test_a_package_that_cannot_be_loaded_is_one_line_that_names_the_doctor(tmp_path: Path) -> None:

@@ -61,6 +61,17 @@ class Calibration:
     reference: Reference | None = None
 
 
+def find_calibration(named: str, data_dir: Path) -> Path | None:
+    """The file that `camera.calibration` means, or None where it means none or there is none."""
+    path = place_of(named, data_dir)
+    return None if named == "none" or (named == "auto" and not path.is_file()) else path
+
+
+def place_of(named: str, data_dir: Path) -> Path:
+    """Where what is measured is kept: the file that was named, else the data directory's."""
+    return data_dir / FILE_NAME if named in ("auto", "none") else Path(named).expanduser()
+
+
 def load_calibration(path: str | Path) -> Calibration:
     """Read a calibration file.
 

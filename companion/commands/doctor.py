@@ -12,7 +12,6 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -36,15 +35,20 @@ from companion.doctor.software import (
 )
 from companion.errors import ConfigError
 
-if TYPE_CHECKING:
-    from vision.light import PictureFault
-
 PICTURE_CURES = {
     "dark": ("too dark to read dice", "more light on the tray, or a longer exposure"),
     "overexposed": ("large parts are blown out", "less light, or turn the lamp off the tray"),
     "blurred": ("blurred", "turn the lens's ring until the pips are sharp; wipe the lens"),
+    "moved": (
+        "not where it was calibrated: camera or tray were moved",
+        "dice-companion calibrate --only corners, or put it back",
+    ),
+    "relit": (
+        "in another light than it was calibrated in",
+        "dice-companion calibrate, or the lamp as it was",
+    ),
 }
-"""Each fault of a picture, and what to do about it."""
+"""What may be wrong with a picture, and what to do about it."""
 
 _WARM_UP_S = 2.0
 """So long a camera may take to find its exposure."""
@@ -174,9 +178,19 @@ def _open_pins(config: Config) -> None:
 
 
 def _look(config: Config) -> tuple[str, str, list[tuple[str, str]]]:
-    """Open the camera, let it find its exposure, and measure the picture."""
+    """Open the camera, let it find its exposure, and measure the picture.
+
+    Raises:
+        CameraUnavailable: It cannot be opened.
+        ConfigError: The tray's calibration cannot be read.
+    """
+    from vision.calibrated import what_changed
+    from vision.calibration import find_calibration, load_calibration
     from vision.camera import open_camera
     from vision.light import measure_light
+
+    path = find_calibration(config.camera.calibration, config.data_dir)
+    measured = load_calibration(path) if path is not None else None
 
     asked = config.camera
     camera = open_camera(
@@ -185,7 +199,7 @@ def _look(config: Config) -> tuple[str, str, list[tuple[str, str]]]:
     try:
         if camera.kind == "simulated":
             return camera.kind, camera.description, []
-        faults: tuple[PictureFault, ...] = ()
+        faults: list[str] = []
         began_s: float | None = None
         for _ in range(200):
             frame = camera.read()
@@ -194,7 +208,9 @@ def _look(config: Config) -> tuple[str, str, list[tuple[str, str]]]:
             began_s = frame.captured_at_s if began_s is None else began_s
             is_live = camera.kind in ("v4l2", "pi")
             if not is_live or frame.captured_at_s - began_s >= _WARM_UP_S:
-                faults = measure_light(frame.pixels).faults
+                faults = [fault.value for fault in measure_light(frame.pixels).faults]
+                change = what_changed(measured, frame) if measured is not None else None
+                faults += [change.value] if change is not None else []
                 break
         return camera.kind, camera.description, [PICTURE_CURES[fault] for fault in faults]
     finally:
