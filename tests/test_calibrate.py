@@ -20,6 +20,7 @@ from tests.vision.trays import SIX, painted, tray
 from vision.calibrated import Change
 from vision.calibration import load_calibration
 from vision.settle import TrayStatus
+from vision.simulated import SimulatedTray
 from vision.watch import TrayReport
 
 
@@ -104,6 +105,18 @@ def test_what_cannot_be_done_is_one_clear_line(
         assert says in result.stderr
     else:
         assert says in str(result.exception)
+
+
+def test_the_simulated_tray_is_not_measured_in_a_cameras_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fallback = SimulatedTray(seed=1)
+    monkeypatch.setattr("vision.camera.open_camera", lambda *_, **__: fallback)
+    result = CliRunner().invoke(
+        dice_companion, ["calibrate", "--data-dir", str(tmp_path), "--camera", "auto", "--yes"]
+    )
+    assert "there is none that works" in str(result.exception)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_play_uses_it_and_goes_on_without_a_damaged_one(household: Path, tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import click
 from companion.commands.doctor import PICTURE_CURES
 from companion.config import load
 from companion.engine.dice import ALL_DICE, DieColour, Roll
-from companion.errors import CalibrationError, ConfigError
+from companion.errors import CalibrationError, CameraUnavailable, ConfigError
 
 if TYPE_CHECKING:
     from vision.calibration import Calibration
@@ -140,6 +140,8 @@ def calibrate(
     )
     try:
         click.echo(f"camera: {opened.description}", err=True)
+        if opened.kind == "simulated" and asked.source != "simulated":
+            raise CameraUnavailable("calibrate: expected a camera, there is none that works")
         path = out or config.data_dir / FILE_NAME
         frame = _still_frame(opened)
         bench = Bench(opened, Eye(), _begin(path, frame, anew=not only), path, yes)
