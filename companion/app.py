@@ -18,6 +18,8 @@ from companion.address import reachable_host, url
 from companion.announcer import Doubt
 from companion.config import Config
 from companion.errors import ConfigError
+from companion.following import Follower
+from companion.lamp_state import lamp_state
 from companion.phrases import load_phrases
 from companion.pictures import Pictures
 from companion.ports import RollKept, SeenDie, TrayView
@@ -96,6 +98,8 @@ def build(config: Config) -> App:
         )
         live, setup = _open_tray(config, session, stack, notes)
         panel = _open_panel(config, session, stack, notes)
+        _open_lamp(config, session, live, panel, stack, notes)
+        _open_buzzer(config, session, panel, stack, notes)
         _open_voice(config, session, stack)
         address: list[tuple[str, int]] = []
         pictures = _keep_pictures(config, session, live)
@@ -275,6 +279,8 @@ def _open_panel(config: Config, session: Session, stack: ExitStack, notes: list[
     from hardware.gesture import Gesture, GestureConfig
     from hardware.panel import open_panel
 
+    _each_pin_once(config)
+
     def on_gesture(gesture: Gesture) -> None:
         if gesture is Gesture.PRESS:
             session.press()
@@ -296,13 +302,81 @@ def _open_panel(config: Config, session: Session, stack: ExitStack, notes: list[
     notes.append(f"button: {panel.note or panel.state}")
     repeat_pin = config.panel.repeat_pin
     if repeat_pin is not None and panel.has_pin:
-        if repeat_pin == config.panel.pin:
-            raise ConfigError(f"panel.repeat_pin: expected another pin than panel.pin {repeat_pin}")
-        kind = "mock" if panel.state == "mock" else "lgpio"
-        again = open_panel(kind, repeat_pin, lambda _: session.say_again(), config=timing)
+        again = open_panel(
+            _pins_of(panel), repeat_pin, lambda _: session.say_again(), config=timing
+        )
         stack.callback(again.close)
         notes.append(f"second button (say it again): GPIO{repeat_pin}")
     return panel
+
+
+def _each_pin_once(config: Config) -> None:
+    """Two parts on one pin would be an error of the pin library at best."""
+    named = {
+        "panel.pin": config.panel.pin,
+        "panel.repeat_pin": config.panel.repeat_pin,
+        "lamp.led_pin": config.lamp.led_pin,
+        "lamp.red_pin": config.lamp.red_pin,
+        "lamp.green_pin": config.lamp.green_pin,
+        "lamp.blue_pin": config.lamp.blue_pin,
+        "buzzer.pin": config.buzzer.pin,
+    }
+    taken: dict[int, str] = {}
+    for name, pin in named.items():
+        if pin is not None and taken.setdefault(pin, name) != name:
+            raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
+
+
+def _pins_of(panel: Panel) -> str:
+    """The factory that the button found, for the other parts on pins."""
+    return "lgpio" if panel.state in ("ok", "lost") else "mock"
+
+
+def _open_lamp(
+    config: Config,
+    session: Session,
+    live: LiveTray | None,
+    panel: Panel,
+    stack: ExitStack,
+    notes: list[str],
+) -> None:
+    from hardware.lamp import LampPins, open_lamp
+
+    set_up = config.lamp
+    wiring = LampPins(
+        set_up.led_pin,
+        set_up.red_pin,
+        set_up.green_pin,
+        set_up.blue_pin,
+        set_up.dimmed,
+        set_up.common_anode,
+        set_up.brightness,
+    )
+    if not wiring.is_wired or not panel.has_pin:
+        return
+    lamp = open_lamp(_pins_of(panel), wiring)
+    stack.callback(lamp.close)
+    lamp.start()
+    follower = Follower(session, lambda view: lamp.show(lamp_state(view)), name="lamp-state")
+    stack.callback(follower.close)
+    if live is not None and panel.state != "mock":
+        live.heed(lamp.light_at)
+    pins = wiring.rgb or (wiring.led,)
+    notes.append(f"lamp: GPIO{', '.join(str(pin) for pin in pins)}")
+
+
+def _open_buzzer(
+    config: Config, session: Session, panel: Panel, stack: ExitStack, notes: list[str]
+) -> None:
+    pin = config.buzzer.pin
+    if pin is None or not panel.has_pin:
+        return
+    from hardware.buzzer import open_buzzer
+
+    buzzer = open_buzzer(_pins_of(panel), pin)
+    stack.callback(buzzer.close)
+    session.listeners.append(lambda said: buzzer.play(said.kind))
+    notes.append(f"buzzer: GPIO{pin}")
 
 
 def _open_voice(config: Config, session: Session, stack: ExitStack) -> None:

@@ -67,6 +67,32 @@ class PanelConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class LampConfig:
+    """The lamp: one LED, or an RGB LED, on BCM pins; without pins there is none.
+
+    Attributes:
+        dimmed: By pulse width; false for a relay or a plain LED that is on or off.
+        common_anode: The LED lights when its pin is low.
+        brightness: 0.05 to 1.
+    """
+
+    led_pin: int | None = None
+    red_pin: int | None = None
+    green_pin: int | None = None
+    blue_pin: int | None = None
+    dimmed: bool = True
+    common_anode: bool = False
+    brightness: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class BuzzerConfig:
+    """The buzzer: a passive piezo on a BCM pin; without a pin there is none."""
+
+    pin: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WebConfig:
     """The page: the address and port it is served on."""
 
@@ -113,6 +139,8 @@ class Config:
 
     camera: CameraConfig = field(default_factory=CameraConfig)
     panel: PanelConfig = field(default_factory=PanelConfig)
+    lamp: LampConfig = field(default_factory=LampConfig)
+    buzzer: BuzzerConfig = field(default_factory=BuzzerConfig)
     web: WebConfig = field(default_factory=WebConfig)
     sound: SoundConfig = field(default_factory=SoundConfig)
     table: TableConfig = field(default_factory=TableConfig)
@@ -130,6 +158,12 @@ _RANGES: dict[str, tuple[float, float]] = {
     "panel.repeat_pin": (0, 27),
     "panel.debounce_s": (0.0, 0.2),
     "panel.hold_s": (0.3, 10.0),
+    "lamp.led_pin": (0, 27),
+    "lamp.red_pin": (0, 27),
+    "lamp.green_pin": (0, 27),
+    "lamp.blue_pin": (0, 27),
+    "lamp.brightness": (0.05, 1.0),
+    "buzzer.pin": (0, 27),
     "web.port": (0, 65535),
     "pictures.keep": (0, 1000),
     "sound.volume": VOLUMES,

@@ -33,6 +33,10 @@ JPEG_WIDTH_PX = 1280
 _CAMERAS = ("v4l2", "pi", "simulated")
 """Kinds of camera that can be covered, freeze or be too slow; recordings show what they show."""
 
+LONGEST_BLINK_S = 1.5
+"""A lamp that changes for longer than this is not waited for: the eye must not depend on it."""
+
+LightAt = Callable[[float], str | None]
 OnReport = Callable[[TrayReport], None]
 
 
@@ -82,6 +86,9 @@ class LiveTray:
         self._can_throw = camera.can_throw
         self._mishaps, self._troubles = tuple(camera.mishaps), tuple(camera.troubles)
         self._mutex = threading.RLock()
+        self._light_at: LightAt | None = None
+        self._light: str | None = None
+        self._steady_s = 0.0
         self._requests: SimpleQueue[Callable[[Camera], None]] = SimpleQueue()
         self._told: TrayReport | None = None
         self._number = 0
@@ -109,6 +116,15 @@ class LiveTray:
     def can_throw(self) -> bool:
         """Whether `throw` works."""
         return self._can_throw
+
+    def heed(self, light_at: LightAt) -> None:
+        """Tell the table's lamp from motion.
+
+        Args:
+            light_at: Which light of the lamp fell into a frame captured at a time; None while it
+                was changing.
+        """
+        self._light_at = light_at
 
     def start(self) -> None:
         """Begin to watch."""
@@ -215,6 +231,8 @@ class LiveTray:
         return 0.0
 
     def _take(self, frame: Frame, note: str | None) -> None:
+        if self._light_at is not None and not self._is_lit_steadily(frame, self._light_at):
+            return
         look = self._watch.glimpse(frame)
         if look.is_due:
             with self._mutex:
@@ -226,6 +244,19 @@ class LiveTray:
             self._tell()
         if look.reading is not None:
             self._trouble = None
+
+    def _is_lit_steadily(self, frame: Frame, light_at: LightAt) -> bool:
+        """Whether the lamp stood still for a frame; one under another light has no motion."""
+        light = light_at(frame.captured_at_s)
+        if light is None and frame.captured_at_s - self._steady_s < LONGEST_BLINK_S:
+            with self._mutex:
+                self._watch.pass_over(frame)
+            return False
+        self._steady_s = frame.captured_at_s
+        if light is not None and light != self._light:
+            self._light = light
+            self._watch.relit()
+        return True
 
     def _run(self) -> None:
         while not self._stop.is_set():

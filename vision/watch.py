@@ -121,6 +121,7 @@ class TrayWatch:
         self._shown_frame: Frame | None = None
         self._seen_frame: Frame | None = None
         self._is_reading = False
+        self._is_relit = False
         self.camera = "ok"
         self.note: str | None = None
 
@@ -159,6 +160,8 @@ class TrayWatch:
         if self._asked != in_play:
             state = look_again(state)
         is_due = needs_reading(state, frame.captured_at_s, moved=moved, rules=self._rules)
+        is_due = is_due or (self._is_relit and not moved)
+        self._is_relit = False
         return Look(frame, moved, in_play, is_due, health=health)
 
     def read(self, look: Look) -> Look:
@@ -184,7 +187,8 @@ class TrayWatch:
         # A folder shows the very same array again and again, and it may be huge.
         now = before if same and before is not None else glance(frame.pixels)
         # The first frame may have caught dice in flight: it counts as motion.
-        moved = before is None or (now is not before and motion(before, now) > 0.0)
+        is_still = now is before or (before is not None and self._is_relit)
+        moved = before is None or not (is_still or motion(before, now) == 0.0)
         self._before, self._pixels = now, frame.pixels
         if moved:
             self._throw_due_s = None
@@ -275,6 +279,18 @@ class TrayWatch:
     def reoffer(self) -> None:
         """Offer what lies in the tray although it was confirmed before."""
         self._state = forget_used(self._state)
+
+    def pass_over(self, frame: Frame) -> None:
+        """Take a frame that is to be shown and not judged."""
+        self._frames.keep_newest(frame)
+        self._last_s = None
+
+    def relit(self) -> None:
+        """Hear that another lamp shines on the next frame: what differs in it has not moved.
+
+        It is read again all the same. To be called where `glimpse` is called, not guarded.
+        """
+        self._is_relit = True
 
     def restart(self) -> None:
         """Count the next frame as motion, because it shows something else or frames were missed.

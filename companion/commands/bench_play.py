@@ -28,6 +28,10 @@ REST_S = 0.07
 """Between two presses: two presses of one finger are further apart."""
 
 
+WAITING_FPS = 10
+WAITING_S = 5.0
+
+
 class _Client(threading.Thread):
     """One page's stream: notes when each announcement arrived."""
 
@@ -74,7 +78,7 @@ def bench_play(presses: int, clients: int, *, as_json: bool = False) -> None:
         config = Config(data_dir=Path(directory))
         config = replace(
             config,
-            camera=replace(config.camera, source="simulated", seed=1),
+            camera=replace(config.camera, source="simulated", seed=1, fps=WAITING_FPS),
             panel=replace(config.panel, factory="mock"),
             web=replace(config.web, host="127.0.0.1", port=0),
             sound=replace(config.sound, enabled=False),
@@ -93,6 +97,10 @@ def bench_play(presses: int, clients: int, *, as_json: bool = False) -> None:
         f"press to announcement on {clients} pages: median {took['median']} ms,"
         f" 99th percentile {took['p99']} ms ({presses} presses; the debounce of"
         f" {report['debounce_ms']:.0f} ms is part of it)"
+    )
+    click.echo(
+        f"processor while waiting for a throw at {WAITING_FPS} frames a second:"
+        f" {report['waiting_cpu_percent']} % of one core"
     )
     trip = report["round_trip_ms"]
     click.echo(f"bare round trip: median {trip['median']} ms, 99th percentile {trip['p99']} ms")
@@ -120,11 +128,13 @@ def _measure(app: App, presses: int, clients: int) -> dict[str, Any]:
         took_ms.append((heard_s - pressed_s) * 1000)
         time.sleep(REST_S)
     trips_ms = [_round_trip_ms(url) for _ in range(presses)]
+    waiting_cpu_percent = _waiting_cpu_percent()
     return {
         "press_to_announcement_ms": _quantiles(took_ms),
         "presses": presses,
         "clients": clients,
         "round_trip_ms": _quantiles(trips_ms),
+        "waiting_cpu_percent": waiting_cpu_percent,
     }
 
 
@@ -134,6 +144,15 @@ def _wait_for_roll(app: App) -> None:
         if time.monotonic() > until:
             raise CompanionError("bench play: the simulated dice were not read in time")
         app.session.wait(app.session.view().version, 0.2)
+
+
+def _waiting_cpu_percent() -> float:
+    """What the whole program takes of one core while nothing happens: the pages are open, the
+    dice lie there, and the eye watches for the next throw."""
+    began_s, used_s = time.perf_counter(), time.process_time()
+    time.sleep(WAITING_S)
+    used_s = time.process_time() - used_s
+    return round(100.0 * used_s / (time.perf_counter() - began_s), 1)
 
 
 def _round_trip_ms(url: str) -> float:

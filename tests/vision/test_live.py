@@ -329,3 +329,65 @@ def test_the_real_eye_offers_exactly_the_recorded_roll(shared: Path) -> None:
         if report is not None and report.roll is not None:
             offered.append((number, report.roll))
     assert offered == [(15, Roll.of((4, 5), dict(zip(COLOURED, (3, 2, 4, 4), strict=True))))]
+
+
+class BlinkingLamp:
+    """A lamp whose light falls into the picture: each light in turn, and changing in between."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.lights: dict[str, Pixels] = {"blue": REST.copy(), "green": REST.copy()}
+        self.lights["blue"][:60, :90] = (250, 60, 60)
+        self.lights["green"][:60, :90] = (60, 250, 60)
+        self.changing = REST.copy()
+        self.changing[:60, :90] = (150, 150, 60)
+        self.now: str | None = "blue"
+        table.live.heed(lambda at_s: self.now)
+
+    def pass_frames(self, count: int) -> None:
+        shown = self.changing if self.now is None else self.lights[self.now]
+        self.table.camera._script = [shown] * count
+        self.table.turns(count)
+
+
+def test_the_tables_own_lamp_is_no_motion() -> None:
+    table = Table([])
+    lamp = BlinkingLamp(table)
+    lamp.pass_frames(5)
+    assert table.said == ["waiting", "ok"]
+    for light in ("green", "blue", "blue"):
+        lamp.now = None
+        lamp.pass_frames(3)
+        asked = len(table.eye.asked)
+        lamp.now = light
+        lamp.pass_frames(4)
+        assert table.said == ["waiting", "ok"] or set(table.said[2:]) == {"ok"}
+        assert len(table.eye.asked) > asked or light == "blue"
+    without = Table([])
+    blinking = BlinkingLamp(without)
+    without.live.heed(lambda at_s: "the same")
+    blinking.pass_frames(5)
+    blinking.now = "green"
+    blinking.pass_frames(2)
+    assert "moving" in without.said, "else this test could not fail"
+
+
+def test_dice_moved_behind_a_blinking_lamp_are_seen_all_the_same() -> None:
+    table = Table([])
+    lamp = BlinkingLamp(table)
+    lamp.pass_frames(5)
+    lamp.now = None
+    lamp.pass_frames(2)
+    lamp.now = "blue"
+    lamp.lights["blue"] = lamp.lights["blue"].copy()
+    lamp.lights["blue"][100:130, 200:230] = 250
+    lamp.pass_frames(1)
+    assert table.said[-1] == "moving"
+
+
+def test_a_lamp_that_never_stands_still_is_not_waited_for() -> None:
+    table = Table([])
+    lamp = BlinkingLamp(table)
+    lamp.now = None
+    lamp.pass_frames(25)
+    assert table.reports[-1].is_confirmable

@@ -1,0 +1,278 @@
+"""The lamp: an RGB LED, a dimmed or a plain one, that says by colour and blinking how things are.
+
+Patterns are data. No two blink alike, so that nobody has to tell colours apart. While the eye
+makes up its mind the light stands still, and `Lamp.light_at` says of any moment which steady
+light there was, so that the eye can leave out what it saw in between.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Protocol
+
+from gpiozero import LED, PWMLED, RGBLED
+
+from companion.errors import PinsUnavailable
+from hardware.pins import make_factory, one_line
+
+LOGGER = logging.getLogger(__name__)
+
+Colour = tuple[float, float, float]
+"""Red, green and blue, 0.0 to 1.0."""
+
+SEEN_AFTER_S = 0.15
+"""A frame this long after a change was exposed after it: cameras deliver up to two frames late."""
+
+REOPEN_S = 2.0
+"""Between two tries to get the pins of a dead chip back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pattern:
+    """A colour and how it blinks.
+
+    Attributes:
+        steps: Levels 0.0 to 1.0 with how many seconds each lasts, over and over; the first is the
+            steady light. A single one does not blink.
+    """
+
+    colour: Colour
+    steps: tuple[tuple[float, float], ...] = ((1.0, 1.0),)
+
+
+PATTERNS: Mapping[str, Pattern] = MappingProxyType(
+    {
+        "idle": Pattern((0.0, 0.0, 0.0), ((0.0, 1.0),)),
+        "ready": Pattern((0.6, 0.8, 1.0), ((0.3, 2.8), (1.0, 0.2))),
+        "reading": Pattern((1.0, 0.6, 0.0)),
+        "readable": Pattern((0.0, 1.0, 0.1), ((1.0, 1.6), (0.0, 0.1), (1.0, 0.2), (0.0, 0.1))),
+        "unreadable": Pattern(
+            (1.0, 0.1, 0.0),
+            ((1.0, 0.9), (0.0, 0.1), (1.0, 0.1), (0.0, 0.1), (1.0, 0.1), (0.0, 0.1)),
+        ),
+        "marks": Pattern((0.0, 0.2, 1.0), ((1.0, 1.2), (0.0, 0.6))),
+        "over": Pattern((1.0, 1.0, 1.0), ((1.0, 0.4), (0.3, 0.4))),
+        "fault": Pattern((1.0, 0.0, 0.8), ((0.0, 1.5), (1.0, 0.15), (0.0, 0.15), (1.0, 0.15))),
+    }
+)
+"""How things are, by the names of `companion.lamp_state`."""
+
+
+class Light(Protocol):
+    """What shines."""
+
+    def shine(self, colour: Colour, level: float) -> None:
+        """Shine in a colour at a level."""
+
+    def close(self) -> None:
+        """Go dark and let the pins go."""
+
+
+@dataclass(frozen=True, slots=True)
+class LampPins:
+    """How the lamp is wired: either one pin, or three. BCM numbers.
+
+    Attributes:
+        is_dimmed: Levels in between by pulse width; else on and off.
+        is_active_low: The LED lights when its pin is low (a common anode).
+        brightness: Of the brightest, 0.0 to 1.0.
+    """
+
+    led: int | None = None
+    red: int | None = None
+    green: int | None = None
+    blue: int | None = None
+    is_dimmed: bool = True
+    is_active_low: bool = False
+    brightness: float = 1.0
+
+    @property
+    def rgb(self) -> tuple[int, int, int] | None:
+        """The three pins of an RGB LED, or None.
+
+        Raises:
+            PinsUnavailable: Some of them are missing, or there is a single LED besides.
+        """
+        pins = [pin for pin in (self.red, self.green, self.blue) if pin is not None]
+        if not pins:
+            return None
+        if len(pins) < 3 or self.led is not None:
+            raise PinsUnavailable(
+                "lamp: expected led_pin alone, or red_pin, green_pin and blue_pin together"
+            )
+        return pins[0], pins[1], pins[2]
+
+    @property
+    def is_wired(self) -> bool:
+        """Whether there is a lamp at all."""
+        return self.led is not None or self.rgb is not None
+
+
+class GpioLight:
+    """An LED, or three in one, through gpiozero."""
+
+    def __init__(self, wiring: LampPins, make: Callable[[], Any], *, owns_factory: bool) -> None:
+        """Open the pins; whatever the pin library raises comes through."""
+        self._wiring = wiring
+        self._factory = make()
+        self._owns_factory = owns_factory
+        self._device: Any = None
+        rgb, is_high = wiring.rgb, not wiring.is_active_low
+        try:
+            if rgb is not None:
+                self._device = RGBLED(
+                    *rgb, active_high=is_high, pwm=wiring.is_dimmed, pin_factory=self._factory
+                )
+            else:
+                kind = PWMLED if wiring.is_dimmed else LED
+                self._device = kind(wiring.led, active_high=is_high, pin_factory=self._factory)
+        except BaseException:
+            self.close()
+            raise
+
+    def shine(self, colour: Colour, level: float) -> None:
+        """Set the pins; a plain LED is on from half the light on."""
+        level *= self._wiring.brightness if self._wiring.is_dimmed else 1.0
+        parts = [level * part for part in colour]
+        if not self._wiring.is_dimmed:
+            parts = [float(part >= 0.5) for part in parts]
+        self._device.value = tuple(parts) if self._wiring.rgb is not None else max(parts)
+
+    def close(self) -> None:
+        """Go dark and let the pins go, also where the chip is gone."""
+        for each in (self._device, self._factory if self._owns_factory else None):
+            if each is not None:
+                try:
+                    each.close()
+                except Exception as error:
+                    LOGGER.info("lamp: letting the pins go: %s", one_line(error))
+
+
+@dataclass(frozen=True, slots=True)
+class _Lit:
+    """A light and since when; `name` is None between two steady ones."""
+
+    name: str | None
+    since_s: float
+
+
+class Lamp:
+    """Shows one pattern until told another; a dead chip is tried again without end."""
+
+    def __init__(
+        self, open_light: Callable[[], Light], *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """Open the light; nothing blinks before `start`."""
+        self._open_light = open_light
+        self._clock = clock
+        self._light: Light | None = open_light()
+        self._wanted = "idle"
+        self._shown: str | None = None
+        self._step = 0
+        self._due_s = 0.0
+        self._before = _Lit(None, clock())
+        self._now = _Lit(None, clock())
+        self._has_complained = False
+        self._changed = threading.Condition()
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name="lamp", daemon=True)
+
+    def start(self) -> None:
+        """Begin to shine."""
+        self._thread.start()
+
+    def show(self, name: str) -> None:
+        """Show a pattern from now on; the same one goes on undisturbed."""
+        with self._changed:
+            if name != self._wanted:
+                self._wanted = name
+                self._changed.notify_all()
+
+    def light_at(self, at_s: float) -> str | None:
+        """Which steady light fell into a frame captured at a time; None while it was changing."""
+        before, now = self._before, self._now
+        if at_s > now.since_s + SEEN_AFTER_S:
+            return now.name
+        return before.name if before.since_s + SEEN_AFTER_S < at_s <= now.since_s else None
+
+    def turn(self) -> float:
+        """Do what is due; gives how many seconds there is nothing more to do."""
+        now_s, name = self._clock(), self._wanted
+        pattern = PATTERNS[name]
+        if name != self._shown:
+            self._shown, self._step, self._due_s = name, 0, now_s
+        elif now_s >= self._due_s and len(pattern.steps) > 1:
+            self._step = (self._step + 1) % len(pattern.steps)
+        else:
+            return max(0.0, self._due_s - now_s) if len(pattern.steps) > 1 else REOPEN_S
+        level, lasts_s = pattern.steps[self._step]
+        self._before, self._now = self._now, _Lit(name if self._step == 0 else None, now_s)
+        self._due_s = now_s + lasts_s
+        if not self._shine(pattern.colour, level):
+            self._shown = None  # all of it again once the pins are back
+            return REOPEN_S
+        return lasts_s
+
+    def close(self) -> None:
+        """Go dark; may be called twice."""
+        with self._changed:
+            self._is_closed = True
+            self._changed.notify_all()
+        if self._thread.is_alive():
+            self._thread.join(2.0)
+        light, self._light = self._light, None
+        if light is not None:
+            light.close()
+
+    def _shine(self, colour: Colour, level: float) -> bool:
+        try:
+            if self._light is None:
+                self._light = self._open_light()
+            self._light.shine(colour, level)
+        except Exception as error:  # each pin library raises a class of its own
+            if not self._has_complained:
+                LOGGER.warning("lamp: it cannot be lit: %s", one_line(error))
+            self._has_complained = True
+            light, self._light = self._light, None
+            if light is not None:
+                light.close()
+            return False
+        if self._has_complained:
+            LOGGER.warning("lamp: it works again")
+        self._has_complained = False
+        return True
+
+    def _run(self) -> None:
+        while not self._is_closed:
+            shown = self._wanted
+            wait_s = self.turn()
+            with self._changed:
+                if self._wanted == shown and not self._is_closed:
+                    self._changed.wait(wait_s)
+
+
+def open_lamp(factory: str, wiring: LampPins, *, pin_factory: Any = None) -> Lamp:
+    """Open the lamp on the pins of a factory, lgpio or mock.
+
+    Args:
+        pin_factory: A gpiozero factory to use instead of one made here; the caller closes it.
+    Raises:
+        PinsUnavailable: The pins cannot be opened, or make no lamp.
+    """
+    own = pin_factory is None
+
+    def open_light() -> Light:
+        make = (lambda: make_factory(factory)) if own else (lambda: pin_factory)
+        return GpioLight(wiring, make, owns_factory=own)
+
+    try:
+        return Lamp(open_light)
+    except PinsUnavailable:
+        raise
+    except Exception as error:
+        raise PinsUnavailable(f"lamp: cannot open its pins: {one_line(error)}") from error

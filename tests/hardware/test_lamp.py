@@ -1,0 +1,255 @@
+"""The lamp and the buzzer on mock pins: patterns turned by hand, dead chips, steady light."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import threading
+from collections.abc import Iterator
+
+import pytest
+from gpiozero.pins.mock import MockFactory, MockPWMPin
+
+from companion.errors import PinsUnavailable
+from companion.lamp_state import LAMP_STATES
+from hardware.buzzer import TUNES, Buzzer, open_buzzer
+from hardware.lamp import PATTERNS, SEEN_AFTER_S, Colour, GpioLight, Lamp, LampPins, open_lamp
+
+RGB = LampPins(red=5, green=6, blue=13)
+PATIENCE_S = 10.0
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 100.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+@pytest.fixture
+def pins() -> Iterator[MockFactory]:
+    factory = MockFactory(pin_class=MockPWMPin)
+    yield factory
+    factory.close()
+
+
+class Shining:
+    """A light that remembers, and breaks when told."""
+
+    def __init__(self) -> None:
+        self.shone: list[tuple[Colour, float]] = []
+        self.is_broken = False
+        self.opened = 0
+        self.closed = 0
+
+    def __call__(self) -> Shining:
+        self.opened += 1
+        if self.is_broken:
+            raise OSError("no such chip")
+        return self
+
+    def shine(self, colour: Colour, level: float) -> None:
+        if self.is_broken:
+            raise OSError("the chip is gone")
+        self.shone.append((colour, level))
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+@pytest.fixture
+def lamp() -> tuple[Lamp, Shining, Clock]:
+    light, clock = Shining(), Clock()
+    return Lamp(light, clock=clock), light, clock
+
+
+def test_every_state_has_a_pattern_and_no_two_blink_alike() -> None:
+    assert set(PATTERNS) == set(LAMP_STATES)
+    blinking = [pattern.steps for name, pattern in PATTERNS.items() if name != "idle"]
+    assert len(set(blinking)) == len(blinking)
+    on_and_off = [tuple((level >= 0.5, lasts_s) for level, lasts_s in steps) for steps in blinking]
+    assert len(set(on_and_off)) == len(on_and_off), "on a plain LED neither"
+
+
+def test_while_the_eye_makes_up_its_mind_the_light_stands_still() -> None:
+    assert len(PATTERNS["reading"].steps) == 1
+    for name, pattern in PATTERNS.items():
+        steady_s = pattern.steps[0][1]
+        assert name == "over" or steady_s >= 0.9, "time for the eye between two blinks"
+
+
+def test_a_pattern_is_played_over_and_over(lamp: tuple[Lamp, Shining, Clock]) -> None:
+    shown, light, clock = lamp
+    shown.show("marks")
+    waits = []
+    for _ in range(5):
+        waits.append(shown.turn())
+        clock.now_s += waits[-1]
+    assert waits == pytest.approx([1.2, 0.6, 1.2, 0.6, 1.2])
+    assert [level for _, level in light.shone] == [1.0, 0.0, 1.0, 0.0, 1.0]
+    shown.show("marks")
+    assert shown.turn() == pytest.approx(0.6), "told the same again, it goes on undisturbed"
+
+
+def test_another_pattern_begins_at_once(lamp: tuple[Lamp, Shining, Clock]) -> None:
+    shown, light, clock = lamp
+    shown.show("marks")
+    shown.turn()
+    clock.now_s += 0.3
+    shown.show("reading")
+    shown.turn()
+    assert light.shone[-1] == (PATTERNS["reading"].colour, 1.0)
+
+
+def test_frames_are_told_by_which_steady_light_fell_into_them(
+    lamp: tuple[Lamp, Shining, Clock],
+) -> None:
+    shown, _, clock = lamp
+    shown.show("marks")
+    shown.turn()
+    began_s = clock.now_s
+    assert shown.light_at(began_s + 0.05) is None, "exposed before the change, perhaps"
+    assert shown.light_at(began_s + SEEN_AFTER_S + 0.01) == "marks"
+    clock.now_s += 1.2
+    shown.turn()  # dark now
+    assert shown.light_at(clock.now_s + 0.3) is None
+    assert shown.light_at(clock.now_s - 0.1) == "marks", "a frame from before"
+    clock.now_s += 0.6
+    shown.turn()
+    assert shown.light_at(clock.now_s + 0.5) == "marks"
+    shown.show("reading")
+    shown.turn()
+    assert shown.light_at(clock.now_s + 60.0) == "reading"
+
+
+def test_a_dead_chip_is_said_once_and_tried_until_it_is_back(
+    lamp: tuple[Lamp, Shining, Clock], caplog: pytest.LogCaptureFixture
+) -> None:
+    shown, light, clock = lamp
+    light.is_broken = True
+    shown.show("ready")
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            assert shown.turn() > 0.0
+            clock.now_s += 2.0
+        light.is_broken = False
+        shown.turn()
+    assert [record.getMessage() for record in caplog.records] == [
+        "lamp: it cannot be lit: the chip is gone",
+        "lamp: it works again",
+    ]
+    assert light.shone == [(PATTERNS["ready"].colour, 0.3)]
+
+
+def test_an_rgb_led_is_dimmed_by_pulse_width(pins: MockFactory) -> None:
+    light = GpioLight(
+        LampPins(red=5, green=6, blue=13, brightness=0.5), lambda: pins, owns_factory=False
+    )
+    light.shine((1.0, 0.5, 0.0), 1.0)
+    assert [round(pins.pin(n).state, 2) for n in (5, 6, 13)] == [0.5, 0.25, 0.0]
+    light.close()
+
+
+def test_a_common_anode_shines_when_its_pins_are_low(pins: MockFactory) -> None:
+    wiring = LampPins(red=5, green=6, blue=13, is_dimmed=False, is_active_low=True)
+    light = GpioLight(wiring, lambda: pins, owns_factory=False)
+    light.shine((1.0, 0.2, 0.0), 1.0)
+    assert [bool(pins.pin(n).state) for n in (5, 6, 13)] == [False, True, True]
+    light.close()
+
+
+@pytest.mark.parametrize(("is_dimmed", "states"), [(True, [0.3, 1.0]), (False, [0, 1])])
+def test_a_single_led(pins: MockFactory, is_dimmed: bool, states: list[float]) -> None:
+    light = GpioLight(LampPins(led=12, is_dimmed=is_dimmed), lambda: pins, owns_factory=False)
+    seen = []
+    for level, _ in PATTERNS["ready"].steps:
+        light.shine(PATTERNS["ready"].colour, level)
+        seen.append(round(float(pins.pin(12).state), 2))
+    assert seen == states
+    light.close()
+
+
+@pytest.mark.parametrize(
+    "wiring", [LampPins(red=5), LampPins(red=5, green=6), LampPins(led=4, red=5, green=6, blue=13)]
+)
+def test_a_lamp_that_is_half_wired_is_refused_in_one_line(wiring: LampPins) -> None:
+    with pytest.raises(PinsUnavailable, match="expected led_pin alone"):
+        open_lamp("mock", wiring)
+
+
+def test_the_thread_shines_until_it_is_closed(pins: MockFactory) -> None:
+    lamp = open_lamp("mock", RGB, pin_factory=pins)
+    lamp.start()
+    green = pins.pin(6)
+    lit = threading.Event()
+    change = green._change_state
+    green._change_state = lambda value: (change(value), value > 0.5 and lit.set())[0]
+    lamp.show("readable")
+    assert lit.wait(PATIENCE_S)
+    lamp.close()
+    lamp.close()
+    assert "lamp" not in {thread.name for thread in threading.enumerate()}
+
+
+class Sounding:
+    """A sounder that remembers, and breaks when told."""
+
+    def __init__(self) -> None:
+        self.notes: queue.SimpleQueue[float] = queue.SimpleQueue()
+        self.is_broken = False
+
+    def __call__(self) -> Sounding:
+        return self
+
+    def sound(self, hertz: float) -> None:
+        self.notes.put(hertz)
+        if self.is_broken:
+            raise OSError("the chip is gone")
+
+    def close(self) -> None: ...
+
+
+def heard(sounding: Sounding, tune: str) -> list[float]:
+    return [sounding.notes.get(timeout=PATIENCE_S) for _ in range(len(TUNES[tune]) + 1)]
+
+
+def test_a_tune_is_played_and_ends_in_silence(caplog: pytest.LogCaptureFixture) -> None:
+    sounding = Sounding()
+    buzzer = Buzzer(sounding)
+    buzzer.play("turn")
+    buzzer.play("roll")
+    assert heard(sounding, "roll") == [660.0, 880.0, 0.0]
+    sounding.is_broken = True
+    buzzer.play("refused")
+    assert sounding.notes.get(timeout=PATIENCE_S) == 260.0
+    sounding.is_broken = False
+    buzzer.play("mended")
+    assert heard(sounding, "mended") == [440.0, 880.0, 0.0]
+    buzzer.close()
+    buzzer.close()
+    assert [record.getMessage() for record in caplog.records] == [
+        "buzzer: it makes no sound: the chip is gone"
+    ]
+
+
+def test_every_note_is_one_the_buzzer_can_play(pins: MockFactory) -> None:
+    for tune in TUNES.values():
+        assert all(hertz == 0.0 or 220.0 <= hertz <= 880.0 for hertz, _ in tune)
+    buzzer = open_buzzer("mock", 18, pin_factory=pins)
+    pin = pins.pin(18)
+    sounded = threading.Event()
+    change = pin._set_frequency
+    pin._set_frequency = lambda value: (change(value), value and sounded.set())[0]
+    buzzer.play("refused")
+    assert sounded.wait(PATIENCE_S)
+    buzzer.close()
+
+
+def test_pins_that_are_taken_are_refused_in_one_line(pins: MockFactory) -> None:
+    lamp = open_lamp("mock", LampPins(led=12), pin_factory=pins)
+    with pytest.raises(PinsUnavailable, match=r"^buzzer: cannot open GPIO12: .*in use"):
+        open_buzzer("mock", 12, pin_factory=pins)
+    with pytest.raises(PinsUnavailable, match=r"^lamp: cannot open its pins: .*in use"):
+        open_lamp("mock", LampPins(led=12), pin_factory=pins)
+    lamp.close()
