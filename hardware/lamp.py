@@ -250,7 +250,11 @@ class Lamp:
     def _run(self) -> None:
         while not self._is_closed:
             shown = self._wanted
-            wait_s = self.turn()
+            try:
+                wait_s = self.turn()
+            except Exception:
+                LOGGER.exception("lamp: a pattern failed; it goes on")
+                wait_s = REOPEN_S
             with self._changed:
                 if self._wanted == shown and not self._is_closed:
                     self._changed.wait(wait_s)

@@ -130,6 +130,15 @@ class Panel:
         self.close()
 
     def _listen(self) -> None:
+        while not self._is_closed:
+            try:
+                self._serve()
+            except Exception:
+                LOGGER.exception("button: listening failed; it begins anew")
+                self._contact = gesture.at_rest()
+
+    def _serve(self) -> None:
+        """Turn edges into gestures until the panel is closed."""
         while True:
             due_s = gesture.deadline_s(self._contact, self._config)
             try:

@@ -88,7 +88,7 @@ class LiveTray:
         self._mutex = threading.RLock()
         self._light_at: LightAt | None = None
         self._light: str | None = None
-        self._steady_s = 0.0
+        self._steady_s: float | None = None
         self._requests: SimpleQueue[Callable[[Camera], None]] = SimpleQueue()
         self._told: TrayReport | None = None
         self._number = 0
@@ -248,12 +248,16 @@ class LiveTray:
     def _is_lit_steadily(self, frame: Frame, light_at: LightAt) -> bool:
         """Whether the lamp stood still for a frame; one under another light has no motion."""
         light = light_at(frame.captured_at_s)
-        if light is None and frame.captured_at_s - self._steady_s < LONGEST_BLINK_S:
+        if light is None:
+            if self._steady_s is None:
+                self._steady_s = frame.captured_at_s
+            if frame.captured_at_s - self._steady_s >= LONGEST_BLINK_S:
+                return True
             with self._mutex:
                 self._watch.pass_over(frame)
             return False
         self._steady_s = frame.captured_at_s
-        if light is not None and light != self._light:
+        if light != self._light:
             self._light = light
             self._watch.relit()
         return True
