@@ -11,12 +11,13 @@ from pathlib import Path
 import click
 
 from companion.accuracy import accuracy_of
-from companion.archive import SavedGame, saved_games, text_of
+from companion.archive import SavedGame, saved_games
 from companion.commands.replay import record_lines
 from companion.config import load
 from companion.engine.notation import from_lines, games_in
 from companion.errors import NotationError, StoreError
-from companion.phrases import load_phrases
+from companion.evening import standings, written
+from companion.phrases import LANGUAGES, load_phrases
 from companion.records import Record
 from companion.store import SqliteStore
 
@@ -55,20 +56,43 @@ def _how_it_stands(game: SavedGame) -> str:
 
 @games.command("export")
 @click.argument("number", type=int, required=False)
-@click.option("--text", is_flag=True, help="For people, instead of JSON Lines.")
+@click.option("--text", "form", flag_value="text", help="For people, instead of JSON Lines.")
+@click.option("--json", "form", flag_value="json", help="Results and records as one object.")
+@click.option("--csv", "form", flag_value="csv", help="A line for each player, for spreadsheets.")
+@click.option("--language", type=click.Choice(LANGUAGES), help="Of the text.")
 @_DATA_DIR
-def export_game(number: int | None, text: bool, data_dir: Path | None) -> None:
+def export_game(
+    number: int | None, form: str | None, language: str | None, data_dir: Path | None
+) -> None:
     """Write game NUMBER (all games without one) to standard output."""
-    store = _store(data_dir)
+    config = load(None, os.environ, {"data_dir": data_dir, "table.language": language})
+    store = SqliteStore(config.data_dir, is_writer=False)
     try:
         found = [g for g in saved_games(store.load()) if number in (None, g.number)]
     finally:
         store.close()
     if number is not None and not found:
         raise StoreError(f"games export: there is no game {number}")
+    if form is not None:
+        click.echo(written(found, form, load_phrases(config.table.language)), nl=False)
+        return
     for game in found:
-        lines = [text_of(game, load_phrases("en"))] if text else game.lines()
-        click.echo("\n".join(lines))
+        click.echo("\n".join(game.lines()))
+
+
+@games.command("standings")
+@_DATA_DIR
+def show_standings(data_dir: Path | None) -> None:
+    """Games, wins, points, best game and misses of everybody who played."""
+    store = _store(data_dir)
+    try:
+        found = standings(saved_games(store.load()))
+    finally:
+        store.close()
+    click.echo("\t".join(("name", "games", "wins", "points", "best", "misses")))
+    for each in found:
+        values = (each.games, each.wins, each.points, each.best, each.misses)
+        click.echo("\t".join((each.name, *map(str, values))))
 
 
 @games.command("accuracy")

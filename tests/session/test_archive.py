@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 from typing import Any
@@ -77,6 +79,21 @@ def test_the_text_is_for_people(evening: Path) -> None:
     assert "Ended early by the table." in text
     assert "(not finished)" not in text
     assert "(not finished)" in run(evening, "export", "2", "--text").stdout
+
+
+def test_files_for_spreadsheets_and_programs(evening: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(run(evening, "export", "--csv").stdout)))
+    assert {row["game"] for row in rows} >= {"1", "2"}
+    (game,) = json.loads(run(evening, "export", "1", "--json").stdout)["games"]
+    assert game["number"] == 1
+    german = run(evening, "export", "1", "--text", "--language", "de").stdout
+    assert "Zug 2: Ben" in german
+
+
+def test_standings(evening: Path) -> None:
+    head, *rows = run(evening, "standings").stdout.splitlines()
+    assert head.split("\t") == ["name", "games", "wins", "points", "best", "misses"]
+    assert {row.split("\t")[0] for row in rows} >= {"Ada", "Ben"}
 
 
 def test_a_damaged_record_is_taken_up_to_its_bad_line(evening: Path, tmp_path: Path) -> None:
