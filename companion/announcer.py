@@ -15,6 +15,7 @@ from companion.engine import (
     HouseRule,
     MissTaken,
     Phase,
+    PlayerLeft,
     Reason,
     Refusal,
     RowClosed,
@@ -175,6 +176,9 @@ def announce_facts(
                 take_out = line("fact.take_out", die=die_term(die.value))
                 headline = line("fact.row_closed.headline", row=row)
                 parts.append(("closed", headline, (closed, take_out)))
+            case PlayerLeft(player):
+                text = line("fact.left", name=names[player])
+                parts.append(("left", text, (text,)))
             case MissTaken(player, count):
                 headline = line("fact.miss.headline", name=names[player])
                 text = line("fact.miss", name=names[player], count=count)

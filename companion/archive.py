@@ -171,7 +171,7 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
             box = box_line(game.start, turn.action2[0])
             lines.append("  " + say("record.colour", name=names[turn.player], box=box))
         if turn.action1 is None or turn.action2 is None:
-            if not game.is_over:
+            if not game.is_over and number == len(turns):
                 lines.append("  " + say("record.open"))
         elif turn.action1[turn.player] is None and turn.action2[0] is None:
             lines.append("  " + say("record.miss", name=names[turn.player]))

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from companion.announcer import announce_paused, announce_roll, announce_turn
 from companion.archive import SavedGame
-from companion.engine import MOST_PLAYERS, Phase
+from companion.engine import MOST_PLAYERS, Phase, SeatClosed
 from companion.records import Record
 from companion.steps import GameSteps
 from companion.table import Game
@@ -48,7 +46,7 @@ class GameNight(GameSteps):
             game = next((each for each in self._table.paused if each.number == number), None)
             if game is None:
                 return self._no("NO_SUCH_GAME")
-            seats = self._seats_for(game.names)
+            seats = self._seats_for(game)
             if seats is None:
                 return self._no("NO_ROOM")
             self._keep("resumed", {"number": number, "seats": seats})
@@ -68,18 +66,36 @@ class GameNight(GameSteps):
                 plan = game.state.plan.name
                 self._begin(plan, seats, seats.index(first), house, game.number)
 
-    def _seats_for(self, names: Sequence[str]) -> list[int] | None:
+    def let_go(self, seat: int) -> Declined | None:
+        """Free a seat; in a running game its points are kept and its turns are passed over."""
+        with self._telling.changing():
+            game = self._table.game
+            is_on = game is not None and game.state.phase is not Phase.OVER
+            if game is not None and is_on and seat in game.seats:
+                declined = self._play_locked(SeatClosed(game.seats.index(seat)), data={})
+                if declined is not None:
+                    return declined
+            if self._table.seat(seat) is not None:
+                self._keep("left", {"seat": seat})
+            return None
+
+    def _seats_for(self, game: Game) -> list[int] | None:
         """Seats for a saved game's players; None where the table has no room for them all."""
         known = {seat.name.casefold(): seat.number for seat in self._table.seats}
         taken = set(known.values())
         free = [number for number in range(MOST_PLAYERS) if number not in taken]
+        gone = [game.names[player] for player in game.state.gone]
+        names = [name for name in game.names if name not in gone]
         missing = [name for name in names if name.casefold() not in known]
         if len(missing) > len(free):
             return None
         for name, number in zip(missing, free, strict=False):
             self._keep("seated", {"seat": number, "name": name})
             known[name.casefold()] = number
-        return [known[name.casefold()] for name in names]
+        return [
+            game.seats[player] if name in gone else known[name.casefold()]
+            for player, name in enumerate(game.names)
+        ]
 
     def _tell_where_it_stands(self, game: Game) -> None:
         state = game.state

@@ -15,6 +15,7 @@ from companion.engine import (
     Roll,
     RollCorrected,
     Rolled,
+    SeatClosed,
     Withdrawn,
 )
 from companion.engine.notation import parse_roll, roll_to_json
@@ -29,8 +30,8 @@ class Record:
         revision: Its number, from 1.
         kind: seated, left, claimed, ordered, hosted, set; started, paused, resumed,
             imported; rolled, roll_corrected, answered, withdrawn, action_closed, played,
-            ended_early; undone (the game's records after the revision it names are struck out) or
-            kept (everything after it is: a record there is damaged).
+            ended_early, seat_closed; undone (the game's records after the revision it names are
+            struck out) or kept (everything after it is: a record there is damaged).
         data: JSON values.
         at: When, as ISO 8601 text with the zone.
     """
@@ -70,6 +71,8 @@ def to_record(event: Event) -> tuple[str, dict[str, Any]]:
             return "roll_corrected", roll_to_json(roll)
         case EndedEarly():
             return "ended_early", {}
+        case SeatClosed(player):
+            return "seat_closed", {"player": player}
 
 
 def to_event(record: Record) -> Event | None:
@@ -95,6 +98,8 @@ def to_event(record: Record) -> Event | None:
                 return RollCorrected(roll_from_json(data))
             case "ended_early":
                 return EndedEarly()
+            case "seat_closed":
+                return SeatClosed(data["player"])
     except (LookupError, ValueError, TypeError) as error:
         raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
     return None

@@ -25,6 +25,7 @@ from companion.engine import (
     Rolled,
     Row,
     RowClosed,
+    SeatClosed,
     apply,
 )
 from companion.engine.notation import parse_config, parse_roll
@@ -40,6 +41,7 @@ _NEEDED = {
     "roll": ("white", "colour"),
     "action1": (),
     "action2": ("choice",),
+    "left": ("player",),
 }
 
 
@@ -132,6 +134,8 @@ def _judge(state: GameState, kind: str, line: Line) -> tuple[GameState, tuple[Fa
     if kind == "action2":
         player = line.get("player", state.active)
         return _apply_all(state, [Answered(player, 2, line["choice"]), ActionClosed(2)])
+    if kind == "left":
+        return _apply_all(state, [SeatClosed(line["player"])])
     if "choices" in line:
         return _judge_choices(state, line["choices"])
     judged = _apply_all(state, [Answered(line["player"], 1, line["choice"])])

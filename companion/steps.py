@@ -9,6 +9,7 @@ from typing import Any
 from companion.announcer import announce_turn, announce_undone
 from companion.by_hand import said_by_eye
 from companion.engine import (
+    MOST_PLAYERS,
     PLANS,
     ActionClosed,
     Answered,
@@ -135,7 +136,9 @@ class GameSteps(Writer):
             if kept is None:
                 return self._no("NOTHING_TO_UNDO")
             game = self._table.game
-            if game is not None and any(self._table.seat(seat) is None for seat in game.seats):
+            if game is not None and any(
+                seat < MOST_PLAYERS and self._table.seat(seat) is None for seat in game.seats
+            ):
                 return self._no("SEAT_EMPTY")
             self._keep("undone", {"revision": kept})
             self._table = unfold(self._store.load()).table

@@ -263,6 +263,10 @@ def _next(game: Game, state: GameState, record: Record) -> Game:
             game = replace(game, rolled=record.revision)
         case "action_closed":
             done = frozenset()
+        case "seat_closed":  # a number no seat has stands for who is gone
+            player = record.data["player"]
+            seats = (*game.seats[:player], MOST_PLAYERS + player, *game.seats[player + 1 :])
+            game = replace(game, seats=seats)
     return replace(game, state=state, done=done, typed=typed)
 
 
@@ -315,7 +319,8 @@ def undone_to(records: Iterable[Record]) -> int | None:
     None where the running game has no settled step.
     """
     rows = effective(records)
-    begin = max((i for i, row in enumerate(rows) if row.kind in _BEGINNINGS), default=len(rows))
+    ends = (*_BEGINNINGS, "seat_closed")  # nobody is called back to a game
+    begin = max((i for i, row in enumerate(rows) if row.kind in ends), default=len(rows))
     if any(row.kind == "paused" for row in rows[begin:]):
         return None
     settled = [i for i in range(begin, len(rows)) if rows[i].kind in _SETTLING]

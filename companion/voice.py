@@ -22,6 +22,7 @@ CANCELS: dict[str, frozenset[str] | None] = {
     "closing": frozenset({"closing", "refused"}),
     "closed": _ACTION,
     "miss": _ACTION,
+    "left": frozenset(),
     "turn": _ACTION | {"turn", "undone"},
     "refused": frozenset({"refused"}),
     "fault": frozenset({"fault", "mended"}),

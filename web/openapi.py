@@ -176,6 +176,7 @@ SCHEMAS: Json = {
         name=TEXT,
         sheet={**by_key(many(TOKEN)), "description": "Crossed boxes by row."},
         locks=many(TEXT),
+        gone={**FLAG, "description": "Left for good; what they scored is kept."},
         misses=WHOLE,
         misses_most=WHOLE,
         points=thing("", rows=by_key(WHOLE), minus=WHOLE, total=WHOLE),

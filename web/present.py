@@ -210,6 +210,7 @@ def _player(game: Game, player: int, table: Table) -> Json:
     return {
         "seat": game.seats[player],
         "name": table.name(game.seats[player]),
+        "gone": player in state.gone,
         "sheet": {
             key: [f"{key}{number}" for number in numbers]
             for key, numbers in plan.marks_of(crosses).items()

@@ -83,7 +83,7 @@ def install(pages: Blueprint, desk: Desk) -> None:
         seat = want(body(), "seat", int)
         desk.lead()
         desk.known.forget(seat)
-        return settled(desk, session.leave(seat))
+        return settled(desk, session.let_go(seat))
 
     @pages.post("/api/hand")
     def hand() -> Response:

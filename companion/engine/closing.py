@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from companion.engine.dice import DieColour
 from companion.engine.events import Crossed, Fact, GameEnded, MissTaken, RowClosed
 from companion.engine.state import (
     PASS,
@@ -73,6 +74,8 @@ def _after_action1(
     boxes = 0
     if over:
         facts.append(GameEnded(End.LOCKS.value))
+    elif active in state.gone:  # there is nobody to have an action 2, and nobody to miss
+        return Step(_next_turn(state, crosses, opened, dice, closed), tuple(facts))
     else:
         boxes = opened[active] & colour_offer(setup, roll, dice, crosses[active], marked)
     after = GameState(
@@ -91,8 +94,32 @@ def _after_action1(
         marked=marked,
         action1=None if over else state._replace(answers=answers),
         end=End.LOCKS if over else None,
+        gone=state.gone,
     )
     return Step(after, tuple(facts))
+
+
+def _next_turn(
+    state: GameState,
+    crosses: tuple[int, ...],
+    opened: tuple[int, ...],
+    dice: tuple[DieColour, ...],
+    closed: tuple[Closing, ...],
+) -> GameState:
+    return state._replace(
+        phase=Phase.ROLL,
+        turn=state.turn + 1,
+        active=state.following,
+        roll=None,
+        crosses=crosses,
+        open=opened,
+        answers=(None,) * state.players,
+        legal=(0,) * state.players,
+        dice=dice,
+        closed=closed,
+        marked=PASS,
+        action1=None,
+    )
 
 
 def _after_action2(
@@ -106,7 +133,7 @@ def _after_action2(
     setup, misses, active = state.setup, state.misses, state.active
     dice = state.dice if closed is state.closed else dice_in_play(setup.plan, closed)
     end = End.LOCKS if len(closed) >= setup.plan.rows_to_end else None
-    if not state.marked and not answers[active]:
+    if not state.marked and not answers[active] and active not in state.gone:
         count = misses[active] + 1
         misses = (*misses[:active], count, *misses[active + 1 :])
         facts.append(MissTaken(active, count))
@@ -118,7 +145,7 @@ def _after_action2(
         setup=setup,
         phase=Phase.OVER if end else Phase.ROLL,
         turn=state.turn if end else state.turn + 1,
-        active=active if end else (active + 1) % setup.players,
+        active=active if end else state.following,
         roll=state.roll if end else None,
         crosses=crosses,
         open=opened,
@@ -128,5 +155,6 @@ def _after_action2(
         dice=dice,
         closed=closed,
         end=end,
+        gone=state.gone,
     )
     return Step(after, tuple(facts))

@@ -61,7 +61,16 @@ class EndedEarly:
     """The table stopped the game before the rules did."""
 
 
-Event = Rolled | RollCorrected | Answered | Withdrawn | ActionClosed | Played | EndedEarly
+@dataclass(frozen=True, slots=True)
+class SeatClosed:
+    """A player left for good: their crosses stay and score, their turns are passed over."""
+
+    player: int
+
+
+Event = (
+    Rolled | RollCorrected | Answered | Withdrawn | ActionClosed | Played | EndedEarly | SeatClosed
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +124,26 @@ class MissTaken:
 
 
 @dataclass(frozen=True, slots=True)
+class PlayerLeft:
+    """A player is out of the game; what they scored is kept."""
+
+    player: int
+
+
+@dataclass(frozen=True, slots=True)
 class GameEnded:
     """The game is over; `end` is why."""
 
     end: str
 
 
-Fact = WouldClose | ClosingTakenBack | AnswerReturned | Crossed | RowClosed | MissTaken | GameEnded
+Fact = (
+    WouldClose
+    | ClosingTakenBack
+    | AnswerReturned
+    | Crossed
+    | RowClosed
+    | MissTaken
+    | PlayerLeft
+    | GameEnded
+)

@@ -19,8 +19,10 @@ from companion.engine.events import (
     Fact,
     GameEnded,
     Played,
+    PlayerLeft,
     RollCorrected,
     Rolled,
+    SeatClosed,
     Withdrawn,
     WouldClose,
 )
@@ -38,6 +40,7 @@ from companion.engine.state import (
     Step,
     for_one,
     white_legal,
+    without,
 )
 
 
@@ -69,7 +72,7 @@ def _roll(state: GameState, event: Rolled) -> Step | Refusal:
         return refusal
     if state.phase is not Phase.ROLL:
         return _wrong_phase(state, 0)
-    legal = white_legal(state.setup.plan, event.roll, state.open)
+    legal = without(white_legal(state.setup.plan, event.roll, state.open), state.gone)
     return Step(state._replace(phase=Phase.ACTION1, roll=event.roll, legal=legal))
 
 
@@ -81,7 +84,7 @@ def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
     """
     if state.action == 0:
         return _wrong_phase(state, 0)
-    before = state.action1 or state
+    before = (state.action1 or state)._replace(gone=state.gone)
     refusal = refuse_dice(event.roll, before.dice)
     if refusal is not None:
         return refusal
@@ -91,7 +94,7 @@ def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
         boxes = corrected.colour_boxes(state.active)
         corrected = corrected._replace(legal=for_one(state.players, state.active, boxes))
     else:
-        legal = white_legal(before.plan, event.roll, before.open)
+        legal = without(white_legal(before.plan, event.roll, before.open), before.gone)
         corrected = before._replace(roll=event.roll, legal=legal)
     facts: list[Fact] = []
     answers = list(corrected.answers)
@@ -101,7 +104,8 @@ def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
             answers[player] = None  # whoever passed on one sum may want the other
         if answer and not answer & corrected.legal[player]:
             answers[player] = None
-            facts.append(AnswerReturned(player, corrected.plan.tokens[answer]))
+            if player not in corrected.gone:
+                facts.append(AnswerReturned(player, corrected.plan.tokens[answer]))
     return Step(corrected._replace(answers=tuple(answers)), tuple(facts))
 
 
@@ -113,7 +117,7 @@ def _judge_choice(state: GameState, action: int, player: int, choice: object) ->
     if action != ACTION_OF[state.phase] or action == 0:
         return _wrong_phase(state, action)
     known = isinstance(player, int) and not isinstance(player, bool)
-    if not known or not 0 <= player < state.setup.players:
+    if not known or not 0 <= player < state.setup.players or player in state.gone:
         return refuse(Reason.UNKNOWN_PLAYER, player=player, players=state.players)
     if choice == MISS:
         if player != state.active:
@@ -228,6 +232,30 @@ def _end_early(state: GameState, event: EndedEarly) -> Step | Refusal:
     return Step(ended, (GameEnded(End.ENDED_EARLY.value),))
 
 
+def _close_seat(state: GameState, event: SeatClosed) -> Step | Refusal:
+    """Let a player go: an open answer of theirs is dropped, and their turn, if it is theirs."""
+    if state.phase is Phase.OVER:
+        return _wrong_phase(state, 0)
+    player = event.player
+    known = isinstance(player, int) and not isinstance(player, bool)
+    if not known or not 0 <= player < state.players or player in state.gone:
+        return refuse(Reason.UNKNOWN_PLAYER, player=player, players=state.players)
+    taken_back = _with_answer(state, player, None) if state.action else Step(state)
+    facts = (*taken_back.facts, PlayerLeft(player))
+    gone = state.gone | {player}
+    left = taken_back.state._replace(gone=gone, legal=without(state.legal, gone))
+    if len(gone) == state.players:
+        ended = _end_early(left, EndedEarly())
+        assert isinstance(ended, Step)
+        return Step(ended.state, (*facts, *ended.facts))
+    if state.active == player and state.phase is Phase.ROLL:
+        left = left._replace(active=left.following, turn=left.turn + 1)
+    elif state.active == player and state.phase is Phase.ACTION2:
+        closed = close(left, left.answers)
+        return Step(closed.state, (*facts, *closed.facts))
+    return Step(left, facts)
+
+
 def _wrong_phase(state: GameState, action: int) -> Refusal:
     if state.phase is Phase.OVER:
         ruling = "E20" if state.end is End.MISSES else "E18"
@@ -250,4 +278,5 @@ _JUDGES: dict[type, Callable[[GameState, Any], Step | Refusal]] = {
     ActionClosed: _close_action,
     Played: _play_action,
     EndedEarly: _end_early,
+    SeatClosed: _close_seat,
 }

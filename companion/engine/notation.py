@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
 from companion.engine.dice import DieColour, Roll
@@ -21,6 +21,7 @@ from companion.engine.events import (
     Played,
     RollCorrected,
     Rolled,
+    SeatClosed,
 )
 from companion.engine.game import apply
 from companion.engine.refusal import Refusal
@@ -113,12 +114,14 @@ class Turn:
         player: Whose turn it was.
         action1: What each player crossed.
         action2: What the active player crossed, as a list of one.
+        left: Who left for good: before the roll (0), in action 1 (1), in action 2 (2), after (3).
     """
 
     player: int
     roll: Roll
     action1: list[Choice] | None = None
     action2: list[Choice] | None = None
+    left: tuple[list[int], ...] = field(default_factory=lambda: ([], [], [], []))
 
 
 def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], GameState]:
@@ -128,6 +131,7 @@ def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], Gam
         ValueError: An event is refused.
     """
     turns: list[Turn] = []
+    early: list[int] = []
     state = start
     for event in events:
         before, step = state, apply(state, event)
@@ -136,6 +140,11 @@ def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], Gam
         state = step.state
         if isinstance(event, Rolled):
             turns.append(Turn(state.active, event.roll))
+            turns[-1].left[0].extend(early)
+            early = []
+        elif isinstance(event, SeatClosed):
+            left = turns[-1].left[before.action or 3] if turns else early
+            left.append(event.player)
         elif isinstance(event, RollCorrected):
             turns[-1].roll = event.roll
             if state.phase is Phase.ACTION1:
@@ -171,11 +180,14 @@ def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = (
     turns, state = turns_of(start, events)
     lines = [config]
     for turn in turns:
-        lines.append({"t": "roll", **roll_to_json(turn.roll)})
+        left = [[{"t": "left", "player": player} for player in part] for part in turn.left]
+        lines += [*left[0], {"t": "roll", **roll_to_json(turn.roll)}, *left[1]]
         if turn.action1 is not None:
             lines.append({"t": "action1", "choices": turn.action1})
+        lines += left[2]
         if turn.action2 is not None:
             lines.append({"t": "action2", "player": turn.player, "choice": turn.action2[0]})
+        lines += left[3]
     if state.phase is Phase.ACTION1 and not state.waiting_for:  # about to close as it is
         lines.append({"t": "action1", "choices": [_token(state, a) for a in state.answers]})
     elif state.phase is Phase.ACTION1:
@@ -292,6 +304,8 @@ def _events_of(line: Mapping[str, Any], state: GameState) -> list[Event]:
         if kind == "action2":
             player = line.get("player", state.active)
             return [Answered(player, 2, line["choice"]), ActionClosed(2)]
+        if kind == "left":
+            return [SeatClosed(line["player"])]
     except KeyError as error:
         raise NotationError(f"The line lacks {error.args[0]!r}.") from error
     if kind == "end":

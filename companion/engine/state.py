@@ -100,6 +100,7 @@ class GameState(NamedTuple):
         marked: What the active player crossed in action 1 of this turn, for E6 and E8.
         action1: In action 2, the state in which action 1 closed, so that the roll can be corrected.
         end: Why the game is over, or None.
+        gone: Players who left for good: nobody waits for them and they have no turns.
     """
 
     setup: Setup
@@ -117,6 +118,7 @@ class GameState(NamedTuple):
     marked: int = PASS
     action1: GameState | None = None
     end: End | None = None
+    gone: frozenset[int] = frozenset()
 
     @property
     def plan(self) -> Plan:
@@ -142,10 +144,20 @@ class GameState(NamedTuple):
     def waiting_for(self) -> tuple[int, ...]:
         """Who has still to answer in the open action."""
         if self.phase is Phase.ACTION1:
-            return tuple(p for p, answer in enumerate(self.answers) if answer is None)
+            return tuple(
+                p for p, answer in enumerate(self.answers) if answer is None and p not in self.gone
+            )
         if self.phase is Phase.ACTION2 and self.answers[self.active] is None:
             return (self.active,)
         return ()
+
+    @property
+    def following(self) -> int:
+        """Whose turn comes next: clockwise, past those who are gone."""
+        player = (self.active + 1) % self.setup.players
+        while player in self.gone and player != self.active:
+            player = (player + 1) % self.setup.players
+        return player
 
     def colour_boxes(self, player: int) -> int:
         """Boxes a white die with a colour die lets a player cross on their sheet as it is."""
@@ -246,6 +258,13 @@ def white_legal(plan: Plan, roll: Roll, opened: Iterable[int]) -> tuple[int, ...
     """Boxes each sheet may cross in action 1, from those that are open on it (E2)."""
     offer = plan.white_bits[roll.white_sum]
     return tuple([own & offer for own in opened])
+
+
+def without(legal: tuple[int, ...], gone: frozenset[int]) -> tuple[int, ...]:
+    """The same, with nothing for those who are gone."""
+    if not gone:
+        return legal
+    return tuple(0 if player in gone else boxes for player, boxes in enumerate(legal))
 
 
 def for_one(players: int, player: int, boxes: int) -> tuple[int, ...]:

@@ -163,9 +163,9 @@ MUTANTS = [
     Mutant("E43", SHEET, "miss_points: int = 5", "miss_points: int = 4"),
     Mutant(
         "E44",
-        CLOSING,
-        "(active + 1) % setup.players",
-        "(active - 1) % setup.players",
+        "state",
+        "player = (self.active + 1) % self.setup.players",
+        "player = (self.active - 1) % self.setup.players",
     ),
     Mutant("E45 pips", JUDGING, " and value in _FACES", ""),
     Mutant(

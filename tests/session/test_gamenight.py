@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from companion.archive import SavedGame, saved_games
+from companion.engine import Phase
 from companion.evening import evenings, remembered, standings, summary, written
 from companion.phrases import load_phrases
 from companion.records import Record
@@ -148,6 +149,55 @@ class TestWhoComesLate:
         stage.session.rematch()
         assert stage.game.seats == (0, 1, 2)
         assert stage.game.seats[stage.state.first] == 1
+
+
+class TestWhoLeaves:
+    def test_the_game_goes_on_without_them(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben", "Cleo")
+        a_turn(stage, "R7", "Y7", "G7")
+        assert stage.session.let_go(1) is None
+        assert stage.told[-1].text == (
+            "Ben leaves the game; the points so far are kept. Cleo throws next."
+        )
+        assert [seat.name for seat in stage.session.view().table.seats] == ["Ada", "Cleo"]
+        stage = stage.again()
+        stage.roll(4, 4)
+        assert stage.answer(2, None) == ""
+        assert stage.answer(0, "R8") == ""
+        assert stage.state.phase is Phase.ACTION2
+        assert stage.session.undo() is None
+        stage.session.end()
+        (game,) = stage.session.games()
+        assert game.names == ("Ada", "Ben", "Cleo")
+        assert game.state.total(1) == 1
+
+    def test_a_newcomer_does_not_inherit_their_sheet(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        a_turn(stage, "R7", "Y7")
+        stage.session.let_go(1)
+        stage.seat("Dora")
+        assert stage.session.view().table.seat(1) is not None
+        assert 1 not in stage.game.seats
+        stage.roll(4, 4)
+        assert stage.session.answer(1, 2, 1, "R8", done=True) is not None
+        assert stage.game.names == ("Ada", "Ben")
+
+    def test_a_saved_game_needs_no_seat_for_them(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben", "Cleo")
+        a_turn(stage, "R7", "Y7", "G7")
+        stage.session.let_go(1)
+        stage.session.pause()
+        stage.session.let_go(0)
+        assert stage.session.resume(1) is None
+        assert [seat.name for seat in stage.session.view().table.seats] == ["Cleo", "Ada"]
+        assert stage.state.gone == {1}
+
+    def test_between_games_a_seat_is_just_freed(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        stage.session.end()
+        assert stage.session.let_go(1) is None
+        assert stage.session.let_go(4) is None
+        assert [seat.name for seat in stage.session.view().table.seats] == ["Ada"]
 
 
 class TestAnEvening:

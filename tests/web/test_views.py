@@ -485,16 +485,18 @@ class TestPlaying:
         answers = [r.data for r in stage.store.load() if r.kind == "answered"]
         assert answers[-1]["by"] == "host"
 
-    def test_an_abandoned_seat_can_be_freed_between_games(
+    def test_an_abandoned_seat_can_be_freed_and_the_game_goes_on(
         self, ada: FlaskClient, sit: Sit, client: FlaskClient
     ) -> None:
-        sit("Ben")
+        ben = sit("Ben")
         assert ada.post("/api/free", json={"seat": "1"}).status_code == 400
         ada.post("/api/start", json={})
-        assert client.post("/api/free", json={"seat": 1}).get_json()["error"] == "SEAT_IN_GAME"
-        ada.post("/api/end", json={})
-        seats = client.post("/api/free", json={"seat": 1}).get_json()["seats"]
-        assert [seat["seat"] for seat in seats] == [0]
+        assert ben.post("/api/leave", json={}).get_json()["error"] == "SEAT_IN_GAME"
+        state = client.post("/api/free", json={"seat": 1}).get_json()
+        assert [seat["seat"] for seat in state["seats"]] == [0]
+        players = [(player["name"], player["gone"]) for player in state["game"]["players"]]
+        assert players == [("Ada", False), ("Ben", True)]
+        assert state["announcement"]["text"].startswith("Ben leaves the game")
 
     @pytest.mark.usefixtures("in_action1")
     def test_saying_it_again(self, ada: FlaskClient) -> None:

@@ -21,7 +21,7 @@ function draw(state) {
     void post("/api/host");
   }
   if (!leads) return;
-  const nameOf = (seat) => seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const nameOf = (seat) => [...seats, ...(game?.players ?? [])].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const isRunning = game !== null && !game.over;
   say($("game-text"), gameText(game, nameOf));
   show($("start-form"), !isRunning);

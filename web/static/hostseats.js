@@ -22,7 +22,7 @@ function seatItem(seats, i, isRunning) {
     tools.append(tool("↓", t("host.later", { name: seat.name }), () => move(seats, i, 1), i === seats.length - 1));
   }
   if (!seat.offered) tools.append(tool(t("host.hand"), t("host.hand_of", { name: seat.name }), () => press("/api/hand", { seat: seat.seat }, "seats-why")));
-  if (!isRunning) tools.append(tool(t("host.free"), t("host.free_of", { name: seat.name }), () => free(seat)));
+  tools.append(tool(t("host.free"), t("host.free_of", { name: seat.name }), () => free(seat, isRunning)));
   item.append(tools);
   return item;
 }
@@ -40,9 +40,9 @@ async function move(seats, i, by) {
   if (isDone) $("seats").children[i + by]?.querySelectorAll("button")[by < 0 ? 0 : 1]?.focus();
 }
 
-function free(seat) {
+function free(seat, isRunning) {
   ask({
-    title: t("host.free_ask", { name: seat.name }),
+    title: t(isRunning ? "host.free_ask_game" : "host.free_ask", { name: seat.name }),
     yes: t("host.free"),
     does: () => press("/api/free", { seat: seat.seat }, "ask-why"),
   });

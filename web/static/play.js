@@ -70,7 +70,7 @@ function turnTo(seat) {
 }
 
 function drawGame(state, game, mine) {
-  const nameOf = (seat) => state.seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const nameOf = (seat) => [...state.seats, ...(state.game?.players ?? [])].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const answer = currentAnswer(game, mine);
   const isMyMove = mayAnswer(game, mine);
   drawPlayers(state, game, mine);

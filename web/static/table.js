@@ -13,7 +13,7 @@ let isFilming = false;
 
 function draw(state) {
   if (state.table.language !== language) return location.reload(); // this screen is the table's
-  const nameOf = (seat) => state.seats.find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const nameOf = (seat) => [...state.seats, ...(state.game?.players ?? [])].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const isLobby = state.game === null;
   document.querySelector("main").classList.toggle("is-over", state.game?.over ?? false);
   say($("now"), isLobby ? t("table.taken", { count: state.seats.length, most: SEATS }) : nowText(state.game, nameOf));

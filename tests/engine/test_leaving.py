@@ -1,0 +1,140 @@
+"""A player leaves in the middle of a game: crosses stay, turns are passed over, nobody waits."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.engine import (
+    BASE,
+    ActionClosed,
+    Answered,
+    DieColour,
+    End,
+    EndedEarly,
+    Event,
+    GameState,
+    Phase,
+    PlayerLeft,
+    Refusal,
+    Roll,
+    RollCorrected,
+    Rolled,
+    SeatClosed,
+    Step,
+    apply,
+    fold,
+    new_game,
+)
+from companion.engine.notation import from_lines, to_lines
+
+COLOURS = (DieColour.RED, DieColour.YELLOW, DieColour.GREEN, DieColour.BLUE)
+
+
+def roll(low: int, high: int) -> Rolled:
+    return Rolled(Roll.of((low, high), dict.fromkeys(COLOURS, 1)))
+
+
+def after(state: GameState, *events: Event) -> GameState:
+    return fold(state, events)
+
+
+@pytest.fixture
+def three() -> GameState:
+    """Three players, a turn played in which everybody crossed red 7; the second is to throw."""
+    answers = [Answered(player, 1, "R7") for player in range(3)]
+    done = [ActionClosed(1), ActionClosed(2)]
+    return after(new_game(BASE, 3, 0), roll(3, 4), *answers, *done)
+
+
+def test_what_they_scored_is_kept(three: GameState) -> None:
+    state = after(three, SeatClosed(2))
+    assert state.total(2) == 1
+    assert state.ranking == three.ranking
+    step = apply(three, SeatClosed(2))
+    assert isinstance(step, Step)
+    assert step.facts == (PlayerLeft(2),)
+
+
+def test_whose_turn_it_was_to_throw_is_passed_over(three: GameState) -> None:
+    state = after(three, SeatClosed(1))
+    assert (state.phase, state.active, state.turn) == (Phase.ROLL, 2, 3)
+    assert state.misses == (0, 0, 0)
+
+
+def test_nobody_waits_for_them_and_they_cross_nothing(three: GameState) -> None:
+    state = after(three, SeatClosed(2), roll(4, 4))
+    assert state.waiting_for == (0, 1)
+    assert state.legal[2] == 0
+    refused = apply(state, Answered(2, 1, "R8"))
+    assert isinstance(refused, Refusal)
+    assert refused.reason.value == "UNKNOWN_PLAYER"
+    state = after(state, Answered(0, 1, "R8"), Answered(1, 1, None), ActionClosed(1))
+    state = after(state, ActionClosed(2))
+    assert state.active == 0, "the third player's turn is passed over"
+    assert state.misses == (0, 1, 0)
+
+
+def test_leaving_in_action_1_drops_the_answer_and_action_2(three: GameState) -> None:
+    open_ = after(three, roll(4, 4), Answered(1, 1, "R8"), Answered(0, 1, "Y8"))
+    state = after(open_, SeatClosed(1))
+    assert state.waiting_for == (2,)
+    state = after(state, Answered(2, 1, None), ActionClosed(1))
+    assert (state.phase, state.active, state.turn) == (Phase.ROLL, 2, 3)
+    assert state.misses == (0, 0, 0)
+    assert state.total(1) == 1
+
+
+def test_leaving_in_the_own_action_2_is_no_miss(three: GameState) -> None:
+    state = after(three, roll(4, 4), ActionClosed(1), SeatClosed(1))
+    assert (state.phase, state.active, state.misses) == (Phase.ROLL, 2, (0, 0, 0))
+
+
+def test_leaving_in_somebody_elses_action_2(three: GameState) -> None:
+    state = after(three, roll(4, 4), ActionClosed(1), SeatClosed(2))
+    assert (state.phase, state.active, state.waiting_for) == (Phase.ACTION2, 1, (1,))
+    state = after(state, RollCorrected(roll(2, 2).roll))
+    assert state.phase is Phase.ACTION1
+    assert state.waiting_for == (0, 1)
+    assert state.legal[2] == 0
+
+
+def test_the_last_one_to_leave_ends_the_game(three: GameState) -> None:
+    state = after(three, SeatClosed(0), SeatClosed(2), SeatClosed(1))
+    assert (state.phase, state.end) == (Phase.OVER, End.ENDED_EARLY)
+
+
+@pytest.mark.parametrize("player", [2, 3, -1, None, True])
+def test_who_is_not_there_cannot_leave(three: GameState, player: object) -> None:
+    refused = apply(after(three, SeatClosed(2)), SeatClosed(player))  # type: ignore[arg-type]
+    assert isinstance(refused, Refusal)
+    assert refused.reason.value == "UNKNOWN_PLAYER"
+
+
+def test_nobody_leaves_a_finished_game(three: GameState) -> None:
+    refused = apply(after(three, EndedEarly()), SeatClosed(0))
+    assert isinstance(refused, Refusal)
+    assert refused.reason.value == "GAME_OVER"
+
+
+def test_a_record_tells_of_it(three: GameState) -> None:
+    start = new_game(BASE, 3, 0)
+    events: list[Event] = [
+        roll(3, 4),
+        *(Answered(player, 1, "R7") for player in range(3)),
+        ActionClosed(1),
+        ActionClosed(2),
+        roll(4, 4),
+        Answered(0, 1, "R8"),
+        SeatClosed(1),
+        ActionClosed(1),
+        SeatClosed(2),
+        roll(5, 5),
+        ActionClosed(1),
+        Answered(0, 2, None),
+        ActionClosed(2),
+    ]
+    lines = to_lines(start, events)
+    assert sum('"left"' in line for line in lines) == 2
+    read = from_lines(lines)
+    assert read.fault is None
+    assert fold(read.start, read.events) == fold(start, events)
