@@ -12,7 +12,7 @@ from gpiozero import TonalBuzzer
 from gpiozero.tones import Tone
 
 from companion.errors import PinsUnavailable
-from hardware.pins import make_factory, one_line
+from hardware.pins import let_go, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 
@@ -68,12 +68,7 @@ class GpioSounder:
 
     def close(self) -> None:
         """Fall silent and let the pin go, also where the chip is gone."""
-        for each in (self._device, self._factory if self._owns_factory else None):
-            if each is not None:
-                try:
-                    each.close()
-                except Exception as error:
-                    LOGGER.info("buzzer: letting the pin go: %s", one_line(error))
+        let_go(self._device, self._factory if self._owns_factory else None)
 
 
 class Buzzer:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from gpiozero import LED, PWMLED, RGBLED
 
 from companion.errors import PinsUnavailable
-from hardware.pins import make_factory, one_line
+from hardware.pins import let_go, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 
@@ -145,12 +145,7 @@ class GpioLight:
 
     def close(self) -> None:
         """Go dark and let the pins go, also where the chip is gone."""
-        for each in (self._device, self._factory if self._owns_factory else None):
-            if each is not None:
-                try:
-                    each.close()
-                except Exception as error:
-                    LOGGER.info("lamp: letting the pins go: %s", one_line(error))
+        let_go(self._device, self._factory if self._owns_factory else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import atexit
+import importlib
 import importlib.util
+import logging
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from gpiozero.pins.mock import MockFactory, MockPWMPin
+
+LOGGER = logging.getLogger(__name__)
 
 FACTORIES = ("auto", "lgpio", "mock", "none")
 
@@ -22,13 +27,61 @@ def make_factory(name: str) -> Any:
     return _lgpio_factory()
 
 
+def let_go(device: Any, owned_factory: Any) -> None:
+    """Close a device and the factory made for it, also where their chip is gone; never raises.
+
+    gpiozero's lgpio factory first resets every pin; on a dead chip that raises, and the chip's
+    handle would stay open, so that the kernel gives the chip another number when it is back.
+    """
+    try:
+        if device is not None:
+            device.close()
+    except Exception as error:
+        LOGGER.info("letting a pin go: %s", one_line(error))
+    if owned_factory is None:
+        return
+    try:
+        owned_factory.close()
+    except Exception as error:
+        LOGGER.info("letting a chip go: %s", one_line(error))
+        owned_factory.pins.clear()
+        with suppress(Exception):
+            owned_factory.close()
+        with suppress(Exception):
+            device.close()  # with the chip's handle gone there is no pin left to reset
+
+
 def _lgpio_factory() -> Any:
     if importlib.util.find_spec("lgpio") is None:
         raise ModuleNotFoundError("lgpio is not installed (apt install python3-lgpio)")
     _give_lgpio_a_directory()
     from gpiozero.pins.lgpio import LGPIOFactory
 
-    return LGPIOFactory()
+    try:
+        return LGPIOFactory()
+    except Exception:
+        chip = header_chip()
+        if chip is None:
+            raise
+        return LGPIOFactory(chip=chip)
+
+
+def header_chip(dev: Path = Path("/dev")) -> int | None:
+    """The chip with the header's pins under another number than usual; None where there is none.
+
+    The kernel numbers a chip anew when it comes back while its old number is still in use.
+    """
+    lgpio = importlib.import_module("lgpio")
+    for path in sorted(dev.glob("gpiochip*")):
+        number = path.name.removeprefix("gpiochip")
+        if number.isdecimal():
+            with suppress(Exception):
+                handle = lgpio.gpiochip_open(int(number))
+                label = str(lgpio.gpio_get_chip_info(handle)[3])
+                lgpio.gpiochip_close(handle)
+                if label.startswith("pinctrl-"):
+                    return int(number)
+    return None
 
 
 def _give_lgpio_a_directory() -> None:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from typing import Any
 
 from gpiozero import Button
 
-from hardware.pins import one_line
-
-LOGGER = logging.getLogger(__name__)
+from hardware.pins import let_go
 
 
 class Wire:
@@ -49,12 +46,8 @@ class Wire:
         """Let the pin go, also where the chip is gone; may be called twice."""
         button, self._button = self._button, None
         factory, self._factory = self._factory, None
-        for each in (button, factory if self._owns_factory else None):
-            if each is not None:
-                try:
-                    each.close()
-                except Exception as error:
-                    LOGGER.info("button: letting the pin go: %s", one_line(error))
+        if factory is not None:
+            let_go(button, factory if self._owns_factory else None)
 
     def _open(self) -> None:
         self._factory = self._make_factory()

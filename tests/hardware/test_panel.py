@@ -7,6 +7,7 @@ import os
 import queue
 import sys
 import threading
+import types
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import hardware.panel
 from companion.errors import PinsUnavailable
 from hardware.gesture import Gesture, GestureConfig
 from hardware.panel import Panel, open_panel
+from hardware.pins import header_chip, let_go
 from hardware.wire import Wire
 
 PRESS, HOLD = Gesture.PRESS, Gesture.HOLD
@@ -264,6 +266,53 @@ def test_a_chip_that_died_is_opened_anew(ear: Ear, monkeypatch: pytest.MonkeyPat
         pin.drive_high()
         assert ear.next() is PRESS
     assert states.empty()
+
+
+def test_a_dead_chip_lets_its_handle_go_all_the_same() -> None:
+    class DeadChip:
+        """As gpiozero's lgpio factory: closing resets each pin first, and that raises."""
+
+        def __init__(self) -> None:
+            self.pins = {PIN: "dead"}
+            self.is_open = True
+
+        def close(self) -> None:
+            if self.pins:
+                raise OSError("unexpected error")
+            self.is_open = False
+
+    class Device:
+        is_closed = False
+
+        def close(self) -> None:
+            if chip.is_open:
+                raise OSError("unexpected error")
+            self.is_closed = True
+
+    chip, device = DeadChip(), Device()
+    let_go(device, chip)
+    assert not chip.is_open
+    assert device.is_closed
+    let_go(None, None)
+
+
+def test_the_chip_of_the_header_is_found_under_another_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = {0: "raspberrypi-exp-gpio", 1: "pinctrl-bcm2711"}
+    for number in labels:
+        (tmp_path / f"gpiochip{number}").touch()
+    (tmp_path / "gpiochip-notes").touch()
+    closed: list[int] = []
+    module = types.ModuleType("lgpio")
+    module.gpiochip_open = lambda number: number  # type: ignore[attr-defined]
+    module.gpio_get_chip_info = lambda handle: [0, 54, "", labels[handle]]  # type: ignore[attr-defined]
+    module.gpiochip_close = closed.append  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "lgpio", module)
+    assert header_chip(tmp_path) == 1
+    assert closed == [0, 1]
+    labels[1] = "another"
+    assert header_chip(tmp_path) is None
 
 
 def test_a_listener_of_states_that_fails_costs_one_line(
