@@ -116,6 +116,7 @@ def build(config: Config) -> App:
             setup=setup,
             code=(code := drawn_code()),
             pin=(pin := drawn_pin()),
+            wifi=(config.web.wifi_name, config.web.wifi_password),
         )
         notes.append(f"table code: {code}; host PIN: {pin}")
         address.append((config.web.host, config.web.port))

@@ -94,10 +94,20 @@ class BuzzerConfig:
 
 @dataclass(frozen=True, slots=True)
 class WebConfig:
-    """The page: the address and port it is served on."""
+    """The page: where it is served, and the table's own Wi-Fi where it has one.
+
+    Attributes:
+        host: Address to serve on.
+        port: Its port; 0 picks a free one.
+        wifi_name: The Wi-Fi that phones have to join first, such as the Pi's hotspot; empty for
+            none.
+        wifi_password: Its password; empty for an open one.
+    """
 
     host: str = "0.0.0.0"
     port: int = 8000
+    wifi_name: str = ""
+    wifi_password: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,7 @@ def create_app(
     code: str = "",
     pin: str = "",
     setup: TraySetup | None = None,
+    wifi: tuple[str, str] = ("", ""),
 ) -> Flask:
     """Make the page for one table.
 
@@ -61,6 +62,7 @@ def create_app(
         code: What other devices type or scan to sit down; four letters are drawn unless given.
         pin: What makes another device the host; four digits are drawn unless given.
         setup: Sets the tray up, where there is a camera.
+        wifi: Name and password of the table's own Wi-Fi; an empty name for none.
     """
     here = Path(__file__).parent
     app = Flask(
@@ -83,6 +85,7 @@ def create_app(
         epoch=secrets.token_hex(4),
         code=code or drawn_code(),
         pin=pin or drawn_pin(),
+        wifi=wifi,
     )
     app.extensions["streams"] = Streams(session, desk.render)
     app.register_blueprint(views.blueprint(desk, app.extensions["streams"]))

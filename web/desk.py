@@ -31,6 +31,7 @@ class Desk:
     epoch: str
     code: str
     pin: str
+    wifi: tuple[str, str] = ("", "")
     pictures: Pictures | None = None
     known: Known = field(default_factory=Known)
     tries: Tries = field(default_factory=Tries)
@@ -86,7 +87,7 @@ class Desk:
             "host": leads,
             "needs_code": self.needs_code(caller),
             "had": [seat for seat in had if view.table.seat(seat) is not None],
-            "door": {"code": self.code, "pin": self.pin}
+            "door": {"code": self.code, "pin": self.pin, "wifi": self.wifi[0] or None}
             if caller.is_table or (leads and view.table.hosts)
             else None,
         }

@@ -75,7 +75,7 @@ SCHEMAS: Json = {
             needs_code={**FLAG, "description": "It has to send the table's code to sit down."},
             had={**many(SEAT), "description": "Seats it had under another address of the table."},
             door={
-                **maybe(thing("", code=TEXT, pin=TEXT)),
+                **maybe(thing("", code=TEXT, pin=TEXT, wifi=maybe(TEXT))),
                 "description": "For the table view and the host only.",
             },
         ),
@@ -554,6 +554,12 @@ def _paths() -> Json:
         "/api/pause": _post("Host: put the game aside for another time.", "Nothing"),
         "/api/resume": _post("Host: take a saved game up again.", "Resume"),
         "/setup": _get("The page to set the tray up.", "text/html", html),
+        "/wifi.svg": _get(
+            "The table's own Wi-Fi as a QR code.",
+            "image/svg+xml",
+            html,
+            **{"404": _problem("The table has no Wi-Fi of its own.")},
+        ),
         "/join.svg": _get("The page's address as a QR code.", "image/svg+xml", html),
         "/healthz": _get("Whether the table answers.", "application/json", ref("Health")),
         "/api/openapi.json": _get("This.", "application/json", {"type": "object"}),

@@ -60,6 +60,13 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         address = f"{desk.join_url() or request.host_url}?code={desk.code}"
         return Response(qr.as_svg(address), mimetype="image/svg+xml")
 
+    @pages.get("/wifi.svg")
+    def wifi_code() -> Response:
+        name, password = desk.wifi
+        if not name:
+            raise Refused(404, "NO_WIFI", line("page.http.404"))
+        return Response(qr.wifi_as_svg(name, password), mimetype="image/svg+xml")
+
     # -- reading --------------------------------------------------------------------------
 
     @pages.get("/healthz")

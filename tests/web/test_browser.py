@@ -354,7 +354,7 @@ class TestTheTableView:
     ) -> None:
         put(stage, "roll")
         page = open_page("/table", size_wh=TV)
-        page.get_by_text("The green die is leaning. Throw it again.").wait_for()
+        page.locator("#tray-text", has_text="The green die is leaning. Throw it again.").wait_for()
         page.locator("#reading polygon").nth(5).wait_for()
         drawn = page.get_by_role("img", name=re.compile("green 3"))
         assert drawn.count() == 1
@@ -478,6 +478,20 @@ class TestTheHost:
         dialog.wait_for(state="hidden")
         ada.locator("#status", has_text="White 9: cross one box").wait_for()
 
+    def test_a_doubtful_die_is_told_before_the_roll_is_confirmed(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/host", size_wh=PHONE_SMALL)
+        page.locator(".rolled-die.is-doubtful").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="green 5").click()
+        dialog.get_by_role("button", name="Put it right").click()
+        page.get_by_role("button", name="Correct green 5").wait_for()
+        wait_until(page, lambda: stage.session.view().tray.roll is not None)
+        page.get_by_role("button", name="Confirm", exact=True).click()
+        wait_until(page, lambda: stage.state.roll == a_roll(3, 4, green=5))
+
     def test_undo_says_first_what_it_takes_back(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "action1")
         page = open_page("/host")
@@ -512,7 +526,7 @@ class TestTheHost:
         second.get_by_label("The host's PIN").fill("0000")
         second.get_by_role("button", name="Lead the table").click()
         second.get_by_text("The PIN is not right.").wait_for()
-        pin = table.get_by_text("Host PIN").inner_text().split()[-1]
+        pin = table.locator(".qr").get_by_text("Host PIN").inner_text().split()[-1]
         second.get_by_label("The host's PIN").fill(pin)
         second.get_by_role("button", name="Lead the table").click()
         second.get_by_role("button", name="Start the game").wait_for()

@@ -68,6 +68,101 @@ def wait_for(page: Page, holds: Callable[[dict[str, Any]], Any]) -> dict[str, An
     pytest.fail(f"the table stayed as it was: {state_of(page)}")
 
 
+def seated(open_page: Callable[..., Page], names: list[str]) -> list[Page]:
+    """A phone for everybody, on every size of screen."""
+    sizes = [(360, 640), (390, 844), (844, 390), (768, 1024), (412, 915)]
+    phones = []
+    for name, size_wh in zip(names, sizes, strict=False):
+        phone = open_page("/", size_wh=size_wh)
+        phone.get_by_label("Your name").fill(name)
+        phone.get_by_role("button", name="Take a seat").click()
+        phone.get_by_text(f"Welcome, {name}!").wait_for()
+        phones.append(phone)
+    return phones
+
+
+def check_the_end(phones: list[Page], table: Page) -> None:
+    """Every screen shows the same podium, and the totals are those of the sheets."""
+    game = wait_for(table, lambda state: state["game"]["over"])["game"]
+    for player in game["players"]:
+        points = player["points"]
+        assert points["total"] == sum(points["rows"].values()) - points["minus"]
+    totals = [each["total"] for each in game["ranking"]]
+    assert totals == sorted(totals, reverse=True)
+    for page in (*phones, table):
+        page.locator(".podium li").first.wait_for()
+        shown = page.locator(".podium .points").all_inner_texts()
+        assert [int(text) for text in shown] == totals
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variant", ["Base game", "Big Points"])
+def test_five_phones_play_a_whole_game_through_trouble(
+    running: list[App], open_page: Callable[..., Page], variant: str
+) -> None:
+    """Reloaded, put to sleep, off the air and tapped twice at once, in the middle of the game."""
+    table = open_page("/table", size_wh=(1920, 1080))
+    phones = seated(open_page, ["Ada", "Ben", "Cleo", "Dan", "Eve"])
+    phones[0].get_by_label(variant).check()
+    phones[0].get_by_role("button", name="Start the game").click()
+    while not (game := state_of(table)["game"])["over"]:
+        throw_and_confirm(table)
+        if game["turn"] == 2:
+            phones[1].reload()
+            phones[1].locator(".box").first.wait_for()
+        elif game["turn"] == 3:
+            phones[2].evaluate(SLEEP)
+        elif game["turn"] == 4:
+            is_missing_it_all(phones[3], table)
+        elif game["turn"] == 5:
+            two_taps_at_once(phones[4], table)
+        answer_all(phones)
+    check_the_end(phones, table)
+
+
+SLEEP = """() => {
+  Object.defineProperty(document, 'visibilityState', { value: 'hidden', configurable: true });
+  document.dispatchEvent(new Event('visibilitychange'));
+  delete document.visibilityState;
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
+def is_missing_it_all(phone: Page, table: Page) -> None:
+    """Off the air while tapping: the answer arrives once the line is back."""
+    seat = state_of(phone)["me"]["seat"]
+    legal = state_of(phone)["game"]["players"][seat]["legal"]
+    phone.context.set_offline(True)
+    if legal:
+        phone.locator(f"[data-token={legal[0]}]").click()
+    phone.get_by_role("button", name="Done" if legal else "Pass").click()
+    phone.get_by_text("No connection to the table").wait_for()
+    assert seat in state_of(table)["game"]["waiting_for"]
+    phone.context.set_offline(False)
+    wait_for(table, lambda state: seat not in state["game"]["waiting_for"])
+
+
+def two_taps_at_once(phone: Page, table: Page) -> None:
+    """Two fingers: the later one counts, and one box only is chosen."""
+    state = state_of(phone)
+    seat = state["me"]["seat"]
+    legal = state["game"]["players"][seat]["legal"]
+    if len(legal) < 2:
+        return
+    taps = (
+        "tokens => tokens.forEach(token => document.querySelector(`[data-token=${token}]`).click())"
+    )
+    phone.evaluate(taps, legal[:2])
+
+    def is_second(state: dict[str, Any]) -> bool:
+        answer = state["game"]["players"][seat]["answer"]
+        return bool(answer) and answer["box"] == legal[1]
+
+    wait_for(table, is_second)
+    phone.locator(f"[data-token={legal[1]}][data-is=tapped]").click()
+    wait_for(table, lambda state: state["game"]["players"][seat]["answer"] is None)
+
+
 def is_at_rest(state: dict[str, Any]) -> bool:
     return state["tray"]["status"] not in ("waiting", "old", "moving", "reading")
 
@@ -85,14 +180,14 @@ def throw_and_confirm(table: Page) -> None:
     wait_for(table, lambda state: state["game"]["phase"] != "roll")
 
 
-def answer_all(phones: list[Page]) -> None:
-    """Everybody who is asked crosses their first box, or passes."""
+def answer_all(phones: list[Page], *, idle: int | None = None) -> None:
+    """Everybody who is asked crosses their first box, or passes; who is idle always does."""
     while (game := state_of(phones[0])["game"])["action"]:
         moment = (game["turn"], game["action"])
         for seat in game["waiting_for"]:
             phone = phones[seat]
             legal = game["players"][seat]["legal"]
-            if legal:
+            if legal and seat != idle:
                 box = phone.locator(f"[data-token={legal[0]}]")
                 box.and_(phone.get_by_role("button", name=re.compile("can be crossed now"))).click()
                 phone.get_by_role("button", name="Done").click()
@@ -105,24 +200,20 @@ def answer_all(phones: list[Page]) -> None:
         wait_for(phones[0], is_past)
 
 
-def test_turns_are_played_and_a_restart_loses_nothing(
+def test_a_whole_game_is_played_and_a_restart_in_it_loses_nothing(
     running: list[App], config: Config, open_page: Callable[..., Page]
 ) -> None:
-    phones = [open_page("/", size_wh=(360, 640)), open_page("/", size_wh=(390, 844))]
     table = open_page("/table", size_wh=(1920, 1080))
-    for phone, name in zip(phones, ("Ada", "Ben"), strict=True):
-        phone.get_by_label("Your name").fill(name)
-        phone.get_by_role("button", name="Take a seat").click()
-        phone.get_by_text(f"Welcome, {name}!").wait_for()
+    phones = seated(open_page, ["Ada", "Ben"])
     phones[0].get_by_role("button", name="Start the game").click()
     for _ in range(3):
         throw_and_confirm(table)
         table.locator(".headline[data-kind=roll]").wait_for()
-        answer_all(phones)
+        answer_all(phones, idle=1)
     before = state_of(table)["game"]
     assert before["turn"] == 4
     crosses = [sum(map(len, player["sheet"].values())) for player in before["players"]]
-    assert min(crosses) > 0
+    assert crosses[0] > 0
     for phone, player in zip(phones, before["players"], strict=True):
         total = str(player["points"]["total"])
         phone.locator("#total", has_text=re.compile(f"^{total}$")).wait_for()
@@ -137,9 +228,21 @@ def test_turns_are_played_and_a_restart_loses_nothing(
     after = wait_for(phones[1], lambda state: len(state["seats"]) == 2)
     assert after["me"]["seat"] == 1
     assert after["game"]["players"] == before["players"]
-    throw_and_confirm(table)
-    answer_all(phones)
-    assert state_of(table)["game"]["turn"] == 5
+    while not state_of(table)["game"]["over"]:
+        throw_and_confirm(table)
+        answer_all(phones, idle=1)
+    check_the_end(phones, table)
+    game = state_of(table)["game"]
+    assert (game["end"], game["players"][1]["misses"]) == ("misses", 4)
+    table.get_by_text("Ben took the fourth miss").first.wait_for()
+    phones[1].get_by_text("The host starts the next game.").wait_for()
+    host = phones[0]
+    host.goto(host.url + "host")
+    host.get_by_text("Pictures of the rolls").click()
+    wait_for(host, lambda _: host.locator(".gallery img").count() == game["turn"])
+    host.get_by_role("button", name="Play again with the same players").click()
+    host.get_by_role("dialog").get_by_role("button", name="Play again").click()
+    wait_for(phones[1], lambda state: state["game"]["number"] == 2)
 
 
 @pytest.mark.parametrize("source", ["none"])

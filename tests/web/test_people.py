@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from companion.session import Session
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
+from web import Equipment, create_app
 from web.guard import SEAT_COOKIE
 
 Sit = Callable[[str], FlaskClient]
@@ -80,11 +81,11 @@ class TestTheCode:
     def test_it_is_told_to_the_table_view_and_the_host_only(self, app: Flask) -> None:
         ada, ben = phone(app, "192.168.1.20"), phone(app, "192.168.1.21")
         post(ada, "join", name="Ada", code="QWX7")
-        assert me(ada)["door"] == {"code": "QWX7", "pin": "4711"}
+        assert me(ada)["door"] == {"code": "QWX7", "pin": "4711", "wifi": None}
         assert me(ben)["door"] is None
         assert "4711" not in ben.get("/api/state").text
         shown = ben.get("/api/state?view=table").get_json()["me"]
-        assert shown["door"] == {"code": "QWX7", "pin": "4711"}
+        assert shown["door"] == {"code": "QWX7", "pin": "4711", "wifi": None}
 
     def test_nobody_finds_it_by_trying(self, app: Flask) -> None:
         mallory = phone(app, "192.168.1.66")
@@ -92,6 +93,20 @@ class TestTheCode:
         assert codes == [403] * 10 + [429] * 2
         assert post(mallory, "join", name="M", code="QWX7")[0] == 429
         assert post(phone(app, "192.168.1.20"), "join", name="Ada", code="QWX7")[0] == 200
+
+
+class TestTheWifi:
+    def test_it_is_told_to_the_table_view_and_has_a_code_of_its_own(self, stage: Stage) -> None:
+        app = create_app(stage.session, wifi=("Dice; table", "wpa secret"))
+        shown = app.test_client().get("/api/state?view=table")
+        assert shown.get_json()["me"]["door"]["wifi"] == "Dice; table"
+        assert "wpa secret" not in shown.text
+        code = app.test_client().get("/wifi.svg")
+        assert (code.status_code, code.mimetype) == (200, "image/svg+xml")
+
+    def test_without_one_there_is_none(self, client: FlaskClient) -> None:
+        assert client.get("/api/state?view=table").get_json()["me"]["door"]["wifi"] is None
+        assert client.get("/wifi.svg").status_code == 404
 
 
 class TestTheHost:
@@ -145,8 +160,6 @@ class TestTheHost:
             assert not session.is_host("0" * 32)
 
     def test_without_a_camera_who_plays_enters_the_dice(self, stage: Stage) -> None:
-        from web import Equipment, create_app
-
         app = create_app(stage.session, equipment=lambda: Equipment("none", "none"))
         ada, ben = app.test_client(), app.test_client()
         post(ada, "join", name="Ada")

@@ -1,6 +1,7 @@
 // The host's page: lead the table, with what will change shown before it does.
 import { ask, askFirst, press } from "./ask.js";
 import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
+import { drawGallery } from "./gallery.js";
 import { drawDice } from "./hostdice.js";
 import { drawSeats } from "./hostseats.js";
 import { offerLanguages } from "./language.js";
@@ -36,6 +37,7 @@ function draw(state) {
   drawDice(state);
   drawSeats(state);
   drawTable(state);
+  drawGallery(state);
 }
 
 function gameText(game, nameOf) {

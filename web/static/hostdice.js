@@ -1,13 +1,16 @@
 // The host's dice: what was rolled, one die put right, all of them entered by hand.
 import { ask, does, foresee, press } from "./ask.js";
 import { die } from "./dice.js";
-import { $, attribute, el, redraw, say, show } from "./dom.js";
+import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
 import { chosenRoll, drawFaces } from "./faces.js";
 import { now } from "./live.js";
 import { t } from "./words.js";
 
 const LIKELY = { 1: [3, 2, 5, 4, 6], 2: [3, 4, 1, 6, 5], 3: [5, 2, 1, 4, 6], 4: [5, 6, 2, 3, 1], 5: [3, 4, 6, 1, 2], 6: [4, 5, 2, 3, 1] };
-// what a face is most easily taken for: a pip lost in glare, one that a shadow adds
+const READ = new Set(["ok", "uncertain", "cocked", "extra", "missing"]);
+const COLOURS = ["white", "red", "yellow", "green", "blue"];
+const SURE = 0.9;
+// LIKELY: what a face is most easily taken for: a pip lost in glare, one that a shadow adds
 
 export function drawDice({ game, tray, table, announcement }) {
   const isOpen = (game?.action ?? 0) > 0;
@@ -17,9 +20,11 @@ export function drawDice({ game, tray, table, announcement }) {
   $("throw").disabled = isOpen;
   $("confirm").disabled = game?.phase !== "roll";
   say($("said"), announcement?.text ?? "");
-  const dice = isOpen ? rolled(game) : [];
+  const isRead = game?.phase === "roll" && !table.typed_rolls && READ.has(tray.status);
+  const dice = isOpen ? rolled(game) : isRead ? tray.dice.filter((each) => each.in_tray) : [];
   show($("rolled-lead"), dice.length > 0);
-  redraw($("rolled"), [dice, game?.turn], () => dice.map(dieButton));
+  show($("reoffer"), game?.phase === "roll" && tray.status === "old");
+  redraw($("rolled"), [dice, isOpen, game?.turn], () => dice.map((each) => dieButton(each, isOpen ? correct : tell)));
   const isDue = game?.phase === "roll";
   show($("roll-form"), isDue || isOpen);
   say($("roll-lead"), t(isDue ? "host.roll_lead" : isOpen ? "host.correct_lead" : "host.roll_later"));
@@ -34,25 +39,54 @@ function rolled({ roll }) {
   return [...white, ...Object.entries(roll.colour).map(([colour, value]) => ({ place: null, colour, value }))];
 }
 
-function dieButton(each) {
-  const label = t("die", { colour: t(`colour.${each.colour}`), value: each.value });
-  const button = el("button", { type: "button", class: "rolled-die", "aria-label": t("host.correct_die", { die: label }) }, die(each.colour, each.value));
-  button.addEventListener("click", () => correct(each, label));
+const nameOf = (colour, value) =>
+  t("die", { colour: colour ? t(`colour.${colour}`) : t("table.unreadable"), value: value ?? t("table.unreadable") });
+
+function dieButton(each, does) {
+  const label = nameOf(each.colour, each.value);
+  const shown = each.value === null || each.colour === null ? el("span", { class: "unread", text: "?" }) : die(each.colour, each.value);
+  const isDoubtful = each.confidence !== undefined && !each.by_hand && (each.cocked || each.confidence < SURE);
+  const button = el("button", { type: "button", class: `rolled-die${isDoubtful ? " is-doubtful" : ""}`, "aria-label": t("host.correct_die", { die: label }) }, shown);
+  button.addEventListener("click", () => does(each, label));
   return button;
 }
 
-function correct(each, label) {
-  const choices = LIKELY[each.value].map((value) => {
-    const name = t("die", { colour: t(`colour.${each.colour}`), value });
-    const choice = el("button", { type: "button", class: "rolled-die", "aria-label": name, "aria-pressed": "false" }, die(each.colour, value));
-    choice.addEventListener("click", () => choose(choice, each, value));
-    return choice;
-  });
-  ask({ title: t("host.which", { die: label }), yes: t("host.correct"), does: null, choices });
+/** Six faces to choose from, the likely ones first. */
+function faces(colour, value, does) {
+  return (LIKELY[value] ?? [1, 2, 3, 4, 5, 6]).map((face) => pick(die(colour, face), nameOf(colour, face), () => does(face)));
 }
 
-function choose(choice, { place, colour }, value) {
-  for (const other of $("ask-choices").children) attribute(other, "aria-pressed", String(other === choice));
+function pick(shown, label, does) {
+  const choice = el("button", { type: "button", class: "rolled-die", "aria-label": label, "aria-pressed": "false" }, shown);
+  choice.addEventListener("click", () => {
+    for (const other of $("ask-choices").children) attribute(other, "aria-pressed", String(other === choice));
+    does();
+  });
+  return choice;
+}
+
+/** A die of the confirmed roll. */
+function correct(each, label) {
+  ask({ title: t("host.which", { die: label }), yes: t("host.correct"), does: null, choices: faces(each.colour, each.value, (value) => choose(each, value)) });
+}
+
+/** A die of the reading, before it is confirmed; one without a colour is asked for that first. */
+function tell(each, label, colour = each.colour) {
+  const { frame } = now().tray;
+  const [x, y] = each.centre;
+  const fix = (value) => () => press("/api/die", { frame, x, y, value, colour }, "ask-why");
+  const choices = colour
+    ? [...faces(colour, each.value, (value) => offer(fix(value))), ...(each.value && !each.by_hand ? [pick(die(colour, each.value), nameOf(colour, each.value), () => offer(fix(each.value)))] : [])]
+    : COLOURS.map((other) => pick(die(other), t(`colour.${other}`), () => tell(each, label, other)));
+  ask({ title: t("host.which", { die: label }), yes: t("host.correct_one"), does: null, choices });
+}
+
+function offer(doing) {
+  does(doing);
+  show($("ask-yes"), true);
+}
+
+function choose({ place, colour }, value) {
   const { white, colour: of } = now().game.roll;
   const roll = {
     white: white.map((old, i) => (i === place ? value : old)),
@@ -62,6 +96,7 @@ function choose(choice, { place, colour }, value) {
   void foresee({ what: "correct", ...roll });
 }
 
+onPress($("reoffer"), () => press("/api/reoffer"));
 $("roll-form").addEventListener("submit", (event) => {
   event.preventDefault();
   const { game } = now();

@@ -138,7 +138,7 @@ async function request(method, path, body) {
   }
 }
 
-/** Ask the table to tell something. Null: it could not be reached. */
+/** Read something besides the snapshots. Null: the table could not be reached. */
 export const get = (path) => request("GET", path);
 
 /** Ask the table for something. Null: it could not be reached. */

@@ -8,6 +8,8 @@ import { all, capital, language, t } from "./words.js";
 const SEATS = 5;
 const SURE = 0.9;
 const FILM_MS = 120;
+const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
+const TROUBLE = new Set(["empty", "obstructed", "cocked", "missing", "extra", "uncertain", "dark", "blocked", "frozen", "lost"]);
 let pictured = "";
 let isFilming = false;
 
@@ -17,6 +19,8 @@ function draw(state) {
   const isLobby = state.game === null;
   document.querySelector("main").classList.toggle("is-over", state.game?.over ?? false);
   say($("now"), isLobby ? t("table.taken", { count: state.seats.length, most: SEATS }) : nowText(state.game, nameOf));
+  drawDoor(state);
+  redraw($("faults"), state.faults, () => state.faults.map((fault) => el("li", { text: fault.text })));
   drawTray(state);
   drawNews(state, nameOf);
   drawRows(state.game, nameOf);
@@ -26,6 +30,14 @@ function draw(state) {
 function nowText(game, nameOf) {
   if (game.over) return t("over.title");
   return `${t("table.turn", { turn: game.turn })} · ${nameOf(game.active)}`;
+}
+
+/** How to come in, small, while the large code is not shown. */
+function drawDoor({ me, table, game }) {
+  show($("door"), game !== null && me.door !== null);
+  if (!me.door) return;
+  const address = (table.join_url || `${location.origin}/`).replace(/^https?:\/\/|\/$/g, "");
+  say($("door"), `${address} · ${t("table.code")} ${me.door.code} · ${t("table.pin", { pin: me.door.pin })}`);
 }
 
 // -- the tray --------------------------------------------------------------------------------
@@ -115,7 +127,7 @@ function outline(die, others, width, height) {
   const [x, y] = die.centre;
   const [dx, dy] = wayOut(die, others);
   const reach = Math.max(...die.corners.map(([cx, cy]) => Math.hypot(cx - x, cy - y))) + 20 * unit;
-  const isDoubtful = die.cocked || !die.in_tray || die.value === null || die.colour === null || die.confidence < SURE;
+  const isDoubtful = !die.by_hand && (die.cocked || !die.in_tray || die.value === null || die.colour === null || die.confidence < SURE);
   const label = svg("text", {
     x: Math.min(Math.max(x + dx * reach, 40 * unit), width - 40 * unit),
     y: Math.min(Math.max(y + dy * reach + 8 * unit, 26 * unit), height - 8 * unit),
@@ -145,29 +157,48 @@ function wayOut(die, others) {
 // -- the news --------------------------------------------------------------------------------
 
 function drawNews(state, nameOf) {
-  const { game, seats, table, me } = state;
+  const { game, seats, table, me, tray } = state;
   if (game === null) return drawLobby(seats, table, me);
   if (game.over) return drawOver(game, nameOf);
   const said = state.announcement;
-  const asked = game.phase === "roll" && said?.kind === "turn" ? "" : askedText(game, nameOf);
-  const isRoll = said?.kind === "roll";
-  redraw($("news"), ["game", said, asked, game.roll, game.dice], () => [
-    el(
-      "div",
-      { class: "news-top" },
-      el("p", { class: "headline", "data-kind": said?.kind ?? "turn", text: said?.headline ?? t("table.throws", { name: nameOf(game.active) }) }),
-      isRoll && game.roll ? el("div", { class: "dice" }, ...rollOf(game)) : null,
-    ),
-    el("p", { class: `said${lengthOf(said?.text ?? "")}`, text: said?.text ?? "" }),
+  const text = said?.text ?? "";
+  if (game.action) {
+    const asked = askedText(game, nameOf);
+    redraw($("news"), ["action", said, asked, game.roll, game.dice, game.sums, game.action], () => [
+      rollNews(game),
+      NEWS.has(said?.kind) ? el("p", { class: "banner", "data-kind": said.kind, text: said.headline }) : null,
+      el("p", { class: `said${lengthOf(text)}`, text }),
+      el("p", { class: "asked", text: asked }),
+    ].filter(Boolean));
+    return;
+  }
+  const isTrouble = TROUBLE.has(tray.status) && !table.typed_rolls;
+  const headline = isTrouble ? tray.text : (said?.headline ?? t("table.throws", { name: nameOf(game.active) }));
+  const asked = isTrouble || said?.kind !== "turn" ? t("table.throws", { name: nameOf(game.active) }) : "";
+  redraw($("news"), ["roll", headline, isTrouble, said, asked], () => [
+    el("p", { class: "headline", "data-kind": isTrouble ? "trouble" : (said?.kind ?? "turn"), text: headline }),
+    isTrouble ? null : el("p", { class: `said${lengthOf(text)}`, text }),
     el("p", { class: "asked", text: asked }),
-  ]);
+  ].filter(Boolean));
+}
+
+/** The white sum as large as it goes, the dice, and what each coloured die makes. */
+function rollNews(game) {
+  const sums = game.rows
+    .filter((row) => row.lock && game.sums.colour[row.lock])
+    .map((row) => el("li", { class: `is-${row.lock}` }, sign(row), el("span", { text: game.sums.colour[row.lock].join(" · ") })));
+  return el(
+    "div",
+    { class: "news-top", "data-action": game.action },
+    el("p", { class: "headline", "data-kind": "roll", text: String(game.sums.white) }),
+    el("div", { class: "made-of" }, el("div", { class: "dice" }, ...rollOf(game)), el("ul", { class: "sums", "aria-label": t("table.sums") }, ...sums)),
+  );
 }
 
 /** Long sentences get smaller letters rather than push anything off the screen. */
 const lengthOf = (text) => (text.length > 320 ? " is-very-long" : text.length > 180 ? " is-long" : "");
 
 function askedText(game, nameOf) {
-  if (game.phase === "roll") return t("table.throws", { name: nameOf(game.active) });
   const waiting = game.waiting_for.map(nameOf);
   return waiting.length ? t("table.waiting_for", { names: all(waiting) }) : t("table.all_answered");
 }
@@ -178,7 +209,12 @@ function drawLobby(seats, table, { door }) {
     el(
       "div",
       { class: "qr" },
-      el("img", { src: `/join.svg?for=${encodeURIComponent(url)}`, alt: t("table.scan", { url }) }),
+      el(
+        "div",
+        { class: "codes" },
+        door?.wifi ? el("figure", {}, el("figcaption", { text: t("table.wifi", { name: door.wifi }) }), el("img", { src: "/wifi.svg", alt: t("table.wifi_alt", { name: door.wifi }) })) : null,
+        el("figure", {}, door?.wifi ? el("figcaption", { text: t("table.wifi_then") }) : null, el("img", { src: `/join.svg?for=${encodeURIComponent(url)}`, alt: t("table.scan", { url }) })),
+      ),
       el(
         "div",
         {},
