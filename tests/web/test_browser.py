@@ -387,6 +387,24 @@ class TestTheTableView:
         page.locator(".headline", has_text="10").wait_for()
         assert overflowing(page) == []
 
+    def test_a_closing_is_told_with_the_sum_still_in_sight(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        for name in "AB":
+            seat(stage, f"{name} Wilhelmina Maxim")
+        stage.session.start("base", 0)
+        for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
+            stage.roll(low, high)
+            stage.answer(0, f"R{low + high}")
+            stage.answer(1, None)
+            stage.answer(stage.state.active, None)
+        stage.roll(6, 6)
+        stage.answer(0, "R12")
+        page = open_page("/table", size_wh=TV)
+        page.locator(".banner", has_text="closes").wait_for()
+        assert page.locator(".headline[data-kind=roll]").inner_text() == "12"
+        assert overflowing(page) == []
+
     def test_the_end_has_a_podium_and_a_reason(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "over")
         page = open_page("/table", size_wh=TV)
