@@ -24,17 +24,21 @@ def bench(ctx: click.Context, as_json: bool) -> None:
 @click.argument("folder", required=False)
 @click.option("--size", help="Scale the pictures to fit, such as 640x480.")
 @click.option("--annotate", metavar="DIR", help="Draw the readings that went wrong.")
+@click.option("--frames", type=click.IntRange(1, 100_000), help="How many pictures of our own.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def read(
     folder: str | None = None,
     size: str | None = None,
     annotate: str | None = None,
+    frames: int | None = None,
     as_json: bool = False,
 ) -> None:
     """Read the pictures of FOLDER against its truth.jsonl, or pictures of our own."""
-    from companion.commands.bench_read import bench_read
+    from companion.commands.bench_read import OWN_FRAMES, bench_read
 
-    bench_read(folder, size=size, as_json=as_json, annotate=annotate)
+    if folder and frames:
+        raise click.UsageError("--frames is for pictures of our own, not for a FOLDER")
+    bench_read(folder, size=size, as_json=as_json, annotate=annotate, frames=frames or OWN_FRAMES)
 
 
 @bench.command()

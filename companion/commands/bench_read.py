@@ -26,13 +26,15 @@ def bench_read(
     size: str | None = None,
     as_json: bool = False,
     annotate: str | None = None,
+    frames: int = OWN_FRAMES,
 ) -> None:
     """Print how the eye does on a folder with a truth file, or on pictures of its own.
 
     Args:
-        folder: Holds pictures and `truth.jsonl`; None renders OWN_FRAMES.
+        folder: Holds pictures and `truth.jsonl`; None renders `frames` of our own.
         size: WxH that the pictures are scaled to fit, None for as they are.
         annotate: A folder for the pictures that were not read exactly, with the reading drawn in.
+        frames: How many pictures of our own.
     Raises:
         PictureError: The folder or a picture cannot be used.
     """
@@ -45,7 +47,7 @@ def bench_read(
 
     size_wh = parse_size(size) if size else None
     cases: Iterator[tuple[Case, Pixels]]
-    cases = pictures(Path(folder), size_wh) if folder else own_pictures(OWN_FRAMES, size_wh)
+    cases = pictures(Path(folder), size_wh) if folder else own_pictures(frames, size_wh)
     eye = Eye()
 
     def read(pixels: Pixels, in_play: Any) -> tuple[Reading, float]:
