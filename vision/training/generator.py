@@ -123,8 +123,8 @@ def _style(rng: Rng) -> Die:
         (0.0, 0.0, size / 2),
         ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
         size_mm=size,
-        pip_radius=_u(rng, 0.07, 0.115),
-        pip_offset=_u(rng, 0.21, 0.28),
+        pip_radius=_u(rng, 0.07, 0.115) if rng.random() < 0.7 else _u(rng, 0.1, 0.14),
+        pip_offset=_u(rng, 0.2, 0.28),
         one_scale=float(rng.choice([1.0, 1.0, 1.0, _u(rng, 1.0, 1.5)])),
         edge_radius=_u(rng, 0.03, 0.2),
         ball=float(rng.choice([0.87, _u(rng, 0.66, 0.8)])),
@@ -140,6 +140,9 @@ def _pip_paint(rng: Rng, colour: DieColour | None, scheme: int, albedo: Bgr) -> 
     light = _jitter(rng, (0.75, 0.77, 0.78), 0.1)
     dark = _jitter(rng, (0.014, 0.014, 0.014), 0.4)
     brightness = 0.1 * albedo[0] + 0.6 * albedo[1] + 0.3 * albedo[2]
+    if colour is None and rng.random() < 0.5:  # red on black, yellow on turquoise ...
+        b, g, r = rng.permutation([_u(rng, 0.3, 0.8), _u(rng, 0.0, 0.6), _u(rng, 0.0, 0.15)])
+        return float(b), float(g), float(r)
     if colour is DieColour.WHITE:
         return dark if rng.random() < 0.93 else _jitter(rng, (0.25, 0.03, 0.02), 0.3)
     if scheme == 2 and brightness > 0.035:
@@ -217,7 +220,7 @@ def _surface(rng: Rng, kind: str | None) -> Surface:
 
 def _lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
     count = int(rng.choice([1, 1, 2, 2, 3]))
-    warmth = _u(rng, 2500, 6500)
+    warmth = _u(rng, 2200, 6500)
     lamps, total = [], 0.0
     for number in range(count):
         distance = float(np.exp(_u(rng, np.log(280), np.log(1900))))
@@ -232,7 +235,7 @@ def _lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
         x, y, z = (float(v) for v in where)
         lamps.append(Lamp((x, y, z), radius, (b, g, r)))
         total += strength
-    level = _u(rng, 0.12, 1.1) * total
+    level = float(np.exp(_u(rng, np.log(0.04), np.log(1.1)))) * total
     b, g, r = (level * v for v in kelvin_bgr(_u(rng, 3000, 7500)))
     unit = 1.0 / (total + level)
     scaled = tuple(
@@ -244,16 +247,19 @@ def _lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
 
 def _lens(rng: Rng, lamps: tuple[Lamp, ...], ambient: Bgr) -> Lens:
     light = np.array(ambient) + sum(np.array(p.colour) for p in lamps)
-    perfect = light.mean() / light
-    trust = float(rng.choice([1.0, 1.0, _u(rng, 0.3, 1.0)]))
-    balance = perfect**trust * np.exp(rng.normal(0, 0.05, 3))
+    trust = float(rng.choice([1.0, 1.0, _u(rng, 0.2, 1.0)]))
+    if rng.random() < 0.22:  # set for other light than there is
+        light_meant, trust = np.array(kelvin_bgr(_u(rng, 2500, 7500))), 1.0
+    else:
+        light_meant = light
+    balance = (light_meant.mean() / light_meant) ** trust * np.exp(rng.normal(0, 0.05, 3))
     gain = 0.9 * _u(rng, 0.8, 1.2) / float((light * balance).mean())
     b, g, r = balance * gain
     return Lens(
-        exposure_ev=float(np.clip(rng.normal(0.0, 0.55), -1.6, 1.1)),
+        exposure_ev=float(np.clip(rng.normal(0.0, 0.6), -1.7, 1.1)),
         white_balance=(float(b), float(g), float(r)),
         vignette=_u(rng, 0.0, 0.35),
-        blur_px=_u(rng, 0.0, 1.0),
+        blur_px=_u(rng, 0.0, 1.0) if rng.random() < 0.85 else _u(rng, 1.0, 1.8),
         noise=float(np.exp(_u(rng, np.log(0.002), np.log(0.03)))),
         contrast=_u(rng, -0.1, 0.6),
         saturation=_u(rng, 0.75, 1.3),
@@ -280,7 +286,7 @@ def random_camera(rng: Rng, size_wh: tuple[int, int], die_share: float, die_mm: 
 
 def lean(rng: Rng, die: Die) -> Die:
     """A die that stands on an edge or a corner because something holds it up."""
-    angle = np.radians(_u(rng, 11.0, 44.0))
+    angle = np.radians(8.5 + 36.0 * _u(rng, 0.0, 1.0) ** 1.3)
     about = _u(rng, 0, 2 * np.pi)
     step, _ = cv2.Rodrigues(np.array([np.cos(about), np.sin(about), 0.0]) * angle)
     rotation = step @ np.asarray(die.rotation)
@@ -494,7 +500,11 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
 
 
 def squeezed(rng: Rng, pixels: Pixels) -> Pixels:
-    """The picture after JPEG, as most cameras send it."""
+    """The picture sharpened and packed as JPEG, as most cameras send it."""
+    if rng.random() < 0.25:
+        soft = cv2.GaussianBlur(pixels, (0, 0), _u(rng, 0.6, 1.4))
+        amount = _u(rng, 0.2, 1.2)
+        pixels = np.asarray(cv2.addWeighted(pixels, 1.0 + amount, soft, -amount, 0.0), np.uint8)
     if rng.random() < 0.25:
         return pixels
     quality = int(rng.integers(55, 96))

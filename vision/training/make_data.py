@@ -1,8 +1,8 @@
-"""Renders the training set: small frames for the finder and close-ups of dice for the reader.
+"""Renders the training set: of each scene a small frame for the finder and close-ups of its dice.
 
-    python -m vision.training.make_data DIR --frames 5000 --patches 24000 --seed 1
+    python -m vision.training.make_data DIR --scenes 10000 --seed 1
 
-Everything follows from the seed. Shards of 250 are written one by one, so training can begin
+Everything follows from the seed. Shards of 100 are written one by one, so training can begin
 before all are there.
 """
 
@@ -19,16 +19,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
-from vision.scene import DieTruth, Scene, pip_centres, render, truth
+from vision.scene import Camera, DieTruth, Scene, pip_centres, render, truth
 from vision.scene_things import cover_mask
 from vision.training.generator import Recipe, Rng, random_scene, squeezed
 
-FRAME_WH = (384, 288)
+FRAME_WH = (320, 256)
+PATCHES = 10
 PATCH = 96
 PATCH_EDGES = 2.8
 """A patch of PATCH px shows this many die edges, so that training may turn and shift it."""
 COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
-SHARD = 250
+SHARD = 100
 _SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
 
 
@@ -36,50 +37,46 @@ def main() -> None:
     """Parse the command line and render."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--frames", type=int, default=5000)
-    parser.add_argument("--patches", type=int, default=24000)
+    parser.add_argument("--scenes", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--scenario", choices=_SCENARIOS, help="patches of one kind of scene")
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    jobs = [("frames", asked.seed, n) for n in range(asked.frames // SHARD)]
-    jobs += [("patches", asked.seed, n) for n in range(asked.patches // SHARD)]
-    order = np.random.default_rng(0).permutation(len(jobs))
+    jobs = [(asked.folder, asked.seed, n) for n in range(asked.scenes // SHARD)]
     with ProcessPoolExecutor(asked.workers) as pool:
-        for _ in pool.map(
-            _make_shard, [(asked.folder, asked.scenario, *jobs[int(i)]) for i in order]
-        ):
+        for _ in pool.map(_make_shard, jobs):
             pass
 
 
-def _make_shard(job: tuple[Path, str | None, str, int, int]) -> None:
-    folder, scenario, kind, seed, number = job
+def _make_shard(job: tuple[Path, int, int]) -> None:
+    folder, seed, number = job
     cv2.setNumThreads(1)
-    path = folder / f"{kind}_{seed}_{number:04}.npz"
+    path = folder / f"scenes_{seed}_{number:04}.npz"
     if path.exists():
         return
-    rng = np.random.default_rng([seed, number, int(kind == "frames")])
-    rows: list[dict[str, NDArray[Any]]] = []
-    while len(rows) < SHARD:
-        rows.extend([frame_row(rng)] if kind == "frames" else patch_rows(rng, scenario))
-    rows = rows[:SHARD]
+    rng = np.random.default_rng([seed, number, 7])
+    rows = [scene_row(rng) for _ in range(SHARD)]
     columns = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
     np.savez(path.with_suffix(".part.npz"), allow_pickle=False, **columns)
     path.with_suffix(".part.npz").rename(path)
 
 
-def frame_row(rng: Rng) -> dict[str, NDArray[Any]]:
-    """One frame for the finder, its dice (16, 9) and its masks (3, 72, 96).
+def scene_row(rng: Rng) -> dict[str, NDArray[Any]]:
+    """One scene: the whole picture as the finder gets it, and close-ups of what lies in it."""
+    scenario = str(rng.choice(_SCENARIOS, p=(0.5, 0.22, 0.08, 0.09, 0.08, 0.03)))
+    share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
+    if rng.random() < 0.1:
+        share = float(rng.uniform(0.1, 0.28))
+    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario))
+    return frame_part(rng, scene) | close_ups(rng, scene, share)
+
+
+def frame_part(rng: Rng, scene: Scene) -> dict[str, NDArray[Any]]:
+    """The whole picture, its dice (16, 9), its masks (3, 64, 80) and how the floor leans.
 
     A die: centre x and y, edge px, in tray, share visible, moving, cocked, value, present.
     Masks: where a die would be in the tray, things, smears of moving dice.
     """
-    scenario = str(rng.choice(_SCENARIOS, p=(0.56, 0.12, 0.12, 0.1, 0.05, 0.05)))
-    share = float(np.exp(rng.uniform(np.log(0.021), np.log(0.12))))
-    if rng.random() < 0.08:
-        share = float(rng.uniform(0.1, 0.2))
-    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario))
     pixels = squeezed(rng, render(scene))
     dice = np.zeros((16, 9), np.float32)
     for row, fact in zip(dice, truth(scene), strict=False):
@@ -98,9 +95,9 @@ def frame_row(rng: Rng) -> dict[str, NDArray[Any]]:
 
 
 def up_field(scene: Scene) -> NDArray[np.float16]:
-    """How the floor leans (2, 72, 96) on the finder's grid."""
+    """How the floor leans (2, 32, 40) on the finder's coarse grid."""
     width, height = scene.camera.size_wh
-    x, y = np.meshgrid(np.arange(1.5, width, 4), np.arange(1.5, height, 4))
+    x, y = np.meshgrid(np.arange(3.5, width, 8), np.arange(3.5, height, 8))
     up = scene.camera.up_at(np.stack([x, y], axis=-1).reshape(-1, 2))
     return up.T.reshape(2, *x.shape).astype(np.float16)
 
@@ -128,41 +125,52 @@ def _masks(scene: Scene) -> NDArray[np.uint8]:
     return np.stack(masks).astype(np.uint8)
 
 
-def patch_rows(rng: Rng, scenario: str | None = None) -> list[dict[str, NDArray[Any]]]:
-    """Up to four close-ups of one random scene, with what the die in the middle shows.
+def close_ups(rng: Rng, scene: Scene, share: float) -> dict[str, NDArray[Any]]:
+    """Close-ups of up to PATCHES candidates of one scene, as a finer camera at its place has them.
 
-    Where the scenario is given, leaning dice come first.
+    Dice come first, then places that only look like one.
     """
-    wanted = scenario
-    edge = float(np.exp(rng.uniform(np.log(18), np.log(64))))
-    share = float(np.exp(rng.uniform(np.log(0.022), np.log(0.12))))
+    edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
     width = int(np.clip(edge / share, 200, 3000))
-    scenario = wanted or str(rng.choice(_SCENARIOS[:5], p=(0.62, 0.16, 0.07, 0.06, 0.09)))
-    scene = random_scene(rng, Recipe((width, width * 3 // 4), share, scenario))
+    scene = replace(scene, camera=_finer(scene.camera, width))
+    wide, tall = scene.camera.size_wh
     facts = truth(scene)
-    rows = []
-    order = rng.permutation(len(scene.dice))
-    if wanted is not None:
-        order = np.array(sorted(order, key=lambda n: not facts[int(n)].cocked), int)
-    for index in order[: 4 if wanted is None else 3]:
+    rows: list[dict[str, NDArray[Any]]] = []
+
+    def add(middle: NDArray[np.float64], span: float) -> None:
+        if 0 < middle[0] < wide and 0 < middle[1] < tall and len(rows) < PATCHES:
+            rows.append(patch_row(rng, scene, middle, span * float(rng.uniform(0.92, 1.08))))
+
+    for index in rng.permutation(len(facts)):
         fact = facts[int(index)]
-        middle = np.array(fact.centre_px if not fact.moving else fact.body_centre_px)
-        if not (0 < middle[0] < width and 0 < middle[1] < width * 3 // 4):
-            continue
-        span = fact.edge_px
-        if rng.random() < 0.13:
+        add(np.array(fact.body_centre_px if fact.moving else fact.centre_px), fact.edge_px)
+    for fact in facts:
+        if rng.random() < 0.12:
             a = rng.uniform(0, 2 * np.pi)
-            away = rng.uniform(0.55, 1.6) if rng.random() < 0.75 else rng.uniform(1.6, 6.0)
-            middle = middle + np.array([np.cos(a), np.sin(a)]) * span * away
-        rows.append(patch_row(rng, scene, middle, span * float(rng.uniform(0.92, 1.08))))
+            away = rng.uniform(0.6, 1.6) if rng.random() < 0.75 else rng.uniform(1.6, 6.0)
+            step = np.array([np.cos(a), np.sin(a)]) * fact.edge_px * away
+            add(np.array(fact.centre_px) + step, fact.edge_px)
     for thing in scene.things:
-        if thing.kind in ("lint", "sheet") and rng.random() < 0.5:
+        if rng.random() < 0.6:
             at = np.array([[*thing.position_mm, 0.5]]) + rng.normal(0, 1, (1, 3)) * (6, 6, 0)
-            middle = scene.camera.project(at)[0]
-            if 0 < middle[0] < width and 0 < middle[1] < width * 3 // 4:
-                size = share * width * float(rng.uniform(0.3, 1.1))
-                rows.append(patch_row(rng, scene, middle, size))
-    return rows
+            add(scene.camera.project(at)[0], share * width * float(rng.uniform(0.3, 1.1)))
+    if not rows:
+        add(rng.uniform((0, 0), (wide, tall)), share * width)
+    columns = {
+        f"patch_{key}": np.stack(
+            [row[key] for row in rows] + [np.zeros_like(rows[0][key])] * (PATCHES - len(rows))
+        )
+        for key in rows[0]
+    }
+    present = np.arange(PATCHES) < len(rows)
+    return columns | {"patch_present": present}
+
+
+def _finer(camera: Camera, width: int) -> Camera:
+    """The same view with more or fewer pixels."""
+    scale = width / camera.size_wh[0]
+    height = round(camera.size_wh[1] * scale)
+    return replace(camera, size_wh=(width, height), focal_px=camera.focal_px * scale)
 
 
 def patch_row(
@@ -170,8 +178,9 @@ def patch_row(
 ) -> dict[str, NDArray[Any]]:
     """The close-up round a point, labelled with the die nearest to it.
 
-    Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible; the corners
-    (4, 2) and pips (6, 2, NaN where there is none) in patch px; place of the patch in the frame.
+    Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible, in tray; the
+    corners (4, 2) and pips (6, 2, NaN where there is none) in patch px; place of the patch in the
+    frame.
     """
     size = int(np.ceil(PATCH_EDGES * edge))
     corner = np.round(middle - size / 2)
@@ -203,7 +212,7 @@ def patch_row(
     scale = PATCH / size
     shrink = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
     patch = cv2.resize(pixels, (PATCH, PATCH), interpolation=shrink)
-    labels = np.zeros(6, np.float32)
+    labels = np.zeros(7, np.float32)
     labels[2] = COLOURS.index(None)
     corners = np.full((4, 2), PATCH / 2, np.float32)
     pips = np.full((6, 2), np.nan, np.float32)
@@ -213,7 +222,7 @@ def patch_row(
         cut = _cut_share(fact, beyond, size)
         labels[:] = (
             1, fact.value or 0, COLOURS.index(fact.colour), fact.cocked, fact.moving,
-            fact.top_visible * (1.0 - cut),
+            fact.top_visible * (1.0 - cut), fact.in_tray,
         )  # fmt: skip
         corners = (np.array(fact.corners_px, np.float32) + 0.5) * scale - 0.5
         if fact.value is not None:

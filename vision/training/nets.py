@@ -1,13 +1,23 @@
-"""The two small networks, in PyTorch: a finder for whole pictures, a reader for close-ups.
+"""The three small networks, in PyTorch: a finder for pictures, a reader for close-ups, a jury.
 
-Only convolutions, ReLU, nearest upsampling, addition and averaging, so that `cv2.dnn` of OpenCV
-4.6 runs them. The forms of their inputs and outputs are fixed in `vision.nets`.
+Finder and reader hold only convolutions, ReLU, nearest upsampling, addition and averaging, so that
+`cv2.dnn` of OpenCV 4.6 runs them; the jury is a handful of matrix products and runs in NumPy. The
+forms of their inputs and outputs are fixed in `vision.nets`.
 """
 
 from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
+
+SCORES = 25
+FEATURES = 24
+"""What the reader tells the jury beside its scores."""
+TOKEN = SCORES + 1 + FEATURES + 3 + 2 + 3 + 6
+"""One die as the jury gets it: scores, pips counted, features, place and size, how the floor leans,
+mean colour, how the die stands off the floor and off the other dice."""
+VERDICTS = 7
+"""What the jury says of each die: six colours, cocked."""
 
 
 def _block(ins: int, outs: int, stride: int = 1, size: int = 3) -> nn.Sequential:
@@ -19,12 +29,12 @@ def _block(ins: int, outs: int, stride: int = 1, size: int = 3) -> nn.Sequential
 
 
 class Finder(nn.Module):
-    """(N, 3, H, W) in 0.0-1.0 to (N, 10, H/4, W/4); H and W are multiples of 32."""
+    """(N, 3, H, W) in 0.0-1.0 to (N, 30, H/8, W/8); H and W are multiples of 32."""
 
     def __init__(self) -> None:
         super().__init__()
         self.two = _block(3, 12, 2)
-        self.four = nn.Sequential(_block(12, 24, 2), _block(24, 24))
+        self.four = nn.Sequential(_block(12, 24, 2))
         self.eight = nn.Sequential(_block(24, 40, 2), _block(40, 40), _block(40, 40))
         self.sixteen = nn.Sequential(_block(40, 64, 2), _block(64, 64), _block(64, 64))
         self.thirty_two = nn.Sequential(_block(64, 80, 2), _block(80, 80), _block(80, 80))
@@ -32,41 +42,41 @@ class Finder(nn.Module):
         self.mix_16 = _block(64, 64)
         self.from_16 = nn.Conv2d(64, 40, 1)
         self.mix_8 = _block(40, 40)
-        self.from_8 = nn.Conv2d(40, 24, 1)
-        self.mix_4 = _block(24, 32)
-        self.head = nn.Conv2d(32, 10, 1)
+        self.fine = _block(40, 56)
+        self.head = nn.Conv2d(56, 30, 1)
         self.grow = nn.Upsample(scale_factor=2, mode="nearest")
         nn.init.constant_(self.head.bias, 0.0)
         with torch.no_grad():
-            self.head.bias[0] = -4.0
+            self.head.bias[:4] = -4.0
 
     def forward(self, x: Tensor) -> Tensor:
-        """Raw scores: heat, log size, offset x, y, in tray, thing, smear, cocked, up x, y."""
-        four = self.four(self.two(x))
-        eight = self.eight(four)
+        """Raw scores: heat, log size, offset x, y, in tray, thing, smear, each for the four
+        quarters of a cell; then how the floor leans, x and y."""
+        eight = self.eight(self.four(self.two(x)))
         sixteen = self.sixteen(eight)
         deep = self.thirty_two(sixteen)
         sixteen = self.mix_16(sixteen + self.grow(self.from_32(deep)))
         eight = self.mix_8(eight + self.grow(self.from_16(sixteen)))
-        out: Tensor = self.head(self.mix_4(four + self.grow(self.from_8(eight))))
+        out: Tensor = self.head(self.fine(eight))
         return out
 
 
 class Reader(nn.Module):
-    """(N, 6, 48, 48) to (N, 24): see `vision.nets.ReaderOutput` for the order."""
+    """(N, 3, 48, 48) in 0.0-1.0 to (N, 50): scores, pips counted, features."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.trunk = nn.Sequential(_block(6, 24, 2, 5), _block(24, 32), _block(32, 56, 2))
+        self.trunk = nn.Sequential(_block(3, 24, 2, 5), _block(24, 32), _block(32, 56, 2))
         self.body = nn.Sequential(_block(56, 56), _block(56, 56))
         self.pips = nn.Sequential(_block(56, 16), nn.Conv2d(16, 1, 1), nn.ReLU())
         self.count = nn.AvgPool2d(12)
         self.deep = nn.Sequential(_block(56, 80, 2), _block(80, 80), _block(80, 32, 1, 1))
         self.mix = nn.Sequential(nn.Conv2d(32, 112, 6), nn.ReLU(inplace=True))
-        self.head = nn.Conv2d(112, 23, 1)
+        self.head = nn.Conv2d(112, SCORES, 1)
+        self.tell = nn.Conv2d(112, FEATURES, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The 23 raw scores and the mean pip density."""
+        """The 25 raw scores, the mean pip density and the features."""
         out, _ = self.both(x)
         return out
 
@@ -74,5 +84,40 @@ class Reader(nn.Module):
         """The same, and the pip density (N, 1, 12, 12) that training looks at."""
         body = self.body(self.trunk(x))
         density = self.pips(body)
-        scores = self.head(self.mix(self.deep(body)))
-        return torch.cat([scores, self.count(density)], dim=1).flatten(1), density
+        mixed = self.mix(self.deep(body))
+        said = torch.cat([self.head(mixed), self.count(density), self.tell(mixed)], dim=1)
+        return said.flatten(1), density
+
+
+class Jury(nn.Module):
+    """Weighs all dice of a picture together: (S, P, TOKEN) to (S, P, VERDICTS).
+
+    A colour looks different under each lamp, and a die that leans differs from those that do not:
+    both show against the other dice of the same picture.
+    """
+
+    def __init__(self, width: int = 64) -> None:
+        super().__init__()
+        self.first = nn.Linear(TOKEN, width)
+        self.second = nn.Linear(width, width)
+        self.third = nn.Linear(3 * width, width)
+        self.fourth = nn.Linear(3 * width, width)
+        self.fifth = nn.Linear(width, VERDICTS)
+        nn.init.zeros_(self.fifth.weight)
+        nn.init.zeros_(self.fifth.bias)
+
+    def forward(self, tokens: Tensor, weight: Tensor) -> Tensor:
+        """`weight` (S, P): how surely each token is a die, 0 where there is none."""
+        h = torch.relu(self.second(torch.relu(self.first(tokens))))
+        h = h + torch.relu(self.third(torch.cat([h, self._all(h, weight)], dim=-1)))
+        h = torch.relu(self.fourth(torch.cat([h, self._all(h, weight)], dim=-1)))
+        out: Tensor = self.fifth(h)
+        return out
+
+    @staticmethod
+    def _all(h: Tensor, weight: Tensor) -> Tensor:
+        w = weight[..., None]
+        mean = (h * w).sum(1, keepdim=True) / (w.sum(1, keepdim=True) + 1e-3)
+        most = (h * w).amax(1, keepdim=True)
+        both = torch.cat([mean, most], dim=-1)
+        return both.expand(-1, h.shape[1], -1)

@@ -1,0 +1,100 @@
+"""What the finder is taught: where dice lie, the tray, things, smears, how the floor leans."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from vision.training.tint import tinted
+
+Arrays = dict[str, NDArray[Any]]
+KEYS = ("pixels", "dice", "masks", "up")
+_BAND = 8
+
+
+def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
+    """Focal loss on the heat, the rest at centres or by mask.
+
+    Args:
+        net: The finder.
+        rows: pixels (N, H, W, 3), dice (N, 16, 9), masks (N, 3, H/4, W/4), up (N, 2, H/8, W/8).
+        rng: For the changes made to the pictures.
+    """
+    pixels, dice, masks = rows["pixels"].copy(), rows["dice"].copy(), rows["masks"]
+    up = rows["up"].astype(np.float32)
+    height, width = pixels.shape[1:3]
+    for n in np.flatnonzero(rng.random(len(pixels)) < 0.6):  # as a 4:3 picture fills the canvas
+        pixels[n, :_BAND] = pixels[n, _BAND]
+        pixels[n, -_BAND:] = pixels[n, -_BAND - 1]
+        y = dice[n, :, 1]
+        dice[n, (y < _BAND) | (y >= height - _BAND), 4] = 0.0
+    if rng.random() < 0.5:
+        pixels, masks = pixels[:, :, ::-1], masks[..., ::-1]
+        up = up[..., ::-1] * np.array([-1, 1], np.float32)[:, None, None]
+        dice[..., 0] = width - 1 - dice[..., 0]
+    if rng.random() < 0.5:
+        pixels, masks = pixels[:, ::-1], masks[..., ::-1, :]
+        up = up[..., ::-1, :] * np.array([1, -1], np.float32)[:, None, None]
+        dice[..., 1] = height - 1 - dice[..., 1]
+    heat, weight, aim, at = _targets(dice, height // 4, width // 4)
+    light = np.ascontiguousarray(tinted(pixels, rng).transpose(0, 3, 1, 2))
+    out = net(torch.from_numpy(light))
+    fine = F.pixel_shuffle(out[:, :28], 2)
+    target, mask, place = torch.from_numpy(heat), torch.from_numpy(weight), torch.from_numpy(at)
+    goal = torch.from_numpy(aim)
+    score = torch.sigmoid(fine[:, 0]).clamp(1e-5, 1 - 1e-5)
+    hot = (target > 0.999).float()
+    gain = -hot * (1 - score) ** 2 * torch.log(score)
+    lose = -(1 - hot) * (1 - target) ** 4 * score**2 * torch.log(1 - score) * mask
+    number = hot.sum().clamp(min=1.0)
+    spots = place.sum().clamp(min=1.0)
+    wanted = torch.from_numpy(np.ascontiguousarray(masks).astype(np.float32) / 255.0)
+    size = F.smooth_l1_loss(fine[:, 1], goal[:, 0], reduction="none", beta=0.1)
+    offset = F.smooth_l1_loss(fine[:, 2:4], goal[:, 1:3], reduction="none", beta=0.3).sum(1)
+    by_mask = F.binary_cross_entropy_with_logits(fine[:, 4:7], wanted, reduction="none")
+    return {
+        "heat": (gain + lose).sum() / number,
+        "size": 1.5 * (size * place).sum() / spots,
+        "offset": (offset * place).sum() / spots,
+        "up": 4.0 * F.smooth_l1_loss(out[:, 28:30], torch.from_numpy(up.copy()), beta=0.1),
+        "tray": 1.5 * by_mask[:, 0].mean(),
+        "thing": by_mask[:, 1].mean(),
+        "smear": by_mask[:, 2].mean(),
+    }
+
+
+def _targets(dice: NDArray[np.float32], rows: int, columns: int) -> tuple[NDArray[np.float32], ...]:
+    """Heat and its weight (N, h, w), size and offset to learn (N, 3, h, w), where they count."""
+    count = len(dice)
+    heat = np.zeros((count, rows, columns), np.float32)
+    weight = np.ones_like(heat)
+    aim = np.zeros((count, 3, rows, columns), np.float32)
+    at = np.zeros_like(heat)
+    y, x = np.mgrid[0:rows, 0:columns].astype(np.float32)
+    for n in range(count):
+        for cx, cy, edge, _in, visible, moving, _cocked, _value, present in dice[n]:
+            if not present:
+                continue
+            u, v = (cx + 0.5) / 4 - 0.5, (cy + 0.5) / 4 - 0.5
+            away = (x - u) ** 2 + (y - v) ** 2
+            if moving or visible < 0.3:
+                weight[n][away < (edge / 4 * (1.6 if moving else 0.8)) ** 2] = 0.0
+                continue
+            i, j = round(float(u)), round(float(v))
+            if not (0 <= i < columns and 0 <= j < rows):
+                continue
+            sigma = max(0.65, edge / 4 * 0.13)
+            heat[n] = np.maximum(heat[n], np.exp(-away / (2 * sigma**2)))
+            heat[n, j, i] = 1.0
+            for a in range(max(0, j - 1), min(rows, j + 2)):
+                for b in range(max(0, i - 1), min(columns, i + 2)):
+                    if heat[n, a, b] > 0.3 and (a - v) ** 2 + (b - u) ** 2 <= away[a, b] + 1e-6:
+                        aim[n, :, a, b] = (np.log(edge / 16.0), u - b, v - a)
+                        at[n, a, b] = 1.0
+            weight[n, j, i] = 1.0
+    return heat, weight, aim, at

@@ -1,0 +1,265 @@
+"""What the reader and the jury are taught, scene by scene: all dice of a picture at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from vision.training.make_data import PATCH, PATCH_EDGES
+from vision.training.nets import SCORES, Jury, Reader
+from vision.training.tint import marbled, repainted, tinted
+
+Arrays = dict[str, NDArray[Any]]
+CROP = 48
+CROP_EDGES = 1.75
+PIP_CELLS = 12
+SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)
+SLOPE, SLOPE_SPREAD = 1.05, 0.35
+GUESS, SPREAD, OUTLIER, ROUNDS = 0.12, 0.07, 0.12, 3
+"""See `vision.lean`."""
+_REPAINTED = 0.15
+"""Share of scenes in colours that no rule names: values and outlines are learnt from them."""
+KEYS = tuple(
+    f"patch_{name}" for name in ("pixels", "labels", "corners", "pips", "place", "up", "present")
+)
+
+
+class Eyes(nn.Module):
+    """Reader and jury, trained together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reader = Reader()
+        self.jury = Jury()
+
+
+def quad_numbers(corners: NDArray[Any]) -> NDArray[np.float32]:
+    """Corners (N, 4, 2) as (N, 7): centre, cos and sin of four times the angle, log half
+    diagonal, and the skew as a complex number; the same for any first corner or direction."""
+    z = corners[..., 0] + 1j * corners[..., 1]
+    turn = np.array([1, 1j, -1, -1j])
+    a, b = (z * turn.conj()).mean(axis=1), (z * turn).mean(axis=1)
+    a, b = np.where(np.abs(a) >= np.abs(b), a, b), np.where(np.abs(a) >= np.abs(b), b, a)
+    size = np.abs(a) + 1e-6
+    four, skew, middle = (a / size) ** 4, a * b / size**2, z.mean(axis=1)
+    return np.stack(
+        [middle.real, middle.imag, four.real, four.imag, np.log(size), skew.real, skew.imag], axis=1
+    ).astype(np.float32)
+
+
+def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
+    """Turn and mirror scenes, shift and scale their close-ups; labels with them.
+
+    Returns:
+        pixels (S, P, 48, 48, 3), corners, pips, place (x, y, log size), up (how the floor leans,
+        as the finder guesses it), normal (the same, exactly), labels, present.
+    """
+    scenes, patches = rows["patch_present"].shape
+    pixels = np.zeros((scenes, patches, CROP, CROP, 3), np.uint8)
+    corners = np.zeros((scenes, patches, 4, 2), np.float32)
+    pips = np.full((scenes, patches, 6, 2), np.nan, np.float32)
+    place = np.zeros((scenes, patches, 3), np.float32)
+    up = np.zeros((scenes, patches, 2), np.float32)
+    normal = np.zeros((scenes, patches, 2), np.float32)
+    for s in range(scenes):
+        angle = rng.uniform(0, 2 * np.pi)
+        mirror = rng.choice([-1.0, 1.0])
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        turn = turn * np.array([mirror, 1.0])
+        lean = rows["patch_up"][s] + rng.normal(0, 0.1, 2)
+        for p in np.flatnonzero(rows["patch_present"][s]):
+            zoom = np.exp(rng.normal(0, 0.08))
+            scale = (CROP / CROP_EDGES) / (PATCH / PATCH_EDGES) * zoom
+            shift = np.clip(rng.normal(0, 0.08, 2), -0.22, 0.22) * CROP / CROP_EDGES
+            matrix = np.zeros((2, 3))
+            matrix[:, :2] = turn * scale
+            matrix[:, 2] = (CROP - 1) / 2 + shift - matrix[:, :2] @ np.full(2, (PATCH - 1) / 2)
+            cv2.warpAffine(
+                rows["patch_pixels"][s, p], matrix, (CROP, CROP), pixels[s, p],
+                flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE,
+            )  # fmt: skip
+            corners[s, p] = rows["patch_corners"][s, p] @ matrix[:, :2].T + matrix[:, 2]
+            pips[s, p] = rows["patch_pips"][s, p] @ matrix[:, :2].T + matrix[:, 2]
+            place[s, p, :2] = turn @ rows["patch_place"][s, p, :2]
+            place[s, p, 2] = np.log(rows["patch_place"][s, p, 2] / zoom)
+            up[s, p] = turn @ lean[p]
+            normal[s, p] = turn @ rows["patch_up"][s, p]
+    return {
+        "pixels": pixels,
+        "corners": corners,
+        "pips": pips,
+        "place": place,
+        "up": up,
+        "normal": normal,
+        "labels": rows["patch_labels"],
+        "present": rows["patch_present"],
+    }
+
+
+def _density(pips: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each pip as one unit of mass over the four cells round it: (N, 12, 12)."""
+    count = len(pips)
+    out = np.zeros((count, PIP_CELLS, PIP_CELLS), np.float32)
+    cell = CROP / PIP_CELLS
+    for n in range(count):
+        for px, py in pips[n]:
+            if np.isnan(px):
+                continue
+            u, v = (px + 0.5) / cell - 0.5, (py + 0.5) / cell - 0.5
+            i, j = int(np.floor(u)), int(np.floor(v))
+            for di in (0, 1):
+                for dj in (0, 1):
+                    if 0 <= i + di < PIP_CELLS and 0 <= j + dj < PIP_CELLS:
+                        out[n, j + dj, i + di] += abs(1 - di - (u - i)) * abs(1 - dj - (v - j))
+    return out
+
+
+def tokens(said: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) -> Tensor:
+    """Dice (S, P, TOKEN) as the jury gets them; `vision.jury` builds the same.
+
+    Args:
+        said: (S, P, SCORES + 1 + FEATURES).
+        place: (S, P, 3) from the middle of the picture, and log size.
+        up: (S, P, 2) how the floor leans there.
+        shade: (S, P, 3) mean log colour.
+        die: (S, P) how surely it is one.
+    """
+    scores = said[..., :SCORES].clamp(-12.0, 12.0) * said.new_tensor([0.25] * 16 + [1.0] * 9)
+    pips = said[..., SCORES : SCORES + 1] * 24.0
+    features = said[..., SCORES + 1 :].clamp(-12.0, 12.0)
+    sized = torch.cat([2.0 * place[..., :2], place[..., 2:] + 3.0], dim=-1)
+    off, tilt, slope, fits = off_the_floor(said[..., SCORES - 2 : SCORES], place[..., :2], up, die)
+    stand = torch.cat(
+        [off, off.norm(dim=-1, keepdim=True), fits[..., None], slope.expand_as(off)], dim=-1
+    )
+    floor = 2.0 * tilt.expand_as(off)
+    return torch.cat([scores, pips, features, sized, floor, shade, 5.0 * stand], dim=-1)
+
+
+def off_the_floor(
+    own: Tensor, place: Tensor, up: Tensor, die: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """How each die stands off the floor that most dice lie on; `vision.lean` does the same.
+
+    Returns:
+        (S, P, 2) the difference of the normals, (S, 1, 2) the floor's normal, (S, 1, 1) how the
+        slope differs from the usual one, and (S, P) how well each die fits.
+    """
+    slopes = own.new_tensor(SLOPES)
+    sight = torch.cat(
+        [
+            place[:, None] * slopes[:, None, None],
+            torch.ones_like(place[:, None, :, :1]).expand(-1, len(SLOPES), -1, -1),
+        ],
+        -1,
+    )
+    sight = sight / sight.norm(dim=-1, keepdim=True)
+    mine, guess = normals(own[:, None], sight), normals(up[:, None], sight)
+    sure = (die > 0.5).float()[:, None]
+    with torch.no_grad():
+        start = (guess * sure[..., None]).sum(2) / (sure.sum(2)[..., None] + 1e-3)
+        weight = sure.expand(-1, len(SLOPES), -1)
+        for _ in range(ROUNDS):
+            heavy = weight[..., None] * SPREAD**-2
+            floor = ((heavy * mine).sum(2) + start * GUESS**-2) / (heavy.sum(2) + GUESS**-2)
+            apart = ((mine - floor[:, :, None]) ** 2).sum(-1)
+            weight = sure / (1.0 + apart / OUTLIER**2)
+        loss = (sure * torch.log1p(apart / OUTLIER**2)).sum(2) * (OUTLIER / SPREAD) ** 2
+        loss = loss + ((floor - start) ** 2).sum(-1) * GUESS**-2
+        best = (loss + ((slopes - SLOPE) / SLOPE_SPREAD) ** 2).argmin(1)
+        scene = torch.arange(len(best))
+    floor, weight = floor[scene, best], weight[scene, best]
+    off = mine[scene, best] - floor[:, None]
+    return off, floor[:, None], (slopes[best] - SLOPE)[:, None, None], weight
+
+
+def normals(across: Tensor, sight: Tensor) -> Tensor:
+    """Normals (..., 2: x and y) from their part across the line of sight (..., 2)."""
+    depth = -(across * sight[..., :2]).sum(-1, keepdim=True) / sight[..., 2:]
+    sine = (across**2).sum(-1, keepdim=True) + depth**2
+    return across - torch.sqrt((1.0 - sine).clamp(min=0.05)) * sight[..., :2]
+
+
+def shades(image: Tensor) -> Tensor:
+    """Mean log colour (N, 3) of the middle of crops (N, 3, 48, 48)."""
+    return torch.log(image[:, :, 14:34, 14:34].mean((2, 3)) + 0.02)
+
+
+def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
+    """What each label says counts only where the picture can show it."""
+    assert isinstance(net, Eyes)
+    made = crops(rows, rng)
+    scenes, patches = made["present"].shape
+    at = np.flatnonzero(made["present"].reshape(-1))
+    flat = {k: v.reshape(scenes * patches, *v.shape[2:])[at] for k, v in made.items()}
+    light = tinted(made["pixels"].reshape(-1, CROP, CROP, 3), rng, groups=patches)[at]
+    light = marbled(light, rng, 0.15)
+    own_colours = np.ones(len(at), np.float32)
+    for scene in np.flatnonzero(rng.random(scenes) < _REPAINTED):
+        here = at // patches == scene
+        light[here], own_colours[here] = repainted(light[here], rng), 0.0
+    image = torch.from_numpy(np.ascontiguousarray(light.transpose(0, 3, 1, 2)))
+    said, density = net.reader.both(image)
+    out = said[:, :SCORES]
+    labels = torch.from_numpy(flat["labels"])
+    die, value, colour = labels[:, 0], labels[:, 1].long(), labels[:, 2].long()
+    cocked, moving, visible = labels[:, 3], labels[:, 4], labels[:, 5]
+    shown = die * (visible > 0.35).float()
+    still = shown * (1 - moving)
+    named = still * torch.from_numpy(own_colours)
+    legible = still * (value > 0).float() * (visible > 0.75).float()
+
+    def mean(loss: Tensor, mask: Tensor) -> Tensor:
+        return (loss * mask).sum() / mask.sum().clamp(min=1.0)
+
+    there = torch.from_numpy(at)
+
+    def spread(values: Tensor) -> Tensor:
+        empty = values.new_zeros(scenes * patches, *values.shape[1:])
+        return empty.index_copy(0, there, values).view(scenes, patches, *values.shape[1:])
+
+    weight = spread(torch.sigmoid(out[:, 0]).detach())
+    token = tokens(
+        spread(said), torch.from_numpy(made["place"]), torch.from_numpy(made["up"]),
+        spread(shades(image)), weight,
+    )  # fmt: skip
+    jury = net.jury(token, weight)
+    heard = jury.reshape(scenes * patches, -1)[there]
+    sure = ((die < 0.5) | (visible > 0.35) | (moving > 0.5)).float()
+    is_die = die * (1 - moving)
+    quad = torch.from_numpy(quad_numbers((flat["corners"] - (CROP - 1) / 2) / (CROP / CROP_EDGES)))
+    bce = F.binary_cross_entropy_with_logits
+    parts = {
+        "die": mean(bce(out[:, 0], is_die, reduction="none"), sure * (1 - moving)),
+        "value": mean(
+            F.cross_entropy(out[:, 1:7], (value - 1).clamp(min=0), reduction="none"), legible
+        ),
+        "colour": 0.4 * mean(F.cross_entropy(out[:, 7:13], colour, reduction="none"), named),
+        "cocked": 0.5 * mean(bce(out[:, 13], cocked, reduction="none"), still),
+        "moving": mean(bce(out[:, 14], moving, reduction="none"), torch.maximum(shown, 1 - die)),
+        "visible": mean(bce(out[:, 15], visible, reduction="none"), die * (1 - moving)),
+        "quad": 2.0
+        * mean(F.smooth_l1_loss(out[:, 16:23], quad, reduction="none", beta=0.05).sum(1), still),
+        "normal": 6.0
+        * mean(
+            F.smooth_l1_loss(
+                out[:, 23:25], torch.from_numpy(flat["normal"]), reduction="none", beta=0.05
+            ).sum(1),
+            still * (1 - cocked) * (visible > 0.6).float(),
+        ),
+        "j_colour": mean(
+            F.cross_entropy(out[:, 7:13] + heard[:, :6], colour, reduction="none"), named
+        ),
+        "j_cocked": 2.0 * mean(bce(out[:, 13] + heard[:, 6], cocked, reduction="none"), still),
+    }
+    wanted = torch.from_numpy(_density(flat["pips"]))
+    cells = ((density[:, 0] - wanted) ** 2).sum((1, 2))
+    count = (density[:, 0].sum((1, 2)) - wanted.sum((1, 2))).abs()
+    parts["pips"] = mean(cells + 0.3 * count, legible)
+    return parts
