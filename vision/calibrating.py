@@ -13,11 +13,12 @@ from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError
 from vision.calibration import Calibration
 from vision.camera import Camera
-from vision.finder import Spot
+from vision.finder import look_over
 from vision.known_dice import Bgr, KnownDie, face_colour
 from vision.light import white_balanced
+from vision.nets import softmax
 from vision.pipeline import Eye
-from vision.reader import look_closely
+from vision.reader import Look, look_closely
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
 from vision.verdict import PALETTE
 
@@ -61,22 +62,19 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[Show
         )
     if calibration.white_balance_bgr is not None:
         pixels = white_balanced(pixels, calibration.white_balance_bgr)
-    looks = [_look(pixels, die) for die in dice]
-    return tuple(
-        ShownDie(die.centre_xy, corners, face_colour(pixels, corners), taken)
-        for die, (corners, taken) in zip(dice, looks, strict=True)
-    )
+    looks = [look for look, _ in look_closely(pixels, look_over(pixels).spots)]
+    return tuple(_shown(pixels, die, looks) for die in dice)
 
 
-def _look(pixels: Pixels, die: DieReading) -> tuple[NDArray[np.float32], tuple[float, ...]]:
-    corners = np.array(die.corners_xy, np.float32)
-    edge_px = float(np.linalg.norm(corners - np.roll(corners, 1, axis=0), axis=1).mean())
-    looks = look_closely(pixels, [Spot(die.centre_xy, edge_px, heat=1.0, tray=1.0, cocked=0.0)])
+def _shown(pixels: Pixels, die: DieReading, looks: Sequence[Look]) -> ShownDie:
+    """A die that was read, with what the reader alone took it for."""
     if not looks:
         text = "dice: one of the six cannot be made out; move it a little"
         raise CalibrationError(text, reason="unclear")
-    taken = looks[0][0].colours.mean(axis=0)
-    return corners, tuple(float(value) for value in taken)
+    near = min(looks, key=lambda look: np.hypot(*np.subtract(look.centre_xy, die.centre_xy)))
+    corners = np.array(die.corners_xy, np.float32)
+    taken = tuple(float(value) for value in softmax(near.colours))
+    return ShownDie(die.centre_xy, corners, face_colour(pixels, corners), taken)
 
 
 def colours_played(dice: Sequence[ShownDie]) -> tuple[DieColour, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -25,8 +26,6 @@ class Spot:
     centre_xy: Point
     edge_px: float
     heat: float
-    tray: float
-    cocked: float
     up: Point = (0.0, 0.0)
 
 
@@ -53,6 +52,20 @@ class Overview:
         column = int(np.clip(round(float(x)), 0, field.shape[1] - 1))
         return float(field[row, column])
 
+    def around(self, field: Scores, where: Point, reach_px: float) -> float:
+        """The mean of a field over the square of that half side round a point of the picture."""
+        x, y = self.to_grid[:, :2] @ np.asarray(where, np.float32) + self.to_grid[:, 2]
+        reach = reach_px * float(np.hypot(*self.to_grid[:, 0]))
+        rows, columns = field.shape
+        top, left = (
+            int(np.clip(round(float(v - reach)), 0, n - 1)) for v, n in ((y, rows), (x, columns))
+        )
+        bottom, right = (
+            int(np.clip(round(float(v + reach)), m, n - 1))
+            for v, m, n in ((y, top, rows), (x, left, columns))
+        )
+        return float(field[top : bottom + 1, left : right + 1].mean())
+
 
 def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
     """Find candidates for dice.
@@ -62,25 +75,26 @@ def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
         zoom: Below 1.0 the picture fills less of the canvas, for dice larger than it knows.
     """
     canvas, matrix = _fitted(pixels, zoom)
-    blob = canvas.astype(np.float32).transpose(2, 0, 1)[None] / 255.0
+    blob = np.asarray(cv2.dnn.blobFromImage(canvas, 1.0 / 255.0), np.float32)
     scores = shared_net("finder")(blob)[0]
-    fields = sigmoid(scores[[0, 4, 5, 6, 7]])
+    fine = _fine(scores)
+    fields = sigmoid(fine[[0, 4, 5, 6]])
     heat = fields[0]
     peaks = (heat >= cv2.dilate(heat, np.ones((3, 3), np.uint8))) & (heat > _HEAT)
     rows, columns = np.nonzero(peaks)
     order = np.argsort(-heat[rows, columns])[: 3 * _MOST]
     scale = float(np.hypot(*matrix[:, 0]))
-    lean = _smooth(scores[8:10]) @ (matrix[:, :2] / scale)
+    lean = _smooth(scores[28:30]) @ (matrix[:, :2] / scale)
     back = cv2.invertAffineTransform(matrix)
     height, width = pixels.shape[:2]
     spots: list[Spot] = []
     for row, column in zip(rows[order], columns[order], strict=True):
-        dx, dy = np.clip(scores[2:4, row, column], -1.0, 1.0)
+        dx, dy = np.clip(fine[2:4, row, column], -1.0, 1.0)
         on_canvas = np.array([column + dx + 0.5, row + dy + 0.5]) * FINDER_CELL - 0.5
         x, y = back[:, :2] @ on_canvas + back[:, 2]
         if not (-1 <= x <= width and -1 <= y <= height):
             continue
-        edge = 16.0 * float(np.exp(np.clip(scores[1, row, column], -2.0, 2.5))) / scale
+        edge = 16.0 * float(np.exp(np.clip(fine[1, row, column], -2.0, 2.8))) / scale
         near = any(
             np.hypot(x - s.centre_xy[0], y - s.centre_xy[1]) < _APART * min(edge, s.edge_px)
             for s in spots
@@ -92,9 +106,7 @@ def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
                 (float(x), float(y)),
                 edge,
                 float(heat[row, column]),
-                float(fields[1, row, column]),
-                float(fields[4, row, column]),
-                (float(lean[row, column, 0]), float(lean[row, column, 1])),
+                (float(lean[row // 2, column // 2, 0]), float(lean[row // 2, column // 2, 1])),
             )
         )
         if len(spots) == _MOST:
@@ -106,13 +118,27 @@ def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
     return Overview(tuple(spots), fields[1], fields[2], fields[3], grid, (width, height))
 
 
+def _fine(scores: Scores) -> Scores:
+    """The seven fields (7, 2h, 2w) whose cells the network gives in fours (28, h, w)."""
+    _, rows, columns = scores.shape
+    fours = scores[:28].reshape(7, 2, 2, rows, columns).transpose(0, 3, 1, 4, 2)
+    return np.asarray(fours.reshape(7, 2 * rows, 2 * columns), np.float32)
+
+
 def _smooth(lean: Scores) -> Scores:
     """The floor's lean (2, h, w) as the (h, w, 2) linear field that fits it best."""
     _, tall, wide = lean.shape
+    basis, inverse = _linear(tall, wide)
+    return np.asarray(
+        (basis @ (inverse @ lean.reshape(2, -1).T)).reshape(tall, wide, 2), np.float32
+    )
+
+
+@lru_cache(maxsize=2)
+def _linear(tall: int, wide: int) -> tuple[Scores, Scores]:
     y, x = np.mgrid[-1.0 : 1.0 : tall * 1j, -1.0 : 1.0 : wide * 1j]
     basis = np.stack([np.ones(x.size), x.ravel(), y.ravel()], axis=1)
-    fit = np.linalg.lstsq(basis, lean.reshape(2, -1).T, rcond=None)[0]
-    return np.asarray((basis @ fit).reshape(tall, wide, 2), np.float32)
+    return basis.astype(np.float32), np.linalg.pinv(basis).astype(np.float32)
 
 
 def _fitted(pixels: Pixels, zoom: float) -> tuple[Pixels, Scores]:

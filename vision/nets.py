@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 
 Scores = NDArray[np.float32]
 
-FINDER_WH = (384, 288)
-"""The finder's picture; its ten output channels have cells of FINDER_CELL px: heat, log size,
-offset x and y, in tray, thing, smear, cocked, and how the floor leans (x, y)."""
+FINDER_WH = (320, 256)
+"""The finder's picture. Its thirty output channels have cells of FINDER_COARSE px; the first
+28 hold four finer cells each: heat, log size, offset x and y, in tray, thing, smear. The last two
+say how the floor leans (x, y)."""
 FINDER_CELL = 4
+FINDER_COARSE = 8
 CROP = 48
 CROP_EDGES = 1.75
 """A crop of CROP px shows this many die edges (the reader was trained so)."""
-UNKNOWN_LEAN = 3.0
-"""Stands for how the floor leans where the reader is not told it."""
+SCORES = 25
+"""The reader's scores: die, six values, six colours, cocked, moving, visible, seven numbers for the
+outline, which way the top face looks (x, y). The pips counted come next, then what it tells the
+jury."""
 
 
 class Net:

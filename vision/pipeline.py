@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import cv2
@@ -11,9 +12,10 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.finder import Overview, Spot, look_over
-from vision.floor import Floor, floor_seen
+from vision.floor import Floor
 from vision.known_dice import recognise
 from vision.light import white_balanced
+from vision.nets import Scores, softmax
 from vision.picture import as_pixels
 from vision.reader import Look, look_closely
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
@@ -27,20 +29,27 @@ SMALLEST_PX = 48
 _DIE = 0.5
 _SURELY = 0.97
 _BLURRED = 0.95
-_LEANS = 1.9
+_LEANS = 0.0
+_MAY_LEAN = -1.2
 _SURELY_LEANS = 3.0
-_ODDNESS = 0.22
-"""When a die is called cocked: the reader's score (log odds) and this much per deviation that its
-outline is off the floor's view pass the limit (logistic fit on 160 own frames, 21.11.2026: 2.5 %
-of flat dice are asked for, over half of the leaning ones found)."""
+"""Log odds of leaning from which a die is called cocked, is not announced, and has no value."""
 _NEAR_ZOOM = 0.4
 _NEAR_EDGE = 0.14
 """A second look for dice wider than this share of the picture; the finder was trained up to 0.2."""
 _STILL = 0.4
-_INSIDE = 0.25
 _AT_RIM = (0.1, 0.4)
-"""How deep inside the floor's outline (in edges) the middle of a die in the tray lies, and where it
-is not clear on which side of the rim it is: such a die is never announced unasked."""
+"""How deep inside a measured outline of the floor (in edges) the middle of a die lies that may be
+outside, and of one that must be inside."""
+_AT_THE_RIM = (0.3, 0.7)
+"""Where it is not clear on which side of the rim a die is, it is never announced unasked."""
+_SMALL_EDGE = 0.05
+_GAIN = 1.25
+_AROUND = 3.0
+"""Where dice are missed and those found are smaller than this share of the picture, the part of it
+round them (in edges) is looked at once more, if that makes it so many times as large."""
+_OVERLAP = 0.8
+"""Two top faces nearer than this share of an edge are one die, or one and something between two:
+the faces of dice side by side are a whole edge apart, a little less where one leans."""
 _SMALL = 0.62
 """Least share of the usual edge that a die can have (25 degrees of tilt, the widest lens: 0.7)."""
 _DISAGREE = 0.7
@@ -48,7 +57,9 @@ _DISAGREE = 0.7
 _GUESS = 0.4
 """Least confidence to name a value at all."""
 _PIPS_AGREE = 0.45
-"""How far the pips counted (mean of both looks) may be from the value; 0.06 more per pip."""
+"""How far the pips counted (mean of the looks) may be from the value; 0.06 more per pip."""
+_PIPS_SPREAD = 0.3
+"""Deviation of the pips counted on a one (own frames: 0.15); it grows as the root of the value."""
 
 
 class Eye:
@@ -80,9 +91,11 @@ class Eye:
         overview, dice = _dice(pixels, 1.0)
         if not dice:
             overview, dice = _nearby(pixels, overview)
-        floor = _floor(overview, dice, calibration)
-        dice = _without_ghosts(dice, floor, len(in_play))
-        seen = [_seen(look, floor, (width, height)) for look, _ in dice]
+        floor = _floor(overview, calibration)
+        if sum(_inside(overview, floor, look) > 0.5 for look, _ in dice) < len(in_play):
+            dice = _searched(pixels, overview, dice)
+        dice = _without_ghosts(dice, overview, floor, len(in_play))
+        seen = [_seen(look, _inside(overview, floor, look), (width, height)) for look, _ in dice]
         if calibration is not None and calibration.dice:
             seen = recognise(pixels, [look.corners for look, _ in dice], seen, calibration.dice)
         clutter = _clutter(overview, floor, seen, [look for look, _ in dice])
@@ -97,7 +110,7 @@ class Eye:
             readings.append(
                 DieReading(
                     colour=colour,
-                    value=None if die.moving or _lean_score(look) > _SURELY_LEANS else die.value,
+                    value=None if die.moving or look.leaning > _SURELY_LEANS else die.value,
                     confidence=float(np.clip(confidence, 0.0, 0.9999)),
                     centre_xy=die.centre_xy,
                     corners_xy=_points(look),
@@ -122,23 +135,55 @@ def _dice(pixels: Pixels, zoom: float) -> tuple[Overview, list[tuple[Look, Spot]
 
 
 def _nearby(pixels: Pixels, overview: Overview) -> tuple[Overview, list[tuple[Look, Spot]]]:
-    """Dice so near that the finder took them for something else; the first overview where none."""
+    """Dice so near that the finder took them for something else; the first overview where none.
+
+    A tray is square and may have specks: only what both witnesses read alike is a die.
+    """
     closer, dice = _dice(pixels, _NEAR_ZOOM)
     large = _NEAR_EDGE * max(overview.size_wh)
-    dice = [(look, spot) for look, spot in dice if look.edge_px > large]
+    dice = [(look, spot) for look, spot in dice if look.edge_px > large and _weighed(look)[1]]
     return (closer, dice) if dice else (overview, [])
 
 
-def _floor(
-    overview: Overview, dice: Sequence[tuple[Look, Spot]], calibration: Calibration | None
-) -> Floor:
-    """The tray's floor: as measured where it was, else as seen."""
-    width, height = overview.size_wh
-    if calibration is not None and calibration.tray_px is not None:
-        scale = np.array([width, height]) / np.array(calibration.size_wh)
-        return Floor(np.asarray(np.array(calibration.tray_px) * scale, np.float32))
-    edges = [look.edge_px for look, _ in dice] or [0.05 * max(width, height)]
-    return floor_seen(overview, float(np.median(edges)))
+def _searched(
+    pixels: Pixels, overview: Overview, dice: list[tuple[Look, Spot]]
+) -> list[tuple[Look, Spot]]:
+    """The dice, after a nearer look round those found for small ones that touch them."""
+    if not dice:
+        return dice
+    centres = np.array([look.centre_xy for look, _ in dice])
+    edge = float(np.median([look.edge_px for look, _ in dice]))
+    height, width = pixels.shape[:2]
+    left, top = np.clip(centres.min(axis=0) - _AROUND * edge, 0, None).astype(int)
+    right, bottom = np.minimum(centres.max(axis=0) + _AROUND * edge, (width, height)).astype(int)
+    small = edge < _SMALL_EDGE * max(height, width)
+    if not small or max(right - left, bottom - top) * _GAIN > max(height, width):
+        return dice
+    found = list(overview.spots)
+    for spot in look_over(np.ascontiguousarray(pixels[top:bottom, left:right])).spots:
+        x, y = spot.centre_xy[0] + left, spot.centre_xy[1] + top
+        gaps = [np.hypot(x - s.centre_xy[0], y - s.centre_xy[1]) for s in found]
+        if min(gaps) > 0.6 * edge and _SMALL < spot.edge_px / edge < 1.0 / _SMALL:
+            found.append(replace(spot, centre_xy=(x, y), up=found[int(np.argmin(gaps))].up))
+    if len(found) == len(overview.spots):
+        return dice
+    return _of_one_size(_distinct(look_closely(pixels, found)), overview)
+
+
+def _floor(overview: Overview, calibration: Calibration | None) -> Floor:
+    """The tray's floor as it was measured; without that the overview alone tells."""
+    if calibration is None or calibration.tray_px is None:
+        return Floor(None)
+    scale = np.array(overview.size_wh) / np.array(calibration.size_wh)
+    return Floor(np.asarray(np.array(calibration.tray_px) * scale, np.float32))
+
+
+def _inside(overview: Overview, floor: Floor, look: Look) -> float:
+    """How likely a die lies in the tray."""
+    if floor.outline_px is None:
+        return overview.around(overview.tray, look.centre_xy, 0.5 * look.edge_px)
+    depth = floor.depth(look.centre_xy) / look.edge_px
+    return float(np.interp(depth, (_AT_RIM[0], _AT_RIM[1]), (0.0, 1.0)))
 
 
 def _alone(die: Seen) -> float:
@@ -155,7 +200,7 @@ def _distinct(pairs: list[tuple[Look, Spot]]) -> list[tuple[Look, Spot]]:
         x, y = look.centre_xy
         if all(
             np.hypot(x - other.centre_xy[0], y - other.centre_xy[1])
-            > 0.5 * min(look.edge_px, other.edge_px)
+            > _OVERLAP * min(look.edge_px, other.edge_px)
             for other, _ in kept
         ):
             kept.append((look, spot))
@@ -184,49 +229,62 @@ def _of_one_size(dice: list[tuple[Look, Spot]], overview: Overview) -> list[tupl
 
 
 def _without_ghosts(
-    dice: list[tuple[Look, Spot]], floor: Floor, expected: int
+    dice: list[tuple[Look, Spot]], overview: Overview, floor: Floor, expected: int
 ) -> list[tuple[Look, Spot]]:
     """Without what only looked like a blur, where as many dice as expected lie still."""
     still = [
-        k for k, _ in dice if k.die > _DIE and k.moving < _STILL and floor.depth(k.centre_xy) > 0
+        k
+        for k, _ in dice
+        if k.die > _DIE and k.moving < _STILL and _inside(overview, floor, k) > 0.5
     ]
     if len(still) < expected:
         return dice
     return [(k, s) for k, s in dice if k.die > _DIE]
 
 
-def _seen(look: Look, floor: Floor, size_wh: tuple[int, int]) -> Seen:
-    values = look.values.mean(axis=0)
-    depth = floor.depth(look.centre_xy) / look.edge_px
+def _seen(look: Look, inside: float, size_wh: tuple[int, int]) -> Seen:
+    values, agree = _weighed(look)
     best = int(np.argmax(values)) + 1
-    pips = sum(look.pips) / 2
-    agree = int(look.values[0].argmax()) == int(look.values[1].argmax())
     sure = float(values[best - 1]) * look.die
-    if abs(pips - best) > _PIPS_AGREE + 0.06 * best:
+    if not agree:
         sure *= _DISAGREE
-    if _AT_RIM[0] < depth < _AT_RIM[1]:
+    if _AT_THE_RIM[0] < inside < _AT_THE_RIM[1] or look.leaning > _MAY_LEAN:
         sure *= _DISAGREE
     moving = look.moving > _STILL
     return Seen(
-        colours=look.colours.mean(axis=0),
-        value=best if agree and look.visible > 0.5 and sure > _GUESS else None,
+        colours=softmax(look.colours),
+        value=best if look.visible > 0.5 and values[best - 1] > _GUESS else None,
         sure=sure,
         centre_xy=look.centre_xy,
         edge_px=look.edge_px,
-        cocked=not moving and _lean_score(look) > _LEANS,
+        cocked=not moving and look.leaning > _LEANS,
         moving=moving,
         visible=min(look.visible, _inside_share(look, size_wh)),
-        in_tray=depth > _INSIDE,
+        in_tray=inside > 0.5,
     )
 
 
-def _lean_score(look: Look) -> float:
-    chance = float(np.clip(look.cocked, 1e-4, 1.0 - 1e-4))
-    return float(np.log(chance / (1.0 - chance))) + _ODDNESS * min(look.misfit, 6.0)
+def _weighed(look: Look) -> tuple[Scores, bool]:
+    """What both witnesses, the classifier and the pips counted, say of each value (6,).
+
+    Returns:
+        Probabilities, and whether every look and the count name the likeliest value alone.
+    """
+    pips = float(np.mean(look.pips))
+    values = np.arange(1, 7)
+    likely = look.values.mean(axis=0) * np.exp(
+        -0.5 * ((pips - values) / (_PIPS_SPREAD * values**0.5)) ** 2
+    )
+    best = int(likely.argmax())
+    agree = bool((look.values.argmax(axis=1) == best).all())
+    agree = agree and abs(pips - best - 1) <= _PIPS_AGREE + 0.06 * (best + 1)
+    return np.asarray(likely / (likely.sum() + 1e-12), np.float32), agree
 
 
 def _inside_share(look: Look, size_wh: tuple[int, int]) -> float:
     """Share of a top face within the picture's edges."""
+    if (look.corners >= 0).all() and (look.corners <= np.array(size_wh) - 1).all():
+        return 1.0
     steps = np.linspace(0.05, 0.95, 7)
     a, b = np.meshgrid(steps, steps)
     p, q, _, r = (look.corners[n] for n in range(4))

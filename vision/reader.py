@@ -10,121 +10,155 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.finder import Spot
-from vision.lean import fit_lean
-from vision.nets import CROP, CROP_EDGES, UNKNOWN_LEAN, Scores, shared_net, sigmoid, softmax
+from vision.jury import weigh
+from vision.nets import CROP, CROP_EDGES, SCORES, Scores, shared_net, sigmoid, softmax
 from vision.reading import Pixels, Point
 
 _PIP_CELLS = 144.0
 _WORTH = 0.03
-"""Least chance of a die at first sight that is worth a second look."""
+"""Least chance of a die at first sight that is worth more thought."""
+_OFF = 0.13
+_SIZE_OFF = 0.12
+"""A die further off the middle of its close-up (in edges), or larger or smaller by more (log), is
+looked at once more: the reader was trained to stand 0.08 of each."""
+_DOUBT = 0.98
+_PIPS_OFF = 0.3
+_MAY_LEAN = -3.0
+"""A die whose value is less likely than this, whose pips count so far off it, or that may lean
+(log odds) gets a second look, turned: the two looks err in part on their own."""
+_TURN = float(np.radians(40.0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Look:
-    """What two closer looks at one candidate agree or disagree on.
+    """What the closer looks at one candidate said of it.
 
     Attributes:
         corners: (4, 2) corners of the top face in px of the picture.
-        values: (2, 6) probability of each value, one row per look.
-        colours: (2, 6) probability of white, red, yellow, green, blue, none of them.
+        values: (L, 6) probability of each value, one row per look.
+        colours: (6,) log odds of white, red, yellow, green, blue, none of them.
         pips: The pips counted by each look, as real numbers.
-        die, cocked, moving: Probabilities. `visible` is the share of the top face in view.
-        misfit: How badly the outline fits the floor that the other dice lie on, in deviations.
+        die, moving: Probabilities. `visible` is the share of the top face in view.
+        leaning: Log odds that it does not lie flat.
+        centre_xy, edge_px: Middle of the top face, and its mean edge.
     """
 
     corners: NDArray[np.float32]
     values: Scores
     colours: Scores
-    pips: tuple[float, float]
+    pips: tuple[float, ...]
     die: float
-    cocked: float
+    leaning: float
     moving: float
     visible: float
-    misfit: float = 0.0
-
-    @property
-    def centre_xy(self) -> Point:
-        """Middle of the top face."""
-        x, y = self.corners.mean(axis=0)
-        return float(x), float(y)
-
-    @property
-    def edge_px(self) -> float:
-        """Mean edge of the top face."""
-        sides = np.linalg.norm(self.corners - np.roll(self.corners, 1, axis=0), axis=1)
-        return float(sides.mean())
+    centre_xy: Point = (0.0, 0.0)
+    edge_px: float = 0.0
 
 
 def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[tuple[Look, Spot]]:
-    """Read each candidate twice: as found, then centred and turned upright by the first look.
+    """Read each candidate, once more where the first look was off its middle or left a doubt.
 
     What is clearly neither a die nor a blur at first sight is left out.
     """
     if not spots:
         return []
-    height, width = pixels.shape[:2]
-    first = [_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots]
-    one = _scores(pixels, first, [s.edge_px for s in spots], None)
-    chances = sigmoid(one[:, [0, 14]])
+    cuts = [_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots]
+    said, shades = _said(pixels, cuts)
+    chances = sigmoid(said[:, [0, 14]])
     keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
     if not keep:
         return []
-    one, spots = one[keep], [spots[n] for n in keep]
-    corners = [_corners(row, first[n]) for row, n in zip(one, keep, strict=True)]
-    second, edges = [], []
-    for quad, spot in zip(corners, spots, strict=True):
-        half = quad[[1, 2]] - quad[[0, 3]]
-        edge = float(np.linalg.norm(quad - np.roll(quad, 1, axis=0), axis=1).mean())
-        edge = float(np.clip(edge, 0.6 * spot.edge_px, 1.7 * spot.edge_px))
-        x, y = quad.mean(axis=0)
-        angle = float(np.arctan2(half[:, 1].sum(), half[:, 0].sum()))
-        centre = (float(np.clip(x, 0, width - 1)), float(np.clip(y, 0, height - 1)))
-        second.append(_crop_matrix(centre, edge, -angle))
-        edges.append(edge)
-    leans, misfits = _agreed_leans(one, corners, spots, (width, height))
-    two = _scores(pixels, second, edges, leans)
-    looks = []
-    for a, b, matrix, misfit, spot in zip(one, two, second, misfits, spots, strict=True):
-        both = np.stack([a, b])
-        chance = sigmoid(both[:, [0, 13, 14, 15]])
-        looks.append(
-            (
-                Look(
-                    corners=_corners(b, matrix),
-                    values=softmax(both[:, 1:7]),
-                    colours=softmax(both[:, 7:13]),
-                    pips=(float(a[23]) * _PIP_CELLS, float(b[23]) * _PIP_CELLS),
-                    die=float(chance[1, 0]),
-                    cocked=float(chance[1, 1]),
-                    moving=float(chance[:, 2].max()),
-                    visible=float(chance[:, 3].min()),
-                    misfit=float(misfit),
-                ),
-                spot,
-            )
+    said, shades = said[keep], shades[keep]
+    spots, cuts = [spots[n] for n in keep], [cuts[n] for n in keep]
+    corners = _corners(said, np.stack(cuts))
+    off = [n for n, row in enumerate(said) if _badly_cut(row)]
+    if off:
+        edges = np.clip(
+            _edges(corners[off]), *np.array([[0.6], [1.7]]) * [spots[n].edge_px for n in off]
         )
-    return looks
-
-
-def _agreed_leans(
-    scores: Scores,
-    corners: Sequence[NDArray[np.float32]],
-    spots: Sequence[Spot],
-    size_wh: tuple[int, int],
-) -> tuple[list[Point], list[float]]:
-    """How the floor leans at each candidate, as most outlines of still dice have it."""
-    sure = [
-        n
-        for n, chance in enumerate(sigmoid(scores[:, [0, 14]]))
-        if chance[0] > 0.5 and chance[1] < 0.5 and spots[n].tray > 0.5
+        better = _matrices(pixels, corners[off], edges, 0.0)
+        said[off], shades[off] = _said(pixels, better)
+        corners[off] = _corners(said[off], np.stack(better))
+    edges = _edges(corners)
+    height, width = pixels.shape[:2]
+    long_side = max(height, width)
+    centres = corners.mean(axis=1)
+    places = (centres - np.array([width - 1, height - 1]) / 2) / long_side
+    leans = np.array([s.up for s in spots])
+    added = weigh(said, shades, places, edges / long_side, leans)
+    values = [softmax(said[n : n + 1, 1:7]) for n in range(len(said))]
+    pips: list[tuple[float, ...]] = [(_pips(row),) for row in said]
+    again = [n for n, row in enumerate(said) if _doubtful(row, float(row[13] + added[n, 6]))]
+    if again:
+        more, _ = _said(pixels, _matrices(pixels, corners[again], edges[again], _TURN))
+        for n, row in zip(again, more, strict=True):
+            values[n] = softmax(np.stack([said[n, 1:7], row[1:7]]))
+            pips[n] = (_pips(said[n]), _pips(row))
+        said[again] = _both(said[again], more)
+        added = weigh(said, shades, places, edges / long_side, leans)
+    chances = sigmoid(said[:, [0, 14, 15]])
+    looks = [
+        Look(
+            corners=corners[n],
+            values=values[n],
+            colours=said[n, 7:13] + added[n, :6],
+            pips=pips[n],
+            die=float(chances[n, 0]),
+            leaning=float(said[n, 13] + added[n, 6]),
+            moving=float(chances[n, 1]),
+            visible=float(chances[n, 2]),
+            centre_xy=(float(centres[n, 0]), float(centres[n, 1])),
+            edge_px=float(edges[n]),
+        )
+        for n in range(len(said))
     ]
-    lean, misfit = fit_lean([corners[n] for n in sure], [spots[n].up for n in sure], size_wh)
-    misfits = [0.0] * len(spots)
-    for n, value in zip(sure, misfit, strict=True):
-        misfits[n] = float(value)
-    if not sure:
-        return [s.up for s in spots], misfits
-    return [lean.up_at(s.centre_xy) for s in spots], misfits
+    return list(zip(looks, spots, strict=True))
+
+
+def _badly_cut(said: Scores) -> bool:
+    """Whether a die lies off the middle of its close-up, or is larger or smaller than meant."""
+    x, y, size = float(said[16]), float(said[17]), float(said[20])
+    if said[0] < _NO_DIE:
+        return False
+    return bool(np.hypot(x, y) > _OFF or abs(size - _HALF_DIAGONAL) > _SIZE_OFF)
+
+
+def _doubtful(said: Scores, leaning: float) -> bool:
+    chances = softmax(said[1:7])
+    best = int(chances.argmax())
+    doubt = chances[best] < _DOUBT or abs(_pips(said) - best - 1) > _PIPS_OFF
+    return bool(said[0] > _NO_DIE and (doubt or leaning > _MAY_LEAN))
+
+
+def _both(said: Scores, turned: Scores) -> Scores:
+    """Two looks as one: the mean, the outline from the first; turned directions turned back."""
+    mean = (said + turned) / 2.0
+    mean[:, 16:23] = said[:, 16:23]
+    c, s = np.cos(_TURN), np.sin(_TURN)
+    upright = turned[:, SCORES - 2 : SCORES] @ np.array([[c, -s], [s, c]], np.float32)
+    mean[:, SCORES - 2 : SCORES] = (said[:, SCORES - 2 : SCORES] + upright) / 2.0
+    return np.asarray(mean, np.float32)
+
+
+def _pips(said: Scores) -> float:
+    return float(said[SCORES]) * _PIP_CELLS
+
+
+def _matrices(
+    pixels: Pixels, corners: NDArray[np.float32], edges: Scores, angle_rad: float
+) -> list[Scores]:
+    """The matrices of crops round top faces, turned by an angle."""
+    height, width = pixels.shape[:2]
+    middles = np.clip(corners.mean(axis=1), 0, np.array([width - 1, height - 1]))
+    return [
+        _crop_matrix((float(x), float(y)), float(edge), angle_rad)
+        for (x, y), edge in zip(middles, edges, strict=True)
+    ]
+
+
+_NO_DIE = -2.0
+"""Score of a die below which no trouble is taken over its outline."""
+_HALF_DIAGONAL = float(np.log(np.sqrt(0.5)))
 
 
 def _crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
@@ -136,26 +170,14 @@ def _crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
     return np.asarray(np.c_[linear, shift], np.float32)
 
 
-def _scores(
-    pixels: Pixels,
-    matrices: Sequence[Scores],
-    edges: Sequence[float],
-    leans: Sequence[Point] | None,
-) -> Scores:
-    """The reader's raw scores (N, 24) of crops."""
-    long_side = max(pixels.shape[:2])
-    blob = np.empty((len(matrices), 6, CROP, CROP), np.float32)
-    for number, (matrix, edge) in enumerate(zip(matrices, edges, strict=True)):
-        crop = _cut(pixels, matrix)
-        blob[number, :3] = crop.transpose(2, 0, 1)
-        blob[number, :3] /= 255.0
-        if leans is None:
-            blob[number, 3:5] = 2.0 * UNKNOWN_LEAN
-        else:
-            turned = matrix[:, :2] @ np.asarray(leans[number])
-            blob[number, 3:5] = (2.0 * turned / np.hypot(*matrix[:, 0]))[:, None, None]
-        blob[number, 5] = 10.0 * edge / long_side
-    return shared_net("reader")(blob)
+def _said(pixels: Pixels, matrices: Sequence[Scores]) -> tuple[Scores, Scores]:
+    """The reader's output (N, 50) of crops, and the mean log colour (N, 3) of their middles."""
+    blob = np.empty((len(matrices), 3, CROP, CROP), np.float32)
+    for number, matrix in enumerate(matrices):
+        blob[number] = _cut(pixels, matrix).transpose(2, 0, 1)
+    blob /= 255.0
+    shades = np.log(blob[:, :, 14:34, 14:34].mean(axis=(2, 3)) + 0.02)
+    return shared_net("reader")(blob), np.asarray(shades, np.float32)
 
 
 def _cut(pixels: Pixels, matrix: Scores) -> Pixels:
@@ -200,14 +222,22 @@ def _cut(pixels: Pixels, matrix: Scores) -> Pixels:
     )
 
 
-def _corners(scores: Scores, matrix: Scores) -> NDArray[np.float32]:
-    """The corners (4, 2) in px of the picture from the reader's seven numbers for a quad."""
-    x, y, cosine, sine, size, skew_x, skew_y = (float(v) for v in scores[16:23])
+def _corners(said: Scores, matrices: Scores) -> NDArray[np.float32]:
+    """The corners (N, 4, 2) in px of the picture from the reader's seven numbers for a quad."""
+    x, y, cosine, sine, size, skew_x, skew_y = said[:, 16:23].T.astype(np.float64)
     angle = np.arctan2(sine, cosine) / 4.0
     a = np.exp(np.clip(size, -2.0, 1.0)) * np.exp(1j * angle)
-    b = complex(np.clip(skew_x, -1, 1), np.clip(skew_y, -1, 1)) * abs(a) ** 2 / a
+    b = (np.clip(skew_x, -1, 1) + 1j * np.clip(skew_y, -1, 1)) * np.abs(a) ** 2 / a
     turn = np.array([1, 1j, -1, -1j])
-    z = (complex(x, y) + a * turn + b * turn.conj()) * (CROP / CROP_EDGES)
-    crop = np.stack([z.real, z.imag], axis=1) + (CROP - 1) / 2
-    back = cv2.invertAffineTransform(matrix)
-    return np.asarray(crop @ back[:, :2].T + back[:, 2], np.float32)
+    z = (x + 1j * y)[:, None] + a[:, None] * turn + b[:, None] * turn.conj()
+    z = z * (CROP / CROP_EDGES)
+    crop = np.stack([z.real, z.imag], axis=2) + (CROP - 1) / 2
+    back = np.linalg.inv(matrices[:, :, :2].astype(np.float64))
+    away = crop - matrices[:, None, :, 2]
+    return np.asarray(away @ back.transpose(0, 2, 1), np.float32)
+
+
+def _edges(corners: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Mean edge (N,) of quads (N, 4, 2)."""
+    sides = corners - corners[:, [3, 0, 1, 2]]
+    return np.asarray(np.hypot(sides[..., 0], sides[..., 1]).mean(axis=1), np.float32)

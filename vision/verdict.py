@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from companion.engine.dice import COLOURED, DieColour, Roll
 from vision.nets import Scores
@@ -14,12 +15,12 @@ from vision.reading import Point, Problem, ProblemCode, Status
 PALETTE = tuple(DieColour)
 """The order of the first five columns of `Seen.colours`; the sixth is none of them."""
 
-ANNOUNCE = 0.97
+ANNOUNCE = 0.98
 """Least confidence of every die in play to announce a roll unasked (own frames, 21.11.2026)."""
 _SURPLUS = 8.0
 """What it costs (in nats) to leave a die without a place among the dice in play: a colour less
 likely than one in 3,000 is no longer taken for a die that is missing."""
-_SEE_ALL = 0.8
+_SEE_ALL = 0.87
 """Least visible share of a top face to read it."""
 
 
@@ -150,31 +151,53 @@ def _assigned(
     for n, die in enumerate(dice):
         for k, kind in enumerate(kinds):
             cost[n, k] = -np.log(float(die.colours[PALETTE.index(kind)]) + 1e-6)
-    best, pick = _cheapest(cost, room)
-    sure = []
-    for n, chosen in enumerate(pick):
-        barred = cost.copy()
-        barred[n, chosen] = np.inf
-        other, _ = _cheapest(barred, room)
-        sure.append(float(1.0 / (1.0 + np.exp(np.clip(best - other, -50.0, 50.0)))))
+    pick, gaps = shared_out(cost, room)
+    sure = [float(1.0 / (1.0 + np.exp(-np.clip(gap, -50.0, 50.0)))) for gap in gaps]
     return [kinds[k] if k < len(kinds) else None for k in pick], sure
 
 
-def _cheapest(cost: Scores, room: tuple[int, ...]) -> tuple[float, list[int]]:
-    """The cheapest way to share `room` places per column out among the rows; the last is free."""
-    ways: dict[tuple[int, ...], tuple[float, list[int]]] = {room: (0.0, [])}
-    for row in cost.tolist():
-        following: dict[tuple[int, ...], tuple[float, list[int]]] = {}
-        for left, (spent, picks) in ways.items():
-            for k, price in enumerate(row):
-                if k < len(room) and left[k] == 0:
-                    continue
-                rest = left if k == len(room) else (*left[:k], left[k] - 1, *left[k + 1 :])
-                total = spent + price
-                if rest not in following or total < following[rest][0]:
-                    following[rest] = (total, [*picks, k])
-        ways = following
-    return min(ways.values(), key=lambda way: way[0])
+def shared_out(cost: NDArray[np.float64], room: tuple[int, ...]) -> tuple[list[int], list[float]]:
+    """The cheapest way to share `room` places per column out among the rows; the last is free.
+
+    Returns:
+        Per row its column, and how much more the cheapest way costs that gives it another.
+    """
+    count, free = len(cost), len(room)
+    every = (slice(None),) * free
+    # Tables are indexed by the places taken per column; `up[k]` is where one of k is taken.
+    up = [(*every[:k], slice(1, None), *every[k + 1 :]) for k in range(free)]
+    down = [(*every[:k], slice(None, -1), *every[k + 1 :]) for k in range(free)]
+
+    def one_more(table: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+        """The table as it is once a place of column k more is taken; full columns are barred."""
+        moved = np.full(table.shape, np.inf)
+        moved[down[k]] = table[up[k]]
+        return moved
+
+    # rest[n]: the cheapest for the rows from n on.
+    rest = [np.zeros(tuple(n + 1 for n in room))]
+    ways: list[NDArray[np.float64]] = []
+    for row in cost[::-1]:
+        after = rest[0]
+        way = np.stack([*(row[k] + one_more(after, k) for k in range(free)), row[free] + after])
+        ways.insert(0, way)
+        rest.insert(0, way.min(axis=0))
+    # so_far: the cheapest for the rows before.
+    so_far = np.full(rest[0].shape, np.inf)
+    so_far[(0,) * free] = 0.0
+    pick, gaps, taken = [], [], (0,) * free
+    for n in range(count):
+        chosen = int(np.argmin([way[taken] for way in ways[n]]))
+        through = (so_far + ways[n]).reshape(free + 1, -1).min(axis=1)
+        gaps.append(float(np.delete(through, chosen).min() - through[chosen]))
+        pick.append(chosen)
+        following = so_far + cost[n, free]
+        for k in range(free):
+            following[up[k]] = np.minimum(following[up[k]], so_far[down[k]] + cost[n, k])
+        so_far = following
+        if chosen < free:
+            taken = tuple(t + (k == chosen) for k, t in enumerate(taken))
+    return pick, gaps
 
 
 def _roll(dice: Sequence[tuple[DieColour | None, int | None]]) -> Roll | None:

@@ -183,7 +183,7 @@ def shared_report(folder: Path, every: int) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("every", "exact"), [(6, 0.4), pytest.param(1, 0.5, marks=pytest.mark.slow)]
+    ("every", "exact"), [(6, 0.6), pytest.param(1, 0.68, marks=pytest.mark.slow)]
 )
 def test_the_shared_frames(shared: Path, every: int, exact: float) -> None:
     folder = shared / "frames" / "dev"
@@ -191,14 +191,16 @@ def test_the_shared_frames(shared: Path, every: int, exact: float) -> None:
         pytest.skip("the shared frames are not beside the project")
     report = shared_report(folder, every)
     frames, ok = report["frames"], report["ok"]
-    assert report["silently_wrong"] <= 0.02 * frames, report["wrong_files"]  # type: ignore[operator]
+    assert report["silently_wrong"] <= 0.01 * frames, report["wrong_files"]  # type: ignore[operator]
     assert ok["exact"] >= exact * ok["frames"]  # type: ignore[index]
 
 
-@pytest.mark.parametrize("every", [8, pytest.param(1, marks=pytest.mark.slow)])
-def test_the_shared_photos(shared: Path, every: int) -> None:
+@pytest.mark.parametrize(
+    ("every", "right"), [(8, 0.8), pytest.param(1, 0.88, marks=pytest.mark.slow)]
+)
+def test_the_shared_photos(shared: Path, every: int, right: float) -> None:
     folder = shared / "photos"
     if not folder.is_dir():
         pytest.skip("the shared photos are not beside the project")
     dice = shared_report(folder, every)["dice"]
-    assert dice["right"] >= 0.65 * dice["labelled"]  # type: ignore[index]
+    assert dice["right"] >= right * dice["labelled"]  # type: ignore[index]

@@ -1,0 +1,46 @@
+"""The jury: all dice of a picture weighed together."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vision.jury import weigh
+from vision.nets import Scores
+
+RNG = np.random.default_rng(4)
+
+
+def said_of(count: int) -> dict[str, Scores]:
+    said = RNG.normal(0, 1, (count, 50)).astype(np.float32)
+    said[:, 0] = 9.0
+    return {
+        "said": said,
+        "shades": RNG.normal(-1, 0.5, (count, 3)).astype(np.float32),
+        "places": RNG.uniform(-0.4, 0.4, (count, 2)).astype(np.float32),
+        "shares": RNG.uniform(0.03, 0.1, count).astype(np.float32),
+        "leans": RNG.normal(0, 0.2, (count, 2)).astype(np.float32),
+    }
+
+
+def test_the_order_of_the_dice_does_not_matter() -> None:
+    dice = said_of(6)
+    order = RNG.permutation(6)
+    turned = {name: column[order] for name, column in dice.items()}
+    assert weigh(**turned) == pytest.approx(weigh(**dice)[order], abs=1e-4)
+
+
+def test_what_is_no_die_has_no_say() -> None:
+    dice = said_of(6)
+    more = said_of(7)
+    for name, column in dice.items():
+        more[name][:6] = column
+    more["said"][6, 0] = -12.0
+    assert weigh(**more)[:6] == pytest.approx(weigh(**dice), abs=1e-3)
+
+
+def test_another_die_changes_the_verdict_on_the_first() -> None:
+    dice = said_of(6)
+    before = weigh(**dice)[0]
+    dice["said"][5, 1:] += 4.0
+    assert np.abs(weigh(**dice)[0] - before).max() > 1e-3

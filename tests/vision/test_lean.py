@@ -1,0 +1,57 @@
+"""How the floor leans, told by the dice on it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from vision.lean import off_the_floor
+from vision.scene import Camera
+
+WIDTH, HEIGHT = 640, 480
+
+
+def view(tilt_deg: float, focal_px: float) -> tuple[np.ndarray, np.ndarray]:
+    """Six places (6, 2) in long sides from the middle, and how the floor leans there."""
+    camera = Camera.above((WIDTH, HEIGHT), focal_px, 300.0, tilt_deg=tilt_deg, azimuth_deg=70.0)
+    pixels = np.array([[60, 50], [580, 70], [320, 240], [90, 420], [560, 400], [250, 150]], float)
+    places = (pixels - np.array([WIDTH - 1, HEIGHT - 1]) / 2) / WIDTH
+    return places.astype(np.float32), camera.up_at(pixels).astype(np.float32)
+
+
+ALL = np.ones(6, np.float32)
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 12.0, 24.0])
+@pytest.mark.parametrize("focal_px", [420.0, 560.0, 800.0])
+def test_flat_dice_agree_under_any_camera(tilt_deg: float, focal_px: float) -> None:
+    places, up = view(tilt_deg, focal_px)
+    noise = np.random.default_rng(1).normal(0, 0.02, up.shape).astype(np.float32)
+    stand = off_the_floor(up + noise, places, up + 0.08, ALL)
+    assert np.hypot(*stand.off.T).max() < 0.1
+    assert stand.fits.min() > 0.55
+    assert np.hypot(*stand.floor) == pytest.approx(np.sin(np.radians(tilt_deg)), abs=0.06)
+    assert abs(stand.slope + 1.05 - 640 / focal_px) < 0.35
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 12.0, 24.0])
+def test_a_die_that_leans_stands_out_and_does_not_pull_the_floor_along(tilt_deg: float) -> None:
+    places, up = view(tilt_deg, 560.0)
+    own = up.copy()
+    own[2] += (0.3, -0.3)
+    stand = off_the_floor(own, places, up + 0.05, ALL)
+    away = np.hypot(*stand.off.T)
+    assert away[2] > 0.3 > 0.12 > np.delete(away, 2).max()
+    assert stand.fits[2] < 0.2 < 0.5 < np.delete(stand.fits, 2).min()
+
+
+def test_one_die_alone_is_held_against_the_guess() -> None:
+    places, up = view(15.0, 610.0)
+    only = np.array([1, 0, 0, 0, 0, 0], np.float32)
+    assert np.hypot(*off_the_floor(up, places, up, only).off[0]) < 0.05
+    assert np.hypot(*off_the_floor(up + 0.3, places, up, only).off[0]) > 0.1
+
+
+def test_without_dice_nothing_fits() -> None:
+    places, up = view(0.0, 610.0)
+    assert off_the_floor(up, places, up, np.zeros(6, np.float32)).fits.max() == 0.0

@@ -1,0 +1,82 @@
+"""Weighs all dice of a picture together: colours under this lamp, and which one leans."""
+
+from __future__ import annotations
+
+import io
+from functools import lru_cache
+from importlib import resources
+
+import numpy as np
+
+from vision.lean import off_the_floor
+from vision.nets import SCORES, Scores, sigmoid
+
+_SCALE = np.array([0.25] * 16 + [1.0] * 9, np.float32)
+_PIPS = 24.0
+_STAND = 5.0
+
+
+def weigh(
+    said: Scores,
+    shades: Scores,
+    places: Scores,
+    shares: Scores,
+    leans: Scores,
+) -> Scores:
+    """Correct what the reader said of each die by what it said of the others.
+
+    Args:
+        said: (N, 50) the reader's output.
+        shades: (N, 3) mean log colour of the middle of each crop.
+        places: (N, 2) from the middle of the picture, in long sides of it.
+        shares: (N,) edge of each die in long sides of the picture.
+        leans: (N, 2) the finder's guess of how the floor leans there.
+    Returns:
+        (N, 7): what to add to the scores of the six colours, and to that of cocked.
+    """
+    weight = sigmoid(said[:, :1])
+    stand = off_the_floor(
+        said[:, SCORES - 2 : SCORES], places, leans, (weight[:, 0] > 0.5).astype(np.float32)
+    )
+    same = np.ones((len(said), 1), np.float32)
+    sized = np.c_[2.0 * places, np.log(shares) + 3.0]
+    tokens = np.concatenate(
+        [
+            np.clip(said[:, :SCORES], -12.0, 12.0) * _SCALE,
+            said[:, SCORES : SCORES + 1] * _PIPS,
+            np.clip(said[:, SCORES + 1 :], -12.0, 12.0),
+            sized,
+            2.0 * same * stand.floor,
+            shades,
+            _STAND * np.c_[stand.off, np.hypot(*stand.off.T), stand.fits],
+            _STAND * stand.slope * np.c_[same, same],
+        ],
+        axis=1,
+    ).astype(np.float32)
+    h = _layer("second", _layer("first", tokens))
+    h = h + _layer("third", _beside_all(h, weight))
+    h = _layer("fourth", _beside_all(h, weight))
+    layers = _weights()
+    return np.asarray(h @ layers["fifth.weight"].T + layers["fifth.bias"], np.float32)
+
+
+def _layer(name: str, x: Scores) -> Scores:
+    layers = _weights()
+    return np.asarray(
+        np.maximum(x @ layers[f"{name}.weight"].T + layers[f"{name}.bias"], 0.0), np.float32
+    )
+
+
+def _beside_all(h: Scores, weight: Scores) -> Scores:
+    """Each die with the mean and the largest of all."""
+    mean = (h * weight).sum(axis=0) / (weight.sum() + 1e-3)
+    most = (h * weight).max(axis=0)
+    both = np.broadcast_to(np.concatenate([mean, most]), (len(h), 2 * h.shape[1]))
+    return np.concatenate([h, both], axis=1)
+
+
+@lru_cache(maxsize=1)
+def _weights() -> dict[str, Scores]:
+    data = resources.files("vision").joinpath("weights", "jury.npz").read_bytes()
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        return {name: np.asarray(stored[name], np.float32) for name in stored}
