@@ -30,7 +30,7 @@ _DIE = 0.5
 _SURELY = 0.97
 _BLURRED = 0.95
 _LEANS = 0.0
-_MAY_LEAN = -1.2
+_MAY_LEAN = -1.6
 _SURELY_LEANS = 3.0
 """Log odds of leaning from which a die is called cocked, is not announced, and has no value."""
 _NEAR_ZOOM = 0.4
