@@ -121,7 +121,7 @@ HAS_HEARD = "v => import('/static/live.js').then(({ now }) => now().version >= v
 
 ALIKE = re.compile(
     r"Dice|Companion|Dice Companion|QWX7|Table|Ada|Benjamin|Cleo|Big Points|http\S+|"
-    r"[RYGB]{1,2}|…|✓|· ?|\W*|[−\d#.,:/ –-]+|Bonus|Total|Camera|(Ada|Benjamin|Cleo) ?\?"
+    r"[RYGB]{1,2}|…|✓|· ?|\W*|[−\d#.,:/ ·–-]+|Bonus|Total|Camera|(Ada|Benjamin|Cleo) ?\?"
 )
 """What may stand in two languages alike: names, numbers, letters of rows."""
 
