@@ -18,7 +18,7 @@ from web.asked import bad, body, typed_roll, want
 from web.caller import Caller
 from web.desk import Desk
 from web.guard import Refused
-from web.openapi import FORESEEN
+from web.openapi.steps import FORESEEN
 from web.replies import as_json, problem, settled, snapshot
 
 LOGGER = logging.getLogger(__name__)
