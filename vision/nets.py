@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 Scores = NDArray[np.float32]
 
 FINDER_WH = (320, 256)
-"""The finder's picture. Its thirty output channels have cells of FINDER_COARSE px; the first
+"""The finder's picture. Its thirty output channels have cells of eight px; the first
 28 hold four finer cells each: heat, log size, offset x and y, in tray, thing, smear. The last two
 say how the floor leans (x, y)."""
 FINDER_CELL = 4
-FINDER_COARSE = 8
 CROP = 48
 CROP_EDGES = 1.75
 """A crop of CROP px shows this many die edges (the reader was trained so)."""

@@ -32,7 +32,9 @@ _BLURRED = 0.95
 _LEANS = 0.0
 _MAY_LEAN = -1.6
 _SURELY_LEANS = 3.0
-"""Log odds of leaning from which a die is called cocked, is not announced, and has no value."""
+"""Log odds of leaning from which a die is called cocked, is not announced, and has no value. The
+second is a trade: on 5,700 own dice -1.5 doubts 2.8 % of flat ones and finds 82 % of leaning ones,
+-1.0 doubts 2.0 % and finds 79 %."""
 _NEAR_ZOOM = 0.4
 _NEAR_EDGE = 0.14
 """A second look for dice wider than this share of the picture; the finder was trained up to 0.2."""
@@ -59,7 +61,9 @@ _GUESS = 0.4
 _PIPS_AGREE = 0.45
 """How far the pips counted (mean of the looks) may be from the value; 0.06 more per pip."""
 _PIPS_SPREAD = 0.3
-"""Deviation of the pips counted on a one (own frames: 0.15); it grows as the root of the value."""
+"""Spread of the pips counted on a one; it grows as the root of the value. Wider than the deviation
+of 5,284 own dice (0.16 for ones, 0.29 for sixes): their tails are long, 1 % are off by 0.8 to 1.3.
+"""
 
 
 class Eye:
