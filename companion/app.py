@@ -20,7 +20,7 @@ from companion.config import Config
 from companion.errors import ConfigError
 from companion.following import Follower
 from companion.lamp_state import lamp_state
-from companion.phrases import load_phrases
+from companion.phrases import Line, all_of, line, load_phrases
 from companion.pictures import Pictures
 from companion.ports import RollKept, SeenDie, TrayView
 from companion.session import Session
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from vision.calibrated import Change
     from vision.calibration import Calibration
     from vision.live import LiveTray
+    from vision.notes import Note
     from vision.setting_up import TraySetup
     from vision.watch import TrayReport
     from web.serve import Server
@@ -268,9 +269,19 @@ def tray_view(report: TrayReport, change: Change | None = None) -> TrayView:
             for problem in problems
         )
         + ((Doubt(f"tray_{change.value}"),) if change is not None else ()),
-        note=report.note,
+        notes=tuple(note_line(each) for each in report.notes),
         fault=report.fault,
     )
+
+
+def note_line(note: Note) -> Line:
+    """What a camera has to say, as a line of the catalogue."""
+    if not note.names:
+        return line(f"tray.note.{note.code.value}")
+    names = all_of(note.names)
+    if note.more == 0:
+        return line(f"tray.note.{note.code.value}", names=names)
+    return line(f"tray.note.{note.code.value}.more", names=", ".join(note.names), count=note.more)
 
 
 # -- the button and the voice ---------------------------------------------------------------

@@ -8,6 +8,7 @@ from typing import Protocol
 
 from companion.announcer import Announcement, Doubt
 from companion.engine import Roll
+from companion.phrases import Line
 from companion.records import Record
 
 
@@ -38,7 +39,7 @@ class TrayView:
         roll: The settled roll the button would confirm, or None.
         frame: Number of the picture the dice were read from.
         size_wh: Its size in pixels.
-        note: What the camera has to say, such as that its last picture is shown.
+        notes: What the camera has to say, such as that its last picture is shown.
         fault: What is wrong with the camera: lost, dark, blocked, frozen or slow; or None.
     """
 
@@ -48,7 +49,7 @@ class TrayView:
     size_wh: tuple[int, int] = (0, 0)
     dice: tuple[SeenDie, ...] = ()
     doubts: tuple[Doubt, ...] = ()
-    note: str | None = None
+    notes: tuple[Line, ...] = ()
     fault: str | None = None
 
 

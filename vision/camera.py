@@ -11,6 +11,7 @@ from typing import Protocol
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable, ConfigError
 from vision import devices
+from vision.notes import Note
 from vision.pace import Clock, Sleep
 from vision.reading import Frame
 from vision.recorded import PICTURE_SUFFIXES, FolderCamera, VideoCamera
@@ -55,7 +56,7 @@ class Camera(Protocol):
         """What `trouble` can be told."""
 
     @property
-    def note(self) -> str | None:
+    def notes(self) -> tuple[Note, ...]:
         """What people should know about it now, such as that the last picture is shown."""
 
     def read(self) -> Frame | None:

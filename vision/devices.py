@@ -14,6 +14,7 @@ from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable
 from vision.controls import LightMeter, PiControls, V4l2Controls, without_warnings
 from vision.newest import NewestPicture
+from vision.notes import Note
 from vision.pace import Clock
 from vision.picture import as_pixels
 from vision.reading import Frame, Pixels
@@ -40,7 +41,7 @@ class DeviceCamera:
     can_throw = False
     mishaps: Sequence[str] = ()
     troubles: Sequence[str] = ()
-    note: str | None = None
+    notes: tuple[Note, ...] = ()
 
     def __init__(
         self,

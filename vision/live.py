@@ -13,6 +13,7 @@ import cv2
 from companion.engine.dice import DieColour, Roll
 from companion.errors import CameraUnavailable
 from vision.camera import Camera
+from vision.notes import Note
 from vision.reading import Frame
 from vision.settle import DEFAULT_RULES, SettleRules
 from vision.watch import Eye, TrayReport, TrayWatch, is_news
@@ -223,14 +224,14 @@ class LiveTray:
             frame = self._camera.read()
             if frame is not None:
                 self._number += 1
-                self._take(replace(frame, number=self._number), self._camera.note)
+                self._take(replace(frame, number=self._number), self._camera.notes)
         except CameraUnavailable as error:
             return self._lose(str(error))
         except Exception as error:
             return self._go_on(error)
         return 0.0
 
-    def _take(self, frame: Frame, note: str | None) -> None:
+    def _take(self, frame: Frame, notes: tuple[Note, ...]) -> None:
         if self._light_at is not None and not self._is_lit_steadily(frame, self._light_at):
             return
         look = self._watch.glimpse(frame)
@@ -240,7 +241,7 @@ class LiveTray:
             look = self._watch.read(look)
         with self._mutex:
             self._watch.weigh(look)
-            self._watch.note = note
+            self._watch.notes = notes
             self._tell()
         if look.reading is not None:
             self._trouble = None
@@ -291,14 +292,14 @@ class LiveTray:
         self._watch.restart()
         with self._mutex:
             self._watch.camera = _state_of(camera)
-            self._watch.note = camera.note
+            self._watch.notes = camera.notes
 
     def _lose(self, text: str) -> float:
         if self._camera is not None:
             LOGGER.warning("camera lost: %s", text)
             self._drop_camera()
         with self._mutex:
-            self._watch.lost(text)
+            self._watch.lost()
             self._tell()
         wait_s = REOPEN_S[min(self._attempts, len(REOPEN_S) - 1)]
         self._attempts += 1
@@ -310,7 +311,7 @@ class LiveTray:
             LOGGER.error("watching the tray failed", exc_info=error)
             self._trouble = text
         with self._mutex:
-            self._watch.doubt(f"the tray cannot be read: {text}")
+            self._watch.doubt()
             self._tell()
         return TROUBLE_S
 

@@ -11,6 +11,7 @@ import cv2
 
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable, PictureError
+from vision.notes import Note, NoteCode
 from vision.pace import Clock, Pace, Sleep
 from vision.picture import as_pixels, load_picture
 from vision.reading import Frame, Pixels
@@ -45,7 +46,7 @@ class VideoCamera:
         """
         self.source = str(path)
         self.description = f"video file {path.name}"
-        self.note: str | None = None
+        self.notes: tuple[Note, ...] = ()
         self._video = cv2.VideoCapture(str(path))
         told = self._video.get(cv2.CAP_PROP_FPS) if self._video.isOpened() else 0.0
         self._pace = Pace(told if 1.0 <= told <= 240.0 else fps, clock=clock, sleep=sleep)
@@ -61,10 +62,10 @@ class VideoCamera:
     def read(self) -> Frame | None:
         """Return the next frame when its time has come."""
         at_s = self._pace.wait()
-        if not self._is_first and self.note is None:
+        if not self._is_first and not self.notes:
             pixels = self._next()
             if pixels is None:
-                self.note = "end of the video: its last picture stays"
+                self.notes = (Note(NoteCode.VIDEO_OVER),)
                 self._video.release()
             else:
                 self._pixels = pixels
@@ -144,16 +145,15 @@ class FolderCamera:
         self._pixels = pixels
 
     @property
-    def note(self) -> str | None:
+    def notes(self) -> tuple[Note, ...]:
         """Tell which pictures were skipped, and that the last one stays."""
-        said = []
+        told: list[Note] = []
         if self._skipped:
-            names = ", ".join(self._skipped[:_NAMED])
-            more = f" and {len(self._skipped) - _NAMED} more" if len(self._skipped) > _NAMED else ""
-            said.append(f"not a picture, left out: {names}{more}")
+            named = tuple(self._skipped[:_NAMED])
+            told.append(Note(NoteCode.SKIPPED, named, len(self._skipped) - len(named)))
         if self._is_over:
-            said.append("last picture reached: it stays")
-        return "; ".join(said) or None
+            told.append(Note(NoteCode.FOLDER_OVER))
+        return tuple(told)
 
     def read(self) -> Frame | None:
         """Return the picture that is shown now."""

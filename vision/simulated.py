@@ -18,6 +18,7 @@ import numpy as np
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable
 from vision.landing import MISHAPS
+from vision.notes import Note
 from vision.pace import Clock, Pace, Sleep
 from vision.reading import Frame, Pixels
 from vision.scene import Background, Camera, Die, Floats, Scene, Thing, background, turned
@@ -68,7 +69,7 @@ class SimulatedTray:
     troubles = TROUBLES
     can_throw = True
     controls: Mapping[str, float] = MappingProxyType({})
-    note: str | None = None
+    notes: tuple[Note, ...] = ()
 
     def __init__(
         self,

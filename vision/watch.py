@@ -11,6 +11,7 @@ from typing import Protocol
 from companion.engine.dice import DieColour, Roll
 from vision.health import Fault, Health, Sight, examine, sight_of
 from vision.motion import Glance, glance, motion
+from vision.notes import Note, NoteCode
 from vision.reading import Frame, Pixels, Reading
 from vision.settle import (
     DEFAULT_RULES,
@@ -48,7 +49,7 @@ class TrayReport:
             can be asked for by this number.
         size_wh: That picture's size, the frame of all coordinates.
         camera: ok, simulated, or lost where it gives no pictures or they show nothing.
-        note: What the camera has to say, or what went wrong; one line.
+        notes: What the camera has to say, or what went wrong.
         fault: What is wrong with the camera: lost, or a Fault's value; None while all is well.
     """
 
@@ -58,7 +59,7 @@ class TrayReport:
     frame_number: int = 0
     size_wh: tuple[int, int] = (0, 0)
     camera: str = "ok"
-    note: str | None = None
+    notes: tuple[Note, ...] = ()
     fault: str | None = None
 
     @property
@@ -123,7 +124,7 @@ class TrayWatch:
         self._is_reading = False
         self._is_relit = False
         self.camera = "ok"
-        self.note: str | None = None
+        self.notes: tuple[Note, ...] = ()
 
     @property
     def frames(self) -> KeptFrames:
@@ -253,19 +254,19 @@ class TrayWatch:
         self._state = settle(self._state, self._state.read_s, moved=True)
         self._throw_due_s = math.inf
 
-    def lost(self, note: str) -> None:
+    def lost(self) -> None:
         """Hear that the camera gives no pictures."""
         self._state = self._without(TrayStatus.LOST)
         self._health, self._last_s = Health(), None
         self._before = None
         self._is_reading = False
-        self.camera, self.note = "lost", note
+        self.camera, self.notes = "lost", ()
 
-    def doubt(self, note: str) -> None:
+    def doubt(self) -> None:
         """Hear that something unforeseen went wrong with the picture."""
         self._state = self._without(TrayStatus.UNCERTAIN)
         self._is_reading = False
-        self.note = note
+        self.notes = (Note(NoteCode.FAILED),)
 
     def _without(self, status: TrayStatus) -> Settling:
         """Nothing known any more but which dice are used up."""
@@ -313,7 +314,7 @@ class TrayWatch:
         elif self._health.is_blind:
             camera = "lost"
         if frame is None:
-            return TrayReport(shown.status, camera=camera, note=self.note, fault=fault)
+            return TrayReport(shown.status, camera=camera, notes=self.notes, fault=fault)
         height, width = frame.pixels.shape[:2]
         return TrayReport(
             shown.status,
@@ -322,7 +323,7 @@ class TrayWatch:
             frame.number,
             (width, height),
             camera,
-            self.note,
+            self.notes,
             fault,
         )
 
@@ -365,7 +366,7 @@ def is_news(before: TrayReport, after: TrayReport) -> bool:
         or before.roll != after.roll
         or before.reading != after.reading
         or before.camera != after.camera
-        or before.note != after.note
+        or before.notes != after.notes
         or before.fault != after.fault
         or before.size_wh != after.size_wh
     )

@@ -247,7 +247,7 @@ def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> Json:
         "status": tray.status,
         "confirmable": tray.roll is not None and roll_due,
         "text": phrases.tell(*tray_lines(tray.status, tray.doubts)),
-        "note": tray.note,
+        "note": phrases.tell(*tray.notes) or None,
         "frame": tray.frame,
         "size": list(tray.size_wh),
         "dice": [

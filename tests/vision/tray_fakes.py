@@ -10,6 +10,7 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CameraUnavailable
+from vision.notes import Note
 from vision.reading import DieReading, Frame, Pixels, Problem, ProblemCode, Reading, Status
 
 
@@ -101,7 +102,7 @@ class ScriptedCamera:
         self._fps = fps
         self.can_throw = can_throw
         self.shows_others = shows_others
-        self.note: str | None = None
+        self.notes: tuple[Note, ...] = ()
         self.number = 0
         self.closed = 0
         self.confirmations = 0

@@ -1,0 +1,35 @@
+"""What the camera loop reports, in the words of each language."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.app import note_line, tray_view
+from companion.phrases import LANGUAGES, load_phrases
+from vision.notes import Note, NoteCode
+from vision.settle import TrayStatus
+from vision.watch import TrayReport
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("code", list(NoteCode))
+def test_what_a_camera_has_to_say_is_a_sentence_of_every_language(
+    language: str, code: NoteCode
+) -> None:
+    names = ("a.jpg", "b.jpg") if code is NoteCode.SKIPPED else ()
+    view = tray_view(TrayReport(TrayStatus.EMPTY, notes=(Note(code, names),)))
+    text = load_phrases(language).tell(*view.notes)
+    assert text.endswith(".")
+    assert all(name in text for name in names)
+    assert code.value not in text
+
+
+def test_files_that_are_not_named_are_counted() -> None:
+    said = note_line(Note(NoteCode.SKIPPED, ("1.jpg", "2.jpg", "3.jpg"), 4))
+    assert load_phrases("de").tell(said).endswith("1.jpg, 2.jpg, 3.jpg und 4 weitere.")
+
+
+def test_words_of_the_table_stay_lines_until_somebody_reads_them() -> None:
+    view = tray_view(TrayReport(TrayStatus.LOST, notes=(Note(NoteCode.FAILED),)))
+    told = {load_phrases(language).tell(*view.notes) for language in LANGUAGES}
+    assert len(told) == len(LANGUAGES)
