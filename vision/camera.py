@@ -23,7 +23,7 @@ LOGGER = logging.getLogger(__name__)
 class Camera(Protocol):
     """Gives pictures of the tray, from above.
 
-    One thread uses it; nothing here needs a mutex.
+    One thread uses it, but for `is_silent`; nothing here needs a mutex.
     """
 
     @property
@@ -58,6 +58,11 @@ class Camera(Protocol):
     @property
     def notes(self) -> tuple[Note, ...]:
         """What people should know about it now, such as that the last picture is shown."""
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the device has given nothing for too long; may be asked from any thread, also
+        while another one reads."""
 
     def read(self) -> Frame | None:
         """Wait for the next frame, at the camera's own pace.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,11 @@ class DeviceCamera:
     def controls(self) -> Mapping[str, float]:
         """What exposure, gain and white balance are held at; empty while they are automatic."""
         return self._meter.held
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether the device has given nothing for too long; for any thread to ask."""
+        return self._pictures.is_silent
 
     def read(self) -> Frame | None:
         """Return the newest frame, or None when none came within half a second.
@@ -177,6 +183,7 @@ def open_pi(
     if sensor is None:
         raise CameraUnavailable("camera 'pi': expected a Pi camera, no sensor answers")
     number, model = sensor
+    device: Any = None
     try:
         device = Picamera2(number)
         # picamera2 names formats as libcamera does, from the highest byte: its "RGB888" lies
@@ -187,6 +194,9 @@ def open_pi(
         device.configure(wanted)
         device.start()
     except Exception as error:
+        if device is not None:
+            with suppress(Exception):
+                device.close()  # else it stays busy, and could never be opened again
         raise CameraUnavailable(f"camera 'pi': cannot be started: {error}") from error
 
     meter = LightMeter(PiControls(device), clock=clock, wanted=controls)
@@ -202,8 +212,10 @@ def open_pi(
         return pixels
 
     def release() -> None:
-        device.stop()
-        device.close()
+        try:
+            device.stop()
+        finally:
+            device.close()
 
     pictures = NewestPicture(grab, release, clock=clock)
     return DeviceCamera("pi", "pi", f"Pi camera {model}", pictures, meter)

@@ -24,6 +24,10 @@ REOPEN_S = (0.5, 1.0, 2.0, 4.0)
 """Waits between attempts to get a lost camera back; the last one repeats. A camera that is
 plugged in again is back within seconds, and one that stays away costs next to nothing."""
 
+CHECK_S = 0.25
+"""Between two checks from outside the camera's thread; with `newest.STALL_S` people hear of a
+camera that fell silent within two seconds, and of a slow reading within half a second."""
+
 TROUBLE_S = 0.5
 """Wait after an error nobody foresaw, so that one in every frame does not burn a processor."""
 
@@ -97,7 +101,9 @@ class LiveTray:
         self._trouble: str | None = None
         self._jpegs: dict[int, bytes] = {}
         self._stop = threading.Event()
+        self._was_reading = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
+        self._guard = threading.Thread(target=self._keep_checking, name="camera-guard", daemon=True)
 
     @property
     def report(self) -> TrayReport:
@@ -130,12 +136,14 @@ class LiveTray:
     def start(self) -> None:
         """Begin to watch."""
         self._thread.start()
+        self._guard.start()
 
     def close(self) -> None:
         """Stop watching and let go of the camera; may be called twice."""
         self._stop.set()
-        if self._thread.is_alive() and self._thread is not threading.current_thread():
-            self._thread.join(3.0)
+        for thread in (self._guard, self._thread):
+            if thread.is_alive() and thread is not threading.current_thread():
+                thread.join(3.0)
         if not self._thread.is_alive():
             self._drop_camera()
 
@@ -231,15 +239,38 @@ class LiveTray:
             return self._go_on(error)
         return 0.0
 
+    def check(self) -> None:
+        """Look after the camera while its thread may be busy with a reading; knows no time but
+        that of its last call.
+
+        A camera that fell silent is told at once, and a reading that lasts from one check to the
+        next is told as such, however long the thread takes.
+        """
+        camera = self._camera
+        is_silent = camera is not None and camera.is_silent
+        with self._mutex:
+            is_reading = self._watch.is_reading
+            if is_silent and camera is self._camera and self._watch.camera != "lost":
+                self._watch.lost()
+            elif is_reading and self._was_reading:
+                self._watch.linger()
+            self._was_reading = is_reading
+            self._tell()
+
     def _take(self, frame: Frame, notes: tuple[Note, ...]) -> None:
         if self._light_at is not None and not self._is_lit_steadily(frame, self._light_at):
             return
+        if self._watch.camera == "lost" and self._camera is not None:
+            with self._mutex:
+                self._watch.heard(_state_of(self._camera))
         look = self._watch.glimpse(frame)
         if look.is_due:
             with self._mutex:
                 self._watch.begin_reading()
             look = self._watch.read(look)
         with self._mutex:
+            if self._watch.camera == "lost":
+                return  # it fell silent meanwhile: what was read is no longer to be offered
             self._watch.weigh(look)
             self._watch.notes = notes
             self._tell()
@@ -270,6 +301,13 @@ class LiveTray:
                 self._stop.wait(wait_s)
         self._drop_camera()
 
+    def _keep_checking(self) -> None:
+        while not self._stop.wait(CHECK_S):
+            try:
+                self.check()
+            except Exception:
+                LOGGER.exception("the camera could not be looked after")
+
     def _do_requests(self, camera: Camera) -> None:
         while True:
             try:
@@ -289,9 +327,8 @@ class LiveTray:
         LOGGER.info("camera is back: %s", camera.description)
         self._camera = camera
         self._attempts = 0
-        self._watch.restart()
         with self._mutex:
-            self._watch.camera = _state_of(camera)
+            self._watch.heard(_state_of(camera))
             self._watch.notes = camera.notes
 
     def _lose(self, text: str) -> float:

@@ -55,6 +55,11 @@ class NewestPicture:
         self._thread = threading.Thread(target=self._run, name=name, daemon=True)
         self._thread.start()
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether the device is gone or has been silent for too long; waits for nobody."""
+        return self._fault is not None or self._clock() - self._heard_s >= self._stall_s
+
     def take(self, timeout_s: float = 0.5) -> tuple[Pixels, float] | None:
         """Wait for a picture that was not taken yet, with its capture time.
 
@@ -72,8 +77,8 @@ class NewestPicture:
                 return picture
             if self._fault is not None:
                 raise ConnectionError(self._fault)
-            silent_s = self._clock() - self._heard_s
-            if silent_s >= self._stall_s:
+            if self.is_silent:
+                silent_s = self._clock() - self._heard_s
                 raise ConnectionError(f"no picture for {silent_s:.1f} s")
             return None
 

@@ -29,6 +29,7 @@ class VideoCamera:
     can_throw = False
     mishaps: Sequence[str] = ()
     troubles: Sequence[str] = ()
+    is_silent = False
     controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
@@ -104,6 +105,7 @@ class FolderCamera:
     can_throw = False
     mishaps: Sequence[str] = ()
     troubles: Sequence[str] = ()
+    is_silent = False
     controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(

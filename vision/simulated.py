@@ -124,15 +124,20 @@ class SimulatedTray:
         """The dice as they will lie; tests compare readings with them, nothing else may."""
         return self._throw.at_rest if self._throw is not None else ()
 
+    @property
+    def is_silent(self) -> bool:
+        """Whether it was told to be unplugged, and still is."""
+        return self._trouble == "unplug" and self._clock() < self._trouble_until_s
+
     def read(self) -> Frame | None:
         """Return the next frame.
 
         Raises:
             CameraUnavailable: It was told to be unplugged; `plugged_in` gives it back.
         """
-        trouble = self._trouble if self._clock() < self._trouble_until_s else None
-        if trouble == "unplug":
+        if self.is_silent:
             raise CameraUnavailable("camera 'simulated': unplugged, as it was told")
+        trouble = self._trouble if self._clock() < self._trouble_until_s else None
         at_s = (self._slow_pace if trouble == "slow" else self._pace).wait()
         self._number += 1
         if trouble != "freeze" or self._last is None:
@@ -161,7 +166,7 @@ class SimulatedTray:
         Raises:
             CameraUnavailable: It is not, yet.
         """
-        if self._trouble == "unplug" and self._clock() < self._trouble_until_s:
+        if self.is_silent:
             raise CameraUnavailable("camera 'simulated': is still unplugged")
         return self
 

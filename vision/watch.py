@@ -255,12 +255,29 @@ class TrayWatch:
         self._throw_due_s = math.inf
 
     def lost(self) -> None:
-        """Hear that the camera gives no pictures."""
+        """Hear that the camera gives no pictures.
+
+        Another thread may be at a look meanwhile: what that leads to is not to be weighed.
+        """
         self._state = self._without(TrayStatus.LOST)
-        self._health, self._last_s = Health(), None
-        self._before = None
         self._is_reading = False
         self.camera, self.notes = "lost", ()
+
+    def heard(self, camera: str) -> None:
+        """Hear that the camera gives pictures (again); the next frame counts as motion.
+
+        To be called where `look` is called, and guarded.
+        """
+        self.camera = camera
+        self._health, self._last_s = Health(), None
+        self.restart()
+
+    def linger(self) -> None:
+        """Hear that the verdict takes longer than anybody would wait for without a word."""
+        shown = self._state.shown
+        if self._is_reading and shown.status in _UNDECIDED:
+            shown = Shown(TrayStatus.READING, None, shown.reading)
+            self._state = replace(self._state, shown=shown)
 
     def doubt(self) -> None:
         """Hear that something unforeseen went wrong with the picture."""

@@ -20,7 +20,10 @@ class StandInPicamera2:
 
     sensors: list[dict[str, object]] = []  # noqa: RUF012 - as in picamera2, shared by all
     stopped = threading.Event()
+    closed = threading.Event()
     is_loose = False
+    starts = True
+    stops = True
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -37,7 +40,9 @@ class StandInPicamera2:
     def configure(self, wanted: dict[str, dict[str, object]]) -> None:
         self.format, self.size = wanted["main"]["format"], wanted["main"]["size"]
 
-    def start(self) -> None: ...
+    def start(self) -> None:
+        if not self.starts:
+            raise RuntimeError("Camera frontend has timed out!")
 
     def capture_metadata(self) -> dict[str, object]:
         return {}
@@ -59,8 +64,11 @@ class StandInPicamera2:
 
     def stop(self) -> None:
         self.stopped.set()
+        if not self.stops:
+            raise RuntimeError("the cable came loose")
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        self.closed.set()
 
 
 @pytest.fixture
@@ -69,8 +77,10 @@ def picamera2(monkeypatch: pytest.MonkeyPatch) -> type[StandInPicamera2]:
     module.Picamera2 = StandInPicamera2  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "picamera2", module)
     monkeypatch.setattr(StandInPicamera2, "sensors", [])
-    monkeypatch.setattr(StandInPicamera2, "is_loose", False)
+    for name, value in (("is_loose", False), ("starts", True), ("stops", True)):
+        monkeypatch.setattr(StandInPicamera2, name, value)
     StandInPicamera2.stopped.clear()
+    StandInPicamera2.closed.clear()
     return StandInPicamera2
 
 
@@ -111,3 +121,24 @@ def test_no_sensor_and_no_picamera2_are_clear_errors(
     assert not devices.has_pi_camera()
     with pytest.raises(CameraUnavailable, match="apt install python3-picamera2"):
         open_camera("pi")
+
+
+def test_a_pi_camera_that_does_not_start_is_let_go_for_the_next_try(
+    picamera2: type[StandInPicamera2],
+) -> None:
+    picamera2.sensors = [{"Num": 0, "Id": "/base/soc/i2c0mux/imx708@1a", "Model": "imx708"}]
+    picamera2.starts = False
+    with pytest.raises(CameraUnavailable, match="cannot be started"):
+        open_camera("pi", size_wh=(64, 48))
+    assert picamera2.closed.is_set()
+
+
+def test_a_pi_camera_that_does_not_stop_is_closed_all_the_same(
+    picamera2: type[StandInPicamera2], caplog: pytest.LogCaptureFixture
+) -> None:
+    picamera2.sensors = [{"Num": 0, "Id": "/base/soc/i2c0mux/imx708@1a", "Model": "imx708"}]
+    picamera2.stops = False
+    camera = open_camera("pi", size_wh=(64, 48))
+    camera.close()
+    assert picamera2.closed.wait(5.0)
+    assert "could not be released" in caplog.text

@@ -104,6 +104,7 @@ class ScriptedCamera:
         self.shows_others = shows_others
         self.notes: tuple[Note, ...] = ()
         self.number = 0
+        self.is_silent = False
         self.closed = 0
         self.confirmations = 0
         self.thrown: list[tuple[tuple[DieColour, ...], str | None]] = []

@@ -1,0 +1,189 @@
+"""What is noticed of the camera while its own thread is busy with a reading that takes long."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour
+from companion.errors import CameraUnavailable
+from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ok, picture
+from vision.live import CHECK_S, LiveTray
+from vision.newest import STALL_S, NewestPicture
+from vision.reading import Frame, Pixels, Reading
+from vision.simulated import SimulatedTray
+from vision.watch import TrayReport
+
+REST = picture()
+
+
+class BusyEye:
+    """Reads six dice; what happens meanwhile is up to the test."""
+
+    def __init__(self) -> None:
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
+        self.meanwhile()
+        return ok()
+
+
+class Table:
+    """A LiveTray turned and checked by hand."""
+
+    def __init__(self, script: Sequence[Pixels | Exception | None]) -> None:
+        self.camera = ScriptedCamera(FakeClock(), script)
+        self.eye = BusyEye()
+        self.reports: list[TrayReport] = []
+        self.live = LiveTray(
+            self.camera,
+            reopen=lambda: self.camera,
+            eye=self.eye,
+            in_play=lambda: ALL_DICE,
+            on_report=self.reports.append,
+        )
+
+    def turns(self, count: int) -> None:
+        for _ in range(count):
+            self.live.turn()
+
+    @property
+    def said(self) -> list[str]:
+        return [report.status.value for report in self.reports]
+
+
+def test_a_silent_camera_is_told_while_a_reading_still_runs() -> None:
+    table = Table([REST] * 4)
+    table.turns(1)
+
+    def fall_silent() -> None:
+        table.camera.is_silent = True
+        table.live.check()
+        table.live.check()
+        assert table.said == ["waiting", "lost"]
+        assert table.reports[-1].camera == "lost"
+        assert table.reports[-1].fault == "lost"
+
+    table.eye.meanwhile = fall_silent
+    table.turns(1)
+    assert table.said == ["waiting", "lost"], "what was read before is not offered any more"
+
+
+def test_a_camera_that_goes_on_by_itself_is_taken_back_without_opening_it_again() -> None:
+    table = Table([REST] * 9)
+    table.turns(3)
+    assert table.reports[-1].is_confirmable
+    table.camera.is_silent = True
+    table.live.check()
+    assert table.said[-1] == "lost"
+    table.camera.is_silent = False
+    table.turns(5)
+    assert table.reports[-1].camera == "ok"
+    assert table.reports[-1].fault is None
+    assert table.reports[-1].is_confirmable
+    assert table.camera.closed == 0
+
+
+def test_a_camera_that_raises_after_it_was_told_lost_is_said_once() -> None:
+    table = Table([REST, REST, REST, CameraUnavailable("gone")])
+    table.turns(3)
+    table.camera.is_silent = True
+    table.live.check()
+    table.turns(1)
+    table.live.check()
+    assert table.said.count("lost") == 1
+
+
+def test_old_dice_stay_old_over_a_silence() -> None:
+    table = Table([REST] * 9)
+    table.turns(3)
+    table.live.confirmed()
+    table.camera.is_silent = True
+    table.live.check()
+    table.camera.is_silent = False
+    table.turns(5)
+    assert table.said[-1] == "old"
+
+
+def test_a_reading_that_takes_long_is_told_as_such() -> None:
+    table = Table([REST, picture(spot=50), *[picture(spot=90)] * 5])
+    table.turns(3)
+    assert table.said == ["waiting", "moving"]
+
+    def take_long() -> None:
+        table.live.check()
+        assert table.said[-1] == "moving", "a short one is not worth a word"
+        table.live.check()
+        assert table.said[-1] == "reading"
+
+    table.eye.meanwhile = take_long
+    table.turns(1)
+    table.eye.meanwhile = lambda: None
+    table.turns(2)
+    assert table.said == ["waiting", "moving", "reading", "ok"]
+
+
+def test_an_offered_roll_is_not_taken_away_by_a_later_look() -> None:
+    table = Table([REST] * 60)
+    table.turns(3)
+    table.eye.meanwhile = lambda: [table.live.check() for _ in range(3)]
+    table.turns(40)
+    assert table.said == ["waiting", "ok"]
+
+
+def test_a_stalled_device_is_silent_for_whoever_asks() -> None:
+    clock, end = FakeClock(), threading.Event()
+
+    def grab() -> Pixels | None:
+        end.wait(5.0)
+        return None
+
+    pictures = NewestPicture(grab, lambda: None, clock=clock)
+    clock.sleep(STALL_S - 0.1)
+    assert not pictures.is_silent
+    clock.sleep(0.2)
+    assert pictures.is_silent
+    assert STALL_S + 2 * CHECK_S < 2.0
+    end.set()
+    pictures.close()
+
+
+def test_the_unplugged_simulated_tray_is_silent_until_it_is_plugged_in() -> None:
+    clock = FakeClock()
+    tray = SimulatedTray(seed=1, size_wh=(160, 120), clock=clock, sleep=clock.sleep)
+    tray.trouble("unplug")
+    assert tray.is_silent
+    clock.sleep(60.0)
+    assert not tray.is_silent
+    assert tray.read() is not None
+
+
+def test_the_guard_survives_a_camera_that_cannot_be_asked(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    asked = threading.Semaphore(0)
+
+    class Odd(ScriptedCamera):
+        @property
+        def is_silent(self) -> bool:
+            asked.release()
+            raise OSError("bus fault")
+
+        @is_silent.setter
+        def is_silent(self, value: bool) -> None: ...
+
+    camera = Odd(FakeClock(), [None] * 1_000_000)
+    live = LiveTray(
+        camera,
+        reopen=lambda: camera,
+        eye=BusyEye(),
+        in_play=lambda: ALL_DICE,
+        on_report=lambda report: None,
+    )
+    live.start()
+    assert asked.acquire(timeout=10.0)
+    assert asked.acquire(timeout=10.0), "it asks again"
+    live.close()
+    assert "could not be looked after" in caplog.text
