@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -45,26 +46,35 @@ class Overview:
     to_grid: Scores
     size_wh: tuple[int, int] = (0, 0)
 
+    @property
+    def cells_per_px(self) -> float:
+        """How many cells of the grid a px of the picture is wide."""
+        return math.hypot(float(self.to_grid[0, 0]), float(self.to_grid[1, 0]))
+
     def at(self, field: Scores, where: Point) -> float:
         """The value of a field at a point of the picture."""
-        x, y = self.to_grid[:, :2] @ np.asarray(where, np.float32) + self.to_grid[:, 2]
-        row = int(np.clip(round(float(y)), 0, field.shape[0] - 1))
-        column = int(np.clip(round(float(x)), 0, field.shape[1] - 1))
-        return float(field[row, column])
+        x, y = self._cell(where)
+        rows, columns = field.shape
+        return float(field[_within(y, 0, rows), _within(x, 0, columns)])
 
     def around(self, field: Scores, where: Point, reach_px: float) -> float:
         """The mean of a field over the square of that half side round a point of the picture."""
-        x, y = self.to_grid[:, :2] @ np.asarray(where, np.float32) + self.to_grid[:, 2]
-        reach = reach_px * float(np.hypot(*self.to_grid[:, 0]))
+        x, y = self._cell(where)
+        reach = reach_px * self.cells_per_px
         rows, columns = field.shape
-        top, left = (
-            int(np.clip(round(float(v - reach)), 0, n - 1)) for v, n in ((y, rows), (x, columns))
-        )
-        bottom, right = (
-            int(np.clip(round(float(v + reach)), m, n - 1))
-            for v, m, n in ((y, top, rows), (x, left, columns))
-        )
+        top, left = _within(y - reach, 0, rows), _within(x - reach, 0, columns)
+        bottom, right = _within(y + reach, top, rows), _within(x + reach, left, columns)
         return float(field[top : bottom + 1, left : right + 1].mean())
+
+    def _cell(self, where: Point) -> tuple[float, float]:
+        (a, b, c), (d, e, f) = self.to_grid.tolist()
+        x, y = where
+        return a * x + b * y + c, d * x + e * y + f
+
+
+def _within(value: float, low: int, count: int) -> int:
+    """The nearest of the cells from `low` to the last of `count`."""
+    return min(max(round(value), low), count - 1)
 
 
 def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
@@ -85,25 +95,26 @@ def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
     order = np.argsort(-heat[rows, columns])[: 3 * _MOST]
     scale = float(np.hypot(*matrix[:, 0]))
     lean = _smooth(scores[28:30]) @ (matrix[:, :2] / scale)
-    back = cv2.invertAffineTransform(matrix)
+    back = cv2.invertAffineTransform(matrix).tolist()
     height, width = pixels.shape[:2]
     spots: list[Spot] = []
-    for row, column in zip(rows[order], columns[order], strict=True):
-        dx, dy = np.clip(fine[2:4, row, column], -1.0, 1.0)
-        on_canvas = np.array([column + dx + 0.5, row + dy + 0.5]) * FINDER_CELL - 0.5
-        x, y = back[:, :2] @ on_canvas + back[:, 2]
+    for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
+        _, size, dx, dy = fine[:4, row, column].tolist()
+        across = (column + min(max(dx, -1.0), 1.0) + 0.5) * FINDER_CELL - 0.5
+        down = (row + min(max(dy, -1.0), 1.0) + 0.5) * FINDER_CELL - 0.5
+        x, y = (a * across + b * down + c for a, b, c in back)
         if not (-1 <= x <= width and -1 <= y <= height):
             continue
-        edge = 16.0 * float(np.exp(np.clip(fine[1, row, column], -2.0, 2.8))) / scale
+        edge = 16.0 * math.exp(min(max(size, -2.0), 2.8)) / scale
         near = any(
-            np.hypot(x - s.centre_xy[0], y - s.centre_xy[1]) < _APART * min(edge, s.edge_px)
+            math.hypot(x - s.centre_xy[0], y - s.centre_xy[1]) < _APART * min(edge, s.edge_px)
             for s in spots
         )
         if near:
             continue
         spots.append(
             Spot(
-                (float(x), float(y)),
+                (x, y),
                 edge,
                 float(heat[row, column]),
                 (float(lean[row // 2, column // 2, 0]), float(lean[row // 2, column // 2, 1])),

@@ -58,7 +58,7 @@ def floor_seen(overview: Overview, edge_px: float) -> Floor:
     The finder calls the place of a die tray wherever the die lies, so what is no larger than a
     die is taken away first; of what is left the largest piece counts.
     """
-    scale = float(np.hypot(*overview.to_grid[:, 0]))
+    scale = overview.cells_per_px
     size = max(3, round(1.7 * edge_px * scale)) | 1
     raw = (overview.tray > 0.5).astype(np.uint8)
     inside = np.pad(raw, size, mode="edge")

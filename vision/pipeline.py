@@ -96,10 +96,15 @@ class Eye:
         if not dice:
             overview, dice = _nearby(pixels, overview)
         floor = _floor(overview, calibration)
-        if sum(_inside(overview, floor, look) > 0.5 for look, _ in dice) < len(in_play):
+        depths = [_inside(overview, floor, look) for look, _ in dice]
+        if dice and sum(depth > 0.5 for depth in depths) < len(in_play):
             dice = _searched(pixels, overview, dice)
-        dice = _without_ghosts(dice, overview, floor, len(in_play))
-        seen = [_seen(look, _inside(overview, floor, look), (width, height)) for look, _ in dice]
+            depths = [_inside(overview, floor, look) for look, _ in dice]
+        dice, depths = _without_ghosts(dice, depths, len(in_play))
+        seen = [
+            _seen(look, depth, (width, height))
+            for (look, _), depth in zip(dice, depths, strict=True)
+        ]
         if calibration is not None and calibration.dice:
             seen = recognise(pixels, [look.corners for look, _ in dice], seen, calibration.dice)
         clutter = _clutter(overview, floor, seen, [look for look, _ in dice])
@@ -152,26 +157,38 @@ def _nearby(pixels: Pixels, overview: Overview) -> tuple[Overview, list[tuple[Lo
 def _searched(
     pixels: Pixels, overview: Overview, dice: list[tuple[Look, Spot]]
 ) -> list[tuple[Look, Spot]]:
-    """The dice, after a nearer look round those found for small ones that touch them."""
-    if not dice:
-        return dice
-    centres = np.array([look.centre_xy for look, _ in dice])
+    """The dice, after nearer looks at the parts of the picture where small ones may lie."""
     edge = float(np.median([look.edge_px for look, _ in dice]))
-    height, width = pixels.shape[:2]
-    left, top = np.clip(centres.min(axis=0) - _AROUND * edge, 0, None).astype(int)
-    right, bottom = np.minimum(centres.max(axis=0) + _AROUND * edge, (width, height)).astype(int)
-    small = edge < _SMALL_EDGE * max(height, width)
-    if not small or max(right - left, bottom - top) * _GAIN > max(height, width):
-        return dice
     found = list(overview.spots)
-    for spot in look_over(np.ascontiguousarray(pixels[top:bottom, left:right])).spots:
-        x, y = spot.centre_xy[0] + left, spot.centre_xy[1] + top
-        gaps = [np.hypot(x - s.centre_xy[0], y - s.centre_xy[1]) for s in found]
-        if min(gaps) > 0.6 * edge and _SMALL < spot.edge_px / edge < 1.0 / _SMALL:
-            found.append(replace(spot, centre_xy=(x, y), up=found[int(np.argmin(gaps))].up))
+    for left, top, right, bottom in _nearer_parts(overview, dice, edge):
+        for spot in look_over(np.ascontiguousarray(pixels[top:bottom, left:right])).spots:
+            x, y = spot.centre_xy[0] + left, spot.centre_xy[1] + top
+            gaps = [np.hypot(x - s.centre_xy[0], y - s.centre_xy[1]) for s in found]
+            if min(gaps) > 0.6 * edge and _SMALL < spot.edge_px / edge < 1.0 / _SMALL:
+                found.append(replace(spot, centre_xy=(x, y), up=found[int(np.argmin(gaps))].up))
     if len(found) == len(overview.spots):
         return dice
     return _of_one_size(_distinct(look_closely(pixels, found)), overview)
+
+
+def _nearer_parts(
+    overview: Overview, dice: list[tuple[Look, Spot]], edge: float
+) -> list[tuple[int, int, int, int]]:
+    """Where to look nearer for small dice: round those found.
+
+    Returns:
+        Left, top, right, bottom in px; none where the dice are large enough as it is.
+    """
+    size = np.array(overview.size_wh)
+    if edge > _SMALL_EDGE * size.max():
+        return []
+    parts = []
+    centres = np.array([look.centre_xy for look, _ in dice])
+    low = np.clip(centres.min(axis=0) - _AROUND * edge, 0, None).astype(int)
+    high = np.minimum(centres.max(axis=0) + _AROUND * edge, size).astype(int)
+    if max(high - low) * _GAIN <= size.max():
+        parts.append((low[0], low[1], high[0], high[1]))
+    return [p for p in parts if min(p[2] - p[0], p[3] - p[1]) >= SMALLEST_PX]
 
 
 def _floor(overview: Overview, calibration: Calibration | None) -> Floor:
@@ -233,17 +250,19 @@ def _of_one_size(dice: list[tuple[Look, Spot]], overview: Overview) -> list[tupl
 
 
 def _without_ghosts(
-    dice: list[tuple[Look, Spot]], overview: Overview, floor: Floor, expected: int
-) -> list[tuple[Look, Spot]]:
-    """Without what only looked like a blur, where as many dice as expected lie still."""
-    still = [
-        k
-        for k, _ in dice
-        if k.die > _DIE and k.moving < _STILL and _inside(overview, floor, k) > 0.5
-    ]
-    if len(still) < expected:
-        return dice
-    return [(k, s) for k, s in dice if k.die > _DIE]
+    dice: list[tuple[Look, Spot]], depths: list[float], expected: int
+) -> tuple[list[tuple[Look, Spot]], list[float]]:
+    """Without what only looked like a blur, where as many dice as expected lie still.
+
+    Returns:
+        The dice, and how likely each lies in the tray.
+    """
+    still = sum(
+        look.die > _DIE and look.moving < _STILL and depth > 0.5
+        for (look, _), depth in zip(dice, depths, strict=True)
+    )
+    kept = [n for n, (look, _) in enumerate(dice) if still < expected or look.die > _DIE]
+    return [dice[n] for n in kept], [depths[n] for n in kept]
 
 
 def _seen(look: Look, inside: float, size_wh: tuple[int, int]) -> Seen:
@@ -302,7 +321,7 @@ def _clutter(
 ) -> Clutter:
     """What is in the tray besides dice at rest, in areas of a die's face."""
     inside = _on_grid(overview, floor)
-    scale = float(np.hypot(*overview.to_grid[:, 0]))
+    scale = overview.cells_per_px
     edges = [die.edge_px for die in seen] or [0.05 * max(overview.tray.shape) / scale]
     area = (float(np.median(edges)) * scale) ** 2 + 1e-6
     free = inside.astype(np.uint8)
