@@ -13,6 +13,8 @@ from vision.scene_tray import rim_shade
 
 _STEPS = 6
 """Sphere-tracing steps; rays start on the box, so flat faces need one (own measurement)."""
+_ROUND_STEPS = 12
+"""Steps for dice with corners cut by a ball, which rays graze (own measurement)."""
 _CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
 _LAMP_POINTS = np.array(
     [[0, 0], [0.62, 0], [0.19, 0.59], [-0.5, 0.37], [-0.5, -0.37], [0.19, -0.59]]
@@ -208,8 +210,9 @@ def _outline_alpha(scene: Scene, die: Die, window: _Window) -> Floats:
 
 def _trace(
     die: Die, start: NDArray[np.float64], way: tuple[Floats, Floats, Floats]
-) -> tuple[list[Floats], list[Floats]]:
-    """Where rays meet the body, and its normals, both in the die's axes (half edge = 1)."""
+) -> tuple[list[Floats], list[Floats], Floats]:
+    """Where rays meet the body, its normals, and how near each ray comes to it, in the die's axes
+    (half edge = 1)."""
     ball = 2.0 * die.ball
     radius = 2.0 * die.edge_radius
     core = 1.0 - radius
@@ -223,12 +226,14 @@ def _trace(
     closest = -sum(np.float32(start[a]) * way[a] for a in range(3))
     t = np.where(enter < leave, enter, closest).astype(np.float32)
     point: list[Floats] = []
-    for _ in range(_STEPS):
+    nearest = np.full(t.shape, np.inf, np.float32)
+    for _ in range(_ROUND_STEPS if ball < 1.72 else _STEPS):
         point = [np.float32(start[a]) + t * way[a] for a in range(3)]
         over = [np.maximum(np.abs(p) - core, 0.0) for p in point]
         gap = np.sqrt(over[0] ** 2 + over[1] ** 2 + over[2] ** 2) - radius
         if ball < 1.72:
             gap = np.maximum(gap, np.sqrt(point[0] ** 2 + point[1] ** 2 + point[2] ** 2) - ball)
+        nearest = np.minimum(nearest, gap)
         t = t + np.clip(gap, 0.0, 0.5)
     over = [np.sign(p) * np.maximum(np.abs(p) - core, 0.0) for p in point]
     length = np.sqrt(over[0] ** 2 + over[1] ** 2 + over[2] ** 2) + 1e-6
@@ -237,7 +242,7 @@ def _trace(
         far = np.sqrt(point[0] ** 2 + point[1] ** 2 + point[2] ** 2) + 1e-6
         blend = np.clip((far - ball) * 12.0 + 0.7, 0.0, 1.0)
         normal = [n * (1.0 - blend) + blend * p / far for n, p in zip(normal, point, strict=True)]
-    return point, normal
+    return point, normal, nearest
 
 
 def _pips(
@@ -299,8 +304,10 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     unit = [r / length for r in ray]
     m = rotation.astype(np.float32)
     way = tuple(unit[0] * m[0, a] + unit[1] * m[1, a] + unit[2] * m[2, a] for a in range(3))
-    point, normal = _trace(die, start, (way[0], way[1], way[2]))
+    point, normal, nearest = _trace(die, start, (way[0], way[1], way[2]))
     footprint = float(np.linalg.norm(start)) / scene.camera.focal_px * 1.15
+    if die.ball < 0.86:  # outlines of box and ball cross where a ray may miss what both share
+        alpha = alpha * np.clip(1.5 - nearest / footprint, 0.0, 1.0)
     pips, normal = _pips(die, point, normal, footprint)
     scale = 1.0 / np.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2 + 1e-9)
     n = [

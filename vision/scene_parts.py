@@ -101,6 +101,13 @@ class Camera:
             (N, 2): Its part across the line of sight, x right and y down; 0 is seen from above,
             the length is the sine of the slant.
         """
+        return self.across(pixels, np.array([0.0, 0.0, 1.0]))
+
+    def across(
+        self, pixels: NDArray[np.floating], normal: NDArray[np.floating]
+    ) -> NDArray[np.float64]:
+        """The part (N, 2) of a unit vector of the world across the lines of sight through pixels
+        (N, 2), x right and y down."""
         flat = (np.asarray(pixels, float) - self.middle_px) / self.focal_px
         if self.k1:
             bent = flat.copy()
@@ -108,8 +115,8 @@ class Camera:
                 flat = bent / (1.0 + self.k1 * (flat**2).sum(axis=1, keepdims=True))
         sight = np.c_[flat, np.ones(len(flat))]
         sight /= np.linalg.norm(sight, axis=1, keepdims=True)
-        normal = np.asarray(self.rotation)[:, 2]
-        across = normal - (sight @ normal)[:, None] * sight
+        turned = np.asarray(self.rotation) @ normal
+        across = turned - (sight @ turned)[:, None] * sight
         return np.asarray(across[:, :2])
 
     def rays(self, left: int, top: int, right: int, bottom: int) -> tuple[Floats, Floats, Floats]:

@@ -16,6 +16,8 @@ def draw_things(scene: Scene, light: Floats) -> Floats:
     for lamp in scene.lamps:
         total += np.asarray(lamp.colour, np.float32) * 0.8
     for thing in scene.things:
+        if not _in_view(scene, thing):
+            continue
         mask, bulge, paint = _drawn(scene, thing)
         light *= 1.0 - 0.55 * _shadow(scene, thing, mask)[..., None]
         tone = np.clip(0.55 + 0.45 * bulge, 0.2, 1.2)[..., None]
@@ -28,10 +30,20 @@ def cover_mask(scene: Scene) -> Floats:
     width, height = scene.camera.size_wh
     cover = np.zeros((height, width), np.float32)
     for thing in scene.things:
-        if thing.kind == "lint":
+        if thing.kind == "lint" or not _in_view(scene, thing):
             continue
-        cover = np.maximum(cover, _drawn(scene, thing)[0])
+        cover = np.maximum(cover, _drawn(scene, thing, painted=False)[0])
     return cover
+
+
+def _in_view(scene: Scene, thing: Thing) -> bool:
+    """Whether a thing or its shadow may show in the picture."""
+    reach = thing.size_mm * (7.0 if thing.kind == "hand" else 2.0) + 3.0 * thing.height_mm + 12.0
+    middle = scene.camera.project(np.array([[*thing.position_mm, thing.height_mm]]))[0]
+    away = max(scene.camera.position_mm[2] - thing.height_mm, 20.0)
+    margin = 1.6 * reach * scene.camera.focal_px / away
+    beyond = np.array(scene.camera.size_wh) + margin
+    return bool((middle > -margin).all() and (middle < beyond).all())
 
 
 def _place(scene: Scene, thing: Thing, local: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -64,8 +76,11 @@ def _polygon(
     cv2.fillPoly(mask, [np.round(pixels * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
 
 
-def _drawn(scene: Scene, thing: Thing) -> tuple[Floats, Floats, Floats]:
-    """Cover (H, W), roundness for shading (H, W) and paint (H, W, 3) of one thing."""
+def _drawn(scene: Scene, thing: Thing, painted: bool = True) -> tuple[Floats, Floats, Floats]:
+    """Cover (H, W), roundness for shading (H, W) and paint (H, W, 3) of one thing.
+
+    A score sheet's boxes are left out where only the cover is wanted.
+    """
     width, height = scene.camera.size_wh
     mask = np.zeros((height, width), np.uint8)
     paint = np.empty((height, width, 3), np.float32)
@@ -138,15 +153,18 @@ def _drawn(scene: Scene, thing: Thing) -> tuple[Floats, Floats, Floats]:
     else:
         box = np.array([[-1.0, -1.5], [1.0, -1.5], [1.0, 1.5], [-1.0, 1.5]]) * s
         _polygon(scene, thing, mask, box)
-        if thing.kind == "sheet":
+        if thing.kind == "sheet" and painted:
             for row, colour in enumerate(
                 ((0.02, 0.02, 0.6), (0.03, 0.6, 0.7), (0.05, 0.35, 0.05), (0.5, 0.12, 0.03))
             ):
                 x = (-0.85 + 0.42 * row) * s
                 for cell in range(11):
                     y = (-1.35 + cell * 0.24) * s
-                    field = np.zeros_like(mask)
                     corner = np.array([[0, 0], [0.36, 0], [0.36, 0.2], [0, 0.2]]) * s + (x, y)
+                    box = _place(scene, thing, corner)
+                    if (box.max(axis=0) < 0).any() or (box.min(axis=0) > (width, height)).any():
+                        continue
+                    field = np.zeros_like(mask)
                     _polygon(scene, thing, field, corner)
                     paint[field > 127] = colour
                     _scribble(scene, thing, paint, corner, rng)

@@ -55,8 +55,13 @@ def draw_background(scene: Scene) -> Background:
     length = np.sqrt(ray[0] ** 2 + ray[1] ** 2 + ray[2] ** 2)
     unit = [r / length for r in ray]
     for alpha, surface, point, normal, within in layers:
-        if float(alpha.max()) <= 0.0:
+        shown = _shown(alpha)
+        if shown is None:
             continue
+        alpha, point, normal, here = (
+            alpha[shown], [p[shown] for p in point], [n[shown] for n in normal],
+            [w[shown] for w in unit],
+        )  # fmt: skip
         albedo = _albedo(surface, point[0], point[1] + point[2], float(pixel_mm))
         gap = _edge_gap(inner, point[0], point[1])
         if within:
@@ -65,18 +70,27 @@ def draw_background(scene: Scene) -> Background:
             shelter = np.clip(0.6 - 0.4 * (gap + tray.rim_width_mm) / (0.6 * rim + 1.0), 0.5, 1.0)
             shelter = shelter if surface is tray.table else np.ones_like(shelter)
         share = (alpha * shelter)[..., None]
-        ambient += albedo * share * np.asarray(scene.ambient, np.float32)
+        ambient[shown] += albedo * share * np.asarray(scene.ambient, np.float32)
         for number, lamp in enumerate(scene.lamps):
-            light, sheen = _lamp_light(lamp, point, normal, unit, surface)
+            light, sheen = _lamp_light(lamp, point, normal, here, surface)
             if within:
                 to = _towards(lamp, point)[0]
                 light = light * rim_shade(tray, point, to, softness=lamp.radius_mm / 300.0)
                 sheen = sheen * (light > 0)
             elif surface is tray.table:
-                light = light * _tray_shadow(scene, lamp, outer)
+                light = light * _tray_shadow(scene, lamp, outer)[shown]
             part = albedo * light[..., None] + sheen[..., None]
-            lamps[number] += part * alpha[..., None] * np.asarray(lamp.colour, np.float32)
+            lamps[number][shown] += part * alpha[..., None] * np.asarray(lamp.colour, np.float32)
     return Background(ambient, tuple(lamps))
+
+
+def _shown(alpha: Floats) -> tuple[slice, slice] | None:
+    """The window of a layer outside which it covers nothing; None where it covers nothing."""
+    rows = np.flatnonzero(alpha.max(axis=1) > 0.0)
+    columns = np.flatnonzero(alpha.max(axis=0) > 0.0)
+    if not len(rows):
+        return None
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
 
 
 def rim_shade(
@@ -208,7 +222,7 @@ def _tray_shadow(scene: Scene, lamp: Lamp, outer: NDArray[np.float64]) -> Floats
     return np.asarray(1.0 - soft.astype(np.float32) / 255.0, np.float32)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=32)
 def _tile(seed: int, octave: int) -> Floats:
     """A repeating noise tile (512, 512), mean 0 and deviation 1, smooth over `octave` cells."""
     noise: Floats = np.random.default_rng(seed).standard_normal((_TILE, _TILE)).astype(np.float32)

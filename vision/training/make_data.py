@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
-from vision.scene import Camera, DieTruth, Scene, pip_centres, render, truth
+from vision.scene import Camera, Die, DieTruth, Scene, pip_centres, render, truth
 from vision.scene_things import cover_mask
 from vision.training.generator import Recipe, Rng, random_scene, squeezed
 
@@ -180,7 +180,7 @@ def patch_row(
 
     Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible, in tray; the
     corners (4, 2) and pips (6, 2, NaN where there is none) in patch px; place of the patch in the
-    frame.
+    frame; how floor and top face lean there (see `Camera.up_at`).
     """
     size = int(np.ceil(PATCH_EDGES * edge))
     corner = np.round(middle - size / 2)
@@ -236,7 +236,16 @@ def patch_row(
         "pips": pips,
         "place": np.array([*place, edge / width], np.float32),
         "up": camera.up_at(middle[None])[0].astype(np.float32),
+        "top": _top(camera, near[best], middle) if best is not None else np.zeros(2, np.float32),
     }
+
+
+def _top(camera: Camera, die: Die, where: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Which way a top face looks from the camera's line of sight, as `Camera.up_at` says it."""
+    value, _ = die.top
+    axis, sign = die.face(value)
+    normal = np.asarray(die.rotation)[:, axis] * sign
+    return camera.across(where[None], normal)[0].astype(np.float32)
 
 
 def _nearest(facts: tuple[DieTruth, ...], size: int) -> int | None:
