@@ -27,8 +27,9 @@ jury."""
 
 
 _ENGINE = (cv2.dnn.ENGINE_CLASSIC,) if hasattr(cv2.dnn, "ENGINE_CLASSIC") else ()
-"""OpenCV 5 has two engines; the older one, the only one before, runs both networks in 0.6 to 0.75 of
-the newer one's time (5.0.0, x86, one thread). It can be chosen for files only, not for buffers."""
+"""OpenCV 5 has two engines; the older one, the only one before, runs both networks in 0.6 to 0.75
+of the newer one's time (5.0.0, x86, one thread). It can be chosen for files only, not for buffers.
+"""
 
 
 class Net:
