@@ -99,6 +99,11 @@ class Health:
         """Whether nothing can be read."""
         return self.fault is not None and self.fault.is_blind
 
+    @property
+    def is_suspected_blind(self) -> bool:
+        """Whether it looks as if nothing could be read, though perhaps for a moment only."""
+        return self.suspected is not None and self.suspected.is_blind
+
 
 def sight_of(
     now: Glance, before: Glance | None, at_s: float, *, moved: bool, gap_s: float | None

@@ -20,7 +20,7 @@ from vision.watch import Eye, TrayReport, TrayWatch, is_news
 
 LOGGER = logging.getLogger(__name__)
 
-REOPEN_S = (0.5, 1.0, 2.0, 4.0)
+REOPEN_S = (0.5, 1.0, 2.0)
 """Waits between attempts to get a lost camera back; the last one repeats. A camera that is
 plugged in again is back within seconds, and one that stays away costs next to nothing."""
 

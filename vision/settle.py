@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from companion.engine.dice import Roll
-from vision.reading import DieReading, Point, Reading, Status
+from vision.reading import DieReading, Point, ProblemCode, Reading, Status
 
 
 class TrayStatus(StrEnum):
@@ -204,20 +204,22 @@ def are_untouched(
     *,
     rules: SettleRules = DEFAULT_RULES,
 ) -> bool:
-    """Tell whether every one of `dice` lies where a used one lay and shows the same.
+    """Tell whether nobody threw `dice` anew: most of them lie where a used one lay and show the
+    same.
 
-    Some of the used dice may be gone. What the eye would not commit itself on counts as the
-    same. A camera or tray that was pushed moves all dice alike, and that is not a throw either.
+    A sleeve may have caught one or two, and some of the used dice may be gone; thrown dice do
+    not fall back to their places. What the eye would not commit itself on counts as the same. A
+    camera or tray that was pushed moves all dice alike, and that is not a throw either.
     """
     old, new = tuple(used), tuple(dice)
-    if not new or len(new) > len(old):
+    if not old or not new:
         return False
-    if _all_match(old, new, (0.0, 0.0), rules):
+    if 2 * _matching(old, new, (0.0, 0.0), rules) > len(new):
         return True
-    if len(new) != len(old):
+    if len(new) != len(old) or len(new) < 3:
         return False
     (old_x, old_y), (new_x, new_y) = _middle(old), _middle(new)
-    return len(new) > 2 and _all_match(old, new, (new_x - old_x, new_y - old_y), rules)
+    return _matching(old, new, (new_x - old_x, new_y - old_y), rules) == len(new)
 
 
 def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
@@ -229,7 +231,7 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
     state = replace(state, used_roll=None)
     if state.used and dice and are_untouched(state.used, dice, rules=rules):
         return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
-    if reading.status in (Status.OK, Status.EMPTY):
+    if reading.status is Status.OK or _is_bare(reading):
         # The used dice have been taken out or thrown again: from here on nothing is old.
         state = replace(state, used=())
     if reading.status is Status.OK:
@@ -237,6 +239,13 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
             return replace(state, shown=Shown(TrayStatus.UNCERTAIN, None, reading))
         return replace(state, shown=Shown(TrayStatus.OK, reading.roll, reading))
     return replace(state, shown=Shown(TrayStatus(reading.status.value), None, reading))
+
+
+def _is_bare(reading: Reading) -> bool:
+    """Whether the tray is empty for sure: nothing lies or reaches in that could hide dice."""
+    return reading.status is Status.EMPTY and not any(
+        problem.code is ProblemCode.FOREIGN_OBJECT for problem in reading.problems
+    )
 
 
 def _is_agreed(state: Settling, rules: SettleRules) -> bool:
@@ -273,9 +282,10 @@ def _dice_in_tray(reading: Reading) -> tuple[DieReading, ...]:
     return tuple(die for die in reading.dice if die.in_tray)
 
 
-def _all_match(
+def _matching(
     old: tuple[DieReading, ...], new: tuple[DieReading, ...], shift: Point, rules: SettleRules
-) -> bool:
+) -> int:
+    """How many of the new dice lie where an old one lay, each counted once, and show the same."""
     left = list(old)
     for die in new:
         reach = rules.untouched_edges * _edge_px(die)
@@ -285,9 +295,7 @@ def _all_match(
             if near and _shows_the_same(candidate, die):
                 left.remove(candidate)
                 break
-        else:
-            return False
-    return True
+    return len(old) - len(left)
 
 
 def _shows_the_same(one: DieReading, other: DieReading) -> bool:

@@ -162,6 +162,8 @@ class TrayWatch:
             state = look_again(state)
         is_due = needs_reading(state, frame.captured_at_s, moved=moved, rules=self._rules)
         is_due = is_due or (self._is_relit and not moved)
+        # A lens that seems covered would show an empty tray, and its dice as new ones afterwards.
+        is_due = is_due and not health.is_suspected_blind
         self._is_relit = False
         return Look(frame, moved, in_play, is_due, health=health)
 

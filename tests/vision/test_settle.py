@@ -9,7 +9,7 @@ import pytest
 
 from companion.engine.dice import Roll
 from tests.vision.tray_fakes import bad, die, ok
-from vision.reading import Reading
+from vision.reading import Problem, ProblemCode, Reading
 from vision.settle import (
     Settling,
     TrayStatus,
@@ -23,6 +23,9 @@ from vision.settle import (
 
 MOVED = "moved"
 A, B = ok("34-4225"), ok("34-4226")
+THROWN = ok("15-6331")
+HIDDEN = replace(bad("empty"), problems=(Problem(ProblemCode.FOREIGN_OBJECT),))
+NUDGED = replace(A, dice=(replace(A.dice[0], centre_xy=(400.0, 400.0)), *A.dice[1:]))
 EMPTY, COCKED = bad("empty"), bad("cocked", colour="green")
 UNSURE = bad("uncertain", colour="blue")
 
@@ -144,14 +147,19 @@ def test_a_confirmed_roll_is_old_at_once() -> None:
         pytest.param([MOVED, A, A, A], "old", id="a hand passed by"),
         pytest.param([MOVED, ok(dx=5.0, dy=-4.0), ok(dx=5.0, dy=-4.0)], "old", id="jitter"),
         pytest.param([MOVED, ok(dx=90.0), ok(dx=90.0)], "old", id="the tray was pushed"),
-        pytest.param([MOVED, B, B], "ok", id="thrown again"),
+        pytest.param([MOVED, NUDGED, NUDGED], "old", id="one was pushed aside"),
+        pytest.param([MOVED, B, B], "old", id="one was tipped over"),
+        pytest.param([MOVED, HIDDEN, HIDDEN, MOVED, A, A], "old", id="a hand hid them all"),
+        pytest.param([MOVED, THROWN, THROWN], "ok", id="thrown again"),
         pytest.param([MOVED, EMPTY, EMPTY], "empty", id="taken out"),
         pytest.param([MOVED, EMPTY, EMPTY, MOVED, A, A], "ok", id="taken out and thrown alike"),
         pytest.param(
             [MOVED, bad("missing", *A.dice[:4]), bad("missing", *A.dice[:4])], "old", id="some out"
         ),
         pytest.param(
-            [MOVED, bad("cocked", *B.dice), bad("cocked", *B.dice)], "cocked", id="a bad new throw"
+            [MOVED, bad("cocked", *THROWN.dice), bad("cocked", *THROWN.dice)],
+            "cocked",
+            id="a bad new throw",
         ),
     ],
 )
@@ -204,10 +212,16 @@ def test_dice_beside_the_tray_belong_to_no_throw() -> None:
         pytest.param(A.dice[::-1], True, id="in another order"),
         pytest.param(A.dice[:1], True, id="one of them"),
         pytest.param((), False, id="none"),
-        pytest.param(B.dice, False, id="one shows another value"),
-        pytest.param((*A.dice, die("red", 1, 5.0, 5.0)), False, id="one more"),
+        pytest.param(B.dice, True, id="one shows another value"),
+        pytest.param(ok("34-6331").dice, False, id="most show another value"),
+        pytest.param((*A.dice, die("red", 1, 5.0, 5.0)), True, id="one more"),
         pytest.param((replace(A.dice[0], value=None), *A.dice[1:]), True, id="one not legible"),
-        pytest.param((die("white", 3, 300.0, 300.0), *A.dice[1:]), False, id="one moved away"),
+        pytest.param((die("white", 3, 300.0, 300.0), *A.dice[1:]), True, id="one moved away"),
+        pytest.param(
+            (*A.dice[:3], *(die("green", n, 300.0, 90.0 * n) for n in (1, 2, 3))),
+            False,
+            id="half of them moved away",
+        ),
     ],
 )
 def test_untouched(dice: tuple[object, ...], same: bool) -> None:
@@ -219,9 +233,11 @@ def test_untouched(dice: tuple[object, ...], same: bool) -> None:
     [
         pytest.param([A, A], "waiting old", id="the dice that were confirmed before"),
         pytest.param([MOVED, A, A], "moving moving old", id="the camera finds its exposure first"),
-        pytest.param([B, B], "waiting ok", id="other dice were thrown meanwhile"),
+        pytest.param([THROWN, THROWN], "waiting ok", id="other dice were thrown meanwhile"),
         pytest.param([EMPTY, EMPTY, MOVED, A, A], "waiting empty moving moving ok", id="taken out"),
-        pytest.param([A, A, MOVED, B, B], "waiting old moving moving ok", id="the next throw"),
+        pytest.param(
+            [A, A, MOVED, THROWN, THROWN], "waiting old moving moving ok", id="the next throw"
+        ),
     ],
 )
 def test_after_a_restart_the_confirmed_dice_are_no_new_throw(

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterator
+from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE
@@ -12,6 +15,8 @@ from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock
 from vision.live import LiveTray
 from vision.pipeline import Eye
+from vision.reading import Frame
+from vision.settle import TrayStatus
 from vision.simulated import TROUBLE_S, TROUBLES, SimulatedTray
 from vision.watch import TrayReport
 
@@ -74,7 +79,7 @@ def test_a_blind_camera_withdraws_the_offer_and_makes_it_again(
     rig.live.trouble(trouble)
     rig.pass_s(2.0)
     assert (rig.now.fault, rig.now.camera, rig.now.roll) == (fault, "lost", None)
-    rig.pass_s(TROUBLE_S + 4.0)  # and up to four seconds between two tries to open it
+    rig.pass_s(TROUBLE_S + 2.0)  # and up to two seconds between two tries to open it
     assert rig.faults == [None, fault, None]
     assert (rig.now.camera, rig.now.roll) == ("simulated", roll)
 
@@ -132,6 +137,70 @@ def test_the_last_die_at_rest_is_offered_within_0_4_s() -> None:
         rests_s = began_s + rig.camera.rests_s
         assert 0.0 < rig.clock() - rests_s <= 0.4
         rig.live.confirmed()
+
+
+def test_confirmed_dice_are_no_new_throw_after_a_trouble_of_the_camera(rig: Rig) -> None:
+    rig.live.confirmed()
+    told = len(rig.reports)
+    for trouble in ("dark", "block", "unplug"):
+        rig.live.trouble(trouble)
+        rig.pass_s(TROUBLE_S + 6.0)
+        assert rig.now.status.value == "old", trouble
+    assert not any(report.is_confirmable for report in rig.reports[told:])
+
+
+class Passer:
+    """Somebody walks past the lamp: a soft shadow goes over the tray from left to right."""
+
+    def __init__(self, camera: SimulatedTray, clock: FakeClock) -> None:
+        self._camera = camera
+        self._clock = clock
+        self._began_s = math.inf
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._camera, name)
+
+    def walk(self) -> None:
+        self._began_s = self._clock()
+
+    def read(self) -> Frame | None:
+        frame = self._camera.read()
+        assert frame is not None
+        width = frame.pixels.shape[1]
+        middle = (self._clock() - self._began_s - 0.5) * width / 1.5
+        across = np.exp(-(((np.arange(width) - middle) / (0.2 * width)) ** 2))
+        pixels = frame.pixels * (1.0 - 0.55 * across)[None, :, None]
+        return replace(frame, pixels=pixels.astype(np.uint8))
+
+
+def test_somebody_who_walks_past_neither_changes_a_roll_nor_makes_one() -> None:
+    rig = Rig()
+    passer = Passer(rig.camera, rig.clock)
+    rig.live.close()
+    rig.live = LiveTray(
+        passer,  # type: ignore[arg-type]
+        reopen=rig.camera.plugged_in,
+        eye=Eye(),
+        in_play=lambda: ALL_DICE,
+        on_report=rig.reports.append,
+    )
+    rig.pass_s(0.5)
+    rig.throw()
+    roll = rig.now.roll
+    assert roll is not None
+    told = len(rig.reports)
+    passer.walk()
+    rig.pass_s(3.5)
+    during = rig.reports[told:]
+    assert TrayStatus.MOVING in {report.status for report in during}, "else this could not fail"
+    assert {report.roll for report in during} <= {roll, None}
+    assert rig.now.roll == roll
+    rig.live.confirmed()
+    told = len(rig.reports)
+    passer.walk()
+    rig.pass_s(3.5)
+    assert not any(report.is_confirmable for report in rig.reports[told:])
+    assert rig.now.status is TrayStatus.OLD
 
 
 def test_what_it_does_not_know_is_refused(rig: Rig) -> None:
