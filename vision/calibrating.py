@@ -14,7 +14,7 @@ from companion.errors import CalibrationError
 from vision.calibration import Calibration
 from vision.camera import Camera
 from vision.finder import look_over
-from vision.known_dice import Bgr, KnownDie, face_colour
+from vision.known_dice import Bgr, KnownDie, face_colour, pip_colour
 from vision.light import white_balanced
 from vision.nets import softmax
 from vision.pipeline import Eye
@@ -42,6 +42,7 @@ class ShownDie:
     corners: NDArray[np.float32]
     face_bgr: Bgr
     taken_for: tuple[float, ...]
+    pips_bgr: Bgr | None = None
 
 
 def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[ShownDie, ...]:
@@ -74,7 +75,8 @@ def _shown(pixels: Pixels, die: DieReading, looks: Sequence[Look]) -> ShownDie:
     near = min(looks, key=lambda look: np.hypot(*np.subtract(look.centre_xy, die.centre_xy)))
     corners = np.array(die.corners_xy, np.float32)
     taken = tuple(float(value) for value in softmax(near.colours))
-    return ShownDie(die.centre_xy, corners, face_colour(pixels, corners), taken)
+    pips = pip_colour(pixels, corners, die.value)
+    return ShownDie(die.centre_xy, corners, face_colour(pixels, corners), taken, pips)
 
 
 def colours_played(dice: Sequence[ShownDie]) -> tuple[DieColour, ...]:
@@ -105,7 +107,7 @@ def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[Kn
             reason="other_dice",
         )
     return tuple(
-        KnownDie(colour, die.face_bgr, die.taken_for)
+        KnownDie(colour, die.face_bgr, die.taken_for, die.pips_bgr)
         for die, colour in zip(dice, plays, strict=True)
     )
 

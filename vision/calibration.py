@@ -11,6 +11,7 @@
     plays = "blue"
     face_bgr = [150.0, 60.0, 40.0]             # colour of its top face
     taken_for = [0.0, 0.0, 0.0, 0.01, 0.99, 0.0]   # white red yellow green blue none
+    pips_bgr = [230.0, 232.0, 235.0]           # colour of its pips; may be left out
 
     [reference]                                # the tray in small, to see whether it was moved
     grey = ["0a0b...", ...]                    # 72 rows of 96 grey levels
@@ -136,6 +137,8 @@ def as_toml(calibration: Calibration) -> str:
         lines += ["", "[[die]]", f'plays = "{die.plays.value}"']
         lines.append(f"face_bgr = {_row(die.face_bgr, 1)}")
         lines.append(f"taken_for = {_row(die.taken_for, 4)}  # white red yellow green blue none")
+        if die.pips_bgr is not None:
+            lines.append(f"pips_bgr = {_row(die.pips_bgr, 1)}")
     if calibration.reference is not None:
         lines += ["", "[reference]  # the tray in small"]
         for name, data, length in (
@@ -206,7 +209,13 @@ def _die(where: str, entry: dict[str, Any]) -> KnownDie:
     if face is None or taken is None:
         missing = "face_bgr" if face is None else "taken_for"
         raise ConfigError(f"{where}: {missing}: expected numbers, got nothing")
-    return KnownDie(DieColour(entry["plays"]), (face[0], face[1], face[2]), tuple(taken))
+    pips = _numbers(where, entry, "pips_bgr", 3, 0.0, 255.0)
+    return KnownDie(
+        DieColour(entry["plays"]),
+        (face[0], face[1], face[2]),
+        tuple(taken),
+        None if pips is None else (pips[0], pips[1], pips[2]),
+    )
 
 
 def _reference(path: str | Path, table: dict[str, Any]) -> Reference | None:

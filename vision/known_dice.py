@@ -1,8 +1,8 @@
 """This household's dice: what they look like here, and which colour each of them plays.
 
-A die is known by two things measured when it was shown once: the mean colour of its top face, and
-what the reader took it for. So an odd die, say a purple one that plays blue, is told by what it
-is, and the ordinary ones by one more witness.
+A die is known by three things measured when it was shown once: the colour of its top face, that of
+its pips, and what the reader took it for. So an odd die, say a purple one that plays blue or a white
+one with red pips that plays red, is told by what it is, and the ordinary ones by one more witness.
 """
 
 from __future__ import annotations
@@ -31,12 +31,23 @@ _HIGHLIGHT = 0.25
 """... and its gloss adds so much of white. (Own simulated tray with a glossy die under the lamp,
 21.11.2026: 0.3 of white; the deviations leave room for lamps that are not its lamps.)"""
 _MOST_SAID = 6.0
-"""A colour's fit never says more than this (in nats), so that alone it cannot overrule a reader
-that is sure: two witnesses that disagree leave a die uncertain."""
+"""A colour's fit says no more than this (in nats) up to _ANOTHER, so that alone it cannot overrule a
+reader that is sure: two witnesses that disagree leave a die uncertain."""
+_PIPS_SPREAD = 25.0
+_PIPS_MIXED = np.linspace(0.0, 0.6, 4)
+_MOST_PIPS_SAY = 5.0
+"""Pips are small: they are told with a wider deviation, may have so much of their face mixed in, and
+say less. Still enough to tell two dice alike but for them apart (0.98 to announce: 3.9 nats)."""
+_LATTICE = 0.24
+"""How far pips lie from the middle of a face, in edges: 0.2 to 0.28 on dice of six makers."""
 _STRANGE = 8.0
-"""A face that fits no known die better than this (in nats: four deviations) is none of them ..."""
+"""A face whose colours fit no known die better than this (in nats: four deviations) is none ..."""
 _LEFT = 0.5
 """... and so much is left of the confidence in it: too little to announce it."""
+_ANOTHER = 14.0
+_HARDLY = 0.5
+"""A die that fits a known one worse than the one, and that the reader takes for another, is not that
+one, whatever else is left."""
 _SURELY_WHITE = 0.9
 _MOST_GAIN = 2.0
 _FLOOR = 0.01
@@ -52,11 +63,13 @@ class KnownDie:
         face_bgr: Mean colour of its top face without the pips, 0 to 255.
         taken_for: What the reader took it for: (6,) probabilities in the order of
             `verdict.PALETTE`, the last for none of the five.
+        pips_bgr: Colour of its pips; None where they were not measured.
     """
 
     plays: DieColour
     face_bgr: Bgr
     taken_for: tuple[float, ...]
+    pips_bgr: Bgr | None = None
 
     @property
     def is_odd(self) -> bool:
@@ -79,6 +92,43 @@ def face_colour(pixels: Pixels, corners: NDArray[np.float32]) -> Bgr:
     return float(blue), float(green), float(red)
 
 
+def pip_colour(pixels: Pixels, corners: NDArray[np.float32], value: int | None) -> Bgr | None:
+    """The colour of the pips of a top face that shows a value; None where none is known.
+
+    Taken where the pips of that value lie, the middle one of all, so that a highlight on one of
+    them says nothing.
+
+    Args:
+        corners: (4, 2) corners of the face in px of the picture.
+    """
+    if value is None:
+        return None
+    square = np.array([[0, 0], [39, 0], [39, 39], [0, 39]], np.float32)
+    matrix = cv2.getPerspectiveTransform(np.asarray(corners, np.float32), square)
+    face = cv2.warpPerspective(pixels, matrix, (40, 40), borderMode=cv2.BORDER_REPLICATE)
+    plain = np.median(face[8:32, 8:32].reshape(-1, 3), axis=0)
+    ways = []
+    for turned in (False, True):
+        spots = np.array(_pip_spots(value))[:, :: -1 if turned else 1] * (1, -1 if turned else 1)
+        cells = np.round(19.5 + 39.0 * _LATTICE * spots).astype(int)
+        patches = np.array([face[y - 1 : y + 2, x - 1 : x + 2].mean(axis=(0, 1)) for x, y in cells])
+        ways.append(np.median(patches, axis=0))
+    best = max(ways, key=lambda colour: float(np.abs(colour - plain).sum()))
+    return float(best[0]), float(best[1]), float(best[2])
+
+
+def _pip_spots(value: int) -> list[tuple[int, int]]:
+    """Where the pips of a value lie, in steps from the middle of its face."""
+    spots = [(0, 0)] if value % 2 else []
+    if value > 1:
+        spots += [(1, 1), (-1, -1)]
+    if value > 3:
+        spots += [(1, -1), (-1, 1)]
+    if value == 6:
+        spots += [(1, 0), (-1, 0)]
+    return spots
+
+
 def recognise(
     pixels: Pixels,
     corners: Sequence[NDArray[np.float32]],
@@ -90,57 +140,83 @@ def recognise(
     The white ones among them say how the light has changed since.
     """
     faces = np.array([face_colour(pixels, quad) for quad in corners]).reshape(-1, 3)
-    faces = _relit(faces, seen, known)
+    gains = _relit(faces, seen, known)
     told = []
-    for die, face in zip(seen, faces, strict=True):
-        colours, is_strange = weigh(die.colours, face, known)
+    for die, quad, face in zip(seen, corners, faces, strict=True):
+        pips = pip_colour(pixels, quad, die.value)
+        lit = None if pips is None else np.clip(gains * pips, 0.0, 255.0)
+        colours, is_strange = weigh(die.colours, np.clip(gains * face, 0.0, 255.0), known, lit)
         sure = die.sure * _LEFT if is_strange else die.sure
         told.append(replace(die, colours=colours, sure=sure))
     return told
 
 
 def weigh(
-    colours: Scores, face_bgr: NDArray[np.float64], known: Sequence[KnownDie]
+    colours: Scores,
+    face_bgr: NDArray[np.float64],
+    known: Sequence[KnownDie],
+    pips_bgr: NDArray[np.float64] | None = None,
 ) -> tuple[Scores, bool]:
-    """Both witnesses' probabilities (6,) for one die, and whether it looks like none that is known.
+    """All witnesses' probabilities (6,) for one die, and whether it looks like none that is known.
 
     Args:
         colours: (6,) what the reader takes it for.
-        face_bgr: (3,) the colour of its face, in the light the known dice were shown in.
+        face_bgr, pips_bgr: (3,) the colours of its face and its pips, in the light the known dice
+            were shown in.
     """
-    spent: dict[DieColour, tuple[float, float]] = {}
+    spent: dict[DieColour, float] = {}
+    likest = np.inf
     for die in known:
         said = misfit(face_bgr, die.face_bgr)
+        apart = 0.0
+        if pips_bgr is not None and die.pips_bgr is not None:
+            apart = _pips_misfit(pips_bgr, die.pips_bgr, die.face_bgr)
         taken = np.maximum(np.array(die.taken_for), _FLOOR)
-        fits = float(colours @ taken / taken.sum()) * float(np.exp(-min(said, _MOST_SAID)))
-        best = spent.get(die.plays, (np.inf, 0.0))
-        spent[die.plays] = (min(said, best[0]), max(fits, best[1]))
+        against = min(said, _MOST_SAID) + min(apart, _MOST_PIPS_SAY)
+        alike = float(colours @ taken / taken.sum())
+        if alike < _HARDLY:
+            against += max(0.0, said + apart - _ANOTHER)
+        fits = alike * float(np.exp(-against))
+        spent[die.plays] = max(fits, spent.get(die.plays, 0.0))
+        likest = min(likest, said + apart)
     weighed = np.asarray(colours, np.float64) * np.exp(-_MOST_SAID)
-    for colour, (_, fits) in spent.items():
+    for colour, fits in spent.items():
         weighed[PALETTE.index(colour)] = fits
-    is_strange = min(said for said, _ in spent.values()) > _STRANGE
-    return np.asarray(weighed / weighed.sum(), np.float32), is_strange
+    return np.asarray(weighed / weighed.sum(), np.float32), bool(likest > _STRANGE)
 
 
 def _relit(
     faces: NDArray[np.float64], seen: Sequence[Seen], known: Sequence[KnownDie]
 ) -> NDArray[np.float64]:
-    """The faces as they would be in the light that the known dice were shown in."""
+    """The gains (3,) that put the faces into the light that the known dice were shown in."""
     white = PALETTE.index(DieColour.WHITE)
     before = [die.face_bgr for die in known if die.plays is DieColour.WHITE and not die.is_odd]
     now = [
         face for face, die in zip(faces, seen, strict=True) if die.colours[white] > _SURELY_WHITE
     ]
     if not before or not now:
-        return faces
+        return np.ones(3)
     gains = np.mean(before, axis=0) / np.maximum(np.mean(now, axis=0), 1.0)
-    return np.asarray(np.clip(faces * np.clip(gains, 1 / _MOST_GAIN, _MOST_GAIN), 0.0, 255.0))
+    return np.asarray(np.clip(gains, 1 / _MOST_GAIN, _MOST_GAIN))
 
 
 def misfit(face_bgr: NDArray[np.float64], known_bgr: Bgr) -> float:
     """How badly a face is explained (in nats) by a known one, shaded and with a highlight on it."""
+    return _misfit(face_bgr, np.array([known_bgr]), _SPREAD)
+
+
+def _pips_misfit(pips_bgr: NDArray[np.float64], known_bgr: Bgr, face_bgr: Bgr) -> float:
+    """The same for pips, with some of their face mixed in."""
+    mixed = _PIPS_MIXED[:, None]
+    return _misfit(
+        pips_bgr, (1 - mixed) * np.array(known_bgr) + mixed * np.array(face_bgr), _PIPS_SPREAD
+    )
+
+
+def _misfit(seen_bgr: NDArray[np.float64], known_bgr: NDArray[np.float64], spread: float) -> float:
+    """The least (in nats) over known colours (N, 3)."""
     shade, highlight = np.meshgrid(_SHADES, _HIGHLIGHTS)
-    made = shade[..., None] * np.array(known_bgr) + highlight[..., None] * 255.0
-    apart = (np.minimum(made, 255.0) - face_bgr) / _SPREAD
+    made = shade[..., None] * known_bgr[:, None, None] + highlight[..., None] * 255.0
+    apart = (np.minimum(made, 255.0) - seen_bgr) / spread
     odd = ((shade - 1.0) / _SHADE) ** 2 + (highlight / _HIGHLIGHT) ** 2
     return float(((apart**2).sum(axis=-1) + odd).min()) / 2.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import cv2
@@ -27,6 +28,20 @@ def painted(pixels: Pixels, hue: int) -> Pixels:
     is_blue = (np.abs(hsv[..., 0].astype(int) - 110) < 14) & (hsv[..., 1] > 90)
     hsv[..., 0][is_blue] = hue
     return np.asarray(cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR), np.uint8)
+
+
+@cache
+def with_red_pips(dice: Sequence[tuple[DieColour, int]], seed: int = 3) -> Pixels:
+    """The picture with a white die with red pips where the red one lies."""
+    scene = default_scene(dice, seed=seed)
+    white = next(die for die in scene.dice if die.colour is DieColour.WHITE)
+    odd = (
+        replace(die, albedo=white.albedo, pip_albedo=(0.03, 0.03, 0.35))
+        if die.colour is DieColour.RED
+        else die
+        for die in scene.dice
+    )
+    return render(replace(scene, dice=tuple(odd)))
 
 
 def shifted(pixels: Pixels, x: float, y: float = 0.0, angle: float = 0.0) -> Pixels:
