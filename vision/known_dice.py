@@ -1,8 +1,9 @@
 """This household's dice: what they look like here, and which colour each of them plays.
 
 A die is known by three things measured when it was shown once: the colour of its top face, that of
-its pips, and what the reader took it for. So an odd die, say a purple one that plays blue or a white
-one with red pips that plays red, is told by what it is, and the ordinary ones by one more witness.
+its pips, and what the reader took it for. So an odd die, say a purple one that plays blue or a
+white one with red pips that plays red, is told by what it is, and the ordinary ones by one more
+witness.
 """
 
 from __future__ import annotations
@@ -31,13 +32,14 @@ _HIGHLIGHT = 0.25
 """... and its gloss adds so much of white. (Own simulated tray with a glossy die under the lamp,
 21.11.2026: 0.3 of white; the deviations leave room for lamps that are not its lamps.)"""
 _MOST_SAID = 6.0
-"""A colour's fit says no more than this (in nats) up to _ANOTHER, so that alone it cannot overrule a
-reader that is sure: two witnesses that disagree leave a die uncertain."""
+"""A colour's fit says no more than this (in nats) up to _ANOTHER, so that alone it cannot overrule
+a reader that is sure: two witnesses that disagree leave a die uncertain."""
 _PIPS_SPREAD = 25.0
 _PIPS_MIXED = np.linspace(0.0, 0.6, 4)
 _MOST_PIPS_SAY = 5.0
-"""Pips are small: they are told with a wider deviation, may have so much of their face mixed in, and
-say less. Still enough to tell two dice alike but for them apart (0.98 to announce: 3.9 nats)."""
+"""Pips are small: they are told with a wider deviation, may have so much of their face mixed in,
+and say less. Still enough to tell two dice apart that are alike but for them (0.98 to announce:
+3.9 nats)."""
 _LATTICE = 0.24
 """How far pips lie from the middle of a face, in edges: 0.2 to 0.28 on dice of six makers."""
 _STRANGE = 8.0
@@ -46,8 +48,8 @@ _LEFT = 0.5
 """... and so much is left of the confidence in it: too little to announce it."""
 _ANOTHER = 14.0
 _HARDLY = 0.5
-"""A die that fits a known one worse than the one, and that the reader takes for another, is not that
-one, whatever else is left."""
+"""A die that fits a known one worse than the one, and that the reader takes for another, is not
+that one, whatever else is left."""
 _SURELY_WHITE = 0.9
 _MOST_GAIN = 2.0
 _FLOOR = 0.01
