@@ -23,8 +23,11 @@ SAME_PRESS_S = 1.0
 """A press so soon after the roll was confirmed is the same confirmation, not a question."""
 
 VERDICT_S = 1.0
-"""A remembered press is answered after this at the latest; the eye decides within half of it, or
-says after 0.8 s that it cannot."""
+"""So long a remembered press waits for the eye, which decides within half of it, or says after
+0.8 s that it cannot ..."""
+
+LONGEST_VERDICT_S = 8.0
+"""... or as long as a busy machine is still at that very reading, but no longer than this."""
 
 _UNDECIDED = ("waiting", "moving", "reading")
 
@@ -49,8 +52,11 @@ class Session(People, GameNight, Foresight):
                     self._fixes, self._rest_frame = (), None
                 elif self._rest_frame is None:
                     self._rest_frame = tray.frame
+                was = self._tray
                 self._tray = with_fixes(tray, self._fixes, self.in_play())
                 self._telling.touch()
+                if self._is_roll_due and (was.status, was.roll) != (tray.status, tray.roll):
+                    self._telling.retract()
                 self.part_is("camera", tray.fault)
                 if self._pending is not None and tray.status not in _UNDECIDED:
                     self._settle_press()
@@ -105,21 +111,33 @@ class Session(People, GameNight, Foresight):
         dice, already still, are being read is remembered until their verdict.
         """
         with self._telling.changing():
-            game = self._table.game
-            is_due = game is not None and game.state.phase is Phase.ROLL
+            is_due = self._is_roll_due
             if not is_due and self._clock() - self._pressed_s < SAME_PRESS_S:
                 return self._press()  # the same confirmation twice: no news to anybody
             if self._pending is not None:
                 return None
             if is_due and self._tray.roll is None and self.is_reading():
-                self._pending = self._call_later(VERDICT_S, self._expire_press)
+                self._await_verdict()
                 return None
             return self._settle_press()
 
-    def _expire_press(self) -> None:
+    @property
+    def _is_roll_due(self) -> bool:
+        game = self._table.game
+        return game is not None and game.state.phase is Phase.ROLL
+
+    def _expire_press(self, waited_s: float) -> None:
         with self._telling.changing():
-            if self._pending is not None:
+            if self._pending is None:
+                return
+            if self.is_reading() and waited_s < LONGEST_VERDICT_S:
+                self._await_verdict(waited_s)
+            else:
                 self._settle_press()
+
+    def _await_verdict(self, waited_s: float = 0.0) -> None:
+        waits_s = waited_s + VERDICT_S
+        self._pending = self._call_later(VERDICT_S, lambda: self._expire_press(waits_s))
 
     def _settle_press(self) -> Declined | None:
         if self._pending is not None:

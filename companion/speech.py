@@ -28,6 +28,13 @@ VOLUMES = (0, 200)
 SPEEDS = (80, 450)
 """Words a minute: the range espeak-ng documents."""
 
+HUNG_S = 10.0
+"""A text may take three times as long as it needs at its speed, and this much more; then its
+process hangs in a broken sound driver, and what waits behind it must be said."""
+
+LONGEST_CLIP_S = 120.0
+"""No family's sound is longer."""
+
 PLAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     ".wav": (("aplay", "-q"), ("pw-play",), ("paplay",)),
     ".flac": (("pw-play",), ("paplay",)),
@@ -67,6 +74,7 @@ class Speaker:
         words_per_minute: int = 165,
         executable: str = "espeak-ng",
         wav_path: Path | None = None,
+        hung_s: float = HUNG_S,
     ) -> None:
         """Look for the voice and get ready.
 
@@ -75,6 +83,7 @@ class Speaker:
             words_per_minute: One of `SPEEDS`.
             executable: Name or path of espeak-ng.
             wav_path: Write each text into this file instead of speaking it.
+            hung_s: See `HUNG_S`.
         Raises:
             ConfigError: A number is out of its range.
         """
@@ -88,6 +97,8 @@ class Speaker:
         self._is_closed = False
         self.tune(volume, words_per_minute)
         self._wav = [] if wav_path is None else ["-w", str(wav_path.absolute())]
+        self._hung_s = hung_s
+        self._name = executable
         self._executable = shutil.which(executable)
         if self._executable is None:
             self._complain("%s is not installed (apt install espeak-ng)", executable)
@@ -200,16 +211,20 @@ class Speaker:
         for player, *options in PLAYERS.get(path.suffix.lower(), ()):
             found = shutil.which(player)
             if found is not None:
-                status, _ = self._run([found, *options, str(path.absolute())], b"")
+                command = [found, *options, str(path.absolute())]
+                status, _ = self._run(command, b"", LONGEST_CLIP_S)
                 return status <= 0  # a negative one is our own kill
         return False
 
     def _speak(self, text: str, language: str) -> None:
         if self._executable is None:
+            self._executable = shutil.which(self._name)  # it may have been installed since
+        if self._executable is None:
             return
         options = ["--stdin", "-b", "1", "-a", str(self._volume), "-s", str(self._words_per_minute)]
         command = [self._executable, "-v", VOICES[language], *options, *self._wav]
-        status, trouble = self._run(command, _speakable(text))
+        patience_s = 3 * spoken_s(text, self._words_per_minute) + self._hung_s
+        status, trouble = self._run(command, _speakable(text), patience_s)
         # Without a sound card espeak-ng 1.51 writes "error: ..." and still exits with 0. A
         # negative status is our own kill.
         lines = trouble.decode(errors="replace").splitlines()
@@ -220,9 +235,9 @@ class Speaker:
             LOGGER.warning("voice: the sound works again")
             self._has_complained = False
 
-    def _run(self, command: list[str], given: bytes) -> tuple[int, bytes]:
+    def _run(self, command: list[str], given: bytes, patience_s: float) -> tuple[int, bytes]:
         """Run one process to its end, be that natural or not; its status and what it complained
-        of."""
+        of. One that has not ended after `patience_s` is killed."""
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
@@ -231,7 +246,12 @@ class Speaker:
             if self._is_cut:  # cancelled while the process was starting
                 process.kill()
         try:
-            _, trouble = process.communicate(given)
+            _, trouble = process.communicate(given, timeout=patience_s)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.communicate()
+            self._complain("%s did not come to an end", Path(command[0]).name)
+            return process.returncode, b""
         finally:
             with self._changed:
                 self._process = None
@@ -241,6 +261,11 @@ class Speaker:
         if not self._has_complained:
             LOGGER.warning("voice: the table stays silent: " + message, *values)
         self._has_complained = True
+
+
+def spoken_s(text: str, words_per_minute: int) -> float:
+    """How long a text takes to say; a word is five letters, as typists count."""
+    return 60.0 * len(text) / 5.0 / words_per_minute
 
 
 def _speakable(text: str) -> bytes:

@@ -10,6 +10,9 @@ from functools import partial
 from companion.announcer import Announcement
 from companion.ports import Listener
 
+PASSING, RETRACTED = "refused", "retracted"
+"""The kind of announcement that is true only until something changes, and the one that ends it."""
+
 
 class Telling:
     """Counts changes, wakes who waits for them, and keeps announcements until the mutex is free.
@@ -26,6 +29,7 @@ class Telling:
         self.announcement: Announcement | None = None
         self.announced = 0
         self.listeners: list[Listener] = []
+        self._standing: Announcement | None = None
         self._mutex = threading.RLock()
         self._changed = threading.Condition(self._mutex)
         self._depth = 0
@@ -54,9 +58,22 @@ class Telling:
     def announce(self, announcement: Announcement) -> None:
         """Make this the newest announcement and put off telling it."""
         self.announcement = announcement
+        if announcement.kind != PASSING:
+            self._standing = announcement
         self.announced += 1
         self.touch()
         self.put_off(partial(listener, announcement) for listener in self.listeners)
+
+    def retract(self) -> None:
+        """Show again what was announced before a refusal, whose reason is gone by now.
+
+        It is no news, so its number stays; listeners hear that the refusal is not true any more.
+        """
+        said = self.announcement
+        if said is None or said.kind != PASSING:
+            return
+        self.announcement = self._standing
+        self.mention(Announcement(RETRACTED, said.headline, ()))
 
     def mention(self, announcement: Announcement) -> None:
         """Have it said without putting it in the place of what is shown."""

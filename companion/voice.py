@@ -25,6 +25,7 @@ CANCELS: dict[str, frozenset[str] | None] = {
     "left": frozenset(),
     "turn": _ACTION | {"turn", "undone"},
     "refused": frozenset({"refused"}),
+    "retracted": frozenset({"refused"}),
     "fault": frozenset({"fault", "mended"}),
     "mended": frozenset({"fault", "mended"}),
 }

@@ -190,6 +190,7 @@ class Writer:
         self._table = result.table
         self._telling.touch()
         self._tell_facts(before.game, result.table.game, result.facts)
+        self._telling.retract()
         self._schedule()
         return None
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from companion.errors import ConfigError
-from companion.speech import VOICES, Clip, Speaker
+from companion.speech import VOICES, Clip, Speaker, spoken_s
 
 PATIENCE_S = 20.0
 """For what must come; it comes in milliseconds."""
@@ -271,6 +271,39 @@ def test_sound_that_fails_is_told_once_and_tried_again(
     assert speaker.wait_until_silent(PATIENCE_S)
     assert speaker.can_speak
     assert caplog.records[-1].getMessage() == "voice: the sound works again"
+
+
+def test_a_voice_that_hangs_does_not_keep_what_waits_behind_it(
+    voice: StandIn, caplog: pytest.LogCaptureFixture
+) -> None:
+    speaker = Speaker(words_per_minute=450, hung_s=0.05)
+    speaker.say(["forever"], "en", "roll")
+    speaker.say(["Red is closed."], "en", "closing", cancels={"closing"})
+    while voice.line() != "said|Red is closed.":
+        pass
+    assert speaker.wait_until_silent(PATIENCE_S)
+    assert caplog.records[0].getMessage() == (
+        "voice: the table stays silent: espeak-ng did not come to an end"
+    )
+    assert speaker.can_speak, "the next text was said"
+    speaker.close()
+
+
+def test_a_long_text_has_the_time_it_needs() -> None:
+    assert spoken_s("White seven. Ada may use red 7 or 8.", 165) == pytest.approx(2.6, abs=0.1)
+    assert spoken_s("x" * 400, 80) == pytest.approx(60.0)
+
+
+def test_a_voice_installed_meanwhile_is_found(tmp_path: Path, voice: StandIn) -> None:
+    away = (tmp_path / "espeak-ng").rename(tmp_path / "not-yet")
+    speaker = Speaker(executable=str(tmp_path / "espeak-ng"))
+    assert not speaker.can_speak
+    away.rename(tmp_path / "espeak-ng")
+    speaker.say(["White seven."], "en")
+    assert voice.line().endswith("|White seven.")
+    assert speaker.wait_until_silent(PATIENCE_S)
+    assert speaker.can_speak
+    speaker.close()
 
 
 def test_being_stopped_is_no_failure(

@@ -148,6 +148,17 @@ def test_a_new_roll_or_an_end_cancels_everything(kind: str) -> None:
     assert kind not in CANCELS
 
 
+def test_a_refusal_whose_reason_is_gone_falls_silent_and_nothing_else(tmp_path: Path) -> None:
+    stage, listener = table(tmp_path, "all")
+    stage.roll(4, 3)
+    stage.time.pass_s(2.0)
+    stage.session.press()
+    stage.answer(0, None)
+    assert listener.pieces[-1] == []
+    assert listener.cancels[-1] == {"refused"}
+    stage.store.close()
+
+
 @pytest.mark.parametrize("kind", ["turn", "refused", "closing", "fault", "mended"])
 def test_a_die_to_take_out_is_said_to_its_end(kind: str) -> None:
     assert "closed" not in (CANCELS[kind] or ())

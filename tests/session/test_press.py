@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from companion.engine import Phase
 from companion.ports import TrayView
-from companion.session import SAME_PRESS_S, VERDICT_S
+from companion.session import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S
 from tests.session.fakes import Stage, dice_seen, leaning
 
 
@@ -20,6 +21,13 @@ def two(tmp_path: Path) -> Stage:
     assert stage.session.start() is None
     stage.told.clear()
     return stage
+
+
+def shown(stage: Stage) -> str:
+    """What the table view shows of the last announcement."""
+    announcement = stage.session.view().announcement
+    assert announcement is not None
+    return stage.session.phrases.tell(*announcement.lines)
 
 
 def reading(stage: Stage) -> None:
@@ -76,10 +84,60 @@ def test_a_press_while_dice_are_read_that_cannot_be_says_why_then(two: Stage) ->
 def test_a_press_that_never_gets_its_verdict_is_answered_all_the_same(two: Stage) -> None:
     reading(two)
     two.session.press()
+    two.session.is_reading = lambda: False
     two.time.pass_s(VERDICT_S)
     assert [said.text for said in two.told] == ["The dice are still moving."]
     two.session.see(dice_seen(4, 3))
     assert two.state.phase is Phase.ROLL
+
+
+def test_a_press_waits_for_a_busy_machine_that_is_still_reading(two: Stage) -> None:
+    reading(two)
+    two.session.press()
+    two.time.pass_s(4.5)
+    assert two.told == []
+    two.session.see(dice_seen(4, 3))
+    assert two.state.phase is Phase.ACTION1
+    assert two.confirmed == 1
+
+
+def test_a_press_does_not_wait_for_ever(two: Stage) -> None:
+    reading(two)
+    two.session.press()
+    two.time.pass_s(LONGEST_VERDICT_S)
+    assert [said.kind for said in two.told] == ["refused"]
+
+
+def test_a_refusal_is_taken_off_the_screen_once_its_reason_is_gone(two: Stage) -> None:
+    two.session.see(leaning("green"))
+    two.session.press()
+    assert shown(two).startswith("The green die is leaning.")
+    two.session.see(dice_seen(4, 3))
+    assert shown(two) == "Ada throws next."
+    two.session.press()
+    two.time.pass_s(SAME_PRESS_S)
+    two.session.press()
+    assert shown(two) == "Still to answer: Ada and Ben."
+    two.session.see(TrayView("moving"))
+    assert shown(two) == "Still to answer: Ada and Ben.", "what lies in the tray does not matter"
+    number = two.session.view().announced
+    two.answer(0, None)
+    assert shown(two).startswith("White 7.")
+    assert two.session.view().announced == number, "it is no news"
+    assert [said.kind for said in two.told] == [
+        "refused",
+        "retracted",
+        "roll",
+        "refused",
+        "retracted",
+    ]
+
+
+def test_a_refusal_while_the_tray_stays_as_it_is_stays_too(two: Stage) -> None:
+    two.session.see(leaning("green"))
+    two.session.press()
+    two.session.see(replace(leaning("green"), frame=9))
+    assert shown(two).startswith("The green die is leaning.")
 
 
 def test_a_press_while_dice_roll_is_declined_at_once(two: Stage) -> None:
