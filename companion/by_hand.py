@@ -14,6 +14,10 @@ from companion.ports import SeenDie, TrayView
 FIXABLE = ("ok", "uncertain", "cocked", "obstructed")
 """Statuses in which every die in play may be seen, so that putting some right makes a roll."""
 
+JUDGED = (*FIXABLE, "missing", "extra")
+"""Statuses in which the eye has said something of the dice that were thrown last; in the others
+it sees those of the roll before, or nothing."""
+
 SAME_PLACE = 0.35
 """A die within this share of its edge from where it was put right is still that die."""
 

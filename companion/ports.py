@@ -55,7 +55,7 @@ class TrayView:
 
 @dataclass(frozen=True, slots=True)
 class RollKept:
-    """A roll that was confirmed: the record's revision, its game and turn, and the picture."""
+    """A confirmed roll the eye has seen: the record's revision, its game and turn, the picture."""
 
     revision: int
     game: int

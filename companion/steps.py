@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from companion.announcer import announce_turn, announce_undone
-from companion.by_hand import said_by_eye
+from companion.by_hand import JUDGED, said_by_eye
 from companion.engine import (
     MOST_PLAYERS,
     PLANS,
@@ -152,13 +152,15 @@ class GameSteps(Writer):
 
     def _confirm(self, roll: Roll, *, typed: bool) -> Declined | None:
         by_hand = {"by_hand": True} if self._fixes and not typed else {}
-        self._eye = said_by_eye(self._seen) if self._seen.dice else None
+        is_judged = bool(self._seen.dice) and self._seen.status in JUDGED
+        self._eye = said_by_eye(self._seen) if is_judged else None
         data = {"typed": typed, **by_hand, **self._eye_said()}
         declined = self._play_locked(Rolled(roll), data=data)
         game = self._table.game
         if declined is None and game is not None:
-            kept = RollKept(game.rolled, game.number, game.state.turn, self._seen.frame)
-            self._telling.put_off(partial(call, kept) for call in self.on_rolled)
+            if is_judged:
+                kept = RollKept(game.rolled, game.number, game.state.turn, self._seen.frame)
+                self._telling.put_off(partial(call, kept) for call in self.on_rolled)
             self._telling.put_off(self.on_confirmed)
             self._fixes = ()
         return declined

@@ -174,6 +174,10 @@ class TestTheRecord:
         finish()
         two.session.see(TrayView("lost"))
         turn(None, typed=True)  # nothing seen, so nothing to count
+        finish()
+        turn(replace(seen(), status="old", roll=None), typed=True)  # the dice of another roll
+        finish()
+        turn(replace(seen(), status="reading", roll=None), typed=True)  # no verdict yet
         found = accuracy_of(two.store.load())
         assert found == Accuracy(3, right=1, wrong=1, unsure=1, dice_seen=17, dice_right=16)
         two.store.close()
@@ -202,6 +206,13 @@ class TestTheRecord:
         two.session.press()
         assert heard == [RollKept(two.game.rolled, game=1, turn=1, frame=12)]
         assert two.again().game.rolled == heard[0].revision
+
+    def test_a_picture_of_other_dice_is_not_kept_as_a_typed_rolls(self, two: Stage) -> None:
+        heard: list[RollKept] = []
+        two.session.on_rolled.append(heard.append)
+        two.session.see(replace(seen(), status="old", roll=None))
+        assert two.type_roll(3, 4) is None
+        assert heard == []
 
 
 def test_a_removed_die_left_in_the_tray_is_no_obstacle(two: Stage) -> None:
