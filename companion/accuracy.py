@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from companion.by_hand import roll_said
 from companion.engine import Roll
+from companion.folding import effective
 from companion.records import Record, roll_from_json
-from companion.table import effective
 
 
 @dataclass(frozen=True, slots=True)

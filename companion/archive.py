@@ -10,9 +10,9 @@ from companion.announcer import box_line
 from companion.engine import Event, GameState, Phase, Refusal, apply, fold
 from companion.engine.notation import from_lines, is_whole_number, to_lines, turns_of
 from companion.errors import NotationError
+from companion.folding import Owner, effective, owners_of, unfold
 from companion.phrases import Phrases
 from companion.records import Record, to_event
-from companion.table import Owner, effective, owners_of, unfold
 
 
 @dataclass(frozen=True, slots=True)

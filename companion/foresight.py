@@ -14,9 +14,10 @@ from companion.engine import (
     RollCorrected,
     apply,
 )
+from companion.folding import undone_to, unfold
 from companion.phrases import Line, all_of, line
 from companion.records import Record
-from companion.table import Game, undone_to, unfold
+from companion.table import Game
 from companion.view import Declined
 from companion.writer import Writer
 

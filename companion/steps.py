@@ -23,8 +23,9 @@ from companion.engine import (
     Withdrawn,
 )
 from companion.engine.dice import ALL_DICE, DieColour
+from companion.folding import undone_to, unfold
 from companion.ports import RollKept
-from companion.table import next_to_begin, undone_to, unfold
+from companion.table import next_to_begin
 from companion.view import Declined
 from companion.writer import Writer
 

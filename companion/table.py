@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,13 +14,9 @@ from companion.engine import (
     GameState,
     HouseRule,
     Refusal,
-    Roll,
-    RollCorrected,
-    Rolled,
     apply,
     new_game,
 )
-from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
 from companion.records import Record, to_event
 from companion.speaking import Choice, from_data
@@ -268,135 +264,3 @@ def _next(game: Game, state: GameState, record: Record) -> Game:
             seats = (*game.seats[:player], MOST_PLAYERS + player, *game.seats[player + 1 :])
             game = replace(game, seats=seats)
     return replace(game, state=state, done=done, typed=typed)
-
-
-@dataclass(frozen=True, slots=True)
-class Unfolded:
-    """A folded log.
-
-    Attributes:
-        table: Where it leads; its revision is that of the last record, fitting or not.
-        kept: Revision of the last record that counts.
-        fault: The first record that did not fit, in words; everything after it is left out.
-    """
-
-    table: Table
-    kept: int = 0
-    fault: str | None = None
-
-
-def effective(records: Iterable[Record]) -> list[Record]:
-    """The records that count: what a later record struck out is left out."""
-    rows: list[Record] = []
-    for record in records:
-        if record.kind == "kept":
-            kept = _revision(record)
-            while rows and rows[-1].revision > kept:
-                rows.pop()
-        elif record.kind == "undone":
-            kept = _revision(record)
-            rows = [row for row in rows if row.revision <= kept or row.kind in _PEOPLE]
-        else:
-            rows.append(record)
-    return rows
-
-
-def _revision(record: Record) -> int:
-    """The revision a record names; one that names none strikes nothing out."""
-    named = record.data.get("revision")
-    return named if is_whole_number(named) else record.revision
-
-
-_PEOPLE = ("seated", "left", "claimed", "ordered", "hosted", "set", "imported")
-_BEGINNINGS = ("started", "resumed")
-_SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early")
-
-
-def undone_to(records: Iterable[Record]) -> int | None:
-    """The revision up to which the log counts when the last settled step is taken back.
-
-    A closed action goes back until somebody has to answer again, else it would close at once.
-    None where the running game has no settled step.
-    """
-    rows = effective(records)
-    ends = (*_BEGINNINGS, "seat_closed")  # nobody is called back to a game
-    begin = max((i for i, row in enumerate(rows) if row.kind in ends), default=len(rows))
-    if any(row.kind == "paused" for row in rows[begin:]):
-        return None
-    settled = [i for i in range(begin, len(rows)) if rows[i].kind in _SETTLING]
-    if not settled:
-        return None
-    last = settled[-1]
-    if rows[last].kind == "action_closed":
-        while last > begin + 1:
-            game = unfold(rows[:last]).table.game
-            if game is not None and game.state.waiting_for:
-                break
-            last -= 1
-    return rows[last - 1].revision
-
-
-def last_roll(records: Iterable[Record]) -> Roll | None:
-    """The roll that was confirmed last, for telling its dice from newly thrown ones."""
-    for record in reversed(effective(records)):
-        if record.kind in ("rolled", "roll_corrected"):
-            try:
-                event = to_event(record)
-            except NotationError:
-                return None
-            return event.roll if isinstance(event, (Rolled, RollCorrected)) else None
-    return None
-
-
-@dataclass(slots=True)
-class Owner:
-    """The game a record belongs to; number 0 where it is none's.
-
-    Attributes:
-        is_alive: It may still be played: it is on, or put aside.
-    """
-
-    number: int = 0
-    is_alive: bool = True
-
-
-def owners_of(rows: Iterable[Record]) -> list[Owner | None]:
-    """For each record the game it belongs to, or None where it is about people and settings."""
-    owners: list[Owner | None] = []
-    known: dict[int, Owner] = {}
-    now = Owner()
-    for row in rows:
-        if row.kind in _BEGINNINGS:
-            number = row.data.get("number")
-            now.is_alive = False
-            now = Owner(number if is_whole_number(number) else 0)
-            if row.kind == "resumed":
-                now = known.get(now.number, now)
-                now.is_alive = True
-            known[now.number] = now
-        owners.append(None if row.kind in _PEOPLE else now)
-        if row.kind == "paused":
-            now = Owner()
-    return owners
-
-
-def unfold(records: Iterable[Record]) -> Unfolded:
-    """The table a log leads to, up to the first record that does not fit."""
-    everything = list(records)
-    rows = effective(everything)
-    last = everything[-1].revision if everything else 0
-    table, fault = Table(), None
-    for record, owner in zip(rows, owners_of(rows), strict=True):
-        is_move = record.kind not in (*_BEGINNINGS, "paused")
-        if owner is not None and not owner.is_alive and is_move:
-            continue  # a finished game's moves lead nowhere any more
-        try:
-            result = advance(table, record)
-        except NotationError as error:
-            fault = str(error)
-            break
-        if isinstance(result, Refusal):
-            fault = f"record {record.revision}: {record.kind!r} is refused: {result.reason.value}"
-            break
-        table = result.table
-    return Unfolded(replace(table, revision=last), table.revision, fault)

@@ -18,12 +18,13 @@ from companion.archive import Archive
 from companion.by_hand import Fix
 from companion.engine import Event, Fact, Phase, Refusal
 from companion.errors import StoreError
+from companion.folding import last_roll, unfold
 from companion.grace import closes_at_s
 from companion.phrases import Phrases, Word, line, load_phrases
 from companion.ports import CallLater, Cancel, Listener, RollKept, Store, TrayView
 from companion.records import Record, to_record
 from companion.speaking import Speaking, chosen, is_possible, to_data
-from companion.table import Game, advance, last_roll, unfold
+from companion.table import Game, advance
 from companion.telling import Telling
 from companion.view import Declined, View
 

@@ -16,7 +16,13 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("companion", "vision", "hardware", "web")
 
-TOPS = ("companion.app", "companion.cli", "companion.commands", "companion.__main__")
+TOPS = (
+    "companion.app",
+    "companion.plugs",
+    "companion.cli",
+    "companion.commands",
+    "companion.__main__",
+)
 """They sit on everything and nobody below may import them."""
 
 LAYERS: Mapping[str, tuple[str, ...]] = {

@@ -12,10 +12,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from companion.announcer import tray_lines
-from companion.app import build, tray_view
+from companion.app import build
 from companion.cli import dice_companion
 from companion.config import load
 from companion.errors import ConfigError
+from companion.plugs.tray import tray_view
 from tests.vision.trays import SIX, painted, tray
 from vision.calibrated import Change
 from vision.calibration import load_calibration

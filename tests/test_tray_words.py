@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from companion.app import note_line, tray_view
 from companion.phrases import LANGUAGES, load_phrases
+from companion.plugs.tray import note_line, tray_view
 from vision.notes import Note, NoteCode
 from vision.settle import TrayStatus
 from vision.watch import TrayReport

@@ -4,80 +4,19 @@ from __future__ import annotations
 
 import logging
 import os
-import queue
 import sys
 import threading
-import types
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPin
 
-import hardware.panel
 from companion.errors import PinsUnavailable
 from hardware.gesture import Gesture, GestureConfig
 from hardware.panel import Panel, open_panel
-from hardware.pins import header_chip, let_go
-from hardware.wire import Wire
+from tests.hardware.pin_fakes import PATIENCE_S, PIN, Clock, Ear, PinWithFaults, push
 
 PRESS, HOLD = Gesture.PRESS, Gesture.HOLD
-PIN = 17
-PATIENCE_S = 10.0
-"""For what must come; it comes in milliseconds."""
-
-
-class Ear:
-    """Takes gestures on the panel's thread and hands them to the test, one at a time."""
-
-    def __init__(self) -> None:
-        self._heard: queue.SimpleQueue[Gesture] = queue.SimpleQueue()
-        self.let_go_on = threading.Event()
-        self.let_go_on.set()
-        self.raises: Exception | None = None
-
-    def __call__(self, told: Gesture) -> None:
-        self._heard.put(told)
-        assert self.let_go_on.wait(PATIENCE_S)
-        if self.raises is not None:
-            raise self.raises
-
-    def next(self) -> Gesture:
-        return self._heard.get(timeout=PATIENCE_S)
-
-    @property
-    def is_silent(self) -> bool:
-        return self._heard.empty()
-
-
-class Clock:
-    """Stands still until a test moves it."""
-
-    def __init__(self) -> None:
-        self.now_s = 100.0
-
-    def __call__(self) -> float:
-        return self.now_s
-
-
-@pytest.fixture
-def pins() -> Iterator[MockFactory]:
-    factory = MockFactory()
-    yield factory
-    factory.close()
-
-
-@pytest.fixture
-def ear() -> Ear:
-    return Ear()
-
-
-def push(pin: Any, clock: Clock, *, kept_s: float = 0.1) -> None:
-    pin.drive_low()
-    clock.now_s += kept_s
-    pin.drive_high()
-    clock.now_s += 0.1
 
 
 def test_a_push_on_the_pin_is_one_press(pins: MockFactory, ear: Ear) -> None:
@@ -186,153 +125,6 @@ def test_a_panel_can_be_closed_from_its_own_callback() -> None:
     panels.append(open_panel("none", PIN, shut))
     panels[0].press()
     assert done.wait(PATIENCE_S)
-
-
-class PinWithFaults(MockPin):  # type: ignore[misc]
-    """A pin that can fail to be read, and tells how often it was read."""
-
-    is_broken = False
-
-    def __init__(self, factory: MockFactory, info: Any) -> None:
-        self.reads: queue.SimpleQueue[bool] = queue.SimpleQueue()
-        super().__init__(factory, info)
-
-    def _get_state(self) -> bool:
-        self.reads.put(self.is_broken)
-        if self.is_broken:
-            raise OSError("the chip is gone")
-        return bool(super()._get_state())
-
-    def wait_for_reads(self, *, broken: bool) -> None:
-        """Two of them: when the second comes, the first has been dealt with."""
-        for _ in range(2):
-            while self.reads.get(timeout=PATIENCE_S) is not broken:
-                pass
-
-
-def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
-    ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
-    factory = MockFactory(pin_class=PinWithFaults)
-    pin = factory.pin(PIN)
-    states: queue.SimpleQueue[str] = queue.SimpleQueue()
-    with open_panel("lgpio", PIN, ear, pin_factory=factory, on_state=states.put) as panel:
-        assert (panel.state, panel.has_on_screen_button) == ("ok", False)
-        pin.is_broken = True
-        assert states.get(timeout=PATIENCE_S) == "lost"
-        assert (panel.state, panel.has_on_screen_button) == ("lost", True)
-        panel.press()
-        assert ear.next() is PRESS, "the page's button works meanwhile"
-        pin.is_broken = False
-        assert states.get(timeout=PATIENCE_S) == "ok"
-        assert panel.state == "ok"
-        pin.drive_low()
-        pin.drive_high()
-        assert ear.next() is PRESS
-    factory.close()
-    told = [record.getMessage() for record in caplog.records]
-    assert told == [
-        "button: the pin can no longer be read: the chip is gone",
-        "button: the pin can be read again",
-    ]
-
-
-def test_a_chip_that_died_is_opened_anew(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
-    chips: list[MockFactory] = []
-    is_away = threading.Event()
-    asked_in_vain = threading.Event()
-
-    def make() -> MockFactory:
-        if is_away.is_set():
-            asked_in_vain.set()
-            raise OSError("no such chip")
-        chips.append(MockFactory(pin_class=PinWithFaults))
-        return chips[-1]
-
-    states: queue.SimpleQueue[str] = queue.SimpleQueue()
-    wire = Wire(PIN, make, owns_factory=True)
-    with Panel(ear, kind="ok", wire=wire, on_state=states.put) as panel:
-        is_away.set()
-        chips[0].pin(PIN).is_broken = True  # for good: its handle is dead
-        assert states.get(timeout=PATIENCE_S) == "lost"
-        assert asked_in_vain.wait(PATIENCE_S)
-        is_away.clear()
-        assert states.get(timeout=PATIENCE_S) == "ok"
-        assert panel.state == "ok"
-        pin = chips[1].pin(PIN)
-        pin.drive_low()
-        pin.drive_high()
-        assert ear.next() is PRESS
-    assert states.empty()
-
-
-def test_a_dead_chip_lets_its_handle_go_all_the_same() -> None:
-    class DeadChip:
-        """As gpiozero's lgpio factory: closing resets each pin first, and that raises."""
-
-        def __init__(self) -> None:
-            self.pins = {PIN: "dead"}
-            self.is_open = True
-
-        def close(self) -> None:
-            if self.pins:
-                raise OSError("unexpected error")
-            self.is_open = False
-
-    class Device:
-        is_closed = False
-
-        def close(self) -> None:
-            if chip.is_open:
-                raise OSError("unexpected error")
-            self.is_closed = True
-
-    chip, device = DeadChip(), Device()
-    let_go(device, chip)
-    assert not chip.is_open
-    assert device.is_closed
-    let_go(None, None)
-
-
-def test_the_chip_of_the_header_is_found_under_another_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    labels = {0: "raspberrypi-exp-gpio", 1: "pinctrl-bcm2711"}
-    for number in labels:
-        (tmp_path / f"gpiochip{number}").touch()
-    (tmp_path / "gpiochip-notes").touch()
-    closed: list[int] = []
-    module = types.ModuleType("lgpio")
-    module.gpiochip_open = lambda number: number  # type: ignore[attr-defined]
-    module.gpio_get_chip_info = lambda handle: [0, 54, "", labels[handle]]  # type: ignore[attr-defined]
-    module.gpiochip_close = closed.append  # type: ignore[attr-defined]
-    monkeypatch.setitem(sys.modules, "lgpio", module)
-    assert header_chip(tmp_path) == 1
-    assert closed == [0, 1]
-    labels[1] = "another"
-    assert header_chip(tmp_path) is None
-
-
-def test_a_listener_of_states_that_fails_costs_one_line(
-    ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
-    factory = MockFactory(pin_class=PinWithFaults)
-    pin = factory.pin(PIN)
-
-    def fall(state: str) -> None:
-        raise RuntimeError(state)
-
-    with open_panel("lgpio", PIN, ear, pin_factory=factory, on_state=fall) as panel:
-        pin.is_broken = True
-        pin.wait_for_reads(broken=True)
-        panel.press()
-        assert ear.next() is PRESS
-    factory.close()
-    assert "was not taken" in caplog.text
-    caplog.clear()
 
 
 def test_an_edge_the_pin_library_dropped_does_not_turn_a_press_into_a_hold(ear: Ear) -> None:

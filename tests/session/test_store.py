@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from companion.errors import StoreError
+from companion.folding import unfold
 from companion.records import Record
 from companion.store import FILE_NAME, SqliteStore
-from companion.table import unfold
 
 RECORDS = tuple(
     Record(n, "seated", {"seat": n, "name": f"Zoë {n}", "token_hash": "x"}, "2026-11-20T20:00Z")

@@ -1,0 +1,121 @@
+"""What hangs on the pins: the button, a second one, the lamp and the buzzer."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from companion.config import Config
+from companion.errors import ConfigError
+from companion.following import Follower
+from companion.lamp_state import lamp_state
+from companion.session import Session
+
+if TYPE_CHECKING:
+    from hardware.panel import Panel
+    from vision.live import LiveTray
+
+
+def open_button(config: Config, session: Session, stack: ExitStack, notes: list[str]) -> Panel:
+    from hardware.gesture import Gesture, GestureConfig
+    from hardware.panel import open_panel
+
+    _each_pin_once(config)
+
+    def on_gesture(gesture: Gesture) -> None:
+        if gesture is Gesture.PRESS:
+            session.press()
+        else:
+            session.hold()
+
+    try:
+        timing = GestureConfig(debounce_s=config.panel.debounce_s, hold_s=config.panel.hold_s)
+    except ValueError as error:
+        raise ConfigError(f"panel: {error}") from error
+
+    def on_state(state: str) -> None:
+        session.part_is("button", "lost" if state == "lost" else None)
+
+    panel = open_panel(
+        config.panel.factory, config.panel.pin, on_gesture, config=timing, on_state=on_state
+    )
+    stack.callback(panel.close)
+    notes.append(f"button: {panel.note or panel.state}")
+    repeat_pin = config.panel.repeat_pin
+    if repeat_pin is not None and panel.has_pin:
+        again = open_panel(
+            _pins_of(panel), repeat_pin, lambda _: session.say_again(), config=timing
+        )
+        stack.callback(again.close)
+        notes.append(f"second button (say it again): GPIO{repeat_pin}")
+    return panel
+
+
+def _each_pin_once(config: Config) -> None:
+    """Two parts on one pin would be an error of the pin library at best."""
+    named = {
+        "panel.pin": config.panel.pin,
+        "panel.repeat_pin": config.panel.repeat_pin,
+        "lamp.led_pin": config.lamp.led_pin,
+        "lamp.red_pin": config.lamp.red_pin,
+        "lamp.green_pin": config.lamp.green_pin,
+        "lamp.blue_pin": config.lamp.blue_pin,
+        "buzzer.pin": config.buzzer.pin,
+    }
+    taken: dict[int, str] = {}
+    for name, pin in named.items():
+        if pin is not None and taken.setdefault(pin, name) != name:
+            raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
+
+
+def _pins_of(panel: Panel) -> str:
+    """The factory that the button found, for the other parts on pins."""
+    return "lgpio" if panel.state in ("ok", "lost") else "mock"
+
+
+def open_lamp(
+    config: Config,
+    session: Session,
+    live: LiveTray | None,
+    panel: Panel,
+    stack: ExitStack,
+    notes: list[str],
+) -> None:
+    from hardware.lamp import LampPins
+    from hardware.lamp import open_lamp as light_up
+
+    set_up = config.lamp
+    wiring = LampPins(
+        set_up.led_pin,
+        set_up.red_pin,
+        set_up.green_pin,
+        set_up.blue_pin,
+        set_up.dimmed,
+        set_up.common_anode,
+        set_up.brightness,
+    )
+    if not wiring.is_wired or not panel.has_pin:
+        return
+    lamp = light_up(_pins_of(panel), wiring)
+    stack.callback(lamp.close)
+    lamp.start()
+    follower = Follower(session, lambda view: lamp.show(lamp_state(view)), name="lamp-state")
+    stack.callback(follower.close)
+    if live is not None and panel.state != "mock":
+        live.heed(lamp.light_at)
+    pins = wiring.rgb or (wiring.led,)
+    notes.append(f"lamp: GPIO{', '.join(str(pin) for pin in pins)}")
+
+
+def open_buzzer(
+    config: Config, session: Session, panel: Panel, stack: ExitStack, notes: list[str]
+) -> None:
+    pin = config.buzzer.pin
+    if pin is None or not panel.has_pin:
+        return
+    from hardware.buzzer import open_buzzer as sound_out
+
+    buzzer = sound_out(_pins_of(panel), pin)
+    stack.callback(buzzer.close)
+    session.listeners.append(lambda said: buzzer.play(said.kind))
+    notes.append(f"buzzer: GPIO{pin}")

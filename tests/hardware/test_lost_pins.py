@@ -1,0 +1,146 @@
+"""Pins and chips that die and come back: noticed, said once, opened anew."""
+
+from __future__ import annotations
+
+import queue
+import sys
+import threading
+import types
+from pathlib import Path
+
+import pytest
+from gpiozero.pins.mock import MockFactory
+
+import hardware.panel
+from hardware.gesture import Gesture
+from hardware.panel import Panel, open_panel
+from hardware.pins import header_chip, let_go
+from hardware.wire import Wire
+from tests.hardware.pin_fakes import PATIENCE_S, PIN, Ear, PinWithFaults
+
+PRESS = Gesture.PRESS
+
+
+def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
+    ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    factory = MockFactory(pin_class=PinWithFaults)
+    pin = factory.pin(PIN)
+    states: queue.SimpleQueue[str] = queue.SimpleQueue()
+    with open_panel("lgpio", PIN, ear, pin_factory=factory, on_state=states.put) as panel:
+        assert (panel.state, panel.has_on_screen_button) == ("ok", False)
+        pin.is_broken = True
+        assert states.get(timeout=PATIENCE_S) == "lost"
+        assert (panel.state, panel.has_on_screen_button) == ("lost", True)
+        panel.press()
+        assert ear.next() is PRESS, "the page's button works meanwhile"
+        pin.is_broken = False
+        assert states.get(timeout=PATIENCE_S) == "ok"
+        assert panel.state == "ok"
+        pin.drive_low()
+        pin.drive_high()
+        assert ear.next() is PRESS
+    factory.close()
+    told = [record.getMessage() for record in caplog.records]
+    assert told == [
+        "button: the pin can no longer be read: the chip is gone",
+        "button: the pin can be read again",
+    ]
+
+
+def test_a_chip_that_died_is_opened_anew(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    chips: list[MockFactory] = []
+    is_away = threading.Event()
+    asked_in_vain = threading.Event()
+
+    def make() -> MockFactory:
+        if is_away.is_set():
+            asked_in_vain.set()
+            raise OSError("no such chip")
+        chips.append(MockFactory(pin_class=PinWithFaults))
+        return chips[-1]
+
+    states: queue.SimpleQueue[str] = queue.SimpleQueue()
+    wire = Wire(PIN, make, owns_factory=True)
+    with Panel(ear, kind="ok", wire=wire, on_state=states.put) as panel:
+        is_away.set()
+        chips[0].pin(PIN).is_broken = True  # for good: its handle is dead
+        assert states.get(timeout=PATIENCE_S) == "lost"
+        assert asked_in_vain.wait(PATIENCE_S)
+        is_away.clear()
+        assert states.get(timeout=PATIENCE_S) == "ok"
+        assert panel.state == "ok"
+        pin = chips[1].pin(PIN)
+        pin.drive_low()
+        pin.drive_high()
+        assert ear.next() is PRESS
+    assert states.empty()
+
+
+def test_a_dead_chip_lets_its_handle_go_all_the_same() -> None:
+    class DeadChip:
+        """As gpiozero's lgpio factory: closing resets each pin first, and that raises."""
+
+        def __init__(self) -> None:
+            self.pins = {PIN: "dead"}
+            self.is_open = True
+
+        def close(self) -> None:
+            if self.pins:
+                raise OSError("unexpected error")
+            self.is_open = False
+
+    class Device:
+        is_closed = False
+
+        def close(self) -> None:
+            if chip.is_open:
+                raise OSError("unexpected error")
+            self.is_closed = True
+
+    chip, device = DeadChip(), Device()
+    let_go(device, chip)
+    assert not chip.is_open
+    assert device.is_closed
+    let_go(None, None)
+
+
+def test_the_chip_of_the_header_is_found_under_another_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    labels = {0: "raspberrypi-exp-gpio", 1: "pinctrl-bcm2711"}
+    for number in labels:
+        (tmp_path / f"gpiochip{number}").touch()
+    (tmp_path / "gpiochip-notes").touch()
+    closed: list[int] = []
+    module = types.ModuleType("lgpio")
+    module.gpiochip_open = lambda number: number  # type: ignore[attr-defined]
+    module.gpio_get_chip_info = lambda handle: [0, 54, "", labels[handle]]  # type: ignore[attr-defined]
+    module.gpiochip_close = closed.append  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "lgpio", module)
+    assert header_chip(tmp_path) == 1
+    assert closed == [0, 1]
+    labels[1] = "another"
+    assert header_chip(tmp_path) is None
+
+
+def test_a_listener_of_states_that_fails_costs_one_line(
+    ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    factory = MockFactory(pin_class=PinWithFaults)
+    pin = factory.pin(PIN)
+
+    def fall(state: str) -> None:
+        raise RuntimeError(state)
+
+    with open_panel("lgpio", PIN, ear, pin_factory=factory, on_state=fall) as panel:
+        pin.is_broken = True
+        pin.wait_for_reads(broken=True)
+        panel.press()
+        assert ear.next() is PRESS
+    factory.close()
+    assert "was not taken" in caplog.text
+    caplog.clear()
