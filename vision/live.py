@@ -285,8 +285,10 @@ class LiveTray:
                 self._steady_s = frame.captured_at_s
             if frame.captured_at_s - self._steady_s >= LONGEST_BLINK_S:
                 return True
+            look = self._watch.overlook(frame)
             with self._mutex:
-                self._watch.pass_over(frame)
+                self._watch.pass_over(look)
+                self._tell()
             return False
         self._steady_s = frame.captured_at_s
         if light != self._light:

@@ -114,6 +114,7 @@ class TrayWatch:
         self._health = Health()
         self._last_s: float | None = None
         self._before: Glance | None = None
+        self._sighted: Glance | None = None
         self._pixels: Pixels | None = None
         self._throw_due_s: float | None = None
         self._state = Settling(used_roll=confirmed_roll)
@@ -149,12 +150,12 @@ class TrayWatch:
 
     def glimpse(self, frame: Frame) -> Look:
         """Measure motion against the frame before, and say whether to read."""
-        before = self._before
         moved = self._has_moved(frame)
         in_play = tuple(self._in_play())
         health = self._health
         if self._is_camera:
-            health = examine(health, self._sight(frame, before, moved=moved))
+            assert self._before is not None
+            health = examine(health, self._sight(frame, self._before, moved=moved))
         if health.is_blind:
             return Look(frame, moved, in_play, health=health)
         state = self._state
@@ -179,11 +180,18 @@ class TrayWatch:
         shown = self._state.shown
         self._is_reading = shown.roll is None and shown.status in _UNDECIDED
 
-    def _sight(self, frame: Frame, before: Glance | None, *, moved: bool) -> Sight:
-        assert self._before is not None
+    def overlook(self, frame: Frame) -> Look:
+        """See of a frame that is not to be judged only whether the camera sees anything."""
+        health = self._health
+        if self._is_camera:
+            health = examine(health, self._sight(frame, glance(frame.pixels), moved=True))
+        return Look(frame, True, (), health=health)
+
+    def _sight(self, frame: Frame, now: Glance, *, moved: bool) -> Sight:
+        before, self._sighted = self._sighted, now
         gap_s = None if self._last_s is None else frame.captured_at_s - self._last_s
         self._last_s = frame.captured_at_s
-        return sight_of(self._before, before, frame.captured_at_s, moved=moved, gap_s=gap_s)
+        return sight_of(now, before, frame.captured_at_s, moved=moved, gap_s=gap_s)
 
     def _has_moved(self, frame: Frame) -> bool:
         before, same = self._before, frame.pixels is self._pixels
@@ -300,10 +308,12 @@ class TrayWatch:
         """Offer what lies in the tray although it was confirmed before."""
         self._state = forget_used(self._state)
 
-    def pass_over(self, frame: Frame) -> None:
-        """Take a frame that is to be shown and not judged."""
-        self._frames.keep_newest(frame)
-        self._last_s = None
+    def pass_over(self, look: Look) -> None:
+        """Take a frame that was overlooked: it is to be shown and not judged."""
+        self._frames.keep_newest(look.frame)
+        self._health = look.health
+        if self._health.is_blind:
+            self._blind(look.frame)
 
     def relit(self) -> None:
         """Hear that another lamp shines on the next frame: what differs in it has not moved.

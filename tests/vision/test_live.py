@@ -386,6 +386,20 @@ def test_dice_moved_behind_a_blinking_lamp_are_seen_all_the_same() -> None:
     assert table.said[-1] == "moving"
 
 
+def test_a_camera_gone_black_is_noticed_in_time_behind_a_blinking_lamp() -> None:
+    table = Table([])
+    lamp = BlinkingLamp(table)
+    lamp.pass_frames(5)
+    black = np.zeros_like(REST)
+    lamp.lights = {"blue": black}
+    lamp.changing = black
+    for light, frames in ((None, 8), ("blue", 10), (None, 2)):  # as "marks" blinks, at ten a second
+        lamp.now = light
+        lamp.pass_frames(frames)
+    assert table.reports[-1].fault == "dark"
+    assert table.said[-1] == "dark"
+
+
 def test_a_lamp_that_never_stands_still_is_not_waited_for() -> None:
     table = Table([])
     lamp = BlinkingLamp(table)
