@@ -10,7 +10,7 @@ import numpy as np
 
 from companion.engine.dice import DieColour
 from vision.scene import Die, Tray, inside_tray, resting_die, turned
-from vision.scene_throw import default_die
+from vision.scene.throw import default_die
 
 MISHAPS = ("cocked", "off", "touching")
 """What a throw can be told to do: prop a die against another, lose one over the rim, pile

@@ -22,10 +22,10 @@ from vision.notes import Note
 from vision.pace import Clock, Pace, Sleep
 from vision.reading import Frame, Pixels
 from vision.scene import Background, Camera, Die, Floats, Scene, Thing, background, turned
-from vision.scene_dice import draw_dice
-from vision.scene_lens import expose
-from vision.scene_things import draw_things
-from vision.scene_throw import default_tray
+from vision.scene.dice import draw_dice
+from vision.scene.lens import expose
+from vision.scene.things import draw_things
+from vision.scene.throw import default_tray
 from vision.tumble import Throw, draw_throw
 
 SHUTTER_S = 1.0 / 50.0

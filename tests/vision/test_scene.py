@@ -22,7 +22,7 @@ from vision.scene import (
     truth,
     turned,
 )
-from vision.scene_throw import default_die, default_tray
+from vision.scene.throw import default_die, default_tray
 
 ROLL = [(colour, number + 1) for number, colour in enumerate(ALL_DICE)]
 

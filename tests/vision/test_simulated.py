@@ -19,7 +19,7 @@ from vision.live import LiveTray
 from vision.motion import glance, motion
 from vision.reading import Frame
 from vision.scene import COCKED_DEG, inside_tray
-from vision.scene_throw import default_tray
+from vision.scene.throw import default_tray
 from vision.simulated import HAND_S, STILLS, SimulatedTray
 from vision.tumble import Throw, draw_throw
 from vision.watch import TrayReport

@@ -458,6 +458,9 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
                 int(rng.integers(1 << 20)),
             )
         )
+    cover = None
+    if scenario == "covered" and dice:
+        cover = str(rng.choice(["cup", "cup", "card", "sheet", "pencil", "coin"]))
     for kind, chance in (
         ("pencil", 0.1),
         ("coin", 0.12),
@@ -465,9 +468,9 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
         ("sheet", 0.2),
         ("card", 0.05),
     ):
-        if rng.random() > chance:
+        covering = kind == cover
+        if rng.random() > chance and not covering:
             continue
-        covering = scenario == "covered" and dice
         spot = dice[int(rng.integers(len(dice)))].position_mm[:2] if covering else away()
         if spot is None:
             continue
@@ -482,9 +485,9 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
                 kind,
                 spot,
                 _u(rng, 0, 360),
-                size * _u(rng, 0.8, 1.2),
+                size * (_u(rng, 0.5, 1.2) if kind == "cup" else _u(rng, 0.8, 1.2)),
                 (b, g, r),
-                40.0 if kind == "cup" else 1.5,
+                _u(rng, 15.0, 90.0) if kind == "cup" else 1.5,
                 int(rng.integers(1 << 20)),
             )
         )

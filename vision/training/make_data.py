@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from vision.scene import Camera, Die, DieTruth, Scene, pip_centres, render, truth
-from vision.scene_things import cover_mask
+from vision.scene.things import cover_mask
 from vision.training.generator import Recipe, Rng, random_scene, squeezed
 
 FRAME_WH = (320, 256)
@@ -63,7 +63,7 @@ def _make_shard(job: tuple[Path, int, int]) -> None:
 
 def scene_row(rng: Rng) -> dict[str, NDArray[Any]]:
     """One scene: the whole picture as the finder gets it, and close-ups of what lies in it."""
-    scenario = str(rng.choice(_SCENARIOS, p=(0.5, 0.22, 0.08, 0.09, 0.08, 0.03)))
+    scenario = str(rng.choice(_SCENARIOS, p=(0.44, 0.25, 0.09, 0.1, 0.1, 0.02)))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
     if rng.random() < 0.1:
         share = float(rng.uniform(0.1, 0.28))

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.scene_parts import Background, Die, Floats, Lamp, Scene, turned
-from vision.scene_tray import rim_shade
+from vision.scene.parts import Background, Die, Floats, Lamp, Scene, turned
+from vision.scene.tray import rim_shade
 
 _STEPS = 6
 """Sphere-tracing steps; rays start on the box, so flat faces need one (own measurement)."""

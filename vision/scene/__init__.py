@@ -13,7 +13,7 @@ Colours are linear light (reflectance 0.0 to 1.0), channels blue, green, red lik
 
 `background` reads camera, tray and lamps only; `things`, `dice` and `lens` may change freely
 between calls that share one. A die with a `motion` is blurred over its way. Poses at rest come
-from `resting_die`, throws from `vision.scene_throw`.
+from `resting_die`, throws from `vision.scene.throw`.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from vision.reading import Pixels, Point
-from vision.scene_dice import draw_dice, hits_box
-from vision.scene_lens import expose
-from vision.scene_parts import (
+from vision.scene.dice import draw_dice, hits_box
+from vision.scene.lens import expose
+from vision.scene.parts import (
     COCKED_DEG,
     FACES,
     Background,
@@ -51,9 +51,9 @@ from vision.scene_parts import (
     to_matrix,
     turned,
 )
-from vision.scene_things import cover_mask, draw_things
-from vision.scene_throw import default_tray, scattered
-from vision.scene_tray import draw_background
+from vision.scene.things import cover_mask, draw_things
+from vision.scene.throw import default_tray, scattered
+from vision.scene.tray import draw_background
 
 __all__ = [
     "COCKED_DEG",

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.scene_parts import Background, Camera, Floats, Lamp, Scene, Surface, Tray
+from vision.scene.parts import Background, Camera, Floats, Lamp, Scene, Surface, Tray
 
 _TILE = 512
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from companion.engine.dice import DieColour
-from vision.scene_parts import (
+from vision.scene.parts import (
     Bgr,
     Camera,
     Die,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.reading import Pixels
-from vision.scene_parts import Floats, Lens
+from vision.scene.parts import Floats, Lens
 
 _LEVELS = 4096
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.scene_parts import Floats, Scene, Thing
+from vision.scene.parts import Floats, Scene, Thing
 
 
 def draw_things(scene: Scene, light: Floats) -> Floats:
@@ -146,10 +148,23 @@ def _drawn(scene: Scene, thing: Thing, painted: bool = True) -> tuple[Floats, Fl
     elif thing.kind in ("coin", "cup"):
         ring = np.linspace(0, 2 * np.pi, 48, endpoint=False)
         circle = np.c_[np.cos(ring), np.sin(ring)] * s
+        if thing.kind == "cup":
+            foot = _place(scene, replace(thing, height_mm=0.0), 0.8 * circle)
+            both = np.concatenate([foot, _place(scene, thing, circle)])
+            hull = cv2.convexHull(np.clip(both, -8000, 8000).astype(np.float32))
+            points = np.round(hull * 16).astype(np.int32)
+            cv2.fillConvexPoly(mask, points, 255, cv2.LINE_AA, 4)
+            paint *= np.float32(rng.uniform(0.4, 0.8))
+            rim = np.zeros_like(mask)
+            _polygon(scene, thing, rim, circle)
+            paint[rim > 127] = thing.colour
         _polygon(scene, thing, mask, circle)
         inner = np.zeros_like(mask)
-        _polygon(scene, thing, inner, circle * (0.86 if thing.kind == "cup" else 0.75))
-        paint[inner > 127] *= 0.35 if thing.kind == "cup" else 0.85
+        _polygon(scene, thing, inner, circle * (0.88 if thing.kind == "cup" else 0.75))
+        if thing.kind == "cup" and rng.random() < 0.5:  # something to drink in it
+            paint[inner > 127] = rng.uniform(0.01, 0.3, 3).astype(np.float32)
+        else:
+            paint[inner > 127] *= 0.35 if thing.kind == "cup" else 0.85
     else:
         box = np.array([[-1.0, -1.5], [1.0, -1.5], [1.0, 1.5], [-1.0, 1.5]]) * s
         _polygon(scene, thing, mask, box)
