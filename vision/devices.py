@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -23,6 +24,11 @@ from vision.recorded import cannot_throw
 
 FIRST_PICTURE_S = 5.0
 """A webcam that has given nothing for this long after opening does not work."""
+
+V4L2_WAIT_S = 2
+"""So long OpenCV may wait for a silent webcam's next picture. By itself it waits ten seconds, and
+holds the device so long that it cannot be opened anew. Read by OpenCV once, at the first capture:
+https://github.com/opencv/opencv/blob/4.x/modules/videoio/src/cap_v4l.cpp (tryIoctl)."""
 
 PI_PICTURE_S = 1.0
 """A Pi camera that takes longer for one picture has failed."""
@@ -134,6 +140,7 @@ def open_v4l2(
     """
     if capture is None and not Path(path).is_char_device():
         raise CameraUnavailable(f"camera {path!r}: expected a video device, there is none")
+    os.environ.setdefault("OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT", str(V4L2_WAIT_S))
     with without_warnings():
         device = (capture or cv2.VideoCapture)(path, cv2.CAP_V4L2)
     if not device.isOpened():
@@ -288,7 +295,6 @@ def fourcc(name: str) -> int:
 
 def _capabilities(path: str) -> tuple[str, str, bool] | None:
     import fcntl
-    import os
 
     try:
         handle = os.open(path, os.O_RDWR | os.O_NONBLOCK)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import threading
 from pathlib import Path
@@ -12,7 +13,7 @@ import pytest
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock, picture
 from vision import devices
-from vision.newest import FAILURES, NewestPicture
+from vision.newest import FAILURES, STALL_S, NewestPicture
 from vision.reading import Pixels
 
 
@@ -64,6 +65,16 @@ def test_a_webcam_is_asked_for_mjpg_and_a_short_buffer() -> None:
     camera.close()
     camera.close()
     assert capture.released.wait(5.0)
+
+
+def test_a_silent_webcam_is_let_go_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+    name = "OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT"
+    monkeypatch.delenv(name, raising=False)
+    devices.open_v4l2("/dev/video9", capture=FakeCapture([picture(1)])).close()
+    assert STALL_S < float(os.environ[name]) <= 2.0
+    monkeypatch.setenv(name, "7")
+    devices.open_v4l2("/dev/video9", capture=FakeCapture([picture(1)])).close()
+    assert os.environ[name] == "7", "who set it knows why"
 
 
 def test_an_unplugged_webcam_is_lost() -> None:
