@@ -58,12 +58,33 @@ def _lgpio_factory() -> Any:
     from gpiozero.pins.lgpio import LGPIOFactory
 
     try:
-        return LGPIOFactory()
+        factory = LGPIOFactory()
     except Exception:
         chip = header_chip()
         if chip is None:
             raise
-        return LGPIOFactory(chip=chip)
+        factory = LGPIOFactory(chip=chip)
+    factory.pin_class = forgiving(factory.pin_class)
+    return factory
+
+
+def forgiving(pin_class: type[Any]) -> type[Any]:
+    """A gpiozero pin class whose pulses can be stopped also where the chip is gone.
+
+    With lgpio's own that raises, so that the device on the pin can never be closed, and Python
+    writes a traceback for each when it is thrown away.
+    """
+
+    class ForgivingPin(pin_class):  # type: ignore[misc]
+        def _set_frequency(self, value: float | None) -> None:
+            try:
+                super()._set_frequency(value)
+            except Exception as error:
+                if value is not None:
+                    raise
+                LOGGER.info("stopping the pulses of a pin: %s", one_line(error))
+
+    return ForgivingPin
 
 
 def header_chip(dev: Path = Path("/dev")) -> int | None:

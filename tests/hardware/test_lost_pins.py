@@ -9,12 +9,13 @@ import types
 from pathlib import Path
 
 import pytest
-from gpiozero.pins.mock import MockFactory
+from gpiozero import RGBLED
+from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 import hardware.panel
 from hardware.gesture import Gesture
 from hardware.panel import Panel, open_panel
-from hardware.pins import header_chip, let_go
+from hardware.pins import forgiving, header_chip, let_go
 from hardware.wire import Wire
 from tests.hardware.pin_fakes import PATIENCE_S, PIN, Ear, PinWithFaults
 
@@ -105,6 +106,30 @@ def test_a_dead_chip_lets_its_handle_go_all_the_same() -> None:
     assert not chip.is_open
     assert device.is_closed
     let_go(None, None)
+
+
+class PulsesOfADeadChip(MockPWMPin):  # type: ignore[misc]
+    """As gpiozero's lgpio pin: once the chip is gone its pulses can neither change nor stop."""
+
+    is_dead = False
+
+    def _set_frequency(self, value: float | None) -> None:
+        if self.is_dead:
+            raise TypeError("unsupported operand type(s) for &: 'NoneType' and 'int'")
+        super()._set_frequency(value)
+
+
+def test_a_lamp_on_a_dead_chip_can_be_closed_and_leaves_no_traceback() -> None:
+    factory = MockFactory(pin_class=forgiving(PulsesOfADeadChip))
+    lamp = RGBLED(22, 23, 24, pin_factory=factory)
+    PulsesOfADeadChip.is_dead = True
+    try:
+        with pytest.raises(TypeError):
+            factory.pin(22).frequency = 50
+        let_go(lamp, factory)
+        assert lamp.closed
+    finally:
+        PulsesOfADeadChip.is_dead = False
 
 
 def test_the_chip_of_the_header_is_found_under_another_number(
