@@ -279,7 +279,8 @@ class TrayWatch:
         To be called where `look` is called, and guarded.
         """
         self.camera = camera
-        self._health, self._last_s = Health(), None
+        # That it has noise is known for good, else one that comes back frozen would pass for drawn.
+        self._health, self._last_s = Health(noisy=self._health.noisy), None
         self.restart()
 
     def linger(self) -> None:

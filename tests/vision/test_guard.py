@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
@@ -94,6 +95,18 @@ def test_a_camera_that_raises_after_it_was_told_lost_is_said_once() -> None:
     table.turns(1)
     table.live.check()
     assert table.said.count("lost") == 1
+
+
+def test_a_camera_that_comes_back_frozen_is_noticed() -> None:
+    rng = np.random.default_rng(1)
+    noisy = [REST + rng.integers(0, 4, REST.shape, dtype=np.uint8) for _ in range(10)]
+    table = Table([*noisy, *[noisy[-1]] * 30])
+    table.turns(9)
+    table.camera.is_silent = True
+    table.live.check()
+    table.camera.is_silent = False
+    table.turns(20)
+    assert table.reports[-1].fault == "frozen"
 
 
 def test_old_dice_stay_old_over_a_silence() -> None:
