@@ -1,0 +1,122 @@
+"""A whole table on mock pins: buttons, lamp and buzzer plugged together as `play` does it."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from gpiozero.pins.mock import MockFactory, MockPin, MockPWMPin
+
+import hardware.buzzer
+import hardware.lamp
+import hardware.panel
+from companion.announcer import Announcement
+from companion.app import App, build
+from companion.config import Config
+from companion.engine import COLOURED, Phase, Roll
+from companion.errors import ConfigError
+
+BUTTON, AGAIN, RED, GREEN, BLUE, BUZZER = 17, 27, 22, 23, 24, 18
+PATIENCE_S = 20.0
+
+
+class Wired:
+    """The table, what it announces, and its pins."""
+
+    def __init__(self, app: App, pins: MockFactory) -> None:
+        self.app, self.session, self.pins = app, app.session, pins
+        self._told: queue.SimpleQueue[Announcement] = queue.SimpleQueue()
+        self.session.listeners.append(self._told.put)
+
+    def next(self) -> str:
+        said = self._told.get(timeout=PATIENCE_S)
+        return f"{said.kind}: {self.session.phrases.tell(*said.lines)}"
+
+    @property
+    def phase(self) -> Phase:
+        game = self.session.view().table.game
+        assert game is not None
+        return game.state.phase
+
+    def pin(self, number: int) -> MockPin:
+        return self.pins.pin(number)
+
+    def push(self, number: int, *, bounces: int = 0) -> None:
+        for _ in range(bounces):
+            self.pin(number).drive_low()
+            self.pin(number).drive_high()
+        self.pin(number).drive_low()
+        self.pin(number).drive_high()
+
+    def until(self, test: Callable[[], bool]) -> bool:
+        """Whether a test comes true; asked each time something can have changed."""
+        give_up_s = time.monotonic() + PATIENCE_S
+        while not test() and time.monotonic() < give_up_s:
+            self.session.wait(self.session.view().version, 0.01)
+        return test()
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    config = Config(data_dir=tmp_path)
+    return replace(
+        config,
+        camera=replace(config.camera, source="none"),
+        panel=replace(config.panel, factory="mock", repeat_pin=AGAIN, hold_s=0.3),
+        lamp=replace(config.lamp, red_pin=RED, green_pin=GREEN, blue_pin=BLUE),
+        buzzer=replace(config.buzzer, pin=BUZZER),
+        web=replace(config.web, host="127.0.0.1", port=0),
+        sound=replace(config.sound, enabled=False),
+    )
+
+
+@pytest.fixture
+def wired(config: Config, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wired]:
+    pins = MockFactory(pin_class=MockPWMPin)
+    for room in (hardware.panel, hardware.lamp, hardware.buzzer):
+        monkeypatch.setattr(room, "make_factory", lambda name: pins)
+    app = build(config)
+    wired = Wired(app, pins)
+    for name in ("Ada", "Ben"):
+        app.session.join(name)
+    assert app.session.start(first=0) is None
+    assert wired.next() == "turn: Ada throws next."
+    yield wired
+    app.close()
+
+
+def test_a_turn_by_the_buttons(wired: Wired) -> None:
+    wired.push(BUTTON)
+    assert wired.next() == "refused: There is no camera. Enter the dice by hand."
+    roll = Roll.of((3, 4), dict.fromkeys(COLOURED, 2))
+    assert wired.session.typed_roll(roll) is None
+    said = wired.next()
+    assert said.startswith("roll: White 7.")
+    wired.push(AGAIN)
+    assert wired.next() == said
+    wired.push(BUTTON, bounces=20)
+    assert wired.next() == "refused: Still to answer: Ada and Ben."
+    wired.pin(BUTTON).drive_low()  # and held, until those who have not answered pass
+    assert wired.until(lambda: wired.phase is Phase.ACTION2)
+    wired.pin(BUTTON).drive_high()
+    assert wired.next() == "retracted: "
+
+
+def test_the_lamp_and_the_buzzer_follow(wired: Wired) -> None:
+    assert wired.until(lambda: wired.pin(GREEN).state > wired.pin(RED).state > 0.0), "ready"
+    wired.pin(BUZZER).clear_states()
+    roll = Roll.of((3, 4), dict.fromkeys(COLOURED, 2))
+    assert wired.session.typed_roll(roll) is None
+    assert wired.until(lambda: wired.pin(BLUE).state == 1.0), "marks are open"
+    assert wired.pin(RED).state == 0.0
+    assert wired.until(lambda: any(state.state > 0.0 for state in wired.pin(BUZZER).states))
+
+
+def test_two_parts_on_one_pin_are_refused(config: Config) -> None:
+    twice = replace(config, buzzer=replace(config.buzzer, pin=BUTTON))
+    with pytest.raises(ConfigError, match="pin of its own"):
+        build(twice)
