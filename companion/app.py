@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from companion.address import reachable_host, url
 from companion.config import Config
+from companion.hotspot import HotspotWatch, Wifi
 from companion.phrases import load_phrases
 from companion.plugs.pins import open_button, open_buzzer, open_lamp
 from companion.plugs.sound import open_voice
@@ -105,7 +106,7 @@ def build(config: Config) -> App:
             setup=setup,
             code=(code := drawn_code()),
             pin=(pin := drawn_pin()),
-            wifi=(config.web.wifi_name, config.web.wifi_password),
+            wifi=_wifi(config, stack),
         )
         notes.append(f"table code: {code}; host PIN: {pin}")
         address.append((config.web.host, config.web.port))
@@ -113,6 +114,17 @@ def build(config: Config) -> App:
         stack.callback(server.close)
         address[0] = (config.web.host, server.port)
         return App(session, server, address[0], notes, live, panel, stack.pop_all())
+
+
+def _wifi(config: Config, stack: ExitStack) -> Callable[[], Wifi]:
+    """The Wi-Fi that phones join first: the one that is set, else this machine's hotspot."""
+    if config.web.wifi_name:
+        named = Wifi(config.web.wifi_name, config.web.wifi_password)
+        return lambda: named
+    watch = HotspotWatch()
+    stack.callback(watch.close)
+    watch.start()
+    return lambda: watch.wifi
 
 
 def join_url(host: str, port: int) -> str:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flask import Flask
 
+from companion.hotspot import Wifi
 from companion.session import Declined, Session
 from web import guard, setting_up, views
 from web.desk import Desk
@@ -45,7 +46,7 @@ def create_app(
     code: str = "",
     pin: str = "",
     setup: TraySetup | None = None,
-    wifi: tuple[str, str] = ("", ""),
+    wifi: Callable[[], Wifi] = Wifi,
 ) -> Flask:
     """Make the page for one table.
 
@@ -62,7 +63,7 @@ def create_app(
         code: What other devices type or scan to sit down; four letters are drawn unless given.
         pin: What makes another device the host; four digits are drawn unless given.
         setup: Sets the tray up, where there is a camera.
-        wifi: Name and password of the table's own Wi-Fi; an empty name for none.
+        wifi: The table's own Wi-Fi, asked whenever a page is told.
     """
     here = Path(__file__).parent
     app = Flask(

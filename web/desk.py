@@ -9,6 +9,7 @@ from threading import Lock
 
 from flask import request
 
+from companion.hotspot import Wifi
 from companion.phrases import Phrases, line, load_phrases
 from companion.session import Declined, Session
 from web import languages, present
@@ -31,7 +32,7 @@ class Desk:
     epoch: str
     code: str
     pin: str
-    wifi: tuple[str, str] = ("", "")
+    wifi: Callable[[], Wifi] = Wifi
     pictures: Pictures | None = None
     known: Known = field(default_factory=Known)
     tries: Tries = field(default_factory=Tries)
@@ -87,7 +88,7 @@ class Desk:
             "host": leads,
             "needs_code": self.needs_code(caller),
             "had": [seat for seat in had if view.table.seat(seat) is not None],
-            "door": {"code": self.code, "pin": self.pin, "wifi": self.wifi[0] or None}
+            "door": {"code": self.code, "pin": self.pin, "wifi": self.wifi().name or None}
             if caller.is_table or (leads and view.table.hosts)
             else None,
         }

@@ -62,10 +62,10 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
 
     @pages.get("/wifi.svg")
     def wifi_code() -> Response:
-        name, password = desk.wifi
-        if not name:
+        wifi = desk.wifi()
+        if not wifi.name:
             raise Refused(404, "NO_WIFI", line("page.http.404"))
-        return Response(qr.wifi_as_svg(name, password), mimetype="image/svg+xml")
+        return Response(qr.wifi_as_svg(wifi.name, wifi.password), mimetype="image/svg+xml")
 
     # -- reading --------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from companion.hotspot import Wifi
 from companion.session import Session
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
@@ -97,7 +98,7 @@ class TestTheCode:
 
 class TestTheWifi:
     def test_it_is_told_to_the_table_view_and_has_a_code_of_its_own(self, stage: Stage) -> None:
-        app = create_app(stage.session, wifi=("Dice; table", "wpa secret"))
+        app = create_app(stage.session, wifi=lambda: Wifi("Dice; table", "wpa secret"))
         shown = app.test_client().get("/api/state?view=table")
         assert shown.get_json()["me"]["door"]["wifi"] == "Dice; table"
         assert "wpa secret" not in shown.text

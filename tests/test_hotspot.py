@@ -1,0 +1,90 @@
+"""The machine's own Wi-Fi: what NetworkManager says, read and never changed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from companion.hotspot import NONE, HotspotWatch, Wifi, active_hotspot, run_quietly
+
+ACTIVE = "5d0c:802-3-ethernet\nab12:802-11-wireless\nlo-1:loopback\n"
+
+
+def network_manager(
+    mode: str = "ap", ssid: str = "Dice: night", keys: str = "wpa-psk", psk: str = "sesame: 12"
+) -> Script:
+    told = {
+        "802-11-wireless.ssid": ssid,
+        "802-11-wireless.mode": mode,
+        "802-11-wireless-security.key-mgmt": keys,
+        "802-11-wireless-security.psk": psk,
+    }
+    return Script(ACTIVE, "".join(f"{key}:{value}\n" for key, value in told.items()))
+
+
+class Script:
+    """Answers as nmcli does, and remembers what it was asked."""
+
+    def __init__(self, active: str, shown: str) -> None:
+        self.active, self.shown = active, shown
+        self.asked: list[list[str]] = []
+
+    def __call__(self, command: Sequence[str]) -> str:
+        self.asked.append(list(command))
+        return self.active if "--active" in command else self.shown
+
+
+@pytest.mark.parametrize(
+    ("script", "wifi"),
+    [
+        pytest.param(network_manager(), Wifi("Dice: night", "sesame: 12"), id="a hotspot"),
+        pytest.param(network_manager(keys="", psk=""), Wifi("Dice: night"), id="an open one"),
+        pytest.param(network_manager(psk=""), NONE, id="a password nobody may read"),
+        pytest.param(network_manager(mode="infrastructure"), NONE, id="a guest of a Wi-Fi"),
+        pytest.param(network_manager(ssid=""), NONE, id="no name"),
+        pytest.param(Script("", ""), NONE, id="NetworkManager is not running"),
+        pytest.param(Script("nonsense", "more\nof it"), NONE, id="an answer of another kind"),
+        pytest.param(Script("ab12:802-11-wireless", ""), NONE, id="gone meanwhile"),
+    ],
+)
+def test_what_is_made_of_the_answers(script: Script, wifi: Wifi) -> None:
+    assert active_hotspot(script) == wifi
+
+
+def test_it_is_only_asked_never_changed() -> None:
+    script = network_manager()
+    active_hotspot(script)
+    assert {command[0] for command in script.asked} == {"nmcli"}
+    changing = {"add", "modify", "up", "down", "delete", "hotspot", "connect"}
+    assert not any(changing & set(command) for command in script.asked)
+
+
+def test_the_password_is_in_no_log() -> None:
+    assert "sesame" not in repr(Wifi("Dice", "sesame"))
+
+
+def test_one_that_is_switched_on_later_is_found_and_one_switched_off_goes() -> None:
+    script = Script("", "")
+    watch = HotspotWatch(script, every_s=0.01)
+    watch.start()
+    try:
+        script.shown = network_manager().shown
+        for active, wifi in ((ACTIVE, Wifi("Dice: night", "sesame: 12")), ("", NONE)):
+            script.active = active
+            until_s = time.monotonic() + 10
+            while watch.wifi != wifi:
+                assert time.monotonic() < until_s
+    finally:
+        watch.close()
+    watch.close()
+
+
+@pytest.mark.parametrize("command", [["/nowhere/nmcli"], ["sh", "-c", "echo half; exit 8"]])
+def test_a_command_that_fails_says_nothing(command: list[str]) -> None:
+    assert run_quietly(command) == ""
+
+
+def test_what_a_command_prints() -> None:
+    assert run_quietly(["sh", "-c", "printf 'a\\nb'"]) == "a\nb"
