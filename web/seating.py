@@ -70,8 +70,10 @@ def install(pages: Blueprint, desk: Desk) -> None:
 
     @pages.post("/api/leave")
     def leave() -> Response:
-        seat = own_seat(desk, body())
-        declined = session.leave(seat)
+        asked = body()
+        seat = own_seat(desk, asked)
+        gives_up = want(asked, "from_game", bool) if "from_game" in asked else False
+        declined = session.let_go(seat) if gives_up else session.leave(seat)
         if declined is not None:
             return problem(desk, declined)
         desk.known.forget(seat)

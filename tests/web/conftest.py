@@ -12,7 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.session.fakes import Stage
-from tests.web.stand_in import StandInTray, picture
+from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
 from web import Equipment, create_app
 from web.guard import BROWSER_COOKIE, SEAT_COOKIE
 from web.serve import Server, serve
@@ -27,6 +27,9 @@ CHROMIUM_ARGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+
+
+Sit = Callable[[str], FlaskClient]
 
 
 @pytest.fixture
@@ -71,6 +74,24 @@ def sit(app: Flask) -> Callable[[str], FlaskClient]:
         return browser
 
     return take
+
+
+@pytest.fixture
+def ada(sit: Sit) -> FlaskClient:
+    return sit("Ada")
+
+
+@pytest.fixture
+def ben(sit: Sit, ada: FlaskClient) -> FlaskClient:
+    return sit("Ben")
+
+
+@pytest.fixture
+def in_action1(stage: Stage, ada: FlaskClient, ben: FlaskClient) -> None:
+    """Ada's turn, white 7 on the table."""
+    assert ada.post("/api/start", json={"variant": "base", "first": 0}).status_code == 200
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    assert ada.post("/api/press", json={}).status_code == 200
 
 
 @pytest.fixture

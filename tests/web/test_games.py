@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 
 from companion.phrases import LANGUAGES
 from tests.session.fakes import Stage
+from tests.web.browsing import PHONE, PHONE_SMALL, TV, violations, wait_until
 from tests.web.stand_in import seat
-from tests.web.test_browser import PHONE, PHONE_SMALL, TV, violations, wait_until
 from tests.web.test_openapi import complaints
 from web.openapi import SCHEMAS
 

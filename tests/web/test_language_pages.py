@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 
 from companion.phrases import LANGUAGES
 from tests.session.fakes import Stage
+from tests.web.browsing import PHONE, TV, ready, violations
 from tests.web.stand_in import a_roll, dice_in_tray, seat
-from tests.web.test_browser import PHONE, TV, ready, violations
 from web.languages import COOKIE
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from companion.engine import DieColour
 from companion.errors import CalibrationError, ConfigError
 from companion.phrases import LANGUAGES
 from tests.session.fakes import Stage
+from tests.web.browsing import PHONE, PHONE_FLAT, PHONE_SMALL, TV, violations
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
-from tests.web.test_browser import PHONE, PHONE_FLAT, PHONE_SMALL, TV, violations
 from tests.web.test_openapi import complaints
 from web import Equipment, create_app
 from web.openapi import SCHEMAS

@@ -138,7 +138,7 @@ def every_path() -> Json:
         "/api/events": events,
         "/api/frame.jpg": picture,
         "/api/join": _post("Take a seat; the answer sets the seat's cookie.", "Join"),
-        "/api/leave": _post("Give a seat up; not in a game.", "Leave"),
+        "/api/leave": _post("Give a seat up; in a game only with `from_game`.", "Leave"),
         "/api/claim": _post("Take a seat that was handed on, or that this device had.", "Claim"),
         "/api/host": _post("Lead the table: free at first, then by its PIN.", "Host"),
         "/api/hand": _post("Host: hand a seat on to another device.", "OfSeat"),
@@ -178,7 +178,9 @@ def every_path() -> Json:
         "/api/correct": _post("Host: put the right dice in place of misread ones.", "Roll"),
         "/api/close": _post("Host: close the open action; who has not answered passes.", "Nothing"),
         "/api/undo": _post("Host: take the last settled step back.", "Nothing"),
-        "/api/free": _post("Host: free somebody's seat; not in a game.", "OfSeat"),
+        "/api/free": _post(
+            "Host: free somebody's seat; a running game goes on without them.", "OfSeat"
+        ),
         "/api/end": _post("Host: end the game early.", "Nothing"),
         "/api/rematch": _post("Host: begin the next game; the next seat begins.", "Nothing"),
         "/api/say": _post("Repeat the last announcement.", "Nothing"),

@@ -37,7 +37,16 @@ STEPS: Json = {
         code={**TEXT, "description": "The table's code, where `me.needs_code` is true."},
         another={**FLAG, "description": "One more seat for a device that has one."},
     ),
-    "Leave": thing("", ("seat",), seat=maybe(SEAT)),
+    "Leave": thing(
+        "",
+        ("seat", "from_game"),
+        seat=maybe(SEAT),
+        from_game={
+            **FLAG,
+            "description": "Also in the middle of a game: the points so far are kept, and the "
+            "game goes on without this player.",
+        },
+    ),
     "Claim": thing("", ("code",), seat=SEAT, code=TEXT),
     "Host": thing("", ("pin",), pin={**TEXT, "description": "Shown on the table view."}),
     "Order": thing("", seats=many(SEAT)),

@@ -100,15 +100,26 @@ function savedItem(game, canResume) {
 const COLUMNS = ["wins", "points", "games", "best", "misses"];
 
 function standings(found, titled) {
-  const head = el("tr", {}, el("th", { scope: "col", text: t("games.player") }), ...COLUMNS.map((key) => el("th", { scope: "col", text: t(`games.column.${key}`) })));
-  const rows = found.map((each) =>
-    el("tr", {}, el("th", { scope: "row" }, el("bdi", { text: each.name })), ...COLUMNS.map((key) => el("td", { text: String(each[key]) }))),
-  );
-  return scrolling(el("table", { class: "standings", "aria-labelledby": titled }, el("thead", {}, head), el("tbody", {}, ...rows)), titled);
+  const heads = COLUMNS.map((key) => [t(`games.column.${key}`)]);
+  return table(titled, heads, found.map((each) => ({ name: each.name, values: COLUMNS.map((key) => each[key]) })));
 }
 
-/** A table that is wider than a small phone scrolls by itself, for fingers and keys. */
-const scrolling = (table, titled) => el("div", { class: "scrolls", role: "group", tabindex: "0", "aria-labelledby": titled }, table);
+/** Names and numbers; on a small phone each name has a line of its own, so the roles are named. */
+function table(titled, heads, rows) {
+  const head = el("tr", { role: "row" }, el("th", { scope: "col", role: "columnheader", text: t("games.player") }), ...heads.map((parts) => el("th", { scope: "col", role: "columnheader" }, ...parts)));
+  const lines = rows.map(({ name, values, isFirst }) =>
+    el(
+      "tr",
+      { role: "row", class: isFirst ? "is-first" : "" },
+      el("th", { scope: "row", role: "rowheader" }, el("bdi", { text: name })),
+      ...values.map((value) => el("td", { role: "cell", text: String(value) })),
+    ),
+  );
+  const groups = [el("thead", { role: "rowgroup" }, head), el("tbody", { role: "rowgroup" }, ...lines)];
+  const made = el("table", { class: "standings", role: "table", "aria-labelledby": titled }, ...groups);
+  made.style.setProperty("--columns", heads.length);
+  return made;
+}
 
 // -- one game --------------------------------------------------------------------------------
 
@@ -126,15 +137,17 @@ function drawOne(game) {
 }
 
 function result(game) {
-  const colours = Object.keys(game.players[0].rows);
-  const keys = [t("games.player"), t("game.total"), ...colours.map((colour) => capital(t(`row.${colour}`))), t("games.column.misses")];
-  const rows = game.players.map((player) => {
-    const values = [player.total, ...colours.map((colour) => player.rows[colour]), player.minus ? `−${player.minus}` : 0];
-    return el("tr", { class: player.rank === 1 ? "is-first" : "" }, el("th", { scope: "row" }, el("bdi", { text: player.name })), ...values.map((value) => el("td", { text: String(value) })));
-  });
-  const head = el("tr", {}, ...keys.map((key) => el("th", { scope: "col", text: key })));
-  return scrolling(el("table", { class: "standings", "aria-labelledby": "h-one" }, el("thead", {}, head), el("tbody", {}, ...rows)), "h-one");
+  const signs = game.sheets[0].rows.filter((row) => row.colour);
+  const heads = [[t("game.total")], ...signs.map((row) => [signOf(row), el("span", { class: "sr", text: capital(row.name) })]), [t("games.column.misses")]];
+  const rows = game.players.map((player) => ({
+    name: player.name,
+    values: [player.total, ...signs.map((row) => player.rows[row.colour]), player.minus ? `−${player.minus}` : 0],
+    isFirst: player.rank === 1,
+  }));
+  return table("h-one", heads, rows);
 }
+
+const signOf = (row) => el("span", { class: `row-sign is-${row.colour}` }, sign({ ...row, lock: row.colour }));
 
 function finalSheet(sheet) {
   const misses = t("games.misses", { count: sheet.misses });

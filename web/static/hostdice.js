@@ -10,6 +10,7 @@ const LIKELY = { 1: [3, 2, 5, 4, 6], 2: [3, 4, 1, 6, 5], 3: [5, 2, 1, 4, 6], 4: 
 const READ = new Set(["ok", "uncertain", "cocked", "extra", "missing"]);
 const COLOURS = ["white", "red", "yellow", "green", "blue"];
 const SURE = 0.9;
+let asked = /^#die=\d+$/.test(location.hash) ? Number(location.hash.slice(5)) : null;
 // LIKELY: what a face is most easily taken for: a pip lost in glare, one that a shadow adds
 
 export function drawDice({ game, tray, table, announcement }) {
@@ -31,6 +32,18 @@ export function drawDice({ game, tray, table, announcement }) {
   say($("enter"), t(isOpen ? "host.correct" : "host.enter"));
   drawFaces($("faces"), game);
   if (isDue && table.typed_rolls) $("by-hand").open = true;
+  if (asked !== null) openAsked(dice, tray, isOpen);
+}
+
+/** A die that was tapped on the table view: its question at once, and back when it is answered. */
+function openAsked(dice, tray, isOpen) {
+  const tapped = tray.dice[asked];
+  const at = dice.findIndex((each) => (isOpen ? each.colour === tapped?.colour && each.value === tapped.value : each === tapped));
+  asked = null;
+  history.replaceState(null, "", location.pathname);
+  if (at < 0) return;
+  $("rolled").children[at].click();
+  $("ask").addEventListener("close", () => history.back(), { once: true });
 }
 
 /** The dice of the roll: a place in it, colour and value. */

@@ -3,6 +3,7 @@ import { rollOf } from "./dice.js";
 import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
 import { chosenRoll, drawFaces } from "./faces.js";
 import { offerLanguages } from "./language.js";
+import { closeMenu, offerMenu } from "./menu.js";
 import { now, onLine, onState, open, post, postSurely, start } from "./live.js";
 import { drawJoin, drawLobby } from "./lobby.js";
 import { podium } from "./over.js";
@@ -41,7 +42,9 @@ function draw(state) {
   if (shown && shown !== view) $(view).focus({ preventScroll: true }); // what had it is gone
   shown = view;
   const languages = $("language-form");
-  if (view !== "game" && languages.parentElement !== $(view)) $(view).append(languages);
+  const home = view === "game" ? $("menu-language") : $(view);
+  if (languages.parentElement !== home) home.append(languages);
+  if (view !== "game") closeMenu();
   document.body.classList.toggle("is-playing", isSeated && mine !== null);
   if (!isSeated) drawJoin(state);
   else if (!mine) drawLobby(state);
@@ -58,7 +61,7 @@ function draw(state) {
 
 /** The player whose sheet this page shows; a shared tablet holds several. */
 function ownPlayer({ game, me }) {
-  const own = game?.players.filter((player) => me.seats.includes(player.seat)) ?? [];
+  const own = game?.players.filter((player) => me.seats.includes(player.seat) && !player.gone) ?? [];
   return own.find((player) => player.seat === chosenSeat) ?? own[0] ?? null;
 }
 
@@ -76,7 +79,7 @@ function drawGame(state, game, mine) {
   drawPlayers(state, game, mine);
   const isShared = game.players.filter((player) => state.me.seats.includes(player.seat)).length > 1;
   const text = sentence(state, game, mine, answer, nameOf);
-  say($("status"), isShared ? `${mine.name}: ${text}` : text);
+  tell(isShared ? `${mine.name}: ${text}` : text);
   drawStrip(state, game);
   sheet.update(game, mine, answer, nameOf, state.table.hints !== false);
   attribute($("sheet"), "data-open", isMyMove ? "yes" : null);
@@ -92,7 +95,7 @@ function drawGame(state, game, mine) {
 }
 
 function drawPlayers(state, game, mine) {
-  const shows = [game.players.map((p) => [p.name, p.answer, p.points.total]), game.active, game.waiting_for, game.phase, state.seats, state.me.seats, mine.seat];
+  const shows = [game.players.map((p) => [p.name, p.answer, p.gone]), game.active, game.waiting_for, game.phase, state.seats, state.me.seats, mine.seat];
   redraw($("players"), shows, () => game.players.map((player) => playerItem(state, game, player, mine)));
 }
 
@@ -101,21 +104,35 @@ function playerItem({ seats, me }, game, player, mine) {
   const isWaited = game.waiting_for.includes(player.seat);
   const isThrowing = game.phase === "roll" && isActive;
   const hasAnswered = player.answer !== null;
-  const mark = isWaited || isThrowing ? "…" : hasAnswered ? "✓" : "";
-  const word = isWaited ? t("players.waited") : isThrowing ? t("players.throws") : hasAnswered ? t("players.answered") : "";
+  const word = player.gone ? t("players.gone") : isWaited ? t("players.waited") : isThrowing ? t("players.throws") : hasAnswered ? t("players.answered") : "";
   const isOnline = seats.find((seat) => seat.seat === player.seat)?.online;
-  const isOwn = me.seats.length > 1 && me.seats.includes(player.seat);
+  const isOwn = me.seats.length > 1 && !player.gone && me.seats.includes(player.seat);
   const told = [isActive ? t("players.active") : "", word].filter(Boolean);
+  const isAsked = isWaited || isThrowing;
+  const mark = isAsked || hasAnswered ? el("span", { class: `mark${isAsked ? " is-asked" : ""}`, "aria-hidden": "true", text: isAsked ? "" : "✓" }) : null;
   const parts = [
     el("bdi", { text: player.name }),
-    el("span", { class: "mark", "aria-hidden": "true", text: mark }),
+    mark,
     el("span", { class: "sr", text: told.map((each) => `, ${each}`).join("") }),
-  ];
-  const classes = [isActive && "is-active", (isWaited || isThrowing) && "is-waited", !isOnline && "is-away", isOwn && "is-own"];
+  ].filter(Boolean);
+  const classes = [isActive && "is-active", player.gone && "is-gone", !isOnline && "is-away", isOwn && "is-own"];
   if (!isOwn) return el("li", { class: classes.filter(Boolean).join(" ") }, ...parts);
   const button = el("button", { type: "button", "aria-pressed": String(player.seat === mine.seat) }, ...parts);
   button.addEventListener("click", () => turnTo(player.seat));
   return el("li", { class: classes.filter(Boolean).join(" ") }, button);
+}
+
+/** The one sentence on top; a long one in smaller letters, so that its end is not lost. */
+function tell(text) {
+  const status = $("status");
+  const fitted = `${innerWidth} ${text}`;
+  if (status.dataset.fitted === fitted) return;
+  say(status, text);
+  for (const size of [null, "yes", "very"]) {
+    attribute(status, "data-long", size);
+    if (status.scrollHeight <= status.clientHeight) break;
+  }
+  status.dataset.fitted = fitted;
 }
 
 function sentence(state, game, mine, answer, nameOf) {
@@ -128,15 +145,17 @@ function sentence(state, game, mine, answer, nameOf) {
   const closing = game.closing.find((each) => each.seat !== mine.seat && game.phase === "action1");
   const closes = closing ? `${t("say.closes", { name: nameOf(closing.seat), row: rowTerm(game, closing.row) })} ` : "";
   if (answer === null) {
-    if (game.phase === "action1") return closes + t(mine.legal.length ? "say.action1" : "say.action1.none", { sum: white });
+    const fits = state.table.hints === false || mine.legal.length > 0; // without hints everybody looks for themselves
+    if (game.phase === "action1") return closes + t(fits ? "say.action1" : "say.action1.none", { sum: white });
     const miss = game.miss_due ? ` ${t("say.miss")}` : "";
-    return t(mine.legal.length ? "say.action2" : "say.action2.none") + miss;
+    return t(fits ? "say.action2" : "say.action2.none") + miss;
   }
   const box = answer.box ? boxName(game, answer.box) : null;
   if (closing) return closes + t("say.may_change");
   const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
   const dice = pairOf(mine.made_by[answer.box] ?? []);
-  const chosen = box ? t(answer.done ? "say.crossed" : "say.tapped", { box: capital(box), dice }) : t("say.passed");
+  if (box && !answer.done) return t("say.tapped", { box: capital(box), dice });
+  const chosen = box ? t("say.crossed", { box: capital(box) }) : t("say.passed");
   return waiting.length ? `${chosen} ${t("say.waiting", { names: all(waiting) })}` : chosen;
 }
 
@@ -339,6 +358,7 @@ $("see-sheet").addEventListener("click", () => {
 });
 
 offerLanguages();
+offerMenu(() => ownPlayer(now()));
 onLine((up) => show($("offline"), !up));
 onState(draw);
 start();

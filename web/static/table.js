@@ -9,6 +9,7 @@ const SEATS = 5;
 const SURE = 0.9;
 const FILM_MS = 120;
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
+const READ = new Set(["ok", "uncertain", "cocked", "extra", "missing"]);
 const TROUBLE = new Set(["empty", "obstructed", "cocked", "missing", "extra", "uncertain", "dark", "blocked", "frozen", "lost"]);
 let pictured = "";
 let isFilming = false;
@@ -36,22 +37,23 @@ function nowText(game, nameOf) {
 function drawDoor({ me, table, game }) {
   show($("door"), game !== null && me.door !== null);
   if (!me.door) return;
-  const address = (table.join_url || `${location.origin}/`).replace(/^https?:\/\/|\/$/g, "");
+  const address = addressOf(table).replace(/^https?:\/\/|\/$/g, "");
   say($("door"), `${address} · ${t("table.code")} ${me.door.code} · ${t("table.pin", { pin: me.door.pin })}`);
 }
 
 // -- the tray --------------------------------------------------------------------------------
 
-function drawTray({ tray, table, game, epoch }) {
+function drawTray(state) {
+  const { tray, table, game, epoch } = state;
   watchMoving(tray);
   const source = tray.frame > 0 ? `/api/frame.jpg?n=${tray.frame}&run=${epoch}` : "";
   if (isFilming) {
     // the film shows the tray
   } else if (source !== pictured) {
     pictured = source;
-    if (source) void loadPicture(source, tray);
+    if (source) void loadPicture(source, state);
     else show($("picture"), false);
-  } else if (!$("picture").hasAttribute("hidden")) drawReading(tray);
+  } else if (!$("picture").hasAttribute("hidden")) drawReading(state);
   show($("reading"), Boolean(source));
   say($("no-picture"), source ? "" : t(table.camera === "none" ? "table.no_camera" : "table.no_picture"));
   show($("tag"), table.camera === "simulated" || table.camera === "lost");
@@ -95,7 +97,7 @@ async function film() {
 }
 
 /** The picture and its outlines change together. */
-async function loadPicture(source, tray) {
+async function loadPicture(source, state) {
   const next = new Image();
   next.src = source;
   try {
@@ -106,16 +108,22 @@ async function loadPicture(source, tray) {
   if (source !== pictured) return;
   $("picture").src = source;
   show($("picture"), true);
-  drawReading(tray);
+  drawReading(state);
 }
 
-function drawReading(tray) {
+function drawReading({ tray, game, me, table }) {
   const [width, height] = tray.size;
+  const isTappable = me.host && table.hosted && game !== null && !game.over && (game.action > 0 || READ.has(tray.status));
   attribute($("reading"), "viewBox", `0 0 ${width || 4} ${height || 3}`);
   const words = tray.dice.map((die) => t("die", { colour: wordOf(die), value: die.value ?? t("table.unreadable") }));
   attribute($("reading"), "aria-label", words.join(", ") || t("table.picture"));
-  redraw($("reading"), [tray.dice, tray.size], () =>
-    tray.dice.map((die) => outline(die, tray.dice.filter((other) => other !== die), width || 640, height || 480)),
+  attribute($("reading"), "role", isTappable ? "group" : "img");
+  redraw($("reading"), [tray.dice, tray.size, isTappable], () =>
+    tray.dice.map((die, n) => {
+      const drawn = outline(die, tray.dice.filter((other) => other !== die), width || 640, height || 480);
+      if (!isTappable || !die.in_tray) return drawn;
+      return svg("a", { href: `/host#die=${n}`, "aria-label": t("host.correct_die", { die: words[n] }) }, drawn); // the host puts it right there
+    }),
   );
 }
 
@@ -157,9 +165,9 @@ function wayOut(die, others) {
 // -- the news --------------------------------------------------------------------------------
 
 function drawNews(state, nameOf) {
-  const { game, seats, table, me, tray } = state;
-  if (game === null) return drawLobby(seats, table, me);
-  if (game.over) return drawOver(game, nameOf);
+  const { game, tray, table } = state;
+  if (game === null) return drawLobby(state);
+  if (game.over) return drawOver(state, nameOf);
   const said = state.announcement;
   const text = said?.text ?? "";
   if (game.action) {
@@ -174,11 +182,12 @@ function drawNews(state, nameOf) {
   }
   const isTrouble = TROUBLE.has(tray.status) && !table.typed_rolls;
   const headline = isTrouble ? tray.text : (said?.headline ?? t("table.throws", { name: nameOf(game.active) }));
-  const asked = isTrouble || said?.kind !== "turn" ? t("table.throws", { name: nameOf(game.active) }) : "";
+  const isTurn = said === null || said?.kind === "turn";
+  const asked = tray.confirmable ? tray.text : isTrouble || !isTurn ? t("table.throws", { name: nameOf(game.active) }) : "";
   redraw($("news"), ["roll", headline, isTrouble, said, asked], () => [
     el("p", { class: "headline", "data-kind": isTrouble ? "trouble" : (said?.kind ?? "turn"), text: headline }),
-    isTrouble ? null : el("p", { class: `said${lengthOf(text)}`, text }),
-    el("p", { class: "asked", text: asked }),
+    isTrouble || (isTurn && tray.confirmable) ? null : el("p", { class: `said${lengthOf(text)}`, text }),
+    el("p", { class: `asked${tray.confirmable ? " is-due" : ""}`, text: asked }),
   ].filter(Boolean));
 }
 
@@ -186,13 +195,20 @@ function drawNews(state, nameOf) {
 function rollNews(game) {
   const sums = game.rows
     .filter((row) => row.lock && game.sums.colour[row.lock])
-    .map((row) => el("li", { class: `is-${row.lock}` }, sign(row), el("span", { text: game.sums.colour[row.lock].join(" · ") })));
+    .map((row) => el("li", { class: `is-${row.lock}${fits(game, row) ? "" : " is-idle"}` }, sign(row), el("span", { text: game.sums.colour[row.lock].join(" · ") })));
   return el(
     "div",
     { class: "news-top", "data-action": game.action },
     el("p", { class: "headline", "data-kind": "roll", text: String(game.sums.white) }),
     el("div", { class: "made-of" }, el("div", { class: "dice" }, ...rollOf(game)), el("ul", { class: "sums", "aria-label": t("table.sums") }, ...sums)),
   );
+}
+
+/** Whether the active player may use a row's die now; in action 1 that is still open. */
+function fits(game, row) {
+  if (game.action !== 2) return true;
+  const { legal, made_by } = game.players.find((player) => player.seat === game.active);
+  return legal.some((token) => made_by[token]?.some((die) => die.colour === row.lock));
 }
 
 /** Long sentences get smaller letters rather than push anything off the screen. */
@@ -203,18 +219,26 @@ function askedText(game, nameOf) {
   return waiting.length ? t("table.waiting_for", { names: all(waiting) }) : t("table.all_answered");
 }
 
-function drawLobby(seats, table, { door }) {
-  const url = table.join_url || `${location.origin}/`;
+const addressOf = (table) => table.join_url || `${location.origin}/`;
+
+/** The codes to scan: the table's, and before it the Wi-Fi's where the table has one of its own. */
+function codes(door, url) {
+  const table = el("img", { src: `/join.svg?for=${encodeURIComponent(url)}`, alt: t("table.scan", { url }) });
+  if (!door?.wifi) return [el("figure", {}, table)];
+  const wifi = el("img", { src: `/wifi.svg?for=${encodeURIComponent(door.wifi)}`, alt: t("table.wifi_alt", { name: door.wifi }) });
+  return [
+    el("figure", {}, el("figcaption", { text: t("table.wifi", { name: door.wifi }) }), wifi),
+    el("figure", {}, el("figcaption", { text: t("table.wifi_then") }), table),
+  ];
+}
+
+function drawLobby({ seats, table, me: { door } }) {
+  const url = addressOf(table);
   redraw($("news"), ["lobby", url, seats.length, door], () => [
     el(
       "div",
-      { class: "qr" },
-      el(
-        "div",
-        { class: "codes" },
-        door?.wifi ? el("figure", {}, el("figcaption", { text: t("table.wifi", { name: door.wifi }) }), el("img", { src: "/wifi.svg", alt: t("table.wifi_alt", { name: door.wifi }) })) : null,
-        el("figure", {}, door?.wifi ? el("figcaption", { text: t("table.wifi_then") }) : null, el("img", { src: `/join.svg?for=${encodeURIComponent(url)}`, alt: t("table.scan", { url }) })),
-      ),
+      { class: `qr${door?.wifi ? " has-wifi" : ""}` },
+      el("div", { class: "codes" }, ...codes(door, url)),
       el(
         "div",
         {},
@@ -227,12 +251,14 @@ function drawLobby(seats, table, { door }) {
   ]);
 }
 
-function drawOver(game, nameOf) {
-  redraw($("news"), ["over", game.number, game.ranking, game.end_text], () => [
-    el("p", { class: "headline", "data-kind": "over", text: game.winner_text }),
+function drawOver({ game, seats, table, me: { door } }, nameOf) {
+  const isFree = door !== null && seats.length < SEATS;
+  redraw($("news"), ["over", game.number, game.ranking, game.end_text, isFree && door], () => [
+    el("p", { class: `headline${game.winner_text.length > 40 ? " is-long" : ""}`, "data-kind": "over", text: game.winner_text }),
     el("p", { class: "said", text: game.end_text }),
     el("ol", { class: "podium" }, ...podium(game, nameOf)),
-  ]);
+    isFree ? el("div", { class: "next" }, el("div", { class: "codes" }, ...codes(door, addressOf(table))), el("p", {}, t("table.next_game"), el("b", { text: door.code }))) : null,
+  ].filter(Boolean));
 }
 
 // -- rows and people -------------------------------------------------------------------------
@@ -253,25 +279,31 @@ function drawRows(game, nameOf) {
   );
 }
 
-function drawPeople({ game, seats }) {
+function drawPeople({ game, seats, table, me: { door } }) {
   const people = game ? game.players : seats.map((seat) => ({ ...seat, answer: null }));
-  redraw($("people"), [people, game?.waiting_for, game?.active, game?.phase, seats], () =>
-    people.map((player) => {
+  const isFree = game !== null && !game.over && door !== null && seats.length < SEATS;
+  redraw($("people"), [people, game?.waiting_for, game?.active, game?.phase, seats, isFree && [door, addressOf(table)]], () => [
+    ...people.map((player) => {
       const isWaited = game?.waiting_for.includes(player.seat);
       const isActive = game !== null && game.active === player.seat;
-      const word = !game ? "" : game.over ? "" : isWaited ? t("table.to_answer") : player.answer ? t("table.answered") : isActive && game.phase === "roll" ? t("players.throws") : "";
-      const mark = isWaited ? "… " : player.answer ? "✓ " : "";
+      const word = !game ? "" : game.over ? "" : player.gone ? t("table.gone") : isWaited ? t("table.to_answer") : player.answer ? t("table.answered") : isActive && game.phase === "roll" ? t("players.throws") : "";
+      const mark = isWaited ? "○ " : player.answer ? "✓ " : "";
       return el(
         "li",
-        { class: isActive && !game.over ? "is-active" : "" },
+        { class: player.gone ? "is-gone" : isActive && !game.over ? "is-active" : "" },
         el("bdi", { text: player.name }),
         game ? el("span", { class: "points" }, el("span", { text: String(player.points.total) })) : null,
         el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), word),
         game ? misses(player) : null,
       );
     }),
-  );
+    ...(isFree ? [freeSeat(door, addressOf(table))] : []),
+  ]);
 }
+
+/** Who comes later scans this: a seat in the next game, or at once before the first roll. */
+const freeSeat = (door, url) =>
+  el("li", { class: "is-free" }, el("div", { class: "codes" }, ...codes(door, url)), el("span", {}, t("table.free_seat"), el("b", { text: door.code })));
 
 function misses(player) {
   const label = t("game.misses", { count: player.misses, most: player.misses_most, minus: player.points.minus });

@@ -1,0 +1,80 @@
+"""What the browser's tests share: screens, a table put into a state, and what a page shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import pytest
+
+from companion.engine import Phase
+from tests.session.fakes import Stage
+from tests.web.stand_in import a_roll, dice_in_tray, seat
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+OpenPage = Callable[..., "Page"]
+
+PHONE_SMALL, PHONE, PHONE_FLAT, TV = (360, 640), (390, 844), (844, 390), (1920, 1080)
+
+STATES = ("lobby", "roll", "action1", "tapped", "action2", "over")
+
+
+def put(stage: Stage, state: str, variant: str = "base") -> list[str]:
+    """Bring a table of three into a state; the players' tokens."""
+    tokens = [seat(stage, name).token for name in ("Ada", "Benjamin", "Cleo")]
+    if state == "lobby":
+        return tokens
+    assert stage.session.start(variant, 0) is None
+    for low, high in ((1, 2), (2, 2), (6, 6)):
+        assert stage.roll(low, high) is None
+        for player in range(3):
+            total = low + high
+            box = f"{'RYR'[player]}{total}" if total < 12 else None
+            assert stage.answer(player, box) == ""
+        if stage.state.phase is Phase.ACTION2:
+            assert stage.answer(stage.state.active, None) == ""
+    if state == "roll":
+        stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+        return tokens
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    assert stage.session.press() is None
+    stage.session.see(dice_in_tray(a_roll(3, 4), status="old"))
+    if state == "tapped":
+        assert stage.answer(0, "R7", done=False) == ""
+    if state == "action2":
+        for player in range(3):
+            assert stage.answer(player, None) == ""
+    if state == "over":
+        assert stage.session.end() is None
+    return tokens
+
+
+def violations(page: Page) -> list[str]:
+    """What axe finds on the page."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    found = axe.run(page).response["violations"]
+    return [f"{v['id']}: {[node['target'] for node in v['nodes']]}" for v in found]
+
+
+def ready(page: Page) -> Page:
+    """The page once it shows the table's state."""
+    page.locator(
+        "main:not([hidden]) :is(bdi, .box, #name, .address, #game-text:not(:empty))"
+    ).first.wait_for()
+    return page
+
+
+def wait_until(page: Page, holds: Callable[[], bool]) -> None:
+    """Let the page go on until something holds at the table."""
+    for _ in range(160):
+        if holds():
+            return
+        page.wait_for_timeout(50)
+    pytest.fail("the table never heard of it")
+
+
+def names(stage: Stage) -> list[str]:
+    """Who sits at the table, in playing order."""
+    return [seat.name for seat in stage.session.view().table.seats]

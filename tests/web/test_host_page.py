@@ -1,0 +1,244 @@
+"""The host in a real browser, and people who move from device to device."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from companion.engine import Phase
+from tests.session.fakes import Stage
+from tests.web.browsing import (
+    PHONE_SMALL,
+    TV,
+    OpenPage,
+    names,
+    put,
+    ready,
+    violations,
+    wait_until,
+)
+from tests.web.stand_in import a_roll, dice_in_tray
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+pytestmark = pytest.mark.browser
+
+
+class TestTheHost:
+    def test_dice_by_hand(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "roll")
+        page = open_page("/host", size_wh=TV)
+        page.get_by_text("Enter the dice by hand").click()
+        page.get_by_role("button", name="Confirm these dice").click()
+        page.get_by_text("Every die needs its number.").wait_for()
+        for name in ("First white die 3", "Second white die 4", "red 1", "yellow 2"):
+            page.get_by_label(name).check()
+        for name in ("green 5", "blue 6"):
+            page.get_by_label(name).check()
+        page.get_by_role("button", name="Confirm these dice").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
+        assert stage.game.typed
+        assert stage.state.roll == a_roll(3, 4, red=1, yellow=2, green=5, blue=6)
+
+    def test_ending_early_asks_first(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="End the game early").click()
+        page.get_by_role("button", name="No, go on").click()
+        assert stage.state.phase is Phase.ACTION1
+        page.get_by_role("button", name="End the game early").click()
+        page.get_by_role("button", name="Yes, end it").click()
+        wait_until(page, lambda: stage.state.phase is Phase.OVER)
+        page.get_by_role("button", name="Play again with the same players").click()
+        page.get_by_role("dialog").get_by_role("button", name="Play again").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ROLL)
+
+    def test_a_die_is_put_right_by_tapping_it(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "tapped")
+        ada = open_page("/", token=tokens[0])
+        host = open_page("/host", size_wh=PHONE_SMALL)
+        host.get_by_role("button", name="Correct white 3").click()
+        dialog = host.get_by_role("dialog")
+        faces = dialog.locator(".rolled-die")
+        assert faces.count() == 5
+        assert faces.first.get_attribute("aria-label") == "white 5"  # most easily taken for a 3
+        assert not dialog.get_by_role("button", name="Correct the roll").is_visible()
+        faces.first.click()
+        dialog.get_by_text("White 7 becomes 9.").wait_for()
+        dialog.get_by_text("Ada answers again.").wait_for()
+        assert violations(host) == []
+        assert stage.state.roll == a_roll(3, 4)
+        dialog.get_by_role("button", name="Correct the roll").click()
+        wait_until(host, lambda: stage.state.roll == a_roll(4, 5))
+        dialog.wait_for(state="hidden")
+        ada.locator("#status", has_text="White 9: cross one box").wait_for()
+
+    @pytest.mark.parametrize("state", ["roll", "action1"])
+    def test_a_die_is_put_right_from_the_table_view(
+        self, stage: Stage, open_page: OpenPage, state: str
+    ) -> None:
+        put(stage, state)
+        guest = open_page("/table", size_wh=TV)
+        page = open_page("/host", size_wh=(1024, 768))
+        page.locator("#game-text", has_text="Game 1").wait_for()
+        page.goto(page.url.replace("/host", "/table"))
+        page.get_by_role("link", name="Correct green 3").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="green 5").click()
+        dialog.locator("#ask-yes").click()
+        page.wait_for_url("**/table")
+        if state == "roll":
+            wait_until(page, lambda: stage.session.view().tray.roll == a_roll(3, 4, green=5))
+        else:
+            wait_until(page, lambda: stage.state.roll == a_roll(3, 4, green=5))
+        page.get_by_role("link", name="Correct").first.wait_for()
+        assert violations(page) == []
+        assert guest.get_by_role("link", name="Correct").count() == 0
+
+    def test_a_doubtful_die_is_told_before_the_roll_is_confirmed(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/host", size_wh=PHONE_SMALL)
+        page.locator(".rolled-die.is-doubtful").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="green 5").click()
+        dialog.get_by_role("button", name="Put it right").click()
+        page.get_by_role("button", name="Correct green 5").wait_for()
+        wait_until(page, lambda: stage.session.view().tray.roll is not None)
+        page.get_by_role("button", name="Confirm", exact=True).click()
+        wait_until(page, lambda: stage.state.roll == a_roll(3, 4, green=5))
+
+    def test_undo_says_first_what_it_takes_back(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="Undo the last step").click()
+        page.get_by_text("The roll is taken back (white 7).").wait_for()
+        page.get_by_role("button", name="Yes, take it back").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ROLL)
+
+    def test_it_answers_for_somebody_whose_phone_died(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="Answer for Benjamin").click()
+        page.get_by_role("dialog").get_by_role("button", name="Green 7").click()
+        wait_until(page, lambda: stage.state.answers[1] is not None)
+        page.get_by_role("button", name="Answer for Cleo").click()
+        page.get_by_role("dialog").get_by_role("button", name="Pass").click()
+        wait_until(page, lambda: stage.state.answers[2] is not None)
+        page.get_by_role("button", name="Answer for Cleo").wait_for(state="hidden")
+
+    def test_another_device_needs_the_pin_of_the_table_view(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        table = open_page("/table", size_wh=TV)
+        first, second = open_page("/host"), None
+        first.get_by_role("button", name="Start the game").wait_for()
+        second = open_page("/host", size_wh=PHONE_SMALL)
+        second.get_by_text("This device does not lead the table").wait_for()
+        assert violations(second) == []
+        second.get_by_label("The host's PIN").fill("0000")
+        second.get_by_role("button", name="Lead the table").click()
+        second.get_by_text("The PIN is not right.").wait_for()
+        pin = table.locator(".qr").get_by_text("Host PIN").inner_text().split()[-1]
+        second.get_by_label("The host's PIN").fill(pin)
+        second.get_by_role("button", name="Lead the table").click()
+        second.get_by_role("button", name="Start the game").wait_for()
+
+    def test_the_order_and_the_hints_are_set(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "lobby")
+        page = open_page("/host")
+        page.get_by_role("button", name="Cleo plays earlier").click()
+        wait_until(page, lambda: names(stage) == ["Ada", "Cleo", "Benjamin"])
+        page.get_by_label("Show on the sheets which boxes fit").uncheck()
+        wait_until(page, lambda: not stage.session.view().table.settings.hints)
+        stage.session.start("base", 0)
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        stage.session.press()
+        phone = open_page("/", token=tokens[0])
+        box = phone.get_by_role("button", name="red 7", exact=True)
+        box.click()
+        phone.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        phone.locator("[data-token=R9]").click()
+        phone.get_by_role("alert").filter(has_text="The white dice make 7, not 9.").wait_for()
+
+
+class TestPeople:
+    def test_a_seat_moves_to_another_device(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        old, host = open_page("/", token=tokens[1]), open_page("/host")
+        ready(old)
+        tablet = open_page("/", size_wh=(768, 1024))
+        host.get_by_role("button", name="Hand Benjamin's seat on").click()
+        host.get_by_text("Now open this table's page on the other device.").wait_for()
+        tablet.get_by_role("button", name="Take Benjamin's seat").click()
+        tablet.get_by_role("button", name=re.compile("^yellow 7, can be crossed now")).click()
+        wait_until(tablet, lambda: stage.state.answers[1] is not None)
+        old.get_by_label("Your name").wait_for()
+
+    def test_a_shared_tablet_shows_one_sheet_after_the_other(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", size_wh=(768, 1024))
+        page.get_by_label("Your name").fill("Ada")
+        page.get_by_role("button", name="Take a seat").click()
+        page.get_by_text("One more player on this device").click()
+        page.get_by_label("Their name").fill("Grandma")
+        page.get_by_role("button", name="Take a seat").click()
+        page.get_by_text("Welcome, Ada and Grandma!").wait_for()
+        assert violations(page) == []
+        page.get_by_role("button", name="Start the game").click()
+        page.get_by_role("button", name="Throw", exact=True).wait_for()
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        page.get_by_role("button", name="Confirm").click()
+        page.locator("#status", has_text="Ada: White 7").wait_for()
+        assert violations(page) == []
+        page.get_by_role("button", name="red 7, can be crossed now").click()
+        page.get_by_role("button", name="Done").click()
+        page.locator("#status", has_text="Grandma: White 7").wait_for()
+        page.get_by_role("button", name=re.compile("^Ada")).click()
+        page.locator("#status", has_text="Ada: Red 7 it is.").wait_for()
+        page.get_by_role("button", name=re.compile("^Grandma")).click()
+        page.get_by_role("button", name="Pass").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ACTION2)
+        assert stage.state.crosses[0] != 0
+
+    def test_the_code_is_asked_for_only_where_it_is_needed(
+        self, stage: Stage, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("web.caller.is_loopback", lambda address: False)  # as a phone elsewhere
+        typed = open_page("/", size_wh=PHONE_SMALL)
+        typed.get_by_label("Your name").fill("Ada")
+        typed.get_by_label("Table code").fill("AAAA")
+        typed.get_by_role("button", name="Take a seat").click()
+        typed.get_by_text("The code is not right.").wait_for()
+        assert violations(typed) == []
+        typed.get_by_label("Table code").fill("qwx7")
+        typed.get_by_role("button", name="Take a seat").click()
+        typed.get_by_text("Welcome, Ada!").wait_for()
+        scanned = open_page("/?code=QWX7", size_wh=PHONE_SMALL)
+        scanned.get_by_label("Your name").fill("Ben")
+        assert not scanned.get_by_label("Table code").is_visible()
+        scanned.get_by_role("button", name="Take a seat").click()
+        scanned.get_by_text("Welcome, Ben! The host starts").wait_for()
+        assert names(stage) == ["Ada", "Ben"]
+
+    def test_a_phone_comes_back_by_one_tap_under_another_address(
+        self, app: Flask, open_page: OpenPage
+    ) -> None:
+        phone = open_page("/")
+        phone.get_by_label("Your name").fill("Ada")
+        phone.get_by_role("button", name="Take a seat").click()
+        phone.get_by_text("Welcome, Ada!").wait_for()
+        phone.goto("about:blank")
+        for stream in list(app.extensions["streams"]._open):
+            stream.close()  # as the next heartbeat would
+        again = open_page("/")
+        again.get_by_role("button", name="Back to Ada's seat").click()
+        again.get_by_text("Welcome, Ada!").wait_for()

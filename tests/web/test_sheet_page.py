@@ -1,0 +1,326 @@
+"""The sheet in a real browser: whole on a phone, played by taps and by keys."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from companion.engine import Phase
+from tests.session.fakes import Stage
+from tests.web.browsing import (
+    PHONE,
+    PHONE_FLAT,
+    PHONE_SMALL,
+    TV,
+    OpenPage,
+    put,
+    ready,
+    violations,
+    wait_until,
+)
+from tests.web.stand_in import a_roll, dice_in_tray, seat
+
+if TYPE_CHECKING:
+    pass
+
+pytestmark = pytest.mark.browser
+
+
+MEASURE = """() => {
+  const boxes = [...document.querySelectorAll('.box')].map((box) => {
+    const r = box.getBoundingClientRect();
+    return { w: r.width, h: r.height, inside: r.top >= 0 && r.left >= 0
+      && r.right <= innerWidth + 0.5 && r.bottom <= innerHeight + 0.5,
+      top: box.contains(document.elementFromPoint(r.left + r.width / 2, r.top + r.height / 2)) };
+  });
+  const root = document.documentElement;
+  return { boxes, scrolls: root.scrollHeight > innerHeight || root.scrollWidth > innerWidth };
+}"""
+
+
+class TestTheSheetOnAPhone:
+    @pytest.mark.parametrize("variant", ["base", "big_points"])
+    @pytest.mark.parametrize(
+        ("size_wh", "least_px"), [(PHONE_SMALL, 24), (PHONE, 40), (PHONE_FLAT, 24)]
+    )
+    def test_it_is_whole_without_scrolling_and_can_be_tapped(
+        self,
+        stage: Stage,
+        open_page: OpenPage,
+        variant: str,
+        size_wh: tuple[int, int],
+        least_px: int,
+    ) -> None:
+        tokens = put(stage, "action1", variant)
+        page = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
+        page.get_by_role("button", name=re.compile("^red 7")).wait_for()
+        measured = page.evaluate(MEASURE)
+        boxes = measured["boxes"]
+        assert len(boxes) == (44 if variant == "base" else 66)
+        assert not measured["scrolls"]
+        assert all(box["inside"] and box["top"] for box in boxes)
+        assert min(min(box["w"], box["h"]) for box in boxes) >= least_px
+
+    @pytest.mark.parametrize("size_wh", [(320, 480), (360, 520), (568, 280)])
+    def test_on_a_tiny_screen_everything_can_be_reached(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        tokens = put(stage, "action1", "big_points")
+        page = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
+        page.locator("[data-token=B2]").scroll_into_view_if_needed()
+        measured = page.evaluate(MEASURE)
+        assert min(min(box["w"], box["h"]) for box in measured["boxes"]) >= 24
+        page.get_by_role("button", name="red 7, can be crossed now").click()
+        page.get_by_role("button", name="Done").click()
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+
+    def test_nothing_moves_between_the_phases(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "roll")
+        page = ready(open_page("/", size_wh=PHONE_SMALL, token=tokens[0]))
+        box = page.get_by_role("button", name=re.compile("^blue 2"))
+        done = page.locator("#done")
+        before = (box.bounding_box(), done.bounding_box())
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        stage.session.press()
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        assert (box.bounding_box(), done.bounding_box()) == before
+        page.get_by_role("button", name="red 7, can be crossed now").click()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        page.get_by_role("button", name=re.compile("^red 3")).click()
+        page.locator("#why").get_by_text("The white dice make 7, not 3.").wait_for()
+        assert (box.bounding_box(), done.bounding_box()) == before
+
+
+class TestTheDiceOfABox:
+    def test_a_legal_box_names_the_dice_that_make_it(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action2")
+        page = open_page("/", token=tokens[0])
+        box = page.get_by_role("button", name="blue 6, can be crossed now, white 3 + blue 3")
+        box.wait_for()
+        assert box.locator(".chip").all_inner_texts() == ["3", "3"]
+        box.click()
+        page.locator("#status", has_text="Blue 6 (white 3 + blue 3): press Done").wait_for()
+
+    def test_points_can_be_hidden_and_stay_hidden(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        page.get_by_role("button", name="Total 3, hide my points").click()
+        page.locator("#total").wait_for(state="hidden")
+        page.reload()
+        page.get_by_role("button", name="Show my points").click()
+        page.locator("#total", has_text="3").wait_for()
+
+
+class TestPlaying:
+    def test_from_the_name_to_the_first_cross(self, stage: Stage, open_page: OpenPage) -> None:
+        ada, table = open_page("/"), open_page("/table", size_wh=TV)
+        table.get_by_text("http://192.168.1.5:8000/").first.wait_for()
+        ada.get_by_label("Your name").fill("  <b>Ada</b> ")
+        ada.get_by_role("button", name="Take a seat").click()
+        ada.get_by_text("Welcome, <b>Ada</b>!").wait_for()
+        table.get_by_text("<b>Ada</b>", exact=True).wait_for()
+        ada.get_by_role("button", name="Start the game").click()
+        ada.get_by_role("button", name="Throw").click()
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        table.locator("#news").get_by_text("The dice are read").wait_for()
+        ada.get_by_role("button", name="Confirm").click()
+        table.locator(".headline", has_text=re.compile("^7$")).wait_for()
+        ada.get_by_role("button", name="red 7, can be crossed now").click()
+        ada.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        ada.get_by_role("button", name="Done").click()
+        ada.get_by_role("button", name="red 7, crossed").wait_for()
+        ada.get_by_role("button", name="red 2, skipped").wait_for()
+        assert stage.state.phase is Phase.ACTION2
+        assert ada.locator("#total").inner_text() == "1"
+
+    def test_a_tap_again_takes_it_back(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        box = page.locator("[data-token=R7]")
+        box.click()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        box.click()
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        wait_until(page, lambda: stage.state.answers[0] is None)
+
+    def test_an_illegal_tap_says_why_and_marks_nothing(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        page.locator("[data-token=R9]").click()
+        why = page.get_by_role("alert").filter(has_text="The white dice make 7, not 9.")
+        why.wait_for()
+        assert page.get_by_role("button", name="red 9", exact=True).count() == 1
+
+    def test_passing_closes_the_action_and_a_miss_is_warned_of(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        stage.answer(1, None)
+        stage.answer(2, None)
+        page.get_by_role("button", name="Pass").wait_for()
+        page.get_by_role("button", name="Pass").click()
+        page.get_by_text("Passing is a miss!").wait_for()
+        assert stage.state.phase is Phase.ACTION2
+
+    def test_the_keyboard_reaches_every_box(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", size_wh=PHONE_FLAT, token=tokens[0])
+        page.locator("[data-token=R2]").focus()
+        for key in ("ArrowDown", "ArrowRight", "End", "Home", "ArrowDown", "ArrowUp"):
+            page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.token") == "Y2"
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate("document.activeElement.dataset.token") == "R3"
+        for _ in range(4):
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        assert page.evaluate("document.activeElement.dataset.token") == "R7"
+
+    def test_a_reload_comes_back_to_the_seat(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[1])
+        page.get_by_role("button", name="yellow 7, can be crossed now").click()
+        wait_until(page, lambda: stage.state.answers[1] is not None)
+        page.reload()
+        page.get_by_role("button", name=re.compile("^yellow 7, your choice")).wait_for()
+
+    def test_a_closing_is_told_to_who_may_still_change(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = [seat(stage, name).token for name in ("Ada", "Ben")]
+        stage.session.start("base", 0)
+        for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
+            stage.roll(low, high)
+            stage.answer(0, f"R{low + high}")
+            stage.answer(1, None)
+            stage.answer(stage.state.active, None)
+        stage.roll(6, 6)
+        ben = open_page("/", token=tokens[1])
+        ben.get_by_role("button", name="red 12", exact=True).wait_for()
+        stage.answer(0, "R12")
+        ben.locator("#status", has_text="Ada closes red. White 12: ").wait_for()
+        stage.answer(1, None)
+        ben.locator("#status", has_text="You may still change your answer.").wait_for()
+        stage.time.pass_s(10)
+        ben.get_by_role("group", name="Red, 2 to 12, closed by Ada").wait_for()
+        assert ben.get_by_role("button", name="red 3, closed").count() == 1
+
+    def test_offline_is_said_and_the_mark_arrives_later(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.context.set_offline(True)
+        page.locator("[data-token=R7]").click()
+        page.get_by_text("No connection to the table").wait_for()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        assert stage.state.answers[0] is None
+        page.context.set_offline(False)
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        page.get_by_text("No connection to the table").wait_for(state="hidden")
+
+    def test_a_mark_that_comes_too_late_explains_itself(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[1])
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.context.set_offline(True)
+        page.locator("[data-token=R7]").click()
+        page.get_by_text("No connection to the table").wait_for()
+        for player in range(3):
+            stage.answer(player, None)
+        assert stage.state.phase is Phase.ACTION2
+        page.context.set_offline(False)
+        page.get_by_role("alert").filter(has_text=re.compile("late marks|in time")).wait_for()
+        page.get_by_role("button", name="red 7", exact=True).wait_for()
+
+
+LOST = """() => [...document.querySelectorAll('#status, #why')]
+  .filter((node) => node.scrollHeight > node.clientHeight + 1).map((node) => node.textContent)"""
+"""Sentences whose end is cut off."""
+
+
+class TestTheSentence:
+    @pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE_FLAT])
+    def test_long_names_do_not_cut_it(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        tokens = [seat(stage, f"{name} Wilhelmina Maxim").token for name in "ABCDE"]
+        stage.session.start("big_points", 0)
+        stage.roll(5, 6)
+        page = ready(open_page("/?language=de", size_wh=size_wh, token=tokens[0]))
+        page.locator("[data-token=R11]").click()
+        page.locator("#status", has_text="Fertig").wait_for()
+        assert page.evaluate(LOST) == []
+        page.locator("#done").click()
+        page.locator("#status", has_text="B Wilhelmina Maxim, C Wilhelmina Maxim").wait_for()
+        assert page.evaluate(LOST) == []
+        page.locator("[data-token=R3]").click()
+        page.locator("#why:not(:empty)").wait_for()
+        assert page.evaluate(LOST) == []
+
+    def test_it_says_what_is_to_do_after_a_tap(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "tapped")
+        page = open_page("/", token=tokens[0])
+        page.locator("#status", has_text="press Done, or tap again to undo").wait_for()
+        assert "Waiting" not in page.locator("#status").inner_text()
+
+    def test_without_hints_it_does_not_tell_whether_a_box_fits(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        token = seat(stage, "Ada").token
+        stage.session.settle({"hints": False})
+        stage.session.start("base", 0)
+        for sides in ((6, 6), (1, 1)):  # twelve crossed in red and yellow: nothing is left there
+            stage.roll(*sides)
+            while stage.state.action:
+                legal = stage.state.plan.name_of(stage.state.legal[0])
+                lost = [box for box in legal if box in ("R12", "Y12", "G2", "B2")]
+                stage.answer(0, lost[0] if lost else None)
+        stage.roll(2, 3)
+        page = open_page("/", token=token)
+        page.locator("#status", has_text="White 5: cross one box, or pass.").wait_for()
+
+
+class TestTheMenu:
+    def test_the_language_is_changed_in_a_game(self, stage: Stage, open_page: OpenPage) -> None:
+        page = open_page("/", size_wh=PHONE_SMALL, token=put(stage, "action1")[0])
+        page.get_by_role("button", name="More").click()
+        menu = page.get_by_role("dialog")
+        assert violations(page) == []
+        assert menu.get_by_role("link").all_inner_texts() == ["Host", "Table view", "Games"]
+        menu.get_by_label("Language").select_option(label="Deutsch")
+        page.locator("#status", has_text="Weiß 7").wait_for()
+
+    def test_somebody_goes_home_and_the_others_see_it(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        ada, ben = (open_page("/", token=token) for token in tokens[:2])
+        table = open_page("/table", size_wh=TV)
+        ben.get_by_role("button", name="More").click()
+        ben.get_by_role("button", name="Leave the game", exact=True).click()
+        ben.get_by_role("button", name="No, play on").click()
+        ben.get_by_role("button", name="Leave the game", exact=True).click()
+        assert violations(ben) == []
+        ben.get_by_role("button", name="Yes, leave").click()
+        ben.get_by_label("Your name").wait_for()
+        assert stage.state.gone == {1}
+        gone = ada.get_by_role("listitem").filter(has_text="Benjamin, has left the game")
+        gone.wait_for()
+        table.locator(".people .is-gone", has_text="has left").wait_for()
+        assert violations(ada) == []
+        assert violations(table) == []

@@ -1,0 +1,194 @@
+"""The table view in a real browser, and the line that keeps every page live."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.session.fakes import Stage
+from tests.web.browsing import (
+    PHONE_FLAT,
+    STATES,
+    TV,
+    OpenPage,
+    put,
+    ready,
+)
+from tests.web.stand_in import seat
+from web.caller import Caller
+
+if TYPE_CHECKING:
+    from flask import Flask
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+
+OVERFLOWING = """() => {
+  const out = (node, box) => {
+    const r = node.getBoundingClientRect();
+    return r.bottom > box.bottom + 1 || r.right > box.right + 1 || r.top < box.top - 1;
+  };
+  const screen = { top: 0, bottom: innerHeight, right: innerWidth };
+  const news = document.querySelector('.news');
+  const found = [...document.querySelectorAll('.news, .people li, .rows li, .top *')]
+    .filter((node) => node.getClientRects().length && out(node, screen));
+  found.push(...[...news.children].filter((node) => out(node, news.getBoundingClientRect())));
+  const lines = [...document.querySelectorAll('.headline[data-kind=roll]')]
+    .filter((node) => node.scrollHeight > 1.5 * parseFloat(getComputedStyle(node).fontSize));
+  return [...found, ...lines].map((node) => node.className || node.tagName);
+}"""
+
+
+OVERLAPPING = """() => {
+  const parts = [...document.querySelectorAll('.top, .picture, .tray-text, .news, .rows, .people')]
+    .filter((node) => node.getClientRects().length);
+  const found = [];
+  for (const [i, one] of parts.entries()) for (const two of parts.slice(i + 1)) {
+    const [a, b] = [one.getBoundingClientRect(), two.getBoundingClientRect()];
+    const isApart = a.right <= b.left + 1 || b.right <= a.left + 1
+      || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+    if (!isApart) found.push(`${one.className} ${two.className}`);
+  }
+  const wide = document.documentElement.scrollWidth > innerWidth ? ['page'] : [];
+  return [...found, ...wide];
+}"""
+
+
+def overflowing(page: Page) -> list[str]:
+    """What sticks out of the screen or of its frame on the table view."""
+    found: list[str] = page.evaluate(OVERFLOWING)
+    return found
+
+
+class TestTheTableView:
+    def test_what_the_eye_saw_is_drawn_over_the_picture(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/table", size_wh=TV)
+        page.locator("#tray-text", has_text="The green die is leaning. Throw it again.").wait_for()
+        page.locator("#reading polygon").nth(5).wait_for()
+        drawn = page.get_by_role("img", name=re.compile("green 3"))
+        assert drawn.count() == 1
+        assert page.locator("#reading .is-doubtful").count() == 1
+
+    @pytest.mark.parametrize("state", STATES)
+    def test_it_fits_a_tv(self, stage: Stage, open_page: OpenPage, state: str) -> None:
+        put(stage, state)
+        assert overflowing(ready(open_page("/table", size_wh=TV))) == []
+
+    def test_long_names_and_many_words_fit_a_tv(self, stage: Stage, open_page: OpenPage) -> None:
+        for name in "ABCDE":
+            seat(stage, f"{name} Wilhelmina Maxim")
+        stage.session.start("big_points", 0)
+        stage.roll(5, 6, red=1, yellow=6, green=1, blue=6)
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator(".headline", has_text="11").wait_for()
+        assert overflowing(page) == []
+
+    def test_a_corrected_roll_fits_a_tv(self, stage: Stage, open_page: OpenPage) -> None:
+        for name in "ABCDE":
+            seat(stage, f"{name} Wilhelmina Maxim")
+        stage.session.use_language("de")
+        stage.session.start("big_points", 0)
+        stage.roll(5, 6, red=1, yellow=6, green=1, blue=6)
+        for player, box in enumerate(("R11", "Y11", "G11", "B11", "R11")):
+            assert stage.answer(player, box, done=False) == ""
+        assert stage.correct(4, 6, red=1, yellow=6, green=1, blue=6) is None
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator(".headline", has_text="10").wait_for()
+        assert overflowing(page) == []
+
+    def test_a_closing_is_told_with_the_sum_still_in_sight(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        for name in "AB":
+            seat(stage, f"{name} Wilhelmina Maxim")
+        stage.session.start("base", 0)
+        for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
+            stage.roll(low, high)
+            stage.answer(0, f"R{low + high}")
+            stage.answer(1, None)
+            stage.answer(stage.state.active, None)
+        stage.roll(6, 6)
+        stage.answer(0, "R12")
+        page = open_page("/table", size_wh=TV)
+        page.locator(".banner", has_text="closes").wait_for()
+        assert page.locator(".headline[data-kind=roll]").inner_text() == "12"
+        assert overflowing(page) == []
+
+    @pytest.mark.parametrize("state", ["lobby", "action1", "over"])
+    def test_it_can_be_scanned_while_seats_are_free(
+        self, stage: Stage, open_page: OpenPage, state: str
+    ) -> None:
+        put(stage, state)
+        page = ready(open_page("/table", size_wh=TV))
+        code = page.get_by_role("img", name="Scan the code")
+        box = code.bounding_box()
+        assert box is not None
+        assert box["width"] > 110
+        for name in ("Dan", "Eve"):
+            seat(stage, name)
+        page.locator("img[src^='/join.svg']").wait_for(
+            state="visible" if state == "lobby" else "detached"
+        )
+
+    @pytest.mark.parametrize("state", ["roll", "action1", "over"])
+    def test_nothing_lies_on_anything_else_on_a_phone_held_flat(
+        self, stage: Stage, open_page: OpenPage, state: str
+    ) -> None:
+        put(stage, state)
+        page = ready(open_page("/table", size_wh=PHONE_FLAT))
+        assert page.evaluate(OVERLAPPING) == []
+
+    def test_in_action_2_what_the_active_player_may_use_stands_out(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action2")
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator(".sums li").nth(3).wait_for()
+        assert page.locator(".sums li:not(.is-idle)").count() == 4
+
+    def test_the_end_has_a_podium_and_a_reason(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "over")
+        page = open_page("/table", size_wh=TV)
+        page.get_by_text("The table ended the game early.").wait_for()
+        assert page.locator(".podium li").count() == 3
+
+
+class TestTheLine:
+    def test_without_a_stream_the_page_asks_again_and_again(
+        self, stage: Stage, app: Flask, open_page: OpenPage
+    ) -> None:
+        streams = app.extensions["streams"]
+        taken = [streams.open(Caller(None, (), True, ("", ""))) for _ in range(36)]
+        assert None not in taken
+        page = open_page("/")
+        page.get_by_text("Nobody sits here yet.").wait_for()
+        stage.session.join("Ada")
+        page.get_by_text("Already here: Ada.").wait_for()
+
+    def test_waking_up_opens_a_new_stream(
+        self, stage: Stage, app: Flask, open_page: OpenPage
+    ) -> None:
+        page = open_page("/")
+        page.get_by_text("Nobody sits here yet.").wait_for()
+        streams = app.extensions["streams"]
+        for stream in list(streams._open):
+            stream.close()  # as iOS does to a sleeping page, without a word
+        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+        stage.session.join("Ada")
+        page.get_by_text("Already here: Ada.").wait_for()
+        assert len(streams) == 1
+
+    def test_a_forgotten_seat_asks_for_the_name_again(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        token = seat(stage, "Ada").token
+        page = open_page("/", token=token)
+        page.get_by_text("Welcome, Ada!").wait_for()
+        stage.session.leave(0)
+        page.get_by_label("Your name").wait_for()

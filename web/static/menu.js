@@ -1,0 +1,37 @@
+// What a player seldom needs in a game: the page's language, the other pages, and going home early.
+import { $, onPress, say, show } from "./dom.js";
+import { now, post } from "./live.js";
+import { t } from "./words.js";
+
+/** @param whose gives the player whose sheet is looked at */
+export function offerMenu(whose) {
+  $("menu").addEventListener("click", () => {
+    const { game, me } = now();
+    const isShared = me.seats.length > 1;
+    say($("menu-leave"), isShared ? t("menu.leave_of", { name: whose().name }) : t("menu.leave"));
+    show($("menu-leave"), !game.over);
+    say($("menu-why"), "");
+    askLeave(false);
+    $("more").showModal();
+  });
+  $("menu-close").addEventListener("click", closeMenu);
+  $("menu-leave").addEventListener("click", () => askLeave(true));
+  $("menu-stay").addEventListener("click", () => askLeave(false));
+  onPress($("menu-go"), () => leave(whose().seat));
+}
+
+export function closeMenu() {
+  if ($("more").open) $("more").close();
+}
+
+function askLeave(is) {
+  show($("menu-ask"), is);
+  show($("menu-rest"), !is);
+  if (is) $("menu-stay").focus();
+}
+
+async function leave(seat) {
+  const answer = await post("/api/leave", { seat, from_game: true });
+  say($("menu-why"), answer === null ? t("why.unreachable") : answer.ok ? "" : (answer.data.message ?? t("why.unknown")));
+  if (answer?.ok) closeMenu();
+}
