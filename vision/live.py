@@ -8,11 +8,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from queue import Empty, SimpleQueue
 
-import cv2
-
 from companion.engine.dice import DieColour, Roll
 from companion.errors import CameraUnavailable
 from vision.camera import Camera
+from vision.kept_frames import as_jpeg
 from vision.notes import Note
 from vision.reading import Frame
 from vision.settle import DEFAULT_RULES, SettleRules
@@ -30,10 +29,6 @@ camera that fell silent within two seconds, and of a slow reading within half a 
 
 TROUBLE_S = 0.5
 """Wait after an error nobody foresaw, so that one in every frame does not burn a processor."""
-
-JPEG_QUALITY = 82
-JPEG_WIDTH_PX = 1280
-"""Larger pictures are shown smaller; coordinates are shares of `size_wh` to a browser anyway."""
 
 _CAMERAS = ("v4l2", "pi", "simulated")
 """Kinds of camera that can be covered, freeze or be too slow; recordings show what they show."""
@@ -204,7 +199,7 @@ class LiveTray:
             kept = self._jpegs.get(frame.number) if frame is not None else None
         if frame is None or kept is not None:
             return kept
-        data = _encode(frame)
+        data = as_jpeg(frame)
         with self._mutex:
             self._jpegs[frame.number] = data
             while len(self._jpegs) > 6:
@@ -375,15 +370,3 @@ class LiveTray:
 
 def _state_of(camera: Camera) -> str:
     return "simulated" if camera.kind == "simulated" else "ok"
-
-
-def _encode(frame: Frame) -> bytes:
-    pixels = frame.pixels
-    height, width = pixels.shape[:2]
-    if width > JPEG_WIDTH_PX:
-        size_wh = (JPEG_WIDTH_PX, max(1, round(height * JPEG_WIDTH_PX / width)))
-        small = cv2.resize(pixels, size_wh, interpolation=cv2.INTER_AREA)
-        data = cv2.imencode(".jpg", small, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
-    else:
-        data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, JPEG_QUALITY])[1]
-    return data.tobytes()

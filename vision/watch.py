@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from companion.engine.dice import DieColour, Roll
 from vision.health import Fault, Health, Sight, examine, sight_of
+from vision.kept_frames import KeptFrames
 from vision.motion import Glance, glance, motion
 from vision.notes import Note, NoteCode
 from vision.reading import Frame, Pixels, Reading
@@ -360,33 +360,6 @@ class TrayWatch:
 
 _UNDECIDED = (TrayStatus.WAITING, TrayStatus.MOVING, TrayStatus.READING)
 _BLIND = tuple(TrayStatus(fault.value) for fault in Fault if fault.is_blind)
-
-
-class KeptFrames:
-    """The newest frame, and the last few that readings were made from."""
-
-    def __init__(self, kept: int = 4) -> None:
-        self._kept = kept
-        self._newest: Frame | None = None
-        self._by_number: OrderedDict[int, Frame] = OrderedDict()
-
-    def keep_newest(self, frame: Frame) -> None:
-        """Replace the newest frame."""
-        self._newest = frame
-
-    def keep(self, frame: Frame) -> None:
-        """Keep a frame beyond the next one."""
-        self._by_number[frame.number] = frame
-        self._by_number.move_to_end(frame.number)
-        while len(self._by_number) > self._kept:
-            self._by_number.popitem(last=False)
-
-    def get(self, number: int | None = None) -> Frame | None:
-        """Give a frame by number, or the newest; None where it is not kept (any more)."""
-        newest = self._newest
-        if number is None or (newest is not None and newest.number == number):
-            return newest
-        return self._by_number.get(number)
 
 
 def is_news(before: TrayReport, after: TrayReport) -> bool:

@@ -14,55 +14,13 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.errors import CameraUnavailable
-from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, bad, ok, picture
-from vision.camera import Camera
-from vision.live import REOPEN_S, LiveTray
+from tests.vision.live_table import REST, Table
+from tests.vision.tray_fakes import ScriptedEye, bad, ok, picture
+from vision.live import REOPEN_S
 from vision.notes import Note, NoteCode
-from vision.reading import Frame, Pixels, Reading
+from vision.reading import Frame, Reading
 from vision.settle import TrayStatus
 from vision.watch import TrayReport, TrayWatch
-
-REST = picture()
-
-
-class Table:
-    """A LiveTray turned by hand, with everything it said."""
-
-    def __init__(
-        self,
-        script: Sequence[Pixels | Exception | None],
-        *readings: Reading | Exception,
-        later: Sequence[Sequence[Pixels | Exception | None] | Exception] = (),
-        **camera: bool,
-    ) -> None:
-        self.clock = FakeClock()
-        self.camera = ScriptedCamera(self.clock, script, **camera)
-        self.cameras = [self.camera]
-        self.later = list(later)
-        self.eye = ScriptedEye(*readings or (ok(),))
-        self.in_play: tuple[DieColour, ...] = ALL_DICE
-        self.reports: list[TrayReport] = []
-        self.live = LiveTray(
-            self.camera,
-            reopen=self.reopen,
-            eye=self.eye,
-            in_play=lambda: self.in_play,
-            on_report=self.reports.append,
-        )
-
-    def reopen(self) -> Camera:
-        what = self.later.pop(0) if self.later else CameraUnavailable("camera: still away")
-        if isinstance(what, Exception):
-            raise what
-        self.cameras.append(ScriptedCamera(self.clock, what))
-        return self.cameras[-1]
-
-    def turns(self, count: int) -> list[float]:
-        return [self.live.turn() for _ in range(count)]
-
-    @property
-    def said(self) -> list[str]:
-        return [report.status.value for report in self.reports]
 
 
 def test_a_throw_is_waited_for_seen_and_offered_once() -> None:
@@ -330,79 +288,3 @@ def test_the_real_eye_offers_exactly_the_recorded_roll(shared: Path) -> None:
         if report is not None and report.roll is not None:
             offered.append((number, report.roll))
     assert offered == [(15, Roll.of((4, 5), dict(zip(COLOURED, (3, 2, 4, 4), strict=True))))]
-
-
-class BlinkingLamp:
-    """A lamp whose light falls into the picture: each light in turn, and changing in between."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-        self.lights: dict[str, Pixels] = {"blue": REST.copy(), "green": REST.copy()}
-        self.lights["blue"][:60, :90] = (250, 60, 60)
-        self.lights["green"][:60, :90] = (60, 250, 60)
-        self.changing = REST.copy()
-        self.changing[:60, :90] = (150, 150, 60)
-        self.now: str | None = "blue"
-        table.live.heed(lambda at_s: self.now)
-
-    def pass_frames(self, count: int) -> None:
-        shown = self.changing if self.now is None else self.lights[self.now]
-        self.table.camera._script = [shown] * count
-        self.table.turns(count)
-
-
-def test_the_tables_own_lamp_is_no_motion() -> None:
-    table = Table([])
-    lamp = BlinkingLamp(table)
-    lamp.pass_frames(5)
-    assert table.said == ["waiting", "ok"]
-    for light in ("green", "blue", "blue"):
-        lamp.now = None
-        lamp.pass_frames(3)
-        asked = len(table.eye.asked)
-        lamp.now = light
-        lamp.pass_frames(4)
-        assert table.said == ["waiting", "ok"] or set(table.said[2:]) == {"ok"}
-        assert len(table.eye.asked) > asked or light == "blue"
-    without = Table([])
-    blinking = BlinkingLamp(without)
-    without.live.heed(lambda at_s: "the same")
-    blinking.pass_frames(5)
-    blinking.now = "green"
-    blinking.pass_frames(2)
-    assert "moving" in without.said, "else this test could not fail"
-
-
-def test_dice_moved_behind_a_blinking_lamp_are_seen_all_the_same() -> None:
-    table = Table([])
-    lamp = BlinkingLamp(table)
-    lamp.pass_frames(5)
-    lamp.now = None
-    lamp.pass_frames(2)
-    lamp.now = "blue"
-    lamp.lights["blue"] = lamp.lights["blue"].copy()
-    lamp.lights["blue"][100:130, 200:230] = 250
-    lamp.pass_frames(1)
-    assert table.said[-1] == "moving"
-
-
-def test_a_camera_gone_black_is_noticed_in_time_behind_a_blinking_lamp() -> None:
-    table = Table([])
-    lamp = BlinkingLamp(table)
-    lamp.pass_frames(5)
-    black = np.zeros_like(REST)
-    lamp.lights = {"blue": black}
-    lamp.changing = black
-    for light, frames in ((None, 8), ("blue", 10), (None, 2)):  # as "marks" blinks, at ten a second
-        lamp.now = light
-        lamp.pass_frames(frames)
-    assert table.reports[-1].fault == "dark"
-    assert table.said[-1] == "dark"
-
-
-def test_a_lamp_that_never_stands_still_is_not_waited_for() -> None:
-    table = Table([])
-    lamp = BlinkingLamp(table)
-    lamp.now = None
-    lamp.pass_frames(25)
-    assert table.reports[-1].is_confirmable

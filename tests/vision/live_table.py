@@ -1,0 +1,55 @@
+"""A LiveTray turned frame by frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from companion.engine.dice import ALL_DICE, DieColour
+from companion.errors import CameraUnavailable
+from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok, picture
+from vision.camera import Camera
+from vision.live import LiveTray
+from vision.reading import Pixels, Reading
+from vision.watch import TrayReport
+
+REST = picture()
+
+
+class Table:
+    """A LiveTray turned by hand, with everything it said."""
+
+    def __init__(
+        self,
+        script: Sequence[Pixels | Exception | None],
+        *readings: Reading | Exception,
+        later: Sequence[Sequence[Pixels | Exception | None] | Exception] = (),
+        **camera: bool,
+    ) -> None:
+        self.clock = FakeClock()
+        self.camera = ScriptedCamera(self.clock, script, **camera)
+        self.cameras = [self.camera]
+        self.later = list(later)
+        self.eye = ScriptedEye(*readings or (ok(),))
+        self.in_play: tuple[DieColour, ...] = ALL_DICE
+        self.reports: list[TrayReport] = []
+        self.live = LiveTray(
+            self.camera,
+            reopen=self.reopen,
+            eye=self.eye,
+            in_play=lambda: self.in_play,
+            on_report=self.reports.append,
+        )
+
+    def reopen(self) -> Camera:
+        what = self.later.pop(0) if self.later else CameraUnavailable("camera: still away")
+        if isinstance(what, Exception):
+            raise what
+        self.cameras.append(ScriptedCamera(self.clock, what))
+        return self.cameras[-1]
+
+    def turns(self, count: int) -> list[float]:
+        return [self.live.turn() for _ in range(count)]
+
+    @property
+    def said(self) -> list[str]:
+        return [report.status.value for report in self.reports]
