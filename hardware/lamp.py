@@ -173,6 +173,7 @@ class Lamp:
         self._before = _Lit(None, clock())
         self._now = _Lit(None, clock())
         self._has_complained = False
+        self._is_stale = False
         self._changed = threading.Condition()
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="lamp", daemon=True)
@@ -188,6 +189,12 @@ class Lamp:
                 self._wanted = name
                 self._changed.notify_all()
 
+    def renew(self) -> None:
+        """Open the pins anew, because their chip was away: pulses on a dead chip raise nothing."""
+        with self._changed:
+            self._is_stale = True
+            self._changed.notify_all()
+
     def light_at(self, at_s: float) -> str | None:
         """Which steady light fell into a frame captured at a time; None while it was changing."""
         before, now = self._before, self._now
@@ -197,6 +204,9 @@ class Lamp:
 
     def turn(self) -> float:
         """Do what is due; gives how many seconds there is nothing more to do."""
+        if self._is_stale:
+            self._is_stale, self._shown = False, None
+            self._let_go()
         now_s, name = self._clock(), self._wanted
         pattern = PATTERNS[name]
         if name != self._shown:
@@ -220,6 +230,9 @@ class Lamp:
             self._changed.notify_all()
         if self._thread.is_alive():
             self._thread.join(2.0)
+        self._let_go()
+
+    def _let_go(self) -> None:
         light, self._light = self._light, None
         if light is not None:
             light.close()
@@ -233,9 +246,7 @@ class Lamp:
             if not self._has_complained:
                 LOGGER.warning("lamp: it cannot be lit: %s", one_line(error))
             self._has_complained = True
-            light, self._light = self._light, None
-            if light is not None:
-                light.close()
+            self._let_go()
             return False
         if self._has_complained:
             LOGGER.warning("lamp: it works again")
@@ -251,7 +262,7 @@ class Lamp:
                 LOGGER.exception("lamp: a pattern failed; it goes on")
                 wait_s = REOPEN_S
             with self._changed:
-                if self._wanted == shown and not self._is_closed:
+                if self._wanted == shown and not self._is_closed and not self._is_stale:
                     self._changed.wait(wait_s)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -114,6 +115,19 @@ def test_the_lamp_and_the_buzzer_follow(wired: Wired) -> None:
     assert wired.until(lambda: wired.pin(BLUE).state == 1.0), "marks are open"
     assert wired.pin(RED).state == 0.0
     assert wired.until(lambda: any(state.state > 0.0 for state in wired.pin(BUZZER).states))
+
+
+def test_the_lamp_is_opened_anew_when_the_chip_of_the_button_is_back(
+    wired: Wired, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renewed = threading.Event()
+    monkeypatch.setattr(hardware.lamp.Lamp, "renew", lambda lamp: renewed.set())
+    assert wired.until(lambda: wired.pin(GREEN).state > 0.0), "ready"
+    wired.session.part_is("button", "lost")
+    assert wired.until(lambda: wired.pin(RED).state == 0.0 and wired.pin(BLUE).state == 0.0)
+    assert not renewed.is_set()
+    wired.session.part_is("button", None)
+    assert renewed.wait(PATIENCE_S)
 
 
 def test_two_parts_on_one_pin_are_refused(config: Config) -> None:

@@ -9,7 +9,7 @@ from companion.config import Config
 from companion.errors import ConfigError
 from companion.following import Follower
 from companion.lamp_state import lamp_state
-from companion.session import Session
+from companion.session import Session, View
 
 if TYPE_CHECKING:
     from hardware.panel import Panel
@@ -99,7 +99,17 @@ def open_lamp(
     lamp = light_up(_pins_of(panel), wiring)
     stack.callback(lamp.close)
     lamp.start()
-    follower = Follower(session, lambda view: lamp.show(lamp_state(view)), name="lamp-state")
+    was_lost = False
+
+    def follow(view: View) -> None:
+        nonlocal was_lost
+        lamp.show(lamp_state(view))
+        is_lost = any(part == "button" for part, _ in view.faults)
+        if was_lost and not is_lost:
+            lamp.renew()  # the button's chip, which is the lamp's too, was away
+        was_lost = is_lost
+
+    follower = Follower(session, follow, name="lamp-state")
     stack.callback(follower.close)
     if live is not None and panel.state != "mock":
         live.heed(lamp.light_at)

@@ -142,6 +142,19 @@ def test_a_dead_chip_is_said_once_and_tried_until_it_is_back(
     assert light.shone == [(PATTERNS["ready"].colour, 0.3)]
 
 
+def test_pins_are_opened_anew_when_their_chip_was_away(
+    lamp: tuple[Lamp, Shining, Clock],
+) -> None:
+    shown, light, clock = lamp
+    shown.show("reading")
+    shown.turn()
+    clock.now_s += 0.5
+    shown.renew()
+    shown.turn()
+    assert light.shone == [(PATTERNS["reading"].colour, 1.0)] * 2
+    assert light.closed == 1
+
+
 def test_an_rgb_led_is_dimmed_by_pulse_width(pins: MockFactory) -> None:
     light = GpioLight(
         LampPins(red=5, green=6, blue=13, brightness=0.5), lambda: pins, owns_factory=False
