@@ -26,6 +26,7 @@ def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
     ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.panel, "REOPEN_EVERY_S", 0.001)
     factory = MockFactory(pin_class=PinWithFaults)
     pin = factory.pin(PIN)
     states: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -52,6 +53,7 @@ def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
 
 def test_a_chip_that_died_is_opened_anew(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.panel, "REOPEN_EVERY_S", 0.001)
     chips: list[MockFactory] = []
     is_away = threading.Event()
     asked_in_vain = threading.Event()
@@ -108,6 +110,22 @@ def test_a_dead_chip_lets_its_handle_go_all_the_same() -> None:
     let_go(None, None)
 
 
+def test_a_pin_whose_edges_never_come_is_a_button_all_the_same(
+    ear: Ear,
+) -> None:
+    factory = MockFactory(pin_class=PinWithFaults)
+    pin = factory.pin(PIN)
+    with open_panel("lgpio", PIN, ear, pin_factory=factory):
+        for _ in range(2):
+            pin._state = False  # pushed, and nobody was told
+            while not pin.reads.empty():
+                pin.reads.get()
+            pin.wait_for_reads(broken=False)
+            pin._state = True
+            assert ear.next() is PRESS
+    factory.close()
+
+
 class PulsesOfADeadChip(MockPWMPin):  # type: ignore[misc]
     """As gpiozero's lgpio pin: once the chip is gone its pulses can neither change nor stop."""
 
@@ -155,6 +173,7 @@ def test_a_listener_of_states_that_fails_costs_one_line(
     ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.panel, "REOPEN_EVERY_S", 0.001)
     factory = MockFactory(pin_class=PinWithFaults)
     pin = factory.pin(PIN)
 
