@@ -359,6 +359,7 @@ $("see-sheet").addEventListener("click", () => {
 
 offerLanguages();
 offerMenu(() => ownPlayer(now()));
+addEventListener("resize", () => now() && draw(now())); // a turned phone has another room for the sentence
 onLine((up) => show($("offline"), !up));
 onState(draw);
 start();

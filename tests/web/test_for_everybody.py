@@ -1,0 +1,134 @@
+"""Pages for weak eyes, slow phones and quick fingers, in a real browser."""
+
+from __future__ import annotations
+
+import json
+import time
+import urllib.request
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.session.fakes import Stage
+from tests.web.browsing import (
+    PHONE,
+    PHONE_SMALL,
+    TV,
+    OpenPage,
+    put,
+    ready,
+    violations,
+    wait_until,
+)
+from tests.web.stand_in import StandInTray
+from web.guard import SEAT_COOKIE
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator, Page
+
+pytestmark = pytest.mark.browser
+
+LARGE_TYPE = "document.documentElement.style.fontSize = '200%'"
+
+LOST = """() => {
+  const root = document.documentElement;
+  const found = root.scrollWidth > innerWidth + 1 ? [`${root.scrollWidth} px wide`] : [];
+  const texts = 'p, h1, h2, h3, button, label, legend, summary, b';
+  for (const node of document.querySelectorAll(texts)) {
+    if (!node.getClientRects().length || node.closest('.sr, [hidden]')) continue;
+    const style = getComputedStyle(node);
+    const isCut = style.overflow !== 'visible'
+      && (node.scrollHeight > node.clientHeight + 2 || node.scrollWidth > node.clientWidth + 2);
+    const text = node.textContent.trim();
+    const { right } = node.getBoundingClientRect();
+    const name = node.id || node.className;
+    if (text && (isCut || right > innerWidth + 1)) found.push(`${name}: ${text}`);
+  }
+  return found;
+}"""
+"""What large type pushes off the page or cuts."""
+
+
+def lost(page: Page) -> list[str]:
+    found: list[str] = page.evaluate(LOST)
+    return found
+
+
+class TestLargeType:
+    """WCAG 2.2, 1.4.4 (text at 200 %)."""
+
+    @pytest.mark.parametrize("state", ["lobby", "action1", "over"])
+    def test_a_players_page_at_twice_the_size(
+        self, stage: Stage, open_page: OpenPage, state: str
+    ) -> None:
+        page = ready(open_page("/", size_wh=PHONE, token=put(stage, state)[0]))
+        page.evaluate(LARGE_TYPE)
+        page.set_viewport_size({"width": PHONE[0] + 1, "height": PHONE[1]})
+        assert lost(page) == []
+        if state == "action1":
+            page.get_by_role("button", name="red 7, can be crossed now").click()
+            page.get_by_role("button", name="Done").click()
+            wait_until(page, lambda: stage.state.answers[0] is not None)
+
+
+SIGHTS = ["deuteranopia", "protanopia", "tritanopia", "achromatopsia"]
+
+
+class TestRowsWithoutColour:
+    def test_each_has_its_letter_and_its_shape(self, stage: Stage, open_page: OpenPage) -> None:
+        page = ready(open_page("/", token=put(stage, "action1", "big_points")[0]))
+        signs = page.locator(".row .sign")
+        assert signs.all_text_contents() == ["R", "RY", "Y", "G", "GB", "B"]
+        shapes = signs.evaluate_all("all => all.map((each) => each.firstElementChild.outerHTML)")
+        assert len({shape for shape, key in zip(shapes, "R_YG_B", strict=True) if key != "_"}) == 4
+
+    def test_what_can_be_crossed_is_told_by_light_and_dark(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "action1")[0]))
+        line = page.context.new_cdp_session(page)
+        legal, other = page.locator("[data-token=R7]"), page.locator("[data-token=R9]")
+        for sight in SIGHTS:
+            line.send("Emulation.setEmulatedVisionDeficiency", {"type": sight})
+            assert brightness(legal) > brightness(other) + 8, sight
+
+
+def brightness(box: Locator) -> float:
+    """The middle brightness of an element's picture, 0 to 255."""
+    import cv2
+    import numpy as np
+
+    pixels = cv2.imdecode(np.frombuffer(box.screenshot(), np.uint8), cv2.IMREAD_GRAYSCALE)
+    return float(np.median(pixels))
+
+
+def test_the_table_settles_an_answer_within_a_tenth_of_a_second(stage: Stage, address: str) -> None:
+    token = put(stage, "action1")[0]
+    took_ms = []
+    for n in range(9):
+        body = {"turn": stage.state.turn, "action": 1, "box": "RG"[n % 2] + "7", "key": f"k{n}"}
+        asked = urllib.request.Request(
+            f"{address}/api/answer",
+            json.dumps(body).encode(),
+            {"Content-Type": "application/json", "Cookie": f"{SEAT_COOKIE}={token}"},
+        )
+        began = time.perf_counter()
+        with urllib.request.urlopen(asked, timeout=10) as answer:
+            answer.read()
+        took_ms.append(1_000 * (time.perf_counter() - began))
+    print(f"settled, ms: {[round(each, 1) for each in took_ms]}")
+    assert min(took_ms) <= 100  # others share this machine: the quickest tells what it can do
+
+
+class TestTheTricks:
+    def test_everything_the_tray_can_be_told_has_a_button(
+        self, stage: Stage, open_page: OpenPage, tray: StandInTray
+    ) -> None:
+        put(stage, "roll")
+        page = ready(open_page("/host", size_wh=PHONE_SMALL))
+        for name in ("Throw: a die leans", "Throw: a die falls out", "Lamp goes out"):
+            page.get_by_role("button", name=name).click()
+        wait_until(page, lambda: tray.told[-3:] == ["cocked", "off", "dark"])
+        assert violations(page) == []
+        table = ready(open_page("/table", size_wh=TV))
+        assert violations(table) == []
