@@ -32,7 +32,7 @@ from typing import Any
 
 from companion.engine.dice import DieColour
 from companion.errors import ConfigError
-from vision.known_dice import KnownDie
+from vision.eye.known_dice import KnownDie
 from vision.reading import Point
 from vision.reference import COLOUR_WH, GREY_WH, Reference
 

@@ -6,8 +6,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.finder import look_over
-from vision.floor import floor_seen
+from vision.eye.finder import look_over
+from vision.eye.floor import floor_seen
 from vision.picture import as_pixels
 from vision.reading import Pixels, Point
 

@@ -20,7 +20,7 @@ from vision.calibrating import (
 )
 from vision.calibration import Calibration, save_calibration
 from vision.corners import propose_corners
-from vision.known_dice import KnownDie
+from vision.eye.known_dice import KnownDie
 from vision.light import PictureFault, measure_light
 from vision.pipeline import Eye
 from vision.reading import Frame, Point

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.jury import weigh
-from vision.nets import Scores
+from vision.eye.jury import weigh
+from vision.eye.nets import Scores
 
 RNG = np.random.default_rng(4)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.lean import off_the_floor
+from vision.eye.lean import off_the_floor
 from vision.scene import Camera
 
 WIDTH, HEIGHT = 640, 480

@@ -12,6 +12,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import PictureError
+from tests.vision.trays import block
 from vision.bench import Tally, load_cases, measure, pictures, score
 from vision.bench_frames import case_of
 from vision.calibration import Calibration
@@ -167,6 +168,14 @@ def test_corners_and_centres_are_where_the_truth_has_them() -> None:
             assert min(gaps) < 0.15 * fact.edge_px
 
 
+@pytest.mark.parametrize("away", [1.5, 2.0, 2.5])
+def test_small_dice_in_a_block_are_all_found(away: float) -> None:
+    for seed in range(2):
+        reading, _ = read(block(away, seed))
+        assert len(reading.dice) == 6, seed
+        assert reading.status in (Status.OK, Status.UNCERTAIN), (seed, reading.problems)
+
+
 def test_a_calibrated_tray_decides_what_lies_inside() -> None:
     scene = default_scene([(c, n + 1) for n, c in enumerate(ALL_DICE)], seed=3)
     corner = ((0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0))
@@ -183,7 +192,7 @@ def shared_report(folder: Path, every: int) -> dict[str, object]:
 
 
 @pytest.mark.parametrize(
-    ("every", "exact"), [(6, 0.6), pytest.param(1, 0.68, marks=pytest.mark.slow)]
+    ("every", "exact"), [(6, 0.7), pytest.param(1, 0.78, marks=pytest.mark.slow)]
 )
 def test_the_shared_frames(shared: Path, every: int, exact: float) -> None:
     folder = shared / "frames" / "dev"
@@ -196,7 +205,7 @@ def test_the_shared_frames(shared: Path, every: int, exact: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("every", "right"), [(8, 0.8), pytest.param(1, 0.88, marks=pytest.mark.slow)]
+    ("every", "right"), [(8, 0.85), pytest.param(1, 0.91, marks=pytest.mark.slow)]
 )
 def test_the_shared_photos(shared: Path, every: int, right: float) -> None:
     folder = shared / "photos"

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
+from vision.eye.verdict import PALETTE, Clutter, Seen, judge, likeliest, shared_out
 from vision.reading import Problem, ProblemCode, Status
-from vision.verdict import PALETTE, Clutter, Seen, judge, likeliest, shared_out
 
 W, R, Y, G, B = DieColour
 CLEAR = Clutter()

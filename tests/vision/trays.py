@@ -11,7 +11,7 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.reading import Pixels
-from vision.scene import default_scene, render
+from vision.scene import default_scene, render, resting_die
 
 SIX = tuple(zip(ALL_DICE, (3, 5, 2, 6, 1, 4), strict=True))
 
@@ -42,6 +42,24 @@ def with_red_pips(dice: Sequence[tuple[DieColour, int]], seed: int = 3) -> Pixel
         for die in scene.dice
     )
     return render(replace(scene, dice=tuple(odd)))
+
+
+@cache
+def block(away: float, seed: int) -> Pixels:
+    """1280 x 960 px: six dice side by side in two rows, from so many times as far as usual."""
+    rng = np.random.default_rng(seed)
+    scene = default_scene([(c, int(rng.integers(1, 7))) for c in ALL_DICE], size_wh=(1280, 960))
+    x, y, z = scene.camera.position_mm
+    a = float(rng.uniform(0.0, 90.0))
+    c, s = np.cos(np.radians(a)), np.sin(np.radians(a))
+    dice = []
+    for n, die in enumerate(scene.dice):
+        u, v = (n % 3 - 1.0) * die.size_mm * 1.02, (n // 3 - 0.5) * die.size_mm * 1.02
+        quarter = 90.0 * int(rng.integers(4))
+        place = (float(u * c - v * s), float(u * s + v * c))
+        dice.append(resting_die(die.top[0], place, a + quarter, die))
+    camera = replace(scene.camera, position_mm=(x, y, away * z))
+    return render(replace(scene, camera=camera, dice=tuple(dice)))
 
 
 def shifted(pixels: Pixels, x: float, y: float = 0.0, angle: float = 0.0) -> Pixels:

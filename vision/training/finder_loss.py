@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import cv2
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -15,6 +16,9 @@ from vision.training.tint import tinted
 Arrays = dict[str, NDArray[Any]]
 KEYS = ("pixels", "dice", "masks", "up")
 _BAND = 8
+_FARTHER = 0.4
+"""Share of the pictures that are shown smaller, so that small dice that touch are learnt too."""
+_TOO_SMALL_PX = 5.0
 
 
 def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
@@ -25,9 +29,11 @@ def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         rows: pixels (N, H, W, 3), dice (N, 16, 9), masks (N, 3, H/4, W/4), up (N, 2, H/8, W/8).
         rng: For the changes made to the pictures.
     """
-    pixels, dice, masks = rows["pixels"].copy(), rows["dice"].copy(), rows["masks"]
+    pixels, dice, masks = rows["pixels"].copy(), rows["dice"].copy(), rows["masks"].copy()
     up = rows["up"].astype(np.float32)
     height, width = pixels.shape[1:3]
+    for n in np.flatnonzero(rng.random(len(pixels)) < _FARTHER):
+        _step_back(pixels[n], dice[n], masks[n], up[n], rng)
     for n in np.flatnonzero(rng.random(len(pixels)) < 0.6):  # as a 4:3 picture fills the canvas
         pixels[n, :_BAND] = pixels[n, _BAND]
         pixels[n, -_BAND:] = pixels[n, -_BAND - 1]
@@ -43,7 +49,9 @@ def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         dice[..., 1] = height - 1 - dice[..., 1]
     heat, weight, aim, at = _targets(dice, height // 4, width // 4)
     light = np.ascontiguousarray(tinted(pixels, rng).transpose(0, 3, 1, 2))
-    out = net(torch.from_numpy(light))
+    picture = torch.from_numpy(light).contiguous(memory_format=torch.channels_last)
+    with torch.autocast("cpu", torch.bfloat16):
+        out = net(picture).float()
     fine = F.pixel_shuffle(out[:, :28], 2)
     target, mask, place = torch.from_numpy(heat), torch.from_numpy(weight), torch.from_numpy(at)
     goal = torch.from_numpy(aim)
@@ -66,6 +74,36 @@ def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         "thing": by_mask[:, 1].mean(),
         "smear": by_mask[:, 2].mean(),
     }
+
+
+def _step_back(
+    pixels: NDArray[Any],
+    dice: NDArray[np.float32],
+    masks: NDArray[Any],
+    up: NDArray[np.float32],
+    rng: np.random.Generator,
+) -> None:
+    """Shrink one picture within its frame, and all that is said of it, in place."""
+    eighths = int(rng.integers(4, 8))
+    height, width = pixels.shape[:2]
+    tall, wide = height * eighths // 8, width * eighths // 8
+    top = 8 * int(rng.integers((height - tall) // 8 + 1))
+    left = 8 * int(rng.integers((width - wide) // 8 + 1))
+
+    def placed(field: NDArray[Any], cell: int, edge: int) -> NDArray[Any]:
+        small = cv2.resize(field, (wide // cell, tall // cell), interpolation=cv2.INTER_AREA)
+        below, right = (height - tall - top) // cell, (width - wide - left) // cell
+        return cv2.copyMakeBorder(small, top // cell, below, left // cell, right, edge)
+
+    pixels[:] = placed(pixels, 1, cv2.BORDER_REPLICATE)
+    for mask in masks:
+        mask[:] = placed(mask, 4, cv2.BORDER_CONSTANT)
+    for part in up:
+        part[:] = placed(part, 8, cv2.BORDER_REPLICATE)
+    scale = eighths / 8.0
+    dice[:, :2] = (dice[:, :2] + 0.5) * scale - 0.5 + (left, top)
+    dice[:, 2] *= scale
+    dice[dice[:, 2] < _TOO_SMALL_PX, 4] = 0.0
 
 
 def _targets(dice: NDArray[np.float32], rows: int, columns: int) -> tuple[NDArray[np.float32], ...]:

@@ -20,9 +20,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from vision.eye.nets import CROP
 from vision.training import finder_loss, reader_loss
 from vision.training.nets import Finder
-from vision.training.reader_loss import CROP, Eyes
+from vision.training.reader_loss import Eyes
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -51,6 +52,7 @@ def train(asked: argparse.Namespace) -> None:
     rng = np.random.default_rng(asked.seed)
     finder = asked.net == "finder"
     net: nn.Module = Finder() if finder else Eyes()
+    net = net.to(memory_format=torch.channels_last)
     if asked.resume:
         net.load_state_dict(torch.load(asked.resume))
     keys = finder_loss.KEYS if finder else reader_loss.KEYS

@@ -2,7 +2,7 @@
 
 Finder and reader hold only convolutions, ReLU, nearest upsampling, addition and averaging, so that
 `cv2.dnn` of OpenCV 4.6 runs them; the jury is a handful of matrix products and runs in NumPy. The
-forms of their inputs and outputs are fixed in `vision.nets`.
+forms of their inputs and outputs are fixed in `vision.eye.nets`.
 """
 
 from __future__ import annotations
@@ -34,16 +34,15 @@ class Finder(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.two = _block(3, 12, 2)
-        self.four = nn.Sequential(_block(12, 24, 2))
-        self.eight = nn.Sequential(_block(24, 40, 2), _block(40, 40), _block(40, 40))
-        self.sixteen = nn.Sequential(_block(40, 64, 2), _block(64, 64), _block(64, 64))
-        self.thirty_two = nn.Sequential(_block(64, 80, 2), _block(80, 80), _block(80, 80))
-        self.from_32 = nn.Conv2d(80, 64, 1)
+        self.four = _block(12, 24, 2)
+        self.eight = nn.Sequential(_block(24, 40, 2), _block(40, 40))
+        self.sixteen = nn.Sequential(_block(40, 64, 2), _block(64, 64))
+        self.thirty_two = nn.Sequential(_block(64, 64, 2), _block(64, 64), _block(64, 64))
+        self.from_32 = nn.Conv2d(64, 64, 1)
         self.mix_16 = _block(64, 64)
         self.from_16 = nn.Conv2d(64, 40, 1)
-        self.mix_8 = _block(40, 40)
-        self.fine = _block(40, 56)
-        self.head = nn.Conv2d(56, 30, 1)
+        self.fine = _block(40, 48)
+        self.head = nn.Conv2d(48, 30, 1)
         self.grow = nn.Upsample(scale_factor=2, mode="nearest")
         nn.init.constant_(self.head.bias, 0.0)
         with torch.no_grad():
@@ -56,24 +55,23 @@ class Finder(nn.Module):
         sixteen = self.sixteen(eight)
         deep = self.thirty_two(sixteen)
         sixteen = self.mix_16(sixteen + self.grow(self.from_32(deep)))
-        eight = self.mix_8(eight + self.grow(self.from_16(sixteen)))
-        out: Tensor = self.head(self.fine(eight))
+        out: Tensor = self.head(self.fine(eight + self.grow(self.from_16(sixteen))))
         return out
 
 
 class Reader(nn.Module):
-    """(N, 3, 48, 48) in 0.0-1.0 to (N, 50): scores, pips counted, features."""
+    """(N, 3, 64, 64) in 0.0-1.0 to (N, 50): scores, pips counted, features."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.trunk = nn.Sequential(_block(3, 24, 2, 5), _block(24, 32), _block(32, 56, 2))
-        self.body = nn.Sequential(_block(56, 56), _block(56, 56))
-        self.pips = nn.Sequential(_block(56, 16), nn.Conv2d(16, 1, 1), nn.ReLU())
-        self.count = nn.AvgPool2d(12)
-        self.deep = nn.Sequential(_block(56, 80, 2), _block(80, 80), _block(80, 32, 1, 1))
-        self.mix = nn.Sequential(nn.Conv2d(32, 112, 6), nn.ReLU(inplace=True))
-        self.head = nn.Conv2d(112, SCORES, 1)
-        self.tell = nn.Conv2d(112, FEATURES, 1)
+        self.trunk = nn.Sequential(_block(3, 16, 2, 5), _block(16, 32, 2), _block(32, 48))
+        self.body = _block(48, 48)
+        self.pips = nn.Sequential(_block(48, 16), nn.Conv2d(16, 1, 1), nn.ReLU())
+        self.count = nn.AvgPool2d(16)
+        self.deep = nn.Sequential(_block(48, 80, 2), _block(80, 80), _block(80, 80))
+        self.mix = nn.Sequential(_block(80, 64, 2), nn.Conv2d(64, 144, 4), nn.ReLU(inplace=True))
+        self.head = nn.Conv2d(144, SCORES, 1)
+        self.tell = nn.Conv2d(144, FEATURES, 1)
 
     def forward(self, x: Tensor) -> Tensor:
         """The 25 raw scores, the mean pip density and the features."""
@@ -81,7 +79,7 @@ class Reader(nn.Module):
         return out
 
     def both(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The same, and the pip density (N, 1, 12, 12) that training looks at."""
+        """The same, and the pip density (N, 1, 16, 16) that training looks at."""
         body = self.body(self.trunk(x))
         density = self.pips(body)
         mixed = self.mix(self.deep(body))

@@ -11,23 +11,26 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from vision.eye.nets import CROP, CROP_EDGES, MIDDLE, PIP_CELLS
 from vision.training.make_data import PATCH, PATCH_EDGES
 from vision.training.nets import SCORES, Jury, Reader
-from vision.training.tint import marbled, repainted, tinted
+from vision.training.tint import glared, marbled, repainted, tinted
 
 Arrays = dict[str, NDArray[Any]]
-CROP = 48
-CROP_EDGES = 1.75
-PIP_CELLS = 12
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)
 SLOPE, SLOPE_SPREAD = 1.05, 0.35
 GUESS, SPREAD, OUTLIER, ROUNDS = 0.12, 0.07, 0.12, 3
-"""See `vision.lean`."""
-_REPAINTED = 0.15
-"""Share of scenes in colours that no rule names: values and outlines are learnt from them."""
+"""See `vision.eye.lean`."""
+_GLARED = 0.12
+_REPAINTED = 0.18
+"""Shares of dice that mirror a lamp, and of scenes in colours that no rule names: values and
+outlines are learnt from them."""
 KEYS = tuple(
-    f"patch_{name}" for name in ("pixels", "labels", "corners", "pips", "place", "up", "present")
+    f"patch_{name}"
+    for name in ("pixels", "labels", "corners", "pips", "place", "up", "top", "present")
 )
+_ZOOM, _SHIFT, _FURTHEST = 0.09, 0.1, 0.28
+"""How far off a die's size (log) and middle (edges) close-ups are cut."""
 
 
 class Eyes(nn.Module):
@@ -57,8 +60,8 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
     """Turn and mirror scenes, shift and scale their close-ups; labels with them.
 
     Returns:
-        pixels (S, P, 48, 48, 3), corners, pips, place (x, y, log size), up (how the floor leans,
-        as the finder guesses it), normal (the same, exactly), labels, present.
+        pixels (S, P, CROP, CROP, 3), corners, pips, place (x, y, log size), up (how the floor
+        leans, as the finder guesses it), normal (which way the top face looks), labels, present.
     """
     scenes, patches = rows["patch_present"].shape
     pixels = np.zeros((scenes, patches, CROP, CROP, 3), np.uint8)
@@ -74,9 +77,9 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
         turn = turn * np.array([mirror, 1.0])
         lean = rows["patch_up"][s] + rng.normal(0, 0.1, 2)
         for p in np.flatnonzero(rows["patch_present"][s]):
-            zoom = np.exp(rng.normal(0, 0.08))
+            zoom = np.exp(rng.normal(0, _ZOOM))
             scale = (CROP / CROP_EDGES) / (PATCH / PATCH_EDGES) * zoom
-            shift = np.clip(rng.normal(0, 0.08, 2), -0.22, 0.22) * CROP / CROP_EDGES
+            shift = np.clip(rng.normal(0, _SHIFT, 2), -_FURTHEST, _FURTHEST) * CROP / CROP_EDGES
             matrix = np.zeros((2, 3))
             matrix[:, :2] = turn * scale
             matrix[:, 2] = (CROP - 1) / 2 + shift - matrix[:, :2] @ np.full(2, (PATCH - 1) / 2)
@@ -89,7 +92,7 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
             place[s, p, :2] = turn @ rows["patch_place"][s, p, :2]
             place[s, p, 2] = np.log(rows["patch_place"][s, p, 2] / zoom)
             up[s, p] = turn @ lean[p]
-            normal[s, p] = turn @ rows["patch_up"][s, p]
+            normal[s, p] = turn @ rows["patch_top"][s, p]
     return {
         "pixels": pixels,
         "corners": corners,
@@ -103,7 +106,7 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
 
 
 def _density(pips: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Each pip as one unit of mass over the four cells round it: (N, 12, 12)."""
+    """Each pip as one unit of mass over the four cells round it: (N, PIP_CELLS, PIP_CELLS)."""
     count = len(pips)
     out = np.zeros((count, PIP_CELLS, PIP_CELLS), np.float32)
     cell = CROP / PIP_CELLS
@@ -121,7 +124,7 @@ def _density(pips: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def tokens(said: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) -> Tensor:
-    """Dice (S, P, TOKEN) as the jury gets them; `vision.jury` builds the same.
+    """Dice (S, P, TOKEN) as the jury gets them; `vision.eye.jury` builds the same.
 
     Args:
         said: (S, P, SCORES + 1 + FEATURES).
@@ -131,7 +134,7 @@ def tokens(said: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) 
         die: (S, P) how surely it is one.
     """
     scores = said[..., :SCORES].clamp(-12.0, 12.0) * said.new_tensor([0.25] * 16 + [1.0] * 9)
-    pips = said[..., SCORES : SCORES + 1] * 24.0
+    pips = said[..., SCORES : SCORES + 1] * (PIP_CELLS**2 / 6.0)
     features = said[..., SCORES + 1 :].clamp(-12.0, 12.0)
     sized = torch.cat([2.0 * place[..., :2], place[..., 2:] + 3.0], dim=-1)
     off, tilt, slope, fits = off_the_floor(said[..., SCORES - 2 : SCORES], place[..., :2], up, die)
@@ -145,7 +148,7 @@ def tokens(said: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) 
 def off_the_floor(
     own: Tensor, place: Tensor, up: Tensor, die: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """How each die stands off the floor that most dice lie on; `vision.lean` does the same.
+    """How each die stands off the floor that most dice lie on; `vision.eye.lean` does the same.
 
     Returns:
         (S, P, 2) the difference of the normals, (S, 1, 2) the floor's normal, (S, 1, 1) how the
@@ -187,8 +190,8 @@ def normals(across: Tensor, sight: Tensor) -> Tensor:
 
 
 def shades(image: Tensor) -> Tensor:
-    """Mean log colour (N, 3) of the middle of crops (N, 3, 48, 48)."""
-    return torch.log(image[:, :, 14:34, 14:34].mean((2, 3)) + 0.02)
+    """Mean log colour (N, 3) of the middle of crops (N, 3, CROP, CROP)."""
+    return torch.log(image[:, :, MIDDLE, MIDDLE].mean((2, 3)) + 0.02)
 
 
 def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
@@ -204,8 +207,11 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
     for scene in np.flatnonzero(rng.random(scenes) < _REPAINTED):
         here = at // patches == scene
         light[here], own_colours[here] = repainted(light[here], rng), 0.0
+    light = glared(light, rng, _GLARED)
     image = torch.from_numpy(np.ascontiguousarray(light.transpose(0, 3, 1, 2)))
-    said, density = net.reader.both(image)
+    with torch.autocast("cpu", torch.bfloat16):
+        said, density = net.reader.both(image.contiguous(memory_format=torch.channels_last))
+    said, density = said.float(), density.float()
     out = said[:, :SCORES]
     labels = torch.from_numpy(flat["labels"])
     die, value, colour = labels[:, 0], labels[:, 1].long(), labels[:, 2].long()
@@ -234,6 +240,8 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
     sure = ((die < 0.5) | (visible > 0.35) | (moving > 0.5)).float()
     is_die = die * (1 - moving)
     quad = torch.from_numpy(quad_numbers((flat["corners"] - (CROP - 1) / 2) / (CROP / CROP_EDGES)))
+    top = torch.from_numpy(flat["normal"])
+    top_known = torch.isfinite(top[:, 0]).float()
     bce = F.binary_cross_entropy_with_logits
     parts = {
         "die": mean(bce(out[:, 0], is_die, reduction="none"), sure * (1 - moving)),
@@ -248,10 +256,8 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         * mean(F.smooth_l1_loss(out[:, 16:23], quad, reduction="none", beta=0.05).sum(1), still),
         "normal": 6.0
         * mean(
-            F.smooth_l1_loss(
-                out[:, 23:25], torch.from_numpy(flat["normal"]), reduction="none", beta=0.05
-            ).sum(1),
-            still * (1 - cocked) * (visible > 0.6).float(),
+            F.smooth_l1_loss(out[:, 23:25], top.nan_to_num(), reduction="none", beta=0.05).sum(1),
+            still * (visible > 0.6).float() * (1.0 - 0.5 * cocked) * top_known,
         ),
         "j_colour": mean(
             F.cross_entropy(out[:, 7:13] + heard[:, :6], colour, reduction="none"), named

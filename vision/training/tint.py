@@ -20,17 +20,26 @@ def tinted(pixels: NDArray[Any], rng: np.random.Generator, groups: int = 1) -> F
         groups: Pictures in a row that share a lamp and a camera.
     """
     kinds = -(-len(pixels) // groups)
+    tint = rng.normal(0, 0.18, (kinds, 1, 1)) + rng.normal(0, 0.04, (kinds, 3, 1))
+    gamma = np.exp(rng.normal(0, 0.12, (kinds, 1, 1)))
+    noise = np.abs(rng.normal(0, 0.012, kinds))
+    tables = np.clip(np.arange(256) / 255.0, 1e-4, 1.0) ** gamma * np.exp(tint)
+    x = np.empty(pixels.shape, np.float32)
+    for n, picture in enumerate(pixels):
+        table = tables[n // groups].astype(np.float32)
+        for channel in range(3):
+            x[n, ..., channel] = table[channel][picture[..., channel]]
+        x[n] += _grain(rng, x[n].size).reshape(x[n].shape) * np.float32(noise[n // groups])
+    return np.clip(x, 0.0, 1.0, out=x)
 
-    def each(values: NDArray[np.float64]) -> Floats:
-        return np.repeat(values, groups, axis=0)[: len(pixels)].astype(np.float32)
 
-    x = pixels.astype(np.float32) / 255.0
-    tint = rng.normal(0, 0.18, (kinds, 1, 1, 1)) + rng.normal(0, 0.04, (kinds, 1, 1, 3))
-    gamma = each(np.exp(rng.normal(0, 0.12, (kinds, 1, 1, 1))))
-    x = np.clip(x, 1e-4, 1.0) ** gamma * each(np.exp(tint))
-    noise = each(np.abs(rng.normal(0, 0.012, (kinds, 1, 1, 1))))
-    x += rng.standard_normal(x.shape, dtype=np.float32) * noise
-    return np.clip(x, 0.0, 1.0)
+_GRAIN = np.random.default_rng(0).standard_normal(1 << 21, dtype=np.float32)
+
+
+def _grain(rng: np.random.Generator, size: int) -> Floats:
+    """Normal noise (size,) from a stock of it, begun anywhere."""
+    start = int(rng.integers(_GRAIN.size - size))
+    return _GRAIN[start : start + size]
 
 
 def marbled(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
@@ -42,6 +51,28 @@ def marbled(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
         size_wh = (crops.shape[2], crops.shape[1])
         wide = cv2.resize(cloud.astype(np.float32), size_wh, interpolation=cv2.INTER_CUBIC)
         crops[n] = np.clip(crops[n] * np.exp(wide * rng.uniform(0.03, 0.2)), 0.0, 1.0)
+    return crops
+
+
+def glared(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
+    """Some crops (N, H, W, 3) with lamps mirrored in them, as polished dice do: spots and arcs."""
+    for n in np.flatnonzero(rng.random(len(crops)) < share):
+        height, width = crops.shape[1:3]
+        light = np.zeros((height, width), np.uint8)
+        for _ in range(int(rng.integers(1, 3))):
+            middle = rng.normal((width / 2, height / 2), width / 9.0)
+            axes = rng.uniform(0.03, 0.17, 2) * width
+            first = rng.uniform(0, 360)
+            last, thick = first + 360.0, -1
+            if rng.random() < 0.6:
+                last, thick = first + rng.uniform(60, 250), int(rng.integers(1, 4))
+            cv2.ellipse(
+                light, (round(middle[0]), round(middle[1])), (round(axes[0]), round(axes[1])),
+                rng.uniform(0, 180), first, last, 255, thick, cv2.LINE_AA,
+            )  # fmt: skip
+        soft = cv2.GaussianBlur(light, (0, 0), rng.uniform(0.4, 1.6))
+        seen = soft.astype(np.float32)[..., None] / np.float32(255.0 / rng.uniform(0.3, 1.0))
+        crops[n] = 1.0 - (1.0 - crops[n]) * (1.0 - seen)
     return crops
 
 

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
-from vision.nets import Scores
+from vision.eye.nets import Scores
+from vision.eye.verdict import PALETTE, Seen
 from vision.reading import Pixels
-from vision.verdict import PALETTE, Seen
 
 Bgr = tuple[float, float, float]
 
@@ -49,7 +49,7 @@ _LEFT = 0.5
 _ANOTHER = 14.0
 _HARDLY = 0.5
 """A die that fits a known one worse than the one, and that the reader takes for another, is not
-that one, whatever else is left."""
+that one, whatever else is left. Nor where the known one is odd: of such the reader says little."""
 _SURELY_WHITE = 0.9
 _MOST_GAIN = 2.0
 _FLOOR = 0.01
@@ -176,7 +176,7 @@ def weigh(
         taken = np.maximum(np.array(die.taken_for), _FLOOR)
         against = min(said, _MOST_SAID) + min(apart, _MOST_PIPS_SAY)
         alike = float(colours @ taken / taken.sum())
-        if alike < _HARDLY:
+        if alike < _HARDLY or die.is_odd:
             against += max(0.0, said + apart - _ANOTHER)
         fits = alike * float(np.exp(-against))
         spent[die.plays] = max(fits, spent.get(die.plays, 0.0))

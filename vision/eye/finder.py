@@ -9,7 +9,7 @@ from functools import lru_cache
 import cv2
 import numpy as np
 
-from vision.nets import FINDER_CELL, FINDER_WH, Scores, shared_net, sigmoid
+from vision.eye.nets import FINDER_CELL, FINDER_WH, Scores, shared_net, sigmoid
 from vision.reading import Pixels, Point
 
 _HEAT = 0.2

@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.finder import Overview
+from vision.eye.finder import Overview
 from vision.reading import Point
 
 _LEAST = 6.0

@@ -8,11 +8,11 @@ from importlib import resources
 
 import numpy as np
 
-from vision.lean import off_the_floor
-from vision.nets import SCORES, Scores, sigmoid
+from vision.eye.lean import off_the_floor
+from vision.eye.nets import PIP_CELLS, SCORES, Scores, sigmoid
 
 _SCALE = np.array([0.25] * 16 + [1.0] * 9, np.float32)
-_PIPS = 24.0
+_PIPS = PIP_CELLS**2 / 6.0
 _STAND = 5.0
 
 

@@ -17,9 +17,14 @@ FINDER_WH = (320, 256)
 28 hold four finer cells each: heat, log size, offset x and y, in tray, thing, smear. The last two
 say how the floor leans (x, y)."""
 FINDER_CELL = 4
-CROP = 48
-CROP_EDGES = 1.75
-"""A crop of CROP px shows this many die edges (the reader was trained so)."""
+CROP = 64
+CROP_EDGES = 2.1
+"""A crop of CROP px shows this many die edges (the reader was trained so): the whole body of a die
+seen 30 degrees from the side."""
+MIDDLE = slice(21, 43)
+"""Rows and columns of a crop that show the middle of a top face."""
+PIP_CELLS = 16
+"""The reader counts pips on a grid of so many cells a side."""
 SCORES = 25
 """The reader's scores: die, six values, six colours, cocked, moving, visible, seven numbers for the
 outline, which way the top face looks (x, y). The pips counted come next, then what it tells the

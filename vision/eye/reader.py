@@ -9,23 +9,31 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.finder import Spot
-from vision.jury import weigh
-from vision.nets import CROP, CROP_EDGES, SCORES, Scores, shared_net, sigmoid, softmax
+from vision.eye.finder import Spot
+from vision.eye.jury import weigh
+from vision.eye.nets import (
+    CROP,
+    CROP_EDGES,
+    MIDDLE,
+    PIP_CELLS,
+    SCORES,
+    Scores,
+    shared_net,
+    sigmoid,
+    softmax,
+)
 from vision.reading import Pixels, Point
 
-_PIP_CELLS = 144.0
 _WORTH = 0.03
 """Least chance of a die at first sight that is worth more thought."""
-_OFF = 0.13
-_SIZE_OFF = 0.12
+_OFF = 0.22
+_SIZE_OFF = 0.18
 """A die further off the middle of its close-up (in edges), or larger or smaller by more (log), is
 looked at once more: the reader was trained to stand 0.08 of each."""
 _DOUBT = 0.98
-_PIPS_OFF = 0.3
-_MAY_LEAN = -3.0
-"""A die whose value is less likely than this, whose pips count so far off it, or that may lean
-(log odds) gets a second look, turned: the two looks err in part on their own."""
+_PIPS_OFF = 0.5
+"""A die whose value is less likely than this, or whose pips count so far off it, gets a second
+look, turned: the two err in part on their own. (On how a die leans a turned look adds nothing.)"""
 _TURN = float(np.radians(40.0))
 
 
@@ -88,7 +96,7 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[tuple[Look, Spot
     added = weigh(said, shades, places, edges / long_side, leans)
     values = [softmax(said[n : n + 1, 1:7]) for n in range(len(said))]
     pips: list[tuple[float, ...]] = [(_pips(row),) for row in said]
-    again = [n for n, row in enumerate(said) if _doubtful(row, float(row[13] + added[n, 6]))]
+    again = [n for n, row in enumerate(said) if _doubtful(row)]
     if again:
         more, _ = _said(pixels, _matrices(pixels, corners[again], edges[again], _TURN))
         for n, row in zip(again, more, strict=True):
@@ -123,11 +131,11 @@ def _badly_cut(said: Scores) -> bool:
     return bool(np.hypot(x, y) > _OFF or abs(size - _HALF_DIAGONAL) > _SIZE_OFF)
 
 
-def _doubtful(said: Scores, leaning: float) -> bool:
+def _doubtful(said: Scores) -> bool:
     chances = softmax(said[1:7])
     best = int(chances.argmax())
     doubt = chances[best] < _DOUBT or abs(_pips(said) - best - 1) > _PIPS_OFF
-    return bool(said[0] > _NO_DIE and (doubt or leaning > _MAY_LEAN))
+    return bool(said[0] > _NO_DIE and doubt)
 
 
 def _both(said: Scores, turned: Scores) -> Scores:
@@ -141,7 +149,7 @@ def _both(said: Scores, turned: Scores) -> Scores:
 
 
 def _pips(said: Scores) -> float:
-    return float(said[SCORES]) * _PIP_CELLS
+    return float(said[SCORES]) * PIP_CELLS**2
 
 
 def _matrices(
@@ -176,7 +184,7 @@ def _said(pixels: Pixels, matrices: Sequence[Scores]) -> tuple[Scores, Scores]:
     for number, matrix in enumerate(matrices):
         blob[number] = _cut(pixels, matrix).transpose(2, 0, 1)
     blob /= 255.0
-    shades = np.log(blob[:, :, 14:34, 14:34].mean(axis=(2, 3)) + 0.02)
+    shades = np.log(blob[:, :, MIDDLE, MIDDLE].mean(axis=(2, 3)) + 0.02)
     return shared_net("reader")(blob), np.asarray(shades, np.float32)
 
 

@@ -1,0 +1,204 @@
+"""Finds the dice of a picture: a glance, a close look at each, a nearer one where some lack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from vision.eye.finder import Overview, Spot, look_over
+from vision.eye.reader import Look, look_closely
+from vision.eye.values import weighed
+from vision.reading import Pixels, Point
+
+Found = tuple[Look, Spot]
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom in px."""
+
+SMALLEST_PX = 48
+"""A picture with a shorter side than this cannot show a readable die in a tray (own choice)."""
+STILL = 0.4
+"""A die more likely moving than this does."""
+_DIE = 0.5
+_SURELY = 0.97
+_BLURRED = 0.95
+_NEAR_ZOOM = 0.4
+_NEAR_EDGE = 0.14
+"""A second look for dice wider than this share of the picture; the finder was trained up to 0.2."""
+_AROUND = 3.0
+_GAIN = 1.25
+"""Where dice are missed, the part of the picture round those found (in edges) is looked at once
+more if that makes it so many times as large ..."""
+_SMALL_EDGE = 0.03
+_SHARED = 0.08
+"""... and then, where they are smaller than this share of the picture, every quarter of the tray,
+with so much of its width shared with the next."""
+_OVERLAP = 0.8
+"""Two top faces nearer than this share of an edge are one die, or one and something between two:
+the faces of dice side by side are a whole edge apart, a little less where one leans."""
+_SMALL = 0.62
+"""Least share of the usual edge that a die can have (25 degrees of tilt, the widest lens: 0.7)."""
+
+
+def find_dice(
+    pixels: Pixels, wanted: int, inside: Callable[[Overview, Look], float]
+) -> tuple[Overview, list[Found]]:
+    """Find and read the dice of a picture.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+        wanted: So many dice are expected in the tray; where fewer are seen, more is looked at.
+        inside: How likely a die lies in the tray.
+    """
+    overview, dice = _dice(pixels, 1.0)
+    if not dice:
+        overview, dice = _nearby(pixels, overview)
+
+    def count(found: list[Found]) -> int:
+        return sum(inside(overview, look) > 0.5 for look, _ in found)
+
+    if count(dice) < wanted:
+        dice = _searched(pixels, overview, dice, wanted, count)
+    still = [
+        look for look, _ in dice
+        if look.die > _DIE and look.moving < STILL and inside(overview, look) > 0.5
+    ]  # fmt: skip
+    if len(still) >= wanted:  # what else looked like a blur is none
+        dice = [found for found in dice if found[0].die > _DIE]
+    return overview, dice
+
+
+def _dice(pixels: Pixels, zoom: float) -> tuple[Overview, list[Found]]:
+    overview = look_over(pixels, zoom)
+    pairs = look_closely(pixels, overview.spots)
+    return overview, _of_one_size(_distinct(pairs), overview)
+
+
+def _nearby(pixels: Pixels, overview: Overview) -> tuple[Overview, list[Found]]:
+    """Dice so near that the finder took them for something else; the first overview where none.
+
+    A tray is square and may have specks: only what both witnesses read alike is a die.
+    """
+    closer, dice = _dice(pixels, _NEAR_ZOOM)
+    large = _NEAR_EDGE * max(overview.size_wh)
+    dice = [(look, spot) for look, spot in dice if look.edge_px > large and weighed(look)[1]]
+    return (closer, dice) if dice else (overview, [])
+
+
+def _searched(
+    pixels: Pixels,
+    overview: Overview,
+    dice: list[Found],
+    wanted: int,
+    count: Callable[[list[Found]], int],
+) -> list[Found]:
+    """The dice, after nearer looks where small ones may have been missed: round those found, then
+    at each quarter of the tray."""
+    if not overview.spots:
+        return dice
+    found = list(overview.spots)
+    most = count(dice)
+    for parts in (_round_the_found(overview, dice), _quarters(overview, dice)):
+        before = len(found)
+        for left, top, right, bottom in parts:
+            part = np.ascontiguousarray(pixels[top:bottom, left:right])
+            for spot in look_over(part).spots:
+                _note(found, spot, (spot.centre_xy[0] + left, spot.centre_xy[1] + top))
+        if len(found) == before:
+            continue
+        now = _of_one_size(_distinct(look_closely(pixels, found)), overview)
+        if count(now) > most:
+            dice, most = now, count(now)
+        if most >= wanted:
+            break
+    return dice
+
+
+def _note(found: list[Spot], spot: Spot, where: Point) -> None:
+    """Add a candidate that a nearer look showed, unless it is one of those found."""
+    gaps = [float(np.hypot(*np.subtract(where, other.centre_xy))) for other in found]
+    if all(
+        gap > 0.5 * spot.edge_px or not _SMALL < spot.edge_px / other.edge_px < 1.0 / _SMALL
+        for gap, other in zip(gaps, found, strict=True)
+    ):
+        found.append(replace(spot, centre_xy=where, up=found[int(np.argmin(gaps))].up))
+
+
+def _round_the_found(overview: Overview, dice: list[Found]) -> list[Box]:
+    """The part of the picture round the dice found (left, top, right, bottom), where that is much
+    nearer."""
+    if not dice:
+        return []
+    size = np.array(overview.size_wh)
+    reach = _AROUND * _usual_edge(dice)
+    centres = np.array([look.centre_xy for look, _ in dice])
+    low = np.clip(centres.min(axis=0) - reach, 0, None).astype(int)
+    high = np.minimum(centres.max(axis=0) + reach, size).astype(int)
+    if max(high - low) * _GAIN > size.max() or min(high - low) < SMALLEST_PX:
+        return []
+    return [(int(low[0]), int(low[1]), int(high[0]), int(high[1]))]
+
+
+def _quarters(overview: Overview, dice: list[Found]) -> list[Box]:
+    """The four quarters of the tray, each sharing a little with the next; none where the dice are
+    large enough as it is."""
+    size = np.array(overview.size_wh)
+    rows, columns = np.nonzero(overview.tray > 0.5)
+    if not len(rows) or (dice and _usual_edge(dice) > _SMALL_EDGE * size.max()):
+        return []
+    back = cv2.invertAffineTransform(overview.to_grid)
+    floor = np.stack([columns, rows], axis=1) @ back[:, :2].T + back[:, 2]
+    margin = 0.02 * size.max()
+    low = np.clip(floor.min(axis=0) - margin, 0, None)
+    high = np.minimum(floor.max(axis=0) + margin, size)
+    half, share = (low + high) / 2.0, _SHARED * (high - low)
+    if min(high - low) < 2 * SMALLEST_PX:
+        return []
+    return [
+        (int(left), int(top), int(right), int(bottom))
+        for left, right in ((low[0], half[0] + share[0]), (half[0] - share[0], high[0]))
+        for top, bottom in ((low[1], half[1] + share[1]), (half[1] - share[1], high[1]))
+    ]
+
+
+def _usual_edge(dice: list[Found]) -> float:
+    return float(np.median([look.edge_px for look, _ in dice]))
+
+
+def _distinct(pairs: list[Found]) -> list[Found]:
+    """The candidates that are dice, each once, the likeliest first."""
+    pairs = [(k, s) for k, s in pairs if _is_die(k) or (k.moving > _BLURRED and s.heat > 0.25)]
+    pairs.sort(key=lambda pair: -pair[0].die * pair[1].heat)
+    kept: list[Found] = []
+    for look, spot in pairs:
+        x, y = look.centre_xy
+        if all(
+            np.hypot(x - other.centre_xy[0], y - other.centre_xy[1])
+            > _OVERLAP * min(look.edge_px, other.edge_px)
+            for other, _ in kept
+        ):
+            kept.append((look, spot))
+    return kept
+
+
+def _is_die(look: Look) -> bool:
+    """Surely a die, or likely one whose top shows a value: pads, coins and knots show none."""
+    return look.die > _SURELY or (look.die > _DIE and float(look.values.mean(axis=0).max()) > 0.6)
+
+
+def _of_one_size(dice: list[Found], overview: Overview) -> list[Found]:
+    """Without what is far smaller or larger than the surest dice: lint, pips, boxes of a sheet.
+
+    A game's dice are of one size, and no camera above a tray sees one twice as large as another.
+    """
+    sure = [
+        look.edge_px
+        for look, _ in dice
+        if look.die > 0.9 and overview.at(overview.tray, look.centre_xy) > 0.5
+    ]
+    if len(sure) < 2:
+        return dice
+    usual = float(np.median(sure))
+    return [(k, s) for k, s in dice if _SMALL < k.edge_px / usual < 1.0 / _SMALL]
