@@ -295,6 +295,19 @@ class TestTheSentence:
         page.locator("#status", has_text="White 5: cross one box, or pass.").wait_for()
 
 
+def test_why_a_press_did_nothing_goes_once_it_is_no_longer_so(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))
+    stage.session.press()
+    page.locator("#why", has_text="green").wait_for()
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    stage.session.press()
+    page.locator("#status", has_text="White 7").wait_for()
+    # by itself it would go after seven seconds
+    page.locator("#why", has_text="green").wait_for(state="detached", timeout=4_000)
+
+
 class TestTheMenu:
     def test_the_language_is_changed_in_a_game(self, stage: Stage, open_page: OpenPage) -> None:
         page = open_page("/", size_wh=PHONE_SMALL, token=put(stage, "action1")[0])

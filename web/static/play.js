@@ -21,6 +21,7 @@ let whyTimer = 0;
 let guarded = ""; // the action the button was last held back for
 let guardTimer = 0;
 let seesSheet = 0; // number of the finished game whose sheet is looked at
+let buttonSaid = ""; // why a press did nothing, as long as that is so
 let toldNumber = null; // nothing is told again that was said before the page was opened
 let pressedAt = 0;
 let seatsSeen = null; // this device's seats
@@ -54,7 +55,14 @@ function draw(state) {
     if (toldNumber !== null) say($("said"), announced.text);
     // the real button answers nobody in particular: whose turn it is reads why it did nothing
     const isMine = me.seats.includes(game?.active) || Date.now() - pressedAt < WHY_MS;
-    if (toldNumber !== null && announced.kind === "refused" && isMine) explain(announced.text);
+    if (toldNumber !== null && announced.kind === "refused" && isMine) {
+      explain(announced.text);
+      buttonSaid = announced.text;
+    }
+  }
+  if (buttonSaid && announced?.kind !== "refused") {
+    if ($("why").textContent === buttonSaid) explain("");
+    buttonSaid = "";
   }
   toldNumber = announced?.number ?? 0;
 }
