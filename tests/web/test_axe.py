@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from tests.session.fakes import Stage
@@ -17,9 +15,6 @@ from tests.web.browsing import (
     ready,
     violations,
 )
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = pytest.mark.browser
 

@@ -13,6 +13,7 @@ import pytest
 
 from companion.app import App, build
 from companion.config import Config
+from tests.web.browsing import violations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -240,6 +241,7 @@ def test_a_whole_game_is_played_and_a_restart_in_it_loses_nothing(
     host.goto(host.url + "host")
     host.get_by_text("Pictures of the rolls").click()
     wait_for(host, lambda _: host.locator(".gallery img").count() == game["turn"])
+    assert violations(host) == []
     host.get_by_role("button", name="Play again with the same players").click()
     host.get_by_role("dialog").get_by_role("button", name="Play again").click()
     wait_for(phones[1], lambda state: state["game"]["number"] == 2)

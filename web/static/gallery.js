@@ -15,7 +15,7 @@ async function load() {
 function item({ revision, game, turn }) {
   const label = t("host.picture_of", { game, turn });
   const link = el("a", { href: `/api/picture.jpg?revision=${revision}`, target: "_blank", rel: "noopener" });
-  link.append(el("img", { src: `/api/picture.jpg?revision=${revision}`, alt: label, loading: "lazy" }), el("span", { text: label }));
+  link.append(el("img", { src: `/api/picture.jpg?revision=${revision}`, alt: "", loading: "lazy" }), el("span", { text: label }));
   return el("li", {}, link);
 }
 
