@@ -71,7 +71,10 @@ def _row_gain(before: Glance, now: Glance) -> Glance:
     # white that is clipped has no ratio to give.
     middle = np.median(before, axis=1, keepdims=True)
     tells = (before >= middle) & (before < 250.0) & (now < 250.0)
-    ratio = np.where(tells, now / np.maximum(before, 1.0), np.nan)
-    ratio[~tells.any(axis=1)] = 1.0
-    gain = np.nanmedian(ratio, axis=1, keepdims=True)
-    return np.clip(gain, *GAIN_RANGE).astype(np.float32)
+    ratio = np.where(tells, now / np.maximum(before, 1.0), np.float32(np.inf))
+    # By hand, as this is done for every frame and np.nanmedian takes twice as long.
+    ratio.sort(axis=1)
+    count, rows = tells.sum(axis=1), np.arange(len(ratio))
+    low, high = np.maximum(count - 1, 0) // 2, count // 2
+    gain = np.where(count > 0, (ratio[rows, low] + ratio[rows, high]) / 2.0, 1.0)
+    return np.clip(gain[:, None], *GAIN_RANGE).astype(np.float32)
