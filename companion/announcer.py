@@ -75,6 +75,12 @@ def announce_refusal(*lines: Line) -> Announcement:
     return Announcement("refused", line("press.refused.headline"), lines)
 
 
+def announce_passed(names: Sequence[str]) -> Announcement:
+    """The action was closed for those who had not answered."""
+    said = line("fact.passed", names=all_of(names))
+    return Announcement("passed", said, (said,))
+
+
 def announce_undone() -> Announcement:
     """The last step was taken back."""
     return Announcement("undone", line("fact.undone"), (line("fact.undone"),))

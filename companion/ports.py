@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from companion.announcer import Announcement, Doubt
-from companion.engine import Roll
+from companion.engine import DieColour, Roll
 from companion.phrases import Line
 from companion.records import Record
 
@@ -51,6 +51,10 @@ class TrayView:
     doubts: tuple[Doubt, ...] = ()
     notes: tuple[Line, ...] = ()
     fault: str | None = None
+
+    def is_outdated(self, dice: Sequence[DieColour]) -> bool:
+        """Whether the roll on offer has a die that is not among the coloured ones in play now."""
+        return self.roll is not None and not {c for c, _ in self.roll.coloured} <= set(dice)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,8 @@ class Session(People, GameNight, Foresight):
                 if self._is_roll_due and (was.status, was.roll) != (tray.status, tray.roll):
                     self._telling.retract()
                 self.part_is("camera", tray.fault)
-                if self._pending is not None and tray.status not in _UNDECIDED:
+                is_decided = tray.status not in _UNDECIDED and not self._is_outdated
+                if self._pending is not None and is_decided:
                     self._settle_press()
 
     def fix_die(
@@ -108,7 +109,8 @@ class Session(People, GameNight, Foresight):
         """The button: confirm a settled roll when one is due, else say why not.
 
         It never passes for anybody and never changes the game in another way. A press while the
-        dice, already still, are being read is remembered until their verdict.
+        dice, already still, are being read is remembered until their verdict; so is one while
+        the eye has yet to hear that a row closed and its die does not count any more.
         """
         with self._telling.changing():
             is_due = self._is_roll_due
@@ -116,7 +118,8 @@ class Session(People, GameNight, Foresight):
                 return self._press()  # the same confirmation twice: no news to anybody
             if self._pending is not None:
                 return None
-            if is_due and self._tray.roll is None and self.is_reading():
+            is_unread = self._is_outdated or (self._tray.roll is None and self.is_reading())
+            if is_due and is_unread:
                 self._await_verdict()
                 return None
             return self._settle_press()
@@ -125,6 +128,12 @@ class Session(People, GameNight, Foresight):
     def _is_roll_due(self) -> bool:
         game = self._table.game
         return game is not None and game.state.phase is Phase.ROLL
+
+    @property
+    def _is_outdated(self) -> bool:
+        """Whether the roll on offer was read before one of its dice left the game."""
+        game = self._table.game
+        return game is not None and self._tray.is_outdated(game.state.dice)
 
     def _expire_press(self, waited_s: float) -> None:
         with self._telling.changing():

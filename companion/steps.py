@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from companion.announcer import announce_turn, announce_undone
+from companion.announcer import announce_passed, announce_turn, announce_undone
 from companion.by_hand import JUDGED, said_by_eye
 from companion.engine import (
     MOST_PLAYERS,
@@ -78,12 +78,20 @@ class GameSteps(Writer):
             return None
 
     def close_action(self) -> Declined | None:
-        """Close the open action for those who have not answered: they pass (E9)."""
+        """Close the open action for those who have not answered: they pass (E9).
+
+        Who had to pass in action 1 is said; of action 2 the miss, or the next turn, tells.
+        """
         with self._telling.changing():
             game = self._table.game
             if game is None or game.state.action == 0:
                 return self._no("NO_ACTION")
-            return self._play_locked(ActionClosed(game.state.action), data={"by": "table"})
+            passed = [self._table.names[player] for player in game.state.waiting_for]
+            declined = self._play_locked(ActionClosed(game.state.action), data={"by": "table"})
+            is_over = self._table.game is not None and self._table.game.state.phase is Phase.OVER
+            if declined is None and passed and game.state.action == 1 and not is_over:
+                self._telling.mention(announce_passed(passed))
+            return declined
 
     def end(self) -> Declined | None:
         """Stop the game before the rules do."""

@@ -17,10 +17,11 @@ with a coloured die, and why a press did nothing; or everything."""
 _OF_A_ROLL = ("roll.white", "roll.extra", "roll.no_extra", "fact.corrected")
 _KINDS_FOR_SUMS = frozenset({"refused", "fault", "mended"})
 
-_ACTION = frozenset({"roll", "corrected", "refused", "closing"})
+_ACTION = frozenset({"roll", "corrected", "refused", "closing", "passed"})
 CANCELS: dict[str, frozenset[str] | None] = {
     "closing": frozenset({"closing", "refused"}),
     "closed": _ACTION,
+    "passed": frozenset({"closing", "refused"}),
     "miss": _ACTION,
     "left": frozenset(),
     "turn": _ACTION | {"turn", "undone"},

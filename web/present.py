@@ -242,10 +242,11 @@ def _answer(game: Game, player: int) -> Json | None:
 
 
 def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> Json:
-    roll_due = game is not None and game.state.phase is Phase.ROLL
+    is_due = game is not None and game.state.phase is Phase.ROLL
+    is_outdated = game is not None and tray.is_outdated(game.state.dice)
     return {
         "status": tray.status,
-        "confirmable": tray.roll is not None and roll_due,
+        "confirmable": tray.roll is not None and is_due and not is_outdated,
         "text": phrases.tell(*tray_lines(tray.status, tray.doubts)),
         "note": phrases.tell(*tray.notes) or None,
         "frame": tray.frame,

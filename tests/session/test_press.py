@@ -156,3 +156,50 @@ def test_a_remembered_press_does_not_confirm_a_typed_roll_once_more(two: Stage) 
     two.session.see(dice_seen(4, 3))
     assert two.state.roll.white_sum == 2
     assert two.confirmed == 1
+
+
+def test_a_hold_says_who_had_to_pass(two: Stage) -> None:
+    two.roll(4, 3)
+    two.answer(0, "R7")
+    two.told.clear()
+    assert two.session.hold() is None
+    assert [(said.kind, said.text) for said in two.told] == [
+        ("passed", "Passed without an answer: Ben.")
+    ]
+    assert shown(two).startswith("White 7."), "what is repeated and shown is the roll"
+    two.told.clear()
+    assert two.session.hold() is None
+    assert [said.kind for said in two.told] == ["turn"], "action 2 ends with the next turn"
+
+
+def test_a_hold_that_closes_a_row_tells_the_row_first(two: Stage) -> None:
+    close_red(two)
+    assert two.session.hold() is None
+    assert [said.kind for said in two.told[-2:]] == ["closed", "passed"]
+
+
+def test_a_press_before_the_eye_knows_that_a_die_is_out_waits_for_its_verdict(two: Stage) -> None:
+    close_red(two)
+    two.session.see(dice_seen(4, 3))  # thrown early, six dice
+    two.session.hold()
+    two.session.hold()
+    assert two.state.phase is Phase.ROLL
+    two.told.clear()
+    assert two.session.press() is None
+    two.session.see(replace(dice_seen(4, 3), frame=9))
+    two.session.see(TrayView("reading"))
+    assert two.told == []
+    two.session.see(dice_seen(4, 3, red=0))
+    assert two.state.phase is Phase.ACTION1
+    assert [said.kind for said in two.told] == ["roll"]
+
+
+def close_red(stage: Stage) -> None:
+    """Bring Ada to the answer that closes red, with Ben's still missing."""
+    for total in (2, 3, 4, 5, 6):
+        stage.roll(total // 2, total - total // 2)
+        assert stage.answer(0, f"R{total}") == ""
+        stage.answer(1, None)
+        stage.answer(stage.state.active, None)
+    stage.roll(6, 6)
+    assert stage.answer(0, "R12") == ""
