@@ -113,7 +113,9 @@ def install_errors(app: Flask, desk: Desk) -> None:
 
     @app.errorhandler(CalibrationError)
     def not_taken(error: CalibrationError) -> Response:
-        message = desk.phrases.say(f"setup.{error.reason}", count=error.count)
+        are_none = error.reason == "not_six" and error.count == 0
+        key = "setup.no_dice" if are_none else f"setup.{error.reason}"
+        message = desk.phrases.say(key, count=error.count)
         return as_json({"error": error.reason.upper(), "message": message}, 409)
 
     @app.errorhandler(ConfigError)
@@ -130,7 +132,7 @@ def _state(desk: Desk, setup: TraySetup) -> dict[str, Any]:
         "faults": [
             {"code": str(fault), "text": phrases.say(f"setup.{fault}")} for fault in state.faults
         ],
-        "change": change and {"code": change, "text": phrases.say(f"tray.{change}")},
+        "change": change and {"code": change, "text": phrases.say(f"setup.{change}")},
         "corners": _all_rounded(state.corners),
         "controls": dict(state.controls),
         "held": state.is_held,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,7 +22,7 @@ from web.openapi import SCHEMAS
 from web.ports import Point
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 OpenPage = Callable[..., "Page"]
 
@@ -185,6 +185,11 @@ class TestCalls:
         assert (answer.status_code, answer.get_json()["error"]) == (409, "NO_CAMERA")
 
 
+def open_step(page: Page, title: str) -> Locator:
+    """A step of the wizard, once it is the open one."""
+    return page.locator("details[open]", has=page.get_by_role("heading", name=title))
+
+
 @pytest.mark.browser
 class TestInABrowser:
     def test_a_host_takes_every_step(
@@ -204,14 +209,14 @@ class TestInABrowser:
         page.get_by_role("button", name="Corner 2 of 4").focus()
         page.keyboard.press("ArrowLeft")
         page.get_by_role("button", name="Keep the corners").click()
-        page.locator("#corners-said", has_text="Kept.").wait_for()
+        open_step(page, "2 · Exposure and colours").wait_for()
         assert wizard.corners is not None
         first, second = wizard.corners[0], wizard.corners[1]
         scale = 640 / (PHONE[0] - 36)
         assert first == pytest.approx((60 + 20 * scale, 50 + 10 * scale), abs=3)
         assert second == pytest.approx((585 - 6.4, 50), abs=0.2)
         page.get_by_role("button", name="Keep as it is").click()
-        page.locator("#exposure-said", has_text="Kept").wait_for()
+        open_step(page, "3 · Your dice").wait_for()
         wizard.trouble = CalibrationError("", reason="not_six", count=4)
         page.get_by_role("button", name="Look at the dice").click()
         page.locator("#dice-said", has_text="I see 4 dice").wait_for()
@@ -219,19 +224,50 @@ class TestInABrowser:
         page.get_by_label("Die 4 plays").select_option("blue")
         page.get_by_label("Die 5 plays").select_option("red")
         page.get_by_role("button", name="Keep the dice").click()
-        page.locator("#dice-said", has_text="Kept.").wait_for()
+        open_step(page, "4 · Ten rolls").wait_for()
         kept = [die.plays.value for die in wizard.dice]
         assert kept == ["green", "yellow", "white", "blue", "red", "white"]
-        page.get_by_role("button", name="Begin").click()
         for number in range(10):
-            page.locator("#rolls-said", has_text=f"Roll {number + 1} of 10").wait_for()
+            page.locator("#rolls-said", has_text=f"Roll {number + 1} of 10: throw").wait_for()
             is_read = number != 3
             stage.session.see(
                 dice_in_tray(a_roll(3, 4), frame=number + 2, leaning="" if is_read else "red")
             )
+            if number == 5:
+                page.get_by_role("button", name="blue 3, read wrong").click()
+                assert page.get_by_role("button", name="Read right").is_disabled()
             name = "Not read" if not is_read else "Read wrong" if number == 5 else "Read right"
-            page.get_by_role("button", name=name).click()
-        page.locator("#rolls-said", has_text="8 read right, 1 not read, 1 wrong").wait_for()
+            page.get_by_role("button", name=name, exact=True).click()
+        said = page.locator("#rolls-said", has_text="8 read right, 1 not read, 1 wrong")
+        said.filter(has_text="Read wrong: blue 1.").wait_for()
+        page.get_by_role("link", name="Done: to the host's page").wait_for()
+
+    def test_a_step_can_be_taken_alone_later(
+        self, open_page: OpenPage, wizard: StandInSetup
+    ) -> None:
+        wizard.corners, wizard.dice = [(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)], looked()
+        page = open_page("/setup", size_wh=PHONE)
+        open_step(page, "2 · Exposure and colours").wait_for()
+        assert page.locator(".tick:visible").count() == 2
+        assert page.get_by_role("button", name="Corner 1 of 3").count() == 0  # nothing slips
+        page.get_by_role("heading", name="1 · Corners of the tray").click()
+        page.get_by_role("button", name="Corner 1 of 3").wait_for()
+        assert page.locator("details[open]").count() == 1
+        page.get_by_role("button", name="Next step").click()
+        heading = page.evaluate("document.activeElement.textContent")
+        assert "2 · Exposure and colours" in heading
+
+    def test_below_the_picture_stands_what_is_wrong_with_it(
+        self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
+    ) -> None:
+        wizard.faults, wizard.change = ["blurred"], "moved"
+        page = open_page("/setup", size_wh=PHONE_SMALL)
+        light = page.locator("#light")
+        light.filter(has_text="keep the corners again (step 1). The picture is blurred").wait_for()
+        seen = replace(dice_in_tray(a_roll(3, 4)), status="lost", roll=None, fault="lost")
+        stage.session.see(seen)
+        light.filter(has_text="The camera does not answer.").wait_for()
+        assert "blurred" not in light.inner_text()
 
     @pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE_FLAT, TV])
     def test_it_is_clean_for_axe(
@@ -240,11 +276,12 @@ class TestInABrowser:
         wizard.faults, wizard.change = ["dark"], "moved"
         page = open_page("/setup", size_wh=size_wh)
         page.get_by_role("button", name="Corner 1 of 4").wait_for()
+        page.get_by_role("heading", name="3 · Your dice").click()
         page.get_by_role("button", name="Look at the dice").click()
         page.get_by_label("Die 6 plays").wait_for()
-        page.get_by_role("button", name="Begin").click()
-        page.locator("#verdicts").wait_for()
         assert violations(page) == []
+        page.get_by_role("heading", name="4 · Ten rolls").click()
+        page.get_by_role("button", name="Read right").wait_for()
         page.emulate_media(color_scheme="dark")
         assert violations(page) == []
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")

@@ -11,10 +11,15 @@ const STEP = 0.01; // of the picture's width, for each press of an arrow key
 const COLOURS = ["white", "red", "yellow", "green", "blue"];
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
+const STEPS = ["corners", "exposure", "dice", "rolls"];
+const POINT = 14; // a corner's handle is a seventh of the picture's width across: room for a finger
+
 let setup = null;
 let corners = []; // as they are dragged
 let looked = []; // the six dice looked at last
-let rolls = null; // {right, wrong, unread, frame}: the roll of `frame` was judged
+let rolls = null; // {right, wrong, unread, missed, frame}: the roll of `frame` was judged
+const doubted = new Set(); // which of the dice seen were tapped as read wrong
+let faults = ""; // what the camera itself suffers
 
 // -- asking ----------------------------------------------------------------------------------
 
@@ -43,20 +48,49 @@ function close(message) {
   say($("closed"), message ?? t("why.unknown"));
 }
 
-function take(state) {
-  const isFirst = setup === null;
+function take(state, isFirst = setup === null) {
   setup = state;
   show($("steps"), true);
-  say($("closed"), state.change?.text ?? "");
+  say($("closed"), "");
   attribute($("picture"), "width", state.size[0]); // so that nothing jumps when it comes
   attribute($("picture"), "height", state.size[1]);
   attribute($("overlay"), "viewBox", `0 0 ${state.size[0]} ${state.size[1]}`);
-  say($("light"), state.faults.map((fault) => fault.text).join(" ") || t("setup.light_ok"));
+  drawLight();
+  const isKept = { corners: state.corners !== null, exposure: state.held, dice: state.dice.length > 0 };
+  for (const [name, is] of Object.entries(isKept)) show($(`kept-${name}`), is);
   if (!isFirst) return;
+  unfold(STEPS.find((name) => !isKept[name]));
   if (state.corners) setCorners(state.corners);
   else void propose();
-  if (state.held) say($("exposure-said"), t("setup.held"));
-  if (state.dice.length) say($("dice-said"), t("setup.kept"));
+}
+
+/** How the picture is, below it: what is wrong and what to do. A camera in trouble comes first:
+ * its picture says nothing of the light. */
+function drawLight() {
+  if (!setup) return;
+  const wrong = faults || [setup.change?.text, ...setup.faults.map((fault) => fault.text)].filter(Boolean).join(" ");
+  say($("light"), wrong || t("setup.light_ok"));
+  $("light").classList.toggle("is-wrong", wrong !== "");
+}
+
+/** One step is open at a time. */
+function unfold(name) {
+  for (const each of STEPS) $(`step-${each}`).open = each === name;
+}
+
+/** The step that comes next, and the focus with it. */
+function turnTo(name) {
+  unfold(name);
+  $(`step-${name}`).querySelector("summary").focus({ preventScroll: true });
+  bring(name);
+}
+
+/** A step right below the picture, or beside it. */
+function bring(name) {
+  const step = $(`step-${name}`);
+  const { right, height } = $("view").getBoundingClientRect();
+  step.style.scrollMarginTop = `${step.getBoundingClientRect().left < right ? height + 18 : 12}px`;
+  step.scrollIntoView({ block: "start" });
 }
 
 // -- the picture and the corners on it -------------------------------------------------------
@@ -80,11 +114,12 @@ function setCorners(points) {
 
 function drawOverlay() {
   const [width] = setup.size;
-  redraw($("overlay"), [corners.length, looked, setup.size], () => [
+  const isDragged = $("step-corners").open;
+  redraw($("overlay"), [isDragged, corners.length, looked, setup.size], () => [
     svg("polygon", { class: "floor", "stroke-width": width / 200 }),
     ...looked.map(({ corners: face }) => svg("polygon", { class: "face", points: face.join(" "), "stroke-width": width / 220 })),
     ...looked.map(({ centre: [x, y] }, n) => number(x, y, n + 1, width / 22)),
-    ...corners.map((_, n) => handle(n, width)),
+    ...(isDragged ? corners.map((_, n) => handle(n, width)) : []),
   ]);
   place();
 }
@@ -98,12 +133,17 @@ function number(x, y, n, size) {
 function handle(n, width) {
   const label = t("setup.corner", { number: n + 1, count: corners.length });
   const group = svg("g", { class: "corner", tabindex: 0, role: "button", "aria-label": label });
-  group.append(svg("circle", { class: "reach", r: width / 18 }), svg("circle", { class: "dot", r: width / 50, "stroke-width": width / 200 }));
-  group.addEventListener("pointerdown", (event) => group.setPointerCapture(event.pointerId));
+  group.append(svg("circle", { class: "reach", r: width / POINT }), svg("circle", { class: "dot", r: width / 50, "stroke-width": width / 200 }));
+  let grip = null; // from the finger to the corner: it may be taken beside the point, to see it
+  group.addEventListener("pointerdown", (event) => {
+    group.setPointerCapture(event.pointerId);
+    const at = placeOf(event);
+    grip = [corners[n][0] - at.x, corners[n][1] - at.y];
+  });
   group.addEventListener("pointermove", (event) => {
     if (!group.hasPointerCapture(event.pointerId)) return;
-    const at = new DOMPoint(event.clientX, event.clientY).matrixTransform($("overlay").getScreenCTM().inverse());
-    move(n, at.x, at.y);
+    const at = placeOf(event);
+    move(n, at.x + grip[0], at.y + grip[1]);
   });
   group.addEventListener("keydown", (event) => {
     const way = ARROWS[event.key];
@@ -114,6 +154,8 @@ function handle(n, width) {
   });
   return group;
 }
+
+const placeOf = ({ clientX, clientY }) => new DOMPoint(clientX, clientY).matrixTransform($("overlay").getScreenCTM().inverse());
 
 function move(n, x, y) {
   const [width, height] = setup.size;
@@ -136,12 +178,23 @@ async function propose() {
   say($("corners-said"), found.corners ? "" : t("setup.no_tray"));
 }
 
-async function keep(path, body, where, said) {
+/** Keep what a step measured; true when it is kept. */
+async function keep(path, body, where) {
   const state = await step(path, body, where);
   if (state === null) return false;
+  say($(where), "");
   take(state);
-  say($(where), t(said));
   return true;
+}
+
+async function keepCorners() {
+  if (await keep("corners", { corners }, "corners-said")) turnTo("exposure");
+}
+
+async function hold() {
+  if (!(await keep("exposure", {}, "exposure-said"))) return;
+  if (setup.held) turnTo("dice");
+  else say($("exposure-said"), t("setup.not_held"));
 }
 
 // -- the dice --------------------------------------------------------------------------------
@@ -160,8 +213,13 @@ async function look() {
 
 async function keepDice() {
   const plays = [...$("dice").querySelectorAll("select")].map((select) => select.value);
-  if (!(await keep("dice", { plays }, "dice-said", "setup.kept"))) return;
-  looked = []; // they may be taken out now
+  if (!(await keep("dice", { plays }, "dice-said"))) return;
+  lookAway(); // they may be taken out now
+  turnTo("rolls");
+}
+
+function lookAway() {
+  looked = [];
   $("keep-dice").disabled = true;
   redraw($("dice"), looked, () => []);
   drawOverlay();
@@ -172,49 +230,101 @@ async function keepDice() {
 const done = () => rolls.right + rolls.wrong + rolls.unread;
 
 function begin() {
-  rolls = { right: 0, wrong: 0, unread: 0, frame: now()?.tray.frame ?? 0 };
+  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, frame: now()?.tray.frame ?? 0 };
+  doubted.clear();
   drawRolls(now());
 }
 
 function judge(verdict) {
+  const { tray } = now();
+  if (verdict === "wrong") {
+    const seen = tray.dice.filter((one) => one.in_tray);
+    for (const n of doubted) rolls.missed[seen[n].colour] = (rolls.missed[seen[n].colour] ?? 0) + 1;
+  }
   rolls[verdict] += 1;
-  rolls.frame = now().tray.frame;
+  rolls.frame = tray.frame;
+  doubted.clear();
   drawRolls(now());
+  if (done() === ROLLS) turnTo("rolls"); // so are these
 }
 
-function drawRolls({ tray, table, game }) {
-  show($("throw"), table.can_throw);
-  show($("throw-again"), table.can_throw && rolls !== null && done() < ROLLS);
-  for (const id of ["throw", "throw-again"]) $(id).disabled = (game?.action ?? 0) > 0;
+function drawRolls(state) {
+  const { tray, table, game } = state;
+  faults = state.faults.filter((fault) => fault.part === "camera").map((fault) => fault.text).join(" ");
+  drawLight();
   const isOn = rolls !== null && done() < ROLLS;
   const isNew = isOn && tray.frame !== rolls.frame;
+  const isRead = isNew && tray.status === "ok";
+  const isOver = rolls !== null && !isOn;
+  show($("throw"), table.can_throw);
+  show($("throw-again"), table.can_throw && isOn);
+  for (const id of ["throw", "throw-again"]) $(id).disabled = (game?.action ?? 0) > 0;
+  $("throw-again").classList.toggle("primary", !isRead);
   show($("verdicts"), isOn);
-  $("right").disabled = $("wrong").disabled = !(isNew && tray.status === "ok");
+  show($("again"), rolls !== null && done() > 0);
+  show($("finished"), isOver);
+  show($("kept-rolls"), isOver);
+  const seen = isRead ? tray.dice.filter((one) => one.in_tray) : [];
+  if (!seen.length) doubted.clear();
+  $("right").disabled = !isRead || doubted.size > 0;
+  $("wrong").disabled = !isRead;
+  $("wrong").classList.toggle("primary", doubted.size > 0);
   $("unread").disabled = !isNew;
-  const seen = isNew && tray.status === "ok" ? tray.dice.filter((one) => one.in_tray) : [];
-  redraw($("seen"), seen.map(({ colour, value }) => [colour, value]), () => seen.map(({ colour, value }) => el("span", { class: `place is-${colour}` }, die(colour, value))));
-  if (rolls === null) return;
-  const { right, wrong, unread } = rolls;
-  if (isOn) return say($("rolls-said"), `${t("setup.roll", { number: done() + 1, count: ROLLS })} ${isNew && tray.status !== "ok" ? tray.text : ""}`.trim());
-  const advice = wrong ? t("setup.advice_wrong") : unread > 2 ? t("setup.advice_unread") : "";
-  say($("rolls-said"), `${t("setup.report", { total: ROLLS, right, wrong, unread })} ${advice}`.trim());
+  redraw($("seen"), [tray.frame, seen.map(({ colour, value }) => [colour, value])], () => seen.map(seenDie));
+  if (isOn) say($("rolls-said"), rollText(tray, isNew, isRead));
+  else if (isOver) say($("rolls-said"), report());
+}
+
+/** A die as it was read; tapped, it counts as read wrong. */
+function seenDie({ colour, value }, n) {
+  const button = el("button", { type: "button", class: "rolled-die", "aria-pressed": "false", "aria-label": t("setup.doubt", { die: t("die", { colour: t(`colour.${colour}`), value }) }) }, die(colour, value));
+  button.addEventListener("click", () => {
+    if (!doubted.delete(n)) doubted.add(n);
+    attribute(button, "aria-pressed", String(doubted.has(n)));
+    drawRolls(now());
+  });
+  return button;
+}
+
+function rollText(tray, isNew, isRead) {
+  const roll = { number: done() + 1, count: ROLLS };
+  if (isRead) return t("setup.roll_read", roll);
+  const isThrown = isNew || ["moving", "reading"].includes(tray.status);
+  return isThrown ? `${t("setup.roll_number", roll)} ${tray.text}` : t("setup.roll", roll);
+}
+
+function report() {
+  const { right, wrong, unread, missed } = rolls;
+  const dice = Object.entries(missed).map(([colour, count]) => `${t(`colour.${colour}`)} ${count}`);
+  const advice = wrong ? t("setup.advice_wrong") : unread > 2 ? t("setup.advice_unread") : t("setup.advice_none");
+  return [t("setup.report", { total: ROLLS, right, wrong, unread }), dice.length ? t("setup.report_dice", { dice: dice.join(", ") }) : "", advice].filter(Boolean).join(" ");
 }
 
 onPress($("propose"), propose);
-onPress($("keep-corners"), () => keep("corners", { corners }, "corners-said", "setup.kept"));
-onPress($("hold"), async () => {
-  await keep("exposure", {}, "exposure-said", "setup.held");
-  if (setup && !setup.held) say($("exposure-said"), t("setup.not_held"));
-});
+onPress($("keep-corners"), keepCorners);
+onPress($("hold"), hold);
 onPress($("look"), look);
 onPress($("keep-dice"), keepDice);
-onPress($("begin"), begin);
-for (const id of ["throw", "throw-again"]) onPress($(id), () => post("/api/throw"));
-for (const id of ["right", "wrong", "unread"]) onPress($(id), () => judge(id));
-onPress($("forget"), async () => {
-  setup = null;
-  await keep("forget", {}, "closed", "setup.forgotten");
+onPress($("again"), () => {
+  begin();
+  turnTo("rolls"); // the button that was pressed is gone
 });
+onPress($("throw"), () => {
+  lookAway();
+  return post("/api/throw");
+});
+onPress($("throw-again"), () => post("/api/throw"));
+for (const id of ["right", "wrong", "unread"]) onPress($(id), () => judge(id));
+for (const button of document.querySelectorAll("[data-next]")) onPress(button, () => turnTo(button.dataset.next));
+onPress($("forget"), async () => {
+  const state = await step("forget", {}, "forgot");
+  if (state === null) return;
+  take(state, true);
+  say($("forgot"), t("setup.forgotten"));
+});
+for (const name of STEPS) $(`step-${name}`).querySelector("summary").addEventListener("click", () => requestAnimationFrame(() => bring(name)));
+$("step-corners").addEventListener("toggle", () => setup && drawOverlay());
+$("step-rolls").addEventListener("toggle", () => $("step-rolls").open && rolls === null && begin());
 onLine((up) => show($("offline"), !up));
 onState(drawRolls);
 start();
