@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
@@ -31,6 +32,10 @@ CANCELS: dict[str, frozenset[str] | None] = {
     "mended": frozenset({"fault", "mended"}),
 }
 """The kinds of announcements that one of a kind makes untrue; the others make everything so."""
+
+NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
+"""The sign of a number below zero: espeak-ng 1.51 leaves it out in French, so it is said as a
+word."""
 
 EXACT = frozenset({"sum", "boxes", "dice", "scores"})
 """What a sentence is about: a clip may stand for it only if its name says the same."""
@@ -85,8 +90,9 @@ def spoken_lines(said: Announcement, amount: str) -> tuple[Line, ...]:
 def pieces_of(lines: Sequence[Line], phrases: Phrases, clips: dict[str, Path]) -> list[str | Clip]:
     """Texts and clips in order; texts that follow each other are one, to be said in one breath."""
     pieces: list[str | Clip] = []
+    minus = phrases.say("spoken.minus") + " "
     for each in lines:
-        text = phrases.tell(each)
+        text = NEGATIVE.sub(minus, phrases.tell(each))
         path = next((clips[name] for name in clip_names(each) if name in clips), None)
         if path is not None:
             pieces.append(Clip(path, text))

@@ -10,7 +10,7 @@ import pytest
 from companion.announcer import Announcement
 from companion.phrases import all_of, line, load_phrases
 from companion.speech import Clip
-from companion.voice import CANCELS, Voice, clip_names, found_clips, spoken_lines
+from companion.voice import CANCELS, Voice, clip_names, found_clips, pieces_of, spoken_lines
 from tests.session.fakes import Stage
 
 
@@ -98,9 +98,15 @@ def test_all_adds_everything_else(tmp_path: Path) -> None:
     said = dict(listener.heard)
     assert said["miss"] == "Ada takes a miss, number 1. Ben throws next."
     assert said["over"] == (
-        "The table ended the game early. Ben wins with 0 points. Ben 0 and Ada -5."
+        "The table ended the game early. Ben wins with 0 points. Ben 0 and Ada minus 5."
     )
     assert "Red" not in said["corrected"], "who has to answer again is shown, not said"
+
+
+def test_points_below_zero_are_said_so_in_french_too(tmp_path: Path) -> None:
+    scores = line("end.scores", scores=all_of([line("end.score", name="L-7", total=-15)]))
+    (said,) = pieces_of((scores,), load_phrases("fr"), {})
+    assert said == "L-7 moins 15."
 
 
 def test_a_closing_says_which_die_to_take_out(tmp_path: Path) -> None:
