@@ -134,6 +134,27 @@ def test_sigterm_ends_it_in_time_with_pages_open(tmp_path: Path) -> None:
             stream.close()
 
 
+HUNG = """
+import atexit, sys, threading
+threading.Thread(target=threading.Event().wait, daemon=True, name="a driver that hangs").start()
+atexit.register(print, "Python tidies up")
+from companion.cli import main
+main(sys.argv[1:])
+"""
+
+
+def test_a_thread_that_hangs_in_a_driver_is_left_behind(tmp_path: Path) -> None:
+    args = command(tmp_path, "--camera", "none")[3:]
+    with subprocess.Popen(
+        [sys.executable, "-c", HUNG, *args], cwd=ROOT, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith("listening on")
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == "", "an abort in the driver's code would follow"
+        assert process.wait(PATIENCE_S) == 0
+
+
 def test_a_damaged_log_is_set_aside_and_said(tmp_path: Path) -> None:
     (tmp_path / "games.sqlite3").write_bytes(b"no database" * 1000)
     with playing(tmp_path, "--camera", "none") as table:

@@ -331,10 +331,10 @@ class LiveTray:
     def _lose(self, text: str) -> float:
         if self._camera is not None:
             LOGGER.warning("camera lost: %s", text)
-            self._drop_camera()
         with self._mutex:
             self._watch.lost()
             self._tell()
+        self._drop_camera()  # only now: a driver that hangs lets its closing take a second
         wait_s = REOPEN_S[min(self._attempts, len(REOPEN_S) - 1)]
         self._attempts += 1
         return wait_s

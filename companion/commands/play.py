@@ -68,6 +68,18 @@ def play(
             pass
     finally:
         app.close()
+    _leave()
+
+
+def _leave() -> None:
+    """End at once where a driver that hangs still holds a thread; all that counts is closed.
+
+    Python's own end would tear that thread out of the driver's C++, and abort the process.
+    """
+    if any(thread.daemon for thread in threading.enumerate()):
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
 
 
 def _show_address(join_url: str) -> None:

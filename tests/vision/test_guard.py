@@ -97,6 +97,14 @@ def test_a_camera_that_raises_after_it_was_told_lost_is_said_once() -> None:
     assert table.said.count("lost") == 1
 
 
+def test_people_hear_of_a_lost_camera_before_it_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table([REST, CameraUnavailable("no picture for 1.5 s")])
+    said_by_then: list[list[str]] = []
+    monkeypatch.setattr(table.camera, "close", lambda: said_by_then.append(table.said))
+    table.turns(2)
+    assert said_by_then == [["waiting", "lost"]], "closing one whose driver hangs takes a second"
+
+
 def test_a_camera_that_comes_back_frozen_is_noticed() -> None:
     rng = np.random.default_rng(1)
     noisy = [REST + rng.integers(0, 4, REST.shape, dtype=np.uint8) for _ in range(10)]
