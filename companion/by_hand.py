@@ -66,8 +66,7 @@ def with_fixes(tray: TrayView, fixes: Sequence[Fix], in_play: Sequence[DieColour
     if dice == tray.dice or tray.status not in FIXABLE:
         return tray
     doubted = [doubt for doubt in tray.doubts if doubt.code == tray.status]
-    # Of two white dice nobody knows which one is meant: then both must be told.
-    told = {die.colour for die in dice} - {die.colour for die in dice if not die.by_hand}
+    told = {die.colour for die in dice} - _in_doubt(tray.dice, dice)
     roll = None
     if tray.status == "ok" or (doubted and all(doubt.colour in told for doubt in doubted)):
         roll = _roll_of(dice, in_play)
@@ -75,6 +74,24 @@ def with_fixes(tray: TrayView, fixes: Sequence[Fix], in_play: Sequence[DieColour
         return replace(tray, dice=dice, roll=None, status=_not_ok(tray.status))
     kept = tuple(doubt for doubt in tray.doubts if doubt not in doubted)
     return replace(tray, dice=dice, roll=roll, status="ok", doubts=kept)
+
+
+def _in_doubt(seen: Sequence[SeenDie], dice: Sequence[SeenDie]) -> set[str | None]:
+    """The colours of which a die that may be the doubtful one has not been told.
+
+    Of two white dice it is the one that leans, or has no value; where neither stands out nobody
+    knows which is meant, and both must be told.
+    """
+    stand_out = {die.colour for die in seen if _stands_out(die)}
+    return {
+        die.colour
+        for was, die in zip(seen, dice, strict=True)
+        if not die.by_hand and (_stands_out(was) or was.colour not in stand_out)
+    }
+
+
+def _stands_out(die: SeenDie) -> bool:
+    return die.in_tray and (die.cocked or die.value is None)
 
 
 def said_by_eye(tray: TrayView) -> dict[str, Any]:

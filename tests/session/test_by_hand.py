@@ -94,6 +94,18 @@ class TestBefore:
         put_right(two, OTHER_WHITE, 4)
         assert two.session.view().tray.roll == a_roll(5, 4)
 
+    @pytest.mark.parametrize("status", ["uncertain", "cocked"])
+    def test_of_two_white_dice_the_one_that_stands_out_is_enough(
+        self, two: Stage, status: str
+    ) -> None:
+        tray = doubtful(WHITE, "white", status=status, value=1 if status == "cocked" else None)
+        leaning = replace(tray.dice[WHITE], cocked=status == "cocked")
+        two.session.see(replace(tray, dice=(leaning, *tray.dice[1:])))
+        assert put_right(two, OTHER_WHITE, 4) == ""
+        assert two.session.view().tray.roll is None
+        assert put_right(two, WHITE, 3) == ""
+        assert two.session.view().tray.roll == a_roll(3, 4)
+
     def test_a_die_whose_colour_nobody_knew(self, two: Stage) -> None:
         tray = seen()
         dice = list(tray.dice)
