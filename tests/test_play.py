@@ -134,6 +134,14 @@ def test_sigterm_ends_it_in_time_with_pages_open(tmp_path: Path) -> None:
             stream.close()
 
 
+def test_a_crash_in_a_library_leaves_a_word(tmp_path: Path) -> None:
+    with playing(tmp_path, "--camera", "none") as table:
+        table.process.send_signal(signal.SIGSEGV)
+        assert table.process.wait(PATIENCE_S) == -signal.SIGSEGV
+        assert table.process.stderr is not None
+        assert "Segmentation fault" in table.process.stderr.read()
+
+
 HUNG = """
 import atexit, sys, threading
 threading.Thread(target=threading.Event().wait, daemon=True, name="a driver that hangs").start()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
 import signal
 import sys
@@ -35,6 +36,7 @@ def play(
     language: str | None,
 ) -> None:
     """Run the table: camera, button, judge, voice and page."""
+    faulthandler.enable()  # a driver or library that crashes ends the program: not without a word
     flags: dict[str, object | None] = {
         "camera.source": camera,
         "panel.factory": pins,
