@@ -27,11 +27,15 @@ from companion.phrases import Line, Phrases, Term, Word, all_of, line, one_of
 
 @dataclass(frozen=True, slots=True)
 class Announcement:
-    """One thing the table is told: `headline` is shown huge, `lines` are shown and said."""
+    """One thing the table is told: `headline` is shown huge, `lines` are shown and said.
+
+    `about` is the part of the table that broke or works again, empty for everything else.
+    """
 
     kind: str
     headline: Line
     lines: tuple[Line, ...]
+    about: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,7 +313,7 @@ def fault_line(part: str, fault: str | None) -> Line:
 def announce_fault(part: str, fault: str | None) -> Announcement:
     """A part of the table broke, or works again."""
     said = fault_line(part, fault)
-    return Announcement("fault" if fault else "mended", said, (said,))
+    return Announcement("fault" if fault else "mended", said, (said,), part)
 
 
 _ONE_DIE = frozenset({"obstructed", "cocked", "missing", "extra", "uncertain"})

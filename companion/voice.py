@@ -28,10 +28,9 @@ CANCELS: dict[str, frozenset[str] | None] = {
     "turn": _ACTION | {"turn", "undone"},
     "refused": frozenset({"refused"}),
     "retracted": frozenset({"refused"}),
-    "fault": frozenset({"fault", "mended"}),
-    "mended": frozenset({"fault", "mended"}),
 }
-"""The kinds of announcements that one of a kind makes untrue; the others make everything so."""
+"""The kinds of announcements that one of a kind makes untrue; the others make everything so, but
+what is said of a part of the table only what was said of that part before."""
 
 NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
 """The sign of a number below zero: espeak-ng 1.51 leaves it out in French, so it is said as a
@@ -71,7 +70,10 @@ class Voice:
         spoken = spoken_lines(said, self.amount)
         pieces = pieces_of(spoken, phrases, found_clips(self._clips)) if spoken else []
         # also where nothing is said of it: what it makes untrue falls silent
-        self._speaker.say(pieces, phrases.language, said.kind, cancels=CANCELS.get(said.kind))
+        kind, cancels = said.kind, CANCELS.get(said.kind)
+        if said.about:
+            kind, cancels = f"part {said.about}", frozenset({f"part {said.about}"})
+        self._speaker.say(pieces, phrases.language, kind, cancels=cancels)
 
 
 def spoken_lines(said: Announcement, amount: str) -> tuple[Line, ...]:

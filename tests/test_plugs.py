@@ -105,6 +105,7 @@ def test_a_turn_by_the_buttons(wired: Wired) -> None:
     assert wired.until(lambda: wired.phase is Phase.ACTION2)
     wired.pin(BUTTON).drive_high()
     assert wired.next() == "retracted: "
+    assert wired.next() == "passed: Passed without an answer: Ada and Ben."
 
 
 def test_the_lamp_and_the_buzzer_follow(wired: Wired) -> None:
@@ -128,6 +129,38 @@ def test_the_lamp_is_opened_anew_when_the_chip_of_the_button_is_back(
     assert not renewed.is_set()
     wired.session.part_is("button", None)
     assert renewed.wait(PATIENCE_S)
+
+
+class FalliblePin(MockPWMPin):  # type: ignore[misc]
+    """A pin whose chip can die."""
+
+    is_broken = False
+
+    def _get_state(self) -> float:
+        if self.is_broken:
+            raise OSError("the chip is gone")
+        return float(super()._get_state())
+
+
+def test_a_lost_second_button_is_told_like_the_first(
+    config: Config, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pins = MockFactory(pin_class=FalliblePin)
+    for room in (hardware.panel, hardware.lamp, hardware.buzzer):
+        monkeypatch.setattr(room, "make_factory", lambda name: pins)
+    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.panel, "REOPEN_EVERY_S", 0.001)
+    wired = Wired(build(replace(config, panel=replace(config.panel, factory="lgpio"))), pins)
+    try:
+        pin = wired.pin(AGAIN)
+        pin.is_broken = True
+        assert wired.next() == "fault: The second button does not answer."
+        assert wired.session.view().faults == (("repeat", "lost"),)
+        pin.is_broken = False
+        assert wired.next() == "mended: The second button works again."
+        assert wired.session.view().faults == ()
+    finally:
+        wired.app.close()
 
 
 def test_two_parts_on_one_pin_are_refused(config: Config) -> None:

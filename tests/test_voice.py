@@ -165,7 +165,18 @@ def test_a_refusal_whose_reason_is_gone_falls_silent_and_nothing_else(tmp_path: 
     stage.store.close()
 
 
-@pytest.mark.parametrize("kind", ["turn", "refused", "closing", "fault", "mended"])
+def test_what_breaks_together_is_said_one_after_the_other(tmp_path: Path) -> None:
+    stage, listener = table(tmp_path, "all")
+    stage.session.part_is("button", "lost")
+    stage.session.part_is("repeat", "lost")
+    stage.session.part_is("button", None)
+    (button, _), (repeat, _), (mended, _) = listener.heard[-3:]
+    assert button == mended != repeat
+    assert [list(each or ()) for each in listener.cancels[-3:]] == [[button], [repeat], [button]]
+    stage.store.close()
+
+
+@pytest.mark.parametrize("kind", ["turn", "refused", "closing", "passed"])
 def test_a_die_to_take_out_is_said_to_its_end(kind: str) -> None:
     assert "closed" not in (CANCELS[kind] or ())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
@@ -33,18 +34,26 @@ def open_button(config: Config, session: Session, stack: ExitStack, notes: list[
     except ValueError as error:
         raise ConfigError(f"panel: {error}") from error
 
-    def on_state(state: str) -> None:
-        session.part_is("button", "lost" if state == "lost" else None)
+    def tells_of(part: str) -> Callable[[str], None]:
+        return lambda state: session.part_is(part, "lost" if state == "lost" else None)
 
     panel = open_panel(
-        config.panel.factory, config.panel.pin, on_gesture, config=timing, on_state=on_state
+        config.panel.factory,
+        config.panel.pin,
+        on_gesture,
+        config=timing,
+        on_state=tells_of("button"),
     )
     stack.callback(panel.close)
     notes.append(f"button: {panel.note or panel.state}")
     repeat_pin = config.panel.repeat_pin
     if repeat_pin is not None and panel.has_pin:
         again = open_panel(
-            _pins_of(panel), repeat_pin, lambda _: session.say_again(), config=timing
+            _pins_of(panel),
+            repeat_pin,
+            lambda _: session.say_again(),
+            config=timing,
+            on_state=tells_of("repeat"),
         )
         stack.callback(again.close)
         notes.append(f"second button (say it again): GPIO{repeat_pin}")

@@ -56,7 +56,7 @@ SNAPSHOT: Json = {
         faults=many(
             thing(
                 "A part of the table that does not work.",
-                part={"type": "string", "enum": ["camera", "button"]},
+                part={"type": "string", "enum": ["camera", "button", "repeat"]},
                 code={
                     "type": "string",
                     "enum": ["lost", "dark", "blocked", "frozen", "slow"],
