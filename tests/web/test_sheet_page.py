@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -21,9 +20,6 @@ from tests.web.browsing import (
     wait_until,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
-
-if TYPE_CHECKING:
-    pass
 
 pytestmark = pytest.mark.browser
 
@@ -118,7 +114,7 @@ class TestTheDiceOfABox:
 class TestPlaying:
     def test_from_the_name_to_the_first_cross(self, stage: Stage, open_page: OpenPage) -> None:
         ada, table = open_page("/"), open_page("/table", size_wh=TV)
-        table.get_by_text("http://192.168.1.5:8000/").first.wait_for()
+        table.get_by_text("192.168.1.5:8000", exact=True).wait_for()
         ada.get_by_label("Your name").fill("  <b>Ada</b> ")
         ada.get_by_role("button", name="Take a seat").click()
         ada.get_by_text("Welcome, <b>Ada</b>!").wait_for()
@@ -251,6 +247,35 @@ class TestPlaying:
 LOST = """() => [...document.querySelectorAll('#status, #why')]
   .filter((node) => node.scrollHeight > node.clientHeight + 1).map((node) => node.textContent)"""
 """Sentences whose end is cut off."""
+
+
+def test_who_closed_a_row_is_seen_also_where_two_did(stage: Stage, open_page: OpenPage) -> None:
+    tokens = [seat(stage, name).token for name in ("Ada", "Benjamin")]
+    stage.session.start("base", 0)
+    for total in (2, 3, 4, 5, 6):
+        stage.roll(total // 2, total - total // 2)
+        for player in range(2):
+            stage.answer(player, f"R{total}")
+        stage.answer(stage.state.active, None)
+    stage.roll(6, 6)
+    for player in range(2):
+        stage.answer(player, "R12")
+    stage.time.pass_s(6.0)
+    page = open_page("/", size_wh=PHONE_SMALL, token=tokens[0])
+    name = page.locator("[data-row=R] .by")
+    name.get_by_text("Ada", exact=True).wait_for()
+    assert name.evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert page.locator("[data-row=R] .others").inner_text() == "+1"
+    page.get_by_role("group", name="closed by Ada and Benjamin").wait_for()
+
+
+def test_from_the_last_sheet_back_to_the_result(stage: Stage, open_page: OpenPage) -> None:
+    page = open_page("/", token=put(stage, "over")[0])
+    page.get_by_role("button", name="See my sheet").click()
+    page.locator("#over").wait_for(state="hidden")
+    page.get_by_role("button", name="Back to the result").press("Enter")
+    page.locator("#over").wait_for()
+    assert page.evaluate("document.activeElement.id") == "see-sheet"
 
 
 class TestTheSentence:

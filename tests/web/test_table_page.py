@@ -10,6 +10,7 @@ import pytest
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE_FLAT,
+    PHONE_SMALL,
     STATES,
     TV,
     OpenPage,
@@ -55,6 +56,14 @@ OVERLAPPING = """() => {
   const wide = document.documentElement.scrollWidth > innerWidth ? ['page'] : [];
   return [...found, ...wide];
 }"""
+
+
+CUT = """() => [...document.querySelectorAll('main *')]
+  .filter((node) => node.getClientRects().length && !node.closest('.sr, svg'))
+  .filter((node) => getComputedStyle(node).overflowX !== 'visible')
+  .filter((node) => node.textContent.trim() && node.scrollWidth > node.clientWidth + 1)
+  .map((node) => node.textContent.trim())"""
+"""Texts that end in an ellipsis or at an edge."""
 
 
 def overflowing(page: Page) -> list[str]:
@@ -119,6 +128,31 @@ class TestTheTableView:
         page.locator(".banner", has_text="closes").wait_for()
         assert page.locator(".headline[data-kind=roll]").inner_text() == "12"
         assert overflowing(page) == []
+
+    @pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE_FLAT, TV])
+    def test_no_text_is_cut_when_five_play_and_two_closed_a_row(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        for name in ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian"):
+            seat(stage, name)
+        stage.session.use_language("it")
+        stage.session.start("base", 0)
+        for total in (2, 3, 4, 5, 6):
+            stage.roll(total // 2, total - total // 2)
+            for player in range(5):
+                stage.answer(player, f"{'RRYYY'[player]}{total}")
+            stage.answer(stage.state.active, None)
+        stage.roll(6, 6)
+        for player in range(5):
+            stage.answer(player, "R12" if player < 2 else None)
+        stage.time.pass_s(6.0)
+        page = ready(open_page("/table", size_wh=size_wh))
+        page.locator(".rows .is-closed", has_text="Ada Wilhelmina e Benjamin").wait_for()
+        assert page.evaluate(CUT) == []
+        if size_wh == TV:
+            assert overflowing(page) == []
+        else:
+            assert page.evaluate(OVERLAPPING) == []
 
     @pytest.mark.parametrize("state", ["lobby", "action1", "over"])
     def test_it_can_be_scanned_while_seats_are_free(

@@ -15,7 +15,7 @@ export function podium(game, nameOf, own = null) {
       "li",
       { class: `rank-${Math.min(rank, 4)}` },
       el("span", { class: "rank", text: t("over.rank", { rank }) }),
-      el("span", { class: "who" }, el("bdi", { text: nameOf(seat) }), seat === own ? el("span", { class: "note", text: ` ${t("lobby.you")}` }) : null),
+      el("span", { class: "who" }, el("bdi", { text: nameOf(seat) }), seat === own ? el("span", { class: "note", text: ` (${t("lobby.you")})` }) : null),
       el("b", { class: "points", text: t("over.points", { total }) }),
       el("span", { class: "parts" }, ...parts),
     );

@@ -199,10 +199,10 @@ function drawBottom(game, mine, answer, isMyMove) {
   say($("total"), String(mine.points.total));
   drawClock(game);
   const button = $("done");
-  const label = isMyMove && answer?.box ? t("done") : isMyMove && answer?.done ? t("passed") : t("pass");
+  const label = game.over ? t("over.back") : isMyMove && answer?.box ? t("done") : isMyMove && answer?.done ? t("passed") : t("pass");
   say(button, label);
   guard(`${game.number} ${game.turn} ${game.action} ${mine.seat}`);
-  button.disabled = !isMyMove || Boolean(answer?.done) || guardTimer !== 0;
+  button.disabled = !game.over && (!isMyMove || Boolean(answer?.done) || guardTimer !== 0);
   button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box);
 }
 
@@ -271,6 +271,7 @@ function tapped(token) {
 function pressDone() {
   const { game } = now();
   const mine = ownPlayer(now());
+  if (game?.over) return look(0);
   if (!mine || !mayAnswer(game, mine)) return;
   ask({ box: currentAnswer(game, mine)?.box ?? null, done: true });
 }
@@ -327,6 +328,13 @@ function explain(text) {
   whyTimer = setTimeout(() => say($("why"), ""), WHY_MS);
 }
 
+/** At the end: look at the finished game's sheet, or with 0 at the result again. */
+function look(number) {
+  seesSheet = number;
+  draw(now());
+  $(number ? "done" : "see-sheet").focus();
+}
+
 // -- buttons ---------------------------------------------------------------------------------
 
 async function press(path, where, body = {}) {
@@ -360,10 +368,7 @@ $("typing-form").addEventListener("submit", async (event) => {
   if (roll === null) say($("typing-why"), t("host.roll_missing"));
   else if (await press("/api/roll", "typing-why", roll)) $("typing").close();
 });
-$("see-sheet").addEventListener("click", () => {
-  seesSheet = now().game.number;
-  draw(now());
-});
+$("see-sheet").addEventListener("click", () => look(now().game.number));
 
 offerLanguages();
 offerMenu(() => ownPlayer(now()));

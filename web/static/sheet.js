@@ -1,6 +1,6 @@
 // One sheet: built from the rows the table describes, upright on a tall screen, flat on a wide one.
 import { lockIcon, sign } from "./dice.js";
-import { attribute, el, redraw, say } from "./dom.js";
+import { attribute, el, redraw, say, show } from "./dom.js";
 import { all, capital, pairOf, t } from "./words.js";
 
 const WITH_DICE = new Set(["legal", "other", "tapped", "chosen"]);
@@ -28,13 +28,15 @@ export class Sheet {
     this.root.style.setProperty("--boxes", Math.max(...rows.map((row) => row.boxes.length)));
     this.rows = rows.map((row) => {
       const name = el("span", { class: "by" });
+      const others = el("span", { class: "others" });
+      const closers = el("span", { class: "closers", hidden: true }, name, others);
       const points = el("span", { class: "points" });
       const lock = el("span", { class: "lock" }, row.lock ? lockIcon() : "");
       const boxes = row.boxes.map((box) => this.#box(row, box));
       const node = el(
         "div",
         { class: `row is-${row.lock ?? "bonus"}${row.bonus ? " is-bonus" : ""}`, role: "group", "data-row": row.key },
-        el("div", { class: "head" }, sign(row), name),
+        el("div", { class: "head" }, sign(row), closers),
         ...boxes,
         el("div", { class: "foot" }, lock, points),
       );
@@ -42,7 +44,7 @@ export class Sheet {
         const colour = rows.find((each) => each.key === key)?.lock;
         node.style.setProperty(i ? "--to" : "--from", `var(--${colour})`);
       });
-      return { row, node, name, points, lock, boxes };
+      return { row, node, closers, name, others, points, lock, boxes };
     });
     this.root.replaceChildren(...this.rows.map((each) => each.node));
     this.rows[0].boxes[0].tabIndex = 0;
@@ -77,7 +79,7 @@ export class Sheet {
     const closing = new Map(game.closing.map((each) => [each.row, each.seat]));
     const legal = new Set(player.legal);
     const lost = new Set(player.lost);
-    for (const { row, node, name, points, lock } of this.rows) {
+    for (const { row, node, closers, name, others, points, lock } of this.rows) {
       const crossed = new Set(player.sheet[row.key]);
       const by = closed.get(row.key);
       for (const box of row.boxes) {
@@ -92,14 +94,24 @@ export class Sheet {
       const isLocked = player.locks.includes(row.key);
       attribute(node, "data-closed", by ? "yes" : null);
       attribute(lock, "data-locked", isLocked ? "mine" : by ? "others" : null);
-      let told = "";
-      if (by) told = all(by.map(nameOf));
-      else if (closing.has(row.key)) told = t("sheet.closing", { name: nameOf(closing.get(row.key)) });
-      say(name, told);
+      const names = by ? by.map(nameOf) : [];
+      const isClosing = !by && closing.has(row.key);
+      show(closers, isClosing || names.length > 0);
+      say(name, isClosing ? t("sheet.closing", { name: nameOf(closing.get(row.key)) }) : this.#short(names));
+      say(others, names.length > 1 && !this.#isWide ? `+${names.length - 1}` : ""); // never cut with the name
       const scored = player.points.rows[row.lock];
       say(points, scored === undefined ? "" : String(scored));
       attribute(node, "aria-label", this.#rowLabel(row, by, isLocked, scored, nameOf));
     }
+  }
+
+  get #isWide() {
+    return this.rows.length > 4;
+  }
+
+  /** Who closed a row, as far as its head has room; its label names all of them. */
+  #short(names) {
+    return this.#isWide ? names.map((each) => [...each][0]).join(" ") : (names[0] ?? "");
   }
 
   #rowLabel(row, by, isLocked, scored, nameOf) {

@@ -6,6 +6,7 @@ import { podium } from "./over.js";
 import { all, capital, language, t } from "./words.js";
 
 const SEATS = 5;
+const LONG_NAME = 9; // letters that fit beside the points where five play
 const SURE = 0.9;
 const FILM_MS = 120;
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
@@ -37,8 +38,7 @@ function nowText(game, nameOf) {
 function drawDoor({ me, table, game }) {
   show($("door"), game !== null && me.door !== null);
   if (!me.door) return;
-  const address = addressOf(table).replace(/^https?:\/\/|\/$/g, "");
-  say($("door"), `${address} · ${t("table.code")} ${me.door.code} · ${t("table.pin", { pin: me.door.pin })}`);
+  say($("door"), `${shortOf(addressOf(table))} · ${t("table.code")} ${me.door.code} · ${t("table.pin", { pin: me.door.pin })}`);
 }
 
 // -- the tray --------------------------------------------------------------------------------
@@ -219,6 +219,8 @@ function askedText(game, nameOf) {
   return waiting.length ? t("table.waiting_for", { names: all(waiting) }) : t("table.all_answered");
 }
 
+const shortOf = (url) => url.replace(/^https?:\/\/|\/$/g, ""); // what has to be typed
+
 const addressOf = (table) => table.join_url || `${location.origin}/`;
 
 /** The codes to scan: the table's, and before it the Wi-Fi's where the table has one of its own. */
@@ -243,7 +245,7 @@ function drawLobby({ seats, table, me: { door } }) {
         "div",
         {},
         el("h2", { text: seats.length < SEATS ? t("table.join") : t("table.seats") }),
-        el("p", { class: "address", text: url }),
+        el("p", { class: "address", text: shortOf(url) }),
         door ? el("p", { class: "table-code" }, `${t("table.code")} `, el("b", { text: door.code })) : null,
         door ? el("p", { class: "quiet", text: t("table.pin", { pin: door.pin }) }) : null,
       ),
@@ -291,7 +293,7 @@ function drawPeople({ game, seats, table, me: { door } }) {
       return el(
         "li",
         { class: player.gone ? "is-gone" : isActive && !game.over ? "is-active" : "" },
-        el("bdi", { text: player.name }),
+        el("bdi", { class: player.name.length > LONG_NAME ? "is-long" : "", text: player.name }),
         game ? el("span", { class: "points" }, el("span", { text: String(player.points.total) })) : null,
         el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), word),
         game ? misses(player) : null,
