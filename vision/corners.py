@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +21,11 @@ _HOLDS, _SPARE = 0.95, 1.12
 """A tray has four sides when they hold this share of what was seen of it and enclose no more than
 so many times as much: its rounded corners are the rest. An octagon's four longest sides enclose
 1.2 times its area."""
+_MOST_SIDES = 10
+"""The longest sides among which those of the tray are looked for."""
+_MIDDLE, _BESIDE = 0.35, 0.04
+"""What of a side is looked at to place it: so much to both ways from its middle, so near to it
+(shares of its length)."""
 _LEAST = 0.15
 """Less of the picture than this is no tray that a camera was put above."""
 
@@ -35,10 +42,15 @@ def propose_corners(pixels: Pixels) -> tuple[Point, ...] | None:
     edges = [spot.edge_px for spot in overview.spots if spot.heat > 0.5]
     edge_px = float(np.median(edges)) if edges else _USUAL_EDGE * max(overview.size_wh)
     outline = floor_seen(overview, edge_px).outline_px
-    if outline is None:
-        return None
-    hull = cv2.convexHull(outline.astype(np.float32))
-    width, height = overview.size_wh
+    return None if outline is None else corners_of(outline, overview.size_wh)
+
+
+def corners_of(
+    outline_px: NDArray[np.float32], size_wh: tuple[int, int]
+) -> tuple[Point, ...] | None:
+    """The corners (see `propose_corners`) of an outline (N, 2) in a picture of that size."""
+    hull = cv2.convexHull(outline_px.astype(np.float32))
+    width, height = size_wh
     if cv2.contourArea(hull) < _LEAST * width * height:
         return None
     outer = np.asarray(hull.reshape(-1, 2), np.float32)
@@ -46,8 +58,9 @@ def propose_corners(pixels: Pixels) -> tuple[Point, ...] | None:
         cv2.approxPolyDP(hull, _FEW * cv2.arcLength(hull, True), True), np.float32
     ).reshape(-1, 2)
     sides = _four_sides(few.astype(np.float64))
-    if sides is not None and _fits(sides, outer):
-        few = sides
+    if sides is not None:
+        sides = _along_the_rim(sides, outer)
+        few = sides if _fits(sides, outer) else few
     points = np.clip(few, (0, 0), (width - 1, height - 1))
     first = int(np.argmin(points.sum(axis=1)))
     return tuple((float(x), float(y)) for x, y in np.roll(points, -first, axis=0))
@@ -61,16 +74,58 @@ def _fits(sides: NDArray[np.float32], hull: NDArray[np.float32]) -> bool:
 
 
 def _four_sides(polygon: NDArray[np.float64]) -> NDArray[np.float32] | None:
-    """Where the four longest sides of a convex polygon meet; None where they do not."""
-    if len(polygon) < 4:
-        return None
+    """The least quadrilateral round a convex polygon whose sides run along four of its own."""
     along = np.roll(polygon, -1, axis=0) - polygon
-    longest = np.sort(np.argsort(-np.hypot(along[:, 0], along[:, 1]))[:4])
-    corners = []
-    for one, two in zip(np.roll(longest, 1), longest, strict=True):
-        pair = np.stack([along[one], -along[two]], axis=1)
-        if abs(np.linalg.det(pair)) < 0.3 * np.prod(np.linalg.norm(pair, axis=0)):
-            return None  # they run too much alike
-        share = np.linalg.solve(pair, polygon[two] - polygon[one])[0]
-        corners.append(polygon[one] + share * along[one])
-    return np.array(corners, np.float32)
+    longest = np.sort(np.argsort(-np.hypot(along[:, 0], along[:, 1]))[:_MOST_SIDES])
+    best, least, own = None, np.inf, cv2.contourArea(polygon.astype(np.float32))
+    for four in combinations(longest.tolist(), 4):
+        corners = [
+            _meeting(polygon[one], along[one], polygon[two], along[two])
+            for one, two in zip((four[3], *four[:3]), four, strict=True)
+        ]
+        if any(corner is None for corner in corners):
+            continue
+        sides = np.array(corners, np.float32)
+        area = cv2.contourArea(sides)
+        if 0.999 * own < area < least and cv2.isContourConvex(sides):
+            best, least = sides, area
+    return best
+
+
+def _meeting(
+    a: NDArray[np.float64],
+    way: NDArray[np.float64],
+    b: NDArray[np.float64],
+    other: NDArray[np.float64],
+) -> NDArray[np.float64] | None:
+    """Where two lines meet; None where they run too much alike."""
+    pair = np.stack([way, -other], axis=1)
+    if abs(np.linalg.det(pair)) < 0.3 * np.prod(np.linalg.norm(pair, axis=0)):
+        return None
+    return np.asarray(a + np.linalg.solve(pair, b - a)[0] * way)
+
+
+def _along_the_rim(sides: NDArray[np.float32], outer: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The sides laid along the middle of what was seen of each: rims look ragged, corners round."""
+    lines = []
+    for a, b in zip(sides, np.roll(sides, -1, axis=0), strict=True):
+        length = float(np.hypot(*(b - a)))
+        way = (b - a) / length
+        rim = _every_px(outer) - a
+        along, beside = rim @ way, rim @ np.array([-way[1], way[0]])
+        near = (abs(along / length - 0.5) < _MIDDLE) & (abs(beside) < _BESIDE * length)
+        if near.sum() < 8:
+            return sides
+        line = cv2.fitLine(rim[near] + a, cv2.DIST_HUBER, 0, 0.01, 0.01).ravel()
+        lines.append((line[2:].astype(np.float64), line[:2].astype(np.float64)))
+    corners = [_meeting(*one, *two) for one, two in zip((lines[3], *lines[:3]), lines, strict=True)]
+    return sides if any(c is None for c in corners) else np.array(corners, np.float32)
+
+
+def _every_px(outline: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Points about a px apart all along a closed outline."""
+    parts = []
+    for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True):
+        steps = np.linspace(0.0, 1.0, max(2, int(np.hypot(*(b - a)))), endpoint=False)
+        parts.append(a + steps[:, None] * (b - a))
+    return np.concatenate(parts).astype(np.float32)

@@ -85,7 +85,7 @@ class TestCorners:
             assert corners is not None
             assert len(corners) == 4
             floor = np.array([[60, 50], [585, 50], [590, 445], [50, 440]])  # looked at
-            assert np.abs(np.array(corners) - floor).max() < 24, corners
+            assert np.abs(np.array(corners) - floor).max() < 20, corners
 
 
 class TestReference:

@@ -12,6 +12,9 @@ from vision.reading import Point
 _LEAST = 6.0
 """A floor smaller than this many faces of a die is no tray worth trusting (own choice)."""
 
+_FINER = 4
+"""Parts that a cell of the finder's grid is split into along each side to place the rim."""
+
 
 class Floor:
     """The outline of the floor in the picture.
@@ -72,8 +75,12 @@ def floor_seen(overview: Overview, edge_px: float) -> Floor:
         return Floor(None)
     # The corners that the kernel cut off are given back.
     grown = cv2.dilate((labels == best).astype(np.uint8), np.ones((size // 2 | 1,) * 2, np.uint8))
-    rows, columns = np.nonzero((grown > 0) & (raw > 0))
-    cells = np.stack([columns, rows], axis=1).astype(np.float32)
+    # The rim runs between cells, where the chances on both sides would be even.
+    tall, wide = (n * _FINER for n in raw.shape)
+    finer = cv2.resize(overview.tray, (wide, tall), interpolation=cv2.INTER_LINEAR)
+    around = cv2.resize(grown, (wide, tall), interpolation=cv2.INTER_NEAREST)
+    rows, columns = np.nonzero((around > 0) & (finer > 0.5))
+    cells = (np.stack([columns, rows], axis=1).astype(np.float32) + 0.5) / _FINER - 0.5
     hull = cv2.convexHull(cells).reshape(-1, 2)
     back = cv2.invertAffineTransform(overview.to_grid)
     outline = np.asarray(hull @ back[:, :2].T + back[:, 2], np.float32)
