@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from companion.engine.dice import DieColour
 from vision.scene import Camera, Die, DieTruth, Scene, pip_centres, render, truth
 from vision.scene.things import cover_mask
-from vision.training.generator import Recipe, Rng, random_scene, squeezed
+from vision.training.generator import Recipe, random_scene, squeezed
+from vision.training.looks import Rng
 
 FRAME_WH = (320, 256)
 PATCHES = 10
