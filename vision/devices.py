@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import struct
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import cv2
 
-from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable
 from vision.controls import LightMeter, PiControls, V4l2Controls, without_warnings
 from vision.newest import NewestPicture
@@ -20,7 +19,7 @@ from vision.notes import Note
 from vision.pace import Clock
 from vision.picture import as_pixels
 from vision.reading import Frame, Pixels
-from vision.recorded import cannot_throw
+from vision.real_dice import OverRealDice
 
 FIRST_PICTURE_S = 5.0
 """A webcam that has given nothing for this long after opening does not work."""
@@ -42,12 +41,9 @@ _NOT_A_WEBCAM = ("bcm2835", "unicam", "rp1", "pisp", "rpi", "rpivid", "cedrus", 
 Pi; the Pi camera itself is reached through picamera2)."""
 
 
-class DeviceCamera:
+class DeviceCamera(OverRealDice):
     """What the two kinds of device have in common: the newest picture, and nothing else to do."""
 
-    can_throw = False
-    mishaps: Sequence[str] = ()
-    troubles: Sequence[str] = ()
     notes: tuple[Note, ...] = ()
 
     def __init__(
@@ -102,18 +98,6 @@ class DeviceCamera:
             return None
         self._number += 1
         return Frame(taken[0], taken[1], self._number)
-
-    def confirmed(self) -> bool:
-        """Real dice are thrown by people."""
-        return False
-
-    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
-        """Refuse: real dice are thrown by people."""
-        raise cannot_throw(self.source)
-
-    def trouble(self, name: str) -> None:
-        """Refuse: only the simulated tray can be told."""
-        raise cannot_throw(self.source)
 
     def close(self) -> None:
         """Let go of the device; may be called twice."""

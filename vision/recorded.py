@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 
 import cv2
 
-from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable, PictureError
 from vision.notes import Note, NoteCode
 from vision.pace import Clock, Pace, Sleep
 from vision.picture import as_pixels, load_picture
 from vision.reading import Frame, Pixels
+from vision.real_dice import OverRealDice
 
 PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 
@@ -22,15 +20,10 @@ _NAMED = 3
 """So many skipped files are named in a note; the rest are counted."""
 
 
-class VideoCamera:
+class VideoCamera(OverRealDice):
     """A video file at its own rate; after the end its last frame stays."""
 
     kind = "video"
-    can_throw = False
-    mishaps: Sequence[str] = ()
-    troubles: Sequence[str] = ()
-    is_silent = False
-    controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
@@ -75,18 +68,6 @@ class VideoCamera:
         assert self._pixels is not None
         return Frame(self._pixels, at_s, self._number)
 
-    def confirmed(self) -> bool:
-        """A video goes on by itself."""
-        return False
-
-    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
-        """Refuse: recorded dice cannot be thrown."""
-        raise cannot_throw(self.source)
-
-    def trouble(self, name: str) -> None:
-        """Refuse: only the simulated tray can be told."""
-        raise cannot_throw(self.source)
-
     def close(self) -> None:
         """Let go of the file; may be called twice."""
         self._video.release()
@@ -98,15 +79,10 @@ class VideoCamera:
         return as_pixels(pixels) if ok else None
 
 
-class FolderCamera:
+class FolderCamera(OverRealDice):
     """Pictures in name order, each as if the camera saw it; the next after each roll."""
 
     kind = "folder"
-    can_throw = False
-    mishaps: Sequence[str] = ()
-    troubles: Sequence[str] = ()
-    is_silent = False
-    controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
         self,
@@ -172,14 +148,6 @@ class FolderCamera:
         self._pixels = pixels
         return True
 
-    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
-        """Refuse: recorded dice cannot be thrown."""
-        raise cannot_throw(self.source)
-
-    def trouble(self, name: str) -> None:
-        """Refuse: only the simulated tray can be told."""
-        raise cannot_throw(self.source)
-
     def close(self) -> None:
         """Nothing is held open."""
 
@@ -192,8 +160,3 @@ class FolderCamera:
             except PictureError:
                 self._skipped.append(file.name)
         return None
-
-
-def cannot_throw(source: str) -> CameraUnavailable:
-    """The error of a camera that has no dice of its own."""
-    return CameraUnavailable(f"camera {source!r}: cannot throw dice, only the simulated tray can")
