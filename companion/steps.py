@@ -170,7 +170,7 @@ class GameSteps(Writer):
             if is_judged:
                 kept = RollKept(game.rolled, game.number, game.state.turn, self._seen.frame)
                 self._telling.put_off(partial(call, kept) for call in self.on_rolled)
-            self._telling.put_off(self.on_confirmed)
+            self._telling.put_off(partial(call, roll) for call in self.on_confirmed)
             self._fixes = ()
         return declined
 

@@ -16,7 +16,7 @@ from typing import Any
 from companion.announcer import announce_step, refusal_line
 from companion.archive import Archive
 from companion.by_hand import Fix
-from companion.engine import Event, Fact, Phase, Refusal
+from companion.engine import Event, Fact, Phase, Refusal, Roll
 from companion.errors import StoreError
 from companion.folding import last_roll, unfold
 from companion.grace import closes_at_s
@@ -87,7 +87,7 @@ class Writer:
         self._pressed_s = -math.inf
         self._pending: Cancel | None = None
         self.is_reading: Callable[[], bool] = lambda: False
-        self.on_confirmed: list[Callable[[], None]] = []
+        self.on_confirmed: list[Callable[[Roll], None]] = []
         self.on_rolled: list[Callable[[RollKept], None]] = []
         self.on_undone: list[Callable[[], None]] = []
         self.on_set: list[Callable[[], None]] = []

@@ -142,10 +142,10 @@ class LiveTray:
         if not self._thread.is_alive():
             self._drop_camera()
 
-    def confirmed(self) -> None:
+    def confirmed(self, roll: Roll | None = None) -> None:
         """Hear that a roll was confirmed or typed: the dice that lie there are used up."""
         with self._mutex:
-            self._watch.confirmed()
+            self._watch.confirmed(roll)
             self._tell()
         self._requests.put(self._confirm_to)
 

@@ -94,8 +94,8 @@ class Settling:
         doubt_since_s: When the readings at rest began not to agree.
         read_s: Capture time of the last reading.
         used: The dice of the last confirmed roll, until others are seen.
-        used_roll: A roll confirmed before the camera was opened; where the first settled
-            reading shows it, those are its dice and no new throw.
+        used_roll: A roll confirmed while nothing was seen, or before the camera was opened; where
+            the first settled reading shows it, those are its dice and no new throw.
         shown: What was said last.
     """
 
@@ -171,15 +171,20 @@ def settle(
     return state
 
 
-def confirm(state: Settling) -> Settling:
-    """Take note that a roll was confirmed: the dice that lie there now are used up."""
+def confirm(state: Settling, roll: Roll | None = None) -> Settling:
+    """Take note that a roll was confirmed: the dice that lie there now are used up.
+
+    Args:
+        roll: What was confirmed. Where nothing is seen now, because it was typed for want of a
+            picture, the dice that will be seen to show it are used up.
+    """
     used = _dice_in_tray(state.seen) if state.seen is not None else ()
     shown = state.shown
     if used:
         shown = Shown(TrayStatus.OLD, None, shown.reading or state.seen)
     elif shown.roll is not None:
         shown = Shown(TrayStatus.WAITING)
-    return replace(state, used=used, shown=shown)
+    return replace(state, used=used, used_roll=None if used else roll, shown=shown)
 
 
 def look_again(state: Settling) -> Settling:

@@ -301,9 +301,9 @@ class TrayWatch:
         used, used_roll = self._state.used, self._state.used_roll
         return Settling(used=used, used_roll=used_roll, shown=Shown(status))
 
-    def confirmed(self) -> None:
-        """Hear that a roll was confirmed: its dice are not offered again."""
-        self._state = confirm(self._state)
+    def confirmed(self, roll: Roll | None = None) -> None:
+        """Hear that a roll was confirmed or typed: its dice are not offered again."""
+        self._state = confirm(self._state, roll)
 
     def reoffer(self) -> None:
         """Offer what lies in the tray although it was confirmed before."""

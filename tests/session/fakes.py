@@ -80,7 +80,7 @@ class Stage:
         """What a declined step tells, in the table's language."""
         return self.session.phrases.tell(*declined.lines)
 
-    def _count(self) -> None:
+    def _count(self, _: Roll) -> None:
         self.confirmed += 1
 
     def again(self) -> Stage:

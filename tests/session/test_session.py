@@ -389,7 +389,7 @@ class TestTelling:
             two.session.see(TrayView("waiting"))
 
         two.session.listeners.append(listen)
-        two.session.on_confirmed.append(lambda: two.session.see(TrayView("old")))
+        two.session.on_confirmed.append(lambda _: two.session.see(TrayView("old")))
         assert two.roll(4, 3) is None
         assert heard
 

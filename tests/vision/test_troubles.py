@@ -139,6 +139,29 @@ def test_the_last_die_at_rest_is_offered_within_0_4_s() -> None:
         rig.live.confirmed()
 
 
+@pytest.mark.parametrize("trouble", ["dark", "unplug"])
+def test_dice_typed_while_the_camera_was_away_are_no_new_throw_when_it_is_back(
+    rig: Rig, trouble: str
+) -> None:
+    roll = rig.now.roll
+    assert roll is not None
+    rig.live.trouble(trouble)
+    rig.pass_s(2.0)
+    told = len(rig.reports)
+    rig.live.confirmed(roll)
+    rig.pass_s(TROUBLE_S + 2.0)
+    assert rig.now.status is TrayStatus.OLD
+    assert not any(report.is_confirmable for report in rig.reports[told:])
+    rig.live.reoffer()
+    rig.pass_s(1.0)
+    assert rig.now.roll == roll
+    rig.live.trouble(trouble)
+    rig.pass_s(2.0)
+    rig.live.confirmed(replace(roll, white=tuple(7 - value for value in roll.white)))
+    rig.pass_s(TROUBLE_S + 2.0)
+    assert rig.now.roll == roll, "other dice than those typed"
+
+
 def test_confirmed_dice_are_no_new_throw_after_a_trouble_of_the_camera(rig: Rig) -> None:
     rig.live.confirmed()
     told = len(rig.reports)
