@@ -1,4 +1,7 @@
-"""Every log a test opens is closed after it: Python 3.13 warns of open ones, and warnings fail."""
+"""The tables the tests begin with; every log is closed after its test.
+
+Python 3.13 warns of open ones, and warnings fail.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from companion.store import SqliteStore
+from tests.session.fakes import Stage
 
 
 @pytest.fixture(autouse=True)
@@ -23,3 +27,18 @@ def _closed_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     for store in opened:
         store.close()
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    """A table where nobody sits yet."""
+    return Stage(tmp_path)
+
+
+@pytest.fixture
+def two(stage: Stage) -> Stage:
+    """Ada and Ben in a game, Ada to throw; nothing was said since."""
+    stage.seat("Ada", "Ben")
+    assert stage.session.start() is None
+    stage.told.clear()
+    return stage

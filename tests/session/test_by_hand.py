@@ -20,16 +20,6 @@ from tests.web.stand_in import a_roll, dice_in_tray
 WHITE, OTHER_WHITE, RED, YELLOW, GREEN, BLUE = range(6)
 
 
-@pytest.fixture
-def two(tmp_path: Path) -> Stage:
-    """Ada and Ben in a game, Ada to throw; the tray shows 4, 3 and threes."""
-    stage = Stage(tmp_path)
-    stage.seat("Ada", "Ben")
-    assert stage.session.start() is None
-    stage.told.clear()
-    return stage
-
-
 def seen(frame: int = 7) -> TrayView:
     return dice_in_tray(a_roll(3, 4), frame=frame)
 

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from companion.engine import Phase
 from companion.ports import TrayView
 from tests.session.fakes import Stage
-
-
-@pytest.fixture
-def two(tmp_path: Path) -> Stage:
-    """Ada and Ben in a game, Ada to throw."""
-    stage = Stage(tmp_path)
-    stage.seat("Ada", "Ben")
-    assert stage.session.start() is None
-    stage.told.clear()
-    return stage
 
 
 @pytest.mark.parametrize("fault", ["lost", "dark", "blocked", "frozen", "slow"])

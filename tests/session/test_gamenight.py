@@ -18,11 +18,6 @@ from companion.session import Joined
 from tests.session.fakes import Stage
 
 
-@pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path)
-
-
 def begin(stage: Stage, *names: str) -> None:
     stage.seat(*names)
     assert stage.session.start("base", 0) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-from pathlib import Path
 
 import pytest
 
@@ -13,11 +12,6 @@ from companion.ports import TrayView
 from tests.session.fakes import Stage, dice_seen, leaning
 
 PATIENCE_S = 10.0
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path)
 
 
 def test_the_lamp_says_how_things_stand_through_a_turn(stage: Stage) -> None:

@@ -3,24 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
-
-import pytest
 
 from companion.engine import Phase
 from companion.ports import TrayView
 from companion.session import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S
 from tests.session.fakes import Stage, dice_seen, leaning
-
-
-@pytest.fixture
-def two(tmp_path: Path) -> Stage:
-    """Ada and Ben in a game, Ada to throw."""
-    stage = Stage(tmp_path)
-    stage.seat("Ada", "Ben")
-    assert stage.session.start() is None
-    stage.told.clear()
-    return stage
 
 
 def shown(stage: Stage) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from companion.phrases import load_phrases
@@ -23,11 +21,6 @@ def again(stage: Stage, speaking: Speaking) -> Session:
         draw=lambda n: 0,
         speaking=speaking,
     )
-
-
-@pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    return Stage(tmp_path)
 
 
 def test_what_was_chosen_is_kept(stage: Stage) -> None:

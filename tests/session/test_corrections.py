@@ -1,0 +1,102 @@
+"""What the host puts right: a misread roll, the last step, an ending."""
+
+from __future__ import annotations
+
+from companion.engine import DieColour, Phase, Roll
+from tests.session.fakes import Stage
+
+
+class TestCorrections:
+    def test_a_corrected_roll_is_told_with_what_goes_back(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7", done=False)
+        dice = dict.fromkeys((DieColour.RED, DieColour.YELLOW, DieColour.GREEN, DieColour.BLUE), 2)
+        assert two.session.correct_roll(Roll.of((4, 2), dice)) is None
+        assert two.told[-1].text == (
+            "The dice are corrected: white 2 and 4, red 2, yellow 2, green 2 and blue 2. White 6. "
+            "Ada's red 7 does not fit it; please answer again. "
+            "Ada may use red 4 or 6, yellow 4 or 6, green 4 or 6 or blue 4 or 6."
+        )
+        assert two.state.waiting_for == (0, 1)
+        assert two.again().state == two.state
+
+    def test_undo_takes_back_the_roll_then_nothing(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7")
+        assert two.session.undo() is None
+        assert two.state.phase is Phase.ROLL
+        declined = two.session.undo()
+        assert declined is not None
+        assert declined.code == "NOTHING_TO_UNDO"
+
+    def test_undo_opens_a_closed_action_for_its_last_answer(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7")
+        two.answer(1, "Y7")
+        assert two.state.phase is Phase.ACTION2
+        two.seat("Cleo")
+        assert two.session.undo() is None
+        assert two.state.phase is Phase.ACTION1
+        assert two.state.waiting_for == (1,)
+        two.time.pass_s(60)
+        assert two.state.phase is Phase.ACTION1
+        again = two.again()
+        assert again.session.view().table == two.session.view().table
+        assert [seat.name for seat in again.session.view().table.seats] == ["Ada", "Ben", "Cleo"]
+        assert again.answer(1, "G7") == ""
+        assert again.state.plan.marks_of(again.state.crosses[1])["G"] == [7]
+
+    def test_undo_does_not_undo_itself_where_people_tap_and_then_press_done(
+        self, two: Stage
+    ) -> None:
+        two.roll(4, 3)
+        for seat, box in ((0, "R7"), (1, "Y7")):
+            two.answer(seat, box, done=False)
+        two.seat("Cleo")
+        for seat, box in ((0, "R7"), (1, "Y7")):
+            two.answer(seat, box)
+        assert two.state.phase is Phase.ACTION2
+        assert two.session.undo() is None
+        two.time.pass_s(60)
+        assert two.state.phase is Phase.ACTION1
+        assert two.state.waiting_for
+        assert len(two.session.view().table.seats) == 3
+
+    def test_dice_are_offered_again_only_where_a_roll_is_due(self, two: Stage) -> None:
+        offered: list[bool] = []
+        two.session.on_undone.append(lambda: offered.append(True))
+        two.roll(4, 3)
+        two.answer(0, "R7")
+        two.answer(1, None)
+        two.session.undo()
+        assert two.state.phase is Phase.ACTION1
+        assert offered == []
+        two.session.undo()
+        assert two.state.phase is Phase.ROLL
+        assert offered == [True]
+
+    def test_a_game_somebody_has_left_is_not_taken_up_again(self, two: Stage) -> None:
+        two.session.end()
+        two.session.leave(0)
+        declined = two.session.undo()
+        assert declined is not None
+        assert declined.code == "SEAT_EMPTY"
+        two.seat("Zoe")
+        assert two.session.view().table.names == ("Ada", "Ben")
+
+    def test_undo_brings_back_a_game_that_was_ended(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.session.end()
+        assert two.session.undo() is None
+        assert two.state.phase is Phase.ACTION1
+
+    def test_house_rules_are_kept_for_the_rematch(self, stage: Stage) -> None:
+        stage.seat("Ada")
+        declined = stage.session.start(house=["no such"])
+        assert declined is not None
+        assert declined.code == "BAD_HOUSE_RULE"
+        assert stage.session.start(house=["finish_turn"]) is None
+        stage.session.end()
+        assert stage.session.rematch() is None
+        again = stage.again()
+        assert [rule.value for rule in again.state.setup.house] == ["finish_turn"]

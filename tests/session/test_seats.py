@@ -1,0 +1,83 @@
+"""Who sits where: names, tokens, latecomers and who leaves."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.session import Declined
+from tests.session.fakes import Stage
+
+
+class TestSeats:
+    def test_a_token_proves_its_seat_only(self, stage: Stage) -> None:
+        ada, ben = stage.seat("Ada", "Ben")
+        assert stage.session.seat_of(ada) == 0
+        assert stage.session.seat_of(ben) == 1
+        assert stage.session.seat_of("") is None
+        assert stage.session.seat_of(ada[:-1] + "\udcff") is None
+
+    @pytest.mark.parametrize(
+        ("name", "code"),
+        [
+            ("", "NAME_EMPTY"),
+            (" \n\t ", "NAME_EMPTY"),
+            ("x" * 500, "NAME_TOO_LONG"),
+            ("ada", "NAME_TAKEN"),
+            ("  ADA ", "NAME_TAKEN"),
+        ],
+    )
+    def test_names_that_are_declined(self, stage: Stage, name: str, code: str) -> None:
+        stage.seat("Ada")
+        declined = stage.session.join(name)
+        assert isinstance(declined, Declined)
+        assert declined.code == code
+        assert stage.message(declined)
+
+    @pytest.mark.parametrize(
+        ("name", "shown"),
+        [
+            ("  Zoë\n Ann ", "Zoë Ann"),
+            ("<script>x</script>", "<script>x</script>"),
+            ("Zoe\u0308", "Zoë"),
+            ("👩‍🚀", "👩‍🚀"),
+            ("a\x00b", "a b"),
+        ],
+    )
+    def test_names_are_text_of_any_script(self, stage: Stage, name: str, shown: str) -> None:
+        stage.seat(name)
+        assert stage.session.view().table.name(0) == shown
+
+    def test_a_sixth_is_declined_with_the_ruling(self, stage: Stage) -> None:
+        stage.seat("A", "B", "C", "D", "E")
+        declined = stage.session.join("F")
+        assert isinstance(declined, Declined)
+        assert (declined.code, declined.ruling) == ("TABLE_FULL", "E40")
+
+    def test_who_comes_late_plays_the_next_game(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.seat("Cleo")
+        assert two.game.seats == (0, 1)
+        two.roll(1, 1)
+        assert two.session.answer(2, 1, 1, "R2", done=True) is not None
+        assert two.session.end() is None
+        assert two.session.rematch() is None
+        assert two.game.seats == (0, 1, 2)
+        assert two.state.active == 1  # the next seat begins (E44)
+
+    def test_a_seat_is_left_between_games_only(self, two: Stage) -> None:
+        assert two.session.leave(0) is not None
+        two.session.end()
+        assert two.session.leave(0) is None
+        assert [seat.name for seat in two.session.view().table.seats] == ["Ben"]
+
+    def test_start_needs_somebody_and_no_running_game(self, stage: Stage) -> None:
+        declined = stage.session.start()
+        assert declined is not None
+        assert declined.code == "NO_PLAYERS"
+        stage.seat("Ada")
+        assert stage.session.start(first=3) is not None
+        assert stage.session.start("no such sheet") is not None
+        assert stage.session.start() is None
+        declined = stage.session.start()
+        assert declined is not None
+        assert declined.code == "GAME_RUNNING"

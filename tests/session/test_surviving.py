@@ -1,0 +1,134 @@
+"""A table after a pulled plug, on a full disk, and with a damaged log."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from companion.engine import Phase
+from companion.errors import StoreError
+from companion.grace import CLOSING_GRACE_S, GRACE_S
+from companion.records import Record
+from companion.store import SqliteStore
+from tests.session.fakes import Stage
+
+
+class TestSurviving:
+    def test_a_pulled_plug_loses_nothing(self, two: Stage) -> None:
+        two.roll(4, 3)
+        tokens = two.seat("Cleo")
+        two.answer(0, "R7", done=False)
+        again = two.again()
+        assert again.session.view().table == two.session.view().table
+        assert again.session.seat_of(tokens[0]) == 2
+        assert again.answer(1, "Y7") == ""
+        again.time.pass_s(GRACE_S + 0.1)
+        assert again.state.phase is Phase.ACTION2
+
+    def test_an_action_that_was_about_to_close_still_closes(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7", done=False)
+        two.answer(1, "R7", done=False)
+        again = two.again()
+        again.time.pass_s(GRACE_S + 0.1)
+        assert again.state.phase is Phase.ACTION2
+
+    @pytest.mark.parametrize(
+        ("kind", "data"),
+        [
+            ("rolled", {"white": [3, 4], "colour": [1]}),
+            ("rolled", {"white": ["a", "b"], "colour": {}}),
+            ("kept", {"revision": "x"}),
+            ("undone", {"revision": None}),
+            ("answered", {"player": [], "action": {}, "choice": 5}),
+            ("seated", {"seat": 3}),
+            ("started", {"seats": 5, "variant": {}, "first": 0}),
+            ("dance", {}),
+        ],
+    )
+    def test_no_record_can_keep_a_table_from_starting(
+        self, two: Stage, kind: str, data: dict[str, object]
+    ) -> None:
+        revision = two.session.view().table.revision
+        two.store.append((Record(revision + 1, kind, data),))
+        again = two.again()
+        assert again.state == two.state
+        assert again.roll(4, 3) is None
+        assert again.again().state.phase is Phase.ACTION1
+
+    def test_a_row_about_to_close_has_its_time_again_after_a_restart(self, two: Stage) -> None:
+        for low, high in [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)]:
+            two.roll(low, high)
+            for seat in (0, 1):
+                two.answer(seat, f"R{low + high}")
+            two.answer(two.state.active, None)
+        two.roll(6, 6)
+        two.answer(0, None)
+        two.answer(1, "R12")
+        again = two.again()
+        again.time.pass_s(CLOSING_GRACE_S - 0.1)
+        assert again.answer(0, "R12") == ""
+        again.time.pass_s(CLOSING_GRACE_S + 0.1)
+        assert again.state.closed[0].players == (0, 1)
+
+    def test_the_dice_of_the_last_roll_are_known_after_a_restart(self, two: Stage) -> None:
+        again = two.again()
+        assert again.session.last_roll is None
+        again.roll(4, 3)
+        once_more = again.again()
+        assert once_more.session.last_roll == again.state.roll
+        once_more.session.end()
+        once_more.session.rematch()
+        assert once_more.again().session.last_roll == again.state.roll
+
+    def test_a_press_on_a_full_disk_says_so(self, two: Stage) -> None:
+        two.store.close()
+        declined = two.roll(4, 3)
+        assert declined is not None
+        assert declined.code == "NOT_KEPT"
+        assert "cannot be written" in two.told[-1].text
+        assert two.state.phase is Phase.ROLL
+
+    def test_a_log_with_a_bad_record_is_taken_up_to_it(self, two: Stage) -> None:
+        two.roll(4, 3)
+        revision = two.session.view().table.revision
+        two.store.append((Record(revision + 1, "rolled", {"white": [9, 9]}),))
+        two.store.append((Record(revision + 2, "answered", {"player": 0}),))
+        again = two.again()
+        assert again.state.phase is Phase.ACTION1
+        assert again.answer(0, "R7") == ""
+        once_more = again.again()
+        assert once_more.session.view().table == again.session.view().table
+
+    def test_what_cannot_be_kept_does_not_happen(self, tmp_path: Path) -> None:
+        stage = Stage(tmp_path)
+        stage.seat("Ada", "Ben")
+        stage.session.start()
+        stage.roll(4, 3)
+        before = stage.session.view().table
+        stage.store.close()
+        with pytest.raises(StoreError, match="cannot be written"):
+            stage.answer(0, "R7")
+        assert stage.session.view().table == before
+
+    def test_a_closing_that_cannot_be_kept_is_tried_again(self, tmp_path: Path) -> None:
+        class FullDisk(SqliteStore):
+            full = False
+
+            def append(self, records: tuple[Record, ...]) -> None:
+                if self.full and records[0].kind == "action_closed":
+                    raise StoreError("disk full")
+                super().append(records)
+
+        disk = FullDisk(tmp_path)
+        stage = Stage(tmp_path, store=disk)
+        stage.seat("Ada")
+        stage.session.start()
+        stage.roll(4, 3)
+        disk.full = True
+        assert stage.answer(0, "R7") == ""
+        assert stage.state.phase is Phase.ACTION1
+        disk.full = False
+        stage.time.pass_s(5)
+        assert stage.state.phase is Phase.ACTION2
