@@ -36,7 +36,8 @@ def play(
     language: str | None,
 ) -> None:
     """Run the table: camera, button, judge, voice and page."""
-    faulthandler.enable()  # a driver or library that crashes ends the program: not without a word
+    if sys.stderr is not None:
+        faulthandler.enable()  # a driver that crashes ends the program: not without a word
     flags: dict[str, object | None] = {
         "camera.source": camera,
         "panel.factory": pins,
@@ -52,20 +53,20 @@ def play(
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+            signal.signal(number, on_signal)
     from companion.app import build
 
     app = build(config)
     try:
         for note in app.notes:
-            click.echo(note, err=True)
+            _tell(note, err=True)
         bound, taken = app.address
         shown = f"[{bound}]" if ":" in bound else bound
-        click.echo(f"listening on http://{shown}:{taken}")
-        if sys.stdout.isatty():
+        _tell(f"listening on http://{shown}:{taken}")
+        if sys.stdout is not None and sys.stdout.isatty():
             _show_address(app.join_url)
-        sys.stdout.flush()
         while not stop.wait(1.0):  # a bare wait would keep the signal from Python on some systems
             pass
     finally:
@@ -87,5 +88,14 @@ def _leave() -> None:
 def _show_address(join_url: str) -> None:
     from web.qr import as_text
 
-    click.echo(f"\nJoin from a phone in the same network: {join_url}\n")
-    click.echo(as_text(join_url))
+    _tell(f"\nJoin from a phone in the same network: {join_url}\n")
+    _tell(as_text(join_url))
+
+
+def _tell(text: str, *, err: bool = False) -> None:
+    """Print and flush; that nobody can read it any more is no reason to end a game."""
+    try:
+        click.echo(text, err=err)
+    except OSError:
+        stream = sys.stderr if err else sys.stdout
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
