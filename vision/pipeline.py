@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
-from vision.eye.finder import Overview
+from vision.eye.finder import SMEARED, Overview
 from vision.eye.floor import Floor
 from vision.eye.known_dice import recognise
 from vision.eye.nets import softmax
@@ -176,7 +176,7 @@ def _clutter(
         corners = look.corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
         cv2.fillConvexPoly(free, np.round(corners).astype(np.int32), 0)
     thing = float(((overview.thing > 0.5) & (free > 0)).sum()) / area
-    smear = float(((overview.smear > 0.5) & inside).sum()) / area
+    smear = float(((overview.smear > SMEARED) & inside).sum()) / area
     return Clutter(thing, smear)
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from vision.eye.finder import Overview, Spot, look_over
+from vision.eye.finder import SMEARED, Overview, Spot, look_over
 from vision.eye.reader import Look, look_closely
 from vision.eye.values import weighed
 from vision.reading import Pixels, Point
@@ -38,6 +38,8 @@ with so much of its width shared with the next."""
 _OVERLAP = 0.8
 """Two top faces nearer than this share of an edge are one die, or one and something between two:
 the faces of dice side by side are a whole edge apart, a little less where one leans."""
+_USUAL = 0.05
+"""A die's edge as a share of the picture's longer side where none was found."""
 _SMALL = 0.62
 """Least share of the usual edge that a die can have (25 degrees of tilt, the widest lens: 0.7)."""
 
@@ -59,7 +61,7 @@ def find_dice(
     def count(found: list[Found]) -> int:
         return sum(inside(overview, look) > 0.5 for look, _ in found)
 
-    if count(dice) < wanted:
+    if count(dice) < wanted and not _blurred(overview, dice):
         dice = _searched(pixels, overview, dice, wanted, count)
     still = [
         look for look, _ in dice
@@ -68,6 +70,15 @@ def find_dice(
     if len(still) >= wanted:  # what else looked like a blur is none
         dice = [found for found in dice if found[0].die > _DIE]
     return overview, dice
+
+
+def _blurred(overview: Overview, dice: list[Found]) -> bool:
+    """Whether what lacks is seen to be on its way: no nearer look would read it."""
+    if any(look.moving > _BLURRED for look, _ in dice):
+        return True
+    edge = _usual_edge(dice) if dice else _USUAL * max(overview.size_wh)
+    smeared = ((overview.smear > SMEARED) & (overview.tray > 0.5)).sum()
+    return bool(smeared > (edge * overview.cells_per_px) ** 2)
 
 
 def _dice(pixels: Pixels, zoom: float) -> tuple[Overview, list[Found]]:

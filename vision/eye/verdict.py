@@ -23,6 +23,9 @@ likely than one in 3,000 is no longer taken for a die that is missing."""
 _SEE_ALL = 0.87
 """Least visible share of a top face to read it; 0.2 % of 4,017 own dice in full view fall below."""
 
+_SMEAR = 0.15
+"""A smear of this many faces is a die in motion (see `vision.eye.finder.SMEARED`)."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Seen:
@@ -104,7 +107,7 @@ def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) 
             and (seen[n].value is None or (confidences[n] < ANNOUNCE and not extra))
         ],
     }
-    if clutter.smear > 0.5 and not found[ProblemCode.MOVING]:
+    if clutter.smear > _SMEAR and not found[ProblemCode.MOVING]:
         found[ProblemCode.MOVING].append(None)
     if not inside:
         found[ProblemCode.EMPTY].append(None)

@@ -34,13 +34,16 @@ def main() -> None:
     parser.add_argument("data", type=Path)
     parser.add_argument("weights", type=Path)
     parser.add_argument("net", choices=["finder", "reader"])
-    parser.add_argument("--epochs", type=float, default=20)
-    parser.add_argument("--minutes", type=float, default=1e9)
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=float, default=float("inf"))
+    length.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--rate", type=float, default=2.5e-3)
     asked = parser.parse_args()
+    if asked.epochs == asked.minutes:
+        asked.epochs = 20.0
     torch.manual_seed(asked.seed)
     torch.set_num_threads(asked.threads)
     cv2.setNumThreads(1)

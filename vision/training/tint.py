@@ -76,6 +76,27 @@ def glared(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
     return crops
 
 
+def shone_on(pictures: Floats, rng: np.random.Generator, share: float) -> Floats:
+    """Some pictures (N, H, W, 3) with lamps mirrored in a polished floor: wide soft patches of
+    light, brightest where the ground is bright, some with a white core."""
+    height, width = pictures.shape[1:3]
+    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    for n in np.flatnonzero(rng.random(len(pictures)) < share):
+        ground = pictures[n].mean(axis=2, keepdims=True)
+        grain = ground / (cv2.GaussianBlur(ground, (0, 0), 6.0)[..., None] + 0.02)
+        for _ in range(int(rng.integers(1, 4))):
+            across, down = rng.uniform((0, 0), (width, height))
+            wide = np.exp(rng.uniform(np.log(0.008), np.log(0.13))) * width
+            flat, turn = rng.uniform(0.35, 1.0), rng.uniform(0, np.pi)
+            c, s = np.cos(turn), np.sin(turn)
+            u, v = (x - across) * c + (y - down) * s, (y - down) * c - (x - across) * s
+            spot = np.exp(-(((u / wide) ** 2 + (v / (flat * wide)) ** 2) ** rng.uniform(0.6, 1.6)))
+            tint = np.exp(rng.normal(0, 0.08, 3)) * np.exp(rng.uniform(np.log(0.1), np.log(1.6)))
+            light = spot[..., None] * tint * grain ** rng.uniform(0.0, 1.0)
+            pictures[n] = np.clip(pictures[n] + light, 0.0, 1.0)
+    return pictures
+
+
 def repainted(crops: Floats, rng: np.random.Generator) -> Floats:
     """Crops (N, H, W, 3) in two other colours, as other makers have their dice."""
     dark, light = rng.uniform(0.0, 0.5, 3), rng.uniform(0.2, 1.0, 3)
