@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from vision.eye.jury import weigh
-from vision.eye.nets import Scores
+from vision.eye.nets import FEATURES, SCORES, Scores
 
 RNG = np.random.default_rng(4)
 
 
 def said_of(count: int) -> dict[str, Scores]:
-    said = RNG.normal(0, 1, (count, 50)).astype(np.float32)
+    said = RNG.normal(0, 1, (count, SCORES + 1 + FEATURES)).astype(np.float32)
     said[:, 0] = 9.0
     return {
         "said": said,

@@ -20,6 +20,7 @@ def view(tilt_deg: float, focal_px: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 ALL = np.ones(6, np.float32)
+EVEN = np.full(6, 0.06, np.float32)
 
 
 @pytest.mark.parametrize("tilt_deg", [0.0, 12.0, 24.0])
@@ -27,7 +28,7 @@ ALL = np.ones(6, np.float32)
 def test_flat_dice_agree_under_any_camera(tilt_deg: float, focal_px: float) -> None:
     places, up = view(tilt_deg, focal_px)
     noise = np.random.default_rng(1).normal(0, 0.02, up.shape).astype(np.float32)
-    stand = off_the_floor(up + noise, places, up + 0.08, ALL)
+    stand = off_the_floor(up + noise, EVEN, places, up + 0.08, ALL)
     assert np.hypot(*stand.off.T).max() < 0.1
     assert stand.fits.min() > 0.55
     assert np.hypot(*stand.floor) == pytest.approx(np.sin(np.radians(tilt_deg)), abs=0.06)
@@ -39,19 +40,40 @@ def test_a_die_that_leans_stands_out_and_does_not_pull_the_floor_along(tilt_deg:
     places, up = view(tilt_deg, 560.0)
     own = up.copy()
     own[2] += (0.3, -0.3)
-    stand = off_the_floor(own, places, up + 0.05, ALL)
+    stand = off_the_floor(own, EVEN, places, up + 0.05, ALL)
     away = np.hypot(*stand.off.T)
     assert away[2] > 0.3 > 0.12 > np.delete(away, 2).max()
     assert stand.fits[2] < 0.2 < 0.5 < np.delete(stand.fits, 2).min()
 
 
+def test_what_is_hardly_made_out_is_no_proof_of_a_lean() -> None:
+    places, up = view(10.0, 560.0)
+    own = up.copy()
+    own[2] += (0.2, -0.1)
+    doubtful = EVEN.copy()
+    doubtful[2] = 0.3
+    known, guessed = (off_the_floor(own, spread, places, up, ALL) for spread in (EVEN, doubtful))
+    assert known.odd[2] > 2.5 > 1.0 > guessed.odd[2]
+    # ... and it hardly moves the floor that the others lie on
+    assert np.abs(guessed.floor - off_the_floor(up, EVEN, places, up, ALL).floor).max() < 0.01
+
+
+def test_each_die_is_held_against_the_others_alone() -> None:
+    places, up = view(10.0, 560.0)
+    own = up.copy()
+    own[0] += (0.1, 0.1)
+    pair = np.array([1, 1, 0, 0, 0, 0], np.float32)
+    off = off_the_floor(own, EVEN, places, up, pair).off
+    assert np.hypot(*off[0]) > 0.1
+
+
 def test_one_die_alone_is_held_against_the_guess() -> None:
     places, up = view(15.0, 610.0)
     only = np.array([1, 0, 0, 0, 0, 0], np.float32)
-    assert np.hypot(*off_the_floor(up, places, up, only).off[0]) < 0.05
-    assert np.hypot(*off_the_floor(up + 0.3, places, up, only).off[0]) > 0.1
+    assert np.hypot(*off_the_floor(up, EVEN, places, up, only).off[0]) < 0.05
+    assert np.hypot(*off_the_floor(up + 0.3, EVEN, places, up, only).off[0]) > 0.1
 
 
 def test_without_dice_nothing_fits() -> None:
     places, up = view(0.0, 610.0)
-    assert off_the_floor(up, places, up, np.zeros(6, np.float32)).fits.max() == 0.0
+    assert off_the_floor(up, EVEN, places, up, np.zeros(6, np.float32)).fits.max() == 0.0

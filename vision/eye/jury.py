@@ -9,9 +9,9 @@ from importlib import resources
 import numpy as np
 
 from vision.eye.lean import off_the_floor
-from vision.eye.nets import PIP_CELLS, SCORES, Scores, sigmoid
+from vision.eye.nets import NORMAL, PIP_CELLS, SCORES, SPREAD, Scores, sigmoid
 
-_SCALE = np.array([0.25] * 16 + [1.0] * 9, np.float32)
+_SCALE = np.array([0.25] * 16 + [1.0] * 10, np.float32)
 _PIPS = PIP_CELLS**2 / 6.0
 _STAND = 5.0
 
@@ -26,7 +26,7 @@ def weigh(
     """Correct what the reader said of each die by what it said of the others.
 
     Args:
-        said: (N, 50) the reader's output.
+        said: (N, 51) the reader's output.
         shades: (N, 3) mean log colour of the middle of each crop.
         places: (N, 2) from the middle of the picture, in long sides of it.
         shares: (N,) edge of each die in long sides of the picture.
@@ -35,9 +35,8 @@ def weigh(
         (N, 7): what to add to the scores of the six colours, and to that of cocked.
     """
     weight = sigmoid(said[:, :1])
-    stand = off_the_floor(
-        said[:, SCORES - 2 : SCORES], places, leans, (weight[:, 0] > 0.5).astype(np.float32)
-    )
+    surely = (weight[:, 0] > 0.5).astype(np.float32)
+    stand = off_the_floor(said[:, NORMAL], np.exp(said[:, SPREAD]), places, leans, surely)
     same = np.ones((len(said), 1), np.float32)
     sized = np.c_[2.0 * places, np.log(shares) + 3.0]
     tokens = np.concatenate(
@@ -50,6 +49,7 @@ def weigh(
             shades,
             _STAND * np.c_[stand.off, np.hypot(*stand.off.T), stand.fits],
             _STAND * stand.slope * np.c_[same, same],
+            stand.odd[:, None],
         ],
         axis=1,
     ).astype(np.float32)

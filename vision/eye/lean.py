@@ -19,10 +19,12 @@ _SLOPE_SPREAD = 0.35
 """One over the focal length, in long sides of the picture: 36 to 81 degrees wide, most near 55."""
 _GUESS = 0.12
 """How far the finder's guess of the floor is off (own frames)."""
-_SPREAD = 0.07
-"""How far the reader is off for one die (own frames)."""
-_OUTLIER = 0.12
-"""A die so far off the others counts half."""
+_SPREADS = (0.015, 0.6)
+_FLAT = 0.03
+"""How far off the reader may say it is for one die, and how far dice that lie flat differ beside
+that: a lens bends, a floor is not even."""
+_ODD = 1.5
+"""A die so many times as far off the others as it should be counts half."""
 _ROUNDS = 3
 
 
@@ -31,23 +33,29 @@ class Standing:
     """How dice stand on the floor.
 
     Attributes:
-        off: (N, 2) how the normal of each top face differs from the floor's, x right and y down.
+        off: (N, 2) how the normal of each top face differs from the floor that the others tell of,
+            x right and y down.
         floor: (2,) the floor's normal in the camera's frame.
         slope: How one over the focal length differs from the usual.
         fits: (N,) how well each die agrees with the others, 0 to 1; 0 for what is no die.
+        odd: (N,) how far off each is for how surely that is known; at most 8.
     """
 
     off: Scores
     floor: Scores
     slope: float
     fits: Scores
+    odd: Scores
 
 
-def off_the_floor(own: Scores, places: Scores, guessed: Scores, sure: Scores) -> Standing:
+def off_the_floor(
+    own: Scores, spread: Scores, places: Scores, guessed: Scores, sure: Scores
+) -> Standing:
     """Fit the floor to the dice, robustly against those that lean.
 
     Args:
         own: (N, 2) which way each top face looks (see `Camera.up_at`).
+        spread: (N,) how far off that may be.
         places: (N, 2) from the middle of the picture, in long sides of it.
         guessed: (N, 2) the finder's guess of how the floor leans there.
         sure: (N,) 1 for what is a die, else 0.
@@ -57,17 +65,24 @@ def off_the_floor(own: Scores, places: Scores, guessed: Scores, sure: Scores) ->
     sight /= np.linalg.norm(sight, axis=-1, keepdims=True)
     mine, guess = _normals(own, sight), _normals(guessed, sight)
     start = (guess * sure[:, None]).sum(axis=1) / (sure.sum() + 1e-3)
+    wide = np.clip(spread, *_SPREADS) ** 2 + _FLAT**2
+    known = _GUESS**-2
     weight = np.broadcast_to(sure, mine.shape[:2])
     for _ in range(_ROUNDS):
-        heavy = weight[..., None] * _SPREAD**-2
-        floor = ((heavy * mine).sum(axis=1) + start * _GUESS**-2) / (heavy.sum(axis=1) + _GUESS**-2)
-        apart = ((mine - floor[:, None]) ** 2).sum(axis=-1)
-        weight = sure / (1.0 + apart / _OUTLIER**2)
-    loss = (sure * np.log1p(apart / _OUTLIER**2)).sum(axis=1) * (_OUTLIER / _SPREAD) ** 2
-    loss += ((floor - start) ** 2).sum(axis=-1) * _GUESS**-2
+        heavy = (weight / wide)[..., None]
+        floor = ((heavy * mine).sum(axis=1) + start * known) / (heavy.sum(axis=1) + known)
+        apart = ((mine - floor[:, None]) ** 2).sum(axis=-1) / (_ODD**2 * wide)
+        weight = sure / (1.0 + apart)
+    loss = (sure * np.log1p(apart)).sum(axis=1) * _ODD**2
+    loss += ((floor - start) ** 2).sum(axis=-1) * known
     best = int((loss + ((_SLOPES - _SLOPE) / _SLOPE_SPREAD) ** 2).argmin())
+    heavy = (weight[best] / wide)[:, None]
+    mass = heavy.sum() + known - heavy
+    others = (floor[best] * (mass + heavy) - heavy * mine[best]) / mass
+    off = mine[best] - others
+    odd = np.sqrt((off**2).sum(axis=-1) / (wide + 1.0 / mass[:, 0]) + 1e-6)
     return Standing(
-        mine[best] - floor[best], floor[best], float(_SLOPES[best]) - _SLOPE, weight[best]
+        off, floor[best], float(_SLOPES[best]) - _SLOPE, weight[best], np.minimum(odd, 8.0)
     )
 
 

@@ -25,11 +25,12 @@ MIDDLE = slice(21, 43)
 """Rows and columns of a crop that show the middle of a top face."""
 PIP_CELLS = 16
 """The reader counts pips on a grid of so many cells a side."""
-SCORES = 25
+SCORES = 26
+NORMAL, SPREAD = slice(23, 25), 25
 """The reader's scores: die, six values, six colours, cocked, moving, visible, seven numbers for the
-outline, which way the top face looks (x, y). The pips counted come next, then what it tells the
-jury."""
-
+outline, which way the top face looks (x, y) and how far off that may be (log)."""
+FEATURES = 24
+"""What the reader tells the jury comes next; the last numbers are the pips, cell by cell."""
 
 _ENGINE = (cv2.dnn.ENGINE_CLASSIC,) if hasattr(cv2.dnn, "ENGINE_CLASSIC") else ()
 """OpenCV 5 has two engines; the older one, the only one before, runs both networks in 0.6 to 0.75

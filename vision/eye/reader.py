@@ -14,7 +14,9 @@ from vision.eye.jury import weigh
 from vision.eye.nets import (
     CROP,
     CROP_EDGES,
+    FEATURES,
     MIDDLE,
+    NORMAL,
     PIP_CELLS,
     SCORES,
     Scores,
@@ -22,6 +24,7 @@ from vision.eye.nets import (
     sigmoid,
     softmax,
 )
+from vision.eye.pips import margin, misfits
 from vision.reading import Pixels, Point
 
 _WORTH = 0.03
@@ -31,9 +34,9 @@ _SIZE_OFF = 0.18
 """A die further off the middle of its close-up (in edges), or larger or smaller by more (log), is
 looked at once more: the reader was trained to stand 0.08 of each."""
 _DOUBT = 0.98
-_PIPS_OFF = 0.5
-"""A die whose value is less likely than this, or whose pips count so far off it, gets a second
-look, turned: the two err in part on their own. (On how a die leans a turned look adds nothing.)"""
+_PIPS_NEAR = -0.3
+"""A die whose value is less likely than this, or whose pips fit another nearly as well, gets a
+second look, turned: the two err in part on their own. (On leaning a turned look adds nothing.)"""
 _TURN = float(np.radians(40.0))
 
 
@@ -45,7 +48,7 @@ class Look:
         corners: (4, 2) corners of the top face in px of the picture.
         values: (L, 6) probability of each value, one row per look.
         colours: (6,) log odds of white, red, yellow, green, blue, none of them.
-        pips: The pips counted by each look, as real numbers.
+        pips: (L, 6) how badly the pips that each look made out fit each value (see `misfits`).
         die, moving: Probabilities. `visible` is the share of the top face in view.
         leaning: Log odds that it does not lie flat.
         centre_xy, edge_px: Middle of the top face, and its mean edge.
@@ -54,13 +57,48 @@ class Look:
     corners: NDArray[np.float32]
     values: Scores
     colours: Scores
-    pips: tuple[float, ...]
+    pips: Scores
     die: float
     leaning: float
     moving: float
     visible: float
     centre_xy: Point = (0.0, 0.0)
     edge_px: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """What the reader said of N crops.
+
+    Attributes:
+        said: (N, 51) its scores, the mean pip density, and what it tells the jury.
+        shades: (N, 3) mean log colour of the middle of each crop.
+        density: (N, PIP_CELLS, PIP_CELLS) pips in each cell.
+        cuts: (N, 2, 3) matrices from px of the picture to px of the crop.
+    """
+
+    said: Scores
+    shades: Scores
+    density: Scores
+    cuts: Scores
+
+    def only(self, rows: list[int]) -> Told:
+        """Some of the crops."""
+        return Told(self.said[rows], self.shades[rows], self.density[rows], self.cuts[rows])
+
+    def replace(self, rows: list[int], other: Told) -> None:
+        """Put other crops in place of some, in place."""
+        for mine, new in zip(
+            (self.said, self.shades, self.density, self.cuts),
+            (other.said, other.shades, other.density, other.cuts),
+            strict=True,
+        ):
+            mine[rows] = new
+
+    def misfits(self, corners: NDArray[np.float32]) -> list[Scores]:
+        """How badly the pips fit each value (6,), of every top face (corners (N, 4, 2))."""
+        there = corners @ self.cuts[:, :, :2].transpose(0, 2, 1) + self.cuts[:, None, :, 2]
+        return [misfits(*pair) for pair in zip(self.density, there, strict=True)]
 
 
 def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[tuple[Look, Spot]]:
@@ -70,40 +108,41 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[tuple[Look, Spot
     """
     if not spots:
         return []
-    cuts = [_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots]
-    said, shades = _said(pixels, cuts)
-    chances = sigmoid(said[:, [0, 14]])
+    told = _told(pixels, [_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots])
+    chances = sigmoid(told.said[:, [0, 14]])
     keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
     if not keep:
         return []
-    said, shades = said[keep], shades[keep]
-    spots, cuts = [spots[n] for n in keep], [cuts[n] for n in keep]
-    corners = _corners(said, np.stack(cuts))
-    off = [n for n, row in enumerate(said) if _badly_cut(row)]
+    told = told.only(keep)
+    spots = [spots[n] for n in keep]
+    corners = _corners(told)
+    off = [n for n, row in enumerate(told.said) if _badly_cut(row)]
     if off:
         edges = np.clip(
             _edges(corners[off]), *np.array([[0.6], [1.7]]) * [spots[n].edge_px for n in off]
         )
-        better = _matrices(pixels, corners[off], edges, 0.0)
-        said[off], shades[off] = _said(pixels, better)
-        corners[off] = _corners(said[off], np.stack(better))
+        better = _told(pixels, _matrices(pixels, corners[off], edges, 0.0))
+        told.replace(off, better)
+        corners[off] = _corners(better)
     edges = _edges(corners)
     height, width = pixels.shape[:2]
     long_side = max(height, width)
     centres = corners.mean(axis=1)
     places = (centres - np.array([width - 1, height - 1]) / 2) / long_side
     leans = np.array([s.up for s in spots])
-    added = weigh(said, shades, places, edges / long_side, leans)
+    said = told.said
+    added = weigh(said, told.shades, places, edges / long_side, leans)
     values = [softmax(said[n : n + 1, 1:7]) for n in range(len(said))]
-    pips: list[tuple[float, ...]] = [(_pips(row),) for row in said]
-    again = [n for n, row in enumerate(said) if _doubtful(row)]
+    pips = [row[None] for row in told.misfits(corners)]
+    again = [n for n, row in enumerate(said) if _doubtful(row, values[n], pips[n])]
     if again:
-        more, _ = _said(pixels, _matrices(pixels, corners[again], edges[again], _TURN))
-        for n, row in zip(again, more, strict=True):
+        turned = _told(pixels, _matrices(pixels, corners[again], edges[again], _TURN))
+        fits = turned.misfits(corners[again])
+        for n, row, misfit in zip(again, turned.said, fits, strict=True):
             values[n] = softmax(np.stack([said[n, 1:7], row[1:7]]))
-            pips[n] = (_pips(said[n]), _pips(row))
-        said[again] = _both(said[again], more)
-        added = weigh(said, shades, places, edges / long_side, leans)
+            pips[n] = np.stack([pips[n][0], misfit])
+        said[again] = _both(said[again], turned.said)
+        added = weigh(said, told.shades, places, edges / long_side, leans)
     chances = sigmoid(said[:, [0, 14, 15]])
     looks = [
         Look(
@@ -131,10 +170,9 @@ def _badly_cut(said: Scores) -> bool:
     return bool(np.hypot(x, y) > _OFF or abs(size - _HALF_DIAGONAL) > _SIZE_OFF)
 
 
-def _doubtful(said: Scores) -> bool:
-    chances = softmax(said[1:7])
-    best = int(chances.argmax())
-    doubt = chances[best] < _DOUBT or abs(_pips(said) - best - 1) > _PIPS_OFF
+def _doubtful(said: Scores, values: Scores, pips: Scores) -> bool:
+    best = int(values[0].argmax())
+    doubt = values[0, best] < _DOUBT or margin(pips[0], best + 1) > _PIPS_NEAR
     return bool(said[0] > _NO_DIE and doubt)
 
 
@@ -143,13 +181,9 @@ def _both(said: Scores, turned: Scores) -> Scores:
     mean = (said + turned) / 2.0
     mean[:, 16:23] = said[:, 16:23]
     c, s = np.cos(_TURN), np.sin(_TURN)
-    upright = turned[:, SCORES - 2 : SCORES] @ np.array([[c, -s], [s, c]], np.float32)
-    mean[:, SCORES - 2 : SCORES] = (said[:, SCORES - 2 : SCORES] + upright) / 2.0
+    upright = turned[:, NORMAL] @ np.array([[c, -s], [s, c]], np.float32)
+    mean[:, NORMAL] = (said[:, NORMAL] + upright) / 2.0
     return np.asarray(mean, np.float32)
-
-
-def _pips(said: Scores) -> float:
-    return float(said[SCORES]) * PIP_CELLS**2
 
 
 def _matrices(
@@ -178,14 +212,18 @@ def _crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
     return np.asarray(np.c_[linear, shift], np.float32)
 
 
-def _said(pixels: Pixels, matrices: Sequence[Scores]) -> tuple[Scores, Scores]:
-    """The reader's output (N, 50) of crops, and the mean log colour (N, 3) of their middles."""
+def _told(pixels: Pixels, matrices: Sequence[Scores]) -> Told:
+    """What the reader says of crops."""
     blob = np.empty((len(matrices), 3, CROP, CROP), np.float32)
     for number, matrix in enumerate(matrices):
         blob[number] = _cut(pixels, matrix).transpose(2, 0, 1)
     blob /= 255.0
     shades = np.log(blob[:, :, MIDDLE, MIDDLE].mean(axis=(2, 3)) + 0.02)
-    return shared_net("reader")(blob), np.asarray(shades, np.float32)
+    out = shared_net("reader")(blob)
+    told, cells = np.split(out, [SCORES + FEATURES], axis=1)
+    density = cells.reshape(-1, PIP_CELLS, PIP_CELLS)
+    said = np.c_[told[:, :SCORES], density.mean(axis=(1, 2)), told[:, SCORES:]]
+    return Told(said, np.asarray(shades, np.float32), density, np.stack(matrices))
 
 
 def _cut(pixels: Pixels, matrix: Scores) -> Pixels:
@@ -230,9 +268,9 @@ def _cut(pixels: Pixels, matrix: Scores) -> Pixels:
     )
 
 
-def _corners(said: Scores, matrices: Scores) -> NDArray[np.float32]:
+def _corners(told: Told) -> NDArray[np.float32]:
     """The corners (N, 4, 2) in px of the picture from the reader's seven numbers for a quad."""
-    x, y, cosine, sine, size, skew_x, skew_y = said[:, 16:23].T.astype(np.float64)
+    x, y, cosine, sine, size, skew_x, skew_y = told.said[:, 16:23].T.astype(np.float64)
     angle = np.arctan2(sine, cosine) / 4.0
     a = np.exp(np.clip(size, -2.0, 1.0)) * np.exp(1j * angle)
     b = (np.clip(skew_x, -1, 1) + 1j * np.clip(skew_y, -1, 1)) * np.abs(a) ** 2 / a
@@ -240,8 +278,8 @@ def _corners(said: Scores, matrices: Scores) -> NDArray[np.float32]:
     z = (x + 1j * y)[:, None] + a[:, None] * turn + b[:, None] * turn.conj()
     z = z * (CROP / CROP_EDGES)
     crop = np.stack([z.real, z.imag], axis=2) + (CROP - 1) / 2
-    back = np.linalg.inv(matrices[:, :, :2].astype(np.float64))
-    away = crop - matrices[:, None, :, 2]
+    back = np.linalg.inv(told.cuts[:, :, :2].astype(np.float64))
+    away = crop - told.cuts[:, None, :, 2]
     return np.asarray(away @ back.transpose(0, 2, 1), np.float32)
 
 

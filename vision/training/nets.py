@@ -10,10 +10,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-SCORES = 25
+SCORES = 26
 FEATURES = 24
 """What the reader tells the jury beside its scores."""
-TOKEN = SCORES + 1 + FEATURES + 3 + 2 + 3 + 6
+TOKEN = SCORES + 1 + FEATURES + 3 + 2 + 3 + 7
 """One die as the jury gets it: scores, pips counted, features, place and size, how the floor leans,
 mean colour, how the die stands off the floor and off the other dice."""
 VERDICTS = 7
@@ -60,31 +60,32 @@ class Finder(nn.Module):
 
 
 class Reader(nn.Module):
-    """(N, 3, 64, 64) in 0.0-1.0 to (N, 50): scores, pips counted, features."""
+    """(N, 3, 64, 64) in 0.0-1.0 to (N, 306): scores, features, pip density."""
 
     def __init__(self) -> None:
         super().__init__()
         self.trunk = nn.Sequential(_block(3, 16, 2, 5), _block(16, 32, 2), _block(32, 48))
         self.body = _block(48, 48)
         self.pips = nn.Sequential(_block(48, 16), nn.Conv2d(16, 1, 1), nn.ReLU())
-        self.count = nn.AvgPool2d(16)
         self.deep = nn.Sequential(_block(48, 80, 2), _block(80, 80), _block(80, 80))
         self.mix = nn.Sequential(_block(80, 64, 2), nn.Conv2d(64, 144, 4), nn.ReLU(inplace=True))
         self.head = nn.Conv2d(144, SCORES, 1)
         self.tell = nn.Conv2d(144, FEATURES, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        """The 25 raw scores, the mean pip density and the features."""
-        out, _ = self.both(x)
-        return out
+        """The 26 raw scores, the features, and the pip density row by row."""
+        scores, features, density = self._parts(x)
+        return torch.cat([scores, features, density.flatten(1)], dim=1)
 
     def both(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """The same, and the pip density (N, 1, 16, 16) that training looks at."""
+        """Scores, mean pip density and features (N, 51), and the density (N, 1, 16, 16)."""
+        scores, features, density = self._parts(x)
+        return torch.cat([scores, density.mean((2, 3)), features], dim=1), density
+
+    def _parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         body = self.body(self.trunk(x))
-        density = self.pips(body)
         mixed = self.mix(self.deep(body))
-        said = torch.cat([self.head(mixed), self.count(density), self.tell(mixed)], dim=1)
-        return said.flatten(1), density
+        return self.head(mixed).flatten(1), self.tell(mixed).flatten(1), self.pips(body)
 
 
 class Jury(nn.Module):

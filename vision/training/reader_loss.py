@@ -19,8 +19,11 @@ from vision.training.tint import glared, marbled, repainted, tinted
 Arrays = dict[str, NDArray[Any]]
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)
 SLOPE, SLOPE_SPREAD = 1.05, 0.35
-GUESS, SPREAD, OUTLIER, ROUNDS = 0.12, 0.07, 0.12, 3
+GUESS, FLAT, ROUNDS = 0.12, 0.03, 3
+SPREADS = (0.015, 0.6)
+ODD = 1.5
 """See `vision.eye.lean`."""
+NORMAL, SPREAD = slice(23, 25), 25
 _GLARED = 0.12
 _REPAINTED = 0.18
 """Shares of dice that mirror a lamp, and of scenes in colours that no rule names: values and
@@ -133,26 +136,34 @@ def tokens(said: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) 
         shade: (S, P, 3) mean log colour.
         die: (S, P) how surely it is one.
     """
-    scores = said[..., :SCORES].clamp(-12.0, 12.0) * said.new_tensor([0.25] * 16 + [1.0] * 9)
+    scores = said[..., :SCORES].clamp(-12.0, 12.0) * said.new_tensor([0.25] * 16 + [1.0] * 10)
     pips = said[..., SCORES : SCORES + 1] * (PIP_CELLS**2 / 6.0)
     features = said[..., SCORES + 1 :].clamp(-12.0, 12.0)
     sized = torch.cat([2.0 * place[..., :2], place[..., 2:] + 3.0], dim=-1)
-    off, tilt, slope, fits = off_the_floor(said[..., SCORES - 2 : SCORES], place[..., :2], up, die)
-    stand = torch.cat(
+    spread = said[..., SPREAD].exp()
+    stand = off_the_floor(said[..., NORMAL], spread, place[..., :2], up, die)
+    off, floor, slope, fits, odd = stand
+    stood = torch.cat(
         [off, off.norm(dim=-1, keepdim=True), fits[..., None], slope.expand_as(off)], dim=-1
     )
-    floor = 2.0 * tilt.expand_as(off)
-    return torch.cat([scores, pips, features, sized, floor, shade, 5.0 * stand], dim=-1)
+    return torch.cat(
+        [
+            scores, pips, features, sized, 2.0 * floor.expand_as(off), shade,
+            5.0 * stood, odd[..., None],
+        ],
+        dim=-1,
+    )  # fmt: skip
 
 
 def off_the_floor(
-    own: Tensor, place: Tensor, up: Tensor, die: Tensor
-) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """How each die stands off the floor that most dice lie on; `vision.eye.lean` does the same.
+    own: Tensor, spread: Tensor, place: Tensor, up: Tensor, die: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+    """How each die stands off the floor that the others lie on; `vision.eye.lean` does the same.
 
     Returns:
         (S, P, 2) the difference of the normals, (S, 1, 2) the floor's normal, (S, 1, 1) how the
-        slope differs from the usual one, and (S, P) how well each die fits.
+        slope differs from the usual one, (S, P) how well each die fits, and (S, P) how far off it
+        is for how surely that is known.
     """
     slopes = own.new_tensor(SLOPES)
     sight = torch.cat(
@@ -165,21 +176,34 @@ def off_the_floor(
     sight = sight / sight.norm(dim=-1, keepdim=True)
     mine, guess = normals(own[:, None], sight), normals(up[:, None], sight)
     sure = (die > 0.5).float()[:, None]
+    wide = (spread.clamp(*SPREADS) ** 2 + FLAT**2)[:, None]
+    known = GUESS**-2
     with torch.no_grad():
         start = (guess * sure[..., None]).sum(2) / (sure.sum(2)[..., None] + 1e-3)
         weight = sure.expand(-1, len(SLOPES), -1)
         for _ in range(ROUNDS):
-            heavy = weight[..., None] * SPREAD**-2
-            floor = ((heavy * mine).sum(2) + start * GUESS**-2) / (heavy.sum(2) + GUESS**-2)
-            apart = ((mine - floor[:, :, None]) ** 2).sum(-1)
-            weight = sure / (1.0 + apart / OUTLIER**2)
-        loss = (sure * torch.log1p(apart / OUTLIER**2)).sum(2) * (OUTLIER / SPREAD) ** 2
-        loss = loss + ((floor - start) ** 2).sum(-1) * GUESS**-2
+            heavy = (weight / wide)[..., None]
+            floor = ((heavy * mine).sum(2) + start * known) / (heavy.sum(2) + known)
+            apart = ((mine - floor[:, :, None]) ** 2).sum(-1) / (ODD**2 * wide)
+            weight = sure / (1.0 + apart)
+        loss = (sure * torch.log1p(apart)).sum(2) * ODD**2
+        loss = loss + ((floor - start) ** 2).sum(-1) * known
         best = (loss + ((slopes - SLOPE) / SLOPE_SPREAD) ** 2).argmin(1)
         scene = torch.arange(len(best))
-    floor, weight = floor[scene, best], weight[scene, best]
-    off = mine[scene, best] - floor[:, None]
-    return off, floor[:, None], (slopes[best] - SLOPE)[:, None, None], weight
+        heavy = (weight[scene, best] / wide[:, 0])[..., None]
+        mass = heavy.sum(1, keepdim=True) + known - heavy
+    mine, floor, weight = mine[scene, best], floor[scene, best][:, None], weight[scene, best]
+    others = (floor * (mass + heavy) - heavy * mine.detach()) / mass
+    off = mine - others
+    odd = torch.sqrt((off**2).sum(-1) / (wide[:, 0] + 1.0 / mass[..., 0]) + 1e-6).clamp(max=8.0)
+    return off, floor, (slopes[best] - SLOPE)[:, None, None], weight, odd
+
+
+def _spread_loss(apart: Tensor, log_spread: Tensor) -> Tensor:
+    """How badly errors (squared) are foretold: Student's t in two dimensions, 4 degrees of freedom,
+    so that a few wild ones do not widen all."""
+    log_spread = log_spread.clamp(-6.0, 1.0)
+    return 2.0 * log_spread + 3.0 * torch.log1p(apart / (4.0 * torch.exp(2.0 * log_spread)))
 
 
 def normals(across: Tensor, sight: Tensor) -> Tensor:
@@ -242,6 +266,8 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
     quad = torch.from_numpy(quad_numbers((flat["corners"] - (CROP - 1) / 2) / (CROP / CROP_EDGES)))
     top = torch.from_numpy(flat["normal"])
     top_known = torch.isfinite(top[:, 0]).float()
+    shows = still * (visible > 0.6).float() * (1.0 - 0.5 * cocked) * top_known
+    apart = ((out[:, NORMAL].detach() - top.nan_to_num()) ** 2).sum(1)
     bce = F.binary_cross_entropy_with_logits
     parts = {
         "die": mean(bce(out[:, 0], is_die, reduction="none"), sure * (1 - moving)),
@@ -256,9 +282,10 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         * mean(F.smooth_l1_loss(out[:, 16:23], quad, reduction="none", beta=0.05).sum(1), still),
         "normal": 6.0
         * mean(
-            F.smooth_l1_loss(out[:, 23:25], top.nan_to_num(), reduction="none", beta=0.05).sum(1),
-            still * (visible > 0.6).float() * (1.0 - 0.5 * cocked) * top_known,
+            F.smooth_l1_loss(out[:, NORMAL], top.nan_to_num(), reduction="none", beta=0.05).sum(1),
+            shows,
         ),
+        "spread": 0.1 * mean(_spread_loss(apart, out[:, SPREAD]), shows),
         "j_colour": mean(
             F.cross_entropy(out[:, 7:13] + heard[:, :6], colour, reduction="none"), named
         ),

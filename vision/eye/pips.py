@@ -1,0 +1,74 @@
+"""Where the pips of a top face lie: the second witness of its value.
+
+The reader draws a map of the pips it makes out. Seen through the outline of the top face they lie
+on three by three places, and each value has a pattern of its own there. Pips of side faces and of
+dice beside it lie outside the outline and do not count.
+"""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.eye.nets import CROP, PIP_CELLS, Scores
+
+_BETWEEN = (0.37, 0.63)
+"""What lies between the three rows and columns of pips on a face of edge 1: pips have their middles
+0.2 to 0.28 from its edges, and on its middle lines."""
+_FADE = 0.1
+"""Beyond the outline (in edges) the map counts less and less, at this distance nothing."""
+_PATTERNS: tuple[tuple[int, tuple[int, ...]], ...] = (
+    (1, (4,)),
+    (2, (0, 8)),
+    (2, (2, 6)),
+    (3, (0, 4, 8)),
+    (3, (2, 4, 6)),
+    (4, (0, 2, 6, 8)),
+    (5, (0, 2, 4, 6, 8)),
+    (6, (0, 2, 3, 5, 6, 8)),
+    (6, (0, 1, 2, 6, 7, 8)),
+)
+"""The places, counted row by row, of each value's pips; some turn into another by a quarter."""
+_FIRST = np.unique([value for value, _ in _PATTERNS], return_index=True)[1]
+_DRAWN = np.zeros((len(_PATTERNS), 9), np.float32)
+for _row, (_, _places) in zip(_DRAWN, _PATTERNS, strict=True):
+    _row[list(_places)] = 1.0
+_SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
+
+
+def _cell_middles() -> NDArray[np.float32]:
+    cell = CROP / PIP_CELLS
+    middles = (np.arange(PIP_CELLS) + 0.5) * cell - 0.5
+    x, y = np.meshgrid(middles, middles)
+    return np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float32)
+
+
+_MIDDLES = _cell_middles()
+
+
+def misfits(density: Scores, corners: NDArray[np.float32]) -> Scores:
+    """How badly each value's pattern explains the pips seen.
+
+    Args:
+        density: (PIP_CELLS, PIP_CELLS), how many pips each cell holds.
+        corners: (4, 2) of the top face in px of the crop, in order round it.
+    Returns:
+        (6,) squared error in pips, 0 where the pattern is just what was seen.
+    """
+    to_face = cv2.getPerspectiveTransform(np.asarray(corners, np.float32), _SQUARE)
+    on_face = cv2.perspectiveTransform(_MIDDLES[:, None], to_face)[:, 0]
+    x, y = on_face[:, 0], on_face[:, 1]
+    depth = np.minimum(np.minimum(x, 1.0 - x), np.minimum(y, 1.0 - y))
+    counted = density.ravel() * np.clip(depth / _FADE + 1.0, 0.0, 1.0)
+    low, high = _BETWEEN
+    place = (x > low).astype(np.int64) + (x > high) + 3 * (y > low) + 3 * (y > high)
+    held = np.bincount(place, weights=counted, minlength=9)
+    cost = ((held - _DRAWN) ** 2).sum(axis=1)
+    return np.asarray(np.minimum.reduceat(cost, _FIRST), np.float32)
+
+
+def margin(costs: Scores, value: int) -> float:
+    """By how much another value explains the pips better than this one; negative where none."""
+    own = float(costs[value - 1])
+    return max(own - float(cost) for n, cost in enumerate(costs) if n != value - 1)
