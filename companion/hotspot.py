@@ -16,6 +16,9 @@ ASK_EVERY_S = 20.0
 
 ANSWERS_WITHIN_S = 5.0
 
+LET_GO_S = 0.5
+"""A NetworkManager that hangs must not keep the table from ending within five seconds."""
+
 Run = Callable[[Sequence[str]], str]
 """Runs a command and gives what it prints; "" when it cannot be run or fails."""
 
@@ -95,7 +98,7 @@ class HotspotWatch:
         """Ask no more; may be called twice."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join(ANSWERS_WITHIN_S)
+            self._thread.join(LET_GO_S)
 
     def _watch(self) -> None:
         while True:

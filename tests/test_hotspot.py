@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 
@@ -79,6 +80,23 @@ def test_one_that_is_switched_on_later_is_found_and_one_switched_off_goes() -> N
     finally:
         watch.close()
     watch.close()
+
+
+def test_an_answer_that_does_not_come_keeps_nobody_from_ending() -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def hang(command: Sequence[str]) -> str:
+        asked.set()
+        answer.wait(60.0)
+        return ""
+
+    watch = HotspotWatch(hang)
+    watch.start()
+    assert asked.wait(10.0)
+    began_s = time.monotonic()
+    watch.close()
+    assert time.monotonic() - began_s < 3.0, "of the five seconds in which the table has to end"
+    answer.set()
 
 
 @pytest.mark.parametrize("command", [["/nowhere/nmcli"], ["sh", "-c", "echo half; exit 8"]])
