@@ -109,6 +109,11 @@ def bounce(start_s: float, *, edges: int, span_s: float, ends_closed: bool) -> E
             [(0.325, PRESS)],
             id="an edge from the past counts as now",
         ),
+        pytest.param(
+            [(0, True), (0.1, False), (0.11, True), (0.02, False), (0.13, True), (0.2, False)],
+            [(0.225, PRESS)],
+            id="an edge from the past does not end a push early",
+        ),
     ],
 )
 def test_edges_become_gestures(edges: Edges, expected: Told) -> None:

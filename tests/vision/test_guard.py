@@ -72,6 +72,21 @@ def test_a_silent_camera_is_told_while_a_reading_still_runs() -> None:
     assert table.said == ["waiting", "lost"], "what was read before is not offered any more"
 
 
+def test_the_reading_that_would_settle_it_offers_nothing_of_a_silent_camera() -> None:
+    table = Table([REST] * 4)
+    table.turns(2)
+    assert table.live.is_reading, "one more that agrees, and the roll is offered"
+
+    def fall_silent() -> None:
+        table.camera.is_silent = True
+        table.live.check()
+
+    table.eye.meanwhile = fall_silent
+    table.turns(1)
+    assert table.said[-1] == "lost"
+    assert not table.live.report.is_confirmable
+
+
 def test_a_camera_that_goes_on_by_itself_is_taken_back_without_opening_it_again() -> None:
     table = Table([REST] * 9)
     table.turns(3)
