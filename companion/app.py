@@ -106,7 +106,7 @@ def build(config: Config) -> App:
             setup=setup,
             code=(code := drawn_code()),
             pin=(pin := drawn_pin()),
-            wifi=_wifi(config, stack),
+            wifi=_wifi(config, session, stack),
         )
         notes.append(f"table code: {code}; host PIN: {pin}")
         address.append((config.web.host, config.web.port))
@@ -116,12 +116,12 @@ def build(config: Config) -> App:
         return App(session, server, address[0], notes, live, panel, stack.pop_all())
 
 
-def _wifi(config: Config, stack: ExitStack) -> Callable[[], Wifi]:
+def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wifi]:
     """The Wi-Fi that phones join first: the one that is set, else this machine's hotspot."""
     if config.web.wifi_name:
         named = Wifi(config.web.wifi_name, config.web.wifi_password)
         return lambda: named
-    watch = HotspotWatch()
+    watch = HotspotWatch(on_change=session.show_anew)
     stack.callback(watch.close)
     watch.start()
     return lambda: watch.wifi

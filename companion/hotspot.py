@@ -11,8 +11,9 @@ from threading import Event, Lock, Thread
 NAME, MODE = "802-11-wireless.ssid", "802-11-wireless.mode"
 KEYS, PASSWORD = "802-11-wireless-security.key-mgmt", "802-11-wireless-security.psk"
 
-ASK_EVERY_S = 20.0
-"""Somebody who switches the hotspot on waits about that long for its code."""
+ASK_EVERY_S = 10.0
+"""Somebody who switches the hotspot on waits about that long at most for its code. Two short
+commands each time, on a thread of their own."""
 
 ANSWERS_WITHIN_S = 5.0
 
@@ -77,8 +78,15 @@ def run_quietly(command: Sequence[str]) -> str:
 class HotspotWatch:
     """Asks now and then, on a thread of its own: the page never waits for it."""
 
-    def __init__(self, run: Run = run_quietly, *, every_s: float = ASK_EVERY_S) -> None:
-        self._run, self._every_s = run, every_s
+    def __init__(
+        self,
+        run: Run = run_quietly,
+        *,
+        every_s: float = ASK_EVERY_S,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Nothing runs before `start`; `on_change` is called on the watch's own thread."""
+        self._run, self._every_s, self._on_change = run, every_s, on_change
         self._mutex, self._stop = Lock(), Event()
         self._wifi = NONE
         self._thread = Thread(target=self._watch, name="hotspot", daemon=True)
@@ -104,6 +112,8 @@ class HotspotWatch:
         while True:
             wifi = active_hotspot(self._run)
             with self._mutex:
-                self._wifi = wifi
+                was, self._wifi = self._wifi, wifi
+            if wifi != was:
+                self._on_change()
             if self._stop.wait(self._every_s):
                 return

@@ -105,6 +105,11 @@ class Session(People, GameNight, Foresight):
                 self._faults[part] = fault
             self._telling.mention(announce_fault(part, fault))
 
+    def show_anew(self) -> None:
+        """Have every page drawn anew: something around the game changed, such as the Wi-Fi."""
+        with self._telling.changing():
+            self._telling.touch()
+
     def press(self) -> Declined | None:
         """The button: confirm a settled roll when one is due, else say why not.
 

@@ -68,7 +68,8 @@ def test_the_password_is_in_no_log() -> None:
 
 def test_one_that_is_switched_on_later_is_found_and_one_switched_off_goes() -> None:
     script = Script("", "")
-    watch = HotspotWatch(script, every_s=0.01)
+    changes: list[Wifi] = []
+    watch = HotspotWatch(script, every_s=0.01, on_change=lambda: changes.append(watch.wifi))
     watch.start()
     try:
         script.shown = network_manager().shown
@@ -77,6 +78,9 @@ def test_one_that_is_switched_on_later_is_found_and_one_switched_off_goes() -> N
             until_s = time.monotonic() + 10
             while watch.wifi != wifi:
                 assert time.monotonic() < until_s
+        while len(changes) < 2:
+            assert time.monotonic() < until_s
+        assert changes == [Wifi("Dice: night", "sesame: 12"), NONE]
     finally:
         watch.close()
     watch.close()

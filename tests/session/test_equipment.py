@@ -51,3 +51,10 @@ def test_a_lost_button_is_shown_at_once(two: Stage) -> None:
         "The button does not answer. There is one on every page.",
         "The button works again.",
     ]
+
+
+def test_pages_are_drawn_anew_when_something_around_the_game_changed(two: Stage) -> None:
+    version = two.session.view().version
+    two.session.show_anew()
+    assert two.session.wait(version, 0.0) > version
+    assert two.told == []
