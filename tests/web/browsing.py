@@ -21,6 +21,22 @@ PHONE_SMALL, PHONE, PHONE_FLAT, TV = (360, 640), (390, 844), (844, 390), (1920, 
 STATES = ("lobby", "roll", "action1", "tapped", "action2", "over")
 
 
+OVERLAPPING = """() => {
+  const parts = [...document.querySelectorAll('.top, .picture, .tray-text, .news, .rows, .people')]
+    .filter((node) => node.getClientRects().length);
+  const found = [];
+  for (const [i, one] of parts.entries()) for (const two of parts.slice(i + 1)) {
+    const [a, b] = [one.getBoundingClientRect(), two.getBoundingClientRect()];
+    const isApart = a.right <= b.left + 1 || b.right <= a.left + 1
+      || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
+    if (!isApart) found.push(`${one.className} ${two.className}`);
+  }
+  const wide = document.documentElement.scrollWidth > innerWidth ? ['page'] : [];
+  return [...found, ...wide];
+}"""
+"""Parts of the table view that lie on each other, and a page that scrolls sideways."""
+
+
 def put(stage: Stage, state: str, variant: str = "base") -> list[str]:
     """Bring a table of three into a state; the players' tokens."""
     tokens = [seat(stage, name).token for name in ("Ada", "Benjamin", "Cleo")]
@@ -49,6 +65,28 @@ def put(stage: Stage, state: str, variant: str = "base") -> list[str]:
     if state == "over":
         assert stage.session.end() is None
     return tokens
+
+
+def before_the_locks(stage: Stage, *rows: str) -> None:
+    """White 2 to 6, crossed by each player in the row named for them (or in none); then 12."""
+    for total in (2, 3, 4, 5, 6):
+        stage.roll(total // 2, total - total // 2)
+        for player, row in enumerate(rows):
+            stage.answer(player, f"{row}{total}" if row else None)
+        stage.answer(stage.state.active, None)
+    stage.roll(6, 6)
+
+
+def close_red(stage: Stage, language: str) -> None:
+    """Five play; the first two have just closed the red row together."""
+    stage.session.use_language(language)
+    for name in ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian"):
+        seat(stage, name)
+    stage.session.start("base", 0)
+    before_the_locks(stage, *"RRYYY")
+    for player in range(5):
+        stage.answer(player, "R12" if player < 2 else None)
+    stage.time.pass_s(6.0)
 
 
 def violations(page: Page) -> list[str]:

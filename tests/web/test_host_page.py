@@ -56,6 +56,15 @@ class TestTheHost:
         page.get_by_role("dialog").get_by_role("button", name="Play again").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
 
+    def test_who_leads_by_keys_keeps_their_place(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="Answer for Cleo").focus()
+        stage.answer(0, None)
+        page.get_by_role("button", name="Answer for Ada").wait_for(state="detached")
+        focused = page.evaluate("document.activeElement.getAttribute('aria-label')")
+        assert focused == "Answer for Cleo"
+
     def test_a_die_is_put_right_by_tapping_it(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "tapped")
         ada = open_page("/", token=tokens[0])

@@ -14,6 +14,7 @@ from tests.web.browsing import (
     PHONE_SMALL,
     TV,
     OpenPage,
+    before_the_locks,
     put,
     ready,
     violations,
@@ -183,6 +184,26 @@ class TestPlaying:
         wait_until(page, lambda: stage.state.answers[0] is not None)
         assert page.evaluate("document.activeElement.dataset.token") == "R7"
 
+    def test_who_plays_by_keys_keeps_their_place(self, stage: Stage, open_page: OpenPage) -> None:
+        page = ready(open_page("/", token=put(stage, "action1")[0]))
+        button = page.get_by_role("button", name="Pass")
+        wait_until(page, button.is_enabled)
+        button.press("Enter")
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        page.get_by_role("button", name="Passed", disabled=True).wait_for()
+        assert page.evaluate("document.activeElement.id") == "done"
+
+    def test_the_result_covers_the_sheet_for_everybody(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "action1")[0]))
+        page.locator("[data-token=R7]").focus()
+        stage.session.end()
+        page.locator("#over").wait_for()
+        assert page.evaluate("document.activeElement.id") == "over"
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('#over') !== null")
+
     def test_a_reload_comes_back_to_the_seat(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "action1")
         page = open_page("/", token=tokens[1])
@@ -196,12 +217,7 @@ class TestPlaying:
     ) -> None:
         tokens = [seat(stage, name).token for name in ("Ada", "Ben")]
         stage.session.start("base", 0)
-        for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
-            stage.roll(low, high)
-            stage.answer(0, f"R{low + high}")
-            stage.answer(1, None)
-            stage.answer(stage.state.active, None)
-        stage.roll(6, 6)
+        before_the_locks(stage, "R", "")
         ben = open_page("/", token=tokens[1])
         ben.get_by_role("button", name="red 12", exact=True).wait_for()
         stage.answer(0, "R12")
@@ -252,12 +268,7 @@ LOST = """() => [...document.querySelectorAll('#status, #why')]
 def test_who_closed_a_row_is_seen_also_where_two_did(stage: Stage, open_page: OpenPage) -> None:
     tokens = [seat(stage, name).token for name in ("Ada", "Benjamin")]
     stage.session.start("base", 0)
-    for total in (2, 3, 4, 5, 6):
-        stage.roll(total // 2, total - total // 2)
-        for player in range(2):
-            stage.answer(player, f"R{total}")
-        stage.answer(stage.state.active, None)
-    stage.roll(6, 6)
+    before_the_locks(stage, "R", "R")
     for player in range(2):
         stage.answer(player, "R12")
     stage.time.pass_s(6.0)

@@ -9,11 +9,14 @@ import pytest
 
 from tests.session.fakes import Stage
 from tests.web.browsing import (
+    OVERLAPPING,
     PHONE_FLAT,
     PHONE_SMALL,
     STATES,
     TV,
     OpenPage,
+    before_the_locks,
+    close_red,
     put,
     ready,
 )
@@ -43,19 +46,14 @@ OVERFLOWING = """() => {
 }"""
 
 
-OVERLAPPING = """() => {
-  const parts = [...document.querySelectorAll('.top, .picture, .tray-text, .news, .rows, .people')]
-    .filter((node) => node.getClientRects().length);
-  const found = [];
-  for (const [i, one] of parts.entries()) for (const two of parts.slice(i + 1)) {
-    const [a, b] = [one.getBoundingClientRect(), two.getBoundingClientRect()];
-    const isApart = a.right <= b.left + 1 || b.right <= a.left + 1
-      || a.bottom <= b.top + 1 || b.bottom <= a.top + 1;
-    if (!isApart) found.push(`${one.className} ${two.className}`);
+READ_OUT = """() => {
+  window.readOut = [];
+  for (const node of document.querySelectorAll('[aria-live], [role=status], [role=alert]')) {
+    new MutationObserver(() => readOut.push(node.textContent))
+      .observe(node, { subtree: true, childList: true, characterData: true });
   }
-  const wide = document.documentElement.scrollWidth > innerWidth ? ['page'] : [];
-  return [...found, ...wide];
 }"""
+"""Collect what a screen reader would say."""
 
 
 CUT = """() => [...document.querySelectorAll('main *')]
@@ -117,12 +115,7 @@ class TestTheTableView:
         for name in "AB":
             seat(stage, f"{name} Wilhelmina Maxim")
         stage.session.start("base", 0)
-        for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
-            stage.roll(low, high)
-            stage.answer(0, f"R{low + high}")
-            stage.answer(1, None)
-            stage.answer(stage.state.active, None)
-        stage.roll(6, 6)
+        before_the_locks(stage, "R", "")
         stage.answer(0, "R12")
         page = open_page("/table", size_wh=TV)
         page.locator(".banner", has_text="closes").wait_for()
@@ -133,19 +126,7 @@ class TestTheTableView:
     def test_no_text_is_cut_when_five_play_and_two_closed_a_row(
         self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
     ) -> None:
-        for name in ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian"):
-            seat(stage, name)
-        stage.session.use_language("it")
-        stage.session.start("base", 0)
-        for total in (2, 3, 4, 5, 6):
-            stage.roll(total // 2, total - total // 2)
-            for player in range(5):
-                stage.answer(player, f"{'RRYYY'[player]}{total}")
-            stage.answer(stage.state.active, None)
-        stage.roll(6, 6)
-        for player in range(5):
-            stage.answer(player, "R12" if player < 2 else None)
-        stage.time.pass_s(6.0)
+        close_red(stage, "it")
         page = ready(open_page("/table", size_wh=size_wh))
         page.locator(".rows .is-closed", has_text="Ada Wilhelmina e Benjamin").wait_for()
         assert page.evaluate(CUT) == []
@@ -186,10 +167,25 @@ class TestTheTableView:
         page.locator(".sums li").nth(3).wait_for()
         assert page.locator(".sums li:not(.is-idle)").count() == 4
 
+    def test_it_is_read_out_once_however_often_it_is_drawn(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = ready(open_page("/table", size_wh=TV))
+        page.evaluate(READ_OUT)
+        for player in range(2):
+            stage.answer(player, None)
+        page.locator(".asked", has_text="Still to answer: Cleo").wait_for()
+        assert page.evaluate("readOut") == []
+        stage.answer(2, None)
+        stage.time.pass_s(2.0)
+        page.locator(".asked", has_text=re.compile(": Ada$")).wait_for()
+        assert "red" in page.get_by_role("list", name="What each").inner_text()
+
     def test_the_end_has_a_podium_and_a_reason(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "over")
         page = open_page("/table", size_wh=TV)
-        page.get_by_text("The table ended the game early.").wait_for()
+        page.get_by_text("The table ended the game early.", exact=True).wait_for()
         assert page.locator(".podium li").count() == 3
 
 

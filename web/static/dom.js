@@ -42,7 +42,24 @@ export function redraw(node, signature, make) {
   const text = JSON.stringify(signature);
   if (node.dataset.shows === text) return;
   node.dataset.shows = text;
+  const held = focusIn(node);
   node.replaceChildren(...make());
+  held?.();
+}
+
+const CAN_HOLD_FOCUS = "a[href], button, input, select, summary";
+const nameOf = (node) => node.getAttribute("aria-label") ?? node.textContent;
+
+/** What gives the focus back to what had it, or to what stands in its place; null where nothing had. */
+function focusIn(node) {
+  const focused = document.activeElement;
+  if (focused === node || !node.contains(focused)) return null;
+  const at = [...node.querySelectorAll(CAN_HOLD_FOCUS)].indexOf(focused);
+  const name = nameOf(focused);
+  return () => {
+    const all = [...node.querySelectorAll(CAN_HOLD_FOCUS)];
+    (all.find((each) => nameOf(each) === name) ?? all[Math.min(at, all.length - 1)])?.focus({ preventScroll: true });
+  };
 }
 
 /** A button that cannot be set off twice by one nervous finger. */

@@ -52,7 +52,8 @@ function draw(state) {
   else drawGame(state, game, mine);
   const announced = state.announcement;
   if (announced && announced.number !== toldNumber) {
-    if (toldNumber !== null) say($("said"), announced.text);
+    // whose turn it is, and why a press did nothing, stand in lines that are read out as well
+    if (toldNumber !== null && !["turn", "refused"].includes(announced.kind)) say($("said"), announced.text);
     // the real button answers nobody in particular: whose turn it is reads why it did nothing
     const isMine = me.seats.includes(game?.active) || Date.now() - pressedAt < WHY_MS;
     if (toldNumber !== null && announced.kind === "refused" && isMine) {
@@ -93,13 +94,21 @@ function drawGame(state, game, mine) {
   attribute($("sheet"), "data-open", isMyMove ? "yes" : null);
   drawBottom(game, mine, answer, isMyMove);
   drawPointsSwitch();
-  show($("over"), game.over && seesSheet !== game.number);
+  drawCurtain(game.over && seesSheet !== game.number);
   if (game.over) {
     say($("over-why"), game.end_text);
     redraw($("podium"), [game.ranking, game.players, state.seats], () => podium(game, nameOf, mine.seat));
     show($("rematch"), state.me.host);
     show($("over-wait"), !state.me.host);
   }
+}
+
+/** While the result is shown, what lies behind it can neither be pressed nor read out. */
+function drawCurtain(is) {
+  const isNew = is && $("over").hasAttribute("hidden");
+  show($("over"), is);
+  for (const id of ["players", "strip", "sheet", "bottom"]) $(id).inert = is;
+  if (isNew) $("over").focus({ preventScroll: true });
 }
 
 function drawPlayers(state, game, mine) {
@@ -202,7 +211,8 @@ function drawBottom(game, mine, answer, isMyMove) {
   const label = game.over ? t("over.back") : isMyMove && answer?.box ? t("done") : isMyMove && answer?.done ? t("passed") : t("pass");
   say(button, label);
   guard(`${game.number} ${game.turn} ${game.action} ${mine.seat}`);
-  button.disabled = !game.over && (!isMyMove || Boolean(answer?.done) || guardTimer !== 0);
+  // not `disabled`: who has just pressed it by a key would lose their place on the page
+  attribute(button, "aria-disabled", !game.over && (!isMyMove || Boolean(answer?.done) || guardTimer !== 0) ? "true" : null);
   button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box);
 }
 
@@ -272,7 +282,7 @@ function pressDone() {
   const { game } = now();
   const mine = ownPlayer(now());
   if (game?.over) return look(0);
-  if (!mine || !mayAnswer(game, mine)) return;
+  if (!mine || $("done").getAttribute("aria-disabled") === "true" || !mayAnswer(game, mine)) return;
   ask({ box: currentAnswer(game, mine)?.box ?? null, done: true });
 }
 

@@ -36,9 +36,9 @@ export class Sheet {
       const node = el(
         "div",
         { class: `row is-${row.lock ?? "bonus"}${row.bonus ? " is-bonus" : ""}`, role: "group", "data-row": row.key },
-        el("div", { class: "head" }, sign(row), closers),
+        el("div", { class: "head", "aria-hidden": "true" }, sign(row), closers),
         ...boxes,
-        el("div", { class: "foot" }, lock, points),
+        el("div", { class: "foot", "aria-hidden": "true" }, lock, points),
       );
       row.beside.forEach((key, i) => {
         const colour = rows.find((each) => each.key === key)?.lock;

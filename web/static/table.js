@@ -7,6 +7,8 @@ import { all, capital, language, t } from "./words.js";
 
 const SEATS = 5;
 const LONG_NAME = 9; // letters that fit beside the points where five play
+const VERY_LONG_NAME = 13;
+const ONE_SCREEN = matchMedia("(orientation: landscape) and (min-height: 561px)");
 const SURE = 0.9;
 const FILM_MS = 120;
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
@@ -25,8 +27,20 @@ function draw(state) {
   redraw($("faults"), state.faults, () => state.faults.map((fault) => el("li", { text: fault.text })));
   drawTray(state);
   drawNews(state, nameOf);
+  say($("said"), state.announcement?.text ?? ""); // once, though the news is drawn anew with each answer
   drawRows(state.game, nameOf);
   drawPeople(state);
+  fit();
+}
+
+/** Many words get smaller letters rather than push anything off a television; where no size fits,
+ * as with very large type, the page scrolls. */
+function fit() {
+  for (const size of ONE_SCREEN.matches ? [null, "tight", "tighter", "tightest"] : [null]) {
+    attribute($("news"), "data-size", size);
+    if (document.documentElement.scrollHeight <= innerHeight) return;
+  }
+  attribute($("news"), "data-size", null);
 }
 
 function nowText(game, nameOf) {
@@ -195,7 +209,7 @@ function drawNews(state, nameOf) {
 function rollNews(game) {
   const sums = game.rows
     .filter((row) => row.lock && game.sums.colour[row.lock])
-    .map((row) => el("li", { class: `is-${row.lock}${fits(game, row) ? "" : " is-idle"}` }, sign(row), el("span", { text: game.sums.colour[row.lock].join(" · ") })));
+    .map((row) => el("li", { class: `is-${row.lock}${fits(game, row) ? "" : " is-idle"}` }, sign(row), el("span", { class: "sr", text: `${row.name} ` }), el("span", { text: game.sums.colour[row.lock].join(" · ") })));
   return el(
     "div",
     { class: "news-top", "data-action": game.action },
@@ -293,7 +307,7 @@ function drawPeople({ game, seats, table, me: { door } }) {
       return el(
         "li",
         { class: player.gone ? "is-gone" : isActive && !game.over ? "is-active" : "" },
-        el("bdi", { class: player.name.length > LONG_NAME ? "is-long" : "", text: player.name }),
+        el("bdi", { class: player.name.length > VERY_LONG_NAME ? "is-very-long" : player.name.length > LONG_NAME ? "is-long" : "", text: player.name }),
         game ? el("span", { class: "points" }, el("span", { text: String(player.points.total) })) : null,
         el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), word),
         game ? misses(player) : null,
@@ -320,6 +334,7 @@ async function press(path) {
 
 onPress($("throw"), () => press("/api/throw"));
 onPress($("confirm"), () => press("/api/press"));
+addEventListener("resize", fit);
 onLine((up) => show($("offline"), !up));
 onState(draw);
 start("table");
