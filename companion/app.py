@@ -25,7 +25,7 @@ from companion.store import SqliteStore
 
 if TYPE_CHECKING:
     from hardware.panel import Panel
-    from vision.live import LiveTray
+    from vision.live.live_tray import LiveTray
     from web.serve import Server
 
 

@@ -18,11 +18,11 @@ from companion.config import load
 from companion.errors import ConfigError
 from companion.plugs.tray import tray_view
 from tests.vision.trays import SIX, painted, tray
-from vision.calibrated import Change
-from vision.calibration import load_calibration
-from vision.settle import TrayStatus
-from vision.simulated import SimulatedTray
-from vision.watch import TrayReport
+from vision.cameras.simulated import SimulatedTray
+from vision.live.settle import TrayStatus
+from vision.live.watch import TrayReport
+from vision.tray.calibrated import Change
+from vision.tray.calibration import load_calibration
 
 
 @pytest.fixture(scope="module")
@@ -112,7 +112,7 @@ def test_the_simulated_tray_is_not_measured_in_a_cameras_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fallback = SimulatedTray(seed=1)
-    monkeypatch.setattr("vision.camera.open_camera", lambda *_, **__: fallback)
+    monkeypatch.setattr("vision.cameras.camera.open_camera", lambda *_, **__: fallback)
     result = CliRunner().invoke(
         dice_companion, ["calibrate", "--data-dir", str(tmp_path), "--camera", "auto", "--yes"]
     )

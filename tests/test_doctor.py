@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from companion.cli import dice_companion
 from tests.conftest import ROOT
 from tests.vision.trays import shifted, tray
-from vision.calibration import Calibration, save_calibration
-from vision.reference import take_reference
+from vision.tray.calibration import Calibration, save_calibration
+from vision.tray.reference import take_reference
 
 
 def doctor(*args: str) -> tuple[int, str]:

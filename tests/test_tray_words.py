@@ -6,9 +6,9 @@ import pytest
 
 from companion.phrases import LANGUAGES, load_phrases
 from companion.plugs.tray import note_line, tray_view
-from vision.notes import Note, NoteCode
-from vision.settle import TrayStatus
-from vision.watch import TrayReport
+from vision.cameras.notes import Note, NoteCode
+from vision.live.settle import TrayStatus
+from vision.live.watch import TrayReport
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

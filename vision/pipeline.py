@@ -19,12 +19,12 @@ from vision.eye.reader import Look
 from vision.eye.search import SMALLEST_PX, STILL, find_dice
 from vision.eye.values import weighed
 from vision.eye.verdict import Clutter, Seen, judge, likeliest
-from vision.light import white_balanced
 from vision.picture import as_pixels
 from vision.reading import DieReading, Frame, Point, Reading, Status
+from vision.tray.light import white_balanced
 
 if TYPE_CHECKING:
-    from vision.calibration import Calibration
+    from vision.tray.calibration import Calibration
 
 _LEANS = 0.0
 _MAY_LEAN = -1.0

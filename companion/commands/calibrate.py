@@ -16,10 +16,10 @@ from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, CameraUnavailable, ConfigError
 
 if TYPE_CHECKING:
-    from vision.calibration import Calibration
-    from vision.camera import Camera
+    from vision.cameras.camera import Camera
     from vision.pipeline import Eye
     from vision.reading import Frame, Point, Reading
+    from vision.tray.calibration import Calibration
 
 STEPS = ("light", "corners", "exposure", "dice", "rolls")
 
@@ -60,7 +60,7 @@ class Bench:
 
     def keep(self, **measured: Any) -> None:
         """Keep what a step measured, on the disk as well."""
-        from vision.calibration import save_calibration
+        from vision.tray.calibration import save_calibration
 
         self.calibration = replace(self.calibration, **measured)
         save_calibration(self.out, self.calibration)
@@ -129,9 +129,9 @@ def calibrate(
     config = load(config_path, os.environ, flags)
     if config.camera.source == "none":
         raise ConfigError("calibrate: expected a camera, got 'none'")
-    from vision.calibration import FILE_NAME
-    from vision.camera import open_camera
+    from vision.cameras.camera import open_camera
     from vision.pipeline import Eye
+    from vision.tray.calibration import FILE_NAME
 
     asked = config.camera
     steps = [step for step in STEPS if not only or step in only]
@@ -167,7 +167,7 @@ def calibrate(
 
 def _begin(path: Path, frame: Frame, *, anew: bool) -> Calibration:
     """What was measured before, where single steps are repeated; else nothing."""
-    from vision.calibration import Calibration, load_calibration
+    from vision.tray.calibration import Calibration, load_calibration
 
     size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
     if anew or not path.exists():
@@ -200,7 +200,7 @@ def _still_frame(camera: Camera) -> Frame:
 
 def check_light(bench: Bench, frame: Frame) -> None:
     """Say whether the picture is too dark, blown out or blurred, and what helps."""
-    from vision.light import measure_light
+    from vision.tray.light import measure_light
 
     faults = measure_light(frame.pixels).faults
     for fault in faults:
@@ -213,8 +213,8 @@ def check_light(bench: Bench, frame: Frame) -> None:
 
 def find_corners(bench: Bench, frame: Frame, given: tuple[Point, ...] | None) -> None:
     """Take the corners given, or those the eye proposes; keep the tray's looks as well."""
-    from vision.corners import propose_corners
-    from vision.reference import take_reference
+    from vision.setup.corners import propose_corners
+    from vision.tray.reference import take_reference
 
     height, width = frame.pixels.shape[:2]
     corners = given if given is not None else propose_corners(frame.pixels)
@@ -251,7 +251,7 @@ def hold_exposure(bench: Bench) -> None:
 
 def learn_dice(bench: Bench, plays: tuple[DieColour, ...] | None) -> None:
     """Learn the household's six dice, odd ones too, and the white balance by the white ones."""
-    from vision.calibrating import colours_played, gains_of_white, known_dice, shown_dice
+    from vision.setup.calibrating import colours_played, gains_of_white, known_dice, shown_dice
 
     _next_picture(bench)
     bench.wait_for("Put all six dice into the tray, flat and apart from each other")
@@ -291,7 +291,7 @@ def _as_colours(text: str) -> tuple[DieColour, ...]:
 
 def try_rolls(bench: Bench, rolls: int) -> None:
     """Read a few rolls and let the person say whether each was read right."""
-    from vision.calibrating import read_roll
+    from vision.setup.calibrating import read_roll
 
     right = wrong = unsure = 0
     for number in range(1, rolls + 1):
@@ -337,7 +337,7 @@ def _next_picture(bench: Bench) -> None:
 
 def _settled(bench: Bench) -> Frame:
     """A picture of dice at rest; the simulated tray throws them itself."""
-    from vision.calibrating import read_roll
+    from vision.setup.calibrating import read_roll
 
     if bench.camera.can_throw:
         bench.camera.throw(ALL_DICE)

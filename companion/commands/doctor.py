@@ -184,10 +184,10 @@ def _look(config: Config) -> tuple[str, str, list[tuple[str, str]]]:
         CameraUnavailable: It cannot be opened.
         ConfigError: The tray's calibration cannot be read.
     """
-    from vision.calibrated import what_changed
-    from vision.calibration import find_calibration, load_calibration
-    from vision.camera import open_camera
-    from vision.light import measure_light
+    from vision.cameras.camera import open_camera
+    from vision.tray.calibrated import what_changed
+    from vision.tray.calibration import find_calibration, load_calibration
+    from vision.tray.light import measure_light
 
     path = find_calibration(config.camera.calibration, config.data_dir)
     measured = load_calibration(path) if path is not None else None

@@ -66,11 +66,11 @@ def read(
     annotate: str | None,
 ) -> None:
     """Read the dice in pictures (files or folders of JPEG and PNG)."""
-    from vision.calibrated import ADVICE, what_changed, what_holds
-    from vision.calibration import load_calibration
     from vision.picture import load_picture
     from vision.pipeline import Eye
     from vision.reading import Frame
+    from vision.tray.calibrated import ADVICE, what_changed, what_holds
+    from vision.tray.calibration import load_calibration
 
     measured = load_calibration(calibration) if calibration else None
     folder = _folder(annotate) if annotate else None

@@ -14,7 +14,7 @@ from companion.session import Session, View
 
 if TYPE_CHECKING:
     from hardware.panel import Panel
-    from vision.live import LiveTray
+    from vision.live.live_tray import LiveTray
 
 
 def open_button(config: Config, session: Session, stack: ExitStack, notes: list[str]) -> Panel:

@@ -14,12 +14,12 @@ from companion.ports import RollKept, SeenDie, TrayView
 from companion.session import Session
 
 if TYPE_CHECKING:
-    from vision.calibrated import Change
-    from vision.calibration import Calibration
-    from vision.live import LiveTray
-    from vision.notes import Note
-    from vision.setting_up import TraySetup
-    from vision.watch import TrayReport
+    from vision.cameras.notes import Note
+    from vision.live.live_tray import LiveTray
+    from vision.live.watch import TrayReport
+    from vision.setup.setting_up import TraySetup
+    from vision.tray.calibrated import Change
+    from vision.tray.calibration import Calibration
 
 
 def open_tray(
@@ -29,13 +29,13 @@ def open_tray(
     if source == "none":
         notes.append("camera: none; dice are entered by hand")
         return None, None
-    from vision.calibrated import CalibratedEye
-    from vision.calibration import place_of
-    from vision.camera import Camera, open_camera
-    from vision.live import LiveTray
+    from vision.cameras.camera import Camera, open_camera
+    from vision.cameras.simulated import SimulatedTray
+    from vision.live.live_tray import LiveTray
     from vision.pipeline import Eye
-    from vision.setting_up import TraySetup
-    from vision.simulated import SimulatedTray
+    from vision.setup.setting_up import TraySetup
+    from vision.tray.calibrated import CalibratedEye
+    from vision.tray.calibration import place_of
 
     size_wh = (config.camera.width, config.camera.height)
     eye = CalibratedEye(Eye(), _calibration(config, notes))
@@ -94,7 +94,7 @@ def keep_pictures(config: Config, session: Session, live: LiveTray | None) -> Pi
 
 def _calibration(config: Config, notes: list[str]) -> Calibration | None:
     """What was measured of the tray; a damaged file that nobody named is left out, and said."""
-    from vision.calibration import find_calibration, load_calibration
+    from vision.tray.calibration import find_calibration, load_calibration
 
     named = config.camera.calibration
     path = find_calibration(named, config.data_dir)

@@ -12,7 +12,7 @@ from companion.doctor.finding import Ran, Verdict, run
 from companion.doctor.senses import check_button, check_camera, check_voice
 from companion.errors import CameraUnavailable, PinsUnavailable
 from hardware.panel import open_panel
-from vision.camera import open_camera
+from vision.cameras.camera import open_camera
 
 Look = tuple[str, str, list[tuple[str, str]]]
 

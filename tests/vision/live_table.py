@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok, picture
-from vision.camera import Camera
-from vision.live import LiveTray
+from vision.cameras.camera import Camera
+from vision.live.live_tray import LiveTray
+from vision.live.watch import TrayReport
 from vision.reading import Pixels, Reading
-from vision.watch import TrayReport
 
 REST = picture()
 

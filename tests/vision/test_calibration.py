@@ -12,15 +12,15 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CalibrationError, ConfigError
 from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
-from vision.calibrated import CalibratedEye, Change, what_changed, what_holds
-from vision.calibrating import colours_played, gains_of_white, known_dice, shown_dice
-from vision.calibration import Calibration, as_toml, load_calibration, save_calibration
-from vision.corners import propose_corners
 from vision.eye.known_dice import KnownDie, weigh
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Reading, Status
-from vision.reference import compare, take_reference
+from vision.setup.calibrating import colours_played, gains_of_white, known_dice, shown_dice
+from vision.setup.corners import propose_corners
+from vision.tray.calibrated import CalibratedEye, Change, what_changed, what_holds
+from vision.tray.calibration import Calibration, as_toml, load_calibration, save_calibration
+from vision.tray.reference import compare, take_reference
 
 EYE = Eye()
 PURPLE = 145

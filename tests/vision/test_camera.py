@@ -11,10 +11,10 @@ import pytest
 from companion.engine.dice import ALL_DICE
 from companion.errors import CameraUnavailable, ConfigError
 from tests.vision.tray_fakes import FakeClock
-from vision import devices
-from vision.camera import Camera, open_camera
-from vision.notes import Note, NoteCode
-from vision.pace import Pace
+from vision.cameras import devices
+from vision.cameras.camera import Camera, open_camera
+from vision.cameras.notes import Note, NoteCode
+from vision.cameras.pace import Pace
 
 
 def opened(source: str | Path, clock: FakeClock | None = None) -> Camera:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.vision.tray_fakes import FakeClock
-from vision.controls import (
+from vision.cameras.controls import (
     V4L2_AUTOMATIC,
     V4L2_MANUAL,
     Controls,
@@ -17,7 +17,7 @@ from vision.controls import (
     PiControls,
     V4l2Controls,
 )
-from vision.metering import Metering, Order, Stage, meter
+from vision.cameras.metering import Metering, Order, Stage, meter
 
 FPS = 15.0
 

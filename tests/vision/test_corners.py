@@ -4,10 +4,10 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.corners import corners_of
 from vision.eye.finder import Overview
 from vision.eye.floor import floor_seen
 from vision.reading import Pixels
+from vision.setup.corners import corners_of
 
 SIZE = (640, 480)
 TRAYS = [

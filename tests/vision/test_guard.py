@@ -11,11 +11,11 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ok, picture
-from vision.live import CHECK_S, LiveTray
-from vision.newest import STALL_S, NewestPicture
+from vision.cameras.newest import STALL_S, NewestPicture
+from vision.cameras.simulated import SimulatedTray
+from vision.live.live_tray import CHECK_S, LiveTray
+from vision.live.watch import TrayReport
 from vision.reading import Frame, Pixels, Reading
-from vision.simulated import SimulatedTray
-from vision.watch import TrayReport
 
 REST = picture()
 

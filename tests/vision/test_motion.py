@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE
-from vision.motion import GLANCE_WIDTH_PX, glance, motion
+from vision.live.motion import GLANCE_WIDTH_PX, glance, motion
 from vision.reading import Pixels
 from vision.scene import background, default_scene, render
 

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from companion.errors import CameraUnavailable
-from vision import devices
-from vision.camera import open_camera
+from vision.cameras import devices
+from vision.cameras.camera import open_camera
 from vision.reading import Pixels
 
 

@@ -15,11 +15,11 @@ from companion.errors import PictureError
 from tests.vision.trays import block
 from vision.bench import Tally, load_cases, measure, pictures, score
 from vision.bench_frames import case_of
-from vision.calibration import Calibration
 from vision.picture import load_picture
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, ProblemCode, Reading, Status
 from vision.scene import background, default_scene, render
+from vision.tray.calibration import Calibration
 
 IMAGES = Path(__file__).parent / "images"
 EYE = Eye()

@@ -9,8 +9,7 @@ import pytest
 
 from companion.engine.dice import Roll
 from tests.vision.tray_fakes import bad, die, ok
-from vision.reading import Problem, ProblemCode, Reading
-from vision.settle import (
+from vision.live.settle import (
     Settling,
     TrayStatus,
     are_untouched,
@@ -20,6 +19,7 @@ from vision.settle import (
     needs_reading,
     settle,
 )
+from vision.reading import Problem, ProblemCode, Reading
 
 MOVED = "moved"
 A, B = ok("34-4225"), ok("34-4226")

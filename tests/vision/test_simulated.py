@@ -13,16 +13,16 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock
-from vision import simulated
-from vision.landing import MISHAPS, support_mm
-from vision.live import LiveTray
-from vision.motion import glance, motion
+from vision.cameras import simulated
+from vision.cameras.landing import MISHAPS, support_mm
+from vision.cameras.simulated import HAND_S, STILLS, SimulatedTray
+from vision.cameras.tumble import Throw, draw_throw
+from vision.live.live_tray import LiveTray
+from vision.live.motion import glance, motion
+from vision.live.watch import TrayReport
 from vision.reading import Frame
 from vision.scene import COCKED_DEG, inside_tray
 from vision.scene.throw import default_tray
-from vision.simulated import HAND_S, STILLS, SimulatedTray
-from vision.tumble import Throw, draw_throw
-from vision.watch import TrayReport
 
 TRAY = default_tray().tray
 FPS = 12.0
@@ -255,7 +255,7 @@ def test_nothing_but_tests_asks_for_the_true_dice() -> None:
         for file in (root / package).rglob("*.py")
         if "dice_for_tests" in file.read_text(encoding="utf-8")
     ]
-    assert asking == ["vision/simulated.py"]
+    assert asking == ["vision/cameras/simulated.py"]
 
 
 # -- the whole way, picture to roll ---------------------------------------------------------

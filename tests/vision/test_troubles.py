@@ -13,12 +13,12 @@ import pytest
 from companion.engine.dice import ALL_DICE
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock
-from vision.live import LiveTray
+from vision.cameras.simulated import TROUBLE_S, TROUBLES, SimulatedTray
+from vision.live.live_tray import LiveTray
+from vision.live.settle import TrayStatus
+from vision.live.watch import TrayReport
 from vision.pipeline import Eye
 from vision.reading import Frame
-from vision.settle import TrayStatus
-from vision.simulated import TROUBLE_S, TROUBLES, SimulatedTray
-from vision.watch import TrayReport
 
 FPS = 10.0
 

@@ -12,8 +12,8 @@ import pytest
 
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock, picture
-from vision import devices
-from vision.newest import FAILURES, STALL_S, NewestPicture
+from vision.cameras import devices
+from vision.cameras.newest import FAILURES, STALL_S, NewestPicture
 from vision.reading import Pixels
 
 

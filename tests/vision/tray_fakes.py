@@ -10,7 +10,7 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CameraUnavailable
-from vision.notes import Note
+from vision.cameras.notes import Note
 from vision.reading import DieReading, Frame, Pixels, Problem, ProblemCode, Reading, Status
 
 

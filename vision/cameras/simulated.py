@@ -17,16 +17,16 @@ import numpy as np
 
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable
-from vision.landing import MISHAPS
-from vision.notes import Note
-from vision.pace import Clock, Pace, Sleep
+from vision.cameras.landing import MISHAPS
+from vision.cameras.notes import Note
+from vision.cameras.pace import Clock, Pace, Sleep
+from vision.cameras.tumble import Throw, draw_throw
 from vision.reading import Frame, Pixels
 from vision.scene import Background, Camera, Die, Floats, Scene, Thing, background, turned
 from vision.scene.dice import draw_dice
 from vision.scene.lens import expose
 from vision.scene.things import draw_things
 from vision.scene.throw import default_tray
-from vision.tumble import Throw, draw_throw
 
 SHUTTER_S = 1.0 / 50.0
 """How long the simulated shutter is open: dice in flight are streaked over half their size."""

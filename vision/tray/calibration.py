@@ -34,7 +34,7 @@ from companion.engine.dice import DieColour
 from companion.errors import ConfigError
 from vision.eye.known_dice import KnownDie
 from vision.reading import Point
-from vision.reference import COLOUR_WH, GREY_WH, Reference
+from vision.tray.reference import COLOUR_WH, GREY_WH, Reference
 
 FILE_NAME = "tray.toml"
 """What `calibrate` calls its file in the data directory, where `play` looks for it."""

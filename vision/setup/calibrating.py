@@ -11,16 +11,16 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError
-from vision.calibration import Calibration
-from vision.camera import Camera
+from vision.cameras.camera import Camera
 from vision.eye.finder import look_over
 from vision.eye.known_dice import Bgr, KnownDie, face_colour, pip_colour
 from vision.eye.nets import softmax
 from vision.eye.reader import Look, look_closely
 from vision.eye.verdict import PALETTE
-from vision.light import white_balanced
 from vision.pipeline import Eye
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
+from vision.tray.calibration import Calibration
+from vision.tray.light import white_balanced
 
 _BLOWN = 250.0
 """A white face brighter than this has lost its colour: no gain can be told from it."""

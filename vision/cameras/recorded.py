@@ -8,11 +8,11 @@ from pathlib import Path
 import cv2
 
 from companion.errors import CameraUnavailable, PictureError
-from vision.notes import Note, NoteCode
-from vision.pace import Clock, Pace, Sleep
+from vision.cameras.notes import Note, NoteCode
+from vision.cameras.pace import Clock, Pace, Sleep
+from vision.cameras.real_dice import OverRealDice
 from vision.picture import as_pixels, load_picture
 from vision.reading import Frame, Pixels
-from vision.real_dice import OverRealDice
 
 PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 

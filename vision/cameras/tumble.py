@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from companion.engine.dice import DieColour
-from vision.landing import draw_landing, level_sides, support_mm
+from vision.cameras.landing import draw_landing, level_sides, support_mm
 from vision.scene import Die, Tray, inside_tray, turned
 
 _LAST_TOPPLE_RAD = 0.68

@@ -10,12 +10,12 @@ from queue import Empty, SimpleQueue
 
 from companion.engine.dice import DieColour, Roll
 from companion.errors import CameraUnavailable
-from vision.camera import Camera
-from vision.kept_frames import as_jpeg
-from vision.notes import Note
+from vision.cameras.camera import Camera
+from vision.cameras.notes import Note
+from vision.live.kept_frames import as_jpeg
+from vision.live.settle import DEFAULT_RULES, SettleRules
+from vision.live.watch import Eye, TrayReport, TrayWatch, is_news
 from vision.reading import Frame
-from vision.settle import DEFAULT_RULES, SettleRules
-from vision.watch import Eye, TrayReport, TrayWatch, is_news
 
 LOGGER = logging.getLogger(__name__)
 

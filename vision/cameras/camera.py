@@ -10,12 +10,12 @@ from typing import Protocol
 
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable, ConfigError
-from vision import devices
-from vision.notes import Note
-from vision.pace import Clock, Sleep
+from vision.cameras import devices
+from vision.cameras.notes import Note
+from vision.cameras.pace import Clock, Sleep
+from vision.cameras.recorded import PICTURE_SUFFIXES, FolderCamera, VideoCamera
+from vision.cameras.simulated import SimulatedTray
 from vision.reading import Frame
-from vision.recorded import PICTURE_SUFFIXES, FolderCamera, VideoCamera
-from vision.simulated import SimulatedTray
 
 LOGGER = logging.getLogger(__name__)
 

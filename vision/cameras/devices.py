@@ -13,13 +13,13 @@ from typing import Any
 import cv2
 
 from companion.errors import CameraUnavailable
-from vision.controls import LightMeter, PiControls, V4l2Controls, without_warnings
-from vision.newest import NewestPicture
-from vision.notes import Note
-from vision.pace import Clock
+from vision.cameras.controls import LightMeter, PiControls, V4l2Controls, without_warnings
+from vision.cameras.newest import NewestPicture
+from vision.cameras.notes import Note
+from vision.cameras.pace import Clock
+from vision.cameras.real_dice import OverRealDice
 from vision.picture import as_pixels
 from vision.reading import Frame, Pixels
-from vision.real_dice import OverRealDice
 
 FIRST_PICTURE_S = 5.0
 """A webcam that has given nothing for this long after opening does not work."""

@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from vision.pace import Clock
+from vision.cameras.pace import Clock
 from vision.reading import Pixels
 
 LOGGER = logging.getLogger(__name__)

@@ -9,10 +9,10 @@ from enum import StrEnum
 from typing import Protocol
 
 from companion.engine.dice import ALL_DICE, DieColour
-from vision.calibration import Calibration
 from vision.picture import as_pixels
 from vision.reading import Frame, Reading
-from vision.reference import compare
+from vision.tray.calibration import Calibration
+from vision.tray.reference import compare
 
 LOGGER = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import cv2
 
-from vision.metering import Metering, Order, give_up, meter
+from vision.cameras.metering import Metering, Order, give_up, meter
 from vision.reading import Pixels
 
 LOGGER = logging.getLogger(__name__)

@@ -12,7 +12,7 @@ from enum import StrEnum
 import cv2
 import numpy as np
 
-from vision.motion import Glance
+from vision.live.motion import Glance
 
 AREA = cv2.INTER_AREA
 

@@ -10,21 +10,21 @@ from typing import Protocol
 
 from companion.engine.dice import DieColour
 from companion.errors import CalibrationError, ConfigError
-from vision.calibrated import CalibratedEye, Change
-from vision.calibrating import (
+from vision.eye.known_dice import KnownDie
+from vision.pipeline import Eye
+from vision.reading import Frame, Point
+from vision.setup.calibrating import (
     ShownDie,
     colours_played,
     gains_of_white,
     known_dice,
     shown_dice,
 )
-from vision.calibration import Calibration, save_calibration
-from vision.corners import propose_corners
-from vision.eye.known_dice import KnownDie
-from vision.light import PictureFault, measure_light
-from vision.pipeline import Eye
-from vision.reading import Frame, Point
-from vision.reference import take_reference
+from vision.setup.corners import propose_corners
+from vision.tray.calibrated import CalibratedEye, Change
+from vision.tray.calibration import Calibration, save_calibration
+from vision.tray.light import PictureFault, measure_light
+from vision.tray.reference import take_reference
 
 
 class Live(Protocol):

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from companion.engine.dice import DieColour, Roll
-from vision.health import Fault, Health, Sight, examine, sight_of
-from vision.kept_frames import KeptFrames
-from vision.motion import Glance, glance, motion
-from vision.notes import Note, NoteCode
-from vision.reading import Frame, Pixels, Reading
-from vision.settle import (
+from vision.cameras.notes import Note, NoteCode
+from vision.live.health import Fault, Health, Sight, examine, sight_of
+from vision.live.kept_frames import KeptFrames
+from vision.live.motion import Glance, glance, motion
+from vision.live.settle import (
     DEFAULT_RULES,
     SettleRules,
     Settling,
@@ -25,6 +24,7 @@ from vision.settle import (
     needs_reading,
     settle,
 )
+from vision.reading import Frame, Pixels, Reading
 
 THROW_S = 0.4
 """So long after a simulated throw the dice must have come into the picture."""

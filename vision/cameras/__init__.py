@@ -1,0 +1,1 @@
+"""The cameras: one interface, and an adapter for each kind."""

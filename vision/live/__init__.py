@@ -1,0 +1,1 @@
+"""The tray while a game is on: frames in, rolls out."""

@@ -1,0 +1,1 @@
+"""Setting a tray up: what people are led through, step by step."""

@@ -1,0 +1,1 @@
+"""What is known of one tray: measured, saved, checked, put to use."""
