@@ -74,8 +74,9 @@ def find_dice(
 
 def _blurred(overview: Overview, dice: list[Found]) -> bool:
     """Whether what lacks is seen to be on its way: no nearer look would read it."""
-    if any(look.moving > _BLURRED for look, _ in dice):
-        return True
+    for look, _ in dice:
+        if look.moving > _BLURRED and overview.at(overview.tray, look.centre_xy) > 0.5:
+            return True
     edge = _usual_edge(dice) if dice else _USUAL * max(overview.size_wh)
     smeared = ((overview.smear > SMEARED) & (overview.tray > 0.5)).sum()
     return bool(smeared > (edge * overview.cells_per_px) ** 2)
