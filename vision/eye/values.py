@@ -1,8 +1,9 @@
 """What both witnesses of a value, the classifier and the pattern of the pips, say together.
 
 The classifier is by far the better one: of 4,667 own dice it was wrong on 8, and on one of the
-4,576 on which every look was as sure as `_SURE`. So the value is its own; the pattern only says where to
-doubt it: 3 of the right ones among those 4,576, and of the others 40 of 84 right and 3 of 7 wrong.
+4,576 on which every look was as sure as `_SURE`. So the value is its own; the pattern only says
+where to doubt it: 3 of the right ones among those 4,576, and of the others 40 of 84 right and 3
+of 7 wrong.
 """
 
 from __future__ import annotations
