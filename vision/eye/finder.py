@@ -41,12 +41,13 @@ class Spot:
 class Overview:
     """A picture at a glance.
 
-    `up` of a spot is how the floor leans there (see `Camera.up_at`). `tray`, `thing` and `smear`
-    are (h, w) probabilities on the finder's grid; `to_grid` is the 2x3 matrix from px of the
-    picture to cells of the grid.
+    `up` of a spot is how the floor leans there (see `Camera.up_at`). `heat` (middles of dice),
+    `tray`, `thing` and `smear` are (h, w) probabilities on the finder's grid; `to_grid` is the 2x3
+    matrix from px of the picture to cells of the grid.
     """
 
     spots: tuple[Spot, ...]
+    heat: Scores
     tray: Scores
     thing: Scores
     smear: Scores
@@ -111,7 +112,7 @@ def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
     to_grid[:, 2] = (matrix[:, 2] + 0.5) / FINDER_CELL - 0.5
     to_grid[:, :2] /= FINDER_CELL
     grid = np.asarray(to_grid, np.float32)
-    return Overview(tuple(spots), fields[1], fields[2], fields[3], grid, (width, height))
+    return Overview(tuple(spots), heat, fields[1], fields[2], fields[3], grid, (width, height))
 
 
 def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, float]]:

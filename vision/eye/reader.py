@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -101,14 +102,37 @@ class Told:
         return [misfits(*pair) for pair in zip(self.density, there, strict=True)]
 
 
-def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[tuple[Look, Spot]]:
+class CloseUps:
+    """The close-ups of one picture; none is read twice.
+
+    Attributes:
+        pixels: (H, W, 3) uint8, BGR.
+    """
+
+    def __init__(self, pixels: Pixels) -> None:
+        self.pixels = pixels
+        self._known: dict[bytes, tuple[Scores, Scores, Scores]] = {}
+
+    def told(self, cuts: Sequence[Scores]) -> Told:
+        """What the reader says of the crops of some matrices (2, 3)."""
+        keys = [cut.tobytes() for cut in cuts]
+        new = {key: cut for key, cut in zip(keys, cuts, strict=True) if key not in self._known}
+        if new:
+            read = zip(*_read(self.pixels, list(new.values())), strict=True)
+            self._known.update(zip(new, read, strict=True))
+        said, shades, density = zip(*(self._known[key] for key in keys), strict=True)
+        return Told(np.stack(said), np.stack(shades), np.stack(density), np.stack(cuts))
+
+
+def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look, Spot]]:
     """Read each candidate, once more where the first look was off its middle or left a doubt.
 
     What is clearly neither a die nor a blur at first sight is left out.
     """
     if not spots:
         return []
-    told = _told(pixels, [_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots])
+    pixels = close_ups.pixels
+    told = close_ups.told([_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots])
     chances = sigmoid(told.said[:, [0, 14]])
     keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
     if not keep:
@@ -121,7 +145,7 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[tuple[Look, Spot
         edges = np.clip(
             _edges(corners[off]), *np.array([[0.6], [1.7]]) * [spots[n].edge_px for n in off]
         )
-        better = _told(pixels, _matrices(pixels, corners[off], edges, 0.0))
+        better = close_ups.told(_matrices(pixels, corners[off], edges, 0.0))
         told.replace(off, better)
         corners[off] = _corners(better)
     edges = _edges(corners)
@@ -136,7 +160,7 @@ def look_closely(pixels: Pixels, spots: Sequence[Spot]) -> list[tuple[Look, Spot
     pips = [row[None] for row in told.misfits(corners)]
     again = [n for n, row in enumerate(said) if _doubtful(row, values[n], pips[n])]
     if again:
-        turned = _told(pixels, _matrices(pixels, corners[again], edges[again], _TURN))
+        turned = close_ups.told(_matrices(pixels, corners[again], edges[again], _TURN))
         fits = turned.misfits(corners[again])
         for n, row, misfit in zip(again, turned.said, fits, strict=True):
             values[n] = softmax(np.stack([said[n, 1:7], row[1:7]]))
@@ -167,7 +191,7 @@ def _badly_cut(said: Scores) -> bool:
     x, y, size = float(said[16]), float(said[17]), float(said[20])
     if said[0] < _NO_DIE:
         return False
-    return bool(np.hypot(x, y) > _OFF or abs(size - _HALF_DIAGONAL) > _SIZE_OFF)
+    return math.hypot(x, y) > _OFF or abs(size - _HALF_DIAGONAL) > _SIZE_OFF
 
 
 def _doubtful(said: Scores, values: Scores, pips: Scores) -> bool:
@@ -206,14 +230,13 @@ _HALF_DIAGONAL = float(np.log(np.sqrt(0.5)))
 def _crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
     """The 2x3 matrix from px of the picture to px of a crop round a point."""
     scale = CROP / (CROP_EDGES * max(edge_px, 4.0))
-    c, s = scale * np.cos(angle_rad), scale * np.sin(angle_rad)
-    linear = np.array([[c, -s], [s, c]])
-    shift = (CROP - 1) / 2 - linear @ np.asarray(centre_xy)
-    return np.asarray(np.c_[linear, shift], np.float32)
+    c, s = scale * math.cos(angle_rad), scale * math.sin(angle_rad)
+    (x, y), middle = centre_xy, (CROP - 1) / 2
+    return np.array([[c, -s, middle - c * x + s * y], [s, c, middle - s * x - c * y]], np.float32)
 
 
-def _told(pixels: Pixels, matrices: Sequence[Scores]) -> Told:
-    """What the reader says of crops."""
+def _read(pixels: Pixels, matrices: Sequence[Scores]) -> tuple[Scores, Scores, Scores]:
+    """What the reader says of crops, the mean log colour of their middles, and their pips."""
     blob = np.empty((len(matrices), 3, CROP, CROP), np.float32)
     for number, matrix in enumerate(matrices):
         blob[number] = _cut(pixels, matrix).transpose(2, 0, 1)
@@ -223,7 +246,7 @@ def _told(pixels: Pixels, matrices: Sequence[Scores]) -> Told:
     told, cells = np.split(out, [SCORES + FEATURES], axis=1)
     density = cells.reshape(-1, PIP_CELLS, PIP_CELLS)
     said = np.c_[told[:, :SCORES], density.mean(axis=(1, 2)), told[:, SCORES:]]
-    return Told(said, np.asarray(shades, np.float32), density, np.stack(matrices))
+    return said, np.asarray(shades, np.float32), density
 
 
 def _cut(pixels: Pixels, matrix: Scores) -> Pixels:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,11 +153,11 @@ def _assigned(
     kinds = sorted(set(in_play), key=PALETTE.index)
     room = tuple(in_play.count(kind) for kind in kinds)
     cost = np.full((len(dice), len(kinds) + 1), _SURPLUS)
-    for n, die in enumerate(dice):
-        for k, kind in enumerate(kinds):
-            cost[n, k] = -np.log(float(die.colours[PALETTE.index(kind)]) + 1e-6)
+    if dice:
+        colours = np.array([die.colours for die in dice], np.float64)
+        cost[:, :-1] = -np.log(colours[:, [PALETTE.index(kind) for kind in kinds]] + 1e-6)
     pick, gaps = shared_out(cost, room)
-    sure = [float(1.0 / (1.0 + np.exp(-np.clip(gap, -50.0, 50.0)))) for gap in gaps]
+    sure = [1.0 / (1.0 + math.exp(-min(max(gap, -50.0), 50.0))) for gap in gaps]
     return [kinds[k] if k < len(kinds) else None for k in pick], sure
 
 
@@ -166,41 +168,46 @@ def shared_out(cost: NDArray[np.float64], room: tuple[int, ...]) -> tuple[list[i
         Per row its column, and how much more the cheapest way costs that gives it another.
     """
     count, free = len(cost), len(room)
-    every = (slice(None),) * free
-    # Tables are indexed by the places taken per column; `up[k]` is where one of k is taken.
-    up = [(*every[:k], slice(1, None), *every[k + 1 :]) for k in range(free)]
-    down = [(*every[:k], slice(None, -1), *every[k + 1 :]) for k in range(free)]
-
-    def one_more(table: NDArray[np.float64], k: int) -> NDArray[np.float64]:
-        """The table as it is once a place of column k more is taken; full columns are barred."""
-        moved = np.full(table.shape, np.inf)
-        moved[down[k]] = table[up[k]]
-        return moved
-
-    # rest[n]: the cheapest for the rows from n on.
-    rest = [np.zeros(tuple(n + 1 for n in room))]
-    ways: list[NDArray[np.float64]] = []
-    for row in cost[::-1]:
-        after = rest[0]
-        way = np.stack([*(row[k] + one_more(after, k) for k in range(free)), row[free] + after])
-        ways.insert(0, way)
-        rest.insert(0, way.min(axis=0))
+    after, before = _ways(room)
+    # rest[n]: the cheapest for the rows from n on, by the places taken; the last entry is "barred".
+    rest = np.full((count + 1, len(after) + 1), np.inf)
+    rest[count, :-1] = 0.0
+    ways = np.empty((count, len(after), free + 1))
+    for n in range(count - 1, -1, -1):
+        ways[n] = rest[n + 1][after] + cost[n]
+        rest[n, :-1] = ways[n].min(axis=1)
     # so_far: the cheapest for the rows before.
-    so_far = np.full(rest[0].shape, np.inf)
-    so_far[(0,) * free] = 0.0
-    pick, gaps, taken = [], [], (0,) * free
+    so_far = np.full(len(after) + 1, np.inf)
+    so_far[0] = 0.0
+    pick, gaps, taken = [], [], 0
     for n in range(count):
-        chosen = int(np.argmin([way[taken] for way in ways[n]]))
-        through = (so_far + ways[n]).reshape(free + 1, -1).min(axis=1)
-        gaps.append(float(np.delete(through, chosen).min() - through[chosen]))
+        chosen = int(ways[n, taken].argmin())
+        through = (so_far[:-1, None] + ways[n]).min(axis=0).tolist()
+        best = through.pop(chosen)
+        gaps.append(min(through) - best)
         pick.append(chosen)
-        following = so_far + cost[n, free]
-        for k in range(free):
-            following[up[k]] = np.minimum(following[up[k]], so_far[down[k]] + cost[n, k])
-        so_far = following
-        if chosen < free:
-            taken = tuple(t + (k == chosen) for k, t in enumerate(taken))
+        so_far[:-1] = (so_far[before] + cost[n]).min(axis=1)
+        taken = int(after[taken, chosen])
     return pick, gaps
+
+
+@lru_cache(maxsize=32)
+def _ways(room: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """How the places taken change when a row takes one of column k (the last takes none).
+
+    Returns:
+        (S, K + 1) the state after, and the state before; S where there is none.
+    """
+    shape = tuple(places + 1 for places in room)
+    states = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
+    after = np.full((states.size, len(room) + 1), states.size, np.intp)
+    before = after.copy()
+    after[:, -1] = before[:, -1] = states.ravel()
+    for k in range(len(room)):
+        low = states.take(range(room[k]), axis=k).ravel()
+        high = states.take(range(1, shape[k]), axis=k).ravel()
+        after[low, k], before[high, k] = high, low
+    return after, before
 
 
 def _roll(dice: Sequence[tuple[DieColour | None, int | None]]) -> Roll | None:

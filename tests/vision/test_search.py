@@ -1,0 +1,90 @@
+"""How often a picture is looked at: each look costs, and none may be spared that would help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE
+from tests.vision.trays import SIX, block, tray
+from vision.eye import reader, search
+from vision.eye.finder import Overview, look_over
+from vision.eye.nets import Net, Scores, shared_net
+from vision.eye.reader import CloseUps, Look, look_closely
+from vision.reading import Pixels
+
+
+@pytest.fixture
+def glances(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
+    """The size of every (part of a) picture that the finder is given."""
+    given: list[tuple[int, int]] = []
+
+    def counting(pixels: Pixels, zoom: float = 1.0) -> Overview:
+        given.append((pixels.shape[1], pixels.shape[0]))
+        return look_over(pixels, zoom)
+
+    monkeypatch.setattr(search, "look_over", counting)
+    return given
+
+
+@pytest.fixture
+def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many close-ups the reader is given, call by call."""
+    given: list[int] = []
+
+    def counting(name: str) -> Net:
+        net = shared_net(name)
+
+        def run(blob: Scores) -> Scores:
+            given.append(len(blob))
+            return net(blob)
+
+        return run  # type: ignore[return-value]
+
+    monkeypatch.setattr(reader, "shared_net", counting)
+    return given
+
+
+def everywhere(overview: Overview, look: Look) -> float:
+    """All dice lie in the tray."""
+    return 1.0
+
+
+@pytest.mark.parametrize("away", [0, 3])
+def test_where_nothing_else_can_be_a_die_one_glance_is_enough(
+    away: int, glances: list[tuple[int, int]]
+) -> None:
+    _, dice = search.find_dice(tray(SIX[: 6 - away]), 6, everywhere)
+    assert (len(dice), len(glances)) == (6 - away, 1)
+
+
+def test_dice_too_small_for_one_glance_are_looked_for_again(
+    glances: list[tuple[int, int]],
+) -> None:
+    pixels = block(3.0, 5)
+    _, dice = search.find_dice(pixels, len(ALL_DICE), everywhere)
+    assert glances[0] == (1280, 960)
+    assert all(wide < 1280 for wide, _ in glances[1:])
+    assert len(dice) == 6
+    assert len(glances) > 1
+
+
+def test_no_close_up_is_read_twice(read: list[int]) -> None:
+    pixels = tray(SIX)
+    spots = look_over(pixels).spots
+    close_ups = CloseUps(pixels)
+    first = look_closely(close_ups, spots[:4])
+    of_some = sum(read)
+    both = look_closely(close_ups, spots)
+    of_all = sum(read)
+    fresh = look_closely(CloseUps(pixels), spots)
+    assert of_some >= 4
+    assert of_all == sum(read) - of_all
+    assert _values(both) == _values(fresh)
+    assert _values(both)[:4] == _values(first)
+
+
+def _values(pairs: Sequence[search.Found]) -> list[list[float]]:
+    return [np.round(look.values[0], 4).tolist() for look, _ in pairs]
