@@ -67,6 +67,15 @@ def test_no_sentence_is_left_in_english(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
+def test_marks_are_those_of_printed_text(language: str) -> None:
+    for key, text in load_phrases(language).under("").items():
+        bare = re.sub(r"\{.*?\}", "{}", text)
+        assert not re.search("[\"']", bare), f"{key}: {text}"
+        if language == "fr":  # what belongs to a word must not begin the next line
+            assert not re.search("[^\u00a0][:;!?»]|«[^\u00a0]", bare), f"{key}: {text}"
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_a_sentence_asks_for_is_there(language: str) -> None:
     phrases = load_phrases(language)
     kinds = {"row": "row.", "die": "die.", "made_by": "die.", "dice": "die."}

@@ -152,11 +152,11 @@ class TestTheHost:
         second = open_page("/host", size_wh=PHONE_SMALL)
         second.get_by_text("This device does not lead the table").wait_for()
         assert violations(second) == []
-        second.get_by_label("The host's PIN").fill("0000")
+        second.get_by_label("The host’s PIN").fill("0000")
         second.get_by_role("button", name="Lead the table").click()
         second.get_by_text("The PIN is not right.").wait_for()
         pin = table.locator(".qr").get_by_text("Host PIN").inner_text().split()[-1]
-        second.get_by_label("The host's PIN").fill(pin)
+        second.get_by_label("The host’s PIN").fill(pin)
         second.get_by_role("button", name="Lead the table").click()
         second.get_by_role("button", name="Start the game").wait_for()
 
@@ -184,9 +184,9 @@ class TestPeople:
         old, host = open_page("/", token=tokens[1]), open_page("/host")
         ready(old)
         tablet = open_page("/", size_wh=(768, 1024))
-        host.get_by_role("button", name="Hand Benjamin's seat on").click()
-        host.get_by_text("Now open this table's page on the other device.").wait_for()
-        tablet.get_by_role("button", name="Take Benjamin's seat").click()
+        host.get_by_role("button", name="Hand Benjamin’s seat on").click()
+        host.get_by_text("Now open this table’s page on the other device.").wait_for()
+        tablet.get_by_role("button", name="Take Benjamin’s seat").click()
         tablet.get_by_role("button", name=re.compile("^yellow 7, can be crossed now")).click()
         wait_until(tablet, lambda: stage.state.answers[1] is not None)
         old.get_by_label("Your name").wait_for()
@@ -249,5 +249,5 @@ class TestPeople:
         for stream in list(app.extensions["streams"]._open):
             stream.close()  # as the next heartbeat would
         again = open_page("/")
-        again.get_by_role("button", name="Back to Ada's seat").click()
+        again.get_by_role("button", name="Back to Ada’s seat").click()
         again.get_by_text("Welcome, Ada!").wait_for()

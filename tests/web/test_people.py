@@ -298,7 +298,7 @@ class TestForesight:
         assert close == [
             "Turn 1: action 2 is open, Ada may answer.",
             "Ada crosses red 7.",
-            "Ada's total: 0, then 1.",
+            "Ada’s total: 0, then 1.",
         ]
         right = {"white": [3, 5], "colour": {"red": 3, "yellow": 3, "green": 6, "blue": 3}}
         assert post(ada, "preview", what="correct", **right)[1]["lines"] == [

@@ -240,7 +240,7 @@ class TestInABrowser:
             page.get_by_role("button", name=name, exact=True).click()
         said = page.locator("#rolls-said", has_text="8 read right, 1 not read, 1 wrong")
         said.filter(has_text="Read wrong: blue 1.").wait_for()
-        page.get_by_role("link", name="Done: to the host's page").wait_for()
+        page.get_by_role("link", name="Done: to the host’s page").wait_for()
 
     def test_a_step_can_be_taken_alone_later(
         self, open_page: OpenPage, wizard: StandInSetup
