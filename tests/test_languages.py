@@ -75,6 +75,19 @@ def test_marks_are_those_of_printed_text(language: str) -> None:
             assert not re.search("[^\u00a0][:;!?»]|«[^\u00a0]", bare), f"{key}: {text}"
 
 
+ELIDED = {
+    "fr": r"\b(?:de|que|le|la) \{names?\}",
+    "it": r"\b(?:il|lo|la|del|nel|al|dal|sul) \{(?:number|last|lowest|highest|count)\}",
+}
+"""Words that change before a vowel, and so cannot stand before what is not known: d’Emma, l’8."""
+
+
+@pytest.mark.parametrize("language", ELIDED)
+def test_no_word_elides_before_what_is_filled_in(language: str) -> None:
+    for key, text in load_phrases(language).under("").items():
+        assert not re.search(ELIDED[language], text), f"{key}: {text}"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_a_sentence_asks_for_is_there(language: str) -> None:
     phrases = load_phrases(language)
