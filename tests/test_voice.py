@@ -73,13 +73,13 @@ def test_sums_adds_what_the_active_player_may_cross(tmp_path: Path) -> None:
     assert listener.heard == [
         (
             "roll",
-            "White 7. Ada may use red 6 or 7, yellow 6 or 7, green 6 or 7 or blue 6 or 7.",
+            "White 7. Ada may cross red 6 or 7, yellow 6 or 7, green 6 or 7 or blue 6 or 7.",
         ),
         ("refused", "Still to answer: Ada and Ben."),
         (
             "corrected",
             "The dice are corrected: white 4 and 4. White 8. "
-            "Ada may use red 7, yellow 7, green 7 or blue 7.",
+            "Ada may cross red 7, yellow 7, green 7 or blue 7.",
         ),
     ]
 
@@ -131,7 +131,7 @@ def test_only_a_corrected_colour_is_named_and_no_sum_repeated(tmp_path: Path) ->
     stage.roll(4, 3)
     stage.correct(4, 3, red=5)
     assert listener.heard[-1][1].startswith(
-        "The dice are corrected: red 5. Ada may use red 8 or 9, "
+        "The dice are corrected: red 5. Ada may cross red 8 or 9, "
     )
     stage.store.close()
 
@@ -197,10 +197,10 @@ class TestClips:
         stage, listener = table(tmp_path, "all", clips)
         assert listener.heard == [("turn", "FACT.turn.ada.MP3")]
         stage.roll(4, 3)
-        assert listener.heard[-1][1].startswith("roll.white.7.wav Ada may use red 6")
+        assert listener.heard[-1][1].startswith("roll.white.7.wav Ada may cross red 6")
         (clips / "roll.white.7.wav").unlink()
         stage.session.say_again()
-        assert listener.heard[-1][1].startswith("White 7. Ada may use red 6")
+        assert listener.heard[-1][1].startswith("White 7. Ada may cross red 6")
         stage.store.close()
 
     def test_a_sound_never_stands_for_another_number(self) -> None:

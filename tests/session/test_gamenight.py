@@ -47,7 +47,7 @@ class TestPutAside:
         stage = stage.again()
         assert stage.session.resume(1) is None
         assert stage.state == before
-        assert stage.told[-1].text.startswith("White 4. Ben may use")
+        assert stage.told[-1].text.startswith("White 4. Ben may cross")
         stage.answer(0, None)
         assert stage.state.waiting_for == ()
 

@@ -16,7 +16,7 @@ class TestButton:
         assert two.state.phase is Phase.ACTION1
         assert two.confirmed == 1
         assert two.told[-1].headline == "7"
-        assert two.told[-1].text.startswith("White 7. Ada may use red 4 or 5, yellow 6 or 7")
+        assert two.told[-1].text.startswith("White 7. Ada may cross red 4 or 5, yellow 6 or 7")
 
     def test_an_unreadable_tray_says_why_and_changes_nothing(self, two: Stage) -> None:
         two.session.see(leaning("green"))
@@ -119,7 +119,7 @@ class TestAnswers:
         two.answer(0, None)
         declined = two.session.answer(0, 1, 2, "R7", done=True)
         assert declined is not None
-        assert two.message(declined) == "That turn is over; there are no late marks."
+        assert two.message(declined) == "That turn is over; late crosses do not count."
 
     def test_a_retry_of_a_taken_step_is_no_late_mark(self, two: Stage) -> None:
         two.roll(4, 3)

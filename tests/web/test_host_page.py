@@ -47,7 +47,7 @@ class TestTheHost:
         put(stage, "action1")
         page = open_page("/host")
         page.get_by_role("button", name="End the game early").click()
-        page.get_by_role("button", name="No, go on").click()
+        page.get_by_role("button", name="No, leave it").click()
         assert stage.state.phase is Phase.ACTION1
         page.get_by_role("button", name="End the game early").click()
         page.get_by_role("button", name="Yes, end it").click()
@@ -150,14 +150,14 @@ class TestTheHost:
         first, second = open_page("/host"), None
         first.get_by_role("button", name="Start the game").wait_for()
         second = open_page("/host", size_wh=PHONE_SMALL)
-        second.get_by_text("This device does not lead the table").wait_for()
+        second.get_by_text("This device is not the host").wait_for()
         assert violations(second) == []
         second.get_by_label("The host’s PIN").fill("0000")
-        second.get_by_role("button", name="Lead the table").click()
+        second.get_by_role("button", name="Host the table").click()
         second.get_by_text("The PIN is not right.").wait_for()
         pin = table.locator(".qr").get_by_text("Host PIN").inner_text().split()[-1]
         second.get_by_label("The host’s PIN").fill(pin)
-        second.get_by_role("button", name="Lead the table").click()
+        second.get_by_role("button", name="Host the table").click()
         second.get_by_role("button", name="Start the game").wait_for()
 
     def test_the_order_and_the_hints_are_set(self, stage: Stage, open_page: OpenPage) -> None:

@@ -221,8 +221,8 @@ class TestInABrowser:
         page.get_by_role("button", name="Look at the dice").click()
         page.locator("#dice-said", has_text="I see 4 dice").wait_for()
         page.get_by_role("button", name="Look at the dice").click()
-        page.get_by_label("Die 4 plays").select_option("blue")
-        page.get_by_label("Die 5 plays").select_option("red")
+        page.get_by_label("Die 4 counts as").select_option("blue")
+        page.get_by_label("Die 5 counts as").select_option("red")
         page.get_by_role("button", name="Keep the dice").click()
         open_step(page, "4 · Ten rolls").wait_for()
         kept = [die.plays.value for die in wizard.dice]
@@ -239,7 +239,7 @@ class TestInABrowser:
             name = "Not read" if not is_read else "Read wrong" if number == 5 else "Read right"
             page.get_by_role("button", name=name, exact=True).click()
         said = page.locator("#rolls-said", has_text="8 read right, 1 not read, 1 wrong")
-        said.filter(has_text="Read wrong: blue 1.").wait_for()
+        said.filter(has_text="How often each was read wrong: blue 1.").wait_for()
         page.get_by_role("link", name="Done: to the host’s page").wait_for()
 
     def test_a_step_can_be_taken_alone_later(
@@ -278,7 +278,7 @@ class TestInABrowser:
         page.get_by_role("button", name="Corner 1 of 4").wait_for()
         page.get_by_role("heading", name="3 · Your dice").click()
         page.get_by_role("button", name="Look at the dice").click()
-        page.get_by_label("Die 6 plays").wait_for()
+        page.get_by_label("Die 6 counts as").wait_for()
         assert violations(page) == []
         page.get_by_role("heading", name="4 · Ten rolls").click()
         page.get_by_role("button", name="Read right").wait_for()
