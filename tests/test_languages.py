@@ -260,7 +260,10 @@ def test_what_is_announced_and_refused_is_in_the_language_asked_for(
     ("language", "said"),
     [
         ("en", "The red row is closed by Ada and Ben. Take the red die out."),
-        ("de", "Die rote Reihe wurde von Ada und Ben abgeschlossen. Nehmt den roten Würfel heraus."),
+        (
+            "de",
+            "Die rote Reihe wurde von Ada und Ben abgeschlossen. Nehmt den roten Würfel heraus.",
+        ),
         ("fr", "La rangée rouge est clôturée par Ada et Ben. Retirez le dé rouge."),
         ("it", "La fila rossa è chiusa da Ada e Ben. Togliete il dado rosso."),
     ],
