@@ -88,6 +88,25 @@ def test_no_word_elides_before_what_is_filled_in(language: str) -> None:
         assert not re.search(ELIDED[language], text), f"{key}: {text}"
 
 
+NAMED = {
+    "say.tapped": "done",
+    "host.answer_of": "host.answer",
+    "host.free_of": "host.free",
+    "host.hand_of": "host.hand",
+    "games.resume_of": "games.resume",
+    "lobby.leave_of": "lobby.leave_one",
+}
+"""Sentences and names of buttons, and the button's own word that they have to hold (WCAG 2.5.3)."""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_button_is_called_what_stands_on_it(language: str) -> None:
+    phrases = load_phrases(language)
+    for key, button in NAMED.items():
+        text, word = phrases.under("page.")[key], phrases.say(f"page.{button}")
+        assert word.casefold() in text.casefold(), f"{key}: {text}"
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_a_sentence_asks_for_is_there(language: str) -> None:
     phrases = load_phrases(language)

@@ -184,7 +184,7 @@ class TestPeople:
         old, host = open_page("/", token=tokens[1]), open_page("/host")
         ready(old)
         tablet = open_page("/", size_wh=(768, 1024))
-        host.get_by_role("button", name="Hand Benjamin’s seat on").click()
+        host.get_by_role("button", name="Hand on Benjamin’s seat").click()
         host.get_by_text("Now open this table’s page on the other device.").wait_for()
         tablet.get_by_role("button", name="Take Benjamin’s seat").click()
         tablet.get_by_role("button", name=re.compile("^yellow 7, can be crossed now")).click()
