@@ -145,7 +145,7 @@ class TestThePage:
         assert violations(page) == []
         page.get_by_role("link", name="Game 2, Big Points").click()
         page.get_by_role("heading", name="Game 2, Big Points").wait_for()
-        page.get_by_role("img", name="Yellow: 7 crossed, 1 point").first.wait_for()
+        page.get_by_role("img", name="Yellow, crosses: 7, 1 point").first.wait_for()
         assert "White sum: Ada yellow 7" in page.locator("#record").inner_text()
         with page.expect_download() as download:
             page.get_by_role("link", name="CSV").click()
