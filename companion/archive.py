@@ -11,7 +11,7 @@ from companion.engine import Event, GameState, Phase, Refusal, apply, fold
 from companion.engine.notation import from_lines, is_whole_number, to_lines, turns_of
 from companion.errors import NotationError
 from companion.folding import Owner, effective, owners_of, unfold
-from companion.phrases import Phrases
+from companion.phrases import Phrases, numeral
 from companion.records import Record, to_event
 
 
@@ -194,10 +194,9 @@ def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:
         rows = "  ".join(
             f"{phrases.row(name)} {points}" for name, points in state.points(player).items()
         )
-        minus = plan.miss_points * state.misses[player]
-        lines.append(
-            f"{rank}. {game.names[player]:<{width}}  {state.total(player):>4}  ({rows}  -{minus})"
-        )
+        minus = numeral(-plan.miss_points * state.misses[player])
+        total = numeral(state.total(player))
+        lines.append(f"{rank}. {game.names[player]:<{width}}  {total:>4}  ({rows}  {minus})")
     if game.fault:
         lines.append(phrases.say("record.fault", fault=game.fault))
     return lines

@@ -124,7 +124,9 @@ class Phrases:
                 return self._joined(texts, "list.or" if is_choice else "list.and")
             case Line():
                 return self.tell(word)
-        return str(word)
+            case int():
+                return numeral(word)
+        return word
 
     def all_of(self, words: Sequence[Word]) -> str:
         """Words joined as a person would: "red, green and blue"."""
@@ -156,6 +158,11 @@ class _Filled:
 
     def __format__(self, form: str) -> str:
         return self._phrases.worded(self._word, form)
+
+
+def numeral(number: int) -> str:
+    """A number as it is printed: below zero with a minus sign, which is no hyphen."""
+    return f"{number}".replace("-", "−")
 
 
 def capital(text: str) -> str:

@@ -32,7 +32,7 @@ CANCELS: dict[str, frozenset[str] | None] = {
 """The kinds of announcements that one of a kind makes untrue; the others make everything so, but
 what is said of a part of the table only what was said of that part before."""
 
-NEGATIVE = re.compile(r"(?<![\w-])-(?=\d)")
+NEGATIVE = re.compile(r"−(?=\d)")
 """The sign of a number below zero: espeak-ng 1.51 leaves it out in French, so it is said as a
 word."""
 

@@ -303,7 +303,7 @@ def test_colours_agree_with_what_they_tell_of(language: str, said: str) -> None:
         ("de", 70, "Ada gewinnt mit 70 Punkten."),
         ("fr", 0, "Ada gagne avec 0 point."),
         ("fr", 2, "Ada gagne avec 2 points."),
-        ("it", -5, "Ada vince con -5 punti."),
+        ("it", -5, "Ada vince con −5 punti."),
         ("it", 1, "Ada vince con 1 punto."),
     ],
 )

@@ -2,7 +2,7 @@
 import { sign } from "./dice.js";
 import { $, el, onPress, redraw, say, show } from "./dom.js";
 import { get, onLine, onState, post, start } from "./live.js";
-import { all, capital, language, t } from "./words.js";
+import { all, capital, language, numeral, t } from "./words.js";
 
 const number = Number(new URLSearchParams(location.search).get("game")) || null;
 const day = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
@@ -76,7 +76,7 @@ function item(game) {
       { class: player.rank === 1 ? "score is-first" : "score" },
       player.rank === 1 ? el("span", { class: "sr", text: `${t("games.winner")}: ` }) : null,
       el("bdi", { text: player.name }),
-      ` ${player.total}`,
+      ` ${numeral(player.total)}`,
     ),
   );
   return el(
@@ -112,7 +112,7 @@ function table(titled, heads, rows) {
       "tr",
       { role: "row", class: isFirst ? "is-first" : "" },
       el("th", { scope: "row", role: "rowheader" }, el("bdi", { text: name })),
-      ...values.map((value) => el("td", { role: "cell", text: String(value) })),
+      ...values.map((value) => el("td", { role: "cell", text: numeral(value) })),
     ),
   );
   const groups = [el("thead", { role: "rowgroup" }, head), el("tbody", { role: "rowgroup" }, ...lines)];
@@ -141,7 +141,7 @@ function result(game) {
   const heads = [[t("game.total")], ...signs.map((row) => [signOf(row), el("span", { class: "sr", text: capital(row.name) })]), [t("games.column.misses")]];
   const rows = game.players.map((player) => ({
     name: player.name,
-    values: [player.total, ...signs.map((row) => player.rows[row.colour]), player.minus ? `−${player.minus}` : 0],
+    values: [player.total, ...signs.map((row) => player.rows[row.colour]), -player.minus],
     isFirst: player.rank === 1,
   }));
   return table("h-one", heads, rows);

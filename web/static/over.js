@@ -1,6 +1,6 @@
 // The end of a game: who came where, and what each row gave.
 import { el } from "./dom.js";
-import { t } from "./words.js";
+import { numeral, t } from "./words.js";
 
 /** The ranking as list items, the best first. */
 export function podium(game, nameOf, own = null) {
@@ -10,7 +10,7 @@ export function podium(game, nameOf, own = null) {
     const parts = rows.map((row) =>
       el("span", { class: `part is-${row.lock}` }, el("span", { class: "sr", text: `${row.name} ` }), String(player.points.rows[row.lock])),
     );
-    if (player.points.minus) parts.push(el("span", { class: "part is-minus", text: `−${player.points.minus}` }));
+    if (player.points.minus) parts.push(el("span", { class: "part is-minus", text: numeral(-player.points.minus) }));
     return el(
       "li",
       { class: `rank-${Math.min(rank, 4)}` },

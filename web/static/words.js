@@ -14,8 +14,11 @@ export function t(key, data = {}) {
 /** A word that languages bend: `{row:the}` takes its form `row.red.the`. */
 export const term = (key) => ({ key });
 
+/** A number as it is printed: below zero with a minus sign, which is no hyphen. */
+export const numeral = (number) => String(number).replace("-", "−");
+
 function worded(value, form) {
-  if (value?.key === undefined) return String(value ?? "");
+  if (value?.key === undefined) return typeof value === "number" ? numeral(value) : String(value ?? "");
   const plain = form.charAt(0).toLowerCase() + form.slice(1);
   const text = table[plain && plain !== "name" ? `${value.key}.${plain}` : value.key];
   if (text === undefined) throw new Error(`no form ${plain} of ${value.key}`);
