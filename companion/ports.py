@@ -29,6 +29,10 @@ class SeenDie:
     by_hand: bool = False
 
 
+BLIND = frozenset({"lost", "dark", "blocked", "frozen"})
+"""What becomes of a tray whose camera sees nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class TrayView:
     """What the tray looks like now.
@@ -51,6 +55,11 @@ class TrayView:
     doubts: tuple[Doubt, ...] = ()
     notes: tuple[Line, ...] = ()
     fault: str | None = None
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether the camera shows nothing of the dice: they can only be entered by hand."""
+        return self.status in BLIND
 
     def is_outdated(self, dice: Sequence[DieColour]) -> bool:
         """Whether the roll on offer has a die that is not among the coloured ones in play now."""

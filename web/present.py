@@ -25,6 +25,9 @@ from web.ports import Equipment
 
 Json = dict[str, Any]
 
+ASKING = frozenset({"waiting", "old", "ok"})
+"""What the tray tells in these states asks for a throw or for the button."""
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
@@ -57,7 +60,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
         "version": view.version,
         "epoch": setting.epoch,
         "language": phrases.language,
-        "table": _table(setting, view.table),
+        "table": _table(setting, view.table, view.tray),
         "seats": [
             {
                 "seat": seat.number,
@@ -77,7 +80,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
     }
 
 
-def _table(setting: Setting, table: Table) -> Json:
+def _table(setting: Setting, table: Table, tray: TrayView) -> Json:
     equipment = setting.equipment
     return {
         "name": setting.name,
@@ -90,7 +93,7 @@ def _table(setting: Setting, table: Table) -> Json:
         "mishaps": list(setting.mishaps),
         "troubles": list(setting.troubles),
         "keeps_pictures": setting.keeps_pictures,
-        "typed_rolls": equipment.typed_rolls,
+        "typed_rolls": equipment.typed_rolls or tray.is_blind,
         "hints": table.settings.hints,
         "sound": table.settings.sound,
         "say": setting.speaking.say,
@@ -244,10 +247,12 @@ def _answer(game: Game, player: int) -> Json | None:
 def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> Json:
     is_due = game is not None and game.state.phase is Phase.ROLL
     is_outdated = game is not None and tray.is_outdated(game.state.dice)
+    # without a game nobody is asked to throw or to confirm, though dice lie in the tray
+    is_idle = (game is None or game.state.phase is Phase.OVER) and tray.status in ASKING
     return {
         "status": tray.status,
         "confirmable": tray.roll is not None and is_due and not is_outdated,
-        "text": phrases.tell(*tray_lines(tray.status, tray.doubts)),
+        "text": "" if is_idle else phrases.tell(*tray_lines(tray.status, tray.doubts)),
         "note": phrases.tell(*tray.notes) or None,
         "frame": tray.frame,
         "size": list(tray.size_wh),

@@ -157,8 +157,9 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     @pages.post("/api/roll")
     def roll() -> Response:
         entered = typed_roll(body())
-        if not (desk.equipment().typed_rolls and session.seats_of(desk.caller().tokens)):
-            desk.lead()  # without a camera who plays enters the dice, else only the host does
+        is_unseen = desk.equipment().typed_rolls or session.view().tray.is_blind
+        if not (is_unseen and session.seats_of(desk.caller().tokens)):
+            desk.lead()  # where no camera sees them who plays enters the dice, else the host does
         return settled(desk, session.typed_roll(entered))
 
     @pages.post("/api/correct")

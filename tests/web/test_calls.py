@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 
 from companion.errors import StoreError
+from companion.ports import TrayView
 from companion.records import Record
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray
@@ -232,6 +234,18 @@ class TestPlaying:
         assert got["game"]["roll"] == dice
         assert got["game"]["typed"] is True
         assert ada.post("/api/roll", json=dice).status_code == 409
+
+    def test_who_plays_enters_the_dice_while_the_camera_is_blind(
+        self, ada: FlaskClient, ben: FlaskClient, app: Flask, stage: Stage
+    ) -> None:
+        dice = {"white": [3, 4], "colour": {"red": 1, "yellow": 2, "green": 3, "blue": 4}}
+        ada.post("/api/start", json={})
+        assert ben.post("/api/roll", json=dice).status_code == 403
+        stage.session.see(TrayView("dark"))
+        guest = app.test_client()
+        guest.get("/")
+        assert guest.post("/api/roll", json=dice).status_code == 403
+        assert ben.post("/api/roll", json=dice).status_code == 200
 
     @pytest.mark.parametrize(
         ("dice", "status"),

@@ -57,6 +57,26 @@ def test_what_people_have_to_do_by_hand(
     assert (table["typed_rolls"], table["on_screen_button"]) == (typed, on_screen)
 
 
+@pytest.mark.parametrize("status", ["lost", "dark", "blocked", "frozen"])
+def test_a_blind_camera_leaves_the_dice_to_people(two: Stage, status: str) -> None:
+    two.session.see(TrayView(status))
+    assert shown(two)["table"]["typed_rolls"] is True
+    two.session.see(TrayView("waiting"))
+    assert shown(two)["table"]["typed_rolls"] is False
+
+
+def test_without_a_game_nobody_is_asked_to_throw_or_confirm(stage: Stage) -> None:
+    seat(stage, "Ada")
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    assert shown(stage)["tray"]["text"] == ""
+    stage.session.start("base", 0)
+    assert shown(stage)["tray"]["text"].endswith("Press the button to confirm.")
+    stage.session.end()
+    assert shown(stage)["tray"]["text"] == ""
+    stage.session.see(TrayView("lost"))
+    assert shown(stage)["tray"]["text"] != ""
+
+
 def test_the_sheet_is_data(two: Stage) -> None:
     rows = shown(two)["game"]["rows"]
     assert [(r["key"], r["name"], r["lock"], r["bonus"]) for r in rows] == [

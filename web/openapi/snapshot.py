@@ -181,7 +181,7 @@ SNAPSHOT: Json = {
             ],
         },
         confirmable=FLAG,
-        text={**TEXT, "description": "One sentence on what the tray needs."},
+        text={**TEXT, "description": "What the tray needs; empty without a game."},
         note=maybe(TEXT),
         frame={**WHOLE, "description": "Number of the picture for /api/frame.jpg."},
         size={"type": "array", "items": WHOLE, "minItems": 2, "maxItems": 2},
