@@ -22,7 +22,7 @@ from tests.web.browsing import (
     violations,
     wait_until,
 )
-from tests.web.stand_in import StandInTray
+from tests.web.stand_in import StandInTray, seat
 from web.guard import SEAT_COOKIE
 
 if TYPE_CHECKING:
@@ -141,6 +141,63 @@ class TestLargeType:
             settle(page)
             if path == "/table":
                 assert page.evaluate(OVERLAPPING) == []
+
+
+SMALL_TARGETS = """least => ['a[href]', 'button', 'input', 'select', 'summary']
+  .flatMap((each) => [...document.querySelectorAll(each)])
+  .filter((node) => node.getClientRects().length && !node.closest('.sr, [inert], svg'))
+  .map((node) => ['radio', 'checkbox'].includes(node.type) ? node.closest('label') : node)
+  .map((node) => [node, node.getBoundingClientRect()])
+  .filter(([, box]) => box.width < 24 || box.height < least - 0.5)
+  .map(([node, box]) => `${node.id || node.textContent.trim()}: ${box.width} x ${box.height}`)"""
+"""What a finger misses: links too, though a line of text could excuse them."""
+
+
+class TestFingers:
+    """WCAG 2.2, 2.5.8 (targets of 24 px), and on a larger phone 40 px."""
+
+    @pytest.mark.parametrize(("size_wh", "least_px"), [(PHONE_SMALL, 24), (PHONE, 40)])
+    def test_links_and_buttons_of_every_page(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int], least_px: int
+    ) -> None:
+        guest = open_page("/", size_wh=size_wh)
+        guest.locator("#join-seats:not(:empty)").wait_for()
+        assert guest.evaluate(SMALL_TARGETS, least_px) == []
+        tokens = put(stage, "lobby")
+        waiting = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
+        assert waiting.evaluate(SMALL_TARGETS, least_px) == []
+        stage.session.start("base", 0)
+        stage.session.end()
+        stage.session.rematch()
+        for path in ("/table", "/host", "/games", "/games?game=1", "/setup", "/nothing"):
+            page = open_page(path, size_wh=size_wh, device="a" * 32)
+            page.locator("main h2:visible, main .lead:visible, .table .now").first.wait_for()
+            page.wait_for_load_state("networkidle") if path == "/setup" else None
+            assert page.evaluate(SMALL_TARGETS, least_px) == [], path
+
+
+def test_points_below_zero_have_a_minus_sign_on_every_page(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    token = seat(stage, "Ada").token
+    stage.session.start("base", 0)
+    stage.roll(3, 4)
+    stage.answer(0, None)
+    stage.answer(0, None)
+    phone, table = open_page("/", token=token), open_page("/table", size_wh=TV)
+    phone.get_by_role("button", name="Total −5").wait_for()
+    table.locator(".people .points", has_text="−5").wait_for()
+    stage.session.end()
+    phone.locator(".podium .points", has_text="−5").wait_for()
+    table.locator(".podium .points", has_text="−5").wait_for()
+    games = open_page("/games")
+    games.get_by_role("row", name="Ada").get_by_text("−5").first.wait_for()
+    games.locator(".score", has_text="Ada −5").wait_for()
+    games.goto(games.url + "?game=1")
+    games.get_by_role("row", name="Ada").get_by_text("−5").nth(1).wait_for()
+    games.locator("#record", has_text="Ada    −5").wait_for()
+    for page in (phone, table, games):
+        assert "-5" not in page.locator("body").inner_text()
 
 
 SIGHTS = ["deuteranopia", "protanopia", "tritanopia", "achromatopsia"]

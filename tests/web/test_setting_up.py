@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,10 @@ from companion.engine import DieColour
 from companion.errors import CalibrationError, ConfigError
 from companion.phrases import LANGUAGES
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, PHONE_FLAT, PHONE_SMALL, TV, violations
+from tests.web.browsing import PHONE, PHONE_FLAT, PHONE_SMALL, TV, put, violations
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
+from tests.web.test_for_everybody import LARGE_TYPE, settle
+from tests.web.test_language_pages import said
 from tests.web.test_openapi import complaints
 from web import Equipment, create_app
 from web.openapi import SCHEMAS
@@ -292,3 +294,45 @@ class TestInABrowser:
         page = open_page("/setup", size_wh=PHONE)
         page.locator("#closed:not(:empty)").wait_for()
         assert not page.locator("#steps").is_visible()
+
+    @pytest.mark.parametrize("size_wh", [PHONE, (1280, 800)])
+    def test_it_is_whole_at_twice_the_size_in_a_game(
+        self, open_page: OpenPage, wizard: StandInSetup, stage: Stage, size_wh: tuple[int, int]
+    ) -> None:
+        """WCAG 2.2, 1.4.4 (text at 200 %)."""
+        put(stage, "roll")
+        wizard.faults, wizard.change = ["dark", "blurred"], "moved"
+        page = open_page("/setup?language=de", size_wh=size_wh)
+        page.get_by_role("button", name="Ecke 1 von 4").wait_for()
+        page.evaluate(LARGE_TYPE)
+        settle(page)
+        for step in all_steps(page):
+            settle(page)
+            assert violations(page) == [], step
+
+    @pytest.mark.parametrize("language", [each for each in LANGUAGES if each != "en"])
+    def test_no_word_is_of_another_language(
+        self, open_page: OpenPage, wizard: StandInSetup, stage: Stage, language: str
+    ) -> None:
+        put(stage, "roll")
+        wizard.faults, wizard.change = ["dark", "blurred", "overexposed"], "relit"
+        seen: dict[str, set[str]] = {}
+        for each in ("en", language):
+            page = open_page(f"/setup?language={each}", size_wh=PHONE)
+            page.locator(".corner").first.wait_for()
+            seen[each] = said(page)
+            for _ in all_steps(page):
+                seen[each] |= said(page)
+        assert len(seen["en"]) > 40
+        assert seen["en"] & seen[language] == set()
+
+
+def all_steps(page: Page) -> Iterator[str]:
+    """Open one step of the wizard after another, the dice looked at and a roll read."""
+    for name in ("exposure", "dice", "rolls"):
+        page.locator(f"#step-{name} summary").click()
+        page.locator(f"#step-{name}[open]").wait_for()
+        if name == "dice":
+            page.locator("#look").click()
+            page.locator("#dice select").nth(5).wait_for()
+        yield name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -289,6 +290,27 @@ def test_from_the_last_sheet_back_to_the_result(stage: Stage, open_page: OpenPag
     assert page.evaluate("document.activeElement.id") == "see-sheet"
 
 
+@pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE, PHONE_FLAT])
+def test_the_host_of_five_plays_again_without_scrolling(
+    stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+) -> None:
+    names = ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian")
+    tokens = [seat(stage, name).token for name in names]
+    stage.session.start("base", 0)
+    stage.roll(3, 4)
+    for player in range(5):
+        stage.answer(player, None)
+    stage.answer(0, None)
+    stage.session.end()
+    page = open_page("/?language=de", size_wh=size_wh, token=tokens[0], device="a" * 32)
+    page.evaluate("fetch('/api/host', {method: 'POST'})")
+    page.get_by_role("button", name="Noch einmal spielen").wait_for()
+    for name in ("Noch einmal spielen", "Meinen Zettel ansehen"):
+        box = page.get_by_role("button", name=name).bounding_box()
+        assert box is not None
+        assert box["y"] + box["height"] <= size_wh[1]
+
+
 class TestTheSentence:
     @pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE_FLAT])
     def test_long_names_do_not_cut_it(
@@ -344,6 +366,14 @@ def test_why_a_press_did_nothing_goes_once_it_is_no_longer_so(
     page.locator("#why", has_text="green").wait_for(state="detached", timeout=4_000)
 
 
+def test_while_the_camera_is_dark_the_dice_are_entered(stage: Stage, open_page: OpenPage) -> None:
+    page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))
+    stage.session.see(replace(dice_in_tray(a_roll(3, 4)), status="dark", roll=None))
+    page.locator("#status", has_text="enter what they show").wait_for()
+    page.get_by_role("button", name="Enter the dice").click()
+    page.get_by_role("dialog", name="Enter the dice").wait_for()
+
+
 class TestTheMenu:
     def test_the_language_is_changed_in_a_game(self, stage: Stage, open_page: OpenPage) -> None:
         page = open_page("/", size_wh=PHONE_SMALL, token=put(stage, "action1")[0])
@@ -362,7 +392,9 @@ class TestTheMenu:
         table = open_page("/table", size_wh=TV)
         ben.get_by_role("button", name="More").click()
         ben.get_by_role("button", name="Leave the game", exact=True).click()
+        ben.get_by_role("dialog", name="Leave the game").wait_for()
         ben.get_by_role("button", name="No, play on").click()
+        ben.get_by_role("dialog", name="More").wait_for()
         ben.get_by_role("button", name="Leave the game", exact=True).click()
         assert violations(ben) == []
         ben.get_by_role("button", name="Yes, leave").click()

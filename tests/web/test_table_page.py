@@ -167,6 +167,20 @@ class TestTheTableView:
         page.locator(".sums li").nth(3).wait_for()
         assert page.locator(".sums li:not(.is-idle)").count() == 4
 
+    def test_a_sum_that_fits_no_more_does_not_stand_out(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        seat(stage, "Ada")
+        stage.session.start("base", 0)
+        stage.roll(2, 5)
+        stage.answer(0, "R7")
+        stage.answer(0, None)
+        stage.roll(1, 6, red=2)
+        stage.answer(0, None)
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator(".sums .is-red", has_text="8").wait_for()
+        assert "3" not in page.locator(".sums .is-red").inner_text()  # left of the crossed seven
+
     def test_it_is_read_out_once_however_often_it_is_drawn(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

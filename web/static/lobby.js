@@ -54,7 +54,7 @@ function seatItem(seat, own) {
   const note = isOwn ? t("lobby.you") : seat.online ? "" : t("lobby.away");
   const item = el("li", { class: seat.online || isOwn ? "is-here" : "" }, el("bdi", { text: seat.name }), el("span", { class: "note", text: note }));
   if (!isOwn || own.length === 1) return item;
-  const leave = el("button", { type: "button", class: "plain", text: t("lobby.leave_one"), "aria-label": t("lobby.leave_of", { name: seat.name }) });
+  const leave = el("button", { type: "button", class: "tool", text: t("lobby.leave_one"), "aria-label": t("lobby.leave_of", { name: seat.name }) });
   onPress(leave, () => ask("/api/leave", "lobby-why", { seat: seat.seat }));
   item.append(leave);
   return item;

@@ -27,6 +27,7 @@ export function closeMenu() {
 function askLeave(is) {
   show($("menu-ask"), is);
   show($("menu-rest"), !is);
+  say($("menu-title"), is ? $("menu-leave").textContent : t("menu.title"));
   if (is) $("menu-stay").focus();
 }
 

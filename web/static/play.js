@@ -9,7 +9,7 @@ import { drawJoin, drawLobby } from "./lobby.js";
 import { podium } from "./over.js";
 import { Sheet } from "./sheet.js";
 import { remember, remembered } from "./own.js";
-import { all, capital, pairOf, t, term } from "./words.js";
+import { all, capital, numeral, pairOf, t, term } from "./words.js";
 
 const WHY_MS = 7_000;
 const GUARD_MS = 350; // the second half of a double tap must not answer the action that just began
@@ -205,7 +205,7 @@ function drawBottom(game, mine, answer, isMyMove) {
     Array.from({ length: mine.misses_most }, (_, i) => el("span", { class: i < mine.misses ? "miss is-taken" : "miss" })),
   );
   attribute($("misses"), "aria-label", t("game.misses", { count: mine.misses, most: mine.misses_most, minus: mine.points.minus }));
-  say($("total"), String(mine.points.total));
+  say($("total"), numeral(mine.points.total));
   drawClock(game);
   const button = $("done");
   const label = game.over ? t("over.back") : isMyMove && answer?.box ? t("done") : isMyMove && answer?.done ? t("passed") : t("pass");
@@ -213,6 +213,7 @@ function drawBottom(game, mine, answer, isMyMove) {
   guard(`${game.number} ${game.turn} ${game.action} ${mine.seat}`);
   // not `disabled`: who has just pressed it by a key would lose their place on the page
   attribute(button, "aria-disabled", !game.over && (!isMyMove || Boolean(answer?.done) || guardTimer !== 0) ? "true" : null);
+  button.classList.toggle("is-way", game.over);
   button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box);
 }
 

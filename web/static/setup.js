@@ -89,9 +89,13 @@ function turnTo(name) {
 function bring(name) {
   const step = $(`step-${name}`);
   const { right, height } = $("view").getBoundingClientRect();
-  step.style.scrollMarginTop = `${step.getBoundingClientRect().left < right ? height + 18 : 12}px`;
+  const isBelow = step.getBoundingClientRect().left < right && !$("view").classList.contains("is-tall");
+  step.style.scrollMarginTop = `${isBelow ? height + 18 : 12}px`;
   step.scrollIntoView({ block: "start" });
 }
+
+/** With very large type what is said below the picture would leave no room for the steps: it scrolls away. */
+new ResizeObserver(() => $("view").classList.toggle("is-tall", $("view").offsetHeight > 0.6 * innerHeight)).observe($("view"));
 
 // -- the picture and the corners on it -------------------------------------------------------
 

@@ -124,7 +124,8 @@ export class Sheet {
 
   #mark(token, is, dice) {
     const { node, made, name } = this.boxes.get(token);
-    redraw(made, dice ?? null, () => (dice ?? []).map((die) => el("i", { class: `chip is-${die.colour}`, text: die.value })));
+    const chips = is === "legal" || is === "other" ? (dice ?? []) : []; // a cross covers them; the sentence names them
+    redraw(made, chips, () => chips.map((die) => el("i", { class: `chip is-${die.colour}`, text: die.value })));
     const words = [name, t(`box.${is}`), dice ? pairOf(dice) : ""].filter(Boolean).join(", ");
     attribute(node, "aria-label", words);
     if (node.dataset.is === is) return;

@@ -3,7 +3,7 @@ import { lockIcon, rollOf, sign } from "./dice.js";
 import { $, attribute, el, onPress, redraw, say, show, svg } from "./dom.js";
 import { onLine, onState, post, start } from "./live.js";
 import { podium } from "./over.js";
-import { all, capital, language, t } from "./words.js";
+import { all, capital, language, numeral, t } from "./words.js";
 
 const SEATS = 5;
 const LONG_NAME = 9; // letters that fit beside the points where five play
@@ -74,7 +74,7 @@ function drawTray(state) {
   say($("tag"), t(table.camera === "lost" ? "table.lost" : "table.simulated"));
   const isRoll = game === null || game.phase === "roll";
   const text = isRoll || game.over ? tray.text : t(game.action === 1 ? "table.action1" : "table.action2", { name: activeName(game) });
-  say($("tray-text"), game?.over ? t("over.title") : tray.note ? `${text} ${tray.note}` : text);
+  say($("tray-text"), game?.over ? t("over.title") : [text, tray.note].filter(Boolean).join(" "));
   attribute($("tray-text"), "data-status", isRoll && game ? tray.status : null);
   show($("tray-buttons"), !table.typed_rolls && (table.can_throw || table.on_screen_button));
   show($("throw"), table.can_throw);
@@ -209,7 +209,11 @@ function drawNews(state, nameOf) {
 function rollNews(game) {
   const sums = game.rows
     .filter((row) => row.lock && game.sums.colour[row.lock])
-    .map((row) => el("li", { class: `is-${row.lock}${fits(game, row) ? "" : " is-idle"}` }, sign(row), el("span", { class: "sr", text: `${row.name} ` }), el("span", { text: game.sums.colour[row.lock].join(" · ") })));
+    .map((row) => {
+      const legal = legalSums(game, row);
+      const shown = legal.length ? legal : game.sums.colour[row.lock];
+      return el("li", { class: `is-${row.lock}${legal.length ? "" : " is-idle"}` }, sign(row), el("span", { class: "sr", text: `${row.name} ` }), el("span", { text: shown.join(" · ") }));
+    });
   return el(
     "div",
     { class: "news-top", "data-action": game.action },
@@ -218,11 +222,14 @@ function rollNews(game) {
   );
 }
 
-/** Whether the active player may use a row's die now; in action 1 that is still open. */
-function fits(game, row) {
-  if (game.action !== 2) return true;
+/** What of a row's die the active player may cross now; in action 1 that is still open. */
+function legalSums(game, row) {
+  const sums = game.sums.colour[row.lock];
+  if (game.action !== 2) return sums;
   const { legal, made_by } = game.players.find((player) => player.seat === game.active);
-  return legal.some((token) => made_by[token]?.some((die) => die.colour === row.lock));
+  const dice = legal.map((token) => made_by[token] ?? []).filter((pair) => pair.some((die) => die.colour === row.lock));
+  const made = new Set(dice.map((pair) => pair.reduce((sum, die) => sum + die.value, 0)));
+  return sums.filter((sum) => made.has(sum));
 }
 
 /** Long sentences get smaller letters rather than push anything off the screen. */
@@ -280,18 +287,17 @@ function drawOver({ game, seats, table, me: { door } }, nameOf) {
 // -- rows and people -------------------------------------------------------------------------
 
 function drawRows(game, nameOf) {
-  show($("rows"), game !== null);
-  if (game === null) return;
-  redraw($("rows"), [game.closed, game.closing, game.rows.length], () =>
-    game.rows
-      .filter((row) => row.lock)
-      .map((row) => {
-        const closed = game.closed.find((each) => each.row === row.key);
-        const words = t(closed ? "table.row_closed" : "table.row_open", { row: capital(row.name) });
-        const by = closed ? t("table.closed_by", { names: all(closed.by.map(nameOf)) }) : t("table.die_in");
-        const text = el("span", {}, el("span", { text: words }), el("span", { class: "by", text: by }));
-        return el("li", { class: `is-${row.lock}${closed ? " is-closed" : ""}` }, sign(row), text, closed ? lockIcon() : null);
-      }),
+  const closedAs = (row) => game.closed.find((each) => each.row === row.key);
+  const rows = (game?.rows ?? []).filter((row) => row.lock && (!game.over || closedAs(row))); // at the end, who closed what
+  show($("rows"), rows.length > 0);
+  redraw($("rows"), [rows.map((row) => row.key), game?.closed], () =>
+    rows.map((row) => {
+      const closed = closedAs(row);
+      const words = t(closed ? "table.row_closed" : "table.row_open", { row: capital(row.name) });
+      const by = closed ? t("table.closed_by", { names: all(closed.by.map(nameOf)) }) : t("table.die_in");
+      const text = el("span", {}, el("span", { text: words }), el("span", { class: "by", text: by }));
+      return el("li", { class: `is-${row.lock}${closed ? " is-closed" : ""}` }, sign(row), text, closed ? lockIcon() : null);
+    }),
   );
 }
 
@@ -308,7 +314,7 @@ function drawPeople({ game, seats, table, me: { door } }) {
         "li",
         { class: player.gone ? "is-gone" : isActive && !game.over ? "is-active" : "" },
         el("bdi", { class: player.name.length > VERY_LONG_NAME ? "is-very-long" : player.name.length > LONG_NAME ? "is-long" : "", text: player.name }),
-        game ? el("span", { class: "points" }, el("span", { text: String(player.points.total) })) : null,
+        game ? el("span", { class: "points" }, el("span", { text: numeral(player.points.total) })) : null,
         el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), word),
         game ? misses(player) : null,
       );
