@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,12 +16,13 @@ from vision.eye.finder import SMEARED, Overview
 from vision.eye.floor import Floor
 from vision.eye.known_dice import recognise
 from vision.eye.nets import softmax
+from vision.eye.pairs import tint_of
 from vision.eye.reader import Look
 from vision.eye.search import SMALLEST_PX, STILL, find_dice
 from vision.eye.values import weighed
-from vision.eye.verdict import Clutter, Seen, judge, likeliest
+from vision.eye.verdict import PALETTE, Clutter, Seen, judge, likeliest
 from vision.picture import as_pixels
-from vision.reading import DieReading, Frame, Point, Reading, Status
+from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
 from vision.tray.light import white_balanced
 
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ _AT_THE_RIM = (0.3, 0.7)
 """Where it is not clear on which side of the rim a die is, it is never announced unasked."""
 _DISAGREE = 0.7
 """What two witnesses that disagree leave of a die's confidence: too little to announce it."""
+_WHITE = PALETTE.index(DieColour.WHITE)
+_HARDLY_WHITE = 0.001
 _GUESS = 0.4
 """Least confidence to name a value at all."""
 
@@ -78,6 +82,8 @@ class Eye:
         ]
         if calibration is not None and calibration.dice:
             seen = recognise(pixels, [look.corners for look, _ in dice], seen, calibration.dice)
+        else:
+            seen = [_tinted(pixels, die, look) for die, (look, _) in zip(seen, dice, strict=True)]
         clutter = _clutter(overview, floor, seen, [look for look, _ in dice])
         verdict = judge(seen, in_play, clutter)
         readings = []
@@ -149,6 +155,13 @@ def _seen(look: Look, inside: float, size_wh: tuple[int, int]) -> Seen:
         visible=min(look.visible, _inside_share(look, size_wh)),
         in_tray=inside > 0.5,
     )
+
+
+def _tinted(pixels: Pixels, die: Seen, look: Look) -> Seen:
+    """The die with the tint of its top face, where it may be a white one."""
+    if die.colours[_WHITE] < _HARDLY_WHITE or die.value is None:
+        return die
+    return replace(die, tint=tint_of(pixels, look.corners))
 
 
 def _inside_share(look: Look, size_wh: tuple[int, int]) -> float:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import product
 
 import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
-from vision.eye.verdict import PALETTE, Clutter, Seen, judge, likeliest, shared_out
+from vision.eye.verdict import PALETTE, Clutter, Seen, judge, likeliest
 from vision.reading import Problem, ProblemCode, Status
 
 W, R, Y, G, B = DieColour
@@ -133,22 +132,3 @@ def test_without_both_whites_in_play_there_is_no_roll() -> None:
     verdict = judge(SIX[2:], ALL_DICE[2:], CLEAR)
     assert verdict.status is Status.OK
     assert verdict.roll is None
-
-
-@pytest.mark.parametrize("count", range(5))
-def test_places_are_shared_out_as_trying_every_way_does(count: int) -> None:
-    rng = np.random.default_rng(count)
-    for _ in range(20):
-        room = tuple(int(n) for n in rng.integers(1, 3, int(rng.integers(1, 4))))
-        cost = rng.uniform(0, 10, (count, len(room) + 1))
-        ways = {
-            way: sum(cost[n, k] for n, k in enumerate(way))
-            for way in product(range(len(room) + 1), repeat=count)
-            if all(way.count(k) <= places for k, places in enumerate(room))
-        }
-        best = min(ways, key=lambda way: ways[way])
-        pick, gaps = shared_out(cost, room)
-        assert tuple(pick) == best
-        for n, gap in enumerate(gaps):
-            other = min(ways[way] for way in ways if way[n] != best[n])
-            assert gap == pytest.approx(other - ways[best])

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from companion.engine.dice import COLOURED, DieColour, Roll
 from vision.eye.nets import Scores
+from vision.eye.pairs import likeness
+from vision.eye.shares import shared_out, shared_with_a_pair
 from vision.reading import Point, Problem, ProblemCode, Status
 
 PALETTE = tuple(DieColour)
@@ -37,6 +37,7 @@ class Seen:
         colours: (6,) probabilities; see PALETTE.
         value: None where two looks or the pips disagree.
         sure: Probability that the value is right.
+        tint: (2,) of the top face, where it may be white (see `pairs.tint_of`).
     """
 
     colours: Scores
@@ -48,6 +49,7 @@ class Seen:
     moving: bool = False
     visible: float = 1.0
     in_tray: bool = True
+    tint: Scores | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,64 +152,26 @@ def _assigned(
         Per die its colour (None: none left for it), and the probability of that against the
         best way to share the colours out that gives it another one.
     """
+    if not dice:
+        return [], []
     kinds = sorted(set(in_play), key=PALETTE.index)
     room = tuple(in_play.count(kind) for kind in kinds)
+    colours = np.array([die.colours for die in dice], np.float64)
     cost = np.full((len(dice), len(kinds) + 1), _SURPLUS)
-    if dice:
-        colours = np.array([die.colours for die in dice], np.float64)
-        cost[:, :-1] = -np.log(colours[:, [PALETTE.index(kind) for kind in kinds]] + 1e-6)
-    pick, gaps = shared_out(cost, room)
-    sure = [1.0 / (1.0 + math.exp(-min(max(gap, -50.0), 50.0))) for gap in gaps]
+    cost[:, :-1] = -np.log(colours[:, [PALETTE.index(kind) for kind in kinds]] + 1e-6)
+    if in_play.count(DieColour.WHITE) == 2:
+        alike = likeness([die.tint for die in dice])
+        pick, totals = shared_with_a_pair(cost, room, kinds.index(DieColour.WHITE), alike)
+    else:
+        pick, totals = shared_out(cost, room)
+    sure = [_chance(row, k) for row, k in zip(totals.tolist(), pick, strict=True)]
     return [kinds[k] if k < len(kinds) else None for k in pick], sure
 
 
-def shared_out(cost: NDArray[np.float64], room: tuple[int, ...]) -> tuple[list[int], list[float]]:
-    """The cheapest way to share `room` places per column out among the rows; the last is free.
-
-    Returns:
-        Per row its column, and how much more the cheapest way costs that gives it another.
-    """
-    count, free = len(cost), len(room)
-    after, before = _ways(room)
-    # rest[n]: the cheapest for the rows from n on, by the places taken; the last entry is "barred".
-    rest = np.full((count + 1, len(after) + 1), np.inf)
-    rest[count, :-1] = 0.0
-    ways = np.empty((count, len(after), free + 1))
-    for n in range(count - 1, -1, -1):
-        ways[n] = rest[n + 1][after] + cost[n]
-        rest[n, :-1] = ways[n].min(axis=1)
-    # so_far: the cheapest for the rows before.
-    so_far = np.full(len(after) + 1, np.inf)
-    so_far[0] = 0.0
-    pick, gaps, taken = [], [], 0
-    for n in range(count):
-        chosen = int(ways[n, taken].argmin())
-        through = (so_far[:-1, None] + ways[n]).min(axis=0).tolist()
-        best = through.pop(chosen)
-        gaps.append(min(through) - best)
-        pick.append(chosen)
-        so_far[:-1] = (so_far[before] + cost[n]).min(axis=1)
-        taken = int(after[taken, chosen])
-    return pick, gaps
-
-
-@lru_cache(maxsize=32)
-def _ways(room: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """How the places taken change when a row takes one of column k (the last takes none).
-
-    Returns:
-        (S, K + 1) the state after, and the state before; S where there is none.
-    """
-    shape = tuple(places + 1 for places in room)
-    states = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
-    after = np.full((states.size, len(room) + 1), states.size, np.intp)
-    before = after.copy()
-    after[:, -1] = before[:, -1] = states.ravel()
-    for k in range(len(room)):
-        low = states.take(range(room[k]), axis=k).ravel()
-        high = states.take(range(1, shape[k]), axis=k).ravel()
-        after[low, k], before[high, k] = high, low
-    return after, before
+def _chance(totals: list[float], picked: int) -> float:
+    """The chance of the column picked, from what the best way costs that picks each."""
+    best = totals.pop(picked)
+    return 1.0 / (1.0 + math.exp(-min(max(min(totals) - best, -50.0), 50.0)))
 
 
 def _roll(dice: Sequence[tuple[DieColour | None, int | None]]) -> Roll | None:
