@@ -147,7 +147,7 @@ class TestAnswers:
             stage.answer(0, None)
         assert stage.state.phase is Phase.OVER
         assert "fourth miss" in stage.told[-1].text
-        assert "Ada wins with -20 points" in stage.told[-1].text
+        assert "Ada wins with −20 points" in stage.told[-1].text
 
 
 class TestTelling:
