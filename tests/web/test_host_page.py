@@ -190,6 +190,7 @@ class TestPeople:
         tablet.get_by_role("button", name=re.compile("^yellow 7, can be crossed now")).click()
         wait_until(tablet, lambda: stage.state.answers[1] is not None)
         old.get_by_label("Your name").wait_for()
+        old.get_by_role("alert").filter(has_text="You have no seat here any more.").wait_for()
 
     def test_a_shared_tablet_shows_one_sheet_after_the_other(
         self, stage: Stage, open_page: OpenPage

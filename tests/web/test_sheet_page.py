@@ -185,6 +185,19 @@ class TestPlaying:
         wait_until(page, lambda: stage.state.answers[0] is not None)
         assert page.evaluate("document.activeElement.dataset.token") == "R7"
 
+    def test_who_cannot_see_the_sheet_hears_what_can_be_crossed_and_begins_there(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "roll")[0]))
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        stage.session.press()
+        said = page.locator("[aria-live]", has_text="You can cross red 7, yellow 7, green 7")
+        said.wait_for(state="attached")
+        assert page.locator(".box[tabindex='0']").get_attribute("data-token") == "R7"
+        page.locator(".box[tabindex='0']").press("Enter")
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        said.wait_for(state="detached")
+
     def test_who_plays_by_keys_keeps_their_place(self, stage: Stage, open_page: OpenPage) -> None:
         page = ready(open_page("/", token=put(stage, "action1")[0]))
         button = page.get_by_role("button", name="Pass")

@@ -35,6 +35,7 @@ function draw(state) {
   const isSeated = me.seat !== null;
   if (String(me.seats) !== seatsSeen) {
     if (seatsSeen !== null) open(); // a seat came or went: the stream has to know
+    say($("join-why"), seatsSeen && !isSeated ? t("join.lost") : ""); // handed on, freed, or left
     seatsSeen = String(me.seats);
   }
   const mine = ownPlayer(state);
@@ -91,6 +92,8 @@ function drawGame(state, game, mine) {
   tell(isShared ? `${mine.name}: ${text}` : text);
   drawStrip(state, game);
   sheet.update(game, mine, answer, nameOf, state.table.hints !== false);
+  const legal = isMyMove && answer === null && state.table.hints !== false ? mine.legal : [];
+  say($("legal"), legal.length ? t("sheet.legal", { boxes: all(legal.map((token) => boxName(game, token))) }) : ""); // who sees the sheet sees them
   attribute($("sheet"), "data-open", isMyMove ? "yes" : null);
   drawBottom(game, mine, answer, isMyMove);
   drawPointsSwitch();

@@ -11,6 +11,7 @@ export class Sheet {
     this.root = root;
     this.onTap = onTap;
     this.drawn = "";
+    this.led = undefined; // the box the keyboard was led to
     this.boxes = new Map();
     this.rows = [];
     root.addEventListener("click", (event) => {
@@ -48,6 +49,7 @@ export class Sheet {
     });
     this.root.replaceChildren(...this.rows.map((each) => each.node));
     this.rows[0].boxes[0].tabIndex = 0;
+    this.led = undefined;
   }
 
   #box(row, box) {
@@ -103,6 +105,7 @@ export class Sheet {
       say(points, scored === undefined ? "" : String(scored));
       attribute(node, "aria-label", this.#rowLabel(row, by, isLocked, scored, nameOf));
     }
+    this.#leadTo(hasHints ? player.legal[0] : undefined);
   }
 
   get #isWide() {
@@ -164,6 +167,13 @@ export class Sheet {
   #isUpright() {
     const [first, second] = this.rows[0].boxes;
     return second.offsetTop > first.offsetTop;
+  }
+
+  /** Who comes by the keyboard begins at a box that can be crossed. */
+  #leadTo(token) {
+    if (token === this.led) return;
+    this.led = token;
+    if (token && !this.root.contains(document.activeElement)) this.#holdFocus(this.boxes.get(token).node);
   }
 
   #holdFocus(node) {
