@@ -91,7 +91,7 @@ function item(game) {
 function savedItem(game, canResume) {
   const made = item(game);
   if (!canResume) return made;
-  const button = el("button", { type: "button", text: t("games.resume"), "aria-label": t("games.resume_of", { number: game.number }) });
+  const button = el("button", { type: "button", class: "big", text: t("games.resume"), "aria-label": t("games.resume_of", { number: game.number }) });
   onPress(button, () => ask("/api/resume", { number: game.number }));
   made.append(button);
   return made;
