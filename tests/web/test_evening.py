@@ -13,6 +13,7 @@ import pytest
 
 from companion.app import App, build
 from companion.config import Config
+from companion.phrases import numeral
 from tests.web.browsing import violations
 
 if TYPE_CHECKING:
@@ -93,7 +94,7 @@ def check_the_end(phones: list[Page], table: Page) -> None:
     for page in (*phones, table):
         page.locator(".podium li").first.wait_for()
         shown = page.locator(".podium .points").all_inner_texts()
-        assert [int(text) for text in shown] == totals
+        assert shown == [numeral(total) for total in totals]
 
 
 @pytest.mark.slow
@@ -216,7 +217,7 @@ def test_a_whole_game_is_played_and_a_restart_in_it_loses_nothing(
     crosses = [sum(map(len, player["sheet"].values())) for player in before["players"]]
     assert crosses[0] > 0
     for phone, player in zip(phones, before["players"], strict=True):
-        total = str(player["points"]["total"])
+        total = numeral(player["points"]["total"])
         phone.locator("#total", has_text=re.compile(f"^{total}$")).wait_for()
         table.locator(".people .points", has_text=re.compile(f"^{total}$")).first.wait_for()
 
