@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import threading
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import cv2
 import numpy as np
@@ -42,7 +45,10 @@ class Net:
     """One network; a lock lets threads share it, as `cv2.dnn` keeps state between calls."""
 
     def __init__(self, name: str) -> None:
-        with resources.as_file(resources.files("vision") / "weights" / f"{name}.onnx") as path:
+        packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
+        with TemporaryDirectory() as folder:
+            path = Path(folder) / f"{name}.onnx"
+            path.write_bytes(gzip.decompress(packed))
             self._net = cv2.dnn.readNetFromONNX(str(path), *_ENGINE)
         self._mutex = threading.Lock()
 

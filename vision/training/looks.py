@@ -112,10 +112,12 @@ def _pip_paint(rng: Rng, colour: DieColour | None, scheme: int, albedo: Bgr) -> 
     light = jitter(rng, (0.75, 0.77, 0.78), 0.1)
     dark = jitter(rng, (0.014, 0.014, 0.014), 0.4)
     brightness = 0.1 * albedo[0] + 0.6 * albedo[1] + 0.3 * albedo[2]
-    if colour is None and rng.random() < 0.5:  # red on black, yellow on turquoise ...
-        b, g, r = rng.permutation(
-            [uniform(rng, 0.3, 0.8), uniform(rng, 0.0, 0.6), uniform(rng, 0.0, 0.15)]
-        )
+    painted = {None: 0.5, DieColour.WHITE: 0.0}.get(colour, 0.05)
+    if rng.random() < painted:  # red on black, yellow on blue ...
+        parts = ((0.3, 0.8), (0.0, 0.6), (0.0, 0.15))
+        draws = 1 if colour is None else 3
+        paints = [rng.permutation([uniform(rng, *part) for part in parts]) for _ in range(draws)]
+        b, g, r = max(paints, key=lambda p: float(np.abs(np.log((p + 0.02) / albedo)).sum()))
         return float(b), float(g), float(r)
     if colour is DieColour.WHITE:
         return dark if rng.random() < 0.93 else jitter(rng, (0.25, 0.03, 0.02), 0.3)

@@ -28,6 +28,20 @@ def _block(ins: int, outs: int, stride: int = 1, size: int = 3) -> nn.Sequential
     )
 
 
+class _Further(nn.Module):
+    """One more layer beside the way past it; it begins as nothing, so that it can be added to a
+    trained network."""
+
+    def __init__(self, width: int, size: int = 3) -> None:
+        super().__init__()
+        self.turn = nn.Conv2d(width, width, size, 1, size // 2, bias=False)
+        self.norm = nn.BatchNorm2d(width)
+        nn.init.zeros_(self.norm.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(x + self.norm(self.turn(x)))
+
+
 class Finder(nn.Module):
     """(N, 3, H, W) in 0.0-1.0 to (N, 30, H/8, W/8); H and W are multiples of 32."""
 
@@ -68,7 +82,10 @@ class Reader(nn.Module):
         self.body = _block(48, 48)
         self.pips = nn.Sequential(_block(48, 16), nn.Conv2d(16, 1, 1), nn.ReLU())
         self.deep = nn.Sequential(_block(48, 80, 2), _block(80, 80), _block(80, 80))
+        self.deeper = _Further(80)
         self.mix = nn.Sequential(_block(80, 64, 2), nn.Conv2d(64, 144, 4), nn.ReLU(inplace=True))
+        self.coarse = _Further(64)
+        self.last = _Further(144, 1)
         self.head = nn.Conv2d(144, SCORES, 1)
         self.tell = nn.Conv2d(144, FEATURES, 1)
 
@@ -84,7 +101,8 @@ class Reader(nn.Module):
 
     def _parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         body = self.body(self.trunk(x))
-        mixed = self.mix(self.deep(body))
+        small = self.coarse(self.mix[0](self.deeper(self.deep(body))))
+        mixed = self.last(self.mix[1:](small))
         return self.head(mixed).flatten(1), self.tell(mixed).flatten(1), self.pips(body)
 
 

@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from vision.eye.nets import CROP, CROP_EDGES, MIDDLE, PIP_CELLS
 from vision.training.make_data import PATCH, PATCH_EDGES
 from vision.training.nets import SCORES, Jury, Reader
-from vision.training.tint import glared, marbled, repainted, tinted
+from vision.training.tint import glared, marbled, repainted, swirled, tinted
 
 Arrays = dict[str, NDArray[Any]]
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)
@@ -24,10 +24,10 @@ SPREADS = (0.015, 0.6)
 ODD = 1.5
 """See `vision.eye.lean`."""
 NORMAL, SPREAD = slice(23, 25), 25
-_GLARED = 0.12
+_GLARED, _MARBLED, _SWIRLED = 0.12, 0.15, 0.06
 _REPAINTED = 0.18
-"""Shares of dice that mirror a lamp, and of scenes in colours that no rule names: values and
-outlines are learnt from them."""
+"""Shares of dice that mirror a lamp, are of clouded or of two mixed plastics, and of scenes in
+colours that no rule names: values and outlines are learnt from them."""
 KEYS = tuple(
     f"patch_{name}"
     for name in ("pixels", "labels", "corners", "pips", "place", "up", "top", "present")
@@ -226,7 +226,7 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
     at = np.flatnonzero(made["present"].reshape(-1))
     flat = {k: v.reshape(scenes * patches, *v.shape[2:])[at] for k, v in made.items()}
     light = tinted(made["pixels"].reshape(-1, CROP, CROP, 3), rng, groups=patches)[at]
-    light = marbled(light, rng, 0.15)
+    light = swirled(marbled(light, rng, _MARBLED), rng, _SWIRLED)
     own_colours = np.ones(len(at), np.float32)
     for scene in np.flatnonzero(rng.random(scenes) < _REPAINTED):
         here = at // patches == scene

@@ -8,6 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.eye.nets import MIDDLE
+
 Floats = NDArray[np.float32]
 
 
@@ -51,6 +53,29 @@ def marbled(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
         size_wh = (crops.shape[2], crops.shape[1])
         wide = cv2.resize(cloud.astype(np.float32), size_wh, interpolation=cv2.INTER_CUBIC)
         crops[n] = np.clip(crops[n] * np.exp(wide * rng.uniform(0.03, 0.2)), 0.0, 1.0)
+    return crops
+
+
+def swirled(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
+    """Some crops (N, H, W, 3) with dark swirls in what is of the die's own colour: two plastics
+    mixed, under painted pips."""
+    size_wh = (crops.shape[2], crops.shape[1])
+    for n in np.flatnonzero(rng.random(len(crops)) < share):
+        cells = int(rng.integers(3, 8))
+        noise = cv2.resize(
+            rng.normal(0, 1, (cells, cells)).astype(np.float32), size_wh,
+            interpolation=cv2.INTER_CUBIC,
+        )  # fmt: skip
+        swirl = 1.0 / (1.0 + np.exp(-(noise - rng.uniform(0.1, 1.2)) * rng.uniform(3.0, 15.0)))
+        apart = np.log(crops[n] + 0.02)
+        apart -= np.median(apart[MIDDLE, MIDDLE].reshape(-1, 3), axis=0)
+        lighter = apart.mean(axis=2)
+        if (lighter[MIDDLE, MIDDLE] < -0.6).mean() > 0.02:
+            continue  # dark pips would drown in it
+        off = np.abs(apart - lighter[..., None]).max(axis=2) + 0.4 * np.abs(lighter)
+        swirl = swirl * np.clip(2.0 - 4.0 * off, 0.0, 1.0)
+        dark = np.exp(rng.uniform(-2.5, -0.4) + rng.normal(0, 0.2, 3))
+        crops[n] = np.clip(crops[n] * (1.0 - swirl[..., None] * (1.0 - dark)), 0.0, 1.0)
     return crops
 
 

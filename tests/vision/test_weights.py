@@ -1,0 +1,42 @@
+"""The trained networks that come with the project."""
+
+from __future__ import annotations
+
+import gzip
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from vision.eye.nets import CROP, FEATURES, FINDER_WH, PIP_CELLS, SCORES, Net
+
+_MOST_BYTES = 3_000_000
+
+
+def test_all_weights_together_are_small() -> None:
+    files = list(resources.files("vision").joinpath("weights").iterdir())
+    assert {path.name for path in files} >= {"finder.onnx.gz", "reader.onnx.gz", "jury.npz"}
+    assert sum(len(path.read_bytes()) for path in files if path.is_file()) < _MOST_BYTES
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "out"),
+    [
+        ("finder", (1, 3, FINDER_WH[1], FINDER_WH[0]), (1, 30, 32, 40)),
+        ("reader", (5, 3, CROP, CROP), (5, SCORES + FEATURES + PIP_CELLS**2)),
+    ],
+)
+def test_networks_give_what_the_eye_expects(
+    name: str, shape: tuple[int, ...], out: tuple[int, ...]
+) -> None:
+    pixels = np.random.default_rng(1).random(shape, np.float32)
+    scores = Net(name)(pixels)
+    assert scores.shape == out
+    assert np.isfinite(scores).all()
+    assert scores.std() > 0.1
+
+
+def test_stored_numbers_are_rounded_or_packing_would_not_pay() -> None:
+    for name in ("finder", "reader"):
+        packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
+        assert len(packed) < 0.7 * len(gzip.decompress(packed))
