@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import cv2
 import numpy as np
 import pytest
 
@@ -84,6 +85,24 @@ def test_no_close_up_is_read_twice(read: list[int]) -> None:
     assert of_all == sum(read) - of_all
     assert _values(both) == _values(fresh)
     assert _values(both)[:4] == _values(first)
+
+
+def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(read: list[int]) -> None:
+    blurred = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8)
+    spots = look_over(blurred).spots
+    looks = [look for look, _ in look_closely(CloseUps(blurred), spots)]
+    often = [len(look.values) for look in looks]
+    assert set(often) == {1, max(often)}
+    assert sum(read) == len(spots) + sum(often) - len(often)
+    assert sorted(int(look.values.mean(axis=0).argmax()) + 1 for look in looks) == [
+        1,
+        2,
+        3,
+        4,
+        5,
+        6,
+    ]
+    assert max(look.leaning for look in looks) < -2.0
 
 
 def _values(pairs: Sequence[search.Found]) -> list[list[float]]:

@@ -36,9 +36,11 @@ _SIZE_OFF = 0.18
 looked at once more: the reader was trained to stand 0.08 of each."""
 _DOUBT = 0.98
 _PIPS_NEAR = -0.3
-"""A die whose value is less likely than this, or whose pips fit another nearly as well, gets a
-second look, turned: the two err in part on their own. (On leaning a turned look adds nothing.)"""
-_TURN = float(np.radians(40.0))
+_MAY_LEAN = (-3.0, 2.0)
+_MORE_LOOKS = ((float(np.radians(30.0)), 0.95), (float(np.radians(60.0)), 1.0))
+"""A die whose value is less likely than this, or whose pips fit another nearly as well, or that may
+lean (log odds), gets more looks, turned and nearer: they err in part on their own."""
+_OUTLINE = slice(16, 23)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,6 +55,7 @@ class Look:
         die, moving: Probabilities. `visible` is the share of the top face in view.
         leaning: Log odds that it does not lie flat.
         centre_xy, edge_px: Middle of the top face, and its mean edge.
+        foot_xy: Where it stands on the floor, below its middle.
     """
 
     corners: NDArray[np.float32]
@@ -65,6 +68,7 @@ class Look:
     visible: float
     centre_xy: Point = (0.0, 0.0)
     edge_px: float = 0.0
+    foot_xy: Point = (0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -154,18 +158,24 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
     centres = corners.mean(axis=1)
     places = (centres - np.array([width - 1, height - 1]) / 2) / long_side
     leans = np.array([s.up for s in spots])
+    feet = centres - leans * edges[:, None]
     said = told.said
     added = weigh(said, told.shades, places, edges / long_side, leans)
     values = [softmax(said[n : n + 1, 1:7]) for n in range(len(said))]
     pips = [row[None] for row in told.misfits(corners)]
-    again = [n for n, row in enumerate(said) if _doubtful(row, values[n], pips[n])]
+    again = [n for n in range(len(said)) if _doubtful(said[n], added[n], values[n], pips[n])]
     if again:
-        turned = close_ups.told(_matrices(pixels, corners[again], edges[again], _TURN))
-        fits = turned.misfits(corners[again])
-        for n, row, misfit in zip(again, turned.said, fits, strict=True):
-            values[n] = softmax(np.stack([said[n, 1:7], row[1:7]]))
-            pips[n] = np.stack([pips[n][0], misfit])
-        said[again] = _both(said[again], turned.said)
+        sums = said[again]
+        for turn, zoom in _MORE_LOOKS:
+            more = close_ups.told(_matrices(pixels, corners[again], edges[again] * zoom, turn))
+            sums = sums + _upright(more.said, turn)
+            fits = more.misfits(corners[again])
+            for n, likely, misfit in zip(again, softmax(more.said[:, 1:7]), fits, strict=True):
+                values[n] = np.vstack([values[n], likely])
+                pips[n] = np.vstack([pips[n], misfit])
+        outlines = said[again, _OUTLINE]
+        said[again] = sums / (1 + len(_MORE_LOOKS))
+        said[again, _OUTLINE] = outlines
         added = weigh(said, told.shades, places, edges / long_side, leans)
     chances = sigmoid(said[:, [0, 14, 15]])
     looks = [
@@ -180,6 +190,7 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
             visible=float(chances[n, 2]),
             centre_xy=(float(centres[n, 0]), float(centres[n, 1])),
             edge_px=float(edges[n]),
+            foot_xy=(float(feet[n, 0]), float(feet[n, 1])),
         )
         for n in range(len(said))
     ]
@@ -194,20 +205,22 @@ def _badly_cut(said: Scores) -> bool:
     return math.hypot(x, y) > _OFF or abs(size - _HALF_DIAGONAL) > _SIZE_OFF
 
 
-def _doubtful(said: Scores, values: Scores, pips: Scores) -> bool:
+def _doubtful(said: Scores, added: Scores, values: Scores, pips: Scores) -> bool:
+    """Whether the first look leaves the value of a die at rest in doubt, or how it lies."""
+    die, moving, visible = said[[0, 14, 15]]
+    if die < _NO_DIE or moving > 2.0 or visible < -1.0:
+        return False
     best = int(values[0].argmax())
-    doubt = values[0, best] < _DOUBT or margin(pips[0], best + 1) > _PIPS_NEAR
-    return bool(said[0] > _NO_DIE and doubt)
+    unclear = values[0, best] < _DOUBT or margin(pips[0], best + 1) > _PIPS_NEAR
+    return bool(unclear or _MAY_LEAN[0] < said[13] + added[6] < _MAY_LEAN[1])
 
 
-def _both(said: Scores, turned: Scores) -> Scores:
-    """Two looks as one: the mean, the outline from the first; turned directions turned back."""
-    mean = (said + turned) / 2.0
-    mean[:, 16:23] = said[:, 16:23]
-    c, s = np.cos(_TURN), np.sin(_TURN)
-    upright = turned[:, NORMAL] @ np.array([[c, -s], [s, c]], np.float32)
-    mean[:, NORMAL] = (said[:, NORMAL] + upright) / 2.0
-    return np.asarray(mean, np.float32)
+def _upright(said: Scores, turned_rad: float) -> Scores:
+    """What was said of turned crops, with the directions turned back."""
+    c, s = np.cos(turned_rad), np.sin(turned_rad)
+    upright = said.copy()
+    upright[:, NORMAL] = said[:, NORMAL] @ np.array([[c, -s], [s, c]], np.float32)
+    return upright
 
 
 def _matrices(

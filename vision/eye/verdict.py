@@ -23,7 +23,7 @@ _SURPLUS = 8.0
 """What it costs (in nats) to leave a die without a place among the dice in play: a colour less
 likely than one in 3,000 is no longer taken for a die that is missing."""
 _SEE_ALL = 0.87
-"""Least visible share of a top face to read it; 0.2 % of 4,017 own dice in full view fall below."""
+"""Least visible share of a top face to read it; one of 1,956 own dice in full view falls below."""
 
 _SMEAR = 0.15
 """A smear of this many faces is a die in motion (see `vision.eye.finder.SMEARED`)."""
