@@ -82,8 +82,9 @@ class Eye:
         floor = _floor((width, height), calibration)
         overview, dice = find_dice(pixels, len(in_play), partial(_inside, floor))
         depths = [_inside(floor, overview, look) for look, _ in dice]
+        things = bool((overview.thing > 0.5).any())
         seen = [
-            _seen(look, depth, _covered(overview, look), (width, height))
+            _seen(look, depth, _covered(overview, look) if things else 0.0, (width, height))
             for (look, _), depth in zip(dice, depths, strict=True)
         ]
         if calibration is not None and calibration.dice:
