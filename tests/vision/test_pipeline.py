@@ -76,24 +76,35 @@ def golden() -> list[dict[str, object]]:
     return [json.loads(line) for line in lines]
 
 
-@pytest.mark.parametrize("case", load_cases(IMAGES), ids=lambda case: case.name)
+MISREAD = {
+    "byler_IMG_20191209_100229.jpg": "its green six with large pips is taken for a five, at 0.5",
+}
+
+
+def golden_cases() -> list[object]:
+    return [
+        pytest.param(
+            case,
+            id=case.name,
+            marks=[pytest.mark.xfail(reason=MISREAD[case.name])] if case.name in MISREAD else [],
+        )
+        for case in load_cases(IMAGES)
+    ]
+
+
+@pytest.mark.parametrize("case", golden_cases())
 def test_golden_pictures(case) -> None:  # type: ignore[no-untyped-def]
     outcome = score(case, read(load_picture(IMAGES / case.name), case.in_play)[0])
-    assert all(right for stated, right in outcome.sure if stated > 0.9)
-    if case.expected is None:
-        return
     assert outcome.verdict in ("exact", "not_announced")
-    assert outcome.named or case.expected is Status.OK
-    if case.expected is Status.OK:
+    assert outcome.named or case.expected in (None, Status.OK)
+    if case.expected in (None, Status.OK):
         assert outcome.right == outcome.dice > 0
 
 
-def test_golden_photos_keep_to_their_error_budget() -> None:
-    photos = [case for case in load_cases(IMAGES) if case.expected is None]
-    outcomes = [score(case, read(load_picture(IMAGES / case.name))[0]) for case in photos]
-    dice = sum(outcome.dice for outcome in outcomes)
-    assert dice > 15
-    assert sum(outcome.right for outcome in outcomes) >= dice - 1
+@pytest.mark.parametrize("case", load_cases(IMAGES), ids=lambda case: case.name)
+def test_no_die_of_a_golden_picture_is_wrong_and_sure(case) -> None:  # type: ignore[no-untyped-def]
+    outcome = score(case, read(load_picture(IMAGES / case.name), case.in_play)[0])
+    assert all(right for stated, right in outcome.sure if stated > 0.9)
 
 
 def test_every_photo_says_whose_it_is() -> None:
