@@ -261,3 +261,39 @@ class TestTheTricks:
         assert violations(page) == []
         table = ready(open_page("/table", size_wh=TV))
         assert violations(table) == []
+
+
+class TestNames:
+    """Five at the table, on one line of a phone."""
+
+    @pytest.mark.parametrize(
+        ("names", "size_wh", "cut"),
+        [
+            (("Ada", "Maximilian", "Wilhelmine", "Oma Gerda", "Jo"), PHONE, []),
+            (("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian"), PHONE, []),
+            (
+                ("Ada", "Anna Wilhelmina Mia", "Cleo", "Dieter", "Maximilian Alexander"),
+                PHONE_SMALL,
+                ["Anna Wilhelmina Mia", "Maximilian Alexander"],
+            ),
+        ],
+    )
+    def test_only_long_names_are_cut_where_not_all_fit(
+        self,
+        stage: Stage,
+        open_page: OpenPage,
+        names: tuple[str, ...],
+        size_wh: tuple[int, int],
+        cut: list[str],
+    ) -> None:
+        tokens = [seat(stage, name).token for name in names]
+        stage.session.start("base", 0)
+        page = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
+        page.locator(".players bdi").nth(4).wait_for()
+        found = page.evaluate(
+            """() => [...document.querySelectorAll('.players bdi')]
+              .filter((node) => node.scrollWidth > node.clientWidth)
+              .filter((node) => getComputedStyle(node).textOverflow === 'ellipsis')
+              .map((node) => node.textContent)"""
+        )
+        assert found == cut

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from companion.phrases import LANGUAGES
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     OVERLAPPING,
@@ -62,6 +63,23 @@ CUT = """() => [...document.querySelectorAll('main *')]
   .filter((node) => node.textContent.trim() && node.scrollWidth > node.clientWidth + 1)
   .map((node) => node.textContent.trim())"""
 """Texts that end in an ellipsis or at an edge."""
+
+BROKEN = """() => {
+  const found = [];
+  for (const root of document.querySelectorAll('.rows, .people, .headline, .said, .tray-text')) {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      for (const { 0: word, index } of node.data.matchAll(/[\\p{L}]+/gu)) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        if (new Set([...range.getClientRects()].map((rect) => rect.top)).size > 1) found.push(word);
+      }
+    }
+  }
+  return found;
+}"""
+"""Words that go on in the next line."""
 
 
 def overflowing(page: Page) -> list[str]:
@@ -134,6 +152,16 @@ class TestTheTableView:
             assert overflowing(page) == []
         else:
             assert page.evaluate(OVERLAPPING) == []
+
+    @pytest.mark.parametrize("language", LANGUAGES)
+    @pytest.mark.parametrize("size_wh", [PHONE_FLAT, TV])
+    def test_no_word_is_broken_when_two_closed_a_row(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int], language: str
+    ) -> None:
+        close_red(stage, language)
+        page = ready(open_page("/table", size_wh=size_wh))
+        page.locator(".rows .is-closed", has_text="Benjamin").wait_for()
+        assert page.evaluate(BROKEN) == []
 
     @pytest.mark.parametrize("state", ["lobby", "action1", "over"])
     def test_it_can_be_scanned_while_seats_are_free(

@@ -12,6 +12,7 @@ import { remember, remembered } from "./own.js";
 import { all, capital, numeral, pairOf, t, term } from "./words.js";
 
 const WHY_MS = 7_000;
+const LONG_NAME = 7; // letters of a name that makes no room for others
 const GUARD_MS = 350; // the second half of a double tap must not answer the action that just began
 
 const sheet = new Sheet($("sheet"), tapped);
@@ -131,15 +132,21 @@ function playerItem({ seats, me }, game, player, mine) {
   const isAsked = isWaited || isThrowing;
   const mark = isAsked || hasAnswered ? el("span", { class: `mark${isAsked ? " is-asked" : ""}`, "aria-hidden": "true", text: isAsked ? "" : "✓" }) : null;
   const parts = [
-    el("bdi", { text: player.name }),
+    el("bdi", { class: player.name.length > LONG_NAME ? "is-long" : "", text: player.name }),
     mark,
     el("span", { class: "sr", text: told.map((each) => `, ${each}`).join("") }),
   ].filter(Boolean);
   const classes = [isActive && "is-active", player.gone && "is-gone", !isOnline && "is-away", isOwn && "is-own"];
-  if (!isOwn) return el("li", { class: classes.filter(Boolean).join(" ") }, ...parts);
+  const item = el("li", { class: classes.filter(Boolean).join(" ") });
+  item.style.flexShrink = player.name.length ** 4; // where not all fit, the longest are cut first
+  if (!isOwn) {
+    item.append(...parts);
+    return item;
+  }
   const button = el("button", { type: "button", "aria-pressed": String(player.seat === mine.seat) }, ...parts);
   button.addEventListener("click", () => turnTo(player.seat));
-  return el("li", { class: classes.filter(Boolean).join(" ") }, button);
+  item.append(button);
+  return item;
 }
 
 /** The one sentence on top; a long one in smaller letters, so that its end is not lost. */
