@@ -43,6 +43,21 @@ class TestTheHost:
         assert stage.game.typed
         assert stage.state.roll == a_roll(3, 4, red=1, yellow=2, green=5, blue=6)
 
+    def test_the_button_that_comes_next_stands_out(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/host")
+        page.get_by_text("The green die is leaning").wait_for()
+        standing_out = page.locator("#throw.primary, #confirm.primary")
+        assert standing_out.all_inner_texts() == ["Throw"]
+        stage.session.see(dice_in_tray(a_roll(3, 4), frame=2))
+        page.locator("#confirm.primary").wait_for()
+        assert standing_out.all_inner_texts() == ["Confirm"]
+        assert stage.session.press() is None
+        page.locator("#throw:disabled").wait_for()
+        assert standing_out.count() == 0
+
     def test_ending_early_asks_first(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "action1")
         page = open_page("/host")

@@ -20,6 +20,8 @@ export function drawDice({ game, tray, table, announcement }) {
   show($("confirm"), table.on_screen_button && !table.typed_rolls);
   $("throw").disabled = isOpen;
   $("confirm").disabled = game?.phase !== "roll";
+  $("confirm").classList.toggle("primary", tray.confirmable);
+  $("throw").classList.toggle("primary", game?.phase === "roll" && !tray.confirmable);
   say($("said"), announcement?.text ?? "");
   const isRead = game?.phase === "roll" && !table.typed_rolls && READ.has(tray.status);
   const dice = isOpen ? rolled(game) : isRead ? tray.dice.filter((each) => each.in_tray) : [];
