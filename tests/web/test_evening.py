@@ -242,6 +242,10 @@ def test_a_whole_game_is_played_and_a_restart_in_it_loses_nothing(
     host.goto(host.url + "host")
     host.get_by_text("Pictures of the rolls").click()
     wait_for(host, lambda _: host.locator(".gallery img").count() == game["turn"])
+    gallery, delete = (host.locator(name).bounding_box() for name in ("#gallery", "#forget"))
+    assert gallery is not None
+    assert delete is not None
+    assert delete["y"] > gallery["y"] + gallery["height"]
     assert violations(host) == []
     host.get_by_role("button", name="Play again with the same players").click()
     host.get_by_role("dialog").get_by_role("button", name="Play again").click()
