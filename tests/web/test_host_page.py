@@ -43,9 +43,7 @@ class TestTheHost:
         assert stage.game.typed
         assert stage.state.roll == a_roll(3, 4, red=1, yellow=2, green=5, blue=6)
 
-    def test_the_button_that_comes_next_stands_out(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
+    def test_the_button_that_comes_next_stands_out(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")
         page = open_page("/host")
         page.get_by_text("The green die is leaning").wait_for()

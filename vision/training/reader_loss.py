@@ -14,7 +14,7 @@ from torch.nn import functional as F
 from vision.eye.nets import CROP, CROP_EDGES, MIDDLE, PIP_CELLS
 from vision.training.make_data import PATCH, PATCH_EDGES
 from vision.training.nets import SCORES, Jury, Reader
-from vision.training.tint import glared, marbled, repainted, swirled, tinted
+from vision.training.tint import glared, half_lit, marbled, repainted, speckled, swirled, tinted
 
 Arrays = dict[str, NDArray[Any]]
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)
@@ -25,9 +25,11 @@ ODD = 1.5
 """See `vision.eye.lean`."""
 NORMAL, SPREAD = slice(23, 25), 25
 _GLARED, _MARBLED, _SWIRLED = 0.12, 0.15, 0.06
+_SPECKLED, _HALF_LIT = 0.06, 0.1
 _REPAINTED = 0.18
-"""Shares of dice that mirror a lamp, are of clouded or of two mixed plastics, and of scenes in
-colours that no rule names: values and outlines are learnt from them."""
+"""Shares of dice that mirror a lamp, are of clouded or of two mixed plastics, mirror it in specks
+or lie half in a shadow, and of scenes in colours that no rule names: values and outlines are learnt
+from them."""
 KEYS = tuple(
     f"patch_{name}"
     for name in ("pixels", "labels", "corners", "pips", "place", "up", "top", "present")
@@ -231,7 +233,7 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
     for scene in np.flatnonzero(rng.random(scenes) < _REPAINTED):
         here = at // patches == scene
         light[here], own_colours[here] = repainted(light[here], rng), 0.0
-    light = glared(light, rng, _GLARED)
+    light = half_lit(glared(speckled(light, rng, _SPECKLED), rng, _GLARED), rng, _HALF_LIT)
     image = torch.from_numpy(np.ascontiguousarray(light.transpose(0, 3, 1, 2)))
     with torch.autocast("cpu", torch.bfloat16):
         said, density = net.reader.both(image.contiguous(memory_format=torch.channels_last))

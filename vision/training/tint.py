@@ -101,6 +101,43 @@ def glared(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
     return crops
 
 
+def speckled(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
+    """Some crops (N, H, W, 3) with a lamp mirrored in a rough face: a patch of bright specks."""
+    for n in np.flatnonzero(rng.random(len(crops)) < share):
+        height, width = crops.shape[1:3]
+        y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+        middle = rng.normal((width / 2, height / 2), width / 10.0)
+        wide = rng.uniform(0.06, 0.2) * width
+        tall = wide * rng.uniform(0.6, 1.0)
+        far = ((x - middle[0]) / wide) ** 2 + ((y - middle[1]) / tall) ** 2
+        fine = rng.normal(size=(height, width)).astype(np.float32)
+        noise = cv2.GaussianBlur(fine, (0, 0), rng.uniform(0.5, 1.2))
+        noise = noise / noise.std()
+        limit = rng.uniform(-0.3, 1.2) + 1.5 * np.maximum(far - 0.6, 0.0)
+        specks = np.clip((noise - limit) * rng.uniform(1.5, 5.0), 0.0, 1.0)[..., None]
+        bright = np.float32(rng.uniform(0.6, 1.0))
+        crops[n] = crops[n] * (1.0 - specks) + specks * np.maximum(crops[n], bright)
+    return crops
+
+
+def half_lit(crops: Floats, rng: np.random.Generator, share: float) -> Floats:
+    """Some crops (N, H, W, 3) with the edge of a shadow across them, sharp or soft."""
+    for n in np.flatnonzero(rng.random(len(crops)) < share):
+        height, width = crops.shape[1:3]
+        y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+        turn = rng.uniform(0, 2 * np.pi)
+        off = rng.normal(0, width / 8.0)
+        depth = (x - width / 2) * np.cos(turn) + (y - height / 2) * np.sin(turn) - off
+        if rng.random() < 0.4:  # the corner of one
+            other = turn + rng.uniform(0.9, 2.2)
+            across = (x - width / 2) * np.cos(other) + (y - height / 2) * np.sin(other)
+            depth = np.minimum(depth, across - rng.normal(0, width / 8.0))
+        shade = np.clip(depth / np.exp(rng.uniform(np.log(0.5), np.log(6.0))) + 0.5, 0.0, 1.0)
+        dark = np.exp(rng.uniform(np.log(0.12), np.log(0.7))) * np.exp(rng.normal(0, 0.08, 3))
+        crops[n] *= 1.0 - shade[..., None] * (1.0 - dark.astype(np.float32))
+    return crops
+
+
 def shone_on(pictures: Floats, rng: np.random.Generator, share: float) -> Floats:
     """Some pictures (N, H, W, 3) with lamps mirrored in a polished floor: wide soft patches of
     light, brightest where the ground is bright, some with a white core."""

@@ -1,0 +1,128 @@
+"""Makes of the committed weights a PyTorch state that `make_weights --resume` takes up.
+
+    python -m vision.training.unpack reader DATA reader.pt
+
+In the stored networks each convolution holds the scale behind it. Training measures scales anew
+with every batch, so the stored ones have to be told apart again: they are measured on DATA.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+from importlib import resources
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnx.numpy_helper
+import torch
+from torch import Tensor, nn
+
+from vision.training import finder_loss, reader_loss
+from vision.training.nets import Finder
+from vision.training.reader_loss import Eyes
+
+_WEIGHTS = resources.files("vision").joinpath("weights")
+_SCENES = 20
+
+
+def main() -> None:
+    """Parse the command line and unpack one network."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("net", choices=["finder", "reader"])
+    parser.add_argument("data", type=Path)
+    parser.add_argument("state", type=Path)
+    asked = parser.parse_args()
+    torch.set_num_threads(1)
+    net: nn.Module = Finder() if asked.net == "finder" else Eyes()
+    scaled = _filled(net, asked.net)
+    _measured(net, scaled, sorted(asked.data.glob("scenes_*.npz"))[:2])
+    torch.save(net.state_dict(), asked.state)
+
+
+def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
+    """Put the stored numbers in place; the convolutions that have a scale behind them."""
+    packed = _WEIGHTS.joinpath(f"{name}.onnx.gz").read_bytes()
+    graph = onnx.load_from_string(gzip.decompress(packed)).graph
+    stored = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
+    inputs = [node.input for node in graph.node if node.op_type == "Conv"]
+    body = net.reader if isinstance(net, Eyes) else net
+    scaled: dict[nn.Conv2d, nn.BatchNorm2d] = {}
+    for module in body.modules():
+        parts = list(module.children())
+        for first, second in pairwise(parts):
+            if isinstance(first, nn.Conv2d) and isinstance(second, nn.BatchNorm2d):
+                scaled[first] = second
+    with torch.no_grad():
+        for conv, (_, weight, bias) in zip(_in_order(body), inputs, strict=True):
+            conv.weight.copy_(torch.tensor(stored[weight]))
+            scale = scaled.get(conv)
+            if scale is None:
+                assert conv.bias is not None
+                conv.bias.copy_(torch.tensor(stored[bias]))
+                continue
+            scale.running_mean.zero_()
+            scale.running_var.fill_(1.0 - scale.eps)
+            scale.weight.fill_(1.0)
+            scale.bias.copy_(torch.tensor(stored[bias]))
+    if isinstance(net, Eyes):
+        with _WEIGHTS.joinpath("jury.npz").open("rb") as file, np.load(file) as jury:
+            net.jury.load_state_dict({key: torch.tensor(jury[key]) for key in jury.files})
+    return scaled
+
+
+def _in_order(net: nn.Module) -> list[nn.Conv2d]:
+    """The convolutions in the order they are run, which is that of the stored ones."""
+    order: list[nn.Conv2d] = []
+    convs = [each for each in net.modules() if isinstance(each, nn.Conv2d)]
+    hooks = [each.register_forward_hook(lambda conv, _, __: order.append(conv)) for each in convs]
+    net.eval()
+    with torch.no_grad():
+        net(torch.zeros((1, 3, 256, 320) if isinstance(net, Finder) else (1, 3, 64, 64)))
+    for hook in hooks:
+        hook.remove()
+    return order
+
+
+def _measured(net: nn.Module, scaled: dict[nn.Conv2d, nn.BatchNorm2d], shards: list[Path]) -> None:
+    """Tell the scales apart: what the convolutions give on some scenes is brought to unit size."""
+    seen: dict[nn.Conv2d, list[Tensor]] = {conv: [] for conv in scaled}
+
+    def note(conv: nn.Module, _: object, out: Tensor) -> None:
+        assert isinstance(conv, nn.Conv2d)
+        wide = out.double()
+        seen[conv].append(torch.stack([wide.mean((0, 2, 3)), (wide**2).mean((0, 2, 3))]))
+
+    hooks = [conv.register_forward_hook(note) for conv in scaled]
+    is_finder = isinstance(net, Finder)
+    rng = np.random.default_rng(5)
+    for shard in shards:
+        with np.load(shard) as columns:
+            keys = finder_loss.KEYS if is_finder else reader_loss.KEYS
+            rows = {key: columns[key] for key in keys}
+        for first in range(0, len(rows[keys[0]]), _SCENES):
+            part = {key: column[first : first + _SCENES] for key, column in rows.items()}
+            with torch.no_grad():
+                if is_finder:
+                    finder_loss.finder_loss(net, part, rng)
+                else:
+                    reader_loss.reader_loss(net, part, rng)
+    for hook in hooks:
+        hook.remove()
+    with torch.no_grad():
+        for conv, scale in scaled.items():
+            mean, square = torch.stack(seen[conv]).mean(0).float()
+            spread = (square - mean**2).clamp(min=1e-10).sqrt()
+            usual = (3.0 * conv.weight[0].numel()) ** -0.5  # as a fresh layer has it
+            factor = usual / (conv.weight.flatten(1).std(1) + 1e-12)
+            conv.weight.mul_(factor[:, None, None, None])
+            scale.running_mean.copy_(factor * mean)
+            scale.running_var.copy_((factor * spread) ** 2 - scale.eps)
+            scale.weight.copy_(spread)
+            scale.bias.add_(mean)
+
+
+if __name__ == "__main__":
+    main()
