@@ -23,6 +23,7 @@ from tests.web.stand_in import a_roll, dice_in_tray
 
 if TYPE_CHECKING:
     from flask import Flask
+    from playwright.sync_api import Route
 
 pytestmark = pytest.mark.browser
 
@@ -204,6 +205,24 @@ class TestPeople:
         wait_until(tablet, lambda: stage.state.answers[1] is not None)
         old.get_by_label("Your name").wait_for()
         old.get_by_role("alert").filter(has_text="You have no seat here any more.").wait_for()
+
+    def test_a_seat_is_taken_though_other_news_overtakes_the_answer(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        assert stage.session.offer(1) is None
+        tablet = open_page("/", size_wh=PHONE_SMALL)
+
+        def late(route: Route) -> None:
+            answer = route.fetch()
+            assert stage.answer(2, None) == ""
+            page = route.request.frame.page
+            page.evaluate("() => new Promise((done) => setTimeout(done, 400))")
+            route.fulfill(response=answer)
+
+        tablet.route("**/api/claim", late)
+        tablet.get_by_role("button", name="Take Benjamin’s seat").click()
+        tablet.get_by_role("button", name=re.compile("^yellow 7, can be crossed now")).wait_for()
 
     def test_a_shared_tablet_shows_one_sheet_after_the_other(
         self, stage: Stage, open_page: OpenPage

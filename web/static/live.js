@@ -111,12 +111,17 @@ function line(up) {
   for (const listener of lineListeners) listener(up);
 }
 
+/** False for a snapshot that a newer one has overtaken. */
 function accept(snapshot) {
   // answers and stream messages may overtake each other; after a restart versions begin anew
-  if (state && snapshot.epoch === state.epoch && snapshot.version < state.version) return;
+  if (state && snapshot.epoch === state.epoch && snapshot.version < state.version) return false;
   state = snapshot;
   for (const listener of stateListeners) listener(state);
+  return true;
 }
+
+/** Whether an answer gave or took a seat that the stream, opened before, does not know of. */
+const isAnother = (me) => String(me.seats) !== String(state.me.seats) || me.host !== state.me.host;
 
 async function request(method, path, body) {
   const stop = new AbortController();
@@ -150,7 +155,7 @@ export async function post(path, body = {}) {
     return null;
   }
   const snapshot = answer.ok ? answer.data : answer.data.state;
-  if (snapshot?.version !== undefined) accept(snapshot);
+  if (snapshot?.version !== undefined && !accept(snapshot) && isAnother(snapshot.me)) open();
   return answer;
 }
 
