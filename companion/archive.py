@@ -194,7 +194,8 @@ def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:
         rows = "  ".join(
             f"{phrases.row(name)} {points}" for name, points in state.points(player).items()
         )
-        minus = numeral(-plan.miss_points * state.misses[player])
+        lost = numeral(-plan.miss_points * state.misses[player])
+        minus = phrases.say("record.misses", minus=lost)
         total = numeral(state.total(player))
         lines.append(f"{rank}. {game.names[player]:<{width}}  {total:>4}  ({rows}  {minus})")
     if game.fault:

@@ -1,4 +1,4 @@
-"""The API's part about people: seats taken, left and handed on, and who leads the table."""
+"""The API's part about people: seats taken, left and handed on, and who the host is."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def install(pages: Blueprint, desk: Desk) -> None:
             desk.check(given, desk.code, "BAD_CODE")
 
     def seated_at(caller: Caller, joined: Joined) -> Response:
-        """The answer to somebody who sits down; the first device leads the table."""
+        """The answer to somebody who sits down; the first device is the host."""
         if caller.device is None:
             caller = replace(caller, device=guard.new_browser_id())
         assert caller.device is not None

@@ -84,7 +84,7 @@ SNAPSHOT: Json = {
         say=SAY,
         volume=VOLUME,
         words_per_minute=SPEED,
-        hosted={**FLAG, "description": "Somebody leads the table; until then everybody may."},
+        hosted={**FLAG, "description": "Somebody is the host; until then everybody may be."},
     ),
     "Roll": thing(
         "",

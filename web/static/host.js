@@ -18,7 +18,7 @@ function draw(state) {
   show($("desk"), leads);
   redraw($("faults"), state.faults, () => state.faults.map((fault) => el("li", { text: fault.text })));
   if (!table.hosted && !hasAsked) {
-    hasAsked = true; // who opens this page first leads the table
+    hasAsked = true; // who opens this page first is the host
     void post("/api/host");
   }
   if (!leads) return;
