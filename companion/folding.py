@@ -81,6 +81,21 @@ def undone_to(records: Iterable[Record]) -> int | None:
     return rows[last - 1].revision
 
 
+def moment_of(step: str, table: Table, records: Iterable[Record]) -> str:
+    """What a host's step (undo, close, correct, end) would be taken on, as a word that is another
+    once the table has gone on: no step is taken on anything but what was shown."""
+    game = table.game
+    if step == "undo":
+        return f"{undone_to(records)}"
+    if game is None or step == "end":
+        return f"{game and game.number}"
+    if step == "close":
+        return f"{game.rolled} {game.state.action}"
+    roll = game.state.roll
+    faces = [*roll.white, *(value for _, value in roll.coloured)] if roll is not None else []
+    return f"{game.rolled} {faces}"
+
+
 def last_roll(records: Iterable[Record]) -> Roll | None:
     """The roll that was confirmed last, for telling its dice from newly thrown ones."""
     for record in reversed(effective(records)):

@@ -9,7 +9,6 @@ from typing import Any
 from companion.announcer import announce_passed, announce_turn, announce_undone
 from companion.by_hand import JUDGED, said_by_eye
 from companion.engine import (
-    MOST_PLAYERS,
     PLANS,
     ActionClosed,
     Answered,
@@ -23,7 +22,7 @@ from companion.engine import (
     Withdrawn,
 )
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.folding import undone_to, unfold
+from companion.folding import moment_of, undone_to, unfold
 from companion.ports import RollKept
 from companion.table import next_to_begin
 from companion.view import Declined
@@ -77,12 +76,22 @@ class GameSteps(Writer):
             self._begin(game.state.plan.name, seats, place, house)
             return None
 
-    def close_action(self) -> Declined | None:
+    def moment(self, step: str) -> str:
+        """What a host's step would be taken on now; to be asked before it is foreseen."""
+        with self._telling.changing():
+            return moment_of(step, self._table, self._store.load())
+
+    def close_action(self, moment: str | None = None) -> Declined | None:
         """Close the open action for those who have not answered: they pass (E9).
 
         Who had to pass in action 1 is said; of action 2 the miss, or the next turn, tells.
+
+        Args:
+            moment: What was foreseen; nothing is done where the table has gone on since.
         """
         with self._telling.changing():
+            if self._has_gone_on("close", moment):
+                return self._no("GONE_ON")
             game = self._table.game
             if game is None or game.state.action == 0:
                 return self._no("NO_ACTION")
@@ -93,9 +102,15 @@ class GameSteps(Writer):
                 self._telling.mention(announce_passed(passed))
             return declined
 
-    def end(self) -> Declined | None:
+    def end(self, moment: str | None = None) -> Declined | None:
         """Stop the game before the rules do."""
-        return self._play(lambda player: EndedEarly(), seat=None)
+        with self._telling.changing():
+            if self._has_gone_on("end", moment):
+                return self._no("GONE_ON")
+            return self._play(lambda player: EndedEarly(), seat=None)
+
+    def _has_gone_on(self, step: str, moment: str | None) -> bool:
+        return moment is not None and moment != self.moment(step)
 
     def answer(
         self,
@@ -116,9 +131,16 @@ class GameSteps(Writer):
             is_by_host: The host answers for somebody who cannot; the log keeps that.
         """
         data = ({"done": True} if done else {}) | ({"by": "host"} if is_by_host else {})
-        return self._play(
-            lambda player: Answered(player, action, box), seat, turn=turn, data=data, key=key
-        )
+        with self._telling.changing():
+            game = self._table.game
+            if is_by_host and game is not None and seat in game.seats:
+                player = game.seats.index(seat)
+                is_now = (turn, action) == (game.state.turn, game.state.action)
+                if is_now and game.state.answers[player] is not None:  # they can, after all
+                    return self._no("HAS_ANSWERED", name=game.names[player])
+            return self._play(
+                lambda player: Answered(player, action, box), seat, turn=turn, data=data, key=key
+            )
 
     def withdraw(self, seat: int, turn: int, action: int, *, key: str = "") -> Declined | None:
         """Take a seat's answer back."""
@@ -129,24 +151,29 @@ class GameSteps(Writer):
         with self._telling.changing():
             return self._confirm(roll, typed=True)
 
-    def correct_roll(self, roll: Roll) -> Declined | None:
+    def correct_roll(self, roll: Roll, moment: str | None = None) -> Declined | None:
         """Put the right dice in place of misread ones while marks are open.
 
         Answers the right dice do not allow go back to their owners, and everybody is told.
         """
         with self._telling.changing():
+            if self._has_gone_on("correct", moment):
+                return self._no("GONE_ON")
             return self._play_locked(RollCorrected(roll), data=self._eye_said())
 
-    def undo(self) -> Declined | None:
+    def undo(self, moment: str | None = None) -> Declined | None:
         """Take the last settled step back: an ending, a closed action with its last answer, or a
         confirmed roll. What is struck out stays in the log."""
         with self._telling.changing():
+            if self._has_gone_on("undo", moment):
+                return self._no("GONE_ON")
             kept = undone_to(self._store.load())
             if kept is None:
                 return self._no("NOTHING_TO_UNDO")
             game = self._table.game
             if game is not None and any(
-                seat < MOST_PLAYERS and self._table.seat(seat) is None for seat in game.seats
+                player not in game.state.gone and self._table.seat(seat) is None
+                for player, seat in enumerate(game.seats)
             ):
                 return self._no("SEAT_EMPTY")
             self._keep("undone", {"revision": kept})

@@ -13,6 +13,7 @@ from companion.engine import (
     Fact,
     GameState,
     HouseRule,
+    Phase,
     Refusal,
     apply,
     new_game,
@@ -114,28 +115,48 @@ class Table:
         return self.game.names if self.game else ()
 
 
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and signs that show nothing (Unicode: Hangul fillers, the empty braille pattern)."""
+_JOINERS = frozenset("\u200c\u200d")
+"""What some scripts, and emoji of several parts, need between two letters."""
+
+
 def clean_name(name: str) -> str:
-    """A name as it is shown: composed, without control characters or doubled spaces."""
+    """A name as it is shown: composed, without what cannot be seen and doubled spaces."""
     composed = unicodedata.normalize("NFC", name)
-    # Cc control, Cs surrogate, Zl and Zp line breaks; Cf stays, joined emoji need it
-    kept = (c if unicodedata.category(c) not in ("Cc", "Cs", "Zl", "Zp") else " " for c in composed)
-    return " ".join("".join(kept).split())
+    shown = "".join(_shown(c) for c in composed)
+    return " ".join(" ".join(word.strip("\u200c\u200d") for word in shown.split()).split())
+
+
+def _shown(c: str) -> str:
+    # Cc control, Cs surrogate, Zl and Zp line breaks; Cf turns text round or shows nothing, but
+    # for the joiners and the tags (U+E0020 to U+E007F) that make flags of countries' parts
+    category = unicodedata.category(c)
+    if c in _BLANK or category in ("Cc", "Cs", "Zl", "Zp"):
+        return " "
+    is_needed = c in _JOINERS or 0xE0020 <= ord(c) <= 0xE007F
+    return "" if category == "Cf" and not is_needed else c
+
+
+def _seen(name: str) -> str:
+    """What two names are told apart by: what is seen of them, in whichever case."""
+    return "".join(c for c in name.casefold() if unicodedata.category(c) != "Cf")
 
 
 def name_fault(table: Table, name: str) -> str | None:
     """Why nobody can sit down under a cleaned name, as a code, or None when they can."""
-    if not name:
+    if not any(unicodedata.category(c)[0] in "LNPS" for c in name):
         return "NAME_EMPTY"
     if len(name) > LONGEST_NAME:
         return "NAME_TOO_LONG"
-    if any(seat.name.casefold() == name.casefold() for seat in table.seats):
+    if any(_seen(seat.name) == _seen(name) for seat in table.seats):
         return "NAME_TAKEN"
     return None
 
 
 def unproved_seat(table: Table, name: str) -> Seat | None:
     """A seat of this name that no device has proved, or None."""
-    named = (seat for seat in table.seats if seat.name.casefold() == name.casefold())
+    named = (seat for seat in table.seats if _seen(seat.name) == _seen(name))
     return next((seat for seat in named if not seat.tokens), None)
 
 
@@ -164,7 +185,10 @@ def advance(table: Table, record: Record) -> Advance | Refusal:
     try:
         match record.kind:
             case "seated" | "left" | "claimed" | "ordered":
-                return Advance(replace(table, seats=_seats(table, record)))
+                seats, game = _seats(table, record), table.game
+                if record.kind == "left" and game is not None and game.state.phase is Phase.OVER:
+                    game = _without(game, data["seat"])
+                return Advance(replace(table, seats=seats, game=game))
             case "hosted":
                 hosts = tuple(host for host in table.hosts if host != data["device"])
                 return Advance(replace(table, hosts=(*hosts, data["device"])[-MOST_HOSTS:]))
@@ -246,6 +270,12 @@ def next_to_begin(game: Game, seats: Sequence[int]) -> int:
     return next((seats.index(seat) for seat in following if seat in seats), 0)
 
 
+def _without(game: Game, seat: int) -> Game:
+    """The game with a number no seat has for who is gone: whoever sits there next is another."""
+    seats = (MOST_PLAYERS + n if each == seat else each for n, each in enumerate(game.seats))
+    return replace(game, seats=tuple(seats))
+
+
 def _next(game: Game, state: GameState, record: Record) -> Game:
     done, typed = game.done, game.typed
     match record.kind:
@@ -259,8 +289,6 @@ def _next(game: Game, state: GameState, record: Record) -> Game:
             game = replace(game, rolled=record.revision)
         case "action_closed":
             done = frozenset()
-        case "seat_closed":  # a number no seat has stands for who is gone
-            player = record.data["player"]
-            seats = (*game.seats[:player], MOST_PLAYERS + player, *game.seats[player + 1 :])
-            game = replace(game, seats=seats)
+        case "seat_closed":
+            game = _without(game, game.seats[record.data["player"]])
     return replace(game, state=state, done=done, typed=typed)

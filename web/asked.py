@@ -14,6 +14,7 @@ from web.guard import Refused
 T = TypeVar("T")
 
 LONGEST_KEY = 64
+LONGEST_MOMENT = 64
 LONGEST_TOKEN = 16
 
 
@@ -45,6 +46,11 @@ def want(asked: dict[str, Any], name: str, kind: type[T], *, longest: int | None
 def key(asked: dict[str, Any]) -> str:
     """The idempotency key of a request, empty for none."""
     return want(asked, "key", str, longest=LONGEST_KEY) if "key" in asked else ""
+
+
+def moment(asked: dict[str, Any]) -> str | None:
+    """What a host's step was foreseen on, where it was."""
+    return want(asked, "moment", str, longest=LONGEST_MOMENT) if "moment" in asked else None
 
 
 def typed_roll(asked: dict[str, Any]) -> Roll:

@@ -143,7 +143,7 @@ def _game(view: View, phrases: Phrases, now_s: float) -> Json:
         "closing": _closing(game),
         "closes_in_s": closes_in_s,
         "miss_due": state.phase is Phase.ACTION2 and not state.marked,
-        "players": [_player(game, player, view.table) for player in range(state.players)],
+        "players": [_player(game, player) for player in range(state.players)],
         "over": is_over,
         "end": state.end.value if state.end else None,
         "end_text": phrases.tell(end_line(state, names)) if is_over else "",
@@ -203,7 +203,7 @@ def _closing(game: Game) -> list[Json]:
     ]
 
 
-def _player(game: Game, player: int, table: Table) -> Json:
+def _player(game: Game, player: int) -> Json:
     state = game.state
     plan, crosses = state.plan, state.crosses[player]
     shut = 0
@@ -212,7 +212,7 @@ def _player(game: Game, player: int, table: Table) -> Json:
     rows = state.points(player)
     return {
         "seat": game.seats[player],
-        "name": table.name(game.seats[player]),
+        "name": game.names[player],
         "gone": player in state.gone,
         "sheet": {
             key: [f"{key}{number}" for number in numbers]

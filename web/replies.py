@@ -17,6 +17,8 @@ STALE = frozenset(
         "NOT_READABLE",
         "NO_ROLL_DUE",
         "TRAY_CHANGED",
+        "GONE_ON",
+        "HAS_ANSWERED",
         "NAME_TAKEN",
         "TABLE_FULL",
         "SEAT_IN_GAME",

@@ -137,6 +137,7 @@ def install(pages: Blueprint, desk: Desk) -> None:
         if what not in FORESEEN:
             raise bad("asked.text", field="what")
         desk.lead()
+        moment = session.moment(what)
         if what == "correct":
             lines = session.foresee_correction(typed_roll(asked))
         elif what == "undo":
@@ -147,7 +148,8 @@ def install(pages: Blueprint, desk: Desk) -> None:
             lines = session.foresee_end()
         if isinstance(lines, Declined):
             return problem(desk, lines)
-        return as_json({"lines": [desk.phrases.tell(each) for each in lines]})
+        told = [desk.phrases.tell(each) for each in lines]
+        return as_json({"lines": told, "moment": moment})
 
     def knows_code(caller: Caller, asked: dict[str, Any]) -> None:
         if desk.needs_code(caller):

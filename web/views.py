@@ -12,7 +12,7 @@ from companion.errors import StoreError
 from companion.evening import remembered
 from companion.phrases import LANGUAGES, Phrases, line
 from web import games, guard, languages, openapi, qr, seating, tray_views
-from web.asked import bad, body, box, key, typed_roll, want
+from web.asked import bad, body, box, key, moment, typed_roll, want
 from web.desk import Desk
 from web.guard import Refused
 from web.replies import as_json, settled, snapshot
@@ -164,26 +164,27 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
 
     @pages.post("/api/correct")
     def correct() -> Response:
+        asked = body()
         desk.lead()
-        return settled(desk, session.correct_roll(typed_roll(body())))
+        return settled(desk, session.correct_roll(typed_roll(asked), moment(asked)))
 
     @pages.post("/api/close")
     def close() -> Response:
-        body()
+        asked = body()
         desk.lead()
-        return settled(desk, session.close_action())
+        return settled(desk, session.close_action(moment(asked)))
 
     @pages.post("/api/undo")
     def undo() -> Response:
-        body()
+        asked = body()
         desk.lead()
-        return settled(desk, session.undo())
+        return settled(desk, session.undo(moment(asked)))
 
     @pages.post("/api/end")
     def end() -> Response:
-        body()
+        asked = body()
         desk.lead()
-        return settled(desk, session.end())
+        return settled(desk, session.end(moment(asked)))
 
     @pages.post("/api/rematch")
     def rematch() -> Response:

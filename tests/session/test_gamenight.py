@@ -124,6 +124,33 @@ class TestPutAside:
         assert stage.session.undo() is None
 
 
+class TestWhoLeavesAfterTheEnd:
+    def test_the_next_on_their_seat_is_somebody_else(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        a_turn(stage, "R7", "Y7")
+        stage.session.end()
+        assert stage.session.leave(1) is None
+        stage.seat("Zoe")
+        game = stage.game
+        assert (game.names, game.seats[0]) == (("Ada", "Ben"), 0)
+        assert stage.session.view().table.seat(game.seats[1]) is None
+        declined = stage.session.undo()
+        assert declined is not None
+        assert declined.code == "SEAT_EMPTY"
+        stage = stage.again()
+        assert stage.game.seats == game.seats
+        assert stage.session.rematch() is None
+        assert (stage.game.names, stage.state.first) == (("Ada", "Zoe"), 1)
+
+    def test_who_left_before_does_not_hold_an_undo_up(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben", "Cleo")
+        stage.session.let_go(2)
+        stage.roll(3, 4)
+        stage.session.end()
+        assert stage.session.undo() is None
+        assert stage.state.phase is Phase.ACTION1
+
+
 class TestWhoComesLate:
     def test_before_the_first_roll_they_play_at_once(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")

@@ -24,6 +24,12 @@ class TestSeats:
             ("x" * 500, "NAME_TOO_LONG"),
             ("ada", "NAME_TAKEN"),
             ("  ADA ", "NAME_TAKEN"),
+            ("Ad\u200da", "NAME_TAKEN"),
+            ("Ada\u200b", "NAME_TAKEN"),
+            ("\u200b", "NAME_EMPTY"),
+            ("\u200d\u2060\ufeff", "NAME_EMPTY"),
+            ("\u3164 \u2800", "NAME_EMPTY"),
+            ("\u202e", "NAME_EMPTY"),
         ],
     )
     def test_names_that_are_declined(self, stage: Stage, name: str, code: str) -> None:
@@ -41,6 +47,13 @@ class TestSeats:
             ("Zoe\u0308", "Zoë"),
             ("👩‍🚀", "👩‍🚀"),
             ("a\x00b", "a b"),
+            ("\u202eevil\u2066", "evil"),
+            (
+                "\U0001f3f4\U000e0067\U000e0062\U000e007f",
+                "\U0001f3f4\U000e0067\U000e0062\U000e007f",
+            ),
+            ("\u0645\u06cc\u200c\u0631", "\u0645\u06cc\u200c\u0631"),
+            ("\u200dAda\u200c Lu\u00adisa", "Ada Luisa"),
         ],
     )
     def test_names_are_text_of_any_script(self, stage: Stage, name: str, shown: str) -> None:

@@ -326,6 +326,43 @@ class TestForesight:
         post(ada, "undo")
         assert stage.state.crosses[0] == 0
 
+    @pytest.mark.parametrize(
+        ("what", "then"),
+        [
+            ("close", lambda stage: [stage.answer(seat, None) for seat in (0, 1)]),
+            ("undo", lambda stage: [stage.answer(seat, None) for seat in (0, 1)]),
+            ("correct", lambda stage: [stage.correct(1, 1)]),
+            ("end", lambda stage: [stage.session.end(), stage.session.rematch()]),
+        ],
+    )
+    def test_a_step_is_not_taken_on_anything_but_what_was_shown(
+        self, ada: FlaskClient, stage: Stage, what: str, then: Callable[[Stage], object]
+    ) -> None:
+        right = {"white": [3, 5], "colour": {"red": 3, "yellow": 3, "green": 3, "blue": 3}}
+        roll = right if what == "correct" else {}
+        moment = post(ada, "preview", what=what, **roll)[1]["moment"]
+        assert post(ada, "preview", what=what, **roll)[1]["moment"] == moment
+        then(stage)
+        before = stage.session.view()
+        status, told = post(ada, what, moment=moment, **roll)
+        assert (status, told["error"]) == (409, "GONE_ON")
+        assert stage.session.view().table == before.table
+        now = post(ada, "preview", what=what, **roll)[1].get("moment", "")
+        assert now != moment
+        assert post(ada, what, moment=now, **roll)[0] == 200
+        assert stage.session.view().table != before.table
+
+    def test_an_answer_alone_holds_no_step_up(self, ada: FlaskClient, stage: Stage) -> None:
+        moment = post(ada, "preview", what="close")[1]["moment"]
+        stage.answer(1, "R7", done=False)
+        assert post(ada, "close", moment=moment)[0] == 200
+
+    def test_nobody_is_answered_for_who_has_answered(self, ada: FlaskClient, stage: Stage) -> None:
+        stage.answer(1, "R7", done=False)
+        status, told = post(ada, "answer_for", seat=1, turn=1, action=1, box=None)
+        assert (status, told["error"]) == (409, "HAS_ANSWERED")
+        assert told["message"] == "Ben has answered meanwhile."
+
     def test_nonsense_is_refused(self, ada: FlaskClient, client: FlaskClient) -> None:
         assert post(ada, "preview", what="tea")[0] == 400
         assert post(ada, "preview", what="correct", white=[9, 9], colour={})[0] == 422

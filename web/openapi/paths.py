@@ -175,13 +175,13 @@ def every_path() -> Json:
             "Delete kept pictures.", "Picture", **{"404": _problem("It is not kept.")}
         ),
         "/api/roll": _post("Confirm a roll entered by hand.", "Roll"),
-        "/api/correct": _post("Host: put the right dice in place of misread ones.", "Roll"),
-        "/api/close": _post("Host: close the open action; who has not answered passes.", "Nothing"),
-        "/api/undo": _post("Host: take the last settled step back.", "Nothing"),
+        "/api/correct": _post("Host: put the right dice in place of misread ones.", "Correction"),
+        "/api/close": _post("Host: close the open action; who has not answered passes.", "Step"),
+        "/api/undo": _post("Host: take the last settled step back.", "Step"),
         "/api/free": _post(
             "Host: free somebody's seat; a running game goes on without them.", "OfSeat"
         ),
-        "/api/end": _post("Host: end the game early.", "Nothing"),
+        "/api/end": _post("Host: end the game early.", "Step"),
         "/api/rematch": _post("Host: begin the next game; the next seat begins.", "Nothing"),
         "/api/say": _post("Repeat the last announcement.", "Nothing"),
     }

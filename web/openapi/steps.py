@@ -27,6 +27,11 @@ from web.openapi.schema import (
 FORESEEN = ("undo", "close", "end", "correct")
 """Steps of the host whose changes can be shown before they are taken."""
 
+MOMENT: Json = {
+    **TEXT,
+    "description": "What the step is taken on: given, it is not taken where the table has gone on.",
+}
+
 STEPS: Json = {
     "Nothing": {"type": "object"},
     "OfSeat": thing("", seat=SEAT),
@@ -67,7 +72,9 @@ STEPS: Json = {
         white={**many(FACE), "description": "With `colour`, for `correct`: the right dice."},
         colour=by_key(FACE),
     ),
-    "Foreseen": thing("", lines=many(TEXT)),
+    "Foreseen": thing("", lines=many(TEXT), moment=MOMENT),
+    "Step": thing("", ("moment",), moment=MOMENT),
+    "Correction": thing("", ("moment",), white=many(FACE), colour=by_key(FACE), moment=MOMENT),
     "Start": thing(
         "",
         ("variant", "first", "house"),
