@@ -4,10 +4,15 @@ import { post } from "./live.js";
 import { t } from "./words.js";
 
 let act = null; // what "yes" does; true closes the dialog
+let opened = 0; // which question is asked: what comes late belongs to an older one
+let asked = 0; // which preview was asked for last
+let moment = null; // what the step that was foreseen would be taken on
 
 /** Tell what a request was declined with, in the place named; true when it was not. */
 export async function press(path, body = {}, where = "why") {
+  const own = opened;
   const answer = await post(path, body);
+  if (where === "ask-why" && own !== opened) return Boolean(answer?.ok);
   say($(where), answer === null ? t("why.unreachable") : answer.ok ? "" : (answer.data.message ?? t("why.unknown")));
   return Boolean(answer?.ok);
 }
@@ -18,6 +23,8 @@ export async function press(path, body = {}, where = "why") {
  */
 export function ask({ title, yes, does, choices = [] }) {
   act = does;
+  opened += 1;
+  moment = null;
   say($("ask-title"), title);
   say($("ask-yes"), yes);
   say($("ask-why"), "");
@@ -30,32 +37,54 @@ export function ask({ title, yes, does, choices = [] }) {
 
 /** Show what a step will change; "yes" then takes it. */
 export async function foresee(body) {
+  const own = [opened, (asked += 1)];
   const answer = await post("/api/preview", body);
+  if (String(own) !== String([opened, asked])) return;
   if (!answer?.ok) {
     say($("ask-why"), answer === null ? t("why.unreachable") : answer.data.message);
     show($("ask-yes"), false);
     return;
   }
+  moment = answer.data.moment;
   $("ask-lines").replaceChildren(...answer.data.lines.map((text) => el("li", { text })));
   show($("ask-yes"), true);
 }
 
 /** Ask before a step of the host, with what it will change. */
 export function askFirst(title, yes, path, what) {
-  ask({ title, yes, does: () => press(path, {}, "ask-why") });
+  ask({ title, yes, does: () => takeForeseen(path, {}, { what }) });
   void foresee({ what });
+}
+
+/** Take the step that was foreseen; where the table has gone on, what it would change now is shown. */
+export async function takeForeseen(path, body, what) {
+  const own = opened;
+  const isDone = await press(path, moment === null ? body : { ...body, moment }, "ask-why");
+  if (!isDone && own === opened) void foresee(what);
+  return isDone;
+}
+
+/** Take a step chosen in the dialog, which closes on it. */
+export async function takeNow(path, body) {
+  const own = opened;
+  if ((await press(path, body, "ask-why")) && own === opened) shut();
 }
 
 export const does = (doing) => {
   act = doing;
 };
 
-export const shut = () => $("ask").close();
+const shut = () => $("ask").close();
 
 $("ask-no").addEventListener("click", shut);
+$("ask").addEventListener("close", () => {
+  opened += 1;
+});
 $("ask-yes").addEventListener("click", async () => {
-  const doing = act;
+  const [doing, own] = [act, opened];
   act = null; // a second tap finds nothing to do
-  if (doing && (await doing())) shut();
-  else act = doing;
+  const isDone = doing && (await doing());
+  if (own !== opened) return;
+  if (isDone) shut();
+  else act ??= doing;
 });

@@ -75,6 +75,20 @@ export function onPress(button, act) {
   });
 }
 
+/** A form that cannot be sent twice by one nervous finger. */
+export function onSubmit(form, act) {
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    if (form.getAttribute("aria-busy") === "true") return;
+    form.setAttribute("aria-busy", "true");
+    try {
+      await act(event);
+    } finally {
+      form.removeAttribute("aria-busy");
+    }
+  });
+}
+
 export function random() {
   const bytes = crypto.getRandomValues(new Uint8Array(12)); // randomUUID needs https
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

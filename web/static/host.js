@@ -1,6 +1,6 @@
 // The host's page: lead the table, with what will change shown before it does.
 import { ask, askFirst, press } from "./ask.js";
-import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
+import { $, attribute, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
 import { drawGallery } from "./gallery.js";
 import { drawDice } from "./hostdice.js";
 import { drawSeats } from "./hostseats.js";
@@ -19,10 +19,12 @@ function draw(state) {
   redraw($("faults"), state.faults, () => state.faults.map((fault) => el("li", { text: fault.text })));
   if (!table.hosted && !hasAsked) {
     hasAsked = true; // who opens this page first is the host
-    void post("/api/host");
+    void post("/api/host").then((answer) => {
+      hasAsked = Boolean(answer?.ok); // else with the next that is heard of the table
+    });
   }
   if (!leads) return;
-  const nameOf = (seat) => [...seats, ...(game?.players ?? [])].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const nameOf = (seat) => [...(game?.players ?? []), ...seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const isRunning = game !== null && !game.over;
   say($("game-text"), gameText(game, nameOf));
   show($("start-form"), !isRunning);
@@ -30,10 +32,13 @@ function draw(state) {
   show($("end"), isRunning);
   show($("close"), isRunning && game.waiting_for.length > 0);
   show($("undo"), game !== null);
-  redraw($("first"), seats, () => [
+  const first = $("first").value;
+  redraw($("first"), seats.map(({ seat, name }) => [seat, name]), () => [
     el("option", { value: "", text: t("host.lot") }),
     ...seats.map((seat) => el("option", { value: seat.seat, text: seat.name })),
   ]);
+  $("first").value = first;
+  if ($("first").selectedIndex < 0) $("first").value = ""; // whoever was to begin has left
   drawDice(state);
   drawSeats(state);
   drawTable(state);
@@ -82,15 +87,11 @@ async function set(node, key) {
   draw(now());
 }
 
-$("gate-form").addEventListener("submit", (event) => {
-  event.preventDefault();
-  press("/api/host", { pin: $("pin").value }, "gate-why");
-});
-$("start-form").addEventListener("submit", (event) => {
-  event.preventDefault();
+onSubmit($("gate-form"), () => press("/api/host", { pin: $("pin").value }, "gate-why"));
+onSubmit($("start-form"), (event) => {
   const form = new FormData(event.target);
   const first = $("first").value;
-  press("/api/start", { variant: form.get("variant"), first: first === "" ? null : Number(first), house: form.getAll("house") });
+  return press("/api/start", { variant: form.get("variant"), first: first === "" ? null : Number(first), house: form.getAll("house") });
 });
 for (const [id, key] of SETTINGS) $(id).addEventListener("change", () => set($(id), key));
 onPress($("close"), () => askFirst(t("host.close"), t("host.close_yes"), "/api/close", "close"));

@@ -1,7 +1,7 @@
 // The host's dice: what was rolled, one die put right, all of them entered by hand.
-import { ask, does, foresee, press } from "./ask.js";
+import { ask, does, foresee, press, takeForeseen } from "./ask.js";
 import { die } from "./dice.js";
-import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
+import { $, attribute, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
 import { chosenRoll, drawFaces } from "./faces.js";
 import { now } from "./live.js";
 import { t } from "./words.js";
@@ -107,19 +107,21 @@ function choose({ place, colour }, value) {
     white: white.map((old, i) => (i === place ? value : old)),
     colour: { ...of, ...(place === null ? { [colour]: value } : {}) },
   };
-  does(() => press("/api/correct", roll, "ask-why"));
-  void foresee({ what: "correct", ...roll });
+  const what = { what: "correct", ...roll };
+  does(() => takeForeseen("/api/correct", roll, what));
+  show($("ask-yes"), false); // until what this face would change is there
+  void foresee(what);
 }
 
 onPress($("reoffer"), () => press("/api/reoffer"));
-$("roll-form").addEventListener("submit", (event) => {
-  event.preventDefault();
+onSubmit($("roll-form"), async (event) => {
   const { game } = now();
   const roll = chosenRoll(event.target, game);
   if (roll === null) return say($("roll-why"), t("host.roll_missing"));
   say($("roll-why"), "");
   if (!game.action) return press("/api/roll", roll, "roll-why");
-  ask({ title: t("host.correct"), yes: t("host.correct"), does: () => press("/api/correct", roll, "ask-why") });
-  foresee({ what: "correct", ...roll });
+  const what = { what: "correct", ...roll };
+  ask({ title: t("host.correct"), yes: t("host.correct"), does: () => takeForeseen("/api/correct", roll, what) });
+  void foresee(what);
 });
 

@@ -1,5 +1,5 @@
 // The host's view of people: their order, their devices, and answers for who cannot.
-import { ask, press, shut } from "./ask.js";
+import { ask, press, takeNow } from "./ask.js";
 import { $, el, onPress, redraw } from "./dom.js";
 import { capital, t } from "./words.js";
 
@@ -55,10 +55,7 @@ function waitingItem(game, player) {
 }
 
 function answerFor(game, player) {
-  const give = (box) => async () => {
-    const body = { seat: player.seat, turn: game.turn, action: game.action, box };
-    if (await press("/api/answer_for", body, "ask-why")) shut();
-  };
+  const give = (box) => () => takeNow("/api/answer_for", { seat: player.seat, turn: game.turn, action: game.action, box });
   const boxes = player.legal.map((token) => {
     const row = game.rows.find((each) => each.boxes.some((box) => box.token === token));
     const { number } = row.boxes.find((box) => box.token === token);

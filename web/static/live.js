@@ -159,13 +159,19 @@ export async function post(path, body = {}) {
   return answer;
 }
 
-/** Ask again with the same key until the table answers, as long as `isWanted`. */
-export async function postSurely(path, body, isWanted) {
+/**
+ * Ask again with the same key until the table answers.
+ * @param isWanted whether it is still to be done; where not, no more is tried
+ * @param isTimely whether it still fits; where not, one last time tells whether it was heard before
+ */
+export async function postSurely(path, body, isWanted, isTimely) {
   const keyed = { ...body, key: random() };
   for (;;) {
+    const isLast = !isTimely();
     const answer = await post(path, keyed);
     // the table's disk may be busy for a moment: that too is worth another try
     if (answer !== null && answer.status !== 503) return answer;
+    if (isLast) return null;
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     if (!isWanted()) return null;
   }

@@ -1,5 +1,5 @@
 // Taking a seat, and waiting for the others.
-import { $, el, onPress, redraw, say, show } from "./dom.js";
+import { $, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
 import { now, post } from "./live.js";
 import { remember, remembered } from "./own.js";
 import { all, t } from "./words.js";
@@ -15,7 +15,8 @@ let asksForCode = false;
 export function drawJoin({ seats, game, me }) {
   const names = seats.map((seat) => seat.name);
   const text = names.length ? t("join.seated", { names: all(names) }) : t("join.nobody");
-  say($("join-seats"), game && !game.over ? `${text} ${t("join.running")}` : text);
+  const isOn = game && !game.over && (game.turn > 1 || game.phase !== "roll"); // before the first roll everybody is let in
+  say($("join-seats"), isOn ? `${text} ${t("join.running")}` : text);
   show($("code-field"), me.needs_code && (asksForCode || !remembered("code")));
   const offers = [
     ...seats.filter((seat) => me.had.includes(seat.seat)).map((seat) => [seat, "join.back"]),
@@ -72,16 +73,12 @@ async function ask(path, where, body = {}) {
   return Boolean(answer?.ok);
 }
 
-async function join(event, field, where, more) {
-  event.preventDefault();
-  const button = event.submitter ?? event.target.querySelector("button");
-  button.setAttribute("aria-busy", "true");
+async function join(field, where, more) {
   if (await ask("/api/join", where, { name: field.value.trim(), ...code(), ...more })) field.value = "";
   else if (document.activeElement !== $("code")) field.focus();
-  button.removeAttribute("aria-busy");
 }
 
-$("join-form").addEventListener("submit", (event) => join(event, $("name"), "join-why", {}));
-$("another-form").addEventListener("submit", (event) => join(event, $("another-name"), "another-why", { another: true }));
+onSubmit($("join-form"), () => join($("name"), "join-why", {}));
+onSubmit($("another-form"), () => join($("another-name"), "another-why", { another: true }));
 onPress($("start"), () => ask("/api/start", "lobby-why", { variant: document.querySelector("[name=variant]:checked").value }));
 onPress($("leave"), () => ask("/api/leave", "lobby-why"));

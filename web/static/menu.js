@@ -3,12 +3,15 @@ import { $, onPress, say, show } from "./dom.js";
 import { now, post } from "./live.js";
 import { t } from "./words.js";
 
+let leaving = null; // the seat that would be left
+
 /** @param whose gives the player whose sheet is looked at */
 export function offerMenu(whose) {
   $("menu").addEventListener("click", () => {
     const { game, me } = now();
-    const isShared = me.seats.length > 1;
-    say($("menu-leave"), isShared ? t("menu.leave_of", { name: whose().name }) : t("menu.leave"));
+    const { seat, name } = whose();
+    leaving = seat;
+    say($("menu-leave"), me.seats.length > 1 ? t("menu.leave_of", { name }) : t("menu.leave"));
     show($("menu-leave"), !game.over);
     say($("menu-why"), "");
     askLeave(false);
@@ -17,11 +20,16 @@ export function offerMenu(whose) {
   $("menu-close").addEventListener("click", closeMenu);
   $("menu-leave").addEventListener("click", () => askLeave(true));
   $("menu-stay").addEventListener("click", () => askLeave(false));
-  onPress($("menu-go"), () => leave(whose().seat));
+  onPress($("menu-go"), () => leave(leaving));
 }
 
-export function closeMenu() {
-  if ($("more").open) $("more").close();
+/** Close the menu of somebody who has no seat here any more. */
+export function keepMenu(seats) {
+  if (!seats.includes(leaving)) closeMenu();
+}
+
+function closeMenu() {
+  $("more").close();
 }
 
 function askLeave(is) {

@@ -1,9 +1,9 @@
 // A player's page: take a seat, wait for the others, then the sheet.
 import { rollOf } from "./dice.js";
-import { $, attribute, el, onPress, redraw, say, show } from "./dom.js";
+import { $, attribute, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
 import { chosenRoll, drawFaces } from "./faces.js";
 import { offerLanguages } from "./language.js";
-import { closeMenu, offerMenu } from "./menu.js";
+import { keepMenu, offerMenu } from "./menu.js";
 import { now, onLine, onState, open, post, postSurely, start } from "./live.js";
 import { drawJoin, drawLobby } from "./lobby.js";
 import { podium } from "./over.js";
@@ -47,7 +47,9 @@ function draw(state) {
   const languages = $("language-form");
   const home = view === "game" ? $("menu-language") : $(view);
   if (languages.parentElement !== home) home.append(languages);
-  if (view !== "game") closeMenu();
+  keepMenu(view === "game" ? me.seats : []);
+  if (view !== "game" || game.phase !== "roll") $("typing").close(); // somebody else was faster
+  if (!game?.over) seesSheet = 0;
   document.body.classList.toggle("is-playing", isSeated && mine !== null);
   if (!isSeated) drawJoin(state);
   else if (!mine) drawLobby(state);
@@ -84,7 +86,7 @@ function turnTo(seat) {
 }
 
 function drawGame(state, game, mine) {
-  const nameOf = (seat) => [...state.seats, ...(state.game?.players ?? [])].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const nameOf = (seat) => [...game.players, ...state.seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const answer = currentAnswer(game, mine);
   const isMyMove = mayAnswer(game, mine);
   drawPlayers(state, game, mine);
@@ -104,6 +106,7 @@ function drawGame(state, game, mine) {
     redraw($("podium"), [game.ranking, game.players, state.seats], () => podium(game, nameOf, mine.seat));
     show($("rematch"), state.me.host);
     show($("over-wait"), !state.me.host);
+    say($("over-leave"), state.me.seats.length > 1 ? t("lobby.leave_of", { name: mine.name }) : t("lobby.leave"));
   }
 }
 
@@ -268,7 +271,7 @@ function mayAnswer(game, mine) {
   return game.action === 1 || game.active === mine.seat;
 }
 
-const isFor = (each, game) => each !== undefined && each.number === game.number && each.turn === game.turn && each.action === game.action;
+const isFor = (each, game) => each !== undefined && game !== null && each.number === game.number && each.turn === game.turn && each.action === game.action;
 
 /** The answer as this page knows it: what was just tapped counts until the table says otherwise. */
 function currentAnswer(game, mine) {
@@ -303,28 +306,32 @@ async function ask(what, isShown = true) {
   const own = { box: null, done: false, isBack: false, ...what, seat: ownPlayer(now()).seat, number: game.number, turn: game.turn, action: game.action };
   explain("");
   if (!isShown) {
-    settle(await send(own, () => isFor(own, now().game)), own);
+    settle(await send(own, () => true), own);
     return;
   }
   wishes.set(own.seat, own);
   draw(now());
   if (isSending) return; // the newest wish is sent when the one under way is answered
   isSending = true;
-  while (wishes.size) {
-    const [sent] = wishes.values();
-    const isWanted = () => wishes.get(sent.seat) === sent && isFor(sent, now().game);
-    const answer = await send(sent, isWanted);
-    if (wishes.get(sent.seat) !== sent) continue;
-    wishes.delete(sent.seat);
-    settle(answer, sent);
+  try {
+    while (wishes.size) {
+      const [sent] = wishes.values();
+      const isWanted = () => wishes.get(sent.seat) === sent;
+      const answer = await send(sent, isWanted);
+      if (!isWanted()) continue;
+      wishes.delete(sent.seat);
+      settle(answer, sent);
+    }
+  } finally {
+    isSending = false;
   }
-  isSending = false;
 }
 
 function send(each, isWanted) {
   const where = { seat: each.seat, turn: each.turn, action: each.action };
-  if (each.isBack) return postSurely("/api/withdraw", where, isWanted);
-  return postSurely("/api/answer", { ...where, box: each.box, done: each.done }, isWanted);
+  const isTimely = () => isFor(each, now().game);
+  if (each.isBack) return postSurely("/api/withdraw", where, isWanted, isTimely);
+  return postSurely("/api/answer", { ...where, box: each.box, done: each.done }, isWanted, isTimely);
 }
 
 function settle(answer, sent) {
@@ -383,12 +390,12 @@ $("type").addEventListener("click", () => {
   $("typing").showModal();
 });
 $("typing-no").addEventListener("click", () => $("typing").close());
-$("typing-form").addEventListener("submit", async (event) => {
-  event.preventDefault();
+onSubmit($("typing-form"), async (event) => {
   const roll = chosenRoll(event.target, now().game);
   if (roll === null) say($("typing-why"), t("host.roll_missing"));
   else if (await press("/api/roll", "typing-why", roll)) $("typing").close();
 });
+onPress($("over-leave"), () => press("/api/leave", "over-refused", { seat: ownPlayer(now()).seat }));
 $("see-sheet").addEventListener("click", () => look(now().game.number));
 
 offerLanguages();

@@ -1,7 +1,7 @@
 // The table view: the tray, what was announced, who is to answer, all scores.
 import { lockIcon, rollOf, sign } from "./dice.js";
 import { $, attribute, el, onPress, redraw, say, show, svg } from "./dom.js";
-import { onLine, onState, post, start } from "./live.js";
+import { now, onLine, onState, post, start } from "./live.js";
 import { podium } from "./over.js";
 import { all, capital, language, numeral, t } from "./words.js";
 
@@ -19,7 +19,7 @@ let isFilming = false;
 
 function draw(state) {
   if (state.table.language !== language) return location.reload(); // this screen is the table's
-  const nameOf = (seat) => [...state.seats, ...(state.game?.players ?? [])].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const nameOf = (seat) => [...(state.game?.players ?? []), ...state.seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const isLobby = state.game === null;
   document.querySelector("main").classList.toggle("is-over", state.game?.over ?? false);
   say($("now"), isLobby ? t("table.taken", { count: state.seats.length, most: SEATS }) : nowText(state.game, nameOf));
@@ -246,7 +246,8 @@ const addressOf = (table) => table.join_url || `${location.origin}/`;
 
 /** The codes to scan: the table's, and before it the Wi-Fi's where the table has one of its own. */
 function codes(door, url) {
-  const table = el("img", { src: `/join.svg?for=${encodeURIComponent(url)}`, alt: t("table.scan", { url }) });
+  const { epoch } = now(); // after a restart there is another code behind the same address
+  const table = el("img", { src: `/join.svg?for=${encodeURIComponent(url)}&run=${epoch}`, alt: t("table.scan", { url }) });
   if (!door?.wifi) return [el("figure", {}, table)];
   const wifi = el("img", { src: `/wifi.svg?for=${encodeURIComponent(door.wifi)}`, alt: t("table.wifi_alt", { name: door.wifi }) });
   return [

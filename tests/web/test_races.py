@@ -1,0 +1,218 @@
+"""Two things at once in a real browser: what was asked meets a table that has gone on meanwhile."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from companion.engine import Phase
+from tests.session.fakes import Stage
+from tests.web.browsing import OpenPage, names, put, ready, wait_until
+from tests.web.stand_in import a_roll, dice_in_tray
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+pytestmark = pytest.mark.browser
+
+RED_7 = re.compile("^red 7, can be crossed now")
+
+
+def later(route: Route, ms: int) -> None:
+    """Let an answer take its time, the page going on meanwhile."""
+    answer = route.fetch()
+    page = route.request.frame.page
+    page.evaluate(f"() => new Promise((done) => setTimeout(done, {ms}))")
+    route.fulfill(response=answer)
+
+
+class TestAnswers:
+    def test_a_game_put_aside_while_an_answer_is_sent_again_can_be_played_on(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = ready(open_page("/", token=tokens[0]))
+        page.route("**/api/answer", lambda route: route.fulfill(status=503, json={}))
+        page.get_by_role("button", name=RED_7).click()
+        assert stage.session.pause() is None
+        page.locator("#lobby").wait_for()
+        page.wait_for_timeout(3_500)
+        page.unroute("**/api/answer")
+        assert stage.session.resume(1) is None
+        red = page.get_by_role("button", name=RED_7)
+        red.wait_for()
+        red.click()
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+
+    def test_an_answer_that_counted_is_not_said_to_be_late(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        for player in (0, 1):
+            assert stage.answer(player, None) == ""
+        page = ready(open_page("/", token=tokens[2]))
+        lost: list[int] = []
+
+        def lose(route: Route) -> None:
+            lost.append(route.fetch().status)
+            route.abort()
+
+        page.route("**/api/answer", lose, times=1)
+        page.get_by_role("button", name="Pass").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ACTION2)
+        page.wait_for_timeout(2_500)
+        assert lost == [200]
+        assert page.locator("#why").inner_text() == ""
+
+    def test_who_leaves_is_who_the_menu_was_opened_for(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", size_wh=(768, 1024))
+        page.get_by_label("Your name").fill("Ada")
+        page.get_by_role("button", name="Take a seat").click()
+        page.get_by_text("One more player on this device").click()
+        page.get_by_label("Their name").fill("Grandma")
+        page.get_by_role("button", name="Take a seat").click()
+        page.get_by_text("Welcome, Ada and Grandma!").wait_for()
+        page.get_by_role("button", name="Start the game").click()
+        page.get_by_role("button", name="Throw", exact=True).wait_for()
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        page.get_by_role("button", name="Confirm").click()
+        page.locator("#status", has_text="Ada: White 7").wait_for()
+        page.route("**/api/answer", lambda route: later(route, 1_000))
+        page.get_by_role("button", name="Pass").click()
+        page.locator("#menu").click()
+        page.get_by_role("button", name="Ada leaves the game").click()
+        page.locator("#status", has_text="Grandma: White 7").wait_for()
+        page.get_by_role("button", name="Yes, leave").click()
+        wait_until(page, lambda: stage.state.gone != ())
+        assert names(stage) == ["Grandma"]
+
+    def test_a_form_sent_twice_is_asked_once(self, stage: Stage, open_page: OpenPage) -> None:
+        page = open_page("/")
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url.rsplit("/", 1)[-1]))
+        page.get_by_label("Your name").fill("Ada")
+        page.get_by_role("button", name="Take a seat").dblclick()
+        page.get_by_text("Welcome, Ada!").wait_for()
+        page.wait_for_timeout(300)
+        assert asked.count("join") == 1
+        assert page.locator("#join-why").inner_text() == ""
+
+
+class TestTheHost:
+    def test_a_step_is_taken_on_what_was_shown_only(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="Go on without them").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_text("action 2 is open").wait_for()
+        for player in range(3):
+            assert stage.answer(player, None) == ""
+        misses = stage.state.misses
+        dialog.locator("#ask-yes").click()
+        dialog.get_by_text("The table has gone on meanwhile.").wait_for()
+        assert stage.state.phase is Phase.ACTION2
+        assert stage.state.misses == misses
+        dialog.get_by_text(re.compile("takes a miss")).wait_for()
+        dialog.locator("#ask-yes").click()
+        wait_until(page, lambda: sum(stage.state.misses) == sum(misses) + 1)
+
+    def test_who_has_answered_after_all_keeps_their_answer(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="Answer for Benjamin").click()
+        assert stage.answer(1, "B7", done=False) == ""
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="Pass").click()
+        dialog.get_by_text("Benjamin has answered meanwhile.").wait_for()
+        assert stage.state.plan.tokens[stage.state.answers[1]] == "B7"
+
+    def test_a_late_answer_belongs_to_its_own_question(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.route("**/api/end", lambda route: _fail_later(page, route))
+        page.get_by_role("button", name="End the game early").click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="Yes, end it").click()
+        dialog.get_by_role("button", name="No, leave it").click()
+        page.get_by_role("button", name="Undo the last step").click()
+        dialog.get_by_text("The roll is taken back (white 7).").wait_for()
+        page.wait_for_timeout(1_500)
+        assert dialog.locator("#ask-why").inner_text() == ""
+        page.unroute("**/api/end")
+        dialog.get_by_role("button", name="Yes, take it back").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ROLL)
+
+    def test_who_begins_stays_chosen_while_phones_come_and_go(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "lobby")
+        page = open_page("/host")
+        page.get_by_role("button", name="Start the game").wait_for()
+        page.locator("#first").select_option(label="Cleo")
+        phone = ready(open_page("/", token=tokens[1]))
+        page.locator("#seats li", has_text="Benjamin").and_(page.locator(".is-here")).wait_for()
+        phone.close()
+        page.get_by_role("button", name="Start the game").click()
+        wait_until(page, lambda: stage.session.view().table.game is not None)
+        assert stage.game.names[stage.state.first] == "Cleo"
+
+
+class TestTheDoor:
+    def test_who_comes_before_the_first_roll_is_not_put_off(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        assert stage.session.start("base", 0) is None
+        page = open_page("/")
+        told = page.locator("#join-seats")
+        told.filter(has_text="Ada, Benjamin and Cleo").wait_for()
+        assert "next" not in told.inner_text()
+        assert stage.roll(3, 4) is None
+        told.filter(has_text="next").wait_for()
+
+    def test_the_code_to_scan_is_the_one_of_this_start(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        page = open_page("/table")
+        shown = page.locator("img[src^='/join.svg']").get_attribute("src")
+        epoch = page.evaluate(
+            "() => fetch('/api/state').then((r) => r.json()).then((s) => s.epoch)"
+        )
+        assert shown is not None
+        assert epoch in shown
+
+
+class TestTheEnd:
+    def test_who_has_to_go_home_leaves_and_nobody_gets_their_sheet(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "over")
+        ben = ready(open_page("/", token=tokens[1]))
+        points = ben.locator("#podium li", has_text="Benjamin").locator(".points").inner_text()
+        ben.get_by_role("button", name="Leave the table").click()
+        ben.get_by_label("Your name").fill("Zoe")
+        ben.get_by_role("button", name="Take a seat").click()
+        ben.get_by_text("Welcome, Zoe!").wait_for()
+        ada = ready(open_page("/", token=tokens[0]))
+        shown = ada.locator("#podium li", has_text="Benjamin").locator(".points").inner_text()
+        assert shown == points
+        assert ada.locator("#podium", has_text="Zoe").count() == 0
+        declined = stage.session.undo()
+        assert declined is not None
+        assert declined.code == "SEAT_EMPTY"
+
+
+def _fail_later(page: Page, route: Route) -> None:
+    page.evaluate("() => new Promise((done) => setTimeout(done, 1_000))")
+    route.abort()
