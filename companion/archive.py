@@ -89,19 +89,21 @@ class Archive:
                 groups.setdefault(id(owner), (owner, []))[1].append(record)
         going_on: list[SavedGame] = []
         self._rows = []
-        for owner, records in groups.values():
+        numbers = [owner.number for owner, _ in groups.values()]
+        for n, (owner, records) in enumerate(groups.values(), 1):
             if owner.is_alive:
                 going_on += _from_log(records)
                 self._rows += records
-            elif not _is_begun_anew(owner, groups.values()):
+            elif not (owner.number in numbers[n:] and _is_unplayed(records)):
                 self._finished += _from_log(records)
         self._rows.sort(key=lambda record: record.revision)
         return sorted((*self._finished, *going_on), key=lambda game: game.number)
 
 
-def _is_begun_anew(owner: Owner, groups: Iterable[tuple[Owner, list[Record]]]) -> bool:
-    """Whether a game was begun again under its number, for somebody who came late."""
-    return any(other is not owner and other.number == owner.number for other, _ in groups)
+def _is_unplayed(records: Iterable[Record]) -> bool:
+    """Whether a game had seen no roll, as when it is begun again under its number for somebody who
+    came late."""
+    return all(record.kind not in ("rolled", "played") for record in records)
 
 
 def _from_log(records: Sequence[Record]) -> list[SavedGame]:

@@ -73,12 +73,16 @@ def undone_to(records: Iterable[Record]) -> int | None:
         return None
     last = settled[-1]
     if rows[last].kind == "action_closed":
-        while last > begin + 1:
-            game = unfold(rows[:last]).table.game
-            if game is not None and game.state.waiting_for:
-                break
+        while not _is_waiting(rows[:last]):
             last -= 1
+            if last <= begin:
+                return None  # nobody would be asked: it would close again at once
     return rows[last - 1].revision
+
+
+def _is_waiting(rows: Iterable[Record]) -> bool:
+    game = unfold(rows).table.game
+    return game is not None and bool(game.state.waiting_for)
 
 
 def moment_of(step: str, table: Table, records: Iterable[Record]) -> str:

@@ -166,10 +166,20 @@ class Session(People, GameNight, Foresight):
             self._telling.announce(announce_refusal(*declined.lines))
         return declined
 
-    def hold(self) -> Declined | None:
-        """The button held down: who has not answered the open action passes (E9)."""
+    def hold(self, held_s: float = 0.0) -> Declined | None:
+        """The button held down: who has not answered the open action passes (E9).
+
+        Args:
+            held_s: For how long; an action that opened since is not meant.
+        """
         with self._telling.changing():
-            declined = self.close_action()
+            try:
+                is_other = self._clock() - self._opened_s < held_s
+                gone = self._no("GONE_ON", key="press.gone_on") if is_other else None
+                declined = gone or self.close_action()
+            except StoreError:
+                LOGGER.exception("the hold of the button could not be kept")
+                declined = self._no("NOT_KEPT", key="page.not_kept")
             if declined is not None:
                 self._telling.announce(announce_refusal(*declined.lines))
             return declined

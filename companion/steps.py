@@ -179,6 +179,7 @@ class GameSteps(Writer):
             self._keep("undone", {"revision": kept})
             self._table = unfold(self._store.load()).table
             self._closing_told_s = None
+            self._opened_s = self._clock()
             self._telling.touch()
             self._telling.announce(announce_undone())
             if self._table.game is not None and self._table.game.state.phase is Phase.ROLL:

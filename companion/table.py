@@ -205,12 +205,12 @@ def advance(table: Table, record: Record) -> Advance | Refusal:
                 if len(names) != len(order):
                     raise ValueError(f"expected {len(order)} names, got {len(names)}")
                 game = Game(data["number"], order, state, names)
-                return Advance(replace(table, game=game, games=game.number))
+                return Advance(replace(table, game=game, games=max(table.games, game.number)))
             case "paused" | "resumed":
                 put = _put_aside(table) if record.kind == "paused" else _taken_up(table, data)
                 return Advance(put)
             case "imported":
-                return Advance(replace(table, games=data["number"]))
+                return Advance(replace(table, games=max(table.games, data["number"])))
     except (LookupError, ValueError, TypeError, AttributeError, StopIteration) as error:
         raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
     event = to_event(record)

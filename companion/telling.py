@@ -39,16 +39,18 @@ class Telling:
     def changing(self) -> Iterator[None]:
         """Hold the mutex; may be nested. What was put off meanwhile is called at the outer end."""
         calls: list[Callable[[], None]] = []
-        with self._mutex:
-            self._depth += 1
-            try:
-                yield
-            finally:
-                self._depth -= 1
-                if self._depth == 0:
-                    calls, self._calls = self._calls, []
-        for call in calls:
-            call()
+        try:
+            with self._mutex:
+                self._depth += 1
+                try:
+                    yield
+                finally:
+                    self._depth -= 1
+                    if self._depth == 0:
+                        calls, self._calls = self._calls, []
+        finally:  # what was kept before a step failed is told, too
+            for call in calls:
+                call()
 
     def touch(self) -> None:
         """Something changed: wake everybody who waits for it."""

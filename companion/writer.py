@@ -84,7 +84,7 @@ class Writer:
         self._is_retrying = False
         self._closes_at_s: float | None = None
         self._cancel: Cancel | None = None
-        self._pressed_s = -math.inf
+        self._pressed_s = self._opened_s = -math.inf
         self._pending: Cancel | None = None
         self.is_reading: Callable[[], bool] = lambda: False
         self.on_confirmed: list[Callable[[Roll], None]] = []
@@ -240,8 +240,9 @@ class Writer:
     def _tell_facts(self, before: Game | None, after: Game | None, facts: tuple[Fact, ...]) -> None:
         if before is None or after is None or before.number != after.number:
             return
-        if after.state.action != before.state.action:
+        if (after.state.turn, after.state.action) != (before.state.turn, before.state.action):
             self._closing_told_s = None
+            self._opened_s = self._clock()
         said = announce_step(before.state, after.state, facts, self._table.names)
         if said is not None:
             if said.kind == "closing" and after.state.phase is Phase.ACTION1:

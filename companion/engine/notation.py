@@ -282,7 +282,7 @@ def _names(line: Mapping[str, Any], players: int) -> tuple[str, ...]:
         raise NotationError(f"Names are a list of texts, not {names!r}.")
     if names and len(names) != players:
         raise NotationError(f"Expected {players} names, got {len(names)}.")
-    return tuple(names)
+    return tuple(name.encode("utf-8", "replace").decode() for name in names)
 
 
 def _events_of(line: Mapping[str, Any], state: GameState) -> list[Event]:

@@ -27,7 +27,7 @@ def open_button(config: Config, session: Session, stack: ExitStack, notes: list[
         if gesture is Gesture.PRESS:
             session.press()
         else:
-            session.hold()
+            session.hold(config.panel.hold_s)
 
     try:
         timing = GestureConfig(debounce_s=config.panel.debounce_s, hold_s=config.panel.hold_s)

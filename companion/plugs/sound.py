@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from companion.config import Config
+from companion.errors import ConfigError
 from companion.session import Session
 
 
@@ -17,7 +18,10 @@ def open_voice(config: Config, session: Session, stack: ExitStack) -> None:
 
     speaker = Speaker(volume=config.sound.volume, words_per_minute=config.sound.words_per_minute)
     stack.callback(speaker.close)
-    clips = Path(config.sound.clips).expanduser() if config.sound.clips else None
+    try:
+        clips = Path(config.sound.clips).expanduser() if config.sound.clips else None
+    except RuntimeError as error:
+        raise ConfigError(f"sound.clips: {config.sound.clips}: {error}") from error
     voice = Voice(speaker, clips=clips or config.data_dir / "clips")
 
     def tune() -> None:

@@ -66,7 +66,8 @@ def open_tray(
         eye=eye,
         in_play=session.in_play,
         on_report=lambda report: session.see(tray_view(report, eye.change)),
-        confirmed_roll=session.last_roll,
+        # recorded pictures begin anew with the first
+        confirmed_roll=None if camera.kind in ("folder", "video") else session.last_roll,
     )
     stack.callback(live.close)
     session.on_confirmed.append(live.confirmed)
@@ -75,6 +76,8 @@ def open_tray(
     session.see(tray_view(live.report))
     live.start()
     kept_in = place_of(config.camera.calibration, config.data_dir)
+    if camera.kind == "simulated" and source != "simulated":
+        kept_in = kept_in.with_stem(f"{kept_in.stem}-simulated")  # the real tray's stays as it is
     return live, TraySetup(live, eye, kept_in)
 
 

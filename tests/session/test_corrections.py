@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from companion.engine import DieColour, Phase, Roll
+from companion.session import Declined
 from tests.session.fakes import Stage
 
 
@@ -61,6 +62,20 @@ class TestCorrections:
         assert two.state.phase is Phase.ACTION1
         assert two.state.waiting_for
         assert len(two.session.view().table.seats) == 3
+
+    def test_what_would_close_again_at_once_is_not_undone(self, stage: Stage) -> None:
+        stage.seat("Ada", "Ben", "Cleo")
+        assert stage.session.start("base", 0) is None
+        stage.roll(4, 3)
+        stage.answer(0, "R7")
+        stage.answer(1, None)
+        stage.session.let_go(2)
+        assert stage.state.phase is Phase.ACTION2
+        declined = stage.session.undo()
+        assert declined is not None
+        assert declined.code == "NOTHING_TO_UNDO"
+        foreseen = stage.session.foresee_undo()
+        assert isinstance(foreseen, Declined)
 
     def test_dice_are_offered_again_only_where_a_roll_is_due(self, two: Stage) -> None:
         offered: list[bool] = []

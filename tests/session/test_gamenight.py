@@ -124,6 +124,36 @@ class TestPutAside:
         assert stage.session.undo() is None
 
 
+class TestTheList:
+    def test_a_game_somebody_joined_late_stays_in_it(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        stage.seat("Cleo")
+        a_turn(stage, "R7", "Y7", "G7")
+        stage.session.end()
+        stage.session.rematch()
+        all_three = ("Ada", "Ben", "Cleo")
+        assert [(g.number, g.names) for g in stage.session.games()] == [
+            (1, all_three),
+            (2, all_three),
+        ]
+        stage = stage.again()
+        assert [g.names for g in stage.session.games()] == [all_three, all_three]
+
+    def test_no_number_is_given_twice(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        stage.session.pause()
+        assert stage.session.start("base", 0) is None
+        a_turn(stage, "R7", "Y7")
+        stage.session.end()
+        assert stage.session.resume(1) is None
+        stage.seat("Cleo")
+        a_turn(stage, "R7", "Y7", "G7")
+        stage.session.end()
+        stage.session.rematch()
+        assert stage.game.number == 3
+        assert [g.number for g in stage.again().session.games()] == [1, 2, 3]
+
+
 class TestWhoLeavesAfterTheEnd:
     def test_the_next_on_their_seat_is_somebody_else(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")

@@ -159,6 +159,22 @@ def test_a_hold_says_who_had_to_pass(two: Stage) -> None:
     assert [said.kind for said in two.told] == ["turn"], "action 2 ends with the next turn"
 
 
+def test_a_hold_is_meant_for_the_action_it_began_in(two: Stage) -> None:
+    two.roll(4, 3)
+    two.answer(0, "R7")
+    two.time.pass_s(10.0)
+    two.answer(1, None)  # while the button is held down
+    two.time.pass_s(1.0)
+    assert two.state.phase is Phase.ACTION2
+    declined = two.session.hold(1.5)
+    assert declined is not None
+    assert declined.code == "GONE_ON"
+    assert (two.state.phase, sum(two.state.misses)) == (Phase.ACTION2, 0)
+    two.time.pass_s(1.0)
+    assert two.session.hold(1.5) is None
+    assert two.state.phase is Phase.ROLL
+
+
 def test_a_hold_that_closes_a_row_tells_the_row_first(two: Stage) -> None:
     close_red(two)
     assert two.session.hold() is None

@@ -10,7 +10,7 @@ import pytest
 from companion.errors import StoreError
 from companion.folding import unfold
 from companion.records import Record
-from companion.store import FILE_NAME, SqliteStore
+from companion.store import FILE_NAME, SqliteStore, examine
 
 RECORDS = tuple(
     Record(n, "seated", {"seat": n, "name": f"Zoë {n}", "token_hash": "x"}, "2026-11-20T20:00Z")
@@ -99,6 +99,20 @@ def test_a_row_that_is_no_json_ends_the_log_there(tmp_path: Path) -> None:
     assert [seat.number for seat in unfolded.table.seats] == [1]
     assert (unfolded.kept, unfolded.table.revision) == (1, 3)
     assert unfolded.fault
+
+
+def test_a_letter_that_is_none_costs_that_letter(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    store.append(
+        [Record(1, "seated", {"seat": 0, "name": "Ada"}), Record(2, "set", {"hints": True})]
+    )
+    store.close()
+    path = tmp_path / FILE_NAME
+    path.write_bytes(path.read_bytes().replace(b'"Ada"', b'"A\xe4a"'))
+    assert examine(tmp_path).records == 2
+    store = SqliteStore(tmp_path)
+    assert [record.data.get("name") for record in store.load()] == ["A\ufffda", None]
+    store.close()
 
 
 def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
