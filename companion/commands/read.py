@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -77,6 +78,7 @@ def read(
     eye = Eye()
     failed = False
     holds, said = measured, set()
+    written: set[Path] = set()
     for name in _files(paths):
         if isinstance(name, PictureError):
             failed = _complain(name)
@@ -99,7 +101,7 @@ def read(
         line = as_line(name, reading, elapsed_ms)
         click.echo(json.dumps(line) if as_json else _readable(line))
         if folder is not None:
-            failed |= not _annotate(folder, name, pixels, reading)
+            failed |= not _annotate(folder, name, pixels, reading, written)
     if failed:
         sys.exit(1)
 
@@ -133,7 +135,7 @@ def _files(paths: tuple[str, ...]) -> list[str | PictureError]:
     """The pictures named, folders opened in name order; an error stands where one has none."""
     files: list[str | PictureError] = []
     for path in paths:
-        if not Path(path).is_dir():
+        if not os.path.isdir(path):  # pathlib's raises where it may not look
             files.append(path)
             continue
         try:
@@ -161,20 +163,21 @@ def _folder(path: str) -> Path:
     return folder
 
 
-def _annotate(folder: Path, name: str, pixels: Any, reading: Reading) -> bool:
+def _annotate(folder: Path, name: str, pixels: Any, reading: Reading, written: set[Path]) -> bool:
     import cv2
 
     from vision.overlay import draw_reading
 
     target = folder / (Path(name).stem + ".jpg")
     number = 2
-    while target.exists() and target.resolve() == Path(name).resolve():
+    while target in written or (target.exists() and target.resolve() == Path(name).resolve()):
         target = folder / f"{Path(name).stem}_{number}.jpg"
         number += 1
     done, data = cv2.imencode(".jpg", draw_reading(pixels, reading))
     try:
         if done:
             target.write_bytes(data.tobytes())
+            written.add(target)
             return True
     except OSError as error:
         click.echo(f"dice-companion: {target}: cannot write: {error.strerror}", err=True)

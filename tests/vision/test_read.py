@@ -77,6 +77,21 @@ def test_in_play_parses() -> None:
     assert parse_in_play(" White,red ") == (DieColour.WHITE, DieColour.RED)
 
 
+def test_pictures_of_one_name_are_drawn_one_by_one(folder: Path, tmp_path: Path) -> None:
+    other, target = tmp_path / "other", tmp_path / "drawn"
+    other.mkdir()
+    (other / "b.jpg").write_bytes((folder / "b.jpg").read_bytes())
+    pictures = [str(folder / "b.jpg"), str(other / "b.jpg")]
+    assert CliRunner().invoke(read, [*pictures, "--annotate", str(target)]).exit_code == 0
+    assert sorted(path.name for path in target.iterdir()) == ["b.jpg", "b_2.jpg"]
+
+
+def test_a_name_that_is_too_long_does_not_hold_the_others_up(folder: Path) -> None:
+    result = CliRunner().invoke(read, ["x" * 300 + ".jpg", str(folder / "b.jpg")])
+    assert result.exit_code == 1
+    assert "b.jpg: " in result.output
+
+
 def test_annotate_writes_pictures(folder: Path, tmp_path: Path) -> None:
     target = tmp_path / "out" / "deep"
     args = [str(folder / "b.jpg"), "--annotate", str(target)]

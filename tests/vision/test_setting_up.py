@@ -55,9 +55,9 @@ def test_step_by_step_all_counts_at_once_and_is_kept(
     live.controls = {"exposure": 157.0}
     setup.hold_exposure()
     live.shows = painted(tray(SIX), 145)
-    looked = setup.look_at_dice()
+    number, looked = setup.look_at_dice()
     assert [die.plays for die in looked if die.is_odd] == [DieColour.BLUE]
-    setup.keep_dice([die.plays for die in looked])
+    setup.keep_dice([die.plays for die in looked], number)
     state = setup.state()
     assert (state.corners, state.is_held, len(state.dice)) == (proposed, True, 6)
     kept = load_calibration(tmp_path / "tray.toml")
@@ -112,6 +112,46 @@ def test_what_a_step_cannot_do_it_says(setup: TraySetup, live: StandInLive, tmp_
     with pytest.raises(CalibrationError, match="no picture"):
         setup.state()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_dice_kept_again_under_another_lamp_count(
+    setup: TraySetup, live: StandInLive, eye: CalibratedEye
+) -> None:
+    corners = setup.propose()
+    assert corners is not None
+    setup.keep_corners(corners)
+    evening = np.asarray(np.clip(tray(SIX) * [0.45, 0.6, 0.7], 0, 255), np.uint8)
+    live.shows = evening
+    for _ in range(2):
+        eye.read(Frame(evening))
+    assert setup.state().change is Change.RELIT
+    number, looked = setup.look_at_dice()
+    setup.keep_dice([die.plays for die in looked], number)
+    for _ in range(3):
+        assert eye.read(Frame(evening)).status is Status.OK
+    assert setup.state().change is None
+    setup.keep_corners(corners)
+    live.shows = tray(SIX)
+    for _ in range(2):
+        eye.read(Frame(live.shows))
+    setup.keep_corners(corners)
+    for _ in range(2):
+        eye.read(Frame(live.shows))
+    assert setup.state().change is Change.RELIT, "the dice are those of the evening"
+
+
+def test_dice_somebody_else_looked_at_since_are_not_kept(
+    setup: TraySetup, live: StandInLive
+) -> None:
+    live.shows = tray(SIX)
+    first, looked = setup.look_at_dice()
+    second, _ = setup.look_at_dice()
+    with pytest.raises(CalibrationError) as caught:
+        setup.keep_dice([die.plays for die in looked], first)
+    assert caught.value.reason == "not_looked"
+    assert setup.state().dice == ()
+    setup.keep_dice([die.plays for die in looked], second)
+    assert len(setup.state().dice) == 6
 
 
 def test_a_disk_that_takes_nothing_leaves_the_eye_as_it_was(

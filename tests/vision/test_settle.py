@@ -24,6 +24,9 @@ from vision.reading import Problem, ProblemCode, Reading
 MOVED = "moved"
 A, B = ok("34-4225"), ok("34-4226")
 THROWN = ok("15-6331")
+GONE = replace(
+    A, dice=A.dice[:5], roll=Roll.of((3, 4), dict(A.roll.coloured[:3]) if A.roll else {})
+)
 HIDDEN = replace(bad("empty"), problems=(Problem(ProblemCode.FOREIGN_OBJECT),))
 NUDGED = replace(A, dice=(replace(A.dice[0], centre_xy=(400.0, 400.0)), *A.dice[1:]))
 EMPTY, COCKED = bad("empty"), bad("cocked", colour="green")
@@ -237,6 +240,13 @@ def test_untouched(dice: tuple[object, ...], same: bool) -> None:
         pytest.param([EMPTY, EMPTY, MOVED, A, A], "waiting empty moving moving ok", id="taken out"),
         pytest.param(
             [A, A, MOVED, THROWN, THROWN], "waiting old moving moving ok", id="the next throw"
+        ),
+        pytest.param([GONE, GONE], "waiting old", id="its row was closed, its die is out"),
+        pytest.param([B, B], "waiting old", id="it was put right, and is misread again"),
+        pytest.param(
+            [UNSURE, UNSURE, MOVED, A, A],
+            "waiting uncertain moving moving old",
+            id="it is not read at once",
         ),
     ],
 )

@@ -128,7 +128,10 @@ def open_camera(
         return _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
     if source == "pi":
         return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
-    path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
+    try:
+        path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
+    except RuntimeError as error:
+        raise CameraUnavailable(f"{source}: {error}") from error
     if source.isdecimal() or source.startswith("/dev/") or path.is_char_device():
         return devices.open_v4l2(
             str(path), size_wh=size_wh, fps=fps, controls=controls, clock=clock

@@ -207,8 +207,10 @@ class LiveTray:
         return data
 
     def frame(self) -> Frame | None:
-        """The newest frame, or None where there was none yet."""
+        """The newest frame; None where there was none yet, and while the camera is lost."""
         with self._mutex:
+            if self._camera is None:
+                return None
             return self._watch.frames.get(None)
 
     @property

@@ -95,7 +95,7 @@ class Settling:
         read_s: Capture time of the last reading.
         used: The dice of the last confirmed roll, until others are seen.
         used_roll: A roll confirmed while nothing was seen, or before the camera was opened; where
-            the first settled reading shows it, those are its dice and no new throw.
+            the first roll that is read shows it, those are its dice and no new throw.
         shown: What was said last.
     """
 
@@ -231,9 +231,12 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
     """Say what agreed readings mean, given the dice that are used up."""
     reading = state.seen or latest
     dice = _dice_in_tray(reading)
-    if state.used_roll is not None and reading.roll == state.used_roll:
-        state = replace(state, used=dice)
-    state = replace(state, used_roll=None)
+    if state.used_roll is not None and reading.roll is not None:
+        if _is_still_there(state.used_roll, reading.roll):
+            state = replace(state, used=dice)
+        state = replace(state, used_roll=None)
+    if _is_bare(reading):
+        state = replace(state, used_roll=None)
     if state.used and dice and are_untouched(state.used, dice, rules=rules):
         return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
     if reading.status is Status.OK or _is_bare(reading):
@@ -244,6 +247,21 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
             return replace(state, shown=Shown(TrayStatus.UNCERTAIN, None, reading))
         return replace(state, shown=Shown(TrayStatus.OK, reading.roll, reading))
     return replace(state, shown=Shown(TrayStatus(reading.status.value), None, reading))
+
+
+def _is_still_there(used: Roll, seen: Roll) -> bool:
+    """Whether dice show a roll confirmed before: those still in play, and all but one of them.
+
+    The roll may have taken a die out of the game, or one of its dice may have been misread and put
+    right; thrown dice show all but one value again once in 1,500 throws (31 of 6 to the sixth).
+    """
+    was = dict(used.coloured)
+    others = sum(was.get(colour) != value for colour, value in seen.coloured)
+    white = min(
+        sum(a != b for a, b in zip(used.white, pair, strict=True))
+        for pair in (seen.white, seen.white[::-1])
+    )
+    return others + white <= 1
 
 
 def _is_bare(reading: Reading) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from vision.setup.corners import propose_corners
 from vision.tray.calibrated import CalibratedEye, Change
 from vision.tray.calibration import Calibration, save_calibration
 from vision.tray.light import PictureFault, measure_light
-from vision.tray.reference import take_reference
+from vision.tray.reference import in_the_light_of, take_reference
 
 
 class Live(Protocol):
@@ -68,6 +69,10 @@ class LookedAt:
     is_odd: bool
 
 
+Looked = tuple[int, tuple[ShownDie, ...], tuple[float, float, float] | None]
+"""The number of a look, the dice it showed, and the white balance by the white ones."""
+
+
 class TraySetup:
     """Measures the tray step by step; what is kept counts at once and is on the disk.
 
@@ -81,7 +86,7 @@ class TraySetup:
         self._bare = Eye()
         self._path = path
         self._mutex = threading.Lock()
-        self._shown: tuple[tuple[ShownDie, ...], tuple[float, float, float] | None] | None = None
+        self._shown: Looked | None = None
 
     def state(self) -> SetupState:
         """How things stand; raises CalibrationError when the camera gives no picture."""
@@ -102,7 +107,8 @@ class TraySetup:
         return propose_corners(self._frame().pixels)
 
     def keep_corners(self, corners: Sequence[Point]) -> None:
-        """Keep the tray's corners, and how the tray looks now.
+        """Keep the tray's corners, and how the tray looks now; dice that were kept stay those of
+        the light they were kept in.
 
         Raises:
             CalibrationError: They are too few or lie outside the picture.
@@ -113,17 +119,24 @@ class TraySetup:
         if len(corners) < 3 or not all(inside):
             text = f"corners: expected three or more points of a {width} x {height} picture"
             raise CalibrationError(text, reason="outside")
-        self._keep(frame, tray_px=tuple(corners), reference=take_reference(frame.pixels))
+        now = take_reference(frame.pixels)
+        kept = self._kept((width, height))
+        if kept.dice and kept.reference is not None:
+            now = in_the_light_of(now, kept.reference)
+        self._keep(frame, tray_px=tuple(corners), reference=now)
 
     def hold_exposure(self) -> None:
         """Keep what the camera's exposure and colours are held at; nothing where they are not."""
         held = dict(self._live.controls)
+        frame = self._frame()
         if held:
-            self._keep(self._frame(), camera=held)
+            self._keep(frame, camera=held)
 
-    def look_at_dice(self) -> tuple[LookedAt, ...]:
+    def look_at_dice(self) -> tuple[int, tuple[LookedAt, ...]]:
         """Look at the six dice in the tray, from left to right.
 
+        Returns:
+            The number of the look, which no other has, and the dice.
         Raises:
             CalibrationError: There are not six, flat and apart.
         """
@@ -132,26 +145,33 @@ class TraySetup:
         bare = replace(kept, dice=(), white_balance_bgr=None)
         gains = gains_of_white(shown_dice(pixels, bare, self._bare))
         shown = shown_dice(pixels, replace(bare, white_balance_bgr=gains), self._bare)
+        number = secrets.randbelow(1 << 31)
         with self._mutex:
-            self._shown = shown, gains
-        return tuple(
+            self._shown = number, shown, gains
+        return number, tuple(
             LookedAt(die.centre_xy, _points(die), known.plays, known.is_odd)
             for die, known in zip(shown, known_dice(shown, colours_played(shown)), strict=True)
         )
 
-    def keep_dice(self, plays: Sequence[DieColour]) -> None:
-        """Keep the dice that were looked at last, with the colours they play.
+    def keep_dice(self, plays: Sequence[DieColour], number: int | None = None) -> None:
+        """Keep the dice that were looked at last, with the colours they play, and the light.
 
+        Args:
+            plays: One colour for each die, in the order of the look.
+            number: The look's; another device may have looked since.
         Raises:
             CalibrationError: None were looked at, or the colours are not the game's.
         """
         with self._mutex:
             looked = self._shown
-        if looked is None:
-            raise CalibrationError("dice: expected a look at them first", reason="not_six")
-        shown, gains = looked
+        if looked is None or number not in (None, looked[0]):
+            raise CalibrationError("dice: expected a look at them first", reason="not_looked")
+        _, shown, gains = looked
         dice = known_dice(shown, plays)
-        self._keep(self._frame(), dice=dice, white_balance_bgr=gains)
+        frame = self._frame()
+        kept = self._kept((frame.pixels.shape[1], frame.pixels.shape[0]))
+        now = in_the_light_of(kept.reference, take_reference(frame.pixels))
+        self._keep(frame, dice=dice, white_balance_bgr=gains, reference=now)
 
     def forget(self) -> None:
         """Read without any calibration from now on, and keep none.

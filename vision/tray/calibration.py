@@ -70,7 +70,12 @@ def find_calibration(named: str, data_dir: Path) -> Path | None:
 
 def place_of(named: str, data_dir: Path) -> Path:
     """Where what is measured is kept: the file that was named, else the data directory's."""
-    return data_dir / FILE_NAME if named in ("auto", "none") else Path(named).expanduser()
+    if named in ("auto", "none"):
+        return data_dir / FILE_NAME
+    try:
+        return Path(named).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{named}: {error}") from error
 
 
 def load_calibration(path: str | Path) -> Calibration:

@@ -76,6 +76,11 @@ def take_reference(pixels: Pixels) -> Reference:
     return Reference(small.tobytes(), cells.tobytes())
 
 
+def in_the_light_of(place: Reference | None, light: Reference) -> Reference:
+    """A reference to where one picture shows the tray, and to the colours of another."""
+    return light if place is None else Reference(place.grey, light.colours)
+
+
 def compare(reference: Reference, pixels: Pixels) -> Drift:
     """What has changed from the reference to a picture; dice and hands in it do little harm."""
     now = take_reference(pixels)
