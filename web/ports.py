@@ -127,11 +127,11 @@ class TraySetup(Protocol):
     def hold_exposure(self) -> None:
         """Keep what exposure and colours are held at."""
 
-    def look_at_dice(self) -> Sequence[LookedAt]:
-        """Look at the six dice in the tray."""
+    def look_at_dice(self) -> tuple[int, Sequence[LookedAt]]:
+        """Look at the six dice in the tray; the number of the look, and the dice."""
 
-    def keep_dice(self, plays: Sequence[DieColour]) -> None:
-        """Keep the dice that were looked at last."""
+    def keep_dice(self, plays: Sequence[DieColour], number: int | None = None) -> None:
+        """Keep the dice that were looked at last, if by the look of that number."""
 
     def forget(self) -> None:
         """Keep nothing."""

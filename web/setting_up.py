@@ -76,9 +76,10 @@ def blueprint(desk: Desk, setup: TraySetup | None) -> Blueprint:
     @pages.post("/api/setup/look")
     def look() -> Response:
         body()
-        dice = steps().look_at_dice()
+        number, dice = steps().look_at_dice()
         return as_json(
             {
+                "look": number,
                 "dice": [
                     {
                         "centre": _rounded(die.centre_xy),
@@ -87,15 +88,17 @@ def blueprint(desk: Desk, setup: TraySetup | None) -> Blueprint:
                         "odd": die.is_odd,
                     }
                     for die in dice
-                ]
+                ],
             }
         )
 
     @pages.post("/api/setup/dice")
     def keep_dice() -> Response:
-        plays = _plays(body())
+        asked = body()
+        plays = _plays(asked)
+        number = want(asked, "look", int) if "look" in asked else None
         taken = steps()
-        taken.keep_dice(plays)
+        taken.keep_dice(plays, number)
         return told(taken)
 
     @pages.post("/api/setup/forget")

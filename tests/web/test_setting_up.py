@@ -85,12 +85,13 @@ class StandInSetup:
         self._step()
         self.is_held = bool(self.controls)
 
-    def look_at_dice(self) -> Sequence[Known]:
+    def look_at_dice(self) -> tuple[int, Sequence[Known]]:
         self._step()
-        return looked()
+        return 7, looked()
 
-    def keep_dice(self, plays: Sequence[DieColour]) -> None:
+    def keep_dice(self, plays: Sequence[DieColour], number: int | None = None) -> None:
         self._step()
+        assert number in (None, 7)
         self.dice = [Known(colour, False) for colour in plays]
 
     def forget(self) -> None:

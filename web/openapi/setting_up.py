@@ -31,10 +31,16 @@ SETTING_UP: Json = {
     "Proposed": thing("", corners=maybe(many(POINT))),
     "Looked": thing(
         "",
+        look={**WHOLE, "description": "The number of this look, for keeping its dice."},
         dice={
             **many(thing("", centre=POINT, corners=many(POINT), plays=ANY_COLOUR, odd=FLAG)),
             "description": "From left to right.",
         },
     ),
-    "Plays": thing("", plays={**many(ANY_COLOUR), "description": "From left to right."}),
+    "Plays": thing(
+        "",
+        ("look",),
+        plays={**many(ANY_COLOUR), "description": "From left to right."},
+        look={**WHOLE, "description": "Given, dice that were looked at since are not kept."},
+    ),
 }

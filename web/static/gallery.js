@@ -7,7 +7,7 @@ import { t } from "./words.js";
 async function load() {
   const answer = await get("/api/pictures");
   const pictures = answer?.ok ? answer.data.pictures : [];
-  say($("gallery-text"), answer === null ? t("why.unreachable") : pictures.length ? "" : t("host.pictures_none"));
+  say($("gallery-text"), answer === null ? t("why.unreachable") : !answer.ok ? answer.data.message : pictures.length ? "" : t("host.pictures_none"));
   show($("forget"), pictures.length > 0);
   $("gallery").replaceChildren(...pictures.map(item));
 }

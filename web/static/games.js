@@ -13,9 +13,10 @@ let told = null;
 const dated = (at, form) => (Number.isNaN(Date.parse(at)) ? at : form.format(new Date(at)));
 
 async function look(state) {
+  show($("back"), number !== null);
   show($("pause"), state.me.host);
   const { game } = state;
-  const now = JSON.stringify([state.epoch, game?.number, game?.over, game?.turn, game === null, state.me.host]);
+  const now = JSON.stringify([state.epoch, game?.number, game?.over, game?.turn, game === null, state.me.host, game?.players.map(({ name }) => name), number !== null && state.revision]);
   if (now === seen) return;
   seen = now;
   const answer = await get(number === null ? "/api/games" : `/api/game?number=${number}`);

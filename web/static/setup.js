@@ -17,6 +17,7 @@ const POINT = 14; // a corner's handle is a seventh of the picture's width acros
 let setup = null;
 let corners = []; // as they are dragged
 let looked = []; // the six dice looked at last
+let lookNumber = null;
 let rolls = null; // {right, wrong, unread, missed, frame}: the roll of `frame` was judged
 const doubted = new Set(); // which of the dice seen were tapped as read wrong
 let faults = ""; // what the camera itself suffers
@@ -197,7 +198,7 @@ async function keepCorners() {
 
 async function hold() {
   if (!(await keep("exposure", {}, "exposure-said"))) return;
-  if (setup.held) turnTo("dice");
+  if (setup.held && Object.keys(setup.controls).length) turnTo("dice");
   else say($("exposure-said"), t("setup.not_held"));
 }
 
@@ -206,6 +207,7 @@ async function hold() {
 async function look() {
   const found = await step("look", {}, "dice-said");
   looked = found?.dice ?? [];
+  lookNumber = found?.look ?? null;
   $("keep-dice").disabled = !looked.length;
   drawOverlay();
   if (found) say($("dice-said"), "");
@@ -217,7 +219,7 @@ async function look() {
 
 async function keepDice() {
   const plays = [...$("dice").querySelectorAll("select")].map((select) => select.value);
-  if (!(await keep("dice", { plays }, "dice-said"))) return;
+  if (!(await keep("dice", { plays, look: lookNumber }, "dice-said"))) return;
   lookAway(); // they may be taken out now
   turnTo("rolls");
 }
@@ -234,7 +236,8 @@ function lookAway() {
 const done = () => rolls.right + rolls.wrong + rolls.unread;
 
 function begin() {
-  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, frame: now()?.tray.frame ?? 0 };
+  if (now() === null) return; // with the first that is heard of the table
+  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, frame: now().tray.frame };
   doubted.clear();
   drawRolls(now());
 }
@@ -330,7 +333,10 @@ for (const name of STEPS) $(`step-${name}`).querySelector("summary").addEventLis
 $("step-corners").addEventListener("toggle", () => setup && drawOverlay());
 $("step-rolls").addEventListener("toggle", () => $("step-rolls").open && rolls === null && begin());
 onLine((up) => show($("offline"), !up));
-onState(drawRolls);
+onState((state) => {
+  if (rolls === null && $("step-rolls").open) begin();
+  else drawRolls(state);
+});
 start();
 void ask();
 void film();

@@ -14,7 +14,8 @@ const FILM_MS = 120;
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
 const READ = new Set(["ok", "uncertain", "cocked", "extra", "missing"]);
 const TROUBLE = new Set(["empty", "obstructed", "cocked", "missing", "extra", "uncertain", "dark", "blocked", "frozen", "lost"]);
-let pictured = "";
+let pictured = ""; // the picture that is to be shown
+let loaded = ""; // the one that is
 let isFilming = false;
 
 function draw(state) {
@@ -67,7 +68,7 @@ function drawTray(state) {
     pictured = source;
     if (source) void loadPicture(source, state);
     else show($("picture"), false);
-  } else if (!$("picture").hasAttribute("hidden")) drawReading(state);
+  } else if (source === loaded) drawReading(state);
   show($("reading"), Boolean(source));
   say($("no-picture"), source ? "" : t(table.camera === "none" ? "table.no_camera" : "table.no_picture"));
   show($("tag"), table.camera === "simulated" || table.camera === "lost");
@@ -104,7 +105,7 @@ async function film() {
     if (isThere && isFilming) {
       $("picture").src = next.src;
       show($("picture"), true);
-      pictured = ""; // the picture that was read is shown again when the dice rest
+      pictured = loaded = ""; // the picture that was read is shown again when the dice rest
     }
     await new Promise((resolve) => setTimeout(resolve, FILM_MS));
   }
@@ -117,9 +118,11 @@ async function loadPicture(source, state) {
   try {
     await next.decode();
   } catch {
-    return; // not kept any more: the next one is on its way
+    if (source === pictured) pictured = ""; // asked for again with the next that is heard
+    return;
   }
   if (source !== pictured) return;
+  loaded = source;
   $("picture").src = source;
   show($("picture"), true);
   drawReading(state);
