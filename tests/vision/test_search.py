@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import cv2
 import numpy as np
@@ -11,7 +12,7 @@ import pytest
 from companion.engine.dice import ALL_DICE
 from tests.vision.trays import SIX, block, tray
 from vision.eye import reader, search
-from vision.eye.finder import Overview, look_over
+from vision.eye.finder import Overview, Spot, look_over
 from vision.eye.nets import Net, Scores, shared_net
 from vision.eye.reader import CloseUps, Look, look_closely
 from vision.reading import Pixels
@@ -70,6 +71,36 @@ def test_dice_too_small_for_one_glance_are_looked_for_again(
     assert all(wide < 1280 for wide, _ in glances[1:])
     assert len(dice) == 6
     assert len(glances) > 1
+
+
+def test_a_die_taken_for_a_part_of_the_one_it_touches_is_looked_at_where_it_must_lie(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pixels = block(1.0, 5)
+    whole = [look for look, _ in search.find_dice(pixels, 6, everywhere)[1]]
+    beside, die = min(
+        ((a, b) for a in whole for b in whole if a is not b),
+        key=lambda pair: np.hypot(*np.subtract(pair[0].centre_xy, pair[1].centre_xy)),
+    )
+    middle = np.add(beside.centre_xy, die.centre_xy) / 2
+
+    def misplacing(close_ups: CloseUps, spots: Sequence[Spot]) -> list[search.Found]:
+        pairs = look_closely(close_ups, spots)
+        first = min(pairs, key=lambda p: float(np.hypot(*np.subtract(p[1].centre_xy, known))))
+        off = replace(first[0], centre_xy=(float(middle[0]), float(middle[1])))
+        return [(off if pair is first else pair[0], pair[1]) for pair in pairs]
+
+    spots = look_over(pixels).spots
+    known = min(
+        (spot.centre_xy for spot in spots),
+        key=lambda xy: float(np.hypot(*np.subtract(xy, die.centre_xy))),
+    )
+    monkeypatch.setattr(search, "look_closely", misplacing)
+    monkeypatch.setattr(search, "_traces", lambda *_: np.empty((0, 2), np.float32))
+    found = [look for look, _ in search.find_dice(pixels, 6, everywhere)[1]]
+    assert len(found) == 6
+    gaps = [np.hypot(*np.subtract(look.centre_xy, die.centre_xy)) for look in found]
+    assert min(gaps) < 0.1 * die.edge_px
 
 
 def test_no_close_up_is_read_twice(read: list[int]) -> None:

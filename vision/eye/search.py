@@ -45,6 +45,8 @@ with so much of its width shared with the next."""
 _OVERLAP = 0.8
 """Two top faces nearer than this share of an edge are one die, or one and something between two:
 the faces of dice side by side are a whole edge apart, a little less where one leans."""
+_ON_IT = 0.4
+"""A candidate nearer than this (in edges) to the middle of a die found is that die seen again."""
 _USUAL = 0.05
 """A die's edge as a share of the picture's longer side where none was found."""
 _SMALL = 0.62
@@ -118,13 +120,20 @@ def _searched(
     wanted: int,
     count: Callable[[list[Found]], int],
 ) -> list[Found]:
-    """The dice, after nearer looks where small ones may have been missed: round those found, then
-    at each quarter of the tray."""
-    traces = _traces(overview, dice)
-    if not overview.spots or not len(traces):
-        return dice
+    """The dice, after looks beside those found, where one that touches them may have been taken
+    for a part of them, and nearer looks where small ones may have been missed: round those found,
+    then at each quarter of the tray."""
     found = list(overview.spots)
     most = count(dice)
+    moved = _moved_off(look_closely(close_ups, found), dice)
+    if moved:
+        found += moved
+        now = _of_one_size(_distinct(look_closely(close_ups, found)), overview)
+        if count(now) > most:
+            dice, most = now, count(now)
+    traces = _traces(overview, dice)
+    if most >= wanted or not found or not len(traces):
+        return dice
     for parts in (_round_the_found(overview, dice), _quarters(overview, dice)):
         before = len(found)
         for left, top, right, bottom in parts:
@@ -141,6 +150,19 @@ def _searched(
         if most >= wanted:
             break
     return dice
+
+
+def _moved_off(pairs: list[Found], dice: list[Found]) -> list[Spot]:
+    """Candidates that lie partly on a die found, moved to where one that touches it would lie."""
+    moved: list[Spot] = []
+    for look, spot in pairs:
+        for die, _ in dice:
+            away = np.subtract(look.centre_xy, die.centre_xy)
+            gap = float(np.hypot(*away))
+            if _ON_IT < gap / die.edge_px < _OVERLAP and look.die > _DIE:
+                x, y = die.centre_xy + away * (die.edge_px / gap)
+                moved.append(replace(spot, centre_xy=(float(x), float(y)), edge_px=die.edge_px))
+    return moved
 
 
 def _traces(overview: Overview, dice: list[Found]) -> NDArray[np.float32]:
