@@ -76,7 +76,7 @@ def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         "offset": (offset * place).sum() / spots,
         "up": 4.0 * F.smooth_l1_loss(out[:, 28:30], torch.from_numpy(up.copy()), beta=0.1),
         "tray": 1.5 * by_mask[:, 0].mean(),
-        "thing": by_mask[:, 1].mean(),
+        "thing": 2.5 * by_mask[:, 1].mean(),
         "smear": 2.0 * (by_mask[:, 2] * (1.0 + (_SMEARED - 1.0) * wanted[:, 2])).mean(),
     }
 

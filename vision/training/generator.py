@@ -105,7 +105,7 @@ def _spot(
         grown = inside_tray(scene.tray, *spot)
         if grown != inside:
             continue
-        if inside and not _fits(scene.tray, spot, size):
+        if not (_fits(scene.tray, spot, size) if inside else _clear_of(scene.tray, spot, size)):
             continue
         if all(
             np.hypot(spot[0] - d.position_mm[0], spot[1] - d.position_mm[1]) > 1.45 * size
@@ -121,6 +121,13 @@ def _fits(tray: Tray, spot: tuple[float, float], size: float) -> bool:
         inside_tray(tray, spot[0] + dx * reach, spot[1] + dy * reach)
         for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))
     )
+
+
+def _clear_of(tray: Tray, spot: tuple[float, float], size: float) -> bool:
+    """Whether a die beside the tray would not stand in its rim."""
+    outline = np.array(tray.outline_mm, np.float32)
+    depth = cv2.pointPolygonTest(outline, spot, measureDist=True)
+    return depth < -tray.rim_width_mm - 0.72 * size
 
 
 def floor_point(camera: Camera, pixel: NDArray[np.float64]) -> tuple[float, float]:

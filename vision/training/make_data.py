@@ -64,7 +64,7 @@ def _make_shard(job: tuple[Path, int, int]) -> None:
 
 def scene_row(rng: Rng) -> dict[str, NDArray[Any]]:
     """One scene: the whole picture as the finder gets it, and close-ups of what lies in it."""
-    scenario = str(rng.choice(_SCENARIOS, p=(0.44, 0.25, 0.09, 0.1, 0.1, 0.02)))
+    scenario = str(rng.choice(_SCENARIOS, p=(0.38, 0.25, 0.08, 0.14, 0.13, 0.02)))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
     if rng.random() < 0.1:
         share = float(rng.uniform(0.1, 0.28))

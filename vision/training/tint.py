@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.eye.nets import MIDDLE
+from vision.training.looks import kelvin_bgr
 
 Floats = NDArray[np.float32]
 
@@ -25,7 +26,8 @@ def tinted(pixels: NDArray[Any], rng: np.random.Generator, groups: int = 1) -> F
     tint = rng.normal(0, 0.18, (kinds, 1, 1)) + rng.normal(0, 0.04, (kinds, 3, 1))
     gamma = np.exp(rng.normal(0, 0.12, (kinds, 1, 1)))
     noise = np.abs(rng.normal(0, 0.012, kinds))
-    tables = np.clip(np.arange(256) / 255.0, 1e-4, 1.0) ** gamma * np.exp(tint)
+    lamp = np.stack([_cast(rng) for _ in range(kinds)])[..., None]
+    tables = np.clip(np.arange(256) / 255.0, 1e-4, 1.0) ** gamma * np.exp(tint) * lamp
     x = np.empty(pixels.shape, np.float32)
     for n, picture in enumerate(pixels):
         table = tables[n // groups].astype(np.float32)
@@ -33,6 +35,20 @@ def tinted(pixels: NDArray[Any], rng: np.random.Generator, groups: int = 1) -> F
             x[n, ..., channel] = table[channel][picture[..., channel]]
         x[n] += _grain(rng, x[n].size).reshape(x[n].shape) * np.float32(noise[n // groups])
     return np.clip(x, 0.0, 1.0, out=x)
+
+
+_CAST = 0.12
+"""Share of the pictures under a lamp that the camera did not allow for."""
+
+
+def _cast(rng: np.random.Generator) -> Floats:
+    """Gains (3,) of blue, green and red as stored: mostly even, else of a bulb or of the shade."""
+    if rng.random() >= _CAST:
+        return np.ones(3, np.float32)
+    gains = np.array(kelvin_bgr(rng.uniform(2100.0, 3800.0))) ** (rng.uniform(0.4, 1.0) / 2.2)
+    if rng.random() < 0.2:
+        gains = gains.min() / gains
+    return np.asarray(gains * rng.uniform(0.9, 1.2), np.float32)
 
 
 _GRAIN = np.random.default_rng(0).standard_normal(1 << 21, dtype=np.float32)

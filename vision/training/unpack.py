@@ -20,12 +20,11 @@ import onnx.numpy_helper
 import torch
 from torch import Tensor, nn
 
-from vision.training import finder_loss, reader_loss
 from vision.training.nets import Finder
 from vision.training.reader_loss import Eyes
+from vision.training.showing import show
 
 _WEIGHTS = resources.files("vision").joinpath("weights")
-_SCENES = 20
 
 
 def main() -> None:
@@ -96,19 +95,7 @@ def _measured(net: nn.Module, scaled: dict[nn.Conv2d, nn.BatchNorm2d], shards: l
         seen[conv].append(torch.stack([wide.mean((0, 2, 3)), (wide**2).mean((0, 2, 3))]))
 
     hooks = [conv.register_forward_hook(note) for conv in scaled]
-    is_finder = isinstance(net, Finder)
-    rng = np.random.default_rng(5)
-    for shard in shards:
-        with np.load(shard) as columns:
-            keys = finder_loss.KEYS if is_finder else reader_loss.KEYS
-            rows = {key: columns[key] for key in keys}
-        for first in range(0, len(rows[keys[0]]), _SCENES):
-            part = {key: column[first : first + _SCENES] for key, column in rows.items()}
-            with torch.no_grad():
-                if is_finder:
-                    finder_loss.finder_loss(net, part, rng)
-                else:
-                    reader_loss.reader_loss(net, part, rng)
+    show(net, shards, seed=5)
     for hook in hooks:
         hook.remove()
     with torch.no_grad():
