@@ -76,23 +76,7 @@ def golden() -> list[dict[str, object]]:
     return [json.loads(line) for line in lines]
 
 
-MISREAD = {
-    "byler_IMG_20191209_100229.jpg": "its green six with large pips is taken for a five, at 0.5",
-}
-
-
-def golden_cases() -> list[object]:
-    return [
-        pytest.param(
-            case,
-            id=case.name,
-            marks=[pytest.mark.xfail(reason=MISREAD[case.name])] if case.name in MISREAD else [],
-        )
-        for case in load_cases(IMAGES)
-    ]
-
-
-@pytest.mark.parametrize("case", golden_cases())
+@pytest.mark.parametrize("case", load_cases(IMAGES), ids=lambda case: case.name)
 def test_golden_pictures(case) -> None:  # type: ignore[no-untyped-def]
     outcome = score(case, read(load_picture(IMAGES / case.name), case.in_play)[0])
     assert outcome.verdict in ("exact", "not_announced")
