@@ -90,7 +90,7 @@ def moment_of(step: str, table: Table, records: Iterable[Record]) -> str:
     once the table has gone on: no step is taken on anything but what was shown."""
     game = table.game
     if step == "undo":
-        return f"{undone_to(records)}"
+        return f"{undone_to(records)} {game and game.rolled}"
     if game is None or step == "end":
         return f"{game and game.number}"
     if step == "close":

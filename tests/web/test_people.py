@@ -331,6 +331,7 @@ class TestForesight:
         [
             ("close", lambda stage: [stage.answer(seat, None) for seat in (0, 1)]),
             ("undo", lambda stage: [stage.answer(seat, None) for seat in (0, 1)]),
+            ("undo", lambda stage: [stage.session.undo(), stage.roll(6, 6)]),
             ("correct", lambda stage: [stage.correct(1, 1)]),
             ("end", lambda stage: [stage.session.end(), stage.session.rematch()]),
         ],

@@ -253,7 +253,8 @@ def _is_still_there(used: Roll, seen: Roll) -> bool:
     """Whether dice show a roll confirmed before: those still in play, and all but one of them.
 
     The roll may have taken a die out of the game, or one of its dice may have been misread and put
-    right; thrown dice show all but one value again once in 1,500 throws (31 of 6 to the sixth).
+    right; thrown dice show all but one value again less than once in 700 throws (at most 62 of
+    6 to the sixth).
     """
     was = dict(used.coloured)
     others = sum(was.get(colour) != value for colour, value in seen.coloured)
