@@ -13,6 +13,7 @@ from flask.testing import FlaskClient
 from companion.engine import DieColour
 from companion.errors import CalibrationError, ConfigError
 from companion.phrases import LANGUAGES
+from companion.ports import TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, PHONE_FLAT, PHONE_SMALL, TV, put, violations
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
@@ -233,6 +234,8 @@ class TestInABrowser:
         for number in range(10):
             page.locator("#rolls-said", has_text=f"Roll {number + 1} of 10: throw").wait_for()
             is_read = number != 3
+            stage.session.see(TrayView("moving", None, number + 2, (640, 480)))
+            page.locator("#rolls-said", has_text="still moving").wait_for()
             stage.session.see(
                 dice_in_tray(a_roll(3, 4), frame=number + 2, leaning="" if is_read else "red")
             )
@@ -241,6 +244,11 @@ class TestInABrowser:
                 assert page.get_by_role("button", name="Read right").is_disabled()
             name = "Not read" if not is_read else "Read wrong" if number == 5 else "Read right"
             page.get_by_role("button", name=name, exact=True).click()
+            if not is_read:  # the eye looks again by itself: that is no new throw
+                stage.session.see(dice_in_tray(a_roll(3, 4), frame=99))
+                page.wait_for_timeout(500)
+                assert page.get_by_role("button", name="Read right").is_disabled()
+                assert page.get_by_role("button", name="Not read").is_disabled()
         said = page.locator("#rolls-said", has_text="8 read right, 1 not read, 1 wrong")
         said.filter(has_text="How often each was read wrong: blue 1.").wait_for()
         page.get_by_role("link", name="Done: to the host’s page").wait_for()

@@ -12,13 +12,14 @@ const COLOURS = ["white", "red", "yellow", "green", "blue"];
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const STEPS = ["corners", "exposure", "dice", "rolls"];
+const UNTOUCHED = 0.02; // of the picture's width: a die that lies no farther off was not thrown
 const POINT = 14; // a corner's handle is a seventh of the picture's width across: room for a finger
 
 let setup = null;
 let corners = []; // as they are dragged
 let looked = []; // the six dice looked at last
 let lookNumber = null;
-let rolls = null; // {right, wrong, unread, missed, frame}: the roll of `frame` was judged
+let rolls = null; // {right, wrong, unread, missed, frame, lay, stirred}: the roll of `frame` was judged, its dice lay there
 const doubted = new Set(); // which of the dice seen were tapped as read wrong
 let faults = ""; // what the camera itself suffers
 
@@ -237,9 +238,18 @@ const done = () => rolls.right + rolls.wrong + rolls.unread;
 
 function begin() {
   if (now() === null) return; // with the first that is heard of the table
-  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, frame: now().tray.frame };
+  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, ...judged(now().tray) };
   doubted.clear();
   drawRolls(now());
+}
+
+/** What is remembered of the dice that were judged: read anew they are no new throw. */
+const judged = ({ frame, dice }) => ({ frame, lay: dice.map(({ centre }) => centre), stirred: false });
+
+function isNewThrow({ frame, size, dice }) {
+  if (frame === rolls.frame) return false;
+  const isNear = ([x, y]) => rolls.lay.some(([u, v]) => Math.hypot(x - u, y - v) < UNTOUCHED * size[0]);
+  return rolls.stirred || 2 * dice.filter(({ centre }) => isNear(centre)).length <= dice.length;
 }
 
 function judge(verdict) {
@@ -249,7 +259,7 @@ function judge(verdict) {
     for (const n of doubted) rolls.missed[seen[n].colour] = (rolls.missed[seen[n].colour] ?? 0) + 1;
   }
   rolls[verdict] += 1;
-  rolls.frame = tray.frame;
+  Object.assign(rolls, judged(tray));
   doubted.clear();
   drawRolls(now());
   if (done() === ROLLS) turnTo("rolls"); // so are these
@@ -260,7 +270,8 @@ function drawRolls(state) {
   faults = state.faults.filter((fault) => fault.part === "camera").map((fault) => fault.text).join(" ");
   drawLight();
   const isOn = rolls !== null && done() < ROLLS;
-  const isNew = isOn && tray.frame !== rolls.frame;
+  if (isOn && tray.status === "moving") rolls.stirred = true;
+  const isNew = isOn && isNewThrow(tray);
   const isRead = isNew && tray.status === "ok";
   const isOver = rolls !== null && !isOn;
   show($("throw"), table.can_throw);
