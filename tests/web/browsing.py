@@ -104,6 +104,22 @@ def ready(page: Page) -> Page:
     return page
 
 
+def start_on_a_shared_tablet(page: Page, stage: Stage) -> None:
+    """Ada and Grandma sit down on one device and begin; white 7 is on the table, Ada's turn."""
+    page.get_by_label("Your name").fill("Ada")
+    page.get_by_role("button", name="Take a seat").click()
+    page.get_by_text("One more player on this device").click()
+    page.get_by_label("Their name").fill("Grandma")
+    page.get_by_role("button", name="Take a seat").click()
+    page.get_by_text("Welcome, Ada and Grandma!").wait_for()
+    assert violations(page) == []
+    page.get_by_role("button", name="Start the game").click()
+    page.get_by_role("button", name="Throw", exact=True).wait_for()
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    page.get_by_role("button", name="Confirm").click()
+    page.locator("#status", has_text="Ada: White 7").wait_for()
+
+
 def wait_until(page: Page, holds: Callable[[], bool]) -> None:
     """Let the page go on until something holds at the table."""
     for _ in range(160):

@@ -16,6 +16,7 @@ from tests.web.browsing import (
     names,
     put,
     ready,
+    start_on_a_shared_tablet,
     violations,
     wait_until,
 )
@@ -228,18 +229,7 @@ class TestPeople:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = open_page("/", size_wh=(768, 1024))
-        page.get_by_label("Your name").fill("Ada")
-        page.get_by_role("button", name="Take a seat").click()
-        page.get_by_text("One more player on this device").click()
-        page.get_by_label("Their name").fill("Grandma")
-        page.get_by_role("button", name="Take a seat").click()
-        page.get_by_text("Welcome, Ada and Grandma!").wait_for()
-        assert violations(page) == []
-        page.get_by_role("button", name="Start the game").click()
-        page.get_by_role("button", name="Throw", exact=True).wait_for()
-        stage.session.see(dice_in_tray(a_roll(3, 4)))
-        page.get_by_role("button", name="Confirm").click()
-        page.locator("#status", has_text="Ada: White 7").wait_for()
+        start_on_a_shared_tablet(page, stage)
         assert violations(page) == []
         page.get_by_role("button", name="red 7, can be crossed now").click()
         page.get_by_role("button", name="Done").click()

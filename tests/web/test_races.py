@@ -9,8 +9,14 @@ import pytest
 
 from companion.engine import Phase
 from tests.session.fakes import Stage
-from tests.web.browsing import OpenPage, names, put, ready, wait_until
-from tests.web.stand_in import a_roll, dice_in_tray
+from tests.web.browsing import (
+    OpenPage,
+    names,
+    put,
+    ready,
+    start_on_a_shared_tablet,
+    wait_until,
+)
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
@@ -70,17 +76,7 @@ class TestAnswers:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = open_page("/", size_wh=(768, 1024))
-        page.get_by_label("Your name").fill("Ada")
-        page.get_by_role("button", name="Take a seat").click()
-        page.get_by_text("One more player on this device").click()
-        page.get_by_label("Their name").fill("Grandma")
-        page.get_by_role("button", name="Take a seat").click()
-        page.get_by_text("Welcome, Ada and Grandma!").wait_for()
-        page.get_by_role("button", name="Start the game").click()
-        page.get_by_role("button", name="Throw", exact=True).wait_for()
-        stage.session.see(dice_in_tray(a_roll(3, 4)))
-        page.get_by_role("button", name="Confirm").click()
-        page.locator("#status", has_text="Ada: White 7").wait_for()
+        start_on_a_shared_tablet(page, stage)
         page.route("**/api/answer", lambda route: later(route, 1_000))
         page.get_by_role("button", name="Pass").click()
         page.locator("#menu").click()
