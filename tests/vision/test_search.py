@@ -103,6 +103,28 @@ def test_a_die_taken_for_a_part_of_the_one_it_touches_is_looked_at_where_it_must
     assert min(gaps) < 0.1 * die.edge_px
 
 
+@pytest.mark.parametrize("specks", [1, 2])
+def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
+    specks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels = tray(SIX[:2])
+
+    def with_specks(close_ups: CloseUps, spots: Sequence[Spot]) -> list[search.Found]:
+        pairs = look_closely(close_ups, spots)
+        look, spot = pairs[0]
+        away = [2.0 * (n + 1) * look.edge_px for n in range(specks)]
+        small = [
+            replace(look, centre_xy=(look.centre_xy[0] + x, look.centre_xy[1]), edge_px=edge)
+            for x, edge in zip(away, (0.4 * look.edge_px, 0.45 * look.edge_px), strict=False)
+        ]
+        return pairs + [(speck, spot) for speck in small]
+
+    edges = [look.edge_px for look, _ in search.find_dice(pixels, 2, everywhere)[1]]
+    monkeypatch.setattr(search, "look_closely", with_specks)
+    found = [look.edge_px for look, _ in search.find_dice(pixels, 2, everywhere)[1]]
+    assert sorted(found) == sorted(edges)
+
+
 def test_no_close_up_is_read_twice(read: list[int]) -> None:
     pixels = tray(SIX)
     spots = look_over(pixels).spots

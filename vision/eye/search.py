@@ -253,6 +253,7 @@ def _of_one_size(dice: list[Found], overview: Overview) -> list[Found]:
     """Without what is far smaller or larger than the surest dice: lint, pips, boxes of a sheet.
 
     A game's dice are of one size, and no camera above a tray sees one twice as large as another.
+    What most of them can be counts, and of as many small as large ones the large.
     """
     sure = [
         look.edge_px
@@ -261,5 +262,11 @@ def _of_one_size(dice: list[Found], overview: Overview) -> list[Found]:
     ]
     if len(sure) < 2:
         return dice
-    usual = float(np.median(sure))
-    return [(k, s) for k, s in dice if _SMALL < k.edge_px / usual < 1.0 / _SMALL]
+    alike = [[other for other in sure if _one_size(other, edge)] for edge in sure]
+    usual = float(np.median(max(alike, key=lambda edges: (len(edges), np.median(edges)))))
+    return [(k, s) for k, s in dice if _one_size(k.edge_px, usual)]
+
+
+def _one_size(edge_px: float, other_px: float) -> bool:
+    """Whether two dice of one size can show these edges."""
+    return _SMALL < edge_px / other_px < 1.0 / _SMALL
