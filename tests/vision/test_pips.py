@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from vision.eye.nets import CROP, PIP_CELLS
+from vision.eye.nets import CROP, PIP_CELLS, Scores
 from vision.eye.pips import margin, misfits
 
 RNG = np.random.default_rng(5)
@@ -48,13 +48,17 @@ def on_face(corners: NDArray[np.float32], spots: list[tuple[float, float]]) -> N
     return np.asarray(cv2.perspectiveTransform(points, there)[:, 0], np.float64)
 
 
+def misfits_of(seen: NDArray[np.float64], corners: NDArray[np.float32]) -> Scores:
+    return misfits(seen[None].astype(np.float32), corners[None])[0]
+
+
 @pytest.mark.parametrize("value", FACES)
 @pytest.mark.parametrize("turn_deg", [0, 20, 45, 100, 250])
 @pytest.mark.parametrize("first", [0, 1])
 def test_every_value_is_told_by_its_pattern(value: int, turn_deg: float, first: int) -> None:
     corners = outline(turn_deg)
     seen = drawn(on_face(corners, FACES[value])) + RNG.normal(0, 0.003, (PIP_CELLS,) * 2)
-    costs = misfits(seen.astype(np.float32), np.roll(corners, first, axis=0))
+    costs = misfits_of(seen, np.roll(corners, first, axis=0))
     assert int(costs.argmin()) + 1 == value
     assert margin(costs, value) < -0.4
     assert all(margin(costs, other) > 0.4 for other in FACES if other != value)
@@ -65,12 +69,21 @@ def test_pips_of_side_faces_do_not_count() -> None:
     side = on_face(corners, [(x, y + 1.12) for x, y in FACES[5]])
     seen = drawn(np.concatenate([on_face(corners, FACES[1]), side]))
     assert seen.sum() > 5.0
-    assert margin(misfits(seen, corners), 1) < -0.4
+    assert margin(misfits_of(seen, corners), 1) < -0.4
 
 
 def test_what_was_half_made_out_fits_no_value_well() -> None:
     corners = outline(30)
     five = drawn(on_face(corners, FACES[4])) + 0.5 * drawn(on_face(corners, FACES[1]))
-    costs = misfits(five.astype(np.float32), corners)
+    costs = misfits_of(five, corners)
     assert margin(costs, 4) > -0.3
     assert margin(costs, 5) > -0.3
+
+
+def test_faces_are_weighed_one_by_one_and_one_without_a_width_fits_nothing() -> None:
+    faces = [outline(10), outline(200), np.full((4, 2), 32.0, np.float32)]
+    seen = np.stack([drawn(on_face(faces[0], FACES[value])) for value in (2, 6, 3)])
+    together = misfits(seen.astype(np.float32), np.stack(faces))
+    alone = [misfits_of(one, face) for one, face in zip(seen, faces, strict=True)]
+    assert np.allclose(together, alone, atol=1e-5)
+    assert np.isfinite(together).all()

@@ -38,17 +38,19 @@ def weigh(
     surely = (weight[:, 0] > 0.5).astype(np.float32)
     stand = off_the_floor(said[:, NORMAL], np.exp(said[:, SPREAD]), places, leans, surely)
     same = np.ones((len(said), 1), np.float32)
-    sized = np.c_[2.0 * places, np.log(shares) + 3.0]
     tokens = np.concatenate(
         [
             np.clip(said[:, :SCORES], -12.0, 12.0) * _SCALE,
             said[:, SCORES : SCORES + 1] * _PIPS,
             np.clip(said[:, SCORES + 1 :], -12.0, 12.0),
-            sized,
+            2.0 * places,
+            np.log(shares)[:, None] + 3.0,
             2.0 * same * stand.floor,
             shades,
-            _STAND * np.c_[stand.off, np.hypot(*stand.off.T), stand.fits],
-            _STAND * stand.slope * np.c_[same, same],
+            _STAND * stand.off,
+            _STAND * np.hypot(*stand.off.T)[:, None],
+            _STAND * stand.fits[:, None],
+            _STAND * stand.slope * np.repeat(same, 2, axis=1),
             stand.odd[:, None],
         ],
         axis=1,

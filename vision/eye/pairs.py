@@ -46,8 +46,16 @@ def tint_of(pixels: Pixels, corners: NDArray[np.float32]) -> Scores:
     plain = colours[colours.max(axis=1) < _CLIPPED]
     colours = plain if len(plain) >= _LEAST else colours
     light = colours.sum(axis=1)
-    logs = np.log(colours[light >= np.median(light)] + _DARK)
-    return np.asarray(np.median(logs[:, [0, 2]] - logs[:, [1]], axis=0), np.float32)
+    logs = np.log(colours[light >= _median(light)] + _DARK)
+    tints = logs[:, [0, 2]] - logs[:, [1]]
+    return np.array([_median(tints[:, 0]), _median(tints[:, 1])], np.float32)
+
+
+def _median(numbers: Scores) -> float:
+    """The median; `np.median` takes six times as long over so few."""
+    low, high = (len(numbers) - 1) // 2, len(numbers) // 2
+    ordered = np.partition(numbers, (low, high))
+    return float(ordered[low] + ordered[high]) / 2.0
 
 
 def likeness(tints: Sequence[Scores | None]) -> NDArray[np.float64]:

@@ -34,38 +34,44 @@ _FIRST = np.unique([value for value, _ in _PATTERNS], return_index=True)[1]
 _DRAWN = np.zeros((len(_PATTERNS), 9), np.float32)
 for _row, (_, _places) in zip(_DRAWN, _PATTERNS, strict=True):
     _row[list(_places)] = 1.0
+_FLAT = 1e-9
+"""Points this near to the horizon of a face (as of one without a width) lie on no place of it."""
 _SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
 
 
-def _cell_middles() -> NDArray[np.float32]:
+def _cell_middles() -> NDArray[np.float64]:
     cell = CROP / PIP_CELLS
     middles = (np.arange(PIP_CELLS) + 0.5) * cell - 0.5
     x, y = np.meshgrid(middles, middles)
-    return np.stack([x.ravel(), y.ravel()], axis=1).astype(np.float32)
+    return np.stack([x.ravel(), y.ravel(), np.ones(x.size)])
 
 
 _MIDDLES = _cell_middles()
 
 
 def misfits(density: Scores, corners: NDArray[np.float32]) -> Scores:
-    """How badly each value's pattern explains the pips seen.
+    """How badly each value's pattern explains the pips seen on each of N top faces.
 
     Args:
-        density: (PIP_CELLS, PIP_CELLS), how many pips each cell holds.
-        corners: (4, 2) of the top face in px of the crop, in order round it.
+        density: (N, PIP_CELLS, PIP_CELLS), how many pips each cell holds.
+        corners: (N, 4, 2) of the top faces in px of the crops, in order round them.
     Returns:
-        (6,) squared error in pips, 0 where the pattern is just what was seen.
+        (N, 6) squared error in pips, 0 where the pattern is just what was seen.
     """
-    to_face = cv2.getPerspectiveTransform(np.asarray(corners, np.float32), _SQUARE)
-    on_face = cv2.perspectiveTransform(_MIDDLES[:, None], to_face)[:, 0]
-    x, y = on_face[:, 0], on_face[:, 1]
-    depth = np.minimum(np.minimum(x, 1.0 - x), np.minimum(y, 1.0 - y))
-    counted = density.ravel() * np.clip(depth / _FADE + 1.0, 0.0, 1.0)
+    count = len(corners)
+    faces = np.asarray(corners, np.float32)
+    to_face = np.stack([cv2.getPerspectiveTransform(face, _SQUARE) for face in faces])
+    x, y, w = (to_face @ _MIDDLES).transpose(1, 0, 2)
+    w = np.where(np.abs(w) > _FLAT, w, np.inf)
+    x, y = x / w, y / w
+    depth = 0.5 - np.maximum(np.abs(x - 0.5), np.abs(y - 0.5))
+    counted = density.reshape(count, -1) * np.clip(depth / _FADE + 1.0, 0.0, 1.0)
     low, high = _BETWEEN
     place = (x > low).astype(np.int64) + (x > high) + 3 * (y > low) + 3 * (y > high)
-    held = np.bincount(place, weights=counted, minlength=9)
-    cost = ((held - _DRAWN) ** 2).sum(axis=1)
-    return np.asarray(np.minimum.reduceat(cost, _FIRST), np.float32)
+    place += 9 * np.arange(count)[:, None]
+    held = np.bincount(place.ravel(), weights=counted.ravel(), minlength=9 * count)
+    cost = ((held.reshape(count, 1, 9) - _DRAWN) ** 2).sum(axis=2)
+    return np.asarray(np.minimum.reduceat(cost, _FIRST, axis=1), np.float32)
 
 
 def margin(costs: Scores, value: int) -> float:

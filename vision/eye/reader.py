@@ -100,10 +100,10 @@ class Told:
         ):
             mine[rows] = new
 
-    def misfits(self, corners: NDArray[np.float32]) -> list[Scores]:
-        """How badly the pips fit each value (6,), of every top face (corners (N, 4, 2))."""
+    def misfits(self, corners: NDArray[np.float32]) -> Scores:
+        """How badly the pips fit each value (N, 6), of every top face (corners (N, 4, 2))."""
         there = corners @ self.cuts[:, :, :2].transpose(0, 2, 1) + self.cuts[:, None, :, 2]
-        return [misfits(*pair) for pair in zip(self.density, there, strict=True)]
+        return misfits(self.density, there)
 
 
 class CloseUps:
@@ -258,7 +258,8 @@ def _read(pixels: Pixels, matrices: Sequence[Scores]) -> tuple[Scores, Scores, S
     out = shared_net("reader")(blob)
     told, cells = np.split(out, [SCORES + FEATURES], axis=1)
     density = cells.reshape(-1, PIP_CELLS, PIP_CELLS)
-    said = np.c_[told[:, :SCORES], density.mean(axis=(1, 2)), told[:, SCORES:]]
+    pips = cells.mean(axis=1, keepdims=True)
+    said = np.concatenate([told[:, :SCORES], pips, told[:, SCORES:]], axis=1)
     return said, np.asarray(shades, np.float32), density
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from statistics import median
 
 import cv2
 import numpy as np
@@ -225,7 +226,7 @@ def _quarters(overview: Overview, dice: list[Found]) -> list[Box]:
 
 
 def _usual_edge(dice: list[Found]) -> float:
-    return float(np.median([look.edge_px for look, _ in dice]))
+    return median(look.edge_px for look, _ in dice)
 
 
 def _distinct(pairs: list[Found]) -> list[Found]:
@@ -263,7 +264,7 @@ def _of_one_size(dice: list[Found], overview: Overview) -> list[Found]:
     if len(sure) < 2:
         return dice
     alike = [[other for other in sure if _one_size(other, edge)] for edge in sure]
-    usual = float(np.median(max(alike, key=lambda edges: (len(edges), np.median(edges)))))
+    usual = max((len(edges), median(edges)) for edges in alike)[1]
     return [(k, s) for k, s in dice if _one_size(k.edge_px, usual)]
 
 
