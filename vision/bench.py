@@ -2,65 +2,34 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from companion.engine.dice import ALL_DICE, DieColour
-from companion.errors import PictureError
-from vision.picture import load_picture
-from vision.reading import Pixels, Point, Reading, Status
+from companion.engine.dice import DieColour
+from vision.bench_truth import Case, TrueDie
+from vision.reading import DieReading, Pixels, Reading, Status
 
 _NEAR = 0.6
 """A die seen belongs to a true one within this many die widths (photos/README of the set)."""
 
 
 @dataclass(frozen=True, slots=True)
-class TrueDie:
-    """One labelled die, in px of the picture as it is scored.
-
-    Attributes:
-        counted: False where the label is unsure or the top face cannot be read.
-        box: Left, top, right, bottom, where the source has one.
-    """
-
-    colour: str | None
-    value: int | None
-    centre_xy: Point
-    edge_px: float
-    counted: bool = True
-    box: tuple[float, float, float, float] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """One picture and what is true of it.
-
-    `expected` is None for photos, where only the dice are scored.
-    """
-
-    name: str
-    expected: Status | None
-    in_play: tuple[DieColour, ...]
-    readable: bool
-    dice: tuple[TrueDie, ...]
-    faint: bool = False
-    special_dice: frozenset[int] = frozenset()
-
-
-@dataclass(frozen=True, slots=True)
 class Outcome:
-    """How one reading did: exact, unsure, silently_wrong or not_announced, and its dice.
+    """How one reading did, and its dice.
 
     Attributes:
+        verdict: exact, unsure, silently_wrong or not_announced; not_counted for a photo of which
+            no label is sure.
         named: For a special frame, whether the status says which one it is.
-        pairs: (true, read) value of each counted die that was seen; likewise `colours`.
+        faint: Whether a person could not be sure either.
+        values: (true, read) value of each counted die that was seen; likewise `colours`.
+        sure: What was stated of each, and whether it came true.
+        misread: The dice read wrong, in words.
     """
 
     name: str
@@ -75,6 +44,8 @@ class Outcome:
     values: tuple[tuple[int, int | None], ...] = ()
     colours: tuple[tuple[str, str | None], ...] = ()
     sure: tuple[tuple[float, bool], ...] = ()
+    faint: bool = False
+    misread: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -86,176 +57,113 @@ class Tally:
 
     def report(self) -> dict[str, Any]:
         """The JSON object of `bench read`; the contract fixes its first keys."""
-        verdicts = Counter(o.verdict for o in self.outcomes)
-        special = [o for o in self.outcomes if o.expected not in (None, Status.OK.value)]
+        scored = [o for o in self.outcomes if o.verdict != "not_counted"]
+        verdicts = Counter(o.verdict for o in scored)
+        special = [o for o in scored if o.expected not in (None, Status.OK.value)]
         times = np.array(self.elapsed_ms or [0.0])
-        ok = [o for o in self.outcomes if o.expected == Status.OK.value]
+        ok = [o for o in scored if o.expected == Status.OK.value]
         return {
-            "frames": len(self.outcomes),
+            "frames": len(scored),
             "exact": verdicts["exact"],
             "unsure": verdicts["unsure"],
             "silently_wrong": verdicts["silently_wrong"],
             "special": {"frames": len(special), "named": sum(o.named for o in special)},
             "dice": {
-                "seen": sum(o.seen for o in self.outcomes),
-                "right": sum(o.right for o in self.outcomes),
-                "labelled": sum(o.dice for o in self.outcomes),
-                "false": sum(o.false for o in self.outcomes),
+                "seen": sum(o.seen for o in scored),
+                "right": sum(o.right for o in scored),
+                "labelled": sum(o.dice for o in scored),
+                "false": sum(o.false for o in scored),
             },
             "ms": {
                 "median": round(float(np.median(times)), 2),
                 "p95": round(float(np.percentile(times, 95)), 2),
             },
             "not_announced": verdicts["not_announced"],
-            "ok": {"frames": len(ok), "exact": sum(o.verdict == "exact" for o in ok)},
+            "not_counted": len(self.outcomes) - len(scored),
+            "ok": {
+                "frames": len(ok),
+                "exact": sum(o.verdict == "exact" for o in ok),
+                "faint": sum(o.faint and o.status == Status.UNCERTAIN.value for o in ok),
+            },
             "statuses": {
                 f"{expected or 'photo'} as {status}": count
                 for (expected, status), count in sorted(
-                    Counter((o.expected, o.status) for o in self.outcomes).items(), key=str
+                    Counter((o.expected, o.status) for o in scored).items(), key=str
                 )
             },
-            "values": _confusion(o.values for o in self.outcomes),
-            "colours": _confusion(o.colours for o in self.outcomes),
-            "reliability": _reliability(pair for o in self.outcomes for pair in o.sure),
-            "wrong_files": [o.name for o in self.outcomes if o.verdict == "silently_wrong"],
-            "unsure_files": [
-                f"{o.name}: {o.status}" for o in self.outcomes if o.verdict == "unsure"
+            "values": _confusion(o.values for o in scored),
+            "colours": _confusion(o.colours for o in scored),
+            "reliability": _reliability(pair for o in scored for pair in o.sure),
+            "wrong_files": [o.name for o in scored if o.verdict == "silently_wrong"],
+            "unsure_files": [f"{o.name}: {o.status}" for o in scored if o.verdict == "unsure"],
+            "unnamed_files": [
+                f"{o.name}: {o.expected} as {o.status}"
+                for o in scored
+                if o.verdict == "not_announced" and not o.named
             ],
+            "misread_files": [f"{o.name}: {', '.join(o.misread)}" for o in scored if o.misread],
         }
-
-
-def load_cases(folder: Path) -> list[Case]:
-    """The cases of a folder's `truth.jsonl`, frames or photos.
-
-    Raises:
-        PictureError: There is none, or a line of it cannot be used.
-    """
-    path = folder / "truth.jsonl"
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise PictureError(f"{path}: expected a truth file, got {error}") from error
-    cases = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            cases.append(parse_case(json.loads(line)))
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise PictureError(
-                f"{path}:{number}: expected a truth object, got {error!r}"
-            ) from error
-    return cases
-
-
-def parse_case(line: Mapping[str, Any]) -> Case:
-    """One object of a truth file; the sets of frames and of photos name some keys differently."""
-    if "expected" not in line:
-        dice = tuple(_photo_die(die, line["quality"] == "usable") for die in line["dice"])
-        return Case(line["file"], None, ALL_DICE, True, dice)
-    return Case(
-        line["file"],
-        Status(line["expected"]),
-        tuple(DieColour(c) for c in line["dice_in_play"]),
-        bool(line["values_readable"]),
-        tuple(_frame_die(die) for die in line["dice"]),
-        bool(line.get("glare_or_faint")),
-        frozenset(
-            n for n, die in enumerate(line["dice"]) if not die["in_tray"] or die["value"] is None
-        ),
-    )
-
-
-def _photo_die(die: Mapping[str, Any], usable: bool) -> TrueDie:
-    box = die.get("box")
-    edge = max(box[2] - box[0], box[3] - box[1]) if box else 40.0
-    return TrueDie(
-        die["colour"],
-        die["value"],
-        (float(die["centre"][0]), float(die["centre"][1])),
-        float(edge),
-        bool(die["certain"]) and usable,
-        (float(box[0]), float(box[1]), float(box[2]), float(box[3])) if box else None,
-    )
-
-
-def _frame_die(die: Mapping[str, Any]) -> TrueDie:
-    x, y = die["center_px"]
-    return TrueDie(
-        die["colour"],
-        die["value"],
-        (float(x), float(y)),
-        float(die["edge_px"]),
-        die["value"] is not None and die["top_visible"] > 0.9,
-    )
-
-
-def scaled(case: Case, factor: float) -> Case:
-    """The case for a picture made larger or smaller."""
-    dice = tuple(
-        replace(
-            die,
-            centre_xy=(die.centre_xy[0] * factor, die.centre_xy[1] * factor),
-            edge_px=die.edge_px * factor,
-            box=None if die.box is None else _times(die.box, factor),
-        )
-        for die in case.dice
-    )
-    return replace(case, dice=dice)
-
-
-def _times(
-    box: tuple[float, float, float, float], factor: float
-) -> tuple[float, float, float, float]:
-    return box[0] * factor, box[1] * factor, box[2] * factor, box[3] * factor
-
-
-def shrunk(pixels: Pixels, size_wh: tuple[int, int]) -> tuple[Pixels, float]:
-    """The picture scaled to fit a size without stretching it, and the factor."""
-    import cv2
-
-    height, width = pixels.shape[:2]
-    factor = min(size_wh[0] / width, size_wh[1] / height)
-    to = (max(1, round(width * factor)), max(1, round(height * factor)))
-    how = cv2.INTER_AREA if factor < 1 else cv2.INTER_LINEAR
-    return np.asarray(cv2.resize(pixels, to, interpolation=how), np.uint8), factor
 
 
 def score(case: Case, reading: Reading) -> Outcome:
     """Judge a reading by what is true."""
     found = _matched(case.dice, reading)
     counted = [n for n, die in enumerate(case.dice) if die.counted]
-    values, colours, sure = [], [], []
-    right = seen = 0
+    values, colours, sure, misread = [], [], [], []
     for n in counted:
         true, number = case.dice[n], found.get(n)
         if number is None:
+            misread.append(f"{_words(true)} not seen")
             continue
         die = reading.dice[number]
-        seen += 1
-        colour = die.colour.value if die.colour else None
-        known = true.colour in {c.value for c in DieColour}
-        good = die.value == true.value and (colour == true.colour or not known)
-        right += good
+        good = _is_right(true, die)
+        if not good:
+            misread.append(f"{_words(true)} as {_words(die)}")
         values.append((true.value or 0, die.value))
-        if known and true.colour is not None:
-            colours.append((true.colour, colour))
-            if die.value is not None and colour is not None:
+        if true.colour is not None and true.colour in _COLOURS:
+            colours.append((true.colour, _colour(die)))
+            if die.value is not None and die.colour is not None:
                 sure.append((die.confidence, good))
+    false = len(reading.dice) - len(found)
+    if case.expected is not None:
+        verdict = _verdict(case, reading, found)
+    elif not counted:
+        verdict = "not_counted"
+    else:
+        verdict = "exact" if not misread and not false else "unsure"
     return Outcome(
         case.name,
-        _verdict(case, reading, found),
+        verdict,
         case.expected.value if case.expected else None,
         reading.status.value,
         _named(case, reading, found),
         len(counted),
-        seen,
-        right,
-        len(reading.dice) - len(found),
+        len(values),
+        len(counted) - len(misread),
+        false,
         tuple(values),
         tuple(colours),
         tuple(sure),
+        case.faint,
+        tuple(misread),
     )
+
+
+_COLOURS = frozenset(colour.value for colour in DieColour)
+
+
+def _is_right(true: TrueDie, die: DieReading) -> bool:
+    """Whether value and colour are right; a colour that the game has not is not asked for."""
+    return die.value == true.value and (true.colour not in _COLOURS or _colour(die) == true.colour)
+
+
+def _colour(die: DieReading) -> str | None:
+    return die.colour.value if die.colour else None
+
+
+def _words(die: TrueDie | DieReading) -> str:
+    colour = die.colour.value if isinstance(die.colour, DieColour) else die.colour
+    return f"{colour or 'unknown'} {die.value or '?'}"
 
 
 def _matched(dice: Sequence[TrueDie], reading: Reading) -> dict[int, int]:
@@ -267,13 +175,19 @@ def _matched(dice: Sequence[TrueDie], reading: Reading) -> dict[int, int]:
             x, y = die.centre_xy
             box = true.box
             on_it = box[0] <= x <= box[2] and box[1] <= y <= box[3] if box else False
-            if on_it or gap < _NEAR * true.edge_px:
+            if on_it or gap < _NEAR * (true.edge_px or _edge(die)):
                 pairs.append((gap, n, m))
     found: dict[int, int] = {}
     for _, n, m in sorted(pairs):
         if n not in found and m not in found.values():
             found[n] = m
     return found
+
+
+def _edge(die: DieReading) -> float:
+    """The mean side of the face seen, where the truth does not tell how wide the die is."""
+    corners = np.array(die.corners_xy)
+    return float(np.hypot(*(corners - np.roll(corners, 1, axis=0)).T).mean())
 
 
 def _right_roll(case: Case, reading: Reading, found: Mapping[int, int]) -> bool:
@@ -292,13 +206,6 @@ def _right_roll(case: Case, reading: Reading, found: Mapping[int, int]) -> bool:
 
 
 def _verdict(case: Case, reading: Reading, found: Mapping[int, int]) -> str:
-    if case.expected is None:
-        good = all(
-            n in found and reading.dice[found[n]].value == die.value
-            for n, die in enumerate(case.dice)
-            if die.counted
-        )
-        return "exact" if good else "unsure"
     if reading.status is Status.OK:
         fine = case.expected is Status.OK or case.readable
         return "exact" if fine and _right_roll(case, reading, found) else "silently_wrong"
@@ -355,13 +262,3 @@ def measure(
         if on_each is not None:
             on_each(case, pixels, reading, outcome)
     return tally
-
-
-def pictures(folder: Path, size_wh: tuple[int, int] | None = None) -> Iterator[tuple[Case, Pixels]]:
-    """The cases of a folder with their pixels, scaled to fit a size where one is given."""
-    for case in load_cases(folder):
-        pixels = load_picture(folder / case.name)
-        if size_wh is not None:
-            pixels, factor = shrunk(pixels, size_wh)
-            case = scaled(case, factor)
-        yield case, pixels

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
-from vision.bench import Case, TrueDie
+from vision.bench_truth import Case, TrueDie
 from vision.reading import Pixels, Status
 from vision.scene import DieTruth, Scene, render, truth
 from vision.training.generator import Recipe, random_scene, squeezed

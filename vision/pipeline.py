@@ -15,7 +15,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from vision.eye.finder import SMEARED, Overview
 from vision.eye.floor import Floor
 from vision.eye.known_dice import recognise
-from vision.eye.nets import softmax
+from vision.eye.nets import CROP, FINDER_WH, shared_net, softmax
 from vision.eye.pairs import tint_of
 from vision.eye.reader import Look
 from vision.eye.search import SMALLEST_PX, STILL, find_dice
@@ -55,6 +55,12 @@ _GUESS = 0.4
 
 class Eye:
     """Reads dice in single pictures; one instance may serve several threads."""
+
+    @staticmethod
+    def get_ready() -> None:
+        """Load the networks and run them once, so that the first picture does not wait for them."""
+        for name, (wide, tall) in (("finder", FINDER_WH), ("reader", (CROP, CROP))):
+            shared_net(name)(np.zeros((1, 3, tall, wide), np.float32))
 
     def read(
         self,

@@ -20,9 +20,26 @@ def bench(ctx: click.Context, as_json: bool) -> None:
             ctx.invoke(command, as_json=as_json)
 
 
+def _size(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    from companion.commands.bench_read import parse_size
+
+    try:
+        if value is not None:
+            parse_size(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from error
+    return value
+
+
+def _asked_above(as_json: bool) -> bool:
+    """`--json` before the command's name counts as well."""
+    above = click.get_current_context().parent
+    return as_json or bool(above is not None and above.params.get("as_json"))
+
+
 @bench.command()
 @click.argument("folder", required=False)
-@click.option("--size", help="Scale the pictures to fit, such as 640x480.")
+@click.option("--size", callback=_size, help="Scale the pictures to fit, such as 640x480.")
 @click.option("--annotate", metavar="DIR", help="Draw the readings that went wrong.")
 @click.option("--frames", type=click.IntRange(1, 100_000), help="How many pictures of our own.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
@@ -36,8 +53,9 @@ def read(
     """Read the pictures of FOLDER against its truth.jsonl, or pictures of our own."""
     from companion.commands.bench_read import OWN_FRAMES, bench_read
 
-    if folder and frames:
+    if folder is not None and frames:
         raise click.UsageError("--frames is for pictures of our own, not for a FOLDER")
+    as_json = _asked_above(as_json)
     bench_read(folder, size=size, as_json=as_json, annotate=annotate, frames=frames or OWN_FRAMES)
 
 
@@ -49,7 +67,7 @@ def play(presses: int = 200, clients: int = 5, as_json: bool = False) -> None:
     """Time a press of the button until every client has the announcement."""
     from companion.commands.bench_play import bench_play
 
-    bench_play(presses, clients, as_json=as_json)
+    bench_play(presses, clients, as_json=_asked_above(as_json))
 
 
 @bench.command()
@@ -67,7 +85,7 @@ def engine(games: int = GAMES, as_json: bool = False) -> None:
         "players": PLAYERS,
         "steps_per_game": {name: round(p.steps / p.games, 1) for name, p in paces.items()},
     }
-    if as_json:
+    if _asked_above(as_json):
         click.echo(json.dumps(report))
         return
     for name, pace in paces.items():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,8 @@ import click
 from companion.errors import PictureError
 
 if TYPE_CHECKING:
-    from vision.bench import Case, Outcome
+    from vision.bench import Outcome
+    from vision.bench_truth import Case
     from vision.reading import Pixels, Reading
 
 OWN_FRAMES = 60
@@ -36,19 +38,32 @@ def bench_read(
         annotate: A folder for the pictures that were not read exactly, with the reading drawn in.
         frames: How many pictures of our own.
     Raises:
-        PictureError: The folder or a picture cannot be used.
+        PictureError: The folder or its truth file cannot be used.
+        SystemExit: Some picture could not be read or drawn; the others were measured.
     """
     import cv2
 
-    from vision.bench import measure, pictures
+    from vision.bench import measure
     from vision.bench_frames import own_pictures
+    from vision.bench_truth import pictures
     from vision.pipeline import Eye
     from vision.reading import Frame
 
-    size_wh = parse_size(size) if size else None
+    size_wh = parse_size(size) if size is not None else None
     cases: Iterator[tuple[Case, Pixels]]
-    cases = pictures(Path(folder), size_wh) if folder else own_pictures(frames, size_wh)
+    not_read: list[PictureError] = []
+
+    def unread(error: PictureError) -> None:
+        not_read.append(error)
+        _complain(str(error))
+
+    drawing = _Drawing(annotate) if annotate is not None else None
+    if folder is None:
+        cases = own_pictures(frames, size_wh)
+    else:
+        cases = pictures(Path(folder), size_wh, unread)
     eye = Eye()
+    eye.get_ready()
 
     def read(pixels: Pixels, in_play: Any) -> tuple[Reading, float]:
         started = time.perf_counter()
@@ -58,48 +73,70 @@ def bench_read(
     threads = cv2.getNumThreads()
     cv2.setNumThreads(1)
     try:
-        report = measure(cases, read, _annotator(annotate)).report()
+        report = measure(cases, read, drawing).report()
     finally:
         cv2.setNumThreads(threads)
-    report["source"] = folder or "own"
+    report |= {"source": "own" if folder is None else folder, "not_read": len(not_read)}
     click.echo(json.dumps(report) if as_json else readable(report))
+    if not_read or (drawing is not None and drawing.failed):
+        sys.exit(1)
 
 
 def parse_size(text: str) -> tuple[int, int]:
     """`640x480` as a pair.
 
     Raises:
-        PictureError: It is something else.
+        ValueError: It is something else.
     """
     width, _, height = text.lower().partition("x")
     if not (width.isdecimal() and height.isdecimal()) or not (
         16 <= int(width) <= 20000 and 16 <= int(height) <= 20000
     ):
-        raise PictureError(f"--size: expected WIDTHxHEIGHT such as 640x480, got {text!r}")
+        raise ValueError(f"expected WIDTHxHEIGHT such as 640x480, got {text!r}")
     return int(width), int(height)
 
 
-def _annotator(folder: str | None) -> Any:
-    if folder is None:
-        return None
-    import cv2
+def _complain(text: str) -> None:
+    click.echo(f"dice-companion: {text}", err=True)
 
-    from vision.overlay import draw_reading
 
-    target = Path(folder)
-    try:
-        target.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PictureError(f"{folder}: cannot make the folder: {error.strerror}") from error
+class _Drawing:
+    """Draws the readings that went wrong into a folder.
 
-    def draw(case: Case, pixels: Pixels, reading: Reading, outcome: Outcome) -> None:
-        if outcome.verdict == "exact" or outcome.named:
+    Raises:
+        PictureError: The folder cannot be made.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self.failed = False
+        self._folder = Path(folder)
+        self._written: set[str] = set()
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise PictureError(f"{folder}: cannot make the folder: {error.strerror}") from error
+
+    def __call__(self, case: Case, pixels: Pixels, reading: Reading, outcome: Outcome) -> None:
+        import cv2
+
+        from vision.overlay import draw_reading
+
+        if not outcome.misread and (outcome.verdict == "exact" or outcome.named):
             return
+        name = stem = f"{outcome.verdict}_{Path(case.name).stem}"
+        number = 2
+        while name in self._written:
+            name, number = f"{stem}_{number}", number + 1
+        self._written.add(name)
+        target = self._folder / f"{name}.jpg"
         done, data = cv2.imencode(".jpg", draw_reading(pixels, reading))
-        if done:
-            (target / f"{outcome.verdict}_{Path(case.name).stem}.jpg").write_bytes(data.tobytes())
-
-    return draw
+        try:
+            if not done:
+                raise OSError(0, "the picture is too large for a JPEG")
+            target.write_bytes(data.tobytes())
+        except OSError as error:
+            self.failed = True
+            _complain(f"{target}: cannot write: {error.strerror}")
 
 
 def readable(report: dict[str, Any]) -> str:
@@ -107,12 +144,23 @@ def readable(report: dict[str, Any]) -> str:
     frames, ok, special = report["frames"], report["ok"], report["special"]
     dice = report["dice"]
     wrong = report["silently_wrong"]
-    bound = f" (0 of {frames}: below {3 / max(frames, 1):.2%} with 95 %)" if not wrong else ""
+    tried = ok["frames"] + special["frames"]
+    bound = f" (0 of {tried}: below {1 - 0.05 ** (1 / tried):.2%} with 95 %)" if tried else ""
+    left_out = [
+        f"{count} {what}"
+        for count, what in (
+            (report["not_counted"], "without a sure label left out"),
+            (report["not_read"], "that cannot be read"),
+        )
+        if count
+    ]
     lines = [
-        f"{frames} frames from {report['source']}",
+        f"{frames} frames from {report['source']}" + "".join(f", {part}" for part in left_out),
         f"exact {report['exact']}, unsure {report['unsure']}, "
-        f"silently wrong {wrong}{bound}, special not announced {report['not_announced']}",
-        f"ok frames read exactly: {ok['exact']} of {ok['frames']}",
+        f"silently wrong {wrong}{'' if wrong else bound}, "
+        f"special not announced {report['not_announced']}",
+        f"ok frames read exactly: {ok['exact']} of {ok['frames']}"
+        + (f"; {ok['faint']} of the unsure are marked as faint" if ok["faint"] else ""),
         f"special frames named: {special['named']} of {special['frames']}",
         f"dice: {dice['right']} right of {dice['seen']} seen of {dice['labelled']} labelled, "
         f"{dice['false']} seen that are not labelled",
@@ -132,4 +180,6 @@ def readable(report: dict[str, Any]) -> str:
     ]
     lines += [f"silently wrong: {name}" for name in report["wrong_files"]]
     lines += [f"unsure: {name}" for name in report["unsure_files"]]
+    lines += [f"not named: {name}" for name in report["unnamed_files"]]
+    lines += [f"misread: {name}" for name in report["misread_files"]]
     return "\n".join(lines)

@@ -73,13 +73,15 @@ def read(
     from vision.tray.calibrated import ADVICE, what_changed, what_holds
     from vision.tray.calibration import load_calibration
 
-    measured = load_calibration(calibration) if calibration else None
-    folder = _folder(annotate) if annotate else None
+    measured = load_calibration(calibration) if calibration is not None else None
+    folder = _folder(annotate) if annotate is not None else None
+    files = _files(paths)
+    taken = {os.path.realpath(name) for name in files if isinstance(name, str)}
     eye = Eye()
+    eye.get_ready()
     failed = False
     holds, said = measured, set()
-    written: set[Path] = set()
-    for name in _files(paths):
+    for name in files:
         if isinstance(name, PictureError):
             failed = _complain(name)
             continue
@@ -101,7 +103,7 @@ def read(
         line = as_line(name, reading, elapsed_ms)
         click.echo(json.dumps(line) if as_json else _readable(line))
         if folder is not None:
-            failed |= not _annotate(folder, name, pixels, reading, written)
+            failed |= not _annotate(folder, name, pixels, reading, taken)
     if failed:
         sys.exit(1)
 
@@ -139,7 +141,7 @@ def _files(paths: tuple[str, ...]) -> list[str | PictureError]:
             files.append(path)
             continue
         try:
-            inside = sorted(p for p in Path(path).iterdir() if p.suffix.lower() in _PICTURES)
+            inside = sorted(p for p in Path(path).iterdir() if _may_be_picture(p))
         except OSError as error:
             files.append(PictureError(f"{path}: cannot read the folder: {error.strerror}"))
             continue
@@ -147,6 +149,11 @@ def _files(paths: tuple[str, ...]) -> list[str | PictureError]:
             files.append(PictureError(f"{path}: expected JPEG or PNG pictures, got none"))
         files += [str(p) for p in inside]
     return files
+
+
+def _may_be_picture(path: Path) -> bool:
+    """By its name; a pipe in a folder would be waited for."""
+    return path.suffix.lower() in _PICTURES and not path.is_fifo() and not path.is_dir()
 
 
 def _complain(error: PictureError) -> bool:
@@ -163,25 +170,27 @@ def _folder(path: str) -> Path:
     return folder
 
 
-def _annotate(folder: Path, name: str, pixels: Any, reading: Reading, written: set[Path]) -> bool:
+def _annotate(folder: Path, name: str, pixels: Any, reading: Reading, taken: set[str]) -> bool:
+    """Draw a reading into the folder, under a name that no picture read or drawn has (`taken`)."""
     import cv2
 
     from vision.overlay import draw_reading
 
     target = folder / (Path(name).stem + ".jpg")
     number = 2
-    while target in written or (target.exists() and target.resolve() == Path(name).resolve()):
+    while os.path.realpath(target) in taken:
         target = folder / f"{Path(name).stem}_{number}.jpg"
         number += 1
     done, data = cv2.imencode(".jpg", draw_reading(pixels, reading))
     try:
-        if done:
-            target.write_bytes(data.tobytes())
-            written.add(target)
-            return True
+        if not done:
+            raise OSError(0, "the picture is too large for a JPEG")
+        target.write_bytes(data.tobytes())
     except OSError as error:
         click.echo(f"dice-companion: {target}: cannot write: {error.strerror}", err=True)
-    return False
+        return False
+    taken.add(os.path.realpath(target))
+    return True
 
 
 def _readable(line: dict[str, Any]) -> str:

@@ -11,7 +11,8 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import PictureError
-from vision.bench import Case, Tally, TrueDie, load_cases, parse_case, scaled, score, shrunk
+from vision.bench import Tally, score
+from vision.bench_truth import Case, TrueDie, load_cases, parse_case, pictures, scaled, shrunk
 from vision.reading import DieReading, Reading, Status
 
 W, R, Y, G, B = DieColour
@@ -132,7 +133,99 @@ def test_scaling_moves_truth_and_picture_alike() -> None:
     assert case.dice[0].centre_xy == (5.0, 5.0)
 
 
-@pytest.mark.parametrize("text", [None, "{", '{"file": "a.jpg"}', "[1]"])
+def test_a_photo_is_exact_where_value_and_colour_are_right_and_nothing_else_is_seen() -> None:
+    red = {"value": 6, "colour": "red", "centre": [10, 10], "certain": True, "box": [0, 0, 20, 20]}
+    photo = parse_case({"file": "p.jpg", "quality": "usable", "dice": [red]})
+    die = replace(read_die(2, 6), centre_xy=(10.0, 10.0))
+    seen = Reading(Status.MISSING, (die,))
+    assert score(photo, seen).verdict == "exact"
+    wrong = score(photo, replace(seen, dice=(replace(die, colour=B),)))
+    assert (wrong.verdict, wrong.misread) == ("unsure", ("red 6 as blue 6",))
+    assert score(photo, replace(seen, dice=())).misread == ("red 6 not seen",)
+    assert score(photo, replace(seen, dice=(die, read_die(3)))).verdict == "unsure"
+
+
+def test_a_photo_without_a_sure_label_is_not_counted() -> None:
+    hard = parse_case(PHOTO_LINE | {"quality": "hard"})
+    tally = Tally([score(hard, UNSURE), score(OK_CASE, OK_READING)], [1.0, 1.0])
+    report = tally.report()
+    assert (report["frames"], report["exact"], report["not_counted"]) == (1, 1, 1)
+    assert report["dice"]["false"] == 0
+
+
+@pytest.mark.parametrize("factor", [1.0, 4.0])
+def test_a_die_without_a_box_is_as_wide_as_the_one_seen(factor: float) -> None:
+    label = {"value": 1, "colour": "white", "centre": [18, 50]}
+    photo = scaled(parse_case({"file": "p.jpg", "dice": [label]}), factor)
+    die = read_die(0)
+    corners = tuple((x * factor, y * factor) for x, y in die.corners_xy)
+    large = replace(
+        die,
+        centre_xy=(die.centre_xy[0] * factor, die.centre_xy[1] * factor),
+        corners_xy=corners,  # type: ignore[arg-type]
+    )
+    assert score(photo, Reading(Status.MISSING, (large,))).right == 1
+
+
+def test_dice_that_have_all_but_settled_may_be_announced() -> None:
+    line = FRAME_LINE | {
+        "expected": "moving", "almost_settled": True, "values": [["white", 2], ["red", 3]],
+    }  # fmt: skip
+    case = parse_case(line)
+    assert case.readable
+    assert sorted((die.colour, die.value) for die in case.dice) == [("red", 3), ("white", 2)]
+
+
+@pytest.mark.parametrize("text", ["\ufeff{}", "{}\r\n{}", "\n{}\n\n"])
+def test_marks_and_ends_of_lines_of_other_systems_are_taken(tmp_path: Path, text: str) -> None:
+    name = "a\u2028b.jpg"
+    line = json.dumps({"file": name, "expected": "empty", "dice": []}, ensure_ascii=False)
+    (tmp_path / "truth.jsonl").write_bytes(text.replace("{}", line).encode())
+    assert {case.name for case in load_cases(tmp_path)} == {name}
+
+
+def test_a_picture_that_cannot_be_read_is_told_and_the_others_follow(tmp_path: Path) -> None:
+    line = json.dumps({"file": "a.jpg", "expected": "empty", "dice": []})
+    (tmp_path / "truth.jsonl").write_text(line)
+    told: list[PictureError] = []
+    assert list(pictures(tmp_path, unread=told.append)) == []
+    assert len(told) == 1
+    with pytest.raises(PictureError):
+        next(pictures(tmp_path))
+
+
+BAD_DIE = {"value": 6, "colour": "red", "centre": [10, 10]}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"box": [1, 2]},
+        {"centre": [5]},
+        {"colour": ["red"]},
+        {"value": "6"},
+        {"value": 7},
+        {"centre": [10**400, 1]},
+    ],
+)
+def test_a_bad_die_in_a_truth_file_is_named(tmp_path: Path, change: dict[str, object]) -> None:
+    line = {"file": "p.jpg", "quality": "usable", "dice": [BAD_DIE | change]}
+    (tmp_path / "truth.jsonl").write_text(json.dumps(line))
+    with pytest.raises(PictureError, match=r"truth\.jsonl:1"):
+        load_cases(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "{",
+        '{"file": "a.jpg"}',
+        "[1]",
+        '{"file": 5, "dice": []}',
+        '{"file": "a", "expected": "ok", "dice_in_play": [], "dice": []}',
+    ],
+)
 def test_a_bad_truth_file_is_named(tmp_path: Path, text: str | None) -> None:
     if text is not None:
         (tmp_path / "truth.jsonl").write_text(text)

@@ -14,8 +14,9 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import PictureError
 from tests.vision.trays import SIX, block
-from vision.bench import Tally, load_cases, measure, pictures, score
+from vision.bench import Tally, measure, score
 from vision.bench_frames import case_of
+from vision.bench_truth import load_cases, pictures
 from vision.picture import load_picture
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Problem, ProblemCode, Reading, Status

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import cv2
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -86,6 +88,38 @@ def test_pictures_of_one_name_are_drawn_one_by_one(folder: Path, tmp_path: Path)
     assert sorted(path.name for path in target.iterdir()) == ["b.jpg", "b_2.jpg"]
 
 
+@pytest.mark.parametrize("names", [("b.jpg", "b_2.jpg"), ("b.png", "b.jpg")])
+def test_no_drawing_takes_the_place_of_a_picture_still_to_read(
+    names: tuple[str, str], tmp_path: Path
+) -> None:
+    rolls = [ROLL, [(colour, 6 - number) for number, (colour, _) in enumerate(ROLL)]]
+    for name, roll in zip(names, rolls, strict=True):
+        cv2.imwrite(str(tmp_path / name), render(default_scene(roll, seed=3)))
+    before = {name: (tmp_path / name).read_bytes() for name in names}
+    plain = CliRunner().invoke(read, [str(tmp_path / name) for name in names])
+    drawn = [str(tmp_path / name) for name in names] + ["--annotate", str(tmp_path)]
+    assert CliRunner().invoke(read, drawn).stdout == plain.stdout
+    assert {name: (tmp_path / name).read_bytes() for name in names} == before
+    assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_what_is_no_file_in_a_folder_is_passed_over(folder: Path, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.jpg")
+    (tmp_path / "deeper.jpg").mkdir()
+    (tmp_path / "b.jpg").write_bytes((folder / "b.jpg").read_bytes())
+    result = CliRunner().invoke(read, [str(tmp_path)])
+    assert result.exit_code == 0
+    assert len(result.output.splitlines()) == 1
+
+
+def test_a_picture_too_wide_to_be_drawn_is_told(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "a.png"), np.zeros((4, 70_000, 3), np.uint8))
+    args = [str(tmp_path / "a.png"), "--annotate", str(tmp_path / "drawn")]
+    result = CliRunner().invoke(read, args)
+    assert result.exit_code == 1
+    assert "too large" in result.stderr
+
+
 def test_a_name_that_is_too_long_does_not_hold_the_others_up(folder: Path) -> None:
     result = CliRunner().invoke(read, ["x" * 300 + ".jpg", str(folder / "b.jpg")])
     assert result.exit_code == 1
@@ -155,7 +189,43 @@ def test_bench_read_of_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     assert "1 frames" in capsys.readouterr().out
 
 
+def test_bench_read_measures_the_others_where_a_picture_cannot_be_read(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "a.png"), render(default_scene(seed=3)))
+    (tmp_path / "b.png").write_text("no picture")
+    lines = [
+        {"file": f"{name}.png", "expected": "empty", "dice_in_play": ["white"], "dice": []}
+        for name in "abc"
+    ]
+    (tmp_path / "truth.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    result = CliRunner().invoke(dice_companion, ["bench", "--json", "read", str(tmp_path)])
+    assert result.exit_code == 1
+    assert [line.split(":")[1].split("/")[-1] for line in result.stderr.splitlines()] == [
+        "b.png",
+        "c.png",
+    ]
+    report = json.loads(result.stdout.splitlines()[-1])
+    assert (report["frames"], report["not_read"]) == (1, 2)
+
+
+def test_bench_read_draws_pictures_of_one_name_one_by_one(tmp_path: Path) -> None:
+    lines = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        cv2.imwrite(str(tmp_path / name / "a.png"), render(default_scene(ROLL, seed=3)))
+        lines.append({"file": f"{name}/a.png", "expected": "empty", "dice": []})
+    (tmp_path / "truth.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
+    bench_read(str(tmp_path), annotate=str(tmp_path / "drawn"))
+    assert len(list((tmp_path / "drawn").iterdir())) == 2
+
+
+def test_an_empty_folder_name_is_no_wish_for_own_pictures(tmp_path: Path) -> None:
+    with pytest.raises(PictureError):
+        bench_read("")
+
+
 @pytest.mark.parametrize("text", ["640", "x480", "640x", "ax3", "1x1", "-3x20"])
 def test_a_bad_size_is_refused(text: str) -> None:
-    with pytest.raises(PictureError, match="--size"):
+    with pytest.raises(ValueError, match="640x480"):
         parse_size(text)
+    result = CliRunner().invoke(dice_companion, ["bench", "read", "--size", text])
+    assert result.exit_code == 2

@@ -35,6 +35,11 @@ def test_six_clear_dice_are_ok_and_make_the_roll() -> None:
     assert verdict.roll == Roll.of((1, 2), {R: 3, Y: 4, G: 5, B: 6})
 
 
+def test_where_no_die_is_in_play_none_is_announced() -> None:
+    verdict = judge(SIX, (), CLEAR)
+    assert verdict.status is not Status.OK or verdict.roll is None
+
+
 @pytest.mark.parametrize(
     ("change", "status", "problem"),
     [

@@ -171,6 +171,8 @@ def _assigned(
 def _chance(totals: list[float], picked: int) -> float:
     """The chance of the column picked, from what the best way costs that picks each."""
     best = totals.pop(picked)
+    if not totals:  # no die is in play: there is no other way
+        return 1.0
     return 1.0 / (1.0 + math.exp(-min(max(min(totals) - best, -50.0), 50.0)))
 
 
