@@ -130,7 +130,7 @@ def score(case: Case, reading: Reading) -> Outcome:
     elif not counted:
         verdict = "not_counted"
     else:
-        verdict = "exact" if not misread and not false else "unsure"
+        verdict = "exact" if not misread else "unsure"
     return Outcome(
         case.name,
         verdict,

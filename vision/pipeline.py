@@ -23,6 +23,7 @@ from vision.eye.values import weighed
 from vision.eye.verdict import PALETTE, Clutter, Seen, judge, likeliest
 from vision.picture import as_pixels
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
+from vision.tray.calibration import is_same_shape
 from vision.tray.light import white_balanced
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ _SURELY_LEANS = 3.0
 second is a trade: on 7,831 flat own dice and 377 that lean by ten degrees and more, -1.0 doubts
 0.8 % of the flat and finds 89 % of the leaning, -2.0 doubts 1.4 % and finds 91 %."""
 _AT_RIM = (0.1, 0.4)
-"""How deep inside a measured outline of the floor (in edges) the middle of a die lies that may be
-outside, and of one that must be inside."""
+"""How deep inside a measured outline of the floor (in edges) a die stands that may be outside, and
+one that must be inside: at its middle, half an edge deep where it touches a wall."""
 _TRAY_BELOW, _IN_TRAY = (0.0, 0.45, 0.65, 0.8, 1.0), (0.0, 0.3, 0.5, 0.7, 1.0)
 """How much tray is seen where a die stands, and how likely it lies in the tray by that: of 8,480
 own dice in the tray 0.1 % have less than 0.68 below them and 0.3 % less than 0.81."""
@@ -131,6 +132,8 @@ def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Floor:
     """The tray's floor as it was measured; without that the overview alone tells."""
     if calibration is None or calibration.tray_px is None:
         return Floor(None)
+    if not is_same_shape(size_wh, calibration.size_wh):
+        return Floor(None)
     scale = np.array(size_wh) / np.array(calibration.size_wh)
     return Floor(np.asarray(np.array(calibration.tray_px) * scale, np.float32))
 
@@ -140,7 +143,7 @@ def _inside(floor: Floor, overview: Overview, look: Look) -> float:
     if floor.outline_px is None:
         seen = overview.around(overview.tray, look.foot_xy, 0.5 * look.edge_px)
         return float(np.interp(seen, _TRAY_BELOW, _IN_TRAY))
-    depth = floor.depth(look.centre_xy) / look.edge_px
+    depth = floor.depth(look.foot_xy) / look.edge_px
     return float(np.interp(depth, (_AT_RIM[0], _AT_RIM[1]), (0.0, 1.0)))
 
 

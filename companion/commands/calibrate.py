@@ -131,20 +131,25 @@ def calibrate(
         raise ConfigError("calibrate: expected a camera, got 'none'")
     from vision.cameras.camera import open_camera
     from vision.pipeline import Eye
-    from vision.tray.calibration import FILE_NAME
+    from vision.tray.calibration import load_calibration, place_of
 
     asked = config.camera
     steps = [step for step in STEPS if not only or step in only]
+    path = out or place_of(asked.calibration, config.data_dir)
+    before = load_calibration(path) if only and path.exists() else None
     opened = open_camera(
-        asked.source, seed=asked.seed, size_wh=(asked.width, asked.height), fps=asked.fps
+        asked.source,
+        seed=asked.seed,
+        size_wh=(asked.width, asked.height),
+        fps=asked.fps,
+        controls=before.camera or None if before is not None and "exposure" not in steps else None,
     )
     try:
         click.echo(f"camera: {opened.description}", err=True)
         if opened.kind == "simulated" and asked.source != "simulated":
             raise CameraUnavailable("calibrate: expected a camera, there is none that works")
-        path = out or config.data_dir / FILE_NAME
         frame = _still_frame(opened)
-        bench = Bench(opened, Eye(), _begin(path, frame, anew=not only), path, yes)
+        bench = Bench(opened, Eye(), _begin(path, frame, before), path, yes)
         if {"light", "corners"} & set(steps):
             bench.wait_for("Take everything out of the tray")
             frame = _still_frame(opened)
@@ -165,14 +170,13 @@ def calibrate(
         opened.close()
 
 
-def _begin(path: Path, frame: Frame, *, anew: bool) -> Calibration:
+def _begin(path: Path, frame: Frame, before: Calibration | None) -> Calibration:
     """What was measured before, where single steps are repeated; else nothing."""
-    from vision.tray.calibration import Calibration, load_calibration
+    from vision.tray.calibration import Calibration
 
     size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
-    if anew or not path.exists():
+    if before is None:
         return Calibration(size_wh)
-    before = load_calibration(path)
     if before.size_wh != size_wh:
         raise ConfigError(
             f"{path}: was measured on pictures of {before.size_wh[0]} x {before.size_wh[1]}, "
@@ -212,9 +216,12 @@ def check_light(bench: Bench, frame: Frame) -> None:
 
 
 def find_corners(bench: Bench, frame: Frame, given: tuple[Point, ...] | None) -> None:
-    """Take the corners given, or those the eye proposes; keep the tray's looks as well."""
+    """Take the corners given, or those the eye proposes; keep the tray's looks as well.
+
+    Dice that were kept stay those of the light they were kept in.
+    """
     from vision.setup.corners import propose_corners
-    from vision.tray.reference import take_reference
+    from vision.tray.reference import in_the_light_of, take_reference
 
     height, width = frame.pixels.shape[:2]
     corners = given if given is not None else propose_corners(frame.pixels)
@@ -225,7 +232,10 @@ def find_corners(bench: Bench, frame: Frame, given: tuple[Point, ...] | None) ->
         text = f"corners: expected points of a {width} x {height} picture"
         raise CalibrationError(text, reason="outside")
     bench.say("corners: " + " ".join(f"{x:.0f},{y:.0f}" for x, y in corners))
-    bench.keep(tray_px=corners, reference=take_reference(frame.pixels))
+    now, kept = take_reference(frame.pixels), bench.calibration
+    if kept.dice and kept.reference is not None:
+        now = in_the_light_of(now, kept.reference)
+    bench.keep(tray_px=corners, reference=now)
     _draw(bench, frame, None)
     bench.say(f"corners: drawn into {_drawing(bench)}; if they are off, give them by --corners")
     bench.report["corners"] = [[round(x, 1), round(y, 1)] for x, y in corners]
@@ -252,6 +262,7 @@ def hold_exposure(bench: Bench) -> None:
 def learn_dice(bench: Bench, plays: tuple[DieColour, ...] | None) -> None:
     """Learn the household's six dice, odd ones too, and the white balance by the white ones."""
     from vision.setup.calibrating import colours_played, gains_of_white, known_dice, shown_dice
+    from vision.tray.reference import in_the_light_of, take_reference
 
     _next_picture(bench)
     bench.wait_for("Put all six dice into the tray, flat and apart from each other")
@@ -278,7 +289,8 @@ def learn_dice(bench: Bench, plays: tuple[DieColour, ...] | None) -> None:
             "Their colours, from left to right", err=True, value_proc=_as_colours
         )
     dice = known_dice(shown, colours)
-    bench.keep(white_balance_bgr=gains, dice=dice)
+    light = in_the_light_of(bench.calibration.reference, take_reference(frame.pixels))
+    bench.keep(white_balance_bgr=gains, dice=dice, reference=light)
     bench.report["dice"] = [{"plays": die.plays.value, "odd": die.is_odd} for die in dice]
 
 

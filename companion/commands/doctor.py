@@ -194,7 +194,11 @@ def _look(config: Config) -> tuple[str, str, list[tuple[str, str]]]:
 
     asked = config.camera
     camera = open_camera(
-        asked.source, seed=asked.seed, size_wh=(asked.width, asked.height), fps=asked.fps
+        asked.source,
+        seed=asked.seed,
+        size_wh=(asked.width, asked.height),
+        fps=asked.fps,
+        controls=measured.camera or None if measured is not None else None,
     )
     try:
         if camera.kind == "simulated":
@@ -209,8 +213,8 @@ def _look(config: Config) -> tuple[str, str, list[tuple[str, str]]]:
             is_live = camera.kind in ("v4l2", "pi")
             if not is_live or frame.captured_at_s - began_s >= _WARM_UP_S:
                 faults = [fault.value for fault in measure_light(frame.pixels).faults]
-                change = what_changed(measured, frame) if measured is not None else None
-                faults += [change.value] if change is not None else []
+                changes = what_changed(measured, frame) if measured is not None else ()
+                faults += [change.value for change in changes]
                 break
         return camera.kind, camera.description, [PICTURE_CURES[fault] for fault in faults]
     finally:

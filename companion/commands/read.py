@@ -16,6 +16,7 @@ from companion.errors import PictureError
 
 if TYPE_CHECKING:
     from vision.reading import Reading
+    from vision.tray.calibrated import Change
 
 _PICTURES = {".jpg", ".jpeg", ".png"}
 
@@ -80,7 +81,8 @@ def read(
     eye = Eye()
     eye.get_ready()
     failed = False
-    holds, said = measured, set()
+    holds = measured
+    said: set[Change] = set()
     for name in files:
         if isinstance(name, PictureError):
             failed = _complain(name)
@@ -93,9 +95,9 @@ def read(
         started = time.perf_counter()
         frame = Frame(pixels)
         if measured is not None:
-            change = what_changed(measured, frame)
-            holds = what_holds(measured, change)
-            if change is not None and change not in said:
+            changes = what_changed(measured, frame)
+            holds = what_holds(measured, changes)
+            for change in set(changes[:1]) - said:
                 said.add(change)
                 click.echo(f"dice-companion: {name}: {ADVICE[change]}", err=True)
         reading = eye.read(frame, in_play, calibration=holds)

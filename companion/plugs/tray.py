@@ -103,6 +103,9 @@ def _calibration(config: Config, notes: list[str]) -> Calibration | None:
     path = find_calibration(named, config.data_dir)
     if path is None:
         return None
+    if not path.exists():
+        notes.append(f"calibration: {path} is not there yet; dice-companion calibrate makes it")
+        return None
     try:
         measured = load_calibration(path)
     except ConfigError as error:

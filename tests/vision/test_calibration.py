@@ -9,13 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from companion.engine.dice import ALL_DICE, DieColour
+from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, ConfigError
 from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
+from vision.eye.finder import Spot
 from vision.eye.known_dice import KnownDie, weigh
+from vision.eye.reader import CloseUps, look_closely
+from vision.eye.search import Found
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye
-from vision.reading import Frame, Pixels, Reading, Status
+from vision.reading import Frame, Pixels, ProblemCode, Reading, Status
+from vision.scene import default_scene, render, resting_die
 from vision.setup.calibrating import colours_played, gains_of_white, known_dice, shown_dice
 from vision.setup.corners import propose_corners
 from vision.tray.calibrated import CalibratedEye, Change, what_changed, what_holds
@@ -24,6 +28,10 @@ from vision.tray.reference import compare, take_reference
 
 EYE = Eye()
 PURPLE = 145
+
+
+def taken_for(colour: DieColour) -> tuple[float, ...]:
+    return tuple(float(other is colour) for other in (*PALETTE, None))
 
 
 def whole() -> Calibration:
@@ -36,6 +44,7 @@ def whole() -> Calibration:
             KnownDie(
                 DieColour.BLUE, (150.0, 60.5, 40.0), (0.0, 0.1, 0.0, 0.0, 0.6, 0.3), (9.0, 8.5, 7.0)
             ),
+            *(KnownDie(c, (90.0, 90.0, 90.0), taken_for(c)) for c in ALL_DICE[:-1]),
         ),
         take_reference(tray()),
     )
@@ -63,7 +72,20 @@ class TestFile:
             ("exposure = 157.0", 'exposure = "long"', "camera: expected names and numbers"),
             ('colours = [\n  "', 'colours = [\n  "zz', "reference.colours: expected rows"),
             ('grey = [\n  "', 'grey = [\n  "00', "reference.grey: expected rows"),
-            ("[[die]]", "[die]", "die: expected"),
+            ("[[die]]", "[die]", "expected a calibration in TOML"),
+            ('plays = "blue"', 'plays = "red"', "die: expected none or the six"),
+            ("pips_bgr", "pip_bgr", "die 1: expected plays, face_bgr, taken_for, pips_bgr"),
+            ("exposure = 157.0", "exposure = nan", "camera: expected names and numbers"),
+            ("exposure = 157.0", f"exposure = {10**400}", "camera: expected names and numbers"),
+            ("exposure = 157.0", f"exposure = {'9' * 5000}", "expected a calibration in TOML"),
+            ("[64.0", "[nan", "tray_px: expected three or more"),
+            ("[64.0", "[1e300", "tray_px: expected three or more"),
+            ("[64.0", f"[{10**400}", "tray_px: expected three or more"),
+            (
+                "tray_px = [[64.0, 48.0], [582.5, 56.0], [590.0, 450.0], [48.5, 436.0]]",
+                "tray_px = [[64.0, 48.0], [582.5, 56.0], [64.0, 48.0]]",
+                "tray_px: expected corners round a floor",
+            ),
         ],
     )
     def test_what_makes_no_sense_is_named(
@@ -77,8 +99,49 @@ class TestFile:
             load_calibration(path)
         assert str(path) in str(caught.value)
 
+    def test_what_somebody_mistyped_is_set_aside_and_not_written_over(self, tmp_path: Path) -> None:
+        path = tmp_path / "tray.toml"
+        text = as_toml(whole()).replace("plays", "play")
+        path.write_text(text)
+        save_calibration(path, whole())
+        assert load_calibration(path) == whole()
+        assert (tmp_path / "tray.toml.bad").read_text() == text
+
+    def test_a_control_with_an_odd_name_loads_again(self, tmp_path: Path) -> None:
+        path = tmp_path / "tray.toml"
+        odd = replace(whole(), camera={'gain "2" of all': 1.5, "white-balance": 2.0})
+        save_calibration(path, odd)
+        assert load_calibration(path).camera == odd.camera
+
 
 class TestCorners:
+    @pytest.mark.parametrize("wall", [(1, 0), (-1, 0), (0, 1), (0, -1)])
+    def test_a_die_that_touches_a_wall_lies_in_the_tray(self, wall: tuple[int, int]) -> None:
+        scene = default_scene(SIX, seed=3)
+        outline = np.array(scene.tray.outline_mm)
+        corners = scene.camera.project(np.c_[outline, np.zeros(len(outline))])
+        measured = Calibration((640, 480), tuple((float(x), float(y)) for x, y in corners))
+        moved = scene.dice[2]
+        reach = np.abs(outline).max(axis=0) - moved.size_mm / 2 - 0.5
+        place = (float(reach[0] * wall[0]), float(reach[1] * wall[1]))
+        others = tuple(
+            die for die in scene.dice
+            if np.hypot(*np.subtract(die.position_mm[:2], place)) > 2 * die.size_mm
+        )  # fmt: skip
+        dice = (*(die for die in others if die is not moved), resting_die(4, place, 0.0, moved))
+        in_play = [die.colour for die in dice if die.colour is not None]
+        picture = render(replace(scene, dice=dice))
+        assert EYE.read(Frame(picture), in_play).status is Status.OK
+        assert EYE.read(Frame(picture), in_play, calibration=measured).status is Status.OK
+
+    def test_pictures_of_another_shape_are_read_without_the_corners(self) -> None:
+        corners = ((64.0, 48.0), (582.0, 56.0), (590.0, 450.0), (48.0, 436.0))
+        measured = Calibration((640, 480), corners)
+        cut = tray(SIX)[60:420]
+        with_them = EYE.read(Frame(cut), calibration=measured)
+        assert with_them.status is EYE.read(Frame(cut)).status
+        assert not any(p.code is ProblemCode.BESIDE_TRAY for p in with_them.problems)
+
     def test_a_tray_with_four_sides_empty_or_not(self) -> None:
         for picture in (tray(), tray(SIX)):
             corners = propose_corners(picture)
@@ -176,6 +239,22 @@ class TestDice:
             if die.taken_for[0] > 0.9:
                 assert max(die.face_bgr) - min(die.face_bgr) < 12, die.face_bgr
 
+    def test_a_die_is_never_learnt_by_the_look_at_another(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def all_but_the_first(close_ups: CloseUps, spots: Sequence[Spot]) -> list[Found]:
+            return look_closely(close_ups, spots)[1:]
+
+        monkeypatch.setattr("vision.setup.calibrating.look_closely", all_but_the_first)
+        with pytest.raises(CalibrationError, match="cannot be made out"):
+            shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+
+    def test_pips_of_another_colour_alone_make_no_stranger(self) -> None:
+        red = KnownDie(DieColour.RED, (40.0, 40.0, 200.0), taken_for(DieColour.RED), (10, 10, 10))
+        face, said = np.array(red.face_bgr), np.array(taken_for(DieColour.RED), np.float32)
+        assert not weigh(said, face, [red], np.array([220.0, 225.0, 230.0]))[1]
+        assert weigh(said, np.array([60.0, 220.0, 60.0]), [red], np.array([10.0, 10.0, 10.0]))[1]
+
     def test_blown_out_whites_tell_no_white_balance(self) -> None:
         shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
         blown = [replace(die, face_bgr=(254.0, 255.0, 255.0)) for die in shown]
@@ -244,7 +323,32 @@ class TestCalibratedEye:
         CalibratedEye(asked, None).read(Frame(tray()))
         assert asked.with_ == [None]
 
+    def test_moved_and_relit_leave_neither_corners_nor_colours(self) -> None:
+        asked = Asked()
+        CalibratedEye(asked, whole()).read(Frame(lit(shifted(tray(), 40.0), 0.4, 0.4, 0.4)))
+        left = replace(whole(), tray_px=None, white_balance_bgr=None, dice=())
+        assert asked.with_ == [left]
+
+    def test_dice_that_play_another_colour_than_theirs_do_so_in_any_light(self) -> None:
+        swapped = {DieColour.GREEN: DieColour.BLUE, DieColour.BLUE: DieColour.GREEN}
+        shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
+        plays = [swapped.get(colour, colour) for colour in colours_played(shown)]
+        known = Calibration(
+            (640, 480), dice=known_dice(shown, plays), reference=take_reference(tray())
+        )
+        asked = Asked()
+        for light in (0.5, 0.6, 0.7, 1.6):
+            CalibratedEye(asked, known).read(Frame(lit(tray(SIX, 7), light, light, light)))
+        assert asked.with_ == [known] * 4
+        plain = EYE.read(Frame(tray(SIX, 7))).roll
+        dim = CalibratedEye(EYE, known).read(Frame(lit(tray(SIX, 7), 0.6, 0.6, 0.6)))
+        assert plain is not None
+        assert dim.roll is None or dim.roll == Roll.of(
+            plain.white,
+            {swapped.get(colour, colour): value for colour, value in plain.coloured},
+        )
+
     def test_without_a_reference_nothing_is_known_to_have_changed(self) -> None:
         bare = replace(whole(), reference=None)
-        assert what_changed(bare, Frame(shifted(tray(), 90.0))) is None
-        assert what_holds(bare, None) is bare
+        assert what_changed(bare, Frame(shifted(tray(), 90.0))) == ()
+        assert what_holds(bare, ()) is bare

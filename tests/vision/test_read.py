@@ -153,6 +153,7 @@ def test_annotating_into_the_folder_itself_spares_the_pictures(folder: Path) -> 
         ("size_wh = [640, 480]\nwhite_balance_bgr = [1, 2]", "white_balance_bgr"),
         ("size_wh = [640, 480]\ntray_px = [[1, 2]]", "tray_px"),
         ("size_wh = [0, 480]", "size_wh"),
+        ('size_wh = [640, 480]\n[die]\nplays = "red"', "die: expected"),
     ],
 )
 def test_a_bad_calibration_is_one_clear_line(tmp_path: Path, text: str | None, says: str) -> None:

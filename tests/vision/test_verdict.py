@@ -35,6 +35,23 @@ def test_six_clear_dice_are_ok_and_make_the_roll() -> None:
     assert verdict.roll == Roll.of((1, 2), {R: 3, Y: 4, G: 5, B: 6})
 
 
+@pytest.mark.parametrize("sure", [0.8, 0.95, 0.98])
+def test_a_removed_die_left_in_the_tray_does_not_stand_in_for_one_that_is_missing(
+    sure: float,
+) -> None:
+    blue = np.full(6, 1e-5, np.float32)
+    blue[PALETTE.index(B)], blue[PALETTE.index(G)] = sure, 1.0 - sure
+    left_in = replace(die(B), colours=blue)
+    verdict = judge([*SIX[:4], left_in], [W, W, R, Y, G], CLEAR)
+    assert verdict.status is not Status.OK
+
+
+def test_the_other_dice_are_as_sure_with_one_removed() -> None:
+    verdict = judge(SIX[:5], [W, W, R, Y, G], CLEAR)
+    assert verdict.status is Status.OK
+    assert min(verdict.confidences) > 0.98
+
+
 def test_where_no_die_is_in_play_none_is_announced() -> None:
     verdict = judge(SIX, (), CLEAR)
     assert verdict.status is not Status.OK or verdict.roll is None

@@ -78,6 +78,12 @@ class KnownDie:
         """Whether the reader alone would not name it."""
         return self.taken_for[PALETTE.index(self.plays)] < 0.8
 
+    @property
+    def is_renamed(self) -> bool:
+        """Whether the reader would name it, but by another colour than it plays."""
+        likeliest = int(np.argmax(self.taken_for))
+        return likeliest < len(PALETTE) and PALETTE[likeliest] is not self.plays
+
 
 def face_colour(pixels: Pixels, corners: NDArray[np.float32]) -> Bgr:
     """The colour of a top face: the median, which pips are too few to reach.
@@ -180,7 +186,7 @@ def weigh(
             against += max(0.0, said + apart - _ANOTHER)
         fits = alike * float(np.exp(-against))
         spent[die.plays] = max(fits, spent.get(die.plays, 0.0))
-        likest = min(likest, said + apart)
+        likest = min(likest, said + min(apart, _MOST_PIPS_SAY))
     weighed = np.asarray(colours, np.float64) * np.exp(-_MOST_SAID)
     for colour, fits in spent.items():
         weighed[PALETTE.index(colour)] = fits

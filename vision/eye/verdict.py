@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from companion.engine.dice import COLOURED, DieColour, Roll
+from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from vision.eye.nets import Scores
 from vision.eye.pairs import likeness
 from vision.eye.shares import shared_out, shared_with_a_pair
@@ -21,7 +21,11 @@ ANNOUNCE = 0.98
 """Least confidence of every die in play to announce a roll unasked (own frames, 21.11.2026)."""
 _SURPLUS = 8.0
 """What it costs (in nats) to leave a die without a place among the dice in play: a colour less
-likely than one in 3,000 is no longer taken for a die that is missing."""
+likely than one in 3,000 is no longer taken for a die that is missing ..."""
+_LEFT_IN, _MIXED_UP = 2.0, 4.0
+"""... or this and how unlikely it is of a colour out of play: so often a die that was to be taken
+out still lies there, one tray in seven, and so often one that stays was taken out for it, where
+the dice are as many as they should be, one in 55 (own choices)."""
 _SEE_ALL = 0.87
 """Least visible share of a top face to read it; one of 1,956 own dice in full view falls below."""
 
@@ -155,10 +159,13 @@ def _assigned(
     if not dice:
         return [], []
     kinds = sorted(set(in_play), key=PALETTE.index)
-    room = tuple(in_play.count(kind) for kind in kinds)
+    removed = [kind for kind in PALETTE if kind not in kinds]
+    every = [*kinds, *removed]
+    room = tuple(in_play.count(kind) or ALL_DICE.count(kind) for kind in every)
     colours = np.array([die.colours for die in dice], np.float64)
-    cost = np.full((len(dice), len(kinds) + 1), _SURPLUS)
-    cost[:, :-1] = -np.log(colours[:, [PALETTE.index(kind) for kind in kinds]] + 1e-6)
+    cost = np.full((len(dice), len(every) + 1), _SURPLUS)
+    cost[:, :-1] = -np.log(colours[:, [PALETTE.index(kind) for kind in every]] + 1e-6)
+    cost[:, len(kinds) : -1] += _LEFT_IN if len(dice) > len(in_play) else _MIXED_UP
     if in_play.count(DieColour.WHITE) == 2:
         alike = likeness([die.tint for die in dice])
         pick, totals = shared_with_a_pair(cost, room, kinds.index(DieColour.WHITE), alike)

@@ -26,6 +26,8 @@ _BLOWN = 250.0
 """A white face brighter than this has lost its colour: no gain can be told from it."""
 _MOST_GAIN = 2.0
 _SURELY = 0.9
+_ON_IT = 0.4
+"""A look further (in edges) from the middle of a die is one at another die."""
 AGREE = 2
 """Readings of one roll in a row, so that a passing doubt is none."""
 
@@ -69,10 +71,14 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[Show
 
 def _shown(pixels: Pixels, die: DieReading, looks: Sequence[Look]) -> ShownDie:
     """A die that was read, with what the reader alone took it for."""
-    if not looks:
+
+    def gap(look: Look) -> float:
+        return float(np.hypot(*np.subtract(look.centre_xy, die.centre_xy))) / look.edge_px
+
+    near = min(looks, key=gap, default=None)
+    if near is None or gap(near) > _ON_IT:
         text = "dice: one of the six cannot be made out; move it a little"
         raise CalibrationError(text, reason="unclear")
-    near = min(looks, key=lambda look: np.hypot(*np.subtract(look.centre_xy, die.centre_xy)))
     corners = np.array(die.corners_xy, np.float32)
     taken = tuple(float(value) for value in softmax(near.colours))
     pips = pip_colour(pixels, corners, die.value)

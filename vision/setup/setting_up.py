@@ -23,7 +23,7 @@ from vision.setup.calibrating import (
 )
 from vision.setup.corners import propose_corners
 from vision.tray.calibrated import CalibratedEye, Change
-from vision.tray.calibration import Calibration, save_calibration
+from vision.tray.calibration import Calibration, is_same_shape, save_calibration
 from vision.tray.light import PictureFault, measure_light
 from vision.tray.reference import in_the_light_of, take_reference
 
@@ -210,7 +210,9 @@ def _resized(calibration: Calibration, size_wh: tuple[int, int]) -> Calibration:
     """The calibration for pictures of another size."""
     x, y = (now / then for now, then in zip(size_wh, calibration.size_wh, strict=True))
     corners = calibration.tray_px
-    moved = tuple((px * x, py * y) for px, py in corners) if corners is not None else None
+    if corners is None or not is_same_shape(size_wh, calibration.size_wh):
+        return replace(calibration, size_wh=size_wh, tray_px=None)
+    moved = tuple((px * x, py * y) for px, py in corners)
     return replace(calibration, size_wh=size_wh, tray_px=moved)
 
 

@@ -31,7 +31,8 @@ ADVICE = {
     Change.MOVED: "camera or tray were moved since they were calibrated: the measured corners are "
     "not used (dice-companion calibrate --only corners)",
     Change.RELIT: "the light is another than when the tray was calibrated: the measured colours "
-    "are not used (dice-companion calibrate --only light --only corners --only dice)",
+    "are not used (dice-companion calibrate --only light --only corners --only exposure "
+    "--only dice)",
 }
 
 
@@ -49,10 +50,7 @@ class Eye(Protocol):
 
 
 class CalibratedEye:
-    """Reads frames of one tray, with its calibration where it has one.
-
-    Where camera or tray were moved, the measured corners are not used; where the light is
-    another, neither the white balance nor the colours of the household's dice are.
+    """Reads frames of one tray, with what holds of its calibration where it has one.
 
     Attributes:
         change: What has changed for good, or None; any thread may read it.
@@ -81,7 +79,7 @@ class CalibratedEye:
         if calibration is None:
             return self._eye.read(frame, in_play)
         found = what_changed(calibration, frame)
-        self._note(found)
+        self._note(found[0] if found else None)
         return self._eye.read(frame, in_play, calibration=what_holds(calibration, found))
 
     def _note(self, found: Change | None) -> None:
@@ -94,21 +92,25 @@ class CalibratedEye:
                 LOGGER.warning("%s", ADVICE[found])
 
 
-def what_changed(calibration: Calibration, frame: Frame) -> Change | None:
-    """Whether a frame still shows the tray that was calibrated; moved comes before relit."""
+def what_changed(calibration: Calibration, frame: Frame) -> tuple[Change, ...]:
+    """What of the tray that was calibrated a frame no longer shows; moved comes before relit."""
     if calibration.reference is None:
-        return None
+        return ()
     drift = compare(calibration.reference, as_pixels(frame.pixels))
-    if drift.has_moved:
-        return Change.MOVED
-    return Change.RELIT if drift.is_relit else None
+    moved = (Change.MOVED,) if drift.has_moved else ()
+    return (*moved, Change.RELIT) if drift.is_relit else moved
 
 
-def what_holds(calibration: Calibration, change: Change | None) -> Calibration:
-    """The part of a calibration that a change leaves true."""
-    match change:
-        case Change.MOVED:
-            return replace(calibration, tray_px=None)
-        case Change.RELIT:
-            return replace(calibration, white_balance_bgr=None, dice=())
+def what_holds(calibration: Calibration, changes: Sequence[Change]) -> Calibration:
+    """The part of a calibration that changes leave true.
+
+    Where camera or tray were moved, the measured corners are not; where the light is another,
+    neither the white balance nor the colours of the household's dice are. But dice that play
+    another colour than theirs are read by what was measured in any light: without it they would
+    be announced by the colours they have.
+    """
+    if Change.MOVED in changes:
+        calibration = replace(calibration, tray_px=None)
+    if Change.RELIT in changes and not any(die.is_renamed for die in calibration.dice):
+        calibration = replace(calibration, white_balance_bgr=None, dice=())
     return calibration

@@ -22,6 +22,7 @@ Every key but `size_wh` may be left out.
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -30,7 +31,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from companion.engine.dice import DieColour
+from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import ConfigError
 from vision.eye.known_dice import KnownDie
 from vision.reading import Point
@@ -39,6 +40,7 @@ from vision.tray.reference import COLOUR_WH, GREY_WH, Reference
 FILE_NAME = "tray.toml"
 """What `calibrate` calls its file in the data directory, where `play` looks for it."""
 
+_DIE_KEYS = ("plays", "face_bgr", "taken_for", "pips_bgr")
 _KEYS = ("size_wh", "tray_px", "white_balance_bgr", "camera", "die", "reference")
 
 
@@ -60,6 +62,15 @@ class Calibration:
     camera: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
     dice: tuple[KnownDie, ...] = ()
     reference: Reference | None = None
+
+
+_STRETCHED = 1.02
+
+
+def is_same_shape(one_wh: tuple[int, int], other_wh: tuple[int, int]) -> bool:
+    """Whether pictures of both sizes can show the same: of another shape they are cut elsewhere."""
+    stretched = one_wh[0] * other_wh[1] / (one_wh[1] * other_wh[0])
+    return 1.0 / _STRETCHED < stretched < _STRETCHED
 
 
 def find_calibration(named: str, data_dir: Path) -> Path | None:
@@ -88,7 +99,7 @@ def load_calibration(path: str | Path) -> Calibration:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ConfigError(f"{path}: cannot read the calibration: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: expected a calibration in TOML: {error}") from error
     unknown = sorted(set(table) - set(_KEYS))
     if unknown:
@@ -99,7 +110,7 @@ def load_calibration(path: str | Path) -> Calibration:
     gains = _numbers(path, table, "white_balance_bgr", 3, 0.2, 5.0)
     return Calibration(
         (int(width), int(height)),
-        _corners(path, table),
+        _corners(path, table, (width, height)),
         None if gains is None else (gains[0], gains[1], gains[2]),
         _camera(path, table),
         _dice(path, table),
@@ -108,7 +119,7 @@ def load_calibration(path: str | Path) -> Calibration:
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:
-    """Write a calibration file, whole or not at all.
+    """Write a calibration file, whole or not at all; one there that cannot be read is set aside.
 
     Raises:
         ConfigError: It cannot be written.
@@ -116,6 +127,7 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
     aside = path.with_name(path.name + ".new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+        _set_aside_if_damaged(path)
         with open(aside, "w", encoding="utf-8") as file:
             file.write(as_toml(calibration))
             file.flush()
@@ -123,6 +135,15 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
         aside.replace(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot write the calibration: {error.strerror}") from error
+
+
+def _set_aside_if_damaged(path: Path) -> None:
+    """What somebody mistyped is not lost."""
+    if path.is_file():
+        try:
+            load_calibration(path)
+        except ConfigError:
+            path.replace(path.with_name(path.name + ".bad"))
 
 
 def as_toml(calibration: Calibration) -> str:
@@ -137,7 +158,9 @@ def as_toml(calibration: Calibration) -> str:
         lines.append(f"white_balance_bgr = {_row(calibration.white_balance_bgr, 4)}")
     if calibration.camera:
         lines += ["", "[camera]"]
-        lines += [f"{name} = {float(value)}" for name, value in sorted(calibration.camera.items())]
+        lines += [
+            f"{_key(name)} = {float(value)}" for name, value in sorted(calibration.camera.items())
+        ]
     for die in calibration.dice:
         lines += ["", "[[die]]", f'plays = "{die.plays.value}"']
         lines.append(f"face_bgr = {_row(die.face_bgr, 1)}")
@@ -155,6 +178,11 @@ def as_toml(calibration: Calibration) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _key(name: str) -> str:
+    plain = name.isascii() and name.replace("-", "_").isidentifier()
+    return name if plain else json.dumps(name, ensure_ascii=True)
+
+
 def _row(values: Sequence[float], digits: int) -> str:
     return "[" + ", ".join(str(round(float(value), digits)) for value in values) + "]"
 
@@ -166,7 +194,7 @@ def _numbers(
     if value is None:
         return None
     good = isinstance(value, list) and len(value) == count
-    good = good and all(type(v) in (int, float) and low <= v <= high for v in value)
+    good = good and all(type(v) in (int, float) and low <= v <= high for v in value)  # no NaN
     if not good:
         raise ConfigError(
             f"{path}: {key}: expected {count} numbers from {low:g} to {high:g}, got {value!r}"
@@ -174,23 +202,53 @@ def _numbers(
     return [float(v) for v in value]
 
 
-def _corners(path: str | Path, table: dict[str, Any]) -> tuple[Point, ...] | None:
+_BEYOND = 1.0
+"""So far beyond the picture, in pictures, may a corner of the tray lie."""
+_LEAST_FLOOR = 0.01
+"""Least share of the picture that a tray's floor takes."""
+
+
+def _corners(
+    path: str | Path, table: dict[str, Any], size_wh: tuple[float, float]
+) -> tuple[Point, ...] | None:
     value = table.get("tray_px")
     if value is None:
         return None
     good = isinstance(value, list) and len(value) >= 3
     good = good and all(
-        isinstance(p, list) and len(p) == 2 and all(type(v) in (int, float) for v in p)
+        isinstance(p, list)
+        and len(p) == 2
+        and all(
+            type(v) in (int, float) and -_BEYOND * size <= v <= (1.0 + _BEYOND) * size
+            for v, size in zip(p, size_wh, strict=True)
+        )
         for p in value
     )
     if not good:
-        raise ConfigError(f"{path}: tray_px: expected three or more [x, y], got {value!r}")
-    return tuple((float(p[0]), float(p[1])) for p in value)
+        raise ConfigError(
+            f"{path}: tray_px: expected three or more [x, y] in or near the picture, got {value!r}"
+        )
+    corners = tuple((float(p[0]), float(p[1])) for p in value)
+    if _area(corners) < _LEAST_FLOOR * size_wh[0] * size_wh[1]:
+        raise ConfigError(f"{path}: tray_px: expected corners round a floor, got {value!r}")
+    return corners
+
+
+def _area(corners: Sequence[Point]) -> float:
+    """What corners enclose, in px squared."""
+    pairs = zip(corners, [*corners[1:], corners[0]], strict=True)
+    return abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs)) / 2.0
+
+
+_LARGEST = 1e12
+"""No camera's control goes further."""
 
 
 def _camera(path: str | Path, table: dict[str, Any]) -> Mapping[str, float]:
     value = table.get("camera", {})
-    good = isinstance(value, dict) and all(type(v) in (int, float) for v in value.values())
+    good = isinstance(value, dict) and all(
+        type(v) in (int, float) and -_LARGEST <= v <= _LARGEST for v in value.values()
+    )
     if not good:
         raise ConfigError(f"{path}: camera: expected names and numbers, got {value!r}")
     return MappingProxyType({name: float(number) for name, number in value.items()})
@@ -200,10 +258,19 @@ def _dice(path: str | Path, table: dict[str, Any]) -> tuple[KnownDie, ...]:
     entries = table.get("die", [])
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
         raise ConfigError(f"{path}: die: expected [[die]] tables, got {entries!r}")
-    return tuple(_die(f"{path}: die {n}", entry) for n, entry in enumerate(entries, 1))
+    dice = tuple(_die(f"{path}: die {n}", entry) for n, entry in enumerate(entries, 1))
+    if dice and sorted(die.plays.value for die in dice) != sorted(c.value for c in ALL_DICE):
+        raise ConfigError(
+            f"{path}: die: expected none or the six of the game (two white, red, yellow, green, "
+            f"blue), got {', '.join(die.plays.value for die in dice)}"
+        )
+    return dice
 
 
 def _die(where: str, entry: dict[str, Any]) -> KnownDie:
+    unknown = sorted(set(entry) - set(_DIE_KEYS))
+    if unknown:
+        raise ConfigError(f"{where}: expected {', '.join(_DIE_KEYS)}, got {unknown[0]!r}")
     colours = [colour.value for colour in DieColour]
     if entry.get("plays") not in colours:
         raise ConfigError(
