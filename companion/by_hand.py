@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from companion.announcer import Doubt
 from companion.engine import Roll
 from companion.engine.dice import DieColour
 from companion.ports import SeenDie, TrayView
@@ -17,6 +19,9 @@ FIXABLE = ("ok", "uncertain", "cocked", "obstructed")
 JUDGED = (*FIXABLE, "missing", "extra")
 """Statuses in which the eye has said something of the dice that were thrown last; in the others
 it sees those of the roll before, or nothing."""
+
+BARRING = ("moving", "obstructed", "cocked", "missing", "extra", "uncertain")
+"""Doubts with which there is no roll, whichever of them gave the tray its status."""
 
 SAME_PLACE = 0.35
 """A die within this share of its edge from where it was put right is still that die."""
@@ -65,10 +70,11 @@ def with_fixes(tray: TrayView, fixes: Sequence[Fix], in_play: Sequence[DieColour
     dice = tuple(_fixed(die, fixes) for die in tray.dice)
     if dice == tray.dice or tray.status not in FIXABLE:
         return tray
-    doubted = [doubt for doubt in tray.doubts if doubt.code == tray.status]
-    told = {die.colour for die in dice} - _in_doubt(tray.dice, dice)
+    doubted = [doubt for doubt in tray.doubts if doubt.code in BARRING]
+    pairs = list(zip(tray.dice, dice, strict=True))
+    told = all(_is_told(colour, count, pairs) for colour, count in _most(doubted).items())
     roll = None
-    if tray.status == "ok" or (doubted and all(doubt.colour in told for doubt in doubted)):
+    if tray.status == "ok" or (doubted and told):
         roll = _roll_of(dice, in_play)
     if roll is None:
         return replace(tray, dice=dice, roll=None, status=_not_ok(tray.status))
@@ -76,18 +82,29 @@ def with_fixes(tray: TrayView, fixes: Sequence[Fix], in_play: Sequence[DieColour
     return replace(tray, dice=dice, roll=roll, status="ok", doubts=kept)
 
 
-def _in_doubt(seen: Sequence[SeenDie], dice: Sequence[SeenDie]) -> set[str | None]:
-    """The colours of which a die that may be the doubtful one has not been told.
+def _most(doubts: Sequence[Doubt]) -> dict[str | None, int]:
+    """The colours in doubt, each with how many dice of it one and the same doubt is about."""
+    counts = Counter((doubt.code, doubt.colour) for doubt in doubts)
+    most: dict[str | None, int] = {}
+    for (_, colour), count in counts.items():
+        most[colour] = max(count, most.get(colour, 0))
+    return most
 
-    Of two white dice it is the one that leans, or has no value; where neither stands out nobody
-    knows which is meant, and both must be told.
+
+def _is_told(colour: str | None, count: int, pairs: Sequence[tuple[SeenDie, SeenDie]]) -> bool:
+    """Whether those of a colour that may be the doubtful ones have all been put right.
+
+    Of two white dice it is the one that leans, or has no value; where fewer stand out than are
+    in doubt nobody knows which are meant, and all must be told.
+
+    Args:
+        count: So many of them are in doubt.
+        pairs: Each die as the eye saw it, and as it is with what was put right.
     """
-    stand_out = {die.colour for die in seen if _stands_out(die)}
-    return {
-        die.colour
-        for was, die in zip(seen, dice, strict=True)
-        if not die.by_hand and (_stands_out(was) or was.colour not in stand_out)
-    }
+    meant = [(was, die) for was, die in pairs if colour in (was.colour, die.colour)]
+    standing_out = [(was, die) for was, die in meant if _stands_out(was)]
+    in_doubt = standing_out if len(standing_out) >= count else meant
+    return bool(in_doubt) and all(die.by_hand for _, die in in_doubt)
 
 
 def _stands_out(die: SeenDie) -> bool:

@@ -29,6 +29,9 @@ VERDICT_S = 1.0
 LONGEST_VERDICT_S = 8.0
 """... or as long as a busy machine is still at that very reading, but no longer than this."""
 
+WATCHED_S = 0.1
+"""How often it is asked whether frames are looked at again."""
+
 _UNDECIDED = ("waiting", "moving", "reading")
 
 
@@ -59,6 +62,7 @@ class Session(People, GameNight, Foresight):
                     self._telling.retract()
                 self.part_is("camera", tray.fault)
                 is_decided = tray.status not in _UNDECIDED and not self._is_outdated
+                is_decided = is_decided and not self.is_unwatched()
                 if self._pending is not None and is_decided:
                     self._settle_press()
 
@@ -115,7 +119,8 @@ class Session(People, GameNight, Foresight):
 
         It never passes for anybody and never changes the game in another way. A press while the
         dice, already still, are being read is remembered until their verdict; so is one while
-        the eye has yet to hear that a row closed and its die does not count any more.
+        the eye has yet to hear that a row closed and its die does not count any more, or while
+        the lamp's light changes and a die could be nudged unseen.
         """
         with self._telling.changing():
             is_due = self._is_roll_due
@@ -124,6 +129,7 @@ class Session(People, GameNight, Foresight):
             if self._pending is not None:
                 return None
             is_unread = self._is_outdated or (self._tray.roll is None and self.is_reading())
+            is_unread = is_unread or self.is_unwatched()
             if is_due and is_unread:
                 self._await_verdict()
                 return None
@@ -144,14 +150,14 @@ class Session(People, GameNight, Foresight):
         with self._telling.changing():
             if self._pending is None:
                 return
-            if self.is_reading() and waited_s < LONGEST_VERDICT_S:
+            if (self.is_reading() or self.is_unwatched()) and waited_s < LONGEST_VERDICT_S:
                 self._await_verdict(waited_s)
             else:
                 self._settle_press()
 
     def _await_verdict(self, waited_s: float = 0.0) -> None:
-        waits_s = waited_s + VERDICT_S
-        self._pending = self._call_later(VERDICT_S, lambda: self._expire_press(waits_s))
+        step_s = WATCHED_S if self.is_unwatched() else VERDICT_S
+        self._pending = self._call_later(step_s, lambda: self._expire_press(waited_s + step_s))
 
     def _settle_press(self) -> Declined | None:
         if self._pending is not None:

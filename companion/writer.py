@@ -87,6 +87,7 @@ class Writer:
         self._pressed_s = self._opened_s = -math.inf
         self._pending: Cancel | None = None
         self.is_reading: Callable[[], bool] = lambda: False
+        self.is_unwatched: Callable[[], bool] = lambda: False
         self.on_confirmed: list[Callable[[Roll], None]] = []
         self.on_rolled: list[Callable[[RollKept], None]] = []
         self.on_undone: list[Callable[[], None]] = []

@@ -73,6 +73,7 @@ def open_tray(
     session.on_confirmed.append(live.confirmed)
     session.on_undone.append(live.reoffer)
     session.is_reading = lambda: live.is_reading
+    session.is_unwatched = lambda: live.is_overlooking
     session.see(tray_view(live.report))
     live.start()
     kept_in = place_of(config.camera.calibration, config.data_dir)

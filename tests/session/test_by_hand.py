@@ -96,6 +96,30 @@ class TestBefore:
         assert put_right(two, WHITE, 3) == ""
         assert two.session.view().tray.roll == a_roll(3, 4)
 
+    @pytest.mark.parametrize("codes", [("cocked", "uncertain"), ("obstructed", "uncertain")])
+    def test_one_doubt_settled_leaves_the_other(self, two: Stage, codes: tuple[str, str]) -> None:
+        """The status is the first doubt's; the die of the second is a guess all the same."""
+        tray = doubtful(RED, "red", status=codes[0])
+        guess = replace(tray.dice[GREEN], value=2, confidence=0.55)
+        dice = (*tray.dice[:GREEN], guess, *tray.dice[GREEN + 1 :])
+        doubts = (Doubt(codes[0], "red"), Doubt(codes[1], "red"), Doubt(codes[1], "green"))
+        two.session.see(replace(tray, dice=dice, doubts=doubts))
+        put_right(two, RED, 6)
+        assert two.session.view().tray.roll is None
+        put_right(two, GREEN, 4)
+        assert two.session.view().tray.roll == a_roll(3, 4, red=6, green=4)
+        assert two.session.view().tray.doubts == ()
+
+    def test_where_both_white_dice_are_in_doubt_one_that_stands_out_is_not_enough(
+        self, two: Stage
+    ) -> None:
+        tray = doubtful(WHITE, "white")
+        two.session.see(replace(tray, doubts=(Doubt("uncertain", "white"),) * 2))
+        put_right(two, WHITE, 3)
+        assert two.session.view().tray.roll is None
+        put_right(two, OTHER_WHITE, 4)
+        assert two.session.view().tray.roll == a_roll(3, 4)
+
     def test_a_die_whose_colour_nobody_knew(self, two: Stage) -> None:
         tray = seen()
         dice = list(tray.dice)

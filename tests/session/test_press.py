@@ -68,6 +68,35 @@ def test_a_press_while_dice_are_read_that_cannot_be_says_why_then(two: Stage) ->
     assert two.state.phase is Phase.ROLL, "the press was answered; the dice were thrown since"
 
 
+def test_a_press_while_nothing_is_watched_waits_for_what_the_next_frame_shows(two: Stage) -> None:
+    """The lamp's light changes, and frames are left out: a sleeve may nudge a die unseen."""
+    unwatched = True
+    two.session.is_unwatched = lambda: unwatched
+    two.session.see(dice_seen(4, 3))
+    assert two.session.press() is None
+    two.time.pass_s(0.4)
+    assert two.state.phase is Phase.ROLL
+    unwatched = False
+    two.time.pass_s(0.2)
+    assert two.state.phase is Phase.ACTION1
+    assert two.state.roll.white_sum == 7
+
+
+def test_dice_nudged_while_nothing_was_watched_are_not_confirmed_as_they_were(two: Stage) -> None:
+    unwatched = True
+    two.session.is_unwatched = lambda: unwatched
+    two.session.see(dice_seen(4, 3))
+    two.session.press()
+    two.time.pass_s(0.3)
+    unwatched = False
+    two.session.is_reading = lambda: True
+    two.session.see(TrayView("moving"))
+    two.time.pass_s(0.3)
+    assert two.state.phase is Phase.ROLL
+    two.session.see(dice_seen(1, 3))
+    assert two.state.roll.white_sum == 4
+
+
 def test_a_press_that_never_gets_its_verdict_is_answered_all_the_same(two: Stage) -> None:
     reading(two)
     two.session.press()

@@ -53,13 +53,16 @@ def test_dice_moved_behind_a_blinking_lamp_are_seen_all_the_same() -> None:
     table = Table([])
     lamp = BlinkingLamp(table)
     lamp.pass_frames(5)
+    assert not table.live.is_overlooking
     lamp.now = None
     lamp.pass_frames(2)
+    assert table.live.is_overlooking, "a press has to wait for the next frame that is judged"
     lamp.now = "blue"
     lamp.lights["blue"] = lamp.lights["blue"].copy()
     lamp.lights["blue"][100:130, 200:230] = 250
     lamp.pass_frames(1)
     assert table.said[-1] == "moving"
+    assert not table.live.is_overlooking
 
 
 def test_a_camera_gone_black_is_noticed_in_time_behind_a_blinking_lamp() -> None:

@@ -28,6 +28,10 @@ GONE = replace(
     A, dice=A.dice[:5], roll=Roll.of((3, 4), dict(A.roll.coloured[:3]) if A.roll else {})
 )
 HIDDEN = replace(bad("empty"), problems=(Problem(ProblemCode.FOREIGN_OBJECT),))
+AWAY = replace(bad("empty"), problems=(Problem(ProblemCode.BESIDE_TRAY),))
+TURNED = replace(
+    A, dice=tuple(replace(d, centre_xy=(d.centre_xy[1] + 70.0, d.centre_xy[0])) for d in A.dice)
+)
 NUDGED = replace(A, dice=(replace(A.dice[0], centre_xy=(400.0, 400.0)), *A.dice[1:]))
 EMPTY, COCKED = bad("empty"), bad("cocked", colour="green")
 UNSURE = bad("uncertain", colour="blue")
@@ -111,6 +115,14 @@ def test_after_a_contradiction_more_readings_must_agree() -> None:
     assert said[-1] == "ok"
 
 
+@pytest.mark.parametrize("between", [[UNSURE], [COCKED, UNSURE]])
+def test_what_was_not_sure_in_between_makes_a_contradiction_no_smaller(
+    between: list[Reading],
+) -> None:
+    _, said = play([MOVED, A, *between, *[B] * 8])
+    assert said.index("ok") == 2 + len(between) + 5
+
+
 def test_a_problem_is_looked_at_again_and_then_offered() -> None:
     state, said = play([MOVED, *[UNSURE] * 3])
     assert said[-1] == "uncertain"
@@ -153,7 +165,10 @@ def test_a_confirmed_roll_is_old_at_once() -> None:
         pytest.param([MOVED, NUDGED, NUDGED], "old", id="one was pushed aside"),
         pytest.param([MOVED, B, B], "old", id="one was tipped over"),
         pytest.param([MOVED, HIDDEN, HIDDEN, MOVED, A, A], "old", id="a hand hid them all"),
+        pytest.param([MOVED, TURNED, TURNED], "old", id="the tray was turned"),
+        pytest.param([MOVED, AWAY, AWAY, MOVED, A, A], "old", id="the camera looked away"),
         pytest.param([MOVED, THROWN, THROWN], "ok", id="thrown again"),
+        pytest.param([MOVED, THROWN, THROWN, MOVED, A, A], "ok", id="and again, as before"),
         pytest.param([MOVED, EMPTY, EMPTY], "empty", id="taken out"),
         pytest.param([MOVED, EMPTY, EMPTY, MOVED, A, A], "ok", id="taken out and thrown alike"),
         pytest.param(
@@ -200,6 +215,15 @@ def test_a_roll_typed_over_a_doubtful_reading_uses_its_dice_up() -> None:
     state, _ = play([MOVED, doubtful, doubtful])
     _, said = play([MOVED, A, A], confirm(state))
     assert said[-1] == "old"
+
+
+def test_a_roll_typed_while_a_hand_hides_dice_uses_those_up_as_well() -> None:
+    hidden = bad("obstructed", *A.dice[:2])
+    state, _ = play([MOVED, hidden, hidden])
+    _, said = play([MOVED, A, A], confirm(state, A.roll))
+    assert said[-1] == "old"
+    _, said = play([MOVED, THROWN, THROWN], confirm(state, A.roll))
+    assert said[-1] == "ok"
 
 
 def test_dice_beside_the_tray_belong_to_no_throw() -> None:

@@ -46,6 +46,14 @@ def test_a_removed_die_left_in_the_tray_does_not_stand_in_for_one_that_is_missin
     assert verdict.status is not Status.OK
 
 
+@pytest.mark.parametrize("odd", [0.95, 0.98])
+def test_a_die_of_another_game_does_not_stand_in_for_one_that_is_missing(odd: float) -> None:
+    foreign = np.full(6, 1e-5, np.float32)
+    foreign[5], foreign[PALETTE.index(Y)] = odd, 1.0 - odd
+    seen = [*SIX[:3], replace(die(Y), colours=foreign), *SIX[4:]]
+    assert judge(seen, ALL_DICE, CLEAR).status is not Status.OK
+
+
 def test_the_other_dice_are_as_sure_with_one_removed() -> None:
     verdict = judge(SIX[:5], [W, W, R, Y, G], CLEAR)
     assert verdict.status is Status.OK

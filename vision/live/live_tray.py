@@ -89,6 +89,7 @@ class LiveTray:
         self._light_at: LightAt | None = None
         self._light: str | None = None
         self._steady_s: float | None = None
+        self._overlooking = False
         self._requests: SimpleQueue[Callable[[Camera], None]] = SimpleQueue()
         self._told: TrayReport | None = None
         self._number = 0
@@ -113,6 +114,14 @@ class LiveTray:
         Takes no lock: whoever asks may hold one that `on_report` needs.
         """
         return self._watch.is_reading
+
+    @property
+    def is_overlooking(self) -> bool:
+        """Whether the newest frames were left out, so that motion in them is yet to be seen.
+
+        Takes no lock either.
+        """
+        return self._overlooking
 
     @property
     def can_throw(self) -> bool:
@@ -269,6 +278,7 @@ class LiveTray:
             if self._watch.camera == "lost":
                 return  # it fell silent meanwhile: what was read is no longer to be offered
             self._watch.weigh(look)
+            self._overlooking = False
             self._watch.notes = notes
             self._tell()
         if look.reading is not None:
@@ -282,6 +292,7 @@ class LiveTray:
                 self._steady_s = frame.captured_at_s
             if frame.captured_at_s - self._steady_s >= LONGEST_BLINK_S:
                 return True
+            self._overlooking = True
             look = self._watch.overlook(frame)
             with self._mutex:
                 self._watch.pass_over(look)
@@ -335,6 +346,7 @@ class LiveTray:
             LOGGER.warning("camera lost: %s", text)
         with self._mutex:
             self._watch.lost()
+            self._overlooking = False
             self._tell()
         self._drop_camera()  # only now: a driver that hangs lets its closing take a second
         wait_s = REOPEN_S[min(self._attempts, len(REOPEN_S) - 1)]

@@ -90,23 +90,28 @@ class Settling:
         seen: The first of the latest readings that agree; None while things move.
         seen_s: Its capture time.
         agreed: How many readings in a row said the same as `seen`.
+        sure: The latest reading since the last motion that was sure.
         is_contradicted: Two readings since the last motion were sure of different things.
         doubt_since_s: When the readings at rest began not to agree.
         read_s: Capture time of the last reading.
         used: The dice of the last confirmed roll, until others are seen.
         used_roll: A roll confirmed while nothing was seen, or before the camera was opened; where
             the first roll that is read shows it, those are its dice and no new throw.
+        last_roll: What the dice of the last confirmed roll showed, until they are gone or show
+            something else: the same once more is no new throw, wherever a push took them.
         shown: What was said last.
     """
 
     seen: Reading | None = None
     seen_s: float = 0.0
     agreed: int = 0
+    sure: Reading | None = None
     is_contradicted: bool = False
     doubt_since_s: float | None = None
     read_s: float = -math.inf
     used: tuple[DieReading, ...] = ()
     used_roll: Roll | None = None
+    last_roll: Roll | None = None
     shown: Shown = Shown(TrayStatus.WAITING)
 
 
@@ -148,14 +153,16 @@ def settle(
     if state.seen is not None and _says_the_same(state.seen, reading):
         state = replace(state, agreed=state.agreed + 1, read_s=at_s)
     else:
-        both_sure = state.seen is not None and state.seen.status is reading.status is Status.OK
+        is_sure = reading.status is Status.OK
+        was_sure = state.sure is not None and not _says_the_same(state.sure, reading)
         state = replace(
             state,
             seen=reading,
             seen_s=at_s,
             agreed=1,
             read_s=at_s,
-            is_contradicted=state.is_contradicted or both_sure,
+            sure=reading if is_sure else state.sure,
+            is_contradicted=state.is_contradicted or (is_sure and was_sure),
         )
     if _is_agreed(state, rules):
         return _decide(replace(state, doubt_since_s=None), reading, rules)
@@ -184,7 +191,11 @@ def confirm(state: Settling, roll: Roll | None = None) -> Settling:
         shown = Shown(TrayStatus.OLD, None, shown.reading or state.seen)
     elif shown.roll is not None:
         shown = Shown(TrayStatus.WAITING)
-    return replace(state, used=used, used_roll=None if used else roll, shown=shown)
+    is_whole = bool(used) and (roll is None or len(used) >= 2 + len(roll.coloured))
+    seen = state.seen.roll if state.seen is not None else None
+    return replace(
+        state, used=used, used_roll=None if is_whole else roll, last_roll=seen, shown=shown
+    )
 
 
 def look_again(state: Settling) -> Settling:
@@ -195,12 +206,19 @@ def look_again(state: Settling) -> Settling:
 
 
 def _afresh(state: Settling, shown: Shown) -> Settling:
-    return Settling(read_s=state.read_s, used=state.used, used_roll=state.used_roll, shown=shown)
+    return replace(remembered(state, shown), read_s=state.read_s)
+
+
+def remembered(state: Settling, shown: Shown) -> Settling:
+    """Nothing known any more but which dice are used up."""
+    return Settling(
+        used=state.used, used_roll=state.used_roll, last_roll=state.last_roll, shown=shown
+    )
 
 
 def forget_used(state: Settling) -> Settling:
     """Take whatever lies in the tray for a new throw, because somebody said so."""
-    return replace(look_again(state), used=(), used_roll=None)
+    return replace(look_again(state), used=(), used_roll=None, last_roll=None)
 
 
 def are_untouched(
@@ -236,7 +254,12 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
             state = replace(state, used=dice)
         state = replace(state, used_roll=None)
     if _is_bare(reading):
-        state = replace(state, used_roll=None)
+        state = replace(state, used_roll=None, last_roll=None)
+    if reading.roll is not None:
+        if reading.roll == state.last_roll:
+            state = replace(state, used=dice)
+        else:
+            state = replace(state, last_roll=None)
     if state.used and dice and are_untouched(state.used, dice, rules=rules):
         return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
     if reading.status is Status.OK or _is_bare(reading):
@@ -266,9 +289,11 @@ def _is_still_there(used: Roll, seen: Roll) -> bool:
 
 
 def _is_bare(reading: Reading) -> bool:
-    """Whether the tray is empty for sure: nothing lies or reaches in that could hide dice."""
+    """Whether the tray is empty for sure: nothing lies or reaches in that could hide dice, and
+    no dice lie beside it, as they seem to where the camera was turned away from it."""
     return reading.status is Status.EMPTY and not any(
-        problem.code is ProblemCode.FOREIGN_OBJECT for problem in reading.problems
+        problem.code in (ProblemCode.FOREIGN_OBJECT, ProblemCode.BESIDE_TRAY)
+        for problem in reading.problems
     )
 
 

@@ -22,6 +22,7 @@ from vision.live.settle import (
     forget_used,
     look_again,
     needs_reading,
+    remembered,
     settle,
 )
 from vision.reading import Frame, Pixels, Reading
@@ -298,8 +299,7 @@ class TrayWatch:
 
     def _without(self, status: TrayStatus) -> Settling:
         """Nothing known any more but which dice are used up."""
-        used, used_roll = self._state.used, self._state.used_roll
-        return Settling(used=used, used_roll=used_roll, shown=Shown(status))
+        return remembered(self._state, Shown(status))
 
     def confirmed(self, roll: Roll | None = None) -> None:
         """Hear that a roll was confirmed or typed: its dice are not offered again."""
