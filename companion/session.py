@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 
-from companion.announcer import announce_fault, announce_refusal, tray_lines
+from companion.announcer import announce_fault, announce_refusal, announce_roll, tray_lines
 from companion.by_hand import FIXABLE, die_at, fix_of, is_at, with_fixes
 from companion.engine import Phase
 from companion.errors import StoreError
@@ -191,10 +191,15 @@ class Session(People, GameNight, Foresight):
             return declined
 
     def say_again(self) -> None:
-        """Repeat the last announcement."""
+        """Repeat the last announcement; of a roll, what may be crossed by now."""
         with self._telling.changing():
-            if self._telling.announcement is not None:
-                self._telling.announce(self._telling.announcement)
+            game, said = self._table.game, self._telling.announcement
+            if said is None:
+                return
+            is_open = game is not None and game.state.phase in (Phase.ACTION1, Phase.ACTION2)
+            if game is not None and is_open and said.kind in ("roll", "corrected"):
+                said = announce_roll(game.state, game.names)
+            self._telling.announce(said)
 
     def _press(self) -> Declined | None:
         game = self._table.game

@@ -269,5 +269,7 @@ def spoken_s(text: str, words_per_minute: int) -> float:
 
 
 def _speakable(text: str) -> bytes:
-    """The text without control characters, some of which are commands to espeak-ng."""
-    return "".join(c if c.isprintable() else " " for c in text).encode(errors="replace")
+    """The text without control characters, some of which are commands to espeak-ng; line ends
+    part its sentences."""
+    plain = (c if c.isprintable() or c == "\n" else " " for c in text)
+    return "".join(plain).encode(errors="replace")

@@ -99,7 +99,7 @@ def pieces_of(lines: Sequence[Line], phrases: Phrases, clips: dict[str, Path]) -
         if path is not None:
             pieces.append(Clip(path, text))
         elif pieces and isinstance(pieces[-1], str):
-            pieces[-1] += f" {text}"
+            pieces[-1] += f"\n{text}"  # after "Weiß 7. mia" espeak-ng would say "Weiß siebte"
         else:
             pieces.append(text)
     return pieces

@@ -94,7 +94,7 @@ def test_a_text_goes_in_through_the_standard_input(voice: StandIn, speaker: Spea
         ("-w /tmp/owned --help", "-w /tmp/owned --help"),
         ("$(touch owned); `id` && 'x' \"y\"", "$(touch owned); `id` && 'x' \"y\""),
         ("Zoë würfelt sieben", "Zoë würfelt sieben"),
-        ("one\x01c\x00two\nthree\x1b", "one c two three "),
+        ("one\x01c\x00two\nthree\x1b", "one c two\nthree "),
     ],
 )
 def test_no_text_is_more_than_text(

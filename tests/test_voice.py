@@ -32,7 +32,7 @@ class Listener:
     ) -> None:
         texts = [piece if isinstance(piece, str) else piece.path.name for piece in pieces]
         if texts:
-            self.heard.append((kind, " ".join(texts)))
+            self.heard.append((kind, " ".join(texts).replace("\n", " ")))
         self.pieces.append(list(pieces))
         self.cancels.append(cancels)
 
@@ -107,6 +107,14 @@ def test_points_below_zero_are_said_so_in_french_too(tmp_path: Path) -> None:
     scores = line("end.scores", scores=all_of([line("end.score", name="L-7", total=-15)]))
     (said,) = pieces_of((scores,), load_phrases("fr"), {})
     assert said == "L-7 moins 15."
+
+
+def test_sentences_are_lines_of_their_own() -> None:
+    """ "Weiß 7. mia ..." in one line is "Weiß siebte mia" to espeak-ng 1.51."""
+    lines = (line("roll.white", sum=7), line("roll.no_extra", name="mia"))
+    (said,) = pieces_of(lines, load_phrases("de"), {})
+    assert isinstance(said, str)
+    assert said.startswith("Weiß 7.\nmia ")
 
 
 def test_a_closing_says_which_die_to_take_out(tmp_path: Path) -> None:

@@ -188,6 +188,21 @@ def test_a_hold_says_who_had_to_pass(two: Stage) -> None:
     assert [said.kind for said in two.told] == ["turn"], "action 2 ends with the next turn"
 
 
+def test_what_is_said_again_is_what_may_be_crossed_by_now(two: Stage) -> None:
+    two.roll(4, 3)
+    two.session.say_again()
+    first = two.told[-1].text
+    box = next(word for word in ("red", "yellow") if word in first)
+    two.answer(0, "R7")
+    two.answer(1, None)
+    two.time.pass_s(10.0)
+    assert two.state.phase is Phase.ACTION2
+    two.session.say_again()
+    assert box
+    assert two.told[-1].text != first
+    assert two.told[-1].text.startswith("White 7.")
+
+
 def test_a_hold_is_meant_for_the_action_it_began_in(two: Stage) -> None:
     two.roll(4, 3)
     two.answer(0, "R7")

@@ -151,6 +151,36 @@ def test_calibrated_values_are_held_from_the_first_picture_on() -> None:
     assert light_meter.held == {"exposure": 80.0}
 
 
+def test_a_webcam_left_as_it_was_held_before_measures_anew() -> None:
+    camera = Webcam()
+    camera.is_automatic, camera.white_balance_is_automatic, camera.exposure = False, False, 366.0
+    light_meter, pass_s = metered(camera)
+    pass_s(3.0)
+    assert light_meter.held == {"exposure": 100.0}
+    assert camera.picture().mean() == 100.0
+
+
+@pytest.mark.parametrize("light", [0.15, 8.0])
+def test_calibrated_values_yield_where_they_leave_the_picture_dark_or_white(light: float) -> None:
+    camera = Webcam()
+    camera.light = light
+    _, pass_s = metered(camera, wanted={"exposure": 80.0})
+    pass_s(6.0)
+    assert camera.picture().mean() == pytest.approx(100.0, abs=2.0)
+
+
+def test_another_cameras_values_are_not_held() -> None:
+    camera = Webcam()
+    light_meter, pass_s = metered(camera, wanted={"exposure_us": 12000.0, "gain": 2.5})
+    pass_s(0.5)
+    assert camera.is_automatic
+    pass_s(3.0)
+    assert light_meter.held == {"exposure": 100.0}
+    sensor = PiSensor()
+    assert PiControls(sensor).hold({"exposure": 157.0, "gain": 64.0}) == {}
+    assert sensor.asked == []
+
+
 def test_the_pi_camera_holds_what_it_found() -> None:
     sensor, clock = PiSensor(), FakeClock()
     light_meter = LightMeter(PiControls(sensor), clock=clock)
@@ -158,13 +188,14 @@ def test_the_pi_camera_holds_what_it_found() -> None:
         clock.sleep(0.1)
         light_meter.take(np.full((48, 64, 3), 90, np.uint8))
     assert sensor.asked == [
+        {"AeEnable": True, "AwbEnable": True},
         {
             "AeEnable": False,
             "AwbEnable": False,
             "ExposureTime": 12000,
             "AnalogueGain": 2.5,
             "ColourGains": (1.8, 1.4),
-        }
+        },
     ]
     assert light_meter.held == {
         "exposure_us": 12000.0,

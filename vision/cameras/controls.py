@@ -18,6 +18,10 @@ V4L2_MANUAL, V4L2_AUTOMATIC = 1.0, 3.0
 """V4L2_EXPOSURE_MANUAL and _APERTURE_PRIORITY of the kernel's v4l2-controls.h, which OpenCV's V4L2
 backend passes on as they are."""
 
+USABLE = (25.0, 225.0)
+"""Mean brightness, 0 to 255, of pictures that calibrated values still serve (own choice)."""
+_PI_EXPOSURE = "exposure_us"
+"""Only the Pi camera's values have it: they mean nothing to a webcam, nor a webcam's to it."""
 _V4L2 = {
     "exposure": cv2.CAP_PROP_EXPOSURE,
     "gain": cv2.CAP_PROP_GAIN,
@@ -49,6 +53,8 @@ class V4l2Controls:
 
     def hold(self, values: Mapping[str, float] | None) -> dict[str, float]:
         """Hold values; a control the camera has not is left out."""
+        if values is not None and _PI_EXPOSURE in values:
+            return {}
         wanted = dict(values) if values is not None else self._found()
         # Automatic first, then manual: some cameras take the mode only when it changes.
         self._device.set(cv2.CAP_PROP_AUTO_EXPOSURE, V4L2_AUTOMATIC)
@@ -85,6 +91,8 @@ class PiControls:
 
     def hold(self, values: Mapping[str, float] | None) -> dict[str, float]:
         """Hold values; those found by itself are in the metadata of its newest picture."""
+        if values is not None and _PI_EXPOSURE not in values:
+            return {}
         held = dict(values) if values is not None else self._found()
         self._set(held)
         return held
@@ -142,11 +150,13 @@ class LightMeter:
 
         Args:
             wanted: Values of a calibration to hold from the first picture on, until the light
-                changes.
+                changes; not where they are another camera's, or leave the picture dark or white.
         """
         self._controls = controls
         self._clock = clock
         self._wanted = dict(wanted) if wanted else None
+        self._is_new = True
+        self._is_calibrated = False
         self._metering = Metering()
         self.held: Mapping[str, float] = {}
 
@@ -160,16 +170,27 @@ class LightMeter:
             self.held = {}
 
     def _take(self, pixels: Pixels) -> None:
-        if self._wanted is not None:
-            wanted, self._wanted = self._wanted, None
-            with without_warnings():
-                self.held = self._controls.hold(wanted)
-            return
+        if self._is_new:
+            self._is_new = False
+            self._begin()
+            if self._is_calibrated:
+                return
         level = float(pixels[::16, ::16].mean())
         self._metering, order = meter(self._metering, self._clock(), level)
+        if order is Order.HOLD and self._is_calibrated and not USABLE[0] < level < USABLE[1]:
+            self._metering, self._is_calibrated, order = Metering(), False, Order.RELEASE
         if order is not None:
             with without_warnings():
                 self._do(order)
+
+    def _begin(self) -> None:
+        """Hold what a calibration wants; else let the camera adjust itself, as it may have been
+        left as it was held before."""
+        with without_warnings():
+            self.held = self._controls.hold(self._wanted) if self._wanted is not None else {}
+            self._is_calibrated = bool(self.held)
+            if not self.held:
+                self._controls.release()
 
     def _do(self, order: Order) -> None:
         match order:
