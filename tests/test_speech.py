@@ -94,7 +94,7 @@ def test_a_text_goes_in_through_the_standard_input(voice: StandIn, speaker: Spea
         ("-w /tmp/owned --help", "-w /tmp/owned --help"),
         ("$(touch owned); `id` && 'x' \"y\"", "$(touch owned); `id` && 'x' \"y\""),
         ("Zoë würfelt sieben", "Zoë würfelt sieben"),
-        ("one\x01c\x00two\nthree\x1b", "one c two\nthree "),
+        ("one\x01c\x00two\tthree\x1b", "one c two three "),
     ],
 )
 def test_no_text_is_more_than_text(
@@ -104,6 +104,12 @@ def test_no_text_is_more_than_text(
     assert voice.line() == f"alone|-v de --stdin -b 1 -a 80 -s 150|{said}"
     assert voice.line() == f"said|{said}"
     assert not (tmp_path / "owned").exists()
+
+
+def test_the_end_of_a_line_parts_sentences(voice: StandIn, speaker: Speaker) -> None:
+    speaker.say(["Weiß 7.\nmia würfelt."], "de")
+    lines = [voice.line() for _ in range(4)]
+    assert lines[2:] == ["said|Weiß 7.", "mia würfelt."]
 
 
 def test_the_newest_text_stops_the_one_being_said(voice: StandIn, speaker: Speaker) -> None:
