@@ -196,7 +196,7 @@ def load(
     """
     config = Config(data_dir=default_data_dir(environ))
     wanted = path or default_config_path(environ)
-    if path is not None or wanted.is_file():
+    if path is not None or os.path.isfile(wanted):
         config = _with_file(config, wanted)
     for name, value in _from_environment(environ).items():
         where = ENVIRONMENT_PREFIX + name.replace(".", "_").upper()

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import logging
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
@@ -217,7 +218,7 @@ def examine(directory: Path) -> Examined:
         StoreError: It cannot be read at all, for want of rights.
     """
     path, in_use = directory / FILE_NAME, _is_locked(directory / LOCK_NAME)
-    if not path.is_file():
+    if not os.path.isfile(path):  # pathlib's raises below a directory that may not be entered
         return Examined(None, None, in_use)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:

@@ -220,6 +220,20 @@ def test_a_second_run_has_nothing_to_do_until_the_dependencies_change(machine: M
     assert "would make .venv" in machine.set_up("play", DRY_RUN="1").stdout
 
 
+def test_a_venv_with_its_own_numpy_gives_way_once_debians_is_there(machine: Machine) -> None:
+    """make play first, make pi later: pip's numpy would hide the one picamera2 was built for."""
+    venv = machine.project / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(machine.bin / "python3")
+    (venv / "pyvenv.cfg").write_text("include-system-site-packages = true\n")
+    text = (machine.project / "pyproject.toml").read_text()
+    for alone, makes in ((" numpy cv2", False), ("", True)):
+        head = f"# {machine.project} with system packages{alone}"
+        (venv / "set-up-to-play").write_text(f"{head}\n{text}")
+        done = machine.set_up("pi", DRY_RUN="1")
+        assert ("would make .venv" in done.stdout) == makes
+
+
 @pytest.mark.parametrize("purpose", ["", "everything"])
 def test_an_unknown_purpose_is_wrong_usage(purpose: str, machine: Machine) -> None:
     done = machine.set_up(purpose)

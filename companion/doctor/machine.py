@@ -39,9 +39,11 @@ _POWER = (
 
 def check_data_dir(directory: Path, free_mb: float | None = None) -> list[Finding]:
     """Whether games can be kept: the directory can be written, and the disk has room."""
-    there = next(path for path in [directory, *directory.absolute().parents] if path.exists())
+    # os.path, as pathlib's raises below a directory that may not be entered
+    ways = [directory, *directory.absolute().parents]
+    there = next(path for path in ways if os.path.exists(path))
     own = f"choose another with --data-dir, or: sudo chown $USER {there}"
-    if directory.exists() and not directory.is_dir():
+    if os.path.exists(directory) and not os.path.isdir(directory):
         return [bad("data", f"{directory} is not a directory", "choose another with --data-dir")]
     if not os.access(there, os.W_OK | os.X_OK):
         return [bad("data", f"{there} cannot be written", own)]

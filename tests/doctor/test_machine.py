@@ -7,6 +7,7 @@ import json
 import os
 import socket
 import threading
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -56,6 +57,23 @@ class TestData:
     def test_a_file_in_its_place(self, tmp_path: Path) -> None:
         (tmp_path / "data").write_text("")
         assert check_data_dir(tmp_path / "data")[0].verdict is Verdict.BAD
+
+    def test_below_a_directory_that_may_not_be_entered(self, tmp_path: Path) -> None:
+        closed = tmp_path / "closed"
+        closed.mkdir(mode=0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # threads of other tests
+            child = os.fork()
+        if child == 0:  # somebody else than root, who may enter everything
+            try:
+                if os.geteuid() == 0:
+                    os.setuid(65_534)
+                (finding,) = check_data_dir(closed / "data")
+                check_games(closed / "data")
+                os._exit(0 if finding.verdict is Verdict.BAD else 1)
+            except BaseException:
+                os._exit(2)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
     def test_a_place_that_cannot_be_written(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
