@@ -17,12 +17,14 @@ from companion.cli import dice_companion
 from companion.config import load
 from companion.errors import ConfigError
 from companion.plugs.tray import tray_view
-from tests.vision.trays import SIX, painted, tray
+from tests.vision.trays import SIX, lit, painted, tray
+from vision.cameras.camera import Camera, open_camera
 from vision.cameras.simulated import SimulatedTray
 from vision.live.settle import TrayStatus
 from vision.live.watch import TrayReport
-from vision.tray.calibrated import Change
-from vision.tray.calibration import load_calibration
+from vision.reading import Frame
+from vision.tray.calibrated import Change, what_changed
+from vision.tray.calibration import load_calibration, save_calibration
 
 
 @pytest.fixture(scope="module")
@@ -83,6 +85,56 @@ def test_a_step_alone_keeps_what_the_others_measured(household: Path, tmp_path: 
     assert after.tray_px != before.tray_px
 
 
+def test_dice_and_the_light_they_were_kept_in_stay_together(
+    household: Path, tmp_path: Path
+) -> None:
+    """Measured by day, the dice anew in the evening, then the corners anew by day."""
+    evening, day = tmp_path / "evening", Frame(tray(SIX, 7))
+    evening.mkdir()
+    for number in (0, 1):
+        dim = lit(cv2.imread(str(household / f"{number}.png")), 0.6, 0.6, 0.6)
+        cv2.imwrite(str(evening / f"{number}.png"), dim)
+    calibrate(household, tmp_path, "--yes", "--rolls", "0")
+    assert what_changed(load_calibration(tmp_path / "tray.toml"), day) == ()
+    calibrate(evening, tmp_path, "--yes", "--only", "dice")
+    dim_frame = Frame(lit(tray(SIX, 7), 0.6, 0.6, 0.6))
+    assert what_changed(load_calibration(tmp_path / "tray.toml"), dim_frame) == ()
+    calibrate(household, tmp_path, "--yes", "--only", "corners")
+    assert what_changed(load_calibration(tmp_path / "tray.toml"), day) == (Change.RELIT,)
+
+
+def test_dice_alone_are_kept_with_their_light_as_well(household: Path, tmp_path: Path) -> None:
+    calibrate(household, tmp_path, "--yes", "--only", "dice")
+    assert load_calibration(tmp_path / "tray.toml").reference is not None
+
+
+def test_the_file_that_the_settings_name_is_the_one_that_is_written(
+    household: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DICE_COMPANION_CAMERA_CALIBRATION", str(tmp_path / "mine.toml"))
+    assert calibrate(household, tmp_path, "--yes", "--only", "corners").exit_code == 0
+    assert (tmp_path / "mine.toml").exists()
+    assert not (tmp_path / "tray.toml").exists()
+
+
+def test_a_step_alone_holds_the_camera_as_it_was(
+    household: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calibrate(household, tmp_path, "--yes", "--only", "corners")
+    path = tmp_path / "tray.toml"
+    save_calibration(path, replace(load_calibration(path), camera={"exposure": 157.0}))
+    asked: list[object] = []
+
+    def opening(*args: Any, **more: Any) -> Camera:
+        asked.append(more["controls"])
+        return open_camera(*args, **more)
+
+    monkeypatch.setattr("vision.cameras.camera.open_camera", opening)
+    calibrate(household, tmp_path, "--yes", "--only", "corners")
+    calibrate(household, tmp_path, "--yes", "--only", "exposure")
+    assert asked == [{"exposure": 157.0}, None]
+
+
 @pytest.mark.parametrize(
     ("args", "status", "says"),
     [
@@ -141,6 +193,10 @@ def test_play_uses_it_and_goes_on_without_a_damaged_one(household: Path, tmp_pat
     named = replace(config, camera=replace(config.camera, calibration=str(kept)))
     with pytest.raises(ConfigError, match="expected a calibration in TOML"):
         build(named)
+    kept.unlink()  # as "forget" on the set-up page does
+    app = build(named)
+    app.close()
+    assert any("is not there yet" in note for note in app.notes), app.notes
     unused = replace(config, camera=replace(config.camera, calibration="none"))
     app = build(unused)
     app.close()
