@@ -255,6 +255,15 @@ class TestDice:
         assert not weigh(said, face, [red], np.array([220.0, 225.0, 230.0]))[1]
         assert weigh(said, np.array([60.0, 220.0, 60.0]), [red], np.array([10.0, 10.0, 10.0]))[1]
 
+    def test_a_die_learnt_under_the_lamp_is_no_stranger_in_the_corner(self) -> None:
+        """As measured on the simulated tray's yellow die, in a highlight and out of it."""
+        yellow = KnownDie(DieColour.YELLOW, (102.0, 232.0, 251.0), taken_for(DieColour.YELLOW))
+        said = np.array(taken_for(DieColour.YELLOW), np.float32)
+        assert not weigh(said, np.array([34.0, 200.0, 237.0]), [yellow])[1]
+        assert not weigh(said, np.array([135.0, 244.0, 255.0]), [yellow])[1]
+        for other in ([200.0, 60.0, 40.0], [40.0, 40.0, 200.0], [60.0, 160.0, 60.0]):
+            assert weigh(said, np.array(other), [yellow])[1]
+
     def test_blown_out_whites_tell_no_white_balance(self) -> None:
         shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
         blown = [replace(die, face_bgr=(254.0, 255.0, 255.0)) for die in shown]

@@ -27,10 +27,11 @@ _SPREAD = 14.0
 _SHADES = np.linspace(0.4, 1.4, 11)
 _SHADE = 0.3
 """... a place nearer to a lamp or further from it makes the face so many times as bright ..."""
-_HIGHLIGHTS = np.linspace(0.0, 0.5, 6)
+_HIGHLIGHTS = np.linspace(-0.3, 0.5, 9)
 _HIGHLIGHT = 0.25
-"""... and its gloss adds so much of white. (Own simulated tray with a glossy die under the lamp,
-21.11.2026: 0.3 of white; the deviations leave room for lamps that are not its lamps.)"""
+"""... and its gloss adds so much of white, or had added it where the die was shown. (Own simulated
+tray with a glossy die under the lamp, 21.11.2026: 0.3 of white; the deviations leave room for lamps
+that are not its lamps.)"""
 _MOST_SAID = 6.0
 """A colour's fit says no more than this (in nats) up to _ANOTHER, so that alone it cannot overrule
 a reader that is sure: two witnesses that disagree leave a die uncertain."""
@@ -225,6 +226,6 @@ def _misfit(seen_bgr: NDArray[np.float64], known_bgr: NDArray[np.float64], sprea
     """The least (in nats) over known colours (N, 3)."""
     shade, highlight = np.meshgrid(_SHADES, _HIGHLIGHTS)
     made = shade[..., None] * known_bgr[:, None, None] + highlight[..., None] * 255.0
-    apart = (np.minimum(made, 255.0) - seen_bgr) / spread
+    apart = (np.clip(made, 0.0, 255.0) - seen_bgr) / spread
     odd = ((shade - 1.0) / _SHADE) ** 2 + (highlight / _HIGHLIGHT) ** 2
     return float(((apart**2).sum(axis=-1) + odd).min()) / 2.0
