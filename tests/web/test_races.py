@@ -83,8 +83,9 @@ class TestAnswers:
         page.get_by_role("button", name="Ada leaves the game").click()
         page.locator("#status", has_text="Grandma: White 7").wait_for()
         page.get_by_role("button", name="Yes, leave").click()
-        wait_until(page, lambda: stage.state.gone != ())
+        wait_until(page, lambda: len(names(stage)) == 1)  # out of the game first, then the seat
         assert names(stage) == ["Grandma"]
+        assert len(stage.state.gone) == 1
 
     def test_a_form_sent_twice_is_asked_once(self, stage: Stage, open_page: OpenPage) -> None:
         page = open_page("/")
