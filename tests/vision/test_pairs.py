@@ -19,7 +19,7 @@ WARM = (0.06, 0.6, 1.1)
 """Gains (blue, green, red) of a lamp under which white looks as yellow does by day."""
 
 
-def light_die(value: int, yellow: float, tint: tuple[float, float] | None) -> Seen:
+def light_die(value: int, yellow: float, tint: tuple[float, float, float] | None) -> Seen:
     row = np.full(6, 1e-4, np.float32)
     row[PALETTE.index(W)], row[PALETTE.index(Y)] = 1.0 - yellow, yellow
     measured = None if tint is None else np.array(tint, np.float32)
@@ -37,7 +37,7 @@ def others() -> list[Seen]:
 
 
 def test_of_three_light_dice_the_two_that_are_alike_are_the_white_ones() -> None:
-    same, another = (-0.9, 0.1), (-1.9, 0.3)
+    same, another = (-0.9, 0.1, 80.0), (-1.9, 0.3, 30.0)
     for odd in range(3):
         tints = [another if n == odd else same for n in range(3)]
         light = [light_die(n + 1, 0.5, tint) for n, tint in enumerate(tints)]
@@ -49,7 +49,7 @@ def test_of_three_light_dice_the_two_that_are_alike_are_the_white_ones() -> None
 
 
 def test_two_witnesses_that_disagree_leave_the_colours_uncertain() -> None:
-    tints = [(-0.9, 0.1), (-1.9, 0.3), (-0.9, 0.1)]
+    tints = [(-0.9, 0.1, 80.0), (-1.9, 0.3, 30.0), (-0.9, 0.1, 80.0)]
     light = [
         light_die(n + 1, yellow, tint)
         for n, (yellow, tint) in enumerate(zip([0.02, 0.02, 0.98], tints, strict=True))
@@ -60,11 +60,25 @@ def test_two_witnesses_that_disagree_leave_the_colours_uncertain() -> None:
 
 
 def test_what_was_not_measured_says_nothing() -> None:
-    tint = np.array([0.1, 0.2], np.float32)
+    tint = np.array([0.1, 0.2, 100.0], np.float32)
     says = likeness([tint, None, tint + 0.01, tint + 1.0])
     assert (says == says.T).all()
     assert not says[1].any()
     assert says[0, 2] > 0 > says[0, 3]
+
+
+def test_where_the_lamp_has_hardly_any_blue_no_difference_of_it_tells_white_from_yellow() -> None:
+    dark = [np.array([-2.9 + 0.3 * n, 0.45, 5.0 + 2.0 * n], np.float32) for n in range(2)]
+    light = [np.array([-0.9 + 0.3 * n, 0.45, 80.0 + 25.0 * n], np.float32) for n in range(2)]
+    assert likeness(dark)[0, 1] > 3.0
+    assert likeness(light)[0, 1] < 1.0
+
+
+def test_white_and_yellow_that_differ_in_red_alone_are_told_apart() -> None:
+    dark = [np.array([-2.6, red, 10.0], np.float32) for red in (0.12, 0.13, 0.45)]
+    says = likeness(dark)
+    assert says[0, 1] > says[0, 2] + 3.0
+    assert says[0, 1] > says[1, 2] + 3.0
 
 
 @pytest.mark.parametrize("shade", [0.3, 0.6])
@@ -74,8 +88,9 @@ def test_shade_and_pips_do_not_change_a_tint(shade: float) -> None:
     plain = tint_of(face, corners)
     darker = (face * shade).astype(np.uint8)
     darker[15:45:12, 15:45:12] = darker[18:45:12, 18:45:12] = (5, 5, 5)
-    assert np.hypot(*(tint_of(darker, corners) - plain)) < 0.08
-    assert np.hypot(*(tint_of(face[..., ::-1].copy(), corners) - plain)) > 0.5
+    assert np.hypot(*(tint_of(darker, corners) - plain)[:2]) < 0.08
+    assert np.hypot(*(tint_of(face[..., ::-1].copy(), corners) - plain)[:2]) > 0.5
+    assert plain[2] == 60.0
 
 
 @pytest.mark.parametrize("seed", [5, 7, 9])

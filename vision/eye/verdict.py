@@ -44,7 +44,7 @@ class Seen:
         colours: (6,) probabilities; see PALETTE.
         value: None where two looks or the pips disagree.
         sure: Probability that the value is right.
-        tint: (2,) of the top face, where it may be white (see `pairs.tint_of`).
+        tint: (3,) of the top face, where it may be white (see `pairs.tint_of`).
     """
 
     colours: Scores
