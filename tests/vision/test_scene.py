@@ -10,6 +10,9 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.scene import (
     FACES,
+    Camera,
+    Lamp,
+    Lens,
     Motion,
     Scene,
     Thing,
@@ -74,6 +77,37 @@ def test_pips_are_painted_where_the_truth_has_them(value: int) -> None:
         assert patch(pixels, tuple(spot)).mean() < 0.6 * np.max(
             [patch(pixels, tuple(b)).mean() for b in between]
         )
+
+
+@pytest.mark.parametrize("value", range(1, 7))
+@pytest.mark.parametrize("right_handed", [True, False])
+def test_the_shade_in_a_drilled_pip_lies_on_the_side_of_the_lamp(
+    value: int, right_handed: bool
+) -> None:
+    def lit_sides(depth: float) -> list[tuple[float, float]]:
+        """Of each pip how light it is towards the lamp, and away from it."""
+        like = replace(
+            default_die(DieColour.GREEN), right_handed=right_handed, flips=(True, False, True),
+            pip_radius=0.13, pip_depth=depth, gloss=0.0,
+        )  # fmt: skip
+        die = resting_die(value, (0.0, 0.0), 20.0, like)
+        camera = Camera.above((320, 320), 1400.0, 130.0)
+        low = Lamp((300.0, 0.0, 160.0), 10.0, (0.8, 0.8, 0.8))
+        scene = replace(
+            default_tray((320, 320)), camera=camera, lamps=(low,), ambient=(0.1, 0.1, 0.1),
+            lens=Lens(noise=0.0, vignette=0.0), dice=(die,),
+        )  # fmt: skip
+        pixels = render(scene).astype(float)
+        spots = pip_centres(die, value)
+        step = np.array([0.08 * die.size_mm, 0.0, 0.0])
+        sides = [camera.project(spots + sign * step) for sign in (1.0, -1.0)]
+        return [
+            (float(patch(pixels, tuple(near)).mean()), float(patch(pixels, tuple(far)).mean()))
+            for near, far in zip(*sides, strict=True)
+        ]
+
+    assert all(near < 0.6 * far for near, far in lit_sides(1.0))
+    assert all(abs(near - far) < 0.1 * far for near, far in lit_sides(0.0))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.scene.parts import Background, Die, Floats, Lamp, Scene, turned
+from vision.scene.pips import pips_of
 from vision.scene.tray import rim_shade
 
 _STEPS = 6
@@ -245,53 +246,6 @@ def _trace(
     return point, normal, nearest
 
 
-def _pips(
-    die: Die, point: list[Floats], normal: list[Floats], footprint: float
-) -> tuple[Floats, list[Floats]]:
-    """Cover of the pips (0 to 1), and the normals bent by their hollows."""
-    cover = np.zeros(point[0].shape, np.float32)
-    size = [np.abs(p) for p in point]
-    bent = list(normal)
-    offset, radius = np.float32(2.0 * die.pip_offset), 2.0 * die.pip_radius
-    for value in range(1, 7):
-        axis, sign = die.face(value)
-        a, b = (axis + 1) % 3, (axis + 2) % 3
-        on_face = (point[axis] * sign > 0) & (size[axis] >= size[a]) & (size[axis] >= size[b])
-        if not on_face.any():
-            continue
-        u, v = point[a], point[b]
-        if value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]:
-            u, v = -v, u
-        near_u, near_v = [], []
-        if value in (4, 5, 6):
-            near_u.append(u - np.copysign(offset, u))
-            near_v.append(v - np.copysign(offset, v))
-        if value in (2, 3):
-            side = np.copysign(offset, u + v)
-            near_u.append(u - side)
-            near_v.append(v - side)
-        if value == 6:
-            near_u.append(u - np.copysign(offset, u))
-            near_v.append(v)
-        if value in (1, 3, 5):
-            near_u.append(u)
-            near_v.append(v)
-        reach = radius * (die.one_scale if value == 1 else 1.0)
-        away = [np.hypot(du, dv) for du, dv in zip(near_u, near_v, strict=True)]
-        nearest = away[0] if len(away) == 1 else np.minimum(away[0], away[1])
-        alpha = np.clip(0.5 - (nearest - reach) / footprint, 0.0, 1.0) * on_face
-        cover += alpha
-        first = away[0] <= nearest
-        du = np.where(first, near_u[0], near_u[-1])
-        dv = np.where(first, near_v[0], near_v[-1])
-        if value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]:
-            du, dv = dv, -du
-        deep = alpha * np.float32(0.75 / reach)
-        bent[a] = bent[a] - deep * du
-        bent[b] = bent[b] - deep * dv
-    return np.minimum(cover, 1.0), bent
-
-
 def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     """Colour (h, w, 3) and cover (h, w) of one die in a window of the picture."""
     alpha = _outline_alpha(scene, die, window)
@@ -308,7 +262,7 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     footprint = float(np.linalg.norm(start)) / scene.camera.focal_px * 1.15
     if die.ball < 0.86:  # outlines of box and ball cross where a ray may miss what both share
         alpha = alpha * np.clip(1.5 - nearest / footprint, 0.0, 1.0)
-    pips, normal = _pips(die, point, normal, footprint)
+    pips, normal = pips_of(die, point, normal, footprint)
     scale = 1.0 / np.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2 + 1e-9)
     n = [
         (normal[0] * m[w, 0] + normal[1] * m[w, 1] + normal[2] * m[w, 2]) * scale for w in range(3)
@@ -320,12 +274,14 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     ]
     facing = np.clip(-(n[0] * unit[0] + n[1] * unit[1] + n[2] * unit[2]), 0.0, 1.0)
     fresnel = 0.04 + 0.6 * (1.0 - facing) ** 5
-    open_sky = np.clip(0.45 + 0.55 * where[2] / die.size_mm, 0.2, 1.0) * (0.65 + 0.35 * n[2])
+    open_sky = (
+        np.clip(0.45 + 0.55 * where[2] / die.size_mm, 0.2, 1.0) * (0.65 + 0.35 * n[2]) * pips.sky()
+    )
     floor = np.asarray(scene.tray.floor.colour, np.float32)
     sky = np.asarray(scene.ambient, np.float32)
     body = np.asarray(die.albedo, np.float32)
     paint = np.asarray(die.pip_albedo, np.float32)
-    albedo = body + pips[..., None] * (paint - body)
+    albedo = body + pips.cover[..., None] * (paint - body)
     bounce = np.clip(0.5 - 0.5 * n[2], 0.0, 1.0)[..., None] * floor * 0.6
     incoming = sky * (open_sky[..., None] + bounce)
     total = sum(np.asarray(lamp.colour, np.float32) for lamp in scene.lamps)
@@ -338,14 +294,15 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
         cosine = n[0] * to[0] + n[1] * to[1] + n[2] * to[2]
         wrap = np.float32(0.05 + 0.35 * die.glow)
         lit = np.clip((cosine + wrap) / (1.0 + wrap), 0.0, 1.0)
-        seen = _lamp_seen(scene, die, where, to)
+        own = [to[0] * m[0, a] + to[1] * m[1, a] + to[2] * m[2, a] for a in range(3)]
+        seen = _lamp_seen(scene, die, where, to) * pips.lit(own, footprint)
         h = [to[w] - unit[w] for w in range(3)]
         size = np.sqrt(h[0] ** 2 + h[1] ** 2 + h[2] ** 2) + 1e-6
         aligned = np.clip((n[0] * h[0] + n[1] * h[1] + n[2] * h[2]) / size, 0.0, 1.0)
         width = (die.roughness**2 + (0.35 * lamp.radius_mm / float(far.mean())) ** 2) + 2e-4
         sheen = np.exp((aligned**2 - 1.0) / (width * np.maximum(aligned**2, 0.05)))
         strength = die.gloss * min(0.045 / width, 14.0)
-        sheen = sheen * strength * (1.0 - 0.6 * pips) * (cosine > 0) * seen
+        sheen = sheen * strength * (1.0 - 0.6 * pips.cover) * (cosine > 0) * seen
         colour = np.asarray(lamp.colour, np.float32)
         incoming = incoming + colour * (lit * seen)[..., None]
         mirror = mirror + colour * sheen[..., None]

@@ -192,6 +192,7 @@ class Die:
         colour: What the truth calls it; None for a die that is none of the five.
         albedo: Its plastic, linear blue, green, red.
         pip_radius, pip_offset: As shares of the edge; the offset is from the face's middle.
+        pip_depth: Of the hollows, as a share of their radius: 0.0 is painted on, 1.0 drilled.
         edge_radius: Rounding of the edges as a share of the edge.
         ball: Radius of the ball that cuts the corners off, as a share of the edge (0.87: none).
         flips: Whether the two, three and six are turned by a quarter.
@@ -207,6 +208,7 @@ class Die:
     pip_albedo: Bgr = (0.02, 0.02, 0.02)
     pip_radius: float = 0.09
     pip_offset: float = 0.25
+    pip_depth: float = 0.375
     one_scale: float = 1.0
     edge_radius: float = 0.1
     ball: float = 0.74

@@ -56,16 +56,16 @@ def die_albedo(rng: Rng, colour: DieColour | None) -> Bgr:
         v = uniform(rng, 0.55, 0.9)
         return v * uniform(rng, 0.76, 1.0), v * uniform(rng, 0.93, 1.0), v
     if colour is DieColour.RED:
-        v = uniform(rng, 0.2, 0.7)
+        v = uniform(rng, 0.12, 0.7)
         return v * uniform(rng, 0.0, 0.1), v * uniform(rng, 0.0, 0.08), v
     if colour is DieColour.YELLOW:
         v = uniform(rng, 0.5, 0.88)
         return v * uniform(rng, 0.005, 0.14), v * uniform(rng, 0.6, 0.88), v
     if colour is DieColour.GREEN:
-        v = uniform(rng, 0.06, 0.42)
+        v = uniform(rng, 0.04, 0.42)
         return v * uniform(rng, 0.05, 0.5), v, v * uniform(rng, 0.0, 0.4)
     if colour is DieColour.BLUE:
-        v = uniform(rng, 0.12, 0.6)
+        v = float(np.exp(uniform(rng, np.log(0.05), np.log(0.6))))
         return v, v * uniform(rng, 0.05, 0.42), v * uniform(rng, 0.0, 0.2)
     kind = int(rng.integers(0, 8))
     if kind <= 2:  # black
@@ -97,6 +97,7 @@ def random_style(rng: Rng) -> Die:
         size_mm=size,
         pip_radius=uniform(rng, 0.07, 0.115) if rng.random() < 0.7 else uniform(rng, 0.1, 0.14),
         pip_offset=uniform(rng, 0.2, 0.28),
+        pip_depth=float(rng.choice([0.0, uniform(rng, 0.1, 0.6), uniform(rng, 0.5, 1.2)])),
         one_scale=float(rng.choice([1.0, 1.0, 1.0, uniform(rng, 1.0, 1.5)])),
         edge_radius=uniform(rng, 0.03, 0.2),
         ball=float(rng.choice([0.87, uniform(rng, 0.66, 0.8)])),
@@ -121,7 +122,7 @@ def _pip_paint(rng: Rng, colour: DieColour | None, scheme: int, albedo: Bgr) -> 
         return float(b), float(g), float(r)
     if colour is DieColour.WHITE:
         return dark if rng.random() < 0.93 else jitter(rng, (0.25, 0.03, 0.02), 0.3)
-    if scheme == 2 and brightness > 0.035:
+    if scheme == 2 and brightness > (0.035 if rng.random() < 0.7 else 0.018):
         return dark
     if colour is DieColour.YELLOW and scheme == 0:
         return dark
@@ -231,7 +232,7 @@ def random_lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
 def random_lens(rng: Rng, lamps: tuple[Lamp, ...], ambient: Bgr) -> Lens:
     """How the camera was set, not always well."""
     light = np.array(ambient) + sum(np.array(p.colour) for p in lamps)
-    trust = float(rng.choice([1.0, 1.0, uniform(rng, 0.2, 1.0)]))
+    trust = float(rng.choice([1.0, 1.0, uniform(rng, 0.0, 1.0)]))
     if rng.random() < 0.22:  # set for other light than there is
         light_meant, trust = np.array(kelvin_bgr(uniform(rng, 2500, 7500))), 1.0
     else:
