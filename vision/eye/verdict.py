@@ -32,6 +32,10 @@ the dice are as many as they should be, one in 55 (own choices)."""
 _SEE_ALL = 0.87
 """Least visible share of a top face to read it; one of 1,956 own dice in full view falls below."""
 
+_HIDES = 2.0
+"""Faces a thing has to be large to hide a whole die, sides and all: in own frames with a die that
+is not seen, 9 of 44 smaller things lay on it (half a face and more), and 109 of 175 larger ones."""
+
 _SMEAR = 0.15
 """A smear of this many faces is a die in motion (see `vision.eye.finder.SMEARED`)."""
 
@@ -123,7 +127,7 @@ def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) 
     if not inside:
         found[ProblemCode.EMPTY].append(None)
         found[ProblemCode.MISSING] = []
-    elif wanted and clutter.thing > 0.5 and not found[ProblemCode.OBSTRUCTED]:
+    elif wanted and clutter.thing > _HIDES and not found[ProblemCode.OBSTRUCTED]:
         found[ProblemCode.OBSTRUCTED] = list(wanted)
     problems = [Problem(code, colour) for code, named in found.items() for colour in named]
     status = Status(problems[0].code.value) if problems else Status.OK
