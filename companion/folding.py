@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from companion.engine import Refusal, Roll, RollCorrected, Rolled
+from companion.engine import Phase, Refusal, Roll, RollCorrected, Rolled
 from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
 from companion.records import Record, to_event
-from companion.table import Table, advance
+from companion.table import Seat, Table, advance
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,13 @@ class Unfolded:
 
     Attributes:
         table: Where it leads; its revision is that of the last record, fitting or not.
-        kept: Revision of the last record that counts.
-        fault: The first record that did not fit, in words; everything after it is left out.
+        skipped: Revisions of the records that were left out because they, or a record of the same
+            game before them, do not fit.
+        fault: The first record that did not fit, in words.
     """
 
     table: Table
-    kept: int = 0
+    skipped: tuple[int, ...] = ()
     fault: str | None = None
 
 
@@ -38,6 +39,12 @@ def effective(records: Iterable[Record]) -> list[Record]:
             kept = _revision(record)
             while rows and rows[-1].revision > kept:
                 rows.pop()
+        elif record.kind == "struck":
+            named = record.data.get("revisions")
+            out = (
+                {each for each in named if is_whole_number(each)} if isinstance(named, list) else ()
+            )
+            rows = [row for row in rows if row.revision not in out]
         elif record.kind == "undone":
             kept = _revision(record)
             rows = [row for row in rows if row.revision <= kept or row.kind in _PEOPLE]
@@ -145,22 +152,61 @@ def owners_of(rows: Iterable[Record]) -> list[Owner | None]:
 
 
 def unfold(records: Iterable[Record]) -> Unfolded:
-    """The table a log leads to, up to the first record that does not fit."""
+    """The table a log leads to.
+
+    A record that does not fit costs its own game what came after it, and nothing else: other games
+    and the people at the table go on.
+    """
     everything = list(records)
     rows = effective(everything)
     last = everything[-1].revision if everything else 0
     table, fault = Table(), None
+    skipped: list[int] = []
+    broken: set[int] = set()
     for record, owner in zip(rows, owners_of(rows), strict=True):
         is_move = record.kind not in (*_BEGINNINGS, "paused")
+        if owner is not None and id(owner) in broken and not _is_put_aside(record, owner, table):
+            skipped.append(record.revision)
+            continue
         if owner is not None and not owner.is_alive and is_move:
             continue  # a finished game's moves lead nowhere any more
-        try:
-            result = advance(table, record)
-        except NotationError as error:
-            fault = str(error)
-            break
-        if isinstance(result, Refusal):
-            fault = f"record {record.revision}: {record.kind!r} is refused: {result.reason.value}"
-            break
-        table = result.table
-    return Unfolded(replace(table, revision=last), table.revision, fault)
+        why, after = _advanced(table, record)
+        if after is not None:
+            table = after
+            continue
+        fault = fault or why
+        skipped.append(record.revision)
+        if owner is not None:
+            broken.add(id(owner))
+    return Unfolded(replace(table, revision=last), tuple(skipped), fault)
+
+
+def _is_put_aside(record: Record, owner: Owner, table: Table) -> bool:
+    """Whether a damaged game, which is on, is put aside with what is known of it."""
+    game = table.game
+    is_on = game is not None and game.number == owner.number and game.state.phase is not Phase.OVER
+    return record.kind == "paused" and is_on
+
+
+def _advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:
+    """The table after a record, or why it does not fit."""
+    try:
+        result = advance(table, record)
+    except NotationError as error:
+        return str(error), None
+    if isinstance(result, Refusal):
+        why = f"record {record.revision}: {record.kind!r} is refused: {result.reason.value}"
+        return why, None
+    if record.kind == "started":
+        return None, _seated_again(result.table)
+    return None, result.table
+
+
+def _seated_again(table: Table) -> Table:
+    """The table with a seat for everybody in its new game: the record of one may be damaged."""
+    game = table.game
+    if game is None:
+        return table
+    known = {seat.number for seat in table.seats}
+    lost = [each for each in zip(game.seats, game.names, strict=True) if each[0] not in known]
+    return replace(table, seats=(*table.seats, *(Seat(number, name) for number, name in lost)))

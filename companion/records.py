@@ -31,7 +31,8 @@ class Record:
         kind: seated, left, claimed, ordered, hosted, set; started, paused, resumed,
             imported; rolled, roll_corrected, answered, withdrawn, action_closed, played,
             ended_early, seat_closed; undone (the game's records after the revision it names are
-            struck out) or kept (everything after it is: a record there is damaged).
+            struck out), struck (those it lists are: they do not fit) or kept (everything after the
+            one it names is).
         data: JSON values.
         at: When, as ISO 8601 text with the zone.
     """

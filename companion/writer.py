@@ -24,7 +24,7 @@ from companion.phrases import Phrases, Word, line, load_phrases
 from companion.ports import CallLater, Cancel, Listener, RollKept, Store, TrayView
 from companion.records import Record, to_record
 from companion.speaking import Speaking, chosen, is_possible, to_data
-from companion.table import Game, advance
+from companion.table import Game, Table, advance
 from companion.telling import Telling
 from companion.view import Declined, View
 
@@ -65,9 +65,8 @@ class Writer:
         self._store, self._clock, self._now_text = store, clock, now_text
         self._call_later, self._draw = call_later, draw
         self._telling = Telling()
-        records = list(store.load())
-        unfolded = unfold(records)
-        self._table = unfolded.table
+        self._table = Table()
+        records = self._taken_up()
         self._speaking = speaking or Speaking(language=phrases.language)
         self.phrases = load_phrases(self.speaking.language)
         self._tray = self._seen = tray or TrayView("none")
@@ -92,15 +91,24 @@ class Writer:
         self.on_rolled: list[Callable[[RollKept], None]] = []
         self.on_undone: list[Callable[[], None]] = []
         self.on_set: list[Callable[[], None]] = []
-        if unfolded.fault is not None:
-            LOGGER.warning("the log is taken up to a bad record: %s", unfolded.fault)
-            self._keep("kept", {"revision": unfolded.kept})
         self.last_roll = last_roll(records)
         """The roll confirmed last before the log was taken up: its dice may still lie there."""
         with self._telling.changing():
             if self._is_row_closing():
                 self._closing_told_s = self._clock()  # after a restart all have their moment again
             self._schedule()
+
+    def _taken_up(self) -> list[Record]:
+        """The log, after what does not fit was struck out of it for good."""
+        while True:
+            records = list(self._store.load())
+            unfolded = unfold(records)
+            self._table = unfolded.table
+            if not unfolded.skipped:
+                return records
+            struck = list(unfolded.skipped)
+            LOGGER.warning("%d records of the log do not fit: %s", len(struck), unfolded.fault)
+            self._keep("struck", {"revisions": struck})
 
     @property
     def listeners(self) -> list[Listener]:
@@ -180,7 +188,7 @@ class Writer:
     def _keep(self, kind: str, data: Mapping[str, Any]) -> Refusal | None:
         """Judge one record, keep it, and only then count it."""
         record = Record(self._table.revision + 1, kind, data, self._now_text())
-        if kind in ("kept", "undone"):
+        if kind in ("struck", "undone"):
             self._store.append((record,))
             self._table = replace(self._table, revision=record.revision)
             return None

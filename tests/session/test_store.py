@@ -88,7 +88,7 @@ def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> Non
     assert len(after) > 50
 
 
-def test_a_row_that_is_no_json_ends_the_log_there(tmp_path: Path) -> None:
+def test_a_row_that_is_no_json_costs_that_row(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     store.append(RECORDS)
     store.close()
@@ -96,8 +96,8 @@ def test_a_row_that_is_no_json_ends_the_log_there(tmp_path: Path) -> None:
         db.execute("UPDATE log SET data = '{\"seat' WHERE revision = 2")
     db.close()
     unfolded = unfold(SqliteStore(tmp_path).load())
-    assert [seat.number for seat in unfolded.table.seats] == [1]
-    assert (unfolded.kept, unfolded.table.revision) == (1, 3)
+    assert [seat.number for seat in unfolded.table.seats] == [1, 3]
+    assert (unfolded.skipped, unfolded.table.revision) == ((2,), 3)
     assert unfolded.fault
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ from companion.engine import Phase
 from companion.errors import StoreError
 from companion.grace import CLOSING_GRACE_S, GRACE_S
 from companion.records import Record
-from companion.store import SqliteStore
+from companion.store import FILE_NAME, SqliteStore
 from tests.session.fakes import Stage
 
 
@@ -132,3 +135,110 @@ class TestSurviving:
         disk.full = False
         stage.time.pass_s(5)
         assert stage.state.phase is Phase.ACTION2
+
+
+class TestDamage:
+    """A damaged record costs its own game what came after it, and no other game anything."""
+
+    def damage(self, stage: Stage, kind: str, nth: int = 0) -> None:
+        """Half the data of the nth record of a kind is lost."""
+        revision = [record.revision for record in stage.store.load() if record.kind == kind][nth]
+        stage.store.close()
+        with closing(sqlite3.connect(stage.directory / FILE_NAME)) as db, db:
+            db.execute("UPDATE log SET data = substr(data, 2) WHERE revision = ?", (revision,))
+
+    def play_and_end(self, stage: Stage) -> None:
+        assert stage.session.start() is None
+        stage.roll(4, 3)
+        stage.answer(0, "R7")
+        stage.session.end()
+
+    def test_in_a_game_put_aside_it_costs_later_games_nothing(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.session.pause()
+        self.play_and_end(two)
+        self.play_and_end(two)
+        two.session.start()
+        two.roll(5, 3)
+        two.answer(0, "R8")
+        now = two.session.view().table
+        self.damage(two, "rolled")
+        for _ in range(2):
+            two = two.again()
+            table = two.session.view().table
+            assert table.game == now.game
+            assert [game.number for game in two.session.games()] == [1, 2, 3, 4]
+            (aside,) = table.paused
+            assert (aside.number, aside.state.phase) == (1, Phase.ROLL)
+        assert two.answer(1, "Y8") == ""
+        two.session.end()
+        assert two.session.resume(1) is None
+        assert two.roll(6, 1) is None
+        assert two.answer(0, "R7") == ""
+        assert two.again().state == two.state
+
+    def test_of_somebody_who_sat_down_it_costs_no_game(self, two: Stage) -> None:
+        two.session.end()
+        two.session.order([1, 0])
+        self.play_and_end(two)
+        two.session.start()
+        two.roll(5, 3)
+        now = two.session.view().table
+        self.damage(two, "seated")
+        again = two.again()
+        assert again.game == now.game
+        assert [game.number for game in again.session.games()] == [1, 2, 3]
+        assert {seat.name for seat in again.session.view().table.seats} == {"Ada", "Ben"}
+        assert again.answer(0, "R8") == ""
+        assert again.again().state == again.state
+
+    def test_of_a_game_that_began_it_costs_that_game_alone(self, two: Stage) -> None:
+        two.session.end()
+        two.session.start()
+        two.roll(5, 3)
+        two.answer(0, "R8")
+        self.damage(two, "started", -1)
+        again = two.again()
+        assert (again.game.number, again.state.phase) == (1, Phase.OVER)
+        assert again.session.start() is None
+        assert again.roll(4, 3) is None
+        assert again.answer(0, "R7") == ""
+        once_more = again.again()
+        assert once_more.game == again.game
+
+    @pytest.mark.parametrize("nth", range(3))
+    def test_whatever_is_damaged_the_table_that_starts_starts_again_the_same(
+        self, two: Stage, nth: int
+    ) -> None:
+        two.roll(4, 3)
+        two.session.pause()
+        self.play_and_end(two)
+        two.session.resume(1)
+        two.answer(0, "R7")
+        two.session.pause()
+        two.session.start()
+        two.roll(5, 3)
+        kinds = sorted({record.kind for record in two.store.load()})
+        whole = (two.directory / FILE_NAME).with_suffix(".whole")
+        two.store.close()
+        shutil.copy(two.directory / FILE_NAME, whole)
+        for kind in kinds:
+            shutil.copy(whole, two.directory / FILE_NAME)
+            two.store = SqliteStore(two.directory)
+            if nth >= [record.kind for record in two.store.load()].count(kind):
+                two.store.close()
+                continue
+            self.damage(two, kind, nth)
+            again = Stage(two.directory)
+            assert len(again.session.games()) >= 2, kind
+            table = again.session.view().table
+            again = again.again()
+            assert again.session.view().table == table, kind
+            again.session.end()
+            if again.session.view().table.seats:
+                assert again.session.start() is None, kind
+                assert again.roll(4, 3) is None, kind
+                state = again.state
+                again = again.again()
+                assert again.state == state, kind
+            again.store.close()
