@@ -23,6 +23,8 @@ LOGGER = logging.getLogger(__name__)
 
 FILE_NAME = "games.sqlite3"
 LOCK_NAME = "games.lock"
+SALVAGED_NAME = "games.salvaged"
+"""What was saved of a damaged file, whole and on the disk, until it stands in its place."""
 
 DAMAGED = "damaged"
 """Kind of a record that cannot be read; the table knows no such kind and stops there."""
@@ -87,19 +89,23 @@ class SqliteStore:
         return db
 
     def _opened(self) -> sqlite3.Connection:
+        salvaged = self._path.with_name(SALVAGED_NAME)
+        if salvaged.exists():  # the plug was pulled before it stood in its place
+            self._put_in_place(salvaged, "damaged")
         try:
-            return self._open()
+            return self._open(self._path)
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise StoreError(f"{self._path}: cannot be opened: {error}") from error
-            saved = self._set_aside(error)
-        self._db = self._open_fresh()
-        if saved:
-            self.append(tuple(saved))
-        return self._db
+            self._salvage_to(salvaged)
+            self._put_in_place(salvaged, str(error))
+        try:
+            return self._open(self._path)
+        except sqlite3.DatabaseError as error:
+            raise StoreError(f"{self._path}: cannot be made anew: {error}") from error
 
-    def _open(self) -> sqlite3.Connection:
-        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+    def _open(self, path: Path) -> sqlite3.Connection:
+        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
@@ -118,39 +124,62 @@ class SqliteStore:
             db.execute("ROLLBACK")
             if version > len(_MIGRATIONS):
                 raise StoreError(
-                    f"{self._path}: made by a newer version (schema {version}, known"
-                    f" {len(_MIGRATIONS)})"
+                    f"{path}: made by a newer version (schema {version}, known {len(_MIGRATIONS)})"
                 )
         except BaseException:
             db.close()
             raise
         return db
 
-    def _open_fresh(self) -> sqlite3.Connection:
+    def _salvage_to(self, salvaged: Path) -> None:
+        """Write what can be read of the damaged file into another, which has its name only once it
+        is whole; the damaged one stays as it is."""
+        part = salvaged.with_suffix(".part")
         try:
-            return self._open()
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{self._path}: cannot be made anew: {error}") from error
+            _unlink(part)
+            with closing(self._open(part)) as db:
+                _insert(db, _salvage(self._path))
+            with part.open("rb") as written:
+                os.fsync(written.fileno())
+            part.rename(salvaged)
+            _sync(salvaged.parent)
+        except (OSError, sqlite3.Error) as error:
+            with suppress(OSError):
+                _unlink(part)
+            raise StoreError(
+                f"{self._path}: damaged, and what can be read cannot be saved: {error}"
+            ) from error
 
-    def _set_aside(self, error: sqlite3.DatabaseError) -> list[Record]:
-        saved = _salvage(self._path)
+    def _put_in_place(self, salvaged: Path, why: str) -> None:
+        """Set the damaged file aside and put what was saved in its place; taken up again where it
+        was interrupted."""
         number = 1
         while (aside := self._path.with_suffix(f".damaged-{number}")).exists():
+            if self._path.exists() and aside.samefile(self._path):
+                break
             number += 1
         try:
-            self._path.rename(aside)
-            for suffix in ("-wal", "-shm"):
-                self._path.with_name(FILE_NAME + suffix).unlink(missing_ok=True)
-        except OSError as failure:
-            raise StoreError(
-                f"{self._path}: damaged, and cannot be set aside: {failure}"
-            ) from failure
+            if self._path.exists() and not aside.exists():
+                try:
+                    aside.hardlink_to(self._path)
+                except OSError:  # a file system without links
+                    self._path.rename(aside)
+            log = self._path.with_name(f"{FILE_NAME}-wal")
+            if log.exists():  # newer records may be found in it by hand; the next file has its own
+                log.rename(aside.with_name(f"{aside.name}-wal"))
+            self._path.with_name(f"{FILE_NAME}-shm").unlink(missing_ok=True)
+            _sync(salvaged.parent)
+            salvaged.replace(self._path)
+            _sync(salvaged.parent)
+            with closing(sqlite3.connect(self._path)) as db:
+                (count,) = db.execute("SELECT count(*) FROM log").fetchone()
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(f"{self._path}: damaged, and cannot be set aside: {error}") from error
         self.notice = (
-            f"{self._path} was damaged ({error}); it is kept as {aside.name} and"
-            f" {len(saved)} records were taken over"
+            f"{self._path} was damaged ({why}); it is kept as {aside.name} and {count} records"
+            " were taken over"
         )
         LOGGER.warning("%s", self.notice)
-        return saved
 
     def load(self, after: int = 0) -> Iterable[Record]:
         """Every record after a revision, oldest first.
@@ -171,19 +200,8 @@ class SqliteStore:
         Raises:
             StoreError: They cannot be kept; nothing of them is.
         """
-        rows = [
-            (r.revision, r.at, r.kind, json.dumps(dict(r.data), ensure_ascii=False))
-            for r in records
-        ]
         try:
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                self._db.executemany("INSERT INTO log VALUES (?, ?, ?, ?)", rows)
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
+            _insert(self._db, records)
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: cannot be written: {error}") from error
 
@@ -258,6 +276,36 @@ def _locked(path: Path) -> IO[bytes]:
         lock.close()
         raise StoreError(f"{path.parent}: another table is using this data directory") from error
     return lock
+
+
+def _insert(db: sqlite3.Connection, records: Iterable[Record]) -> None:
+    """Write records, all or none."""
+    rows = [
+        (r.revision, r.at, r.kind, json.dumps(dict(r.data), ensure_ascii=False)) for r in records
+    ]
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.executemany("INSERT INTO log VALUES (?, ?, ?, ?)", rows)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+
+
+def _unlink(path: Path) -> None:
+    """Take a database away, and the logs beside it."""
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+
+
+def _sync(directory: Path) -> None:
+    """Return once the names in a directory are on the disk."""
+    handle = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
 
 
 def _rows(db: sqlite3.Connection, order: str = "ASC", *, after: int = 0) -> Iterator[Record]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ import pytest
 from companion.errors import StoreError
 from companion.folding import unfold
 from companion.records import Record
-from companion.store import FILE_NAME, SqliteStore, examine
+from companion.store import FILE_NAME, SqliteStore, _insert, examine
 
 RECORDS = tuple(
     Record(n, "seated", {"seat": n, "name": f"Zoë {n}", "token_hash": "x"}, "2026-11-20T20:00Z")
@@ -86,6 +89,78 @@ def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> Non
     after = saved[lost[0] + 1 :]
     assert after == tuple(many[-len(after) :])
     assert len(after) > 50
+
+
+class PluggedOut(BaseException):
+    """Nothing after it is run, as when the plug is pulled."""
+
+
+class TestTakingOver:
+    """What is saved of a damaged file is lost by nothing that happens meanwhile."""
+
+    @pytest.fixture
+    def damaged(self, tmp_path: Path) -> Path:
+        store = SqliteStore(tmp_path)
+        store.append(tuple(Record(n, "set", {"x": "y" * 300}) for n in range(1, 400)))
+        store.close()
+        path = tmp_path / FILE_NAME
+        data = bytearray(path.read_bytes())
+        half = len(data) // 2
+        data[half : half + 20_000] = b"\x55" * 20_000
+        path.write_bytes(data)
+        return path
+
+    def test_a_full_disk_leaves_the_damaged_file_as_it_is(
+        self, damaged: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = damaged.read_bytes()
+
+        def full(db: sqlite3.Connection, records: object) -> None:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        with monkeypatch.context() as no_room:
+            no_room.setattr("companion.store._insert", full)
+            with pytest.raises(StoreError, match="disk is full"):
+                SqliteStore(damaged.parent)
+        assert damaged.read_bytes() == before
+        assert sorted(path.name for path in damaged.parent.iterdir()) == ["games.lock", FILE_NAME]
+        assert len(list(SqliteStore(damaged.parent).load())) > 100
+
+    @pytest.mark.parametrize("step", range(1, 12))
+    def test_a_plug_pulled_at_any_moment(
+        self,
+        damaged: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        tmp_path_factory: pytest.TempPathFactory,
+        step: int,
+    ) -> None:
+        before = damaged.read_bytes()
+        copy = tmp_path_factory.mktemp("copy")
+        shutil.copy(damaged, copy / FILE_NAME)
+        whole = SqliteStore(copy)
+        expected = list(whole.load())
+        whole.close()
+        left = [step]
+
+        def watched(do: Callable[..., object]) -> Callable[..., object]:
+            def run(*asked: object, **named: object) -> object:
+                left[0] -= 1
+                if left[0] == 0:
+                    raise PluggedOut
+                return do(*asked, **named)
+
+            return run
+
+        with monkeypatch.context() as until:
+            for name in ("rename", "replace", "hardlink_to", "unlink"):
+                until.setattr(Path, name, watched(getattr(Path, name)))
+            until.setattr("companion.store._insert", watched(_insert))
+            with suppress(PluggedOut):
+                SqliteStore(damaged.parent).close()
+        store = SqliteStore(damaged.parent)
+        assert list(store.load()) == expected
+        assert (damaged.parent / "games.damaged-1").read_bytes() == before
+        store.close()
 
 
 def test_a_row_that_is_no_json_costs_that_row(tmp_path: Path) -> None:
