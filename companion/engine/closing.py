@@ -70,7 +70,8 @@ def _after_action1(
     assert roll is not None
     marked = answers[active] or PASS
     dice = state.dice if closed is state.closed else dice_in_play(setup.plan, closed)
-    over = len(closed) >= setup.plan.rows_to_end and HouseRule.FINISH_TURN not in setup.house
+    is_finished = HouseRule.FINISH_TURN not in setup.house or active in state.gone
+    over = len(closed) >= setup.plan.rows_to_end and is_finished
     boxes = 0
     if over:
         facts.append(GameEnded(End.LOCKS.value))

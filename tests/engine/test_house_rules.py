@@ -5,12 +5,14 @@ from __future__ import annotations
 from companion.engine import (
     BASE,
     BIG_POINTS,
+    ActionClosed,
     Answered,
     End,
     GameState,
     HouseRule,
     Phase,
     Plan,
+    SeatClosed,
     new_game,
     with_sheets,
 )
@@ -33,6 +35,13 @@ def test_finish_turn_plays_action_2_instead_of_ending_at_once() -> None:
     assert (done.end, done.misses, done.total(0)) == (End.LOCKS, (0, 0, 0), 1)
     missed = action2(state, None)
     assert (missed.end, missed.misses) == (End.LOCKS, (1, 0, 0))
+
+
+def test_finish_turn_ends_where_nobody_is_left_to_play_action_2() -> None:
+    state = house(BASE, HouseRule.FINISH_TURN, {1: {"R": FIVE}, 2: {"Y": FIVE}})
+    state = go(state, roll(6, 6), SeatClosed(0), Answered(1, 1, "R12"), Answered(2, 1, "Y12"))
+    state = go(state, ActionClosed(1))
+    assert (state.phase, state.end, state.turn) == (Phase.OVER, End.LOCKS, 1)
 
 
 def test_each_says_which_rulings_it_replaces_and_none_holds_unless_chosen() -> None:
