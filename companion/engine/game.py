@@ -100,7 +100,7 @@ def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
     answers = list(corrected.answers)
     is_other_sum = old is not None and old.white_sum != event.roll.white_sum
     for player, answer in enumerate(answers):
-        if answer == PASS and is_other_sum:
+        if answer == PASS and (is_other_sum or corrected.legal[player] != state.legal[player]):
             answers[player] = None  # whoever passed on one sum may want the other
         if answer and not answer & corrected.legal[player]:
             answers[player] = None

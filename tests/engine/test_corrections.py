@@ -45,6 +45,17 @@ def test_in_action_2_the_same_white_sum_keeps_action_1() -> None:
     assert state.plan.marks_of(state.crosses[1])["Y"] == [7]
 
 
+def test_in_action_2_who_passed_on_other_sums_is_asked_again() -> None:
+    state = action1(go(game(), roll(3, 4, red=1)), None, None)
+    passed = go(state, Answered(0, 2, None))
+    state, facts = facts_of(passed, right(3, 4, red=6))
+    assert facts == []
+    assert state.waiting_for == (0,)
+    assert {"R9", "R10"} <= legal(state, 0)
+    assert go(passed, right(2, 5, red=1)).waiting_for == (0,), "the same sum of other dice"
+    assert go(passed, right(4, 3, red=1)).waiting_for == (), "the same dice"
+
+
 def test_in_action_2_another_white_sum_opens_action_1_again() -> None:
     state = action1(go(game(3), roll(4, 3)), "R7", None, "Y7")
     state, facts = facts_of(state, right(4, 4))
