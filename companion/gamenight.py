@@ -57,11 +57,12 @@ class GameNight(GameSteps):
         """Take everybody seated into a game that has not seen its first roll."""
         with self._telling.changing():
             game = self._table.game
-            if game is None or game.state.turn > 1 or game.state.phase is not Phase.ROLL:
+            if game is None or game.rolled or game.state.phase is not Phase.ROLL:
                 return
             seats = [seat.number for seat in self._table.seats]
-            first = game.seats[game.state.first]
-            if first in seats and set(seats) > set(game.seats):
+            gone = [game.seats[player] for player in game.state.gone]
+            first = game.seats[game.state.active]
+            if first in seats and set(seats) > set(game.seats).difference(gone):
                 house = [rule.value for rule in game.state.setup.house]
                 plan = game.state.plan.name
                 self._begin(plan, seats, seats.index(first), house, game.number)

@@ -125,6 +125,22 @@ class TestPutAside:
 
 
 class TestTheList:
+    @pytest.mark.parametrize("leaver", [0, 2])
+    def test_who_comes_after_somebody_left_is_in_a_game_without_a_roll(
+        self, tmp_path: Path, leaver: int
+    ) -> None:
+        stage = Stage(tmp_path)
+        stage.seat("Ada", "Ben", "Cleo")
+        stage.session.start(first=0)
+        stage.session.let_go(leaver)
+        stage.seat("Dan")
+        seats = {seat.number for seat in stage.session.view().table.seats}
+        assert set(stage.game.seats) == seats
+        assert len(stage.game.names) == 3
+        assert stage.game.names[stage.state.active] == ("Ben" if leaver == 0 else "Ada")
+        stage.roll(3, 4)
+        assert len(stage.state.waiting_for) == 3
+
     def test_a_game_somebody_joined_late_stays_in_it(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         stage.seat("Cleo")
