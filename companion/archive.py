@@ -155,7 +155,7 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
     at = game.at[:16].replace("T", " ")
     lines = [say("record.title", number=game.number, variant=variant, at=at)]
     lines.append(say("record.players", names=phrases.all_of(names)))
-    turns, _ = turns_of(game.start, game.events)
+    turns, _, _ = turns_of(game.start, game.events)
     for number, turn in enumerate(turns, 1):
         dice = ", ".join(f"{phrases.colour(c.value)} {value}" for c, value in turn.roll.coloured)
         whites = " + ".join(map(str, turn.roll.white))

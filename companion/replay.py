@@ -25,10 +25,9 @@ from companion.engine import (
     Rolled,
     Row,
     RowClosed,
-    SeatClosed,
     apply,
 )
-from companion.engine.notation import parse_config, parse_roll
+from companion.engine.notation import leaving, parse_config, parse_roll
 from companion.engine.refusal import refuse
 from companion.engine.sums import offer_of
 from companion.errors import NotationError
@@ -135,7 +134,7 @@ def _judge(state: GameState, kind: str, line: Line) -> tuple[GameState, tuple[Fa
         player = line.get("player", state.active)
         return _apply_all(state, [Answered(player, 2, line["choice"]), ActionClosed(2)])
     if kind == "left":
-        return _apply_all(state, [SeatClosed(line["player"])])
+        return _apply_all(state, leaving(state, line["player"]))
     if "choices" in line:
         return _judge_choices(state, line["choices"])
     judged = _apply_all(state, [Answered(line["player"], 1, line["choice"])])

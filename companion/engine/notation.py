@@ -124,8 +124,8 @@ class Turn:
     left: tuple[list[int], ...] = field(default_factory=lambda: ([], [], [], []))
 
 
-def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], GameState]:
-    """The settled turns of a game and the state they lead to.
+def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], GameState, list[int]]:
+    """The settled turns of a game, the state they lead to, and who left before any roll.
 
     Raises:
         ValueError: An event is refused.
@@ -147,8 +147,10 @@ def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], Gam
             left.append(event.player)
         elif isinstance(event, RollCorrected):
             turns[-1].roll = event.roll
-            if state.phase is Phase.ACTION1:
-                turns[-1].action1 = None
+            if state.phase is Phase.ACTION1:  # it is open again for those who are still there
+                turn = turns[-1]
+                turn.action1 = None
+                turn.left = (turn.left[0], turn.left[1] + turn.left[2], [], [])
         elif isinstance(event, (ActionClosed, Played)):
             if isinstance(event, Played):
                 crossed = [None if choice == MISS else choice for choice in event.choices]
@@ -158,7 +160,7 @@ def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], Gam
                 turns[-1].action1 = crossed
             else:
                 turns[-1].action2 = [crossed[before.active]]
-    return turns, state
+    return turns, state, early
 
 
 def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = ()) -> list[str]:
@@ -177,8 +179,8 @@ def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = (
         config["house"] = sorted(rule.value for rule in start.setup.house)
     if names:
         config["names"] = list(names)
-    turns, state = turns_of(start, events)
-    lines = [config]
+    turns, state, early = turns_of(start, events)
+    lines = [config, *({"t": "left", "player": player} for player in early)]
     for turn in turns:
         left = [[{"t": "left", "player": player} for player in part] for part in turn.left]
         lines += [*left[0], {"t": "roll", **roll_to_json(turn.roll)}, *left[1]]
@@ -195,6 +197,9 @@ def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = (
             if answer is not None:
                 choice = _token(state, answer)
                 lines.append({"t": "action1", "player": player, "choice": choice})
+    elif state.phase is Phase.ACTION2 and not state.waiting_for:
+        choice = _token(state, state.answers[state.active])
+        lines.append({"t": "action2", "player": state.active, "choice": choice})
     if state.end is not None:
         totals = [state.total(player) for player in range(state.players)]
         lines.append({"t": "end", "end": state.end.value, "totals": totals})
@@ -285,6 +290,17 @@ def _names(line: Mapping[str, Any], players: int) -> tuple[str, ...]:
     return tuple(name.encode("utf-8", "replace").decode() for name in names)
 
 
+def leaving(state: GameState, player: int) -> list[Event]:
+    """What a `left` line stands for: where the others have given their answers one by one, action 1
+    closes with it."""
+    gone = SeatClosed(player)
+    step = apply(state, gone)
+    if isinstance(step, Refusal) or step.state.phase is not Phase.ACTION1:
+        return [gone]
+    is_answered = any(answer is not None for answer in step.state.answers)
+    return [gone, ActionClosed(1)] if is_answered and not step.state.waiting_for else [gone]
+
+
 def _events_of(line: Mapping[str, Any], state: GameState) -> list[Event]:
     kind = line.get("t")
     try:
@@ -305,7 +321,7 @@ def _events_of(line: Mapping[str, Any], state: GameState) -> list[Event]:
             player = line.get("player", state.active)
             return [Answered(player, 2, line["choice"]), ActionClosed(2)]
         if kind == "left":
-            return [SeatClosed(line["player"])]
+            return leaving(state, line["player"])
     except KeyError as error:
         raise NotationError(f"The line lacks {error.args[0]!r}.") from error
     if kind == "end":

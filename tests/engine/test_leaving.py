@@ -26,6 +26,8 @@ from companion.engine import (
     new_game,
 )
 from companion.engine.notation import from_lines, to_lines
+from companion.phrases import load_phrases
+from companion.replay import replay
 
 COLOURS = (DieColour.RED, DieColour.YELLOW, DieColour.GREEN, DieColour.BLUE)
 
@@ -138,3 +140,57 @@ def test_a_record_tells_of_it(three: GameState) -> None:
     read = from_lines(lines)
     assert read.fault is None
     assert fold(read.start, read.events) == fold(start, events)
+
+
+def told(start: GameState, events: list[Event]) -> GameState:
+    """The state that the record of a game leads to."""
+    read = from_lines(to_lines(start, events))
+    assert read.fault is None
+    return fold(read.start, read.events)
+
+
+def test_a_record_tells_of_who_left_before_any_roll() -> None:
+    start = new_game(BASE, 3, 0)
+    for events in ([SeatClosed(0)], [SeatClosed(0), EndedEarly()], [SeatClosed(2), roll(3, 4)]):
+        assert told(start, list(events)) == fold(start, events)
+
+
+def test_a_record_tells_of_who_left_before_action_1_opened_again() -> None:
+    start = new_game(BASE, 4, 3)
+    events = [
+        roll(3, 4),
+        ActionClosed(1),
+        SeatClosed(0),
+        RollCorrected(roll(4, 4).roll),
+        SeatClosed(3),
+        Answered(1, 1, "R8"),
+        Answered(2, 1, None),
+        ActionClosed(1),
+    ]
+    state = fold(start, events)
+    assert (state.active, state.turn) == (1, 2)
+    assert told(start, events) == state
+
+
+def test_a_record_has_an_answer_of_action_2_that_is_about_to_count(three: GameState) -> None:
+    start = new_game(BASE, 2, 0)
+    events = [roll(3, 4), ActionClosed(1), Answered(0, 2, "R4")]
+    assert told(start, events) == fold(start, [*events, ActionClosed(2)])
+
+
+def test_in_a_record_who_leaves_last_lets_action_1_close() -> None:
+    lines = [
+        '{"t": "config", "variant": "base", "players": 3, "first": 0}',
+        '{"t": "roll", "white": [3, 4], "colour": {"red": 1, "yellow": 1, "green": 1, "blue": 1}}',
+        '{"t": "action1", "player": 0, "choice": "R7"}',
+        '{"t": "action1", "player": 1, "choice": null}',
+        '{"t": "left", "player": 2}',
+        '{"t": "action2", "choice": null}',
+    ]
+    read = from_lines(lines)
+    assert read.fault is None
+    assert fold(read.start, read.events).turn == 2
+    answers = list(replay(lines, load_phrases("en")))
+    assert all("refused" not in answer for answer in answers)
+    assert answers[-2]["phase"] == "action2"
+    assert (answers[-1]["phase"], answers[-1]["active"]) == ("roll", 1)
