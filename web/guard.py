@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import ipaddress
+import json
+import re
 import secrets
 from collections.abc import Iterable
 from typing import Any
@@ -12,6 +14,9 @@ from flask import Flask, Request, Response, request
 from werkzeug.exceptions import HTTPException
 
 from companion.phrases import Line, line
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a pair of UTF-16, which JSON can hold and nothing can write."""
 
 BODY_BYTES = 16 * 1024
 """The longest body of a request: the longest honest one, a typed roll, has under 200."""
@@ -67,7 +72,10 @@ def is_home_host(host: str, allowed: Iterable[str] = ()) -> bool:
 
 def is_same_origin(origin: str, host: str) -> bool:
     """Whether an Origin header names the host that was asked."""
-    parts = urlsplit(origin)
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
     return parts.scheme in ("http", "https") and parts.netloc.casefold() == host.casefold()
 
 
@@ -106,13 +114,16 @@ def check_write(asked: Request) -> None:
 
 
 def json_body(asked: Request) -> dict[str, Any]:
-    """The request's body, an object.
+    """The request's body, an object; a space stands for half a character.
 
     Raises:
         Refused: It is not JSON, or not an object.
     """
     try:
         body = asked.get_json(silent=False)
+        text = json.dumps(body, ensure_ascii=False)
+        if _HALF.search(text):
+            body = json.loads(_HALF.sub(" ", text))
     except HTTPException as error:
         if error.code == 413:
             raise Refused(413, "TOO_LARGE", line("page.http.413")) from error

@@ -122,6 +122,20 @@ class TestGuard:
             assert (got.status_code, got.get_json()["error"]) == (403, "BAD_ORIGIN")
         assert stage.session.view().table.revision == 0
 
+    def test_an_origin_that_is_none_is_refused(self, client: FlaskClient) -> None:
+        got = client.post("/api/press", json={}, headers={"Origin": "http://["})
+        assert (got.status_code, got.get_json()["error"]) == (403, "BAD_ORIGIN")
+
+    @pytest.mark.parametrize("name", POSTS)
+    def test_half_a_character_anywhere_is_no_crash(self, client: FlaskClient, name: str) -> None:
+        fields = ["language", "key", "mishap", "trouble", "colour", "say", "variant", "box", "name"]
+        for field in fields:
+            sent = {"turn": 1, "action": 1, "box": "R7", "frame": 1, "x": 1, "y": 1, "value": 1}
+            sent |= {"seat": 0, field: "x\ud800"}
+            text = json.dumps(sent)
+            got = client.post(f"/api/{name}", data=text, content_type="application/json")
+            assert got.status_code < 500, (field, got.text)
+
     def test_a_cross_site_fetch_is_refused(self, client: FlaskClient) -> None:
         got = client.post("/api/say", json={}, headers={"Sec-Fetch-Site": "cross-site"})
         assert got.status_code == 403
