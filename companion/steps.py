@@ -121,12 +121,14 @@ class GameSteps(Writer):
         *,
         done: bool,
         key: str = "",
+        rolled: int | None = None,
         is_by_host: bool = False,
     ) -> Declined | None:
         """A seat's answer in the open action.
 
         Args:
             done: They have nothing more to change.
+            rolled: Revision of the roll it was meant for, where that is known.
             key: A retry carries the same, and counts once.
             is_by_host: The host answers for somebody who cannot; the log keeps that.
         """
@@ -139,16 +141,32 @@ class GameSteps(Writer):
                 if is_now and game.state.answers[player] is not None:  # they can, after all
                     return self._no("HAS_ANSWERED", name=game.names[player])
             return self._play(
-                lambda player: Answered(player, action, box), seat, turn=turn, data=data, key=key
+                lambda player: Answered(player, action, box),
+                seat,
+                turn=turn,
+                rolled=rolled,
+                data=data,
+                key=key,
             )
 
-    def withdraw(self, seat: int, turn: int, action: int, *, key: str = "") -> Declined | None:
+    def withdraw(
+        self, seat: int, turn: int, action: int, *, key: str = "", rolled: int | None = None
+    ) -> Declined | None:
         """Take a seat's answer back."""
-        return self._play(lambda player: Withdrawn(player, action), seat, turn=turn, key=key)
+        return self._play(
+            lambda player: Withdrawn(player, action), seat, turn=turn, rolled=rolled, key=key
+        )
 
-    def typed_roll(self, roll: Roll) -> Declined | None:
-        """Confirm a roll entered by hand."""
+    def typed_roll(self, roll: Roll, due: tuple[int, int] | None = None) -> Declined | None:
+        """Confirm a roll entered by hand.
+
+        Args:
+            due: Number and turn of the game it was entered for, where they are known.
+        """
         with self._telling.changing():
+            game = self._table.game
+            if due is not None and (game is None or due != (game.number, game.state.turn)):
+                return self._no("GONE_ON")
             return self._confirm(roll, typed=True)
 
     def correct_roll(self, roll: Roll, moment: str | None = None) -> Declined | None:
@@ -227,6 +245,7 @@ class GameSteps(Writer):
         seat: int | None,
         *,
         turn: int | None = None,
+        rolled: int | None = None,
         data: Mapping[str, Any] | None = None,
         key: str = "",
     ) -> Declined | None:
@@ -236,7 +255,8 @@ class GameSteps(Writer):
                 return self._no("NO_GAME", key="press.no_game")
             if key and key in self._keys:
                 return None  # a retry of a step that was taken
-            if turn is not None and turn != game.state.turn:
+            is_late = turn is not None and turn != game.state.turn
+            if is_late or (rolled is not None and rolled != game.rolled):
                 late = "refused.WRONG_PHASE.turn"
                 return self._no("WRONG_PHASE", key=late, ruling="E9")
             if seat is not None and seat not in game.seats:

@@ -114,6 +114,15 @@ class Desk:
         if not is_host(self.session, self.caller()):
             raise Refused(403, "NOT_HOST", line("page.not_host"))
 
+    def at_the_table(self) -> None:
+        """Let who sits here pass, and the host.
+
+        Raises:
+            Refused: Somebody else asks.
+        """
+        if not self.session.seats_of(self.caller().tokens):
+            self.lead()
+
     def check(self, given: str, right: str, code: str) -> None:
         """Let only those pass who know a code; ten wrong ones a minute are enough.
 

@@ -20,11 +20,6 @@ def install(pages: Blueprint, desk: Desk) -> None:
     """Add the calls to a blueprint."""
     session = desk.session
 
-    def at_the_table() -> None:
-        """Let who sits here pass, and the host."""
-        if not session.seats_of(desk.caller().tokens):
-            desk.lead()
-
     @pages.get("/api/frame.jpg")
     def frame() -> Response:
         number = request.args.get("n", type=int)
@@ -52,7 +47,7 @@ def install(pages: Blueprint, desk: Desk) -> None:
     @pages.post("/api/trouble")
     def trouble() -> Response:
         named = want(body(), "trouble", str)
-        at_the_table()
+        desk.at_the_table()
         if desk.tray is None or not desk.tray.can_throw:
             raise Refused(409, "CANNOT_THROW", line("page.cannot_throw"))
         if named not in desk.tray.troubles:
@@ -68,13 +63,13 @@ def install(pages: Blueprint, desk: Desk) -> None:
         if colour is not None and colour not in {each.value for each in DieColour}:
             raise bad("asked.unknown", field="colour", value=colour[:40])
         frame, value = want(asked, "frame", int), want(asked, "value", int)
-        at_the_table()
+        desk.at_the_table()
         return settled(desk, session.fix_die(frame, at, value, colour))
 
     @pages.post("/api/reoffer")
     def reoffer() -> Response:
         body()
-        at_the_table()
+        desk.at_the_table()
         if desk.tray is not None:
             desk.tray.reoffer()
         return snapshot(desk)

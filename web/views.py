@@ -12,7 +12,7 @@ from companion.errors import StoreError
 from companion.evening import remembered
 from companion.phrases import LANGUAGES, Phrases, line
 from web import games, guard, languages, openapi, qr, seating, tray_views
-from web.asked import bad, body, box, key, moment, typed_roll, want
+from web.asked import LONGEST_TOKEN, bad, body, box, due, key, maybe, moment, typed_roll, want
 from web.desk import Desk
 from web.guard import Refused
 from web.replies import as_json, settled, snapshot
@@ -112,8 +112,10 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     @pages.post("/api/start")
     def start() -> Response:
         asked = body()
-        first = want(asked, "first", int) if asked.get("first") is not None else None
-        variant = want(asked, "variant", str) if "variant" in asked else "base"
+        first = maybe(asked, "first")
+        variant = (
+            want(asked, "variant", str, longest=LONGEST_TOKEN) if "variant" in asked else "base"
+        )
         house = want(asked, "house", list) if "house" in asked else []
         if not all(isinstance(rule, str) for rule in house):
             raise bad("asked.text", field="house")
@@ -131,23 +133,35 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
             box(asked),
             done=want(asked, "done", bool) if "done" in asked else False,
             key=key(asked),
+            rolled=maybe(asked, "rolled"),
         )
         return settled(desk, declined)
 
     @pages.post("/api/answer_for")
     def answer_for() -> Response:
         asked = body()
-        turn, action = want(asked, "turn", int), want(asked, "action", int)
+        turn, action, rolled = (
+            want(asked, "turn", int),
+            want(asked, "action", int),
+            maybe(asked, "rolled"),
+        )
         seat, chosen = want(asked, "seat", int), box(asked)
         desk.lead()
-        return settled(desk, session.answer(seat, turn, action, chosen, done=True, is_by_host=True))
+        declined = session.answer(
+            seat, turn, action, chosen, done=True, rolled=rolled, is_by_host=True
+        )
+        return settled(desk, declined)
 
     @pages.post("/api/withdraw")
     def withdraw() -> Response:
         asked = body()
         seat = own_seat(desk, asked)
-        turn, action = want(asked, "turn", int), want(asked, "action", int)
-        return settled(desk, session.withdraw(seat, turn, action, key=key(asked)))
+        turn, action, rolled = (
+            want(asked, "turn", int),
+            want(asked, "action", int),
+            maybe(asked, "rolled"),
+        )
+        return settled(desk, session.withdraw(seat, turn, action, key=key(asked), rolled=rolled))
 
     @pages.post("/api/press")
     def press() -> Response:
@@ -156,11 +170,12 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
 
     @pages.post("/api/roll")
     def roll() -> Response:
-        entered = typed_roll(body())
+        asked = body()
+        entered = typed_roll(asked)
         is_unseen = desk.equipment().typed_rolls or session.view().tray.is_blind
         if not (is_unseen and session.seats_of(desk.caller().tokens)):
             desk.lead()  # where no camera sees them who plays enters the dice, else the host does
-        return settled(desk, session.typed_roll(entered))
+        return settled(desk, session.typed_roll(entered, due(asked)))
 
     @pages.post("/api/correct")
     def correct() -> Response:
@@ -195,6 +210,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     @pages.post("/api/say")
     def say() -> Response:
         body()
+        desk.at_the_table()
         session.say_again()
         return snapshot(desk)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from companion.engine import Phase
+from companion.ports import TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     OpenPage,
@@ -86,6 +87,27 @@ class TestAnswers:
         wait_until(page, lambda: len(names(stage)) == 1)  # out of the game first, then the seat
         assert names(stage) == ["Grandma"]
         assert len(stage.state.gone) == 1
+
+    def test_dice_chosen_for_a_turn_that_went_by_are_not_entered_for_the_next(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "roll")
+        stage.session.see(TrayView("lost"))
+        page = open_page("/", token=tokens[0])
+        page.locator("#type").click()
+        for die in page.locator("#faces fieldset").all():
+            die.locator("label").nth(5).click()
+        page.context.set_offline(True)
+        turn = stage.state.turn
+        assert stage.type_roll(3, 4) is None
+        assert stage.session.close_action() is None
+        assert stage.session.close_action() is None
+        assert (stage.state.turn, stage.state.phase) == (turn + 1, Phase.ROLL)
+        page.context.set_offline(False)
+        page.locator("#typing").wait_for(state="hidden")
+        page.locator("#type").click()
+        assert page.locator("#faces input:checked").count() == 0
+        assert stage.state.phase is Phase.ROLL
 
     def test_a_form_sent_twice_is_asked_once(self, stage: Stage, open_page: OpenPage) -> None:
         page = open_page("/")

@@ -174,7 +174,7 @@ def every_path() -> Json:
         "/api/pictures/delete": _post(
             "Delete kept pictures.", "Picture", **{"404": _problem("It is not kept.")}
         ),
-        "/api/roll": _post("Confirm a roll entered by hand.", "Roll"),
+        "/api/roll": _post("Confirm a roll entered by hand.", "Entered"),
         "/api/correct": _post("Host: put the right dice in place of misread ones.", "Correction"),
         "/api/close": _post("Host: close the open action; who has not answered passes.", "Step"),
         "/api/undo": _post("Host: take the last settled step back.", "Step"),

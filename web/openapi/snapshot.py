@@ -102,7 +102,7 @@ SNAPSHOT: Json = {
         first=SEAT,
         roll=maybe(ref("Roll")),
         typed={**FLAG, "description": "The roll was entered by hand."},
-        rolled={**maybe(WHOLE), "description": "The roll's revision, for /api/picture.jpg."},
+        rolled={**maybe(WHOLE), "description": "The roll's revision, for answers and pictures."},
         house=many(thing("", rule=HOUSE_RULE, replaces=many(TEXT))),
         sums=maybe(thing("", white=WHOLE, colour=by_key(many(WHOLE)))),
         rows=many(ref("Row")),

@@ -88,13 +88,14 @@ STEPS: Json = {
     ),
     "Answer": thing(
         "",
-        ("seat", "done", "key"),
+        ("seat", "done", "key", "rolled"),
         seat={**maybe(SEAT), "description": "The caller's own; taken from the cookie anyway."},
         turn=WHOLE,
         action={"type": "integer", "enum": [1, 2]},
         box={**maybe(TOKEN), "description": "Null is a pass."},
         done={**FLAG, "description": "There is nothing more to change."},
         key={**TEXT, "maxLength": 64, "description": "Random; a retry carries the same."},
+        rolled={**maybe(WHOLE), "description": "game.rolled: the roll that is answered."},
     ),
     "Throw": thing(
         "",
@@ -118,12 +119,22 @@ STEPS: Json = {
     "Picture": thing(
         "", ("revision",), revision={**maybe(WHOLE), "description": "All of them when null."}
     ),
+    "Entered": thing(
+        "",
+        ("game", "turn"),
+        white=many(FACE),
+        colour=by_key(FACE),
+        game={**maybe(WHOLE), "description": "game.number and game.turn it was entered for."},
+        turn=maybe(WHOLE),
+    ),
     "AnswerFor": thing(
         "",
+        ("rolled",),
         seat=SEAT,
         turn=WHOLE,
         action={"type": "integer", "enum": [1, 2]},
         box={**maybe(TOKEN), "description": "Null is a pass."},
+        rolled=maybe(WHOLE),
     ),
     "Language": thing(
         "",
@@ -134,10 +145,11 @@ STEPS: Json = {
     ),
     "Withdraw": thing(
         "",
-        ("seat", "key"),
+        ("seat", "key", "rolled"),
         seat=maybe(SEAT),
         turn=WHOLE,
         action={"type": "integer", "enum": [1, 2]},
         key={**TEXT, "maxLength": 64},
+        rolled=maybe(WHOLE),
     ),
 }

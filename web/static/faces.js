@@ -24,10 +24,10 @@ function line(name, colour, label) {
   return el("fieldset", { class: `faces is-${colour}` }, el("legend", { text: label }), el("div", {}, ...choices));
 }
 
-/** What a form holds, as the table wants it; null while a die has no number. */
+/** What a form holds, and for which turn, as the table wants it; null while a die has no number. */
 export function chosenRoll(form, game) {
   const data = new FormData(form);
   const white = [Number(data.get("white-1") ?? 0), Number(data.get("white-2") ?? 0)];
   const colour = Object.fromEntries(coloured(game).map((each) => [each, Number(data.get(each) ?? 0)]));
-  return [...white, ...Object.values(colour)].includes(0) ? null : { white, colour };
+  return [...white, ...Object.values(colour)].includes(0) ? null : { white, colour, game: game.number, turn: game.turn };
 }

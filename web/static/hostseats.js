@@ -55,7 +55,7 @@ function waitingItem(game, player) {
 }
 
 function answerFor(game, player) {
-  const give = (box) => () => takeNow("/api/answer_for", { seat: player.seat, turn: game.turn, action: game.action, box });
+  const give = (box) => () => takeNow("/api/answer_for", { seat: player.seat, rolled: game.rolled, turn: game.turn, action: game.action, box });
   const boxes = player.legal.map((token) => {
     const row = game.rows.find((each) => each.boxes.some((box) => box.token === token));
     const { number } = row.boxes.find((box) => box.token === token);

@@ -48,7 +48,7 @@ function draw(state) {
   const home = view === "game" ? $("menu-language") : $(view);
   if (languages.parentElement !== home) home.append(languages);
   keepMenu(view === "game" ? me.seats : []);
-  if (view !== "game" || game.phase !== "roll") $("typing").close(); // somebody else was faster
+  if (view !== "game" || game.phase !== "roll" || $("typing").dataset.of !== turnOf(game)) $("typing").close(); // somebody else was faster
   if (!game?.over) seesSheet = 0;
   document.body.classList.toggle("is-playing", isSeated && mine !== null);
   if (!isSeated) drawJoin(state);
@@ -71,6 +71,8 @@ function draw(state) {
   }
   toldNumber = announced?.number ?? 0;
 }
+
+const turnOf = ({ number, turn }) => `${number} ${turn}`;
 
 /** The player whose sheet this page shows; a shared tablet holds several. */
 function ownPlayer({ game, me }) {
@@ -271,7 +273,7 @@ function mayAnswer(game, mine) {
   return game.action === 1 || game.active === mine.seat;
 }
 
-const isFor = (each, game) => each !== undefined && game !== null && each.number === game.number && each.turn === game.turn && each.action === game.action;
+const isFor = (each, game) => each !== undefined && game !== null && each.rolled === game.rolled && each.turn === game.turn && each.action === game.action;
 
 /** The answer as this page knows it: what was just tapped counts until the table says otherwise. */
 function currentAnswer(game, mine) {
@@ -303,7 +305,7 @@ function pressDone() {
 /** Ask for an answer; it shows at once unless the sheet already knows better. */
 async function ask(what, isShown = true) {
   const { game } = now();
-  const own = { box: null, done: false, isBack: false, ...what, seat: ownPlayer(now()).seat, number: game.number, turn: game.turn, action: game.action };
+  const own = { box: null, done: false, isBack: false, ...what, seat: ownPlayer(now()).seat, rolled: game.rolled, turn: game.turn, action: game.action };
   explain("");
   if (!isShown) {
     settle(await send(own, () => true), own);
@@ -328,7 +330,7 @@ async function ask(what, isShown = true) {
 }
 
 function send(each, isWanted) {
-  const where = { seat: each.seat, turn: each.turn, action: each.action };
+  const where = { seat: each.seat, rolled: each.rolled, turn: each.turn, action: each.action };
   const isTimely = () => isFor(each, now().game);
   if (each.isBack) return postSurely("/api/withdraw", where, isWanted, isTimely);
   return postSurely("/api/answer", { ...where, box: each.box, done: each.done }, isWanted, isTimely);
@@ -386,6 +388,7 @@ $("points").addEventListener("click", () => {
 });
 $("type").addEventListener("click", () => {
   drawFaces($("faces"), now().game);
+  $("typing").dataset.of = turnOf(now().game);
   say($("typing-why"), "");
   $("typing").showModal();
 });
