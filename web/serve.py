@@ -24,6 +24,11 @@ BUFFER_BYTES = 256 * 1024
 DEAD_AFTER_MS = 20_000
 """A phone that fell asleep acknowledges nothing; the kernel then drops its connection."""
 
+CONNECTIONS = 400
+IDLE_S = 20
+"""A connection that asks for nothing is closed after so long, and so many are held: with waitress's
+own 100 and 120 s a phone that opens many keeps everybody out."""
+
 CLOSE_S = 1.5
 POLL_S = 0.5
 
@@ -48,6 +53,9 @@ class Server:
             sockets=[self._socket],
             threads=THREADS,
             outbuf_high_watermark=BUFFER_BYTES,
+            connection_limit=CONNECTIONS,
+            channel_timeout=IDLE_S,
+            cleanup_interval=IDLE_S // 2,
             max_request_body_size=64 * 1024,
             max_request_header_size=16 * 1024,
             ident=None,

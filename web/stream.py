@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 
 from companion.session import Session
@@ -16,7 +17,10 @@ LIFE_S = 600.0
 """A stream ends after ten minutes and the browser opens a new one: none is held for ever."""
 
 MOST_STREAMS = 36
-"""In all: each holds one of the server's 48 threads, and 12 must stay free for requests."""
+"""In all: each holds one of the server's 48 threads, and 8 must stay free for requests."""
+
+LEAVING = 4
+"""So many more while those that were replaced have not ended yet, within WAKE_S."""
 
 MOST_PER_BROWSER = 4
 """The newest ones stay. Browsers open six connections to a host; two stay free for marks."""
@@ -34,6 +38,7 @@ class Stream(Iterator[bytes]):
 
     def __init__(self, streams: Streams, caller: Caller) -> None:
         self._streams, self.caller, self.browser = streams, caller, caller.device
+        self.address = caller.looks[0]
         self.seats = streams.session.seats_of(caller.tokens)
         self._version = -1
         self._until_s = streams.clock() + streams.life_s
@@ -98,16 +103,23 @@ class Streams:
     def open(self, caller: Caller) -> Stream | None:
         """A new stream, or None where all places are taken.
 
-        A browser that has its share loses its oldest one instead.
+        A browser that has its share loses its oldest one instead; where all places are taken the
+        address with the most loses its oldest, so that one device cannot keep the others out.
         """
         stream, browser = Stream(self, caller), caller.device
         with self._mutex:
-            own = [s for s in self._open if browser is not None and s.browser == browser]
-            own = [s for s in own if not s.is_replaced]
-            if len(self._open) >= self._most or self.is_closed:
+            kept = [s for s in self._open if not s.is_replaced]
+            own = [s for s in kept if browser is not None and s.browser == browser]
+            if self.is_closed or len(self._open) >= self._most + LEAVING:
                 return None
             if len(own) >= self._most_per_browser:
                 own[0].is_replaced = True
+            elif len(kept) >= self._most:
+                held = Counter(s.address for s in kept)
+                most, count = held.most_common(1)[0]
+                if count <= held[stream.address] + 1:
+                    return None
+                next(s for s in kept if s.address == most).is_replaced = True
             self._open.append(stream)
         for seat in stream.seats:
             self.session.connected(seat)

@@ -45,6 +45,15 @@ def test_it_answers_on_the_port_it_found(served: Server, get: Get) -> None:
     assert json.load(got)["status"] == "ok"
 
 
+def test_many_connections_that_ask_for_nothing_keep_nobody_out(served: Server, get: Get) -> None:
+    idle = [socket.create_connection(("127.0.0.1", served.port), 5) for _ in range(150)]
+    try:
+        assert get(served.port, "/healthz").status == 200
+    finally:
+        for each in idle:
+            each.close()
+
+
 def test_a_busy_port_is_one_line(app: Flask, served: Server) -> None:
     with pytest.raises(ServerError) as raised:
         serve(app, host="127.0.0.1", port=served.port)

@@ -54,8 +54,8 @@ def streams(hand: Hand) -> Streams:
     return Streams(hand, hand.render, clock=hand.clock, most=5, most_per_browser=2)  # type: ignore[arg-type]
 
 
-def device(name: str | None = None, *tokens: str) -> Caller:
-    return Caller(name, tokens, True, ("", ""))
+def device(name: str | None = None, *tokens: str, address: str = "") -> Caller:
+    return Caller(name, tokens, True, (address, ""))
 
 
 def opened(streams: Streams, browser: str | None = None, *tokens: str) -> Stream:
@@ -131,7 +131,7 @@ def test_closing_ends_all(streams: Streams) -> None:
 
 def test_when_all_places_are_taken_the_page_is_told_when_to_come_back(app: Flask) -> None:
     streams: Streams = app.extensions["streams"]
-    taken = [streams.open(device()) for _ in range(36)]
+    taken = [streams.open(device(address=f"192.168.1.{n}")) for n in range(36)]
     assert None not in taken
     got = app.test_client().get("/api/events")
     assert got.status_code == 503
@@ -161,3 +161,27 @@ def test_a_change_reaches_a_waiting_stream_at_once(app: Flask, stage: Stage) -> 
 def data_of(message: bytes) -> dict:  # type: ignore[type-arg]
     lines: Iterator[str] = iter(message.decode().splitlines())
     return json.loads(next(line for line in lines if line.startswith("data: "))[6:])
+
+
+def test_a_device_that_took_every_place_gives_one_to_another(streams: Streams) -> None:
+    for _ in range(5):
+        assert streams.open(device(address="192.168.1.77")) is not None
+    assert streams.open(device(address="192.168.1.77")) is None
+    others = [streams.open(device(address=f"192.168.1.{n}")) for n in (10, 11)]
+    assert None not in others
+    assert len(streams) == 7, "the two that were replaced hear of it at their next look"
+    for stream in list(streams._open):
+        if stream.is_replaced:
+            assert b"replaced" in next(stream)
+    assert len(streams) == 5
+    assert {stream.address for stream in streams._open} == {
+        "192.168.1.77",
+        "192.168.1.10",
+        "192.168.1.11",
+    }
+
+
+def test_where_everybody_has_their_share_the_next_is_turned_away(streams: Streams) -> None:
+    for n in range(5):
+        assert streams.open(device(address=f"192.168.1.{n}")) is not None
+    assert streams.open(device(address="192.168.1.9")) is None
