@@ -343,5 +343,7 @@ def all_steps(page: Page) -> Iterator[str]:
         page.locator(f"#step-{name}[open]").wait_for()
         if name == "dice":
             page.locator("#look").click()
-            page.locator("#dice select").nth(5).wait_for()
+            page.locator("#dice select, #dice-said:not(:empty)").first.wait_for()
+            assert page.locator("#dice-said").inner_text() == ""
+            assert page.locator("#dice select").count() == 6
         yield name
