@@ -12,7 +12,7 @@ from companion.engine.notation import from_lines, is_whole_number, to_lines, tur
 from companion.errors import NotationError
 from companion.folding import Owner, effective, owners_of, unfold
 from companion.phrases import Phrases, numeral
-from companion.records import Record, to_event
+from companion.records import BEGINNINGS, Record, to_event
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +120,11 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
         except NotationError as error:
             fault = str(error)
             break
-        if event is None:
+        if event is None and record.kind in (*BEGINNINGS, "paused"):
             continue
+        if event is None:
+            fault = f"record {record.revision}: {record.kind!r} is no move"
+            break
         step = apply(state, event)
         if isinstance(step, Refusal):
             fault = f"record {record.revision}: {record.kind!r} is refused: {step.reason.value}"

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from companion.engine import Phase, Refusal, Roll, RollCorrected, Rolled
 from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
-from companion.records import Record, to_event
-from companion.table import Seat, Table, advance
+from companion.records import BEGINNINGS, PEOPLE, Record, to_event
+from companion.table import Game, Seat, Table, advance
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,17 +40,21 @@ def effective(records: Iterable[Record]) -> list[Record]:
             while rows and rows[-1].revision > kept:
                 rows.pop()
         elif record.kind == "struck":
-            named = record.data.get("revisions")
-            out = (
-                {each for each in named if is_whole_number(each)} if isinstance(named, list) else ()
-            )
+            out = struck_by(record)
             rows = [row for row in rows if row.revision not in out]
         elif record.kind == "undone":
             kept = _revision(record)
-            rows = [row for row in rows if row.revision <= kept or row.kind in _PEOPLE]
+            rows = [row for row in rows if row.revision <= kept or row.kind in PEOPLE]
         else:
             rows.append(record)
     return rows
+
+
+def struck_by(record: Record) -> frozenset[int]:
+    """The revisions a record strikes out."""
+    named = record.data.get("revisions")
+    listed = named if isinstance(named, list) else []
+    return frozenset(each for each in listed if is_whole_number(each))
 
 
 def _revision(record: Record) -> int:
@@ -59,8 +63,6 @@ def _revision(record: Record) -> int:
     return named if is_whole_number(named) else record.revision
 
 
-_PEOPLE = ("seated", "left", "claimed", "ordered", "hosted", "set", "imported")
-_BEGINNINGS = ("started", "resumed")
 _SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early")
 
 
@@ -71,7 +73,7 @@ def undone_to(records: Iterable[Record]) -> int | None:
     None where the running game has no settled step.
     """
     rows = effective(records)
-    ends = (*_BEGINNINGS, "seat_closed")  # nobody is called back to a game
+    ends = (*BEGINNINGS, "seat_closed")  # nobody is called back to a game
     begin = max((i for i, row in enumerate(rows) if row.kind in ends), default=len(rows))
     if any(row.kind == "paused" for row in rows[begin:]):
         return None
@@ -125,10 +127,12 @@ class Owner:
 
     Attributes:
         is_alive: It may still be played: it is on, or put aside.
+        is_new: It begins with this record, not at an earlier one that may be lost.
     """
 
     number: int = 0
     is_alive: bool = True
+    is_new: bool = False
 
 
 def owners_of(rows: Iterable[Record]) -> list[Owner | None]:
@@ -137,15 +141,17 @@ def owners_of(rows: Iterable[Record]) -> list[Owner | None]:
     known: dict[int, Owner] = {}
     now = Owner()
     for row in rows:
-        if row.kind in _BEGINNINGS:
+        if row.kind in BEGINNINGS:
             number = row.data.get("number")
             now.is_alive = False
-            now = Owner(number if is_whole_number(number) else 0)
+            is_new = row.kind == "started"
+            now = Owner(number if is_whole_number(number) else 0, is_new=is_new)
             if row.kind == "resumed":
                 now = known.get(now.number, now)
                 now.is_alive = True
-            known[now.number] = now
-        owners.append(None if row.kind in _PEOPLE else now)
+            if now.number:
+                known[now.number] = now
+        owners.append(None if row.kind in PEOPLE else now)
         if row.kind == "paused":
             now = Owner()
     return owners
@@ -163,18 +169,25 @@ def unfold(records: Iterable[Record]) -> Unfolded:
     table, fault = Table(), None
     skipped: list[int] = []
     broken: set[int] = set()
+    gapped: set[int] = set()  # games put aside that may lack moves in between
     for record, owner in zip(rows, owners_of(rows), strict=True):
-        is_move = record.kind not in (*_BEGINNINGS, "paused")
+        is_move = record.kind not in (*BEGINNINGS, "paused")
+        if owner is not None and not owner.number and not owner.is_new and is_move:
+            gapped.update(game.number for game in table.paused)
         if owner is not None and id(owner) in broken and not _is_put_aside(record, owner, table):
             skipped.append(record.revision)
             continue
         if owner is not None and not owner.is_alive and is_move:
             continue  # a finished game's moves lead nowhere any more
-        why, after = _advanced(table, record)
+        if record.kind == "resumed" and owner is not None and owner.number in gapped:
+            fault = fault or f"record {record.revision}: moves before it are lost"
+            after = None
+        else:
+            why, after = _advanced(table, record)
+            fault = fault or why
         if after is not None:
             table = after
             continue
-        fault = fault or why
         skipped.append(record.revision)
         if owner is not None:
             broken.add(id(owner))
@@ -197,16 +210,31 @@ def _advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:
     if isinstance(result, Refusal):
         why = f"record {record.revision}: {record.kind!r} is refused: {result.reason.value}"
         return why, None
-    if record.kind == "started":
-        return None, _seated_again(result.table)
-    return None, result.table
+    return None, _seated(result.table, record.kind)
 
 
-def _seated_again(table: Table) -> Table:
-    """The table with a seat for everybody in its new game: the record of one may be damaged."""
+def _seated(table: Table, kind: str) -> Table:
+    """The table with the people at it whom a game that begins or goes on names: what is known of
+    who came and left may be damaged. A game begins with everybody who is there."""
     game = table.game
-    if game is None:
+    if kind not in BEGINNINGS or game is None:
         return table
-    known = {seat.number for seat in table.seats}
-    lost = [each for each in zip(game.seats, game.names, strict=True) if each[0] not in known]
-    return replace(table, seats=(*table.seats, *(Seat(number, name) for number, name in lost)))
+    gone = game.state.gone
+    named = {seat: name for n, (seat, name) in enumerate(_places(game)) if n not in gone}
+    seats = [_seat_of(table, number, name) for number, name in named.items()]
+    if kind == "resumed":
+        seats = [*(seat for seat in table.seats if seat.number not in named), *seats]
+    if set(seats) == set(table.seats) and kind == "resumed":
+        return table
+    return replace(table, seats=tuple(seats))
+
+
+def _places(game: Game) -> list[tuple[int, str]]:
+    return list(zip(game.seats, game.names, strict=True))
+
+
+def _seat_of(table: Table, number: int, name: str) -> Seat:
+    """A seat as it is, or anew for somebody of another name."""
+    seat = table.seat(number)
+    is_theirs = seat is not None and seat.name.casefold() == name.casefold()
+    return seat if seat is not None and is_theirs else Seat(number, name)

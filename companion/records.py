@@ -21,6 +21,14 @@ from companion.engine import (
 from companion.engine.notation import parse_roll, roll_to_json
 from companion.errors import NotationError
 
+PEOPLE = ("seated", "left", "claimed", "ordered", "hosted", "set", "imported")
+"""Kinds that are about people and settings, and belong to no game."""
+
+BEGINNINGS = ("started", "resumed")
+SPARED = (*PEOPLE, *BEGINNINGS, "paused", "ended_early")
+"""Kinds that say something even where their data cannot be read: whose they are, or that a game
+begins or ends there."""
+
 
 @dataclass(frozen=True, slots=True)
 class Record:

@@ -14,10 +14,10 @@ import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 from companion.errors import StoreError
-from companion.records import Record
+from companion.records import SPARED, Record
 
 LOGGER = logging.getLogger(__name__)
 
@@ -113,11 +113,7 @@ class SqliteStore:
             if verdict != "ok":
                 raise sqlite3.DatabaseError(f"malformed: {verdict}")
             (version,) = db.execute("PRAGMA user_version").fetchone()
-            for number, script in enumerate(_MIGRATIONS[version:], version + 1):
-                db.execute("BEGIN IMMEDIATE")
-                db.execute(script)
-                db.execute(f"PRAGMA user_version={number}")
-                db.execute("COMMIT")
+            _migrate(db, version)
             db.execute(
                 "BEGIN IMMEDIATE"
             )  # an unwritable file must say so now, not at the first mark
@@ -137,8 +133,18 @@ class SqliteStore:
         part = salvaged.with_suffix(".part")
         try:
             _unlink(part)
-            with closing(self._open(part)) as db:
-                _insert(db, _salvage(self._path))
+            records = _salvage(self._path)
+            with closing(sqlite3.connect(part, isolation_level=None)) as db:
+                # no log beside it: what closing would have to move could be lost on a full disk
+                db.execute("PRAGMA journal_mode=DELETE")
+                db.execute("PRAGMA synchronous=FULL")
+                _migrate(db, 0)
+                _insert(db, records)
+            with closing(sqlite3.connect(part)) as db:
+                (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+                (count,) = db.execute("SELECT count(*) FROM log").fetchone()
+            if verdict != "ok" or count != len(records):
+                raise sqlite3.DatabaseError(f"{count} of {len(records)} records: {verdict}")
             with part.open("rb") as written:
                 os.fsync(written.fileno())
             part.rename(salvaged)
@@ -158,6 +164,8 @@ class SqliteStore:
             if self._path.exists() and aside.samefile(self._path):
                 break
             number += 1
+        if not self._path.exists() and number > 1:  # it was moved there, not linked
+            aside = self._path.with_suffix(f".damaged-{number - 1}")
         try:
             if self._path.exists() and not aside.exists():
                 try:
@@ -184,7 +192,8 @@ class SqliteStore:
     def load(self, after: int = 0) -> Iterable[Record]:
         """Every record after a revision, oldest first.
 
-        One that cannot be read has the kind "damaged".
+        One whose data cannot be read has none, and the kind "damaged" unless its own still says
+        something.
 
         Raises:
             StoreError: The file cannot be read.
@@ -241,7 +250,7 @@ def examine(directory: Path) -> Examined:
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
-            records = sum(record.kind != DAMAGED for record in _rows(db))
+            records = sum(data is not None for *_, data in _raw_rows(db))
             (count,) = db.execute("SELECT count(*) FROM log").fetchone()
     except sqlite3.DatabaseError as error:
         if not _is_damage(error):
@@ -278,6 +287,15 @@ def _locked(path: Path) -> IO[bytes]:
     return lock
 
 
+def _migrate(db: sqlite3.Connection, version: int) -> None:
+    """Bring a file of an older version up to this one's."""
+    for number, script in enumerate(_MIGRATIONS[version:], version + 1):
+        db.execute("BEGIN IMMEDIATE")
+        db.execute(script)
+        db.execute(f"PRAGMA user_version={number}")
+        db.execute("COMMIT")
+
+
 def _insert(db: sqlite3.Connection, records: Iterable[Record]) -> None:
     """Write records, all or none."""
     rows = [
@@ -309,6 +327,17 @@ def _sync(directory: Path) -> None:
 
 
 def _rows(db: sqlite3.Connection, order: str = "ASC", *, after: int = 0) -> Iterator[Record]:
+    for revision, at, kind, data in _raw_rows(db, order, after=after):
+        if data is not None:
+            yield Record(revision, kind, data, at)
+        else:
+            yield Record(revision, kind if kind in SPARED else DAMAGED, {}, at)
+
+
+def _raw_rows(
+    db: sqlite3.Connection, order: str = "ASC", *, after: int = 0
+) -> Iterator[tuple[int, str, str, dict[str, Any] | None]]:
+    """Revision, time, kind and data of every row; None for data that cannot be read."""
     # pages have no checksum: a letter that is none costs that letter, not the evening
     db.text_factory = lambda raw: raw.decode("utf-8", "replace")
     query = f"SELECT revision, at, kind, data FROM log WHERE revision > ? ORDER BY revision {order}"
@@ -317,10 +346,8 @@ def _rows(db: sqlite3.Connection, order: str = "ASC", *, after: int = 0) -> Iter
             data = json.loads(text)
         except (ValueError, RecursionError):
             data = None
-        if isinstance(data, dict) and isinstance(kind, str):
-            yield Record(revision, kind, data, str(at))
-        else:
-            yield Record(revision, DAMAGED, {}, str(at))
+        is_readable = isinstance(data, dict) and isinstance(kind, str)
+        yield revision, str(at), str(kind), data if is_readable else None
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:

@@ -18,7 +18,7 @@ from companion.archive import Archive
 from companion.by_hand import Fix
 from companion.engine import Event, Fact, Phase, Refusal, Roll
 from companion.errors import StoreError
-from companion.folding import last_roll, unfold
+from companion.folding import last_roll, struck_by, unfold
 from companion.grace import closes_at_s
 from companion.phrases import Phrases, Word, line, load_phrases
 from companion.ports import CallLater, Cancel, Listener, RollKept, Store, TrayView
@@ -105,7 +105,10 @@ class Writer:
             unfolded = unfold(records)
             self._table = unfolded.table
             if not unfolded.skipped:
-                return records
+                out = {
+                    n for record in records if record.kind == "struck" for n in struck_by(record)
+                }
+                return [record for record in records if record.revision not in out]
             struck = list(unfolded.skipped)
             LOGGER.warning("%d records of the log do not fit: %s", len(struck), unfolded.fault)
             self._keep("struck", {"revisions": struck})

@@ -126,6 +126,17 @@ class TestTakingOver:
         assert sorted(path.name for path in damaged.parent.iterdir()) == ["games.lock", FILE_NAME]
         assert len(list(SqliteStore(damaged.parent).load())) > 100
 
+    def test_what_was_not_saved_whole_takes_nobodys_place(
+        self, damaged: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        before = damaged.read_bytes()
+        with monkeypatch.context() as lossy:
+            lossy.setattr("companion.store._insert", lambda db, found: _insert(db, found[:50]))
+            with pytest.raises(StoreError, match="50 of"):
+                SqliteStore(damaged.parent)
+        assert damaged.read_bytes() == before
+        assert len(list(SqliteStore(damaged.parent).load())) > 100
+
     @pytest.mark.parametrize("step", range(1, 12))
     def test_a_plug_pulled_at_any_moment(
         self,
@@ -201,12 +212,14 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / FILE_NAME).read_bytes() == before
 
 
-def test_records_that_are_json_but_no_objects_end_the_log_too(tmp_path: Path) -> None:
+def test_records_that_are_json_but_no_objects_are_damaged_too(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
-    store.append(RECORDS)
-    store._db.execute("UPDATE log SET data = '5' WHERE revision = 3")
+    store.append([*RECORDS, Record(4, "answered", {"player": 0})])
+    store._db.execute("UPDATE log SET data = '5' WHERE revision >= 3")
     store.close()
-    assert [r.kind for r in SqliteStore(tmp_path).load()] == ["seated", "seated", "damaged"]
+    rows = [(r.kind, bool(r.data)) for r in SqliteStore(tmp_path).load()]
+    assert rows == [("seated", True), ("seated", True), ("seated", False), ("damaged", False)]
+    assert examine(tmp_path).trouble == "2 of 4 records"
 
 
 def test_a_reader_makes_and_mends_nothing(tmp_path: Path) -> None:

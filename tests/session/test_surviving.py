@@ -13,6 +13,7 @@ from companion.engine import Phase
 from companion.errors import StoreError
 from companion.grace import CLOSING_GRACE_S, GRACE_S
 from companion.records import Record
+from companion.session import Joined
 from companion.store import FILE_NAME, SqliteStore
 from tests.session.fakes import Stage
 
@@ -147,6 +148,12 @@ class TestDamage:
         with closing(sqlite3.connect(stage.directory / FILE_NAME)) as db, db:
             db.execute("UPDATE log SET data = substr(data, 2) WHERE revision = ?", (revision,))
 
+    def play_on(self, stage: Stage) -> None:
+        """A turn in which everybody passes."""
+        assert stage.roll(4, 3) is None
+        assert stage.session.close_action() is None
+        assert stage.session.close_action() is None
+
     def play_and_end(self, stage: Stage) -> None:
         assert stage.session.start() is None
         stage.roll(4, 3)
@@ -205,6 +212,99 @@ class TestDamage:
         assert again.answer(0, "R7") == ""
         once_more = again.again()
         assert once_more.game == again.game
+
+    def test_of_a_game_taken_up_it_leaves_no_hole_in_it(self, two: Stage) -> None:
+        two.session.pause()
+        two.session.resume(1)
+        self.play_on(two)
+        two.session.pause()
+        two.session.resume(1)
+        self.play_on(two)
+        self.damage(two, "resumed")
+        two = two.again()
+        table = two.session.view().table
+        assert table.game is None
+        assert [(game.number, game.state.turn) for game in table.paused] == [(1, 1)]
+        assert two.session.resume(1) is None
+        self.play_on(two)
+        assert two.again().state == two.state
+
+    def test_of_a_pause_or_a_setting_it_costs_nothing(self, two: Stage) -> None:
+        two.session.use_language("de")
+        self.play_on(two)
+        two.session.pause()
+        two.session.start()
+        self.play_on(two)
+        now = two.session.view().table
+        self.damage(two, "paused")
+        two = Stage(two.directory)
+        assert two.session.view().table.game == now.game
+        assert two.session.view().table.paused == now.paused
+        self.damage(two, "set")
+        two = Stage(two.directory)
+        assert two.session.view().table.paused == now.paused
+        assert two.session.view().table.seats == now.seats
+
+    def test_in_a_finished_game_it_is_said_and_nothing_behind_it_counts(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7")
+        two.answer(1, "R7")
+        two.answer(0, None)
+        two.session.end()
+        two.session.start()
+        self.damage(two, "answered", 1)
+        first, _ = Stage(two.directory).session.games()
+        assert first.fault is not None
+        assert first.state.phase is Phase.ACTION1
+
+    def test_of_somebody_who_left_it_brings_nobody_back(self, tmp_path: Path) -> None:
+        stage = Stage(tmp_path)
+        stage.seat("Ada", "Ben", "Cleo")
+        stage.session.start()
+        stage.session.end()
+        stage.session.let_go(2)
+        stage.session.start()
+        self.damage(stage, "left")
+        again = Stage(tmp_path)
+        assert [seat.name for seat in again.session.view().table.seats] == ["Ada", "Ben"]
+        again.seat("Dan")
+        assert again.game.names == ("Ada", "Ben", "Dan")
+
+    def test_of_who_changed_seats_it_gives_nobody_the_sheet_of_another(
+        self, tmp_path: Path
+    ) -> None:
+        stage = Stage(tmp_path)
+        (token, _) = stage.seat("Ada", "Ben")
+        stage.session.start()
+        stage.session.end()
+        stage.session.let_go(0)
+        stage.seat("Dan", "Ada")
+        stage.session.start()
+        game = stage.game
+        for kind, nth in (("seated", 2), ("seated", 3), ("left", 0)):
+            self.damage(stage, kind, nth)
+            stage.store = SqliteStore(tmp_path)
+        stage.store.close()
+        again = Stage(tmp_path)
+        assert again.game == game
+        seats = {seat.number: seat.name for seat in again.session.view().table.seats}
+        assert seats == dict(zip(game.seats, game.names, strict=True))
+        assert again.session.seats_of((token,)) == ()
+
+    def test_of_who_sat_down_to_play_on_it_gives_nobody_else_their_sheet(
+        self, tmp_path: Path
+    ) -> None:
+        stage = Stage(tmp_path)
+        stage.seat("Ada", "Ben", "Cleo")
+        stage.session.start()
+        stage.session.pause()
+        stage.session.let_go(2)
+        stage.session.resume(1)
+        self.damage(stage, "seated", 3)
+        again = Stage(tmp_path)
+        joined = again.session.join("Dan")
+        assert isinstance(joined, Joined)
+        assert joined.seat == 3
 
     @pytest.mark.parametrize("nth", range(3))
     def test_whatever_is_damaged_the_table_that_starts_starts_again_the_same(
