@@ -1,11 +1,12 @@
 // One dialog for everything a host is asked: what will change, and whether to do it.
-import { $, el, say, show } from "./dom.js";
+import { $, el, holdBack, say, show } from "./dom.js";
 import { post } from "./live.js";
 import { t } from "./words.js";
 
 let act = null; // what "yes" does; true closes the dialog
 let opened = 0; // which question is asked: what comes late belongs to an older one
 let asked = 0; // which preview was asked for last
+let fits = null; // whether the question still makes sense
 let moment = null; // what the step that was foreseen would be taken on
 
 /** Tell what a request was declined with, in the place named; true when it was not. */
@@ -20,9 +21,11 @@ export async function press(path, body = {}, where = "why") {
 /**
  * Open the dialog.
  * @param choices elements to choose from; without any, "yes" can be pressed at once
+ * @param isStill tells whether the question still makes sense; it is taken back where not
  */
-export function ask({ title, yes, does, choices = [] }) {
+export function ask({ title, yes, does, choices = [], isStill = () => true }) {
   act = does;
+  fits = isStill;
   opened += 1;
   moment = null;
   say($("ask-title"), title);
@@ -32,7 +35,14 @@ export function ask({ title, yes, does, choices = [] }) {
   $("ask-choices").replaceChildren(...choices);
   show($("ask-choices"), choices.length > 0);
   show($("ask-yes"), choices.length === 0);
-  if (!$("ask").open) $("ask").showModal();
+  if ($("ask").open) return;
+  $("ask").showModal();
+  if (choices.length === 0) holdBack($("ask-yes")); // it may lie where the question was asked for
+}
+
+/** Take a question back that the table has gone on from. */
+export function keepAsking() {
+  if ($("ask").open && !fits()) shut();
 }
 
 /** Show what a step will change; "yes" then takes it. */

@@ -1,5 +1,6 @@
 // Small tools to build elements; text is only ever set as text.
 const SVG = "http://www.w3.org/2000/svg";
+export const GUARD_MS = 350; // within which the second half of a double tap comes
 
 export const $ = (id) => document.getElementById(id);
 
@@ -73,6 +74,14 @@ export function onPress(button, act) {
       button.removeAttribute("aria-busy");
     }
   });
+}
+
+/** Keep a button that has just come under the finger from the second half of a double tap. */
+export function holdBack(button) {
+  button.disabled = true;
+  setTimeout(() => {
+    button.disabled = false;
+  }, GUARD_MS);
 }
 
 /** A form that cannot be sent twice by one nervous finger. */

@@ -1,5 +1,5 @@
 // The host's page: lead the table, with what will change shown before it does.
-import { ask, askFirst, press } from "./ask.js";
+import { ask, askFirst, keepAsking, press } from "./ask.js";
 import { $, attribute, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
 import { drawGallery } from "./gallery.js";
 import { drawDice } from "./hostdice.js";
@@ -10,10 +10,15 @@ import { t } from "./words.js";
 
 const SETTINGS = [["hints", "hints"], ["sound", "sound"], ["say-amount", "say"], ["volume", "volume"], ["speed", "words_per_minute"], ["table-language", "language"]];
 let hasAsked = false;
+let shownAt = ""; // the step of the game that was shown last
 
 function draw(state) {
   const { game, seats, table, me } = state;
   const leads = me.host && table.hosted;
+  const step = `${game?.number} ${game?.turn} ${game?.phase}`;
+  if (step !== shownAt) for (const id of ["why", "roll-why"]) say($(id), ""); // why something could not be done before
+  shownAt = step;
+  keepAsking();
   show($("gate"), !leads && table.hosted);
   show($("desk"), leads);
   redraw($("faults"), state.faults, () => state.faults.map((fault) => el("li", { text: fault.text })));

@@ -80,9 +80,17 @@ function pick(shown, label, does) {
   return choice;
 }
 
+/** Whether the confirmed roll is still the one it is now, with the same dice. */
+function stillRolled() {
+  const roll = () => JSON.stringify([now().game?.rolled, now().game?.roll]);
+  const then = roll();
+  return () => roll() === then;
+}
+
 /** A die of the confirmed roll. */
 function correct(each, label) {
-  ask({ title: t("host.which", { die: label }), yes: t("host.correct"), does: null, choices: faces(each.colour, each.value, (value) => choose(each, value)) });
+  const choices = faces(each.colour, each.value, (value) => choose(each, value));
+  ask({ title: t("host.which", { die: label }), yes: t("host.correct"), does: null, choices, isStill: stillRolled() });
 }
 
 /** A die of the reading, before it is confirmed; one without a colour is asked for that first. */
@@ -121,7 +129,7 @@ onSubmit($("roll-form"), async (event) => {
   say($("roll-why"), "");
   if (!game.action) return press("/api/roll", roll, "roll-why");
   const what = { what: "correct", ...roll };
-  ask({ title: t("host.correct"), yes: t("host.correct"), does: () => takeForeseen("/api/correct", roll, what) });
+  ask({ title: t("host.correct"), yes: t("host.correct"), does: () => takeForeseen("/api/correct", roll, what), isStill: stillRolled() });
   void foresee(what);
 });
 

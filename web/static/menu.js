@@ -1,5 +1,5 @@
 // What a player seldom needs in a game: the page's language, the other pages, and going home early.
-import { $, onPress, say, show } from "./dom.js";
+import { $, holdBack, onPress, say, show } from "./dom.js";
 import { now, post } from "./live.js";
 import { t } from "./words.js";
 
@@ -36,7 +36,9 @@ function askLeave(is) {
   show($("menu-ask"), is);
   show($("menu-rest"), !is);
   say($("menu-title"), is ? $("menu-leave").textContent : t("menu.title"));
-  if (is) $("menu-stay").focus();
+  if (!is) return;
+  holdBack($("menu-go")); // it may lie where "leave" was
+  $("menu-stay").focus();
 }
 
 async function leave(seat) {

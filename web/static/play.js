@@ -1,6 +1,6 @@
 // A player's page: take a seat, wait for the others, then the sheet.
 import { rollOf } from "./dice.js";
-import { $, attribute, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
+import { $, GUARD_MS, attribute, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
 import { chosenRoll, drawFaces } from "./faces.js";
 import { offerLanguages } from "./language.js";
 import { keepMenu, offerMenu } from "./menu.js";
@@ -13,12 +13,12 @@ import { all, capital, numeral, pairOf, t, term } from "./words.js";
 
 const WHY_MS = 7_000;
 const LONG_NAME = 7; // letters of a name that makes no room for others
-const GUARD_MS = 350; // the second half of a double tap must not answer the action that just began
 
 const sheet = new Sheet($("sheet"), tapped);
 const wishes = new Map(); // by seat, what this page asked for and the table has not answered yet
 let isSending = false;
 let whyTimer = 0;
+let whyFrame = 0;
 let guarded = ""; // the action the button was last held back for
 let guardTimer = 0;
 let seesSheet = 0; // number of the finished game whose sheet is looked at
@@ -33,6 +33,7 @@ let shown = ""; // the view that is seen: join, lobby or game
 
 function draw(state) {
   const { game, me } = state;
+  const held = document.activeElement;
   const isSeated = me.seat !== null;
   if (String(me.seats) !== seatsSeen) {
     if (seatsSeen !== null) open(); // a seat came or went: the stream has to know
@@ -54,6 +55,7 @@ function draw(state) {
   if (!isSeated) drawJoin(state);
   else if (!mine) drawLobby(state);
   else drawGame(state, game, mine);
+  if (held?.closest("[hidden]") && $(view).contains(held)) $(view).focus({ preventScroll: true });
   const announced = state.announcement;
   if (announced && announced.number !== toldNumber) {
     // whose turn it is, and why a press did nothing, stand in lines that are read out as well
@@ -103,9 +105,10 @@ function drawGame(state, game, mine) {
   drawBottom(game, mine, answer, isMyMove);
   drawPointsSwitch();
   drawCurtain(game.over && seesSheet !== game.number);
+  if (!game.over) say($("over-refused"), "");
   if (game.over) {
     say($("over-why"), game.end_text);
-    redraw($("podium"), [game.ranking, game.players, state.seats], () => podium(game, nameOf, mine.seat));
+    redraw($("podium"), [game.ranking, game.players, state.seats, mine.seat], () => podium(game, nameOf, mine.seat));
     show($("rematch"), state.me.host);
     show($("over-wait"), !state.me.host);
     say($("over-leave"), state.me.seats.length > 1 ? t("lobby.leave_of", { name: mine.name }) : t("lobby.leave"));
@@ -225,7 +228,7 @@ function drawBottom(game, mine, answer, isMyMove) {
   const button = $("done");
   const label = game.over ? t("over.back") : isMyMove && answer?.box ? t("done") : isMyMove && answer?.done ? t("passed") : t("pass");
   say(button, label);
-  guard(`${game.number} ${game.turn} ${game.action} ${mine.seat}`);
+  guard(`${game.number} ${game.turn} ${game.action} ${mine.seat} ${JSON.stringify(game.roll)}`); // the second half of a double tap, and a press meant for other dice, must not answer
   // not `disabled`: who has just pressed it by a key would lose their place on the page
   attribute(button, "aria-disabled", !game.over && (!isMyMove || Boolean(answer?.done) || guardTimer !== 0) ? "true" : null);
   button.classList.toggle("is-way", game.over);
@@ -346,16 +349,18 @@ function settle(answer, sent) {
 /** On a shared tablet the sheet of who has still to answer comes next. */
 function handOn({ seat }) {
   const { game, me } = now();
+  if (ownPlayer(now())?.seat !== seat) return; // somebody turned to another one meanwhile
   const next = game?.waiting_for.find((each) => each !== seat && me.seats.includes(each));
   if (next !== undefined) chosenSeat = next;
 }
 
 function explain(text) {
   clearTimeout(whyTimer);
+  cancelAnimationFrame(whyFrame);
   $("why").textContent = "";
   if (!text) return;
-  requestAnimationFrame(() => say($("why"), text)); // the same sentence again is told again
-  whyTimer = setTimeout(() => say($("why"), ""), WHY_MS);
+  whyFrame = requestAnimationFrame(() => say($("why"), text)); // the same sentence again is told again
+  whyTimer = setTimeout(() => explain(""), WHY_MS); // also where a page that sleeps never showed it
 }
 
 /** At the end: look at the finished game's sheet, or with 0 at the result again. */

@@ -1,0 +1,187 @@
+"""Where a tap lands when what lies under the finger changes, in a real browser."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from companion.engine import Phase
+from tests.session.fakes import Stage
+from tests.web.browsing import (
+    OpenPage,
+    names,
+    put,
+    ready,
+    start_on_a_shared_tablet,
+    wait_until,
+)
+from tests.web.stand_in import a_roll, dice_in_tray
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
+
+pytestmark = pytest.mark.browser
+
+PRESSED_AS_IT_CHANGES = """(id) => {
+    const button = document.getElementById(id);
+    const watch = new MutationObserver(() => {
+        watch.disconnect();
+        button.click();
+    });
+    watch.observe(button, { childList: true, characterData: true, subtree: true });
+}"""
+
+SIT = """(who) => fetch("/api/join", {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(who),
+})"""
+
+SLEEPS = """
+    const waiting = [];
+    const now = requestAnimationFrame.bind(window);
+    const forget = cancelAnimationFrame.bind(window);
+    let isAsleep = false;
+    window.requestAnimationFrame = (draw) => (isAsleep ? -waiting.push(draw) : now(draw));
+    window.cancelAnimationFrame = (n) => (n < 0 ? (waiting[-n - 1] = () => {}) : forget(n));
+    window.sleep = () => (isAsleep = true);
+    window.wake = () => {
+        isAsleep = false;
+        for (const draw of waiting.splice(0)) draw(0);
+    };
+"""
+"""A page nobody sees gets no moment to draw in."""
+
+
+def test_a_double_tap_on_leaving_does_not_leave(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "action1")
+    page = ready(open_page("/", token=tokens[0], size_wh=(360, 640)))
+    page.locator("#menu").click()
+    page.evaluate(
+        "() => { document.getElementById('menu-leave').click();"
+        " document.getElementById('menu-go').click(); }"
+    )
+    page.wait_for_timeout(300)
+    assert len(names(stage)) == 3
+    page.locator("#menu-go").click()
+    wait_until(page, lambda: len(names(stage)) == 2)
+
+
+def test_who_was_turned_to_stays_when_an_answer_comes_late(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    page = open_page("/", size_wh=(768, 1024))
+    page.locator("#join").wait_for()
+    for number, name in enumerate(("Ada", "Ben", "Cleo")):
+        page.evaluate(SIT, {"name": name, "another": number > 0})
+    page.reload()
+    page.get_by_text("Welcome, Ada").wait_for()
+    assert stage.session.start("base", 0) is None
+    assert stage.roll(3, 4) is None
+
+    def late(route: Route) -> None:
+        answer = route.fetch()
+        page.evaluate("() => new Promise((done) => setTimeout(done, 800))")
+        route.fulfill(response=answer)
+
+    page.route("**/api/answer", late, times=1)
+    status = page.locator("#status")
+    status.filter(has_text="Ada: White 7").wait_for()
+    page.get_by_role("button", name="Pass").click()
+    page.locator("#players button", has_text="Cleo").click()
+    page.wait_for_timeout(1_500)
+    assert status.inner_text().startswith("Cleo: White 7")
+    page.locator("[data-token=R7]").click()
+    wait_until(page, lambda: stage.state.answers[2] is not None)
+    assert stage.state.answers[1] is None
+
+
+def test_done_that_becomes_pass_under_the_finger_does_not_pass(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    tokens = put(stage, "action1")
+    page = ready(open_page("/", token=tokens[0]))
+    page.locator("[data-token=R7]").click()
+    done = page.locator("#done").and_(page.get_by_text("Done"))
+    done.wait_for()
+    wait_until(page, lambda: stage.state.answers[0] is not None)
+    page.wait_for_timeout(400)
+    page.evaluate(PRESSED_AS_IT_CHANGES, "done")
+    assert stage.correct(1, 2) is None
+    page.locator("#done", has_text="Pass").wait_for()
+    page.wait_for_timeout(500)
+    assert stage.state.answers[0] is None
+    page.locator("#done").click()
+    wait_until(page, lambda: stage.state.answers[0] is not None)
+
+
+def test_a_question_about_a_die_goes_with_its_roll(stage: Stage, open_page: OpenPage) -> None:
+    put(stage, "action1")
+    page = open_page("/host", size_wh=(1280, 900))
+    page.locator("#rolled button").nth(2).click()
+    dialog = page.locator("#ask")
+    dialog.wait_for()
+    for seat in range(3):
+        stage.answer(seat, None)
+    stage.answer(stage.state.active, None)
+    assert stage.state.phase is Phase.ROLL
+    dialog.wait_for(state="hidden")
+
+
+def test_a_refusal_goes_with_what_was_refused(stage: Stage, open_page: OpenPage) -> None:
+    put(stage, "roll")
+    stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+    page = open_page("/host")
+    page.locator("#confirm").click()
+    why = page.locator("#why")
+    why.filter(has_text="leaning").wait_for()
+    stage.session.see(dice_in_tray(a_roll(3, 4), frame=2))
+    assert stage.session.press() is None
+    page.locator("#why:empty").wait_for(state="attached")
+
+
+def test_a_refusal_that_nobody_saw_is_not_told_later(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "roll")
+    page = open_page("/", token=tokens[stage.state.active])
+    page.context.add_init_script(SLEEPS)
+    page.reload()
+    ready(page)
+    stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+    page.wait_for_timeout(300)
+    page.evaluate("() => window.sleep()")
+    assert stage.session.press() is not None
+    page.wait_for_timeout(500)
+    stage.session.see(dice_in_tray(a_roll(3, 4), frame=2))
+    assert stage.session.press() is None
+    page.wait_for_timeout(7_500)
+    page.evaluate("() => window.wake()")
+    page.wait_for_timeout(300)
+    assert page.locator("#why").inner_text() == ""
+
+
+def test_what_a_key_pressed_goes_and_the_focus_stays_on_the_page(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    tokens = put(stage, "roll")
+    page = ready(open_page("/", token=tokens[stage.state.active]))
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    page.locator("#confirm.is-ready").focus()
+    page.keyboard.press("Enter")
+    wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
+    page.wait_for_timeout(300)
+    assert page.evaluate("() => document.activeElement.id") == "game"
+
+
+def test_the_result_says_you_to_whose_sheet_was_seen_last(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    page = open_page("/", size_wh=(768, 1024))
+    start_on_a_shared_tablet(page, stage)
+    stage.session.end()
+    page.locator("#podium").wait_for()
+    page.locator("#see-sheet").click()
+    page.locator("#players button", has_text="Grandma").click()
+    page.locator("#done").click()
+    page.locator("#podium", has_text="Grandma (you)").wait_for()
+    assert "Ada (you)" not in page.locator("#podium").inner_text()
