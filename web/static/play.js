@@ -1,10 +1,11 @@
 // A player's page: take a seat, wait for the others, then the sheet.
+import { answerFor, ask, currentAnswer, mayAnswer, tapped } from "./answers.js";
 import { rollOf } from "./dice.js";
 import { $, GUARD_MS, attribute, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
 import { chosenRoll, drawFaces } from "./faces.js";
 import { offerLanguages } from "./language.js";
 import { keepMenu, offerMenu } from "./menu.js";
-import { now, onLine, onState, open, post, postSurely, start } from "./live.js";
+import { now, onLine, onState, open, post, start } from "./live.js";
 import { drawJoin, drawLobby } from "./lobby.js";
 import { podium } from "./over.js";
 import { Sheet } from "./sheet.js";
@@ -15,8 +16,6 @@ const WHY_MS = 7_000;
 const LONG_NAME = 7; // letters of a name that makes no room for others
 
 const sheet = new Sheet($("sheet"), tapped);
-const wishes = new Map(); // by seat, what this page asked for and the table has not answered yet
-let isSending = false;
 let whyTimer = 0;
 let whyFrame = 0;
 let guarded = ""; // the action the button was last held back for
@@ -271,79 +270,12 @@ function boxName(game, token) {
 
 // -- answering -------------------------------------------------------------------------------
 
-function mayAnswer(game, mine) {
-  if (game.over || game.action === 0) return false;
-  return game.action === 1 || game.active === mine.seat;
-}
-
-const isFor = (each, game) => each !== undefined && game !== null && each.rolled === game.rolled && each.turn === game.turn && each.action === game.action;
-
-/** The answer as this page knows it: what was just tapped counts until the table says otherwise. */
-function currentAnswer(game, mine) {
-  const wish = wishes.get(mine.seat);
-  if (!isFor(wish, game)) return mine.answer;
-  return wish.isBack ? null : { box: wish.box, done: wish.done };
-}
-
-function tapped(token) {
-  const { game } = now();
-  const mine = ownPlayer(now());
-  if (!mayAnswer(game, mine)) {
-    explain(t(game.over ? "why.over" : game.action === 2 ? "why.not_yours" : "why.no_roll"));
-    return;
-  }
-  const answer = currentAnswer(game, mine);
-  if (answer?.box === token) ask({ isBack: true });
-  else ask({ box: token, done: false }, mine.legal.includes(token));
-}
-
 function pressDone() {
   const { game } = now();
   const mine = ownPlayer(now());
   if (game?.over) return look(0);
   if (!mine || $("done").getAttribute("aria-disabled") === "true" || !mayAnswer(game, mine)) return;
   ask({ box: currentAnswer(game, mine)?.box ?? null, done: true });
-}
-
-/** Ask for an answer; it shows at once unless the sheet already knows better. */
-async function ask(what, isShown = true) {
-  const { game } = now();
-  const own = { box: null, done: false, isBack: false, ...what, seat: ownPlayer(now()).seat, rolled: game.rolled, turn: game.turn, action: game.action };
-  explain("");
-  if (!isShown) {
-    settle(await send(own, () => true), own);
-    return;
-  }
-  wishes.set(own.seat, own);
-  draw(now());
-  if (isSending) return; // the newest wish is sent when the one under way is answered
-  isSending = true;
-  try {
-    while (wishes.size) {
-      const [sent] = wishes.values();
-      const isWanted = () => wishes.get(sent.seat) === sent;
-      const answer = await send(sent, isWanted);
-      if (!isWanted()) continue;
-      wishes.delete(sent.seat);
-      settle(answer, sent);
-    }
-  } finally {
-    isSending = false;
-  }
-}
-
-function send(each, isWanted) {
-  const where = { seat: each.seat, rolled: each.rolled, turn: each.turn, action: each.action };
-  const isTimely = () => isFor(each, now().game);
-  if (each.isBack) return postSurely("/api/withdraw", where, isWanted, isTimely);
-  return postSurely("/api/answer", { ...where, box: each.box, done: each.done }, isWanted, isTimely);
-}
-
-function settle(answer, sent) {
-  if (answer === null) explain(t("why.too_late"));
-  else if (!answer.ok) explain(answer.data.message ?? t("why.unknown"));
-  else if (sent.done) handOn(sent);
-  draw(now());
 }
 
 /** On a shared tablet the sheet of who has still to answer comes next. */
@@ -406,6 +338,7 @@ onSubmit($("typing-form"), async (event) => {
 onPress($("over-leave"), () => press("/api/leave", "over-refused", { seat: ownPlayer(now()).seat }));
 $("see-sheet").addEventListener("click", () => look(now().game.number));
 
+answerFor({ player: () => ownPlayer(now()), draw: () => draw(now()), explain, handOn });
 offerLanguages();
 offerMenu(() => ownPlayer(now()));
 addEventListener("resize", () => now() && draw(now())); // a turned phone has another room for the sentence
