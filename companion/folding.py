@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from companion.engine import Phase, Refusal, Roll, RollCorrected, Rolled
+from companion.engine import MOST_PLAYERS, Phase, Refusal, Roll, RollCorrected, Rolled
 from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
 from companion.records import BEGINNINGS, PEOPLE, Record, to_event
@@ -210,7 +210,17 @@ def _advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:
     if isinstance(result, Refusal):
         why = f"record {record.revision}: {record.kind!r} is refused: {result.reason.value}"
         return why, None
+    if record.kind == "seated":
+        return None, _named_once(result.table)
     return None, _seated(result.table, record.kind)
+
+
+def _named_once(table: Table) -> Table:
+    """The table without an older seat of whoever sat down last: the record of their leaving it may
+    be damaged."""
+    *older, last = table.seats
+    seats = (seat for seat in older if seat.name.casefold() != last.name.casefold())
+    return replace(table, seats=(*seats, last))
 
 
 def _seated(table: Table, kind: str) -> Table:
@@ -220,7 +230,8 @@ def _seated(table: Table, kind: str) -> Table:
     if kind not in BEGINNINGS or game is None:
         return table
     gone = game.state.gone
-    named = {seat: name for n, (seat, name) in enumerate(_places(game)) if n not in gone}
+    places = [place for n, place in enumerate(_places(game)) if n not in gone]
+    named = {seat: name for seat, name in places if seat < MOST_PLAYERS}
     seats = [_seat_of(table, number, name) for number, name in named.items()]
     if kind == "resumed":
         seats = [*(seat for seat in table.seats if seat.number not in named), *seats]

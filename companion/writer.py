@@ -66,6 +66,7 @@ class Writer:
         self._call_later, self._draw = call_later, draw
         self._telling = Telling()
         self._table = Table()
+        self._is_mended = False
         records = self._taken_up()
         self._speaking = speaking or Speaking(language=phrases.language)
         self.phrases = load_phrases(self.speaking.language)
@@ -94,6 +95,8 @@ class Writer:
         self.last_roll = last_roll(records)
         """The roll confirmed last before the log was taken up: its dice may still lie there."""
         with self._telling.changing():
+            if self._is_mended:
+                self._close_empty_seats()
             if self._is_row_closing():
                 self._closing_told_s = self._clock()  # after a restart all have their moment again
             self._schedule()
@@ -111,7 +114,17 @@ class Writer:
                 return [record for record in records if record.revision not in out]
             struck = list(unfolded.skipped)
             LOGGER.warning("%d records of the log do not fit: %s", len(struck), unfolded.fault)
+            self._is_mended = True
             self._keep("struck", {"revisions": struck})
+
+    def _close_empty_seats(self) -> None:
+        """Nobody waits for those who left after what is known of a damaged game."""
+        game = self._table.game
+        if game is None or game.state.phase is Phase.OVER:
+            return
+        for player, seat in enumerate(game.seats):
+            if player not in game.state.gone and self._table.seat(seat) is None:
+                self._keep("seat_closed", {"player": player})
 
     @property
     def listeners(self) -> list[Listener]:

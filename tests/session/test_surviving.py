@@ -291,6 +291,29 @@ class TestDamage:
         assert seats == dict(zip(game.seats, game.names, strict=True))
         assert again.session.seats_of((token,)) == ()
 
+    def test_of_somebody_who_left_and_came_back_it_gives_them_one_seat(
+        self, tmp_path: Path
+    ) -> None:
+        stage = Stage(tmp_path)
+        stage.seat("Ada", "Ben")
+        stage.session.let_go(0)
+        stage.seat("Cleo", "Ada")
+        self.damage(stage, "left")
+        seats = Stage(tmp_path).session.view().table.seats
+        assert [(seat.number, seat.name) for seat in seats] == [(1, "Ben"), (0, "Cleo"), (2, "Ada")]
+
+    def test_nobody_waits_for_who_left_after_it(self, two: Stage) -> None:
+        two.seat("Cleo")
+        two.session.end()
+        two.session.start()
+        two.roll(4, 3)
+        two.answer(0, "R7")
+        two.session.let_go(2)
+        self.damage(two, "answered")
+        two = Stage(two.directory)
+        assert two.state.waiting_for == (0, 1)
+        assert two.again().state == two.state
+
     def test_of_who_sat_down_to_play_on_it_gives_nobody_else_their_sheet(
         self, tmp_path: Path
     ) -> None:
