@@ -25,7 +25,7 @@ DEAD_AFTER_MS = 20_000
 """A phone that fell asleep acknowledges nothing; the kernel then drops its connection."""
 
 CONNECTIONS = 400
-IDLE_S = 20
+IDLE_S = 60
 """A connection that asks for nothing is closed after so long, and so many are held: with waitress's
 own 100 and 120 s a phone that opens many keeps everybody out."""
 
