@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from companion.engine import MOST_PLAYERS, Phase, Refusal, Roll, RollCorrected, Rolled
 from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
-from companion.records import BEGINNINGS, PEOPLE, Record, to_event
+from companion.records import BEGINNINGS, KNOWN, PEOPLE, Record, to_event
 from companion.table import Game, Seat, Table, advance
 
 
@@ -169,12 +169,16 @@ def unfold(records: Iterable[Record]) -> Unfolded:
     table, fault = Table(), None
     skipped: list[int] = []
     broken: set[int] = set()
+    holed: set[int] = set()  # where what is lost may be that another game was taken up
     gapped: set[int] = set()  # games put aside that may lack moves in between
     for record, owner in zip(rows, owners_of(rows), strict=True):
         is_move = record.kind not in (*BEGINNINGS, "paused")
-        if owner is not None and not owner.number and not owner.is_new and is_move:
+        is_nobodys = owner is not None and not owner.number and not owner.is_new and is_move
+        is_broken = owner is not None and id(owner) in broken
+        if is_nobodys or (record.kind == "paused" and id(owner) in holed):
             gapped.update(game.number for game in table.paused)
-        if owner is not None and id(owner) in broken and not _is_put_aside(record, owner, table):
+        if is_nobodys or (is_broken and not _is_put_aside(record, owner, table)):
+            fault = fault or f"record {record.revision}: {record.kind!r} outside a game"
             skipped.append(record.revision)
             continue
         if owner is not None and not owner.is_alive and is_move:
@@ -191,14 +195,17 @@ def unfold(records: Iterable[Record]) -> Unfolded:
         skipped.append(record.revision)
         if owner is not None:
             broken.add(id(owner))
+            if record.kind not in KNOWN:
+                holed.add(id(owner))
     return Unfolded(replace(table, revision=last), tuple(skipped), fault)
 
 
-def _is_put_aside(record: Record, owner: Owner, table: Table) -> bool:
+def _is_put_aside(record: Record, owner: Owner | None, table: Table) -> bool:
     """Whether a damaged game, which is on, is put aside with what is known of it."""
     game = table.game
-    is_on = game is not None and game.number == owner.number and game.state.phase is not Phase.OVER
-    return record.kind == "paused" and is_on
+    if record.kind != "paused" or owner is None or game is None:
+        return False
+    return game.number == owner.number and game.state.phase is not Phase.OVER
 
 
 def _advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:

@@ -25,9 +25,23 @@ PEOPLE = ("seated", "left", "claimed", "ordered", "hosted", "set", "imported")
 """Kinds that are about people and settings, and belong to no game."""
 
 BEGINNINGS = ("started", "resumed")
-SPARED = (*PEOPLE, *BEGINNINGS, "paused", "ended_early")
+MOVES = (
+    "rolled",
+    "roll_corrected",
+    "answered",
+    "withdrawn",
+    "action_closed",
+    "played",
+    "ended_early",
+    "seat_closed",
+)
+SPARED = (*PEOPLE, *BEGINNINGS, "paused", *MOVES)
 """Kinds that say something even where their data cannot be read: whose they are, or that a game
-begins or ends there."""
+begins or ends there. What another struck out is not known without it."""
+DAMAGED, LOST = "damaged", "lost"
+"""Kinds of a record that cannot be read at all, and of one whose list of what it struck out cannot;
+the table knows no such kinds, and the game they stand in stops there."""
+KNOWN = (*SPARED, LOST)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from companion.errors import StoreError
-from companion.records import SPARED, Record
+from companion.records import DAMAGED, LOST, SPARED, Record
 
 LOGGER = logging.getLogger(__name__)
 
@@ -25,9 +25,6 @@ FILE_NAME = "games.sqlite3"
 LOCK_NAME = "games.lock"
 SALVAGED_NAME = "games.salvaged"
 """What was saved of a damaged file, whole and on the disk, until it stands in its place."""
-
-DAMAGED = "damaged"
-"""Kind of a record that cannot be read; the table knows no such kind and stops there."""
 
 _MIGRATIONS = (
     """
@@ -326,28 +323,45 @@ def _sync(directory: Path) -> None:
         os.close(handle)
 
 
-def _rows(db: sqlite3.Connection, order: str = "ASC", *, after: int = 0) -> Iterator[Record]:
-    for revision, at, kind, data in _raw_rows(db, order, after=after):
+def _rows(
+    db: sqlite3.Connection, order: str = "ASC", *, after: int = 0, last: int | None = None
+) -> Iterator[Record]:
+    for revision, at, kind, data in _raw_rows(db, order, after=after, last=last):
         if data is not None:
             yield Record(revision, kind, data, at)
         else:
-            yield Record(revision, kind if kind in SPARED else DAMAGED, {}, at)
+            is_lost = kind in ("undone", "struck", "kept")
+            yield Record(revision, LOST if is_lost else kind if kind in SPARED else DAMAGED, {}, at)
 
 
 def _raw_rows(
-    db: sqlite3.Connection, order: str = "ASC", *, after: int = 0
+    db: sqlite3.Connection, order: str = "ASC", *, after: int = 0, last: int | None = None
 ) -> Iterator[tuple[int, str, str, dict[str, Any] | None]]:
     """Revision, time, kind and data of every row; None for data that cannot be read."""
     # pages have no checksum: a letter that is none costs that letter, not the evening
     db.text_factory = lambda raw: raw.decode("utf-8", "replace")
-    query = f"SELECT revision, at, kind, data FROM log WHERE revision > ? ORDER BY revision {order}"
-    for revision, at, kind, text in db.execute(query, (after,)):
+    where = "revision > ?" if last is None else "revision > ? AND revision <= ?"
+    query = f"SELECT revision, at, kind, data FROM log WHERE {where} ORDER BY revision {order}"
+    for revision, at, kind, text in db.execute(query, (after, last)[: where.count("?")]):
         try:
             data = json.loads(text)
-        except (ValueError, RecursionError):
+        except (ValueError, TypeError, RecursionError):
             data = None
         is_readable = isinstance(data, dict) and isinstance(kind, str)
         yield revision, str(at), str(kind), data if is_readable else None
+
+
+def _fill(db: sqlite3.Connection, found: dict[int, Record], revision: int, step: int) -> None:
+    """Add the records that can be read one by one from a revision on."""
+    while revision > 0 and revision not in found:
+        try:
+            record = next(_rows(db, after=revision - 1, last=revision), None)
+        except sqlite3.Error:
+            return
+        if record is None:
+            return
+        found[revision] = record
+        revision += step
 
 
 def _is_damage(error: sqlite3.DatabaseError) -> bool:
@@ -368,6 +382,12 @@ def _salvage(path: Path) -> list[Record]:
         with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
             for record in _rows(db, order):
                 found[record.revision] = record  # one by one: what comes before the damage counts
+    with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
+        # a row that fails takes the one fetched before it along: the next to a hole are asked for
+        _fill(db, found, 1, 1)
+        for revision in sorted(found):
+            for step in (1, -1):
+                _fill(db, found, revision + step, step)
     for revision in sorted(found):
         if revision > 1 and revision - 1 not in found:
             found[revision - 1] = Record(revision - 1, DAMAGED, {})

@@ -66,7 +66,6 @@ class Writer:
         self._call_later, self._draw = call_later, draw
         self._telling = Telling()
         self._table = Table()
-        self._is_mended = False
         records = self._taken_up()
         self._speaking = speaking or Speaking(language=phrases.language)
         self.phrases = load_phrases(self.speaking.language)
@@ -95,7 +94,7 @@ class Writer:
         self.last_roll = last_roll(records)
         """The roll confirmed last before the log was taken up: its dice may still lie there."""
         with self._telling.changing():
-            if self._is_mended:
+            if any(record.kind == "struck" for record in records):
                 self._close_empty_seats()
             if self._is_row_closing():
                 self._closing_told_s = self._clock()  # after a restart all have their moment again
@@ -114,7 +113,6 @@ class Writer:
                 return [record for record in records if record.revision not in out]
             struck = list(unfolded.skipped)
             LOGGER.warning("%d records of the log do not fit: %s", len(struck), unfolded.fault)
-            self._is_mended = True
             self._keep("struck", {"revisions": struck})
 
     def _close_empty_seats(self) -> None:

@@ -141,12 +141,14 @@ class TestSurviving:
 class TestDamage:
     """A damaged record costs its own game what came after it, and no other game anything."""
 
-    def damage(self, stage: Stage, kind: str, nth: int = 0) -> None:
-        """Half the data of the nth record of a kind is lost."""
+    def damage(self, stage: Stage, kind: str, nth: int = 0, *, is_all: bool = False) -> None:
+        """Half the data of the nth record of a kind is lost, or its kind as well."""
         revision = [record.revision for record in stage.store.load() if record.kind == kind][nth]
         stage.store.close()
+        lost = ", kind = 'x'" if is_all else ""
         with closing(sqlite3.connect(stage.directory / FILE_NAME)) as db, db:
-            db.execute("UPDATE log SET data = substr(data, 2) WHERE revision = ?", (revision,))
+            change = f"UPDATE log SET data = substr(data, 2){lost} WHERE revision = ?"
+            db.execute(change, (revision,))
 
     def play_on(self, stage: Stage) -> None:
         """A turn in which everybody passes."""
@@ -229,6 +231,42 @@ class TestDamage:
         self.play_on(two)
         assert two.again().state == two.state
 
+    @pytest.mark.parametrize("is_all", [False, True])
+    def test_of_a_game_taken_up_after_another_it_leaves_no_hole_in_it(
+        self, two: Stage, is_all: bool
+    ) -> None:
+        self.play_on(two)
+        two.session.pause()
+        self.play_and_end(two)
+        two.session.resume(1)
+        self.play_on(two)
+        two.session.pause()
+        two.session.resume(1)
+        self.play_on(two)
+        self.damage(two, "resumed", is_all=is_all)
+        two = two.again()
+        assert [(game.number, game.state.turn) for game in two.session.view().table.paused] == [
+            (1, 2)
+        ]
+        assert two.session.resume(1) is None
+        self.play_on(two)
+        assert two.state.turn == 3
+        assert two.again().state == two.state
+
+    def test_a_game_taken_up_after_it_goes_on_after_a_restart(self, two: Stage) -> None:
+        self.play_on(two)
+        two.session.pause()
+        self.play_and_end(two)
+        two.session.start()
+        self.damage(two, "started", 1, is_all=True)
+        two = two.again()
+        two.session.end()
+        assert two.session.resume(1) is None
+        self.play_on(two)
+        again = two.again()
+        assert again.game == two.game
+        assert again.state.turn == 3
+
     def test_of_a_pause_or_a_setting_it_costs_nothing(self, two: Stage) -> None:
         two.session.use_language("de")
         self.play_on(two)
@@ -310,6 +348,17 @@ class TestDamage:
         two.answer(0, "R7")
         two.session.let_go(2)
         self.damage(two, "answered")
+
+        class PulledPlug(SqliteStore):
+            def append(self, records: tuple[Record, ...]) -> None:
+                if records[0].kind == "seat_closed":
+                    raise StoreError("pulled")
+                super().append(records)
+
+        store = PulledPlug(two.directory)
+        with pytest.raises(StoreError):
+            Stage(two.directory, store=store)
+        store.close()
         two = Stage(two.directory)
         assert two.state.waiting_for == (0, 1)
         assert two.again().state == two.state
