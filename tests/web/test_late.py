@@ -1,0 +1,66 @@
+"""What was meant for another roll, turn or game is not taken for this one."""
+
+from __future__ import annotations
+
+from flask.testing import FlaskClient
+
+from companion.ports import TrayView
+from tests.session.fakes import Stage
+from tests.web.test_calls import answer
+
+
+class TestLate:
+    """What was meant for another roll, turn or game is not taken for this one."""
+
+    def test_an_answer_to_a_roll_that_was_undone(self, ada: FlaskClient, stage: Stage) -> None:
+        stage.session.start()
+        stage.roll(3, 4)
+        rolled = ada.get("/api/state").get_json()["game"]["rolled"]
+        stage.session.undo()
+        stage.roll(1, 6)
+        status, told = answer(ada, rolled=rolled, key="late")
+        assert (status, told["error"]) == (409, "WRONG_PHASE")
+        assert told["state"]["game"]["players"][0]["answer"] is None
+        sent = {"turn": 1, "action": 1, "rolled": rolled}
+        assert ada.post("/api/withdraw", json=sent).status_code == 409
+        assert ada.post("/api/answer_for", json=sent | {"seat": 0, "box": "R7"}).status_code == 409
+        now = told["state"]["game"]["rolled"]
+        assert answer(ada, rolled=now)[0] == 200
+
+    def test_an_answer_of_the_game_before(self, ada: FlaskClient, stage: Stage) -> None:
+        stage.session.start()
+        stage.roll(3, 4)
+        rolled = ada.get("/api/state").get_json()["game"]["rolled"]
+        stage.session.end()
+        stage.session.start()
+        stage.roll(3, 4)
+        assert answer(ada, rolled=rolled)[0] == 409
+
+    def test_an_answer_that_was_heard_is_not_late(self, ada: FlaskClient, stage: Stage) -> None:
+        stage.session.start()
+        stage.roll(3, 4)
+        rolled = ada.get("/api/state").get_json()["game"]["rolled"]
+        assert answer(ada, rolled=rolled, key="once")[0] == 200
+        stage.session.close_action()
+        stage.session.close_action()
+        assert answer(ada, rolled=rolled, key="once")[0] == 200
+
+    def test_dice_entered_for_an_earlier_turn(self, ada: FlaskClient, stage: Stage) -> None:
+        stage.session.see(TrayView("none"))
+        stage.session.start()
+        game = ada.get("/api/state").get_json()["game"]
+        sent = {"white": [6, 6], "colour": dict.fromkeys(game["dice"], 6)}
+        sent |= {"game": game["number"], "turn": game["turn"]}
+        assert ada.post("/api/roll", json=sent).status_code == 200
+        stage.session.close_action()
+        stage.session.close_action()
+        got = ada.post("/api/roll", json=sent)
+        assert (got.status_code, got.get_json()["error"]) == (409, "GONE_ON")
+        assert got.get_json()["state"]["game"]["phase"] == "roll"
+
+    def test_only_who_sits_at_the_table_lets_it_speak(
+        self, ada: FlaskClient, client: FlaskClient
+    ) -> None:
+        got = client.post("/api/say", json={}, environ_base={"REMOTE_ADDR": "192.168.1.77"})
+        assert (got.status_code, got.get_json()["error"]) == (403, "NOT_HOST")
+        assert ada.post("/api/say", json={}).status_code == 200
