@@ -165,6 +165,16 @@ def said_groups(groups: Iterable[Group], phrases: Phrases) -> list[str]:
     return [phrases.tell(_group(group)) for group in groups]
 
 
+def announce_closings(state: GameState, names: Sequence[str]) -> Announcement | None:
+    """The answers that stand and would close a row (E46), or None where there are none."""
+    facts = [
+        WouldClose(player, state.plan.rows[state.plan.row_of(answer)].key)
+        for player, answer in enumerate(state.answers)
+        if answer and answer & state.plan.last_boxes
+    ]
+    return announce_facts(state, state, facts, names)
+
+
 def announce_facts(
     before: GameState, after: GameState, facts: Iterable[Fact], names: Sequence[str]
 ) -> Announcement | None:

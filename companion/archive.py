@@ -8,11 +8,18 @@ from dataclasses import dataclass
 
 from companion.announcer import box_line
 from companion.engine import Event, GameState, Phase, Refusal, apply, fold
-from companion.engine.notation import from_lines, is_whole_number, to_lines, turns_of
+from companion.engine.notation import (
+    GameRecord,
+    from_lines,
+    is_whole_number,
+    to_lines,
+    turns_of,
+)
 from companion.errors import NotationError
 from companion.folding import Owner, effective, owners_of, unfold
 from companion.phrases import Phrases, numeral
 from companion.records import BEGINNINGS, Record, to_event
+from companion.table import clean_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +141,12 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
     return [SavedGame(began.number, records[0].at, began.names, start, tuple(events), state, fault)]
 
 
+def _names_of(read: GameRecord) -> tuple[str, ...]:
+    """The names in a record as a table would show them; a number for who has none."""
+    named = read.names or ("",) * read.start.players
+    return tuple(clean_name(name) or f"#{player + 1}" for player, name in enumerate(named))
+
+
 def _imported(record: Record) -> list[SavedGame]:
     try:
         number, lines = record.data["number"], record.data["lines"]
@@ -143,7 +156,7 @@ def _imported(record: Record) -> list[SavedGame]:
     if not is_whole_number(number):
         return []
     state = fold(read.start, read.events)
-    names = read.names or tuple(f"#{player + 1}" for player in range(read.start.players))
+    names = _names_of(read)
     return [
         SavedGame(
             number, record.at, names, read.start, read.events, state, read.fault, is_imported=True

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from companion.archive import SavedGame, text_of
-from companion.engine import HouseRule
+from companion.engine import HouseRule, Rolled
 from companion.phrases import Phrases
 
 PAUSE = timedelta(hours=6)
@@ -71,12 +71,23 @@ def _began(game: SavedGame) -> datetime:
 def standings(games: Iterable[SavedGame]) -> list[Standing]:
     """What everybody did in the games that are over: most wins first, then most points.
 
+    One that was ended before any dice were thrown was none, and one that was taken in again counts
+    once.
+
     A player is known by the name, however it is capitalized.
     """
     known: dict[str, Standing] = {}
-    for game in games:
-        if not game.is_over:
+    every = list(games)
+    is_any_imported = any(game.is_imported for game in every)
+    played = {tuple(game.lines()) for game in every if is_any_imported and not game.is_imported}
+    for game in every:
+        if not game.is_over or not any(isinstance(each, Rolled) for each in game.events):
             continue
+        if game.is_imported:
+            lines = tuple(game.lines())
+            if lines in played:
+                continue
+            played.add(lines)
         for rank, player in game.state.ranking:
             name, total = game.names[player], game.state.total(player)
             old = known.get(name.casefold(), Standing(name, 0, 0, 0, total, 0))

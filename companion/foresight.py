@@ -33,6 +33,8 @@ class Foresight(Writer):
             game = self._table.game
             if kept is None or game is None:
                 return self._no("NOTHING_TO_UNDO")
+            if self._lacks_somebody(game):
+                return self._no("SEAT_EMPTY")
             struck = Record(self._table.revision + 1, "undone", {"revision": kept})
             after = unfold([*records, struck]).table.game
             return self._told(game, after.state if after else game.state)

@@ -102,5 +102,6 @@ class GameNight(GameSteps):
         state = game.state
         if state.action:
             self._telling.announce(announce_roll(state, game.names))
+            self._tell_closings()
         else:
             self._telling.announce(announce_turn(game.names[state.active]))

@@ -189,10 +189,7 @@ class GameSteps(Writer):
             if kept is None:
                 return self._no("NOTHING_TO_UNDO")
             game = self._table.game
-            if game is not None and any(
-                player not in game.state.gone and self._table.seat(seat) is None
-                for player, seat in enumerate(game.seats)
-            ):
+            if game is not None and self._lacks_somebody(game):
                 return self._no("SEAT_EMPTY")
             self._keep("undone", {"revision": kept})
             self._table = unfold(self._store.load()).table
@@ -203,6 +200,7 @@ class GameSteps(Writer):
             if self._table.game is not None and self._table.game.state.phase is Phase.ROLL:
                 self._telling.put_off(self.on_undone)
             self._schedule()
+            self._tell_closings()
             return None
 
     def _confirm(self, roll: Roll, *, typed: bool) -> Declined | None:

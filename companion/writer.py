@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from companion.announcer import announce_step, refusal_line
+from companion.announcer import announce_closings, announce_step, refusal_line
 from companion.archive import Archive
 from companion.by_hand import Fix
 from companion.engine import Event, Fact, Phase, Refusal, Roll
@@ -250,6 +250,24 @@ class Writer:
                     LOGGER.exception("the closing of an action could not be kept; trying again")
                 self._is_retrying = True
                 self._cancel = self._call_later(RETRY_S, lambda: self._close_action(revision))
+
+    def _tell_closings(self) -> None:
+        """Tell anew who is about to close a row; everybody has their moment again (E46)."""
+        game = self._table.game
+        if game is None or not self._is_row_closing():
+            return
+        said = announce_closings(game.state, game.names)
+        if said is not None:
+            self._closing_told_s = self._clock()
+            self._telling.announce(said)
+            self._schedule()
+
+    def _lacks_somebody(self, game: Game) -> bool:
+        """Whether the seat of somebody who plays is empty."""
+        return any(
+            player not in game.state.gone and self._table.seat(seat) is None
+            for player, seat in enumerate(game.seats)
+        )
 
     def _is_row_closing(self) -> bool:
         game = self._table.game

@@ -309,10 +309,11 @@ class TestAnEvening:
 
     def test_games_taken_in_belong_to_no_evening(self) -> None:
         games = self.games("2026-11-20T20:15:00+01:00")
-        lines = games[0].lines()
+        config, *lines = games[0].lines()
+        elsewhere = [config.replace("Ben", "Cleo"), *lines]
         stage = Stage(self.directory)
         revision = stage.session.view().table.revision
-        stage.store.append((Record(revision + 1, "imported", {"number": 2, "lines": lines}),))
+        stage.store.append((Record(revision + 1, "imported", {"number": 2, "lines": elsewhere}),))
         found = saved_games(stage.store.load())
         assert [game.is_imported for game in found] == [False, True]
         assert sum(len(evening.games) for evening in evenings(found)) == 1

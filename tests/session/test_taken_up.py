@@ -1,0 +1,92 @@
+"""Steps that bring an open action back: who is about to close a row is told again (E46)."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from companion.engine import Phase
+from companion.evening import standings
+from companion.grace import CLOSING_GRACE_S
+from companion.records import Record
+from companion.view import Declined
+from tests.session.fakes import Stage
+
+
+@pytest.fixture
+def closing(tmp_path: Path) -> Stage:
+    """Ada's answer is about to close red, and Ben has not answered."""
+    stage = Stage(tmp_path)
+    stage.seat("Ada", "Ben")
+    assert stage.session.start("base", 0) is None
+    for low, high in [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)]:
+        stage.roll(low, high)
+        stage.answer(0, f"R{low + high}")
+        stage.answer(1, None)
+        stage.answer(stage.state.active, None)
+    stage.roll(6, 6)
+    assert stage.answer(0, "R12") == ""
+    assert stage.told[-1].kind == "closing"
+    return stage
+
+
+def goes_on(stage: Stage) -> None:
+    """Everybody has heard of it, and may still change their answer for a while."""
+    assert stage.told[-1].kind == "closing"
+    assert "Ada" in stage.told[-1].text
+    assert stage.answer(1, None) == ""
+    assert stage.state.phase is Phase.ACTION1
+    stage.time.pass_s(CLOSING_GRACE_S + 0.1)
+    assert stage.state.phase is Phase.ACTION2
+
+
+def test_a_game_taken_up_tells_who_is_about_to_close(closing: Stage) -> None:
+    assert closing.session.pause() is None
+    closing.time.pass_s(3600.0)
+    assert closing.session.resume(1) is None
+    goes_on(closing)
+
+
+def test_an_undone_closing_is_about_to_close_again(closing: Stage) -> None:
+    closing.answer(1, None)
+    closing.time.pass_s(CLOSING_GRACE_S + 0.1)
+    assert closing.state.phase is Phase.ACTION2
+    assert closing.session.undo() is None
+    assert closing.state.phase is Phase.ACTION1
+    goes_on(closing)
+
+
+def test_what_would_be_refused_is_not_promised(closing: Stage) -> None:
+    closing.session.end()
+    closing.session.let_go(1)
+    foreseen = closing.session.foresee_undo()
+    assert isinstance(foreseen, Declined)
+    assert foreseen.code == "SEAT_EMPTY"
+
+
+def test_a_game_without_dice_counts_for_nobody(closing: Stage) -> None:
+    closing.session.end()
+    before = standings(closing.session.games())
+    closing.session.start()
+    closing.session.end()
+    assert standings(closing.session.games()) == before
+    assert [each.games for each in before] == [1, 1]
+
+
+def test_a_game_taken_in_again_counts_once(closing: Stage) -> None:
+    closing.session.end()
+    once = standings(closing.session.games())
+    lines = closing.session.games()[0].lines()
+    revision = closing.session.view().table.revision
+    for n, names in enumerate((["Ada", "Ben"], ["Ada", "Ben"], ["Zoe\u0308 ", "B\tC"]), 1):
+        config = json.loads(lines[0]) | {"names": names}
+        taken = {"number": 1 + n, "lines": [json.dumps(config), *lines[1:]]}
+        closing.store.append((Record(revision + n, "imported", taken),))
+    games = closing.again().session.games()
+    assert len(games) == 4
+    assert games[3].names == ("Zoë", "B C")
+    by_name = {each.name: each for each in standings(games)}
+    assert [by_name[each.name] for each in once] == once
+    assert by_name["Zoë"].games == 1
