@@ -90,19 +90,19 @@ class SqliteStore:
         if salvaged.exists():  # the plug was pulled before it stood in its place
             self._put_in_place(salvaged, "damaged")
         try:
-            return self._open(self._path)
+            return self._open()
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
                 raise StoreError(f"{self._path}: cannot be opened: {error}") from error
             self._salvage_to(salvaged)
             self._put_in_place(salvaged, str(error))
         try:
-            return self._open(self._path)
+            return self._open()
         except sqlite3.DatabaseError as error:
             raise StoreError(f"{self._path}: cannot be made anew: {error}") from error
 
-    def _open(self, path: Path) -> sqlite3.Connection:
-        db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
         try:
             db.execute("PRAGMA journal_mode=WAL")
             db.execute("PRAGMA synchronous=FULL")
@@ -117,7 +117,8 @@ class SqliteStore:
             db.execute("ROLLBACK")
             if version > len(_MIGRATIONS):
                 raise StoreError(
-                    f"{path}: made by a newer version (schema {version}, known {len(_MIGRATIONS)})"
+                    f"{self._path}: made by a newer version (schema {version}, known"
+                    f" {len(_MIGRATIONS)})"
                 )
         except BaseException:
             db.close()

@@ -53,14 +53,14 @@ def moment(asked: dict[str, Any]) -> str | None:
     return want(asked, "moment", str, longest=LONGEST_MOMENT) if "moment" in asked else None
 
 
-def maybe(asked: dict[str, Any], name: str) -> int | None:
-    """A number that may be missing or null."""
-    return want(asked, name, int) if asked.get(name) is not None else None
+def maybe(asked: dict[str, Any], name: str, kind: type[T]) -> T | None:
+    """One field of a request that may be missing or null."""
+    return want(asked, name, kind) if asked.get(name) is not None else None
 
 
 def due(asked: dict[str, Any]) -> tuple[int, int] | None:
     """Number and turn of the game that a roll was entered for, where they were sent."""
-    game, turn = maybe(asked, "game"), maybe(asked, "turn")
+    game, turn = maybe(asked, "game", int), maybe(asked, "turn", int)
     return None if game is None or turn is None else (game, turn)
 
 

@@ -10,7 +10,7 @@ from companion.engine import DieColour
 from companion.errors import CameraUnavailable, StoreError
 from companion.phrases import line
 from companion.session import Declined
-from web.asked import bad, body, want
+from web.asked import bad, body, maybe, want
 from web.desk import Desk
 from web.guard import Refused
 from web.replies import as_json, problem, settled, snapshot
@@ -30,7 +30,7 @@ def install(pages: Blueprint, desk: Desk) -> None:
     @pages.post("/api/throw")
     def throw() -> Response:
         asked = body()
-        mishap = want(asked, "mishap", str) if asked.get("mishap") is not None else None
+        mishap = maybe(asked, "mishap", str)
         if mishap is not None and (desk.tray is None or mishap not in desk.tray.mishaps):
             raise bad("asked.unknown", field="mishap", value=mishap[:40])
         view = session.view()
@@ -59,7 +59,7 @@ def install(pages: Blueprint, desk: Desk) -> None:
     def die() -> Response:
         asked = body()
         at = (_number(asked, "x"), _number(asked, "y"))
-        colour = want(asked, "colour", str) if asked.get("colour") is not None else None
+        colour = maybe(asked, "colour", str)
         if colour is not None and colour not in {each.value for each in DieColour}:
             raise bad("asked.unknown", field="colour", value=colour[:40])
         frame, value = want(asked, "frame", int), want(asked, "value", int)
@@ -101,7 +101,7 @@ def install(pages: Blueprint, desk: Desk) -> None:
     @pages.post("/api/pictures/delete")
     def delete_pictures() -> Response:
         asked = body()
-        revision = want(asked, "revision", int) if asked.get("revision") is not None else None
+        revision = maybe(asked, "revision", int)
         desk.lead()
         try:
             gone = desk.pictures.delete(revision) if desk.pictures is not None else 0

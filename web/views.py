@@ -100,7 +100,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     @pages.post("/api/language")
     def language() -> Response:
         asked = body()
-        wanted = want(asked, "language", str) if asked.get("language") is not None else None
+        wanted = maybe(asked, "language", str)
         if wanted is not None and wanted not in LANGUAGES:
             raise bad("asked.language", language=wanted)
         response = snapshot(desk)
@@ -112,7 +112,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     @pages.post("/api/start")
     def start() -> Response:
         asked = body()
-        first = maybe(asked, "first")
+        first = maybe(asked, "first", int)
         variant = (
             want(asked, "variant", str, longest=LONGEST_TOKEN) if "variant" in asked else "base"
         )
@@ -133,7 +133,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
             box(asked),
             done=want(asked, "done", bool) if "done" in asked else False,
             key=key(asked),
-            rolled=maybe(asked, "rolled"),
+            rolled=maybe(asked, "rolled", int),
         )
         return settled(desk, declined)
 
@@ -143,7 +143,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         turn, action, rolled = (
             want(asked, "turn", int),
             want(asked, "action", int),
-            maybe(asked, "rolled"),
+            maybe(asked, "rolled", int),
         )
         seat, chosen = want(asked, "seat", int), box(asked)
         desk.lead()
@@ -159,7 +159,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         turn, action, rolled = (
             want(asked, "turn", int),
             want(asked, "action", int),
-            maybe(asked, "rolled"),
+            maybe(asked, "rolled", int),
         )
         return settled(desk, session.withdraw(seat, turn, action, key=key(asked), rolled=rolled))
 

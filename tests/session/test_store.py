@@ -21,6 +21,14 @@ RECORDS = tuple(
 )
 
 
+def spoil(path: Path) -> None:
+    """Some pages in the middle of a file are gone."""
+    data = bytearray(path.read_bytes())
+    half = len(data) // 2
+    data[half : half + 20_000] = b"\x55" * 20_000
+    path.write_bytes(data)
+
+
 def test_what_was_kept_comes_back(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "deep" / "down")
     store.append(RECORDS[:2])
@@ -74,11 +82,7 @@ def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> Non
     store.append(tuple(many))
     store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     store.close()
-    path = tmp_path / FILE_NAME
-    data = bytearray(path.read_bytes())
-    half = len(data) // 2
-    data[half : half + 20_000] = b"\x55" * 20_000
-    path.write_bytes(data)
+    spoil(tmp_path / FILE_NAME)
     store = SqliteStore(tmp_path)
     assert store.notice is not None
     saved = tuple(store.load())
@@ -103,12 +107,8 @@ class TestTakingOver:
         store = SqliteStore(tmp_path)
         store.append(tuple(Record(n, "set", {"x": "y" * 300}) for n in range(1, 400)))
         store.close()
-        path = tmp_path / FILE_NAME
-        data = bytearray(path.read_bytes())
-        half = len(data) // 2
-        data[half : half + 20_000] = b"\x55" * 20_000
-        path.write_bytes(data)
-        return path
+        spoil(tmp_path / FILE_NAME)
+        return tmp_path / FILE_NAME
 
     def test_a_full_disk_leaves_the_damaged_file_as_it_is(
         self, damaged: Path, monkeypatch: pytest.MonkeyPatch
