@@ -179,7 +179,11 @@ def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = (
         config["house"] = sorted(rule.value for rule in start.setup.house)
     if names:
         config["names"] = list(names)
+    events = list(events)
     turns, state, early = turns_of(start, events)
+    if state.action and not state.waiting_for:  # about to close as it is
+        events.append(ActionClosed(state.action))
+        turns, state, early = turns_of(start, events)
     lines = [config, *({"t": "left", "player": player} for player in early)]
     for turn in turns:
         left = [[{"t": "left", "player": player} for player in part] for part in turn.left]
@@ -190,16 +194,11 @@ def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = (
         if turn.action2 is not None:
             lines.append({"t": "action2", "player": turn.player, "choice": turn.action2[0]})
         lines += left[3]
-    if state.phase is Phase.ACTION1 and not state.waiting_for:  # about to close as it is
-        lines.append({"t": "action1", "choices": [_token(state, a) for a in state.answers]})
-    elif state.phase is Phase.ACTION1:
+    if state.phase is Phase.ACTION1:
         for player, answer in enumerate(state.answers):
             if answer is not None:
                 choice = _token(state, answer)
                 lines.append({"t": "action1", "player": player, "choice": choice})
-    elif state.phase is Phase.ACTION2 and not state.waiting_for:
-        choice = _token(state, state.answers[state.active])
-        lines.append({"t": "action2", "player": state.active, "choice": choice})
     if state.end is not None:
         totals = [state.total(player) for player in range(state.players)]
         lines.append({"t": "end", "end": state.end.value, "totals": totals})

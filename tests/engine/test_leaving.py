@@ -178,6 +178,16 @@ def test_a_record_has_an_answer_of_action_2_that_is_about_to_count(three: GameSt
     assert told(start, events) == fold(start, [*events, ActionClosed(2)])
 
 
+def test_a_record_has_the_end_that_is_about_to_come() -> None:
+    start = new_game(BASE, 1, 0)
+    turn = [roll(3, 4), ActionClosed(1), Answered(0, 2, None)]
+    events = [*[*turn, ActionClosed(2)] * 3, *turn]
+    lines = to_lines(start, events)
+    assert lines == to_lines(start, [*events, ActionClosed(2)])
+    assert '"end": "misses"' in lines[-1]
+    assert told(start, events) == fold(start, [*events, ActionClosed(2)])
+
+
 def test_in_a_record_who_leaves_last_lets_action_1_close() -> None:
     lines = [
         '{"t": "config", "variant": "base", "players": 3, "first": 0}',
