@@ -41,6 +41,7 @@ SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "gpiozero": (("hardware",), None),
     "lgpio": (("hardware",), None),
     "numpy": (("vision", "companion.commands"), None),
+    "onnxruntime": (("vision",), 1),
     "picamera2": (("vision",), 1),
     "segno": (PACKAGES, 1),
     "sqlite3": (PACKAGES, 1),

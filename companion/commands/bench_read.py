@@ -63,7 +63,6 @@ def bench_read(
     else:
         cases = pictures(Path(folder), size_wh, unread)
     eye = Eye()
-    eye.get_ready()
 
     def read(pixels: Pixels, in_play: Any) -> tuple[Reading, float]:
         started = time.perf_counter()
@@ -72,6 +71,7 @@ def bench_read(
 
     threads = cv2.getNumThreads()
     cv2.setNumThreads(1)
+    eye.get_ready()
     try:
         report = measure(cases, read, drawing).report()
     finally:

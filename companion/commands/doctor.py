@@ -28,6 +28,7 @@ from companion.doctor.machine import (
 from companion.doctor.senses import check_button, check_camera, check_voice
 from companion.doctor.software import (
     check_lgpio,
+    check_onnxruntime,
     check_opencv_wheels,
     check_packages,
     check_picamera2,
@@ -120,6 +121,7 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
 
         packages = check_packages(run_aside)
         yield from packages
+        yield check_onnxruntime(run_aside)
         yield from check_opencv_wheels(_is_installed)
         yield from check_picamera2(run_aside, is_pi)
         yield from check_lgpio(run_aside, is_pi)

@@ -85,6 +85,18 @@ def _package(run: Run, module: str, name: str, oldest: tuple[int, int]) -> Findi
     return ok(name, version)
 
 
+def check_onnxruntime(run: Run) -> Finding:
+    """Dice are read without it as well, only not as fast; one that crashes takes all with it."""
+    loaded = load(run, "onnxruntime", "onnxruntime")
+    if isinstance(loaded, dict):
+        return ok("onnxruntime", str(loaded["version"]))
+    if "No module named 'onnxruntime'" in loaded:
+        return ok("onnxruntime", "not installed: OpenCV reads the dice, a little slower")
+    cure = "take it out, the eye does without: .venv/bin/python -m pip uninstall onnxruntime"
+    verdict = bad if "crashes" in loaded else note
+    return verdict("onnxruntime", f"cannot be loaded: {loaded}", cure)
+
+
 def check_opencv_wheels(installed: Callable[[str], bool]) -> list[Finding]:
     """Two wheels of OpenCV write over each other's files."""
     found = [name for name in OPENCV_WHEELS if installed(name)]

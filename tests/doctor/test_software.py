@@ -13,6 +13,7 @@ import pytest
 from companion.doctor.finding import Ran, Run, Verdict, run
 from companion.doctor.software import (
     check_lgpio,
+    check_onnxruntime,
     check_opencv_wheels,
     check_packages,
     check_picamera2,
@@ -73,6 +74,29 @@ def test_an_old_package_is_named_with_what_is_wanted(tmp_path: Path) -> None:
 
 def test_the_packages_of_this_machine_are_well() -> None:
     assert {f.verdict for f in check_packages(run)} == {Verdict.OK}
+
+
+@pytest.mark.parametrize(
+    ("source", "verdict", "text", "cure"),
+    [
+        ("__version__ = '1.32.0'", Verdict.OK, "1.32.0", ""),
+        (
+            "raise ModuleNotFoundError(\"No module named 'onnxruntime'\")",
+            Verdict.OK,
+            "a little slower",
+            "",
+        ),
+        ("raise ImportError('libonnx: wrong ELF class')", Verdict.NOTE, "ELF", "pip uninstall"),
+        ("import os; os.abort()", Verdict.BAD, "crashes (signal 6)", "pip uninstall"),
+    ],
+)
+def test_onnxruntime_may_be_absent_but_not_crash(
+    tmp_path: Path, source: str, verdict: Verdict, text: str, cure: str
+) -> None:
+    finding = check_onnxruntime(with_module(tmp_path, "onnxruntime", source))
+    assert finding.verdict is verdict
+    assert text in finding.text
+    assert cure in finding.cure
 
 
 def test_two_wheels_of_opencv_are_told_apart_from_one() -> None:

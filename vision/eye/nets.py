@@ -1,4 +1,4 @@
-"""Runs the two small networks by `cv2.dnn`: arrays in, arrays out."""
+"""Runs the two small networks: arrays in, arrays out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Protocol
 
 import cv2
 import numpy as np
@@ -41,14 +42,44 @@ of the newer one's time (5.0.0, x86, one thread). It can be chosen for files onl
 """
 
 
-class Net:
-    """One network; a lock lets threads share it, as `cv2.dnn` keeps state between calls."""
+class Net(Protocol):
+    """One network, which threads may share."""
 
-    def __init__(self, name: str) -> None:
-        packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
+    def __call__(self, blob: Scores) -> Scores:
+        """Scores of an input blob (N, C, H, W) float32."""
+
+
+class OnnxRuntimeNet:
+    """A network run by ONNX Runtime, in as many threads as OpenCV has now.
+
+    Raises:
+        ImportError: ONNX Runtime is not there, or was built for another system.
+    """
+
+    def __init__(self, model: bytes) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = max(1, cv2.getNumThreads())
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        options.log_severity_level = 3
+        self._session = onnxruntime.InferenceSession(
+            model, options, providers=["CPUExecutionProvider"]
+        )
+        self._input = self._session.get_inputs()[0].name
+
+    def __call__(self, blob: Scores) -> Scores:
+        """Scores of an input blob (N, C, H, W) float32."""
+        return np.asarray(self._session.run(None, {self._input: blob})[0], np.float32)
+
+
+class OpenCvNet:
+    """A network run by `cv2.dnn`; a lock lets threads share it, as that keeps state of calls."""
+
+    def __init__(self, model: bytes) -> None:
         with TemporaryDirectory() as folder:
-            path = Path(folder) / f"{name}.onnx"
-            path.write_bytes(gzip.decompress(packed))
+            path = Path(folder) / "net.onnx"
+            path.write_bytes(model)
             self._net = cv2.dnn.readNetFromONNX(str(path), *_ENGINE)
         self._mutex = threading.Lock()
 
@@ -59,10 +90,23 @@ class Net:
             return np.array(self._net.forward(), np.float32)
 
 
+def model_of(name: str) -> bytes:
+    """The ONNX file of a network."""
+    packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
+    return gzip.decompress(packed)
+
+
 @lru_cache(maxsize=2)
 def shared_net(name: str) -> Net:
-    """The network of that name, loaded once per process."""
-    return Net(name)
+    """The network of that name, loaded once per process.
+
+    ONNX Runtime runs it where it is installed, else OpenCV, which takes longer and says the same.
+    """
+    model = model_of(name)
+    try:
+        return OnnxRuntimeNet(model)
+    except ImportError:
+        return OpenCvNet(model)
 
 
 def sigmoid(scores: Scores) -> Scores:
