@@ -7,19 +7,12 @@ from dataclasses import dataclass
 
 from companion.engine import (
     AnswerReturned,
-    ClosingTakenBack,
     DieColour,
-    End,
     Fact,
     GameState,
-    HouseRule,
-    MissTaken,
     Phase,
-    PlayerLeft,
     Reason,
     Refusal,
-    RowClosed,
-    WouldClose,
 )
 from companion.engine.sums import Group, offer_of
 from companion.phrases import Line, Phrases, Term, Word, all_of, line, one_of
@@ -29,12 +22,14 @@ from companion.phrases import Line, Phrases, Term, Word, all_of, line, one_of
 class Announcement:
     """One thing the table is told: `headline` is shown huge, `lines` are shown and said.
 
-    `about` is the part of the table that broke or works again, empty for everything else.
+    `also` are the kinds of what else it tells. `about` is the part of the table that broke or works
+    again, empty for everything else.
     """
 
     kind: str
     headline: Line
     lines: tuple[Line, ...]
+    also: frozenset[str] = frozenset()
     about: str = ""
 
 
@@ -56,17 +51,6 @@ def row_term(name: str) -> Term:
     return Term(f"row.{name}")
 
 
-def announce_step(
-    before: GameState, after: GameState, facts: Sequence[Fact], names: Sequence[str]
-) -> Announcement | None:
-    """What everybody must hear of a step of one game, or None where that is nothing."""
-    if after.phase is Phase.ACTION1 and before.phase is Phase.ROLL:
-        return announce_roll(after, names)
-    if before.action and after.action and before.roll != after.roll:
-        return announce_correction(before, after, facts, names)
-    return announce_facts(before, after, facts, names)
-
-
 def announce_turn(name: str) -> Announcement:
     """Who throws."""
     return Announcement(
@@ -85,9 +69,23 @@ def announce_passed(names: Sequence[str]) -> Announcement:
     return Announcement("passed", said, (said,))
 
 
-def announce_undone() -> Announcement:
+def announce_undone(before: GameState | None, after: GameState | None) -> Announcement:
     """The last step was taken back."""
-    return Announcement("undone", line("fact.undone"), (line("fact.undone"),))
+    said = line("fact.undone")
+    return Announcement("undone", said, (said, *_opened_again(before, after)))
+
+
+def _opened_again(before: GameState | None, after: GameState | None) -> list[Line]:
+    """The rows whose dice come back, by an undo or by other dice."""
+    if before is None or after is None:
+        return []
+    still = {closing.row for closing in after.closed}
+    rows = [before.plan.rows[closing.row] for closing in before.closed if closing.row not in still]
+    return [
+        line("fact.row_open_again", row=row_term(row.name), die=die_term(row.lock.value))
+        for row in rows
+        if row.lock is not None
+    ]
 
 
 def announce_paused(number: int) -> Announcement:
@@ -100,17 +98,19 @@ def announce_roll(state: GameState, names: Sequence[str]) -> Announcement:
     """The white sum for all, and the coloured boxes open to the active player."""
     assert state.roll is not None
     total = state.roll.white_sum
-    lines = (line("roll.white", sum=total), _extra(state, names))
+    lines = (line("roll.white", sum=total), *extra_lines(state, names))
     return Announcement("roll", line("roll.headline", sum=total), lines)
 
 
-def _extra(state: GameState, names: Sequence[str]) -> Line:
-    """What the active player may do with a coloured die."""
+def extra_lines(state: GameState, names: Sequence[str]) -> tuple[Line, ...]:
+    """What the active player may do with a coloured die; nothing of one who has left."""
+    if state.active in state.gone:
+        return ()
     name, offer = names[state.active], offer_of(state)
     boxes = [] if offer is None else [_group(group) for group in offer.by_colour]
     if boxes:
-        return line("roll.extra", name=name, boxes=one_of(boxes))
-    return line("roll.no_extra", name=name)
+        return (line("roll.extra", name=name, boxes=one_of(boxes)),)
+    return (line("roll.no_extra", name=name),)
 
 
 def announce_correction(
@@ -135,7 +135,7 @@ def announce_correction(
         if isinstance(fact, AnswerReturned):
             box = box_line(state, fact.box)
             lines.append(line("fact.answer_returned", name=names[fact.player], box=box))
-    lines.append(_extra(state, names))
+    lines += [*_opened_again(before, state), *extra_lines(state, names)]
     return Announcement("corrected", line("roll.headline", sum=total), tuple(lines))
 
 
@@ -157,94 +157,14 @@ def _group(group: Group) -> Line:
 def colour_choices(state: GameState, phrases: Phrases) -> list[str]:
     """What the active player may cross with a coloured die, grouped by row: "red 7 or 8"."""
     offer = offer_of(state)
-    return [] if offer is None else said_groups(offer.by_colour, phrases)
+    if offer is None or state.active in state.gone:
+        return []
+    return said_groups(offer.by_colour, phrases)
 
 
 def said_groups(groups: Iterable[Group], phrases: Phrases) -> list[str]:
     """Boxes as they are said, a text for each row."""
     return [phrases.tell(_group(group)) for group in groups]
-
-
-def announce_closings(state: GameState, names: Sequence[str]) -> Announcement | None:
-    """The answers that stand and would close a row (E46), or None where there are none."""
-    facts = [
-        WouldClose(player, state.plan.rows[state.plan.row_of(answer)].key)
-        for player, answer in enumerate(state.answers)
-        if answer and answer & state.plan.last_boxes
-    ]
-    return announce_facts(state, state, facts, names)
-
-
-def announce_facts(
-    before: GameState, after: GameState, facts: Iterable[Fact], names: Sequence[str]
-) -> Announcement | None:
-    """What everybody must hear of a step, or None when nothing happened that they must."""
-    parts: list[tuple[str, Line, tuple[Line, ...]]] = []
-    for fact in facts:
-        match fact:
-            case WouldClose(player, key):
-                row, name = _row_term(after, key), names[player]
-                headline = line("fact.would_close.headline", name=name, row=row)
-                parts.append(("closing", headline, (line("fact.would_close", name=name, row=row),)))
-            case ClosingTakenBack(player, key):
-                row = _row_term(after, key)
-                text = line("fact.closing_taken_back", name=names[player], row=row)
-                parts.append(("closing", text, (text,)))
-            case RowClosed(key, die, players):
-                row, by = _row_term(after, key), all_of([names[p] for p in players])
-                closed = line("fact.row_closed", row=row, names=by)
-                take_out = line("fact.take_out", die=die_term(die.value))
-                headline = line("fact.row_closed.headline", row=row)
-                parts.append(("closed", headline, (closed, take_out)))
-            case PlayerLeft(player):
-                text = line("fact.left", name=names[player])
-                parts.append(("left", text, (text,)))
-            case MissTaken(player, count):
-                headline = line("fact.miss.headline", name=names[player])
-                text = line("fact.miss", name=names[player], count=count)
-                parts.append(("miss", headline, (text,)))
-    if after.phase is Phase.OVER and before.phase is not Phase.OVER:
-        told = [each for _, _, lines in parts for each in lines]
-        told += [end_line(after, names), winner_line(after, names)]
-        if after.players > 1:
-            scores = [
-                line("end.score", name=names[player], total=after.total(player))
-                for _, player in after.ranking
-            ]
-            told.append(line("end.scores", scores=all_of(scores)))
-        return Announcement("over", line("end.headline"), tuple(told))
-    if before.turn != after.turn:
-        turn = announce_turn(names[after.active])
-        parts.append((turn.kind, turn.headline, turn.lines))
-    if not parts:
-        return None
-    kind, headline, _ = parts[0]
-    return Announcement(kind, headline, tuple(each for _, _, lines in parts for each in lines))
-
-
-def end_line(state: GameState, names: Sequence[str]) -> Line:
-    """Why the game is over."""
-    active = names[state.active]
-    if state.end is End.MISSES:
-        return line("end.misses", name=active)
-    if state.end is End.ENDED_EARLY:
-        return line("end.ended_early")
-    in_action1 = bool(state.closed) and state.closed[-1].action == 1
-    if in_action1 and not state.marked and HouseRule.FINISH_TURN not in state.setup.house:
-        return line("end.locks.no_miss", name=active)
-    return line("end.locks")
-
-
-def winner_line(state: GameState, names: Sequence[str]) -> Line:
-    """Who won, shared victory included (E22)."""
-    winners = [player for rank, player in state.ranking if rank == 1]
-    key = "end.winner" if len(winners) == 1 else "end.winners"
-    joined = all_of([names[p] for p in winners])
-    return line(key, names=joined, count=state.total(winners[0]))
-
-
-def _row_term(state: GameState, key: str) -> Term:
-    return row_term(state.plan.rows[state.plan.index[key]].name)
 
 
 def refusal_line(refusal: Refusal, names: Sequence[str]) -> Line:
@@ -275,6 +195,8 @@ def refusal_line(refusal: Refusal, names: Sequence[str]) -> Line:
             key += (
                 ".bonus" if data.get("action") == 2 and "die" not in data else f".{data['action']}"
             )
+        case Reason.BONUS_WRONG_DIE if data.get("late"):
+            key += ".late"
         case Reason.NOT_TO_THE_RIGHT if refusal.ruling == "E6":
             key += ".E6"
     return line(key, **words)
@@ -323,7 +245,7 @@ def fault_line(part: str, fault: str | None) -> Line:
 def announce_fault(part: str, fault: str | None) -> Announcement:
     """A part of the table broke, or works again."""
     said = fault_line(part, fault)
-    return Announcement("fault" if fault else "mended", said, (said,), part)
+    return Announcement("fault" if fault else "mended", said, (said,), about=part)
 
 
 _ONE_DIE = frozenset({"obstructed", "cocked", "missing", "extra", "uncertain"})

@@ -91,6 +91,7 @@ def build(config: Config) -> App:
         open_lamp(config, session, live, panel, stack, notes)
         open_buzzer(config, session, panel, stack, notes)
         open_voice(config, session, stack)
+        session.say_again()  # where a game that was going on stands
         address: list[tuple[str, int]] = []
         pictures = keep_pictures(config, session, live)
         page = create_app(

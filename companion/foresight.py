@@ -91,7 +91,11 @@ def _dice(before: GameState, after: GameState) -> list[Line]:
     lines = []
     if before.roll.white != after.roll.white:
         old, new = before.roll.white_sum, after.roll.white_sum
-        lines.append(line("preview.white", old=old, new=new))
+        if old != new:
+            lines.append(line("preview.white", old=old, new=new))
+        else:
+            was_white, is_white = all_of(before.roll.white), all_of(after.roll.white)
+            lines.append(line("preview.white_dice", old=was_white, new=is_white))
     was = dict(before.roll.coloured)
     for colour, value in after.roll.coloured:
         if was.get(colour, value) != value:

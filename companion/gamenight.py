@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from companion.announcer import announce_paused, announce_roll, announce_turn
+from companion.announcer import announce_paused
 from companion.archive import SavedGame
 from companion.engine import MOST_PLAYERS, Phase, SeatClosed
 from companion.records import Record
@@ -97,11 +97,3 @@ class GameNight(GameSteps):
             game.seats[player] if name in gone else known[name.casefold()]
             for player, name in enumerate(game.names)
         ]
-
-    def _tell_where_it_stands(self, game: Game) -> None:
-        state = game.state
-        if state.action:
-            self._telling.announce(announce_roll(state, game.names))
-            self._tell_closings()
-        else:
-            self._telling.announce(announce_turn(game.names[state.active]))

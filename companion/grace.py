@@ -23,6 +23,6 @@ def closes_at_s(game: Game | None, now_s: float, closing_told_s: float | None) -
     state = game.state
     answering = set(range(state.players)) - state.gone if state.action == 1 else {state.active}
     at_s = now_s if game.done.issuperset(answering) else now_s + GRACE_S
-    if closing_told_s is not None and state.action == 1 and state.players > 1:
+    if closing_told_s is not None and state.action == 1 and len(answering) > 1:
         at_s = max(at_s, closing_told_s + CLOSING_GRACE_S)
     return at_s

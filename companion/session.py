@@ -58,7 +58,9 @@ class Session(People, GameNight, Foresight):
                 was = self._tray
                 self._tray = with_fixes(tray, self._fixes, self.in_play())
                 self._telling.touch()
-                if self._is_roll_due and (was.status, was.roll) != (tray.status, tray.roll):
+                now = self._tray
+                told = (was.status, was.roll, was.doubts)
+                if self._is_roll_due and told != (now.status, now.roll, now.doubts):
                     self._telling.retract()
                 self.part_is("camera", tray.fault)
                 is_decided = tray.status not in _UNDECIDED and not self._is_outdated
@@ -93,6 +95,7 @@ class Session(People, GameNight, Foresight):
             self._fixes = (*others, fix)
             self._tray = with_fixes(self._seen, self._fixes, self.in_play())
             self._telling.touch()
+            self._telling.retract()
             return None
 
     def part_is(self, part: str, fault: str | None) -> None:

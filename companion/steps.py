@@ -196,8 +196,11 @@ class GameSteps(Writer):
             self._closing_told_s = None
             self._opened_s = self._clock()
             self._telling.touch()
-            self._telling.announce(announce_undone())
-            if self._table.game is not None and self._table.game.state.phase is Phase.ROLL:
+            now = self._table.game
+            is_same = game is not None and now is not None and game.number == now.number
+            before = game.state if is_same and game is not None else None
+            self._telling.announce(announce_undone(before, now.state if now else None))
+            if now is not None and now.state.phase is Phase.ROLL:
                 self._telling.put_off(self.on_undone)
             self._schedule()
             self._tell_closings()

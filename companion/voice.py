@@ -15,22 +15,36 @@ AMOUNTS = ("sum", "sums", "all")
 """How much is said: the number alone, as the rules ask; with it what the active player may cross
 with a coloured die, and why a press did nothing; or everything."""
 
-_OF_A_ROLL = ("roll.white", "roll.extra", "roll.no_extra", "fact.corrected")
+_OF_A_ROLL = (
+    "roll.white",
+    "roll.extra",
+    "roll.no_extra",
+    "fact.corrected",
+    "fact.row_open_again",
+    "fact.would_close",
+    "fact.may_change",
+)
 _KINDS_FOR_SUMS = frozenset({"refused", "fault", "mended"})
 
 _ACTION = frozenset({"roll", "corrected", "refused", "closing", "passed"})
-CANCELS: dict[str, frozenset[str] | None] = {
+_GAME = _ACTION | {"closed", "miss", "left", "turn", "undone", "paused", "over"}
+CANCELS = {
+    "roll": _GAME,
+    "corrected": _GAME,
+    "undone": _GAME,
+    "paused": _GAME,
+    "over": _GAME,
     "closing": frozenset({"closing", "refused"}),
     "closed": _ACTION,
     "passed": frozenset({"closing", "refused"}),
     "miss": _ACTION,
-    "left": frozenset(),
+    "left": frozenset({"refused"}),
     "turn": _ACTION | {"turn", "undone"},
     "refused": frozenset({"refused"}),
     "retracted": frozenset({"refused"}),
 }
-"""The kinds of announcements that one of a kind makes untrue; the others make everything so, but
-what is said of a part of the table only what was said of that part before."""
+"""The kinds of announcements that one of a kind makes untrue. What is said of a part of the table
+makes untrue what was said of that part before, and nothing else does."""
 
 NEGATIVE = re.compile(r"−(?=\d)")
 """The sign of a number below zero: espeak-ng 1.51 leaves it out in French, so it is said as a
@@ -70,9 +84,12 @@ class Voice:
         spoken = spoken_lines(said, self.amount)
         pieces = pieces_of(spoken, phrases, found_clips(self._clips)) if spoken else []
         # also where nothing is said of it: what it makes untrue falls silent
-        kind, cancels = said.kind, CANCELS.get(said.kind)
         if said.about:
-            kind, cancels = f"part {said.about}", frozenset({f"part {said.about}"})
+            kind = f"part {said.about}"
+            cancels = frozenset({kind})
+        else:
+            kind = said.kind
+            cancels = frozenset[str]().union(*(CANCELS[each] for each in (kind, *said.also)))
         self._speaker.say(pieces, phrases.language, kind, cancels=cancels)
 
 

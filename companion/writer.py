@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from companion.announcer import announce_closings, announce_step, refusal_line
+from companion.announcer import announce_roll, announce_turn, refusal_line
 from companion.archive import Archive
 from companion.by_hand import Fix
 from companion.engine import Event, Fact, Phase, Refusal, Roll
 from companion.errors import StoreError
 from companion.folding import last_roll, struck_by, unfold
 from companion.grace import closes_at_s
+from companion.news import announce_closings, announce_step
 from companion.phrases import Phrases, Word, line, load_phrases
 from companion.ports import CallLater, Cancel, Listener, RollKept, Store, TrayView
 from companion.records import Record, to_record
@@ -99,6 +100,8 @@ class Writer:
             if self._is_row_closing():
                 self._closing_told_s = self._clock()  # after a restart all have their moment again
             self._schedule()
+            if self._table.game is not None and self._telling.announcement is None:
+                self._tell_where_it_stands(self._table.game)
 
     def _taken_up(self) -> list[Record]:
         """The log, after what does not fit was struck out of it for good."""
@@ -262,6 +265,14 @@ class Writer:
             self._telling.announce(said)
             self._schedule()
 
+    def _tell_where_it_stands(self, game: Game) -> None:
+        state = game.state
+        if state.action:
+            self._telling.announce(announce_roll(state, game.names))
+            self._tell_closings()
+        elif state.phase is Phase.ROLL:
+            self._telling.announce(announce_turn(game.names[state.active]))
+
     def _lacks_somebody(self, game: Game) -> bool:
         """Whether the seat of somebody who plays is empty."""
         return any(
@@ -271,10 +282,7 @@ class Writer:
 
     def _is_row_closing(self) -> bool:
         game = self._table.game
-        if game is None or game.state.phase is not Phase.ACTION1:
-            return False
-        last_boxes = game.state.plan.last_boxes
-        return any((answer or 0) & last_boxes for answer in game.state.answers)
+        return game is not None and bool(game.state.closings)
 
     # -- telling --------------------------------------------------------------------------
 
@@ -286,7 +294,7 @@ class Writer:
             self._opened_s = self._clock()
         said = announce_step(before.state, after.state, facts, self._table.names)
         if said is not None:
-            if said.kind == "closing" and after.state.phase is Phase.ACTION1:
+            if "closing" in (said.kind, *said.also):
                 self._closing_told_s = self._clock()
             self._telling.announce(said)
 

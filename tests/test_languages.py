@@ -8,18 +8,20 @@ from pathlib import Path
 
 import pytest
 
-from companion.announcer import Announcement, Doubt, announce_facts, refusal_line, tray_lines
+from companion.announcer import Announcement, Doubt, refusal_line, tray_lines
 from companion.engine import (
+    ClosingTakenBack,
     DieColour,
     GameState,
     MissTaken,
+    Phase,
     Reason,
     Refusal,
     RowClosed,
-    WouldClose,
     new_game,
 )
 from companion.engine.variants import PLANS
+from companion.news import announce_closings, announce_facts
 from companion.phrases import (
     LANGUAGES,
     SHARED,
@@ -174,11 +176,14 @@ def some_lines() -> Iterator[Line]:
     names = ["Zoé", "Jörg"]
     facts = [
         *(RowClosed(row.key, row.lock, (0, 1)) for row in plan.rows if row.lock),
-        *(WouldClose(1, row.key) for row in plan.rows),
+        *(ClosingTakenBack(1, row.key) for row in plan.rows if row.lock),
         MissTaken(1, 1),
     ]
-    for fact in facts:
-        said = announce_facts(state, state, [fact], names)
+    told = [announce_facts(state, state, [fact], names) for fact in facts]
+    for token in ("R12", "Y12", "G2", "B2"):
+        closing = state._replace(phase=Phase.ACTION1, answers=(plan.bits[token], None))
+        told.append(announce_closings(closing, names))
+    for said in told:
         assert said is not None
         yield said.headline
         yield from said.lines

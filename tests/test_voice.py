@@ -158,8 +158,28 @@ def test_what_becomes_untrue_falls_silent_even_when_nothing_is_said(
 
 
 @pytest.mark.parametrize("kind", ["roll", "corrected", "undone", "over"])
-def test_a_new_roll_or_an_end_cancels_everything(kind: str) -> None:
-    assert kind not in CANCELS
+def test_a_new_roll_or_an_end_cancels_everything_said_of_the_game(kind: str) -> None:
+    assert set(CANCELS) - {"retracted"} == CANCELS[kind]
+
+
+def test_a_roll_does_not_cut_off_what_is_still_broken(tmp_path: Path) -> None:
+    stage, listener = table(tmp_path, "all")
+    stage.session.part_is("button", "lost")
+    stage.roll(4, 3)
+    assert listener.heard[-1][0] == "roll"
+    assert "part button" not in (listener.cancels[-1] or ())
+    stage.store.close()
+
+
+def test_who_leaves_in_their_turn_silences_what_they_might_have_crossed(tmp_path: Path) -> None:
+    stage, listener = table(tmp_path, "all")
+    stage.roll(4, 3)
+    for player in (0, 1):
+        stage.answer(player, None)
+    stage.session.let_go(stage.state.active)
+    assert listener.heard[-1][0] == "left"
+    assert {"roll", "refused"} <= set(listener.cancels[-1] or ())
+    stage.store.close()
 
 
 def test_a_refusal_whose_reason_is_gone_falls_silent_and_nothing_else(tmp_path: Path) -> None:
@@ -186,9 +206,7 @@ def test_what_breaks_together_is_said_one_after_the_other(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("kind", ["turn", "refused", "closing", "passed"])
 def test_a_die_to_take_out_is_said_to_its_end(kind: str) -> None:
-    cancels = CANCELS[kind]
-    assert cancels is not None, "that would be everything"
-    assert "closed" not in cancels
+    assert "closed" not in CANCELS[kind]
 
 
 def test_an_amount_of_nothing_is_no_line() -> None:

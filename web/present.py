@@ -8,14 +8,14 @@ from typing import Any
 from companion.announcer import (
     Announcement,
     colour_choices,
-    end_line,
+    extra_lines,
     fault_line,
     row_term,
     tray_lines,
-    winner_line,
 )
 from companion.engine import DieColour, GameState, HouseRule, Phase, Plan
 from companion.engine.sums import dice_for, offer_of
+from companion.news import end_lines, winner_line
 from companion.phrases import Phrases
 from companion.ports import TrayView
 from companion.session import View
@@ -146,7 +146,7 @@ def _game(view: View, phrases: Phrases, now_s: float) -> Json:
         "players": [_player(game, player) for player in range(state.players)],
         "over": is_over,
         "end": state.end.value if state.end else None,
-        "end_text": phrases.tell(end_line(state, names)) if is_over else "",
+        "end_text": phrases.tell(*end_lines(state, names)) if is_over else "",
         "winner_text": phrases.tell(winner_line(state, names)) if is_over else "",
         "ranking": [
             {"rank": rank, "seat": game.seats[p], "total": state.total(p)} for rank, p in ranking
@@ -282,13 +282,16 @@ def _announcement(said: Announcement | None, view: View, phrases: Phrases) -> Js
         return None
     game = view.table.game
     lines: list[str] = []
-    if said.kind == "roll" and game is not None and game.state.roll is not None:
+    told = said.lines
+    if said.kind in ("roll", "corrected") and game is not None and game.state.roll is not None:
         lines = colour_choices(game.state, phrases)
+        if game.state.phase is Phase.ACTION2:  # what could be crossed before action 1 is past
+            told = extra_lines(game.state, game.names)
     return {
         "number": view.announced,
         "kind": said.kind,
         "headline": phrases.tell(said.headline),
-        "text": phrases.tell(*said.lines),
+        "text": phrases.tell(*told),
         "lines": lines,
     }
 

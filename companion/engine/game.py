@@ -177,7 +177,8 @@ def _withdraw(state: GameState, event: Withdrawn) -> Step | Refusal:
 def _with_answer(state: GameState, player: int, answer: int | None) -> Step:
     before = state.answers[player]
     facts: tuple[Fact, ...] = ()
-    if before != answer and ((before or 0) | (answer or 0)) & state.setup.plan.last_boxes:
+    is_closing = bool(((before or 0) | (answer or 0)) & state.setup.plan.last_boxes)
+    if is_closing and before != answer and state.phase is Phase.ACTION1:  # nobody joins later (E15)
         facts = _closing_facts(state.plan, player, before or PASS, answer or PASS)
     answers = (*state.answers[:player], answer, *state.answers[player + 1 :])
     return Step(state._replace(answers=answers), facts)

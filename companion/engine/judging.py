@@ -124,6 +124,7 @@ def _refuse_sum(
         for colour_box in (position.plan.box_of(b) for b in each_bit(own)):
             if colour_box.colour in gone:  # it was rolled, and left with the row of action 1
                 return refuse(Reason.DIE_REMOVED, what, ruling="E32", die=colour_box.colour.value)
+        fresh = position.plan.neighbours[bit] & position.crosses & ~position.opening
         if makers:
             return refuse(
                 Reason.BONUS_WRONG_DIE,
@@ -131,6 +132,7 @@ def _refuse_sum(
                 made_by=[c.value for c in makers],
                 beside=list(row.beside),
                 crossed=position.plan.name_of(own),
+                late=any(position.plan.box_of(b).colour in makers for b in each_bit(fresh)),
             )
         return refuse(Reason.WRONG_SUM, what, action=2, sums=[])
     sums = list(roll.colour_sums(colour))

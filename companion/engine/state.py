@@ -152,6 +152,14 @@ class GameState(NamedTuple):
         return ()
 
     @property
+    def closings(self) -> tuple[tuple[int, int], ...]:
+        """Player and box of the answers of action 1 that would close a row if they stand (E46)."""
+        if self.phase is not Phase.ACTION1:
+            return ()
+        last = self.plan.last_boxes
+        return tuple((p, box) for p, box in enumerate(self.answers) if box and box & last)
+
+    @property
     def following(self) -> int:
         """Whose turn comes next: clockwise, past those who are gone."""
         player = (self.active + 1) % self.setup.players

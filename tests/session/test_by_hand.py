@@ -62,6 +62,20 @@ class TestBefore:
         two.session.see(seen(frame=40))
         assert two.session.view().tray.roll == a_roll(3, 4)
 
+    def test_a_refusal_goes_with_the_doubt_it_named(self, two: Stage) -> None:
+        two.session.see(doubtful(BLUE, "blue"))
+        two.session.press()
+        refused = two.session.view().announcement
+        assert refused is not None
+        assert refused.kind == "refused"
+        two.session.see(doubtful(GREEN, "green"))
+        standing = two.session.view().announcement
+        assert standing is not None
+        assert standing.kind == "turn", "another die is meant by now"
+        two.session.press()
+        put_right(two, GREEN, 6)
+        assert two.session.view().announcement == standing
+
     def test_a_die_the_eye_was_not_sure_of_makes_the_roll(self, two: Stage) -> None:
         two.session.see(doubtful(BLUE, "blue"))
         assert two.session.view().tray.roll is None

@@ -67,10 +67,22 @@ class TestSurviving:
         two.answer(0, None)
         two.answer(1, "R12")
         again = two.again()
+        again.session.say_again()
+        assert again.told[-1].headline == "Ben closes red"
         again.time.pass_s(CLOSING_GRACE_S - 0.1)
         assert again.answer(0, "R12") == ""
         again.time.pass_s(CLOSING_GRACE_S + 0.1)
         assert again.state.closed[0].players == (0, 1)
+
+    def test_after_a_restart_the_table_can_say_where_it_stands(self, two: Stage) -> None:
+        assert Stage(two.directory / "empty").session.view().announcement is None
+        two.session.say_again()
+        assert two.told[-1].kind == "turn"
+        two.roll(4, 3)
+        again = two.again()
+        assert again.told == []
+        again.session.say_again()
+        assert again.told[-1].text.startswith("White 7. Ada may cross ")
 
     def test_the_dice_of_the_last_roll_are_known_after_a_restart(self, two: Stage) -> None:
         again = two.again()

@@ -117,6 +117,19 @@ def test_an_open_roll(two: Stage) -> None:
     assert said["lines"][0] == "red 6 or 7"
 
 
+def test_in_action_2_nothing_is_offered_that_action_1_took(two: Stage) -> None:
+    two.session.see(dice_in_tray(a_roll(3, 4)))
+    two.session.press()
+    assert "red 6 or 7" in shown(two)["announcement"]["text"]
+    two.answer(0, "R7")
+    two.answer(1, None)
+    said = shown(two)["announcement"]
+    assert said["text"].startswith("Ada may cross ")
+    assert "red" not in said["text"]
+    assert "white" not in said["text"].casefold()
+    assert not [text for text in said["lines"] if "red" in text]
+
+
 def test_crosses_lost_boxes_points_and_misses(two: Stage) -> None:
     two.roll(3, 4)
     two.answer(0, "R7")

@@ -176,8 +176,8 @@ function sentence(state, game, mine, answer, nameOf) {
   if (game.over) return `${t("over.title")}. ${game.winner_text}`;
   if (game.phase === "roll") return rollSentence(state, active, isMine);
   if (game.phase === "action2" && !isMine) return t("say.action2.other", { name: active });
-  const closing = game.closing.find((each) => each.seat !== mine.seat && game.phase === "action1");
-  const closes = closing ? `${t("say.closes", { name: nameOf(closing.seat), row: rowTerm(game, closing.row) })} ` : "";
+  const closing = game.phase === "action1" ? game.closing.filter((each) => each.seat !== mine.seat) : [];
+  const closes = closing.map((each) => `${t("say.closes", { name: nameOf(each.seat), row: rowTerm(game, each.row) })} `).join("");
   if (answer === null) {
     const fits = state.table.hints === false || mine.legal.length > 0; // without hints everybody looks for themselves
     if (game.phase === "action1") return closes + t(fits ? "say.action1" : "say.action1.none", { sum: white });
@@ -185,7 +185,7 @@ function sentence(state, game, mine, answer, nameOf) {
     return t(fits ? "say.action2" : "say.action2.none") + miss;
   }
   const box = answer.box ? boxName(game, answer.box) : null;
-  if (closing) return closes + t("say.may_change");
+  if (closing.length) return closes + t("say.may_change");
   const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
   const dice = pairOf(mine.made_by[answer.box] ?? []);
   if (box && !answer.done) return t("say.tapped", { box: capital(box), dice });

@@ -1,0 +1,190 @@
+"""What a step led to is told whole, once, and never untrue."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.announcer import Announcement, announce_undone, refusal_line
+from companion.engine import (
+    ActionClosed,
+    Answered,
+    Event,
+    GameState,
+    HouseRule,
+    Refusal,
+    RollCorrected,
+    SeatClosed,
+    Withdrawn,
+    apply,
+    new_game,
+    with_sheets,
+)
+from companion.engine.variants import BASE, BIG_POINTS
+from companion.foresight import differences
+from companion.news import announce_closings, announce_step, end_lines
+from companion.phrases import load_phrases
+from tests.engine.build import action1, game, go, roll
+
+EN = load_phrases("en")
+NAMES = ("Ada", "Ben", "Cleo")
+FIVE = [2, 3, 4, 5, 6]
+Told = tuple[str, str]
+
+
+def after(state: GameState, event: Event) -> Told:
+    """Headline and text of what one step is told as."""
+    step = apply(state, event)
+    assert not isinstance(step, Refusal), step
+    said = announce_step(state, step.state, step.facts, NAMES)
+    return ("", "") if said is None else shown(said)
+
+
+def shown(said: Announcement) -> Told:
+    return EN.tell(said.headline), EN.tell(*said.lines)
+
+
+@pytest.fixture
+def closing() -> GameState:
+    """Action 1 of 6+6; Ada may close red, Ben red and yellow, and Ada has said she does."""
+    sheets = {0: {"R": FIVE}, 1: {"R": FIVE, "Y": FIVE}}
+    return go(game(3, sheets=sheets), roll(6, 6), Answered(0, 1, "R12"))
+
+
+def test_a_closing_in_action_2_is_not_for_others_to_answer() -> None:
+    state = go(game(2, sheets={0: {"R": FIVE}}), roll(6, 1, red=6), ActionClosed(1))
+    assert after(state, Answered(0, 2, "R12")) == ("", "")
+    assert announce_closings(go(state, Answered(0, 2, "R12")), NAMES) is None
+
+
+def test_a_lone_player_is_not_told_that_everybody_may_change() -> None:
+    state = go(game(1, sheets={0: {"R": FIVE}}), roll(6, 6))
+    assert after(state, Answered(0, 1, "R12")) == ("Ada closes red", "Ada closes red.")
+
+
+def test_two_closings_are_both_told(closing: GameState) -> None:
+    assert after(closing, Answered(1, 1, "Y12")) == (
+        "Ada closes red and Ben closes yellow",
+        "Ada closes red. Ben closes yellow. Everybody may still change their answer.",
+    )
+
+
+def test_one_taken_back_leaves_the_other_standing(closing: GameState) -> None:
+    state = go(closing, Answered(1, 1, "Y12"))
+    assert after(state, Withdrawn(1, 1)) == (
+        "Ada closes red",
+        "Ben does not close yellow after all. Ada closes red. "
+        "Everybody may still change their answer.",
+    )
+    assert after(closing, Withdrawn(0, 1))[0] == "Ada does not close red after all."
+
+
+def test_who_changes_the_row_is_told_with_the_new_one(closing: GameState) -> None:
+    state = go(closing, Withdrawn(0, 1), Answered(1, 1, "R12"))
+    headline, text = after(state, Answered(1, 1, "Y12"))
+    assert headline == "Ben closes yellow"
+    assert text.startswith("Ben does not close red after all. Ben closes yellow.")
+
+
+def test_a_correction_tells_the_closings_that_still_stand(closing: GameState) -> None:
+    headline, text = after(closing, RollCorrected(roll(6, 6, red=1).roll))
+    assert headline == "12"
+    assert text.endswith("Ada closes red. Everybody may still change their answer.")
+
+
+def test_a_correction_and_an_undo_say_which_row_is_open_again(closing: GameState) -> None:
+    state = go(closing, ActionClosed(1))
+    assert state.closed
+    again = "The red row is open again: put the red die back."
+    assert again in after(state, RollCorrected(roll(5, 6).roll))[1]
+    assert again in shown(announce_undone(state, closing))[1]
+    assert shown(announce_undone(closing, closing))[1] == "The last step is undone."
+
+
+def test_nobody_is_told_what_somebody_who_left_may_cross() -> None:
+    state = go(game(3), roll(3, 4), SeatClosed(0))
+    assert "Ada may" not in after(state, RollCorrected(roll(3, 4, red=6).roll))[1]
+
+
+class TestTheEnd:
+    """Each sentence about the end is true of this end."""
+
+    def end(self, *events: Event, state: GameState) -> str:
+        *before, last = events
+        return after(go(state, *before), last)[1].partition(" wins")[0].rpartition(".")[0]
+
+    def test_two_rows_in_action_1(self) -> None:
+        state = game(2, sheets={1: {"R": FIVE, "Y": FIVE}}, closed=["G"])
+        assert self.end(
+            roll(6, 6, green=0), Answered(1, 1, "R12"), ActionClosed(1), state=state
+        ) == (
+            "The red row is closed by Ben. Two rows are closed. The game is over at once: "
+            "there is no action 2, and Ada takes no miss"
+        )
+
+    def test_three_rows(self) -> None:
+        state = game(2, sheets={0: {"R": FIVE}, 1: {"Y": FIVE}}, closed=["G"])
+        answers = [Answered(0, 1, "R12"), Answered(1, 1, "Y12")]
+        said = self.end(roll(6, 6, green=0), *answers, ActionClosed(1), state=state)
+        assert "3 rows are closed. The game is over at once." in f"{said}."
+        assert "Take" not in said
+
+    def test_under_the_house_rule_the_turn_was_played(self) -> None:
+        sheets = {1: {"R": FIVE}, 0: {"Y": FIVE}}
+        start = new_game(BASE, 2, 0, house=[HouseRule.FINISH_TURN])
+        state = go(
+            with_sheets(start, sheets),
+            roll(6, 6),
+            Answered(0, 1, "Y12"),
+            Answered(1, 1, "R12"),
+            ActionClosed(1),
+        )
+        said = after(state, ActionClosed(2))[1]
+        assert "at once" not in said
+        assert "The turn was played to its end, and the game is over." in said
+
+    def test_a_fourth_miss_is_told_once(self) -> None:
+        state = action1(go(game(2, misses={0: 3}), roll(3, 4)), None, None)
+        said = after(state, ActionClosed(2))[1]
+        assert said.count("miss") == 1
+        assert said.startswith("Ada took the fourth miss, so the game is over at once.")
+
+    def test_who_left_takes_no_miss_and_is_not_named(self) -> None:
+        state = game(3, sheets={1: {"R": FIVE}, 2: {"Y": FIVE}})
+        state = go(state, roll(6, 6), SeatClosed(0), Answered(1, 1, "R12"), Answered(2, 1, "Y12"))
+        state = go(state, ActionClosed(1))
+        assert EN.tell(*end_lines(state, NAMES)) == "Two rows are closed. The game is over at once."
+
+
+def test_two_rows_closed_together_are_both_in_the_headline() -> None:
+    start = new_game(BASE, 2, 0, house=[HouseRule.FINISH_TURN])
+    start = with_sheets(start, {0: {"R": FIVE}, 1: {"Y": FIVE}})
+    state = go(start, roll(6, 6), Answered(0, 1, "R12"), Answered(1, 1, "Y12"))
+    assert after(state, ActionClosed(1))[0] == "Red closed and Yellow closed"
+
+
+def test_white_dice_of_the_same_sum_are_named_by_their_faces() -> None:
+    state = go(game(2), roll(3, 4))
+    other = go(state, RollCorrected(roll(2, 5).roll))
+    lines = differences(state, other, NAMES[:2])
+    assert EN.tell(*lines) == "White dice: 3 and 4, then 2 and 5."
+
+
+@pytest.mark.parametrize(
+    ("house", "says"),
+    [([HouseRule.BONUS_NEXT_TURN], "by your house rule"), ([], "")],
+)
+def test_a_bonus_of_this_turn_is_declined_by_the_house_rule(
+    house: list[HouseRule], says: str
+) -> None:
+    state = go(new_game(BIG_POINTS, 2, 0, house=house), roll(3, 4, red=4), Answered(0, 1, "R7"))
+    step = apply(go(state, ActionClosed(1)), Answered(0, 2, "RY7"))
+    assert isinstance(step, Refusal) == bool(house)
+    if isinstance(step, Refusal):
+        assert says in EN.tell(refusal_line(step, NAMES))
+
+
+def test_a_bonus_whose_row_was_never_crossed_has_the_old_reason() -> None:
+    state = new_game(BIG_POINTS, 2, 0, house=[HouseRule.BONUS_NEXT_TURN])
+    step = apply(go(state, roll(3, 4, red=4), ActionClosed(1)), Answered(0, 2, "RY7"))
+    assert isinstance(step, Refusal)
+    assert "neighbouring row whose own 7" in EN.tell(refusal_line(step, NAMES))
