@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.scene.parts import Background, Die, Floats, Lamp, Scene, turned
-from vision.scene.pips import pips_of
+from vision.scene.pips import pips_of, shows_face
 from vision.scene.tray import rim_shade
 
 _STEPS = 6
@@ -281,6 +281,9 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     sky = np.asarray(scene.ambient, np.float32)
     body = np.asarray(die.albedo, np.float32)
     paint = np.asarray(die.pip_albedo, np.float32)
+    for value in die.other_pips[0]:
+        shows = shows_face(die, point, value)[..., None]
+        paint = np.where(shows, np.asarray(die.other_pips[1], np.float32), paint)
     albedo = body + pips.cover[..., None] * (paint - body)
     bounce = np.clip(0.5 - 0.5 * n[2], 0.0, 1.0)[..., None] * floor * 0.6
     incoming = sky * (open_sky[..., None] + bounce)

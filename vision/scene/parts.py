@@ -191,6 +191,7 @@ class Die:
         rotation: Columns are the die's axes in the world; see FACES for what each shows.
         colour: What the truth calls it; None for a die that is none of the five.
         albedo: Its plastic, linear blue, green, red.
+        other_pips: Pips of another paint: the values whose faces have it, and the paint.
         pip_radius, pip_offset: As shares of the edge; the offset is from the face's middle.
         pip_depth: Of the hollows, as a share of their radius: 0.0 is painted on, 1.0 drilled.
         edge_radius: Rounding of the edges as a share of the edge.
@@ -206,6 +207,7 @@ class Die:
     colour: DieColour | None = None
     albedo: Bgr = (0.8, 0.8, 0.8)
     pip_albedo: Bgr = (0.02, 0.02, 0.02)
+    other_pips: tuple[tuple[int, ...], Bgr] = ((), (0.02, 0.02, 0.5))
     pip_radius: float = 0.09
     pip_offset: float = 0.25
     pip_depth: float = 0.375

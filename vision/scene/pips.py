@@ -67,6 +67,14 @@ class Pips:
         return light.reshape(self.cover.shape)
 
 
+def shows_face(die: Die, point: list[Floats], value: int) -> NDArray[np.bool_]:
+    """Where points of a die's body (three times (h, w), in its axes) lie on the face of a value."""
+    axis, sign = die.face(value)
+    side, other = np.abs(point[(axis + 1) % 3]), np.abs(point[(axis + 2) % 3])
+    out = point[axis] * sign
+    return np.asarray((out >= side) & (out >= other) & (out > 0))
+
+
 def pips_of(
     die: Die, point: list[Floats], normal: list[Floats], footprint: float
 ) -> tuple[Pips, list[Floats]]:
@@ -79,7 +87,6 @@ def pips_of(
         footprint: What a pixel covers of the die (half edge = 1).
     """
     cover = np.zeros(point[0].shape, np.float32)
-    size = [np.abs(p) for p in point]
     bent = list(normal)
     found: list[NDArray[np.intp]] = []
     rows: list[NDArray[np.float32]] = []
@@ -87,7 +94,7 @@ def pips_of(
     for value in range(1, 7):
         axis, sign = die.face(value)
         a, b = (axis + 1) % 3, (axis + 2) % 3
-        on_face = (point[axis] * sign > 0) & (size[axis] >= size[a]) & (size[axis] >= size[b])
+        on_face = shows_face(die, point, value)
         if not on_face.any():
             continue
         u, v = point[a], point[b]

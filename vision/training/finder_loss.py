@@ -120,6 +120,7 @@ def _targets(dice: NDArray[np.float32], rows: int, columns: int) -> tuple[NDArra
     at = np.zeros_like(heat)
     y, x = np.mgrid[0:rows, 0:columns].astype(np.float32)
     for n in range(count):
+        nearest = np.full((rows, columns), np.inf)
         for cx, cy, edge, _in, visible, moving, _cocked, _value, present in dice[n]:
             if not present:
                 continue
@@ -136,7 +137,8 @@ def _targets(dice: NDArray[np.float32], rows: int, columns: int) -> tuple[NDArra
             heat[n, j, i] = 1.0
             for a in range(max(0, j - 1), min(rows, j + 2)):
                 for b in range(max(0, i - 1), min(columns, i + 2)):
-                    if heat[n, a, b] > 0.3 and (a - v) ** 2 + (b - u) ** 2 <= away[a, b] + 1e-6:
+                    if heat[n, a, b] > 0.3 and away[a, b] < nearest[a, b]:
+                        nearest[a, b] = away[a, b]
                         aim[n, :, a, b] = (np.log(edge / 16.0), u - b, v - a)
                         at[n, a, b] = 1.0
             weight[n, j, i] = 1.0

@@ -76,6 +76,14 @@ def lean(rng: Rng, die: Die) -> Die:
     return replace(die, position_mm=(x, y, lift), rotation=to_matrix(rotation))
 
 
+def uneven(rng: Rng, die: Die, bend_deg: float) -> Die:
+    """A die that lies flat, but not on glass: felt gives way, and the lid of a box is bent."""
+    angle = np.radians(min(abs(float(rng.normal(0.0, bend_deg))), 4.0))
+    about = uniform(rng, 0, 2 * np.pi)
+    step, _ = cv2.Rodrigues(np.array([np.cos(about), np.sin(about), 0.0]) * angle)
+    return replace(die, rotation=to_matrix(step @ np.asarray(die.rotation)))
+
+
 def blurred(rng: Rng, die: Die) -> Die:
     """A die on its way: anywhere above the floor, any turn, smeared by the shutter."""
     step, _ = cv2.Rodrigues(rng.normal(0, 1.5, 3))
@@ -156,6 +164,21 @@ def _beside(rng: Rng, neighbour: Die, die: Die) -> Die:
     return resting_die(value, (float(where[0]), float(where[1])), float(base + angle), die)
 
 
+def _overlap(one: Die, other: Die) -> float:
+    """Share of a die's ground that another also stands on, both flat."""
+    both, _ = cv2.intersectConvexConvex(_ground(one), _ground(other))
+    return float(both) / one.size_mm**2
+
+
+def _ground(die: Die) -> NDArray[np.float32]:
+    m = np.asarray(die.rotation)
+    level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
+    one, two = (np.asarray(side) * die.size_mm / 2 for side in level)
+    middle = np.asarray(die.position_mm[:2])
+    corners = [middle + one + two, middle - one + two, middle - one - two, middle + one - two]
+    return np.asarray(corners, np.float32)
+
+
 def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     """A frame's scene: a tray, light, dice at rest or not, and clutter."""
     style = random_style(rng)
@@ -180,13 +203,7 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
         value = int(rng.integers(1, 7))
         if cluster and dice and rng.random() < 0.6:
             near = _beside(rng, dice[int(rng.integers(len(dice)))], die)
-            apart = all(
-                np.hypot(
-                    near.position_mm[0] - d.position_mm[0], near.position_mm[1] - d.position_mm[1]
-                )
-                > 0.99 * die.size_mm
-                for d in dice
-            )
+            apart = all(_overlap(near, d) < 0.005 for d in dice)
             if apart and _fits(tray, near.position_mm[:2], die.size_mm * 0.9):
                 dice.append(near)
                 continue
@@ -197,6 +214,9 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     scenario = recipe.scenario
     if scenario == "empty":
         dice = [d for d in dice if not inside_tray(tray, *d.position_mm[:2])]
+    if rng.random() < 0.3:
+        bend_deg = uniform(rng, 0.3, 1.5)
+        dice = [uneven(rng, die, bend_deg) for die in dice]
     if scenario == "cocked":
         for index in rng.permutation(len(dice))[: int(rng.integers(1, 4))]:
             dice[int(index)] = lean(rng, dice[int(index)])
@@ -265,6 +285,8 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
         if kind in ("sheet", "card"):
             if inside_tray(scene.tray, *spot) and not covering:
                 continue
+            if not covering and _lies_in(scene.tray, spot, 30.0):
+                continue
             b, g, r = (uniform(rng, 0.6, 0.85),) * 3
         size = {"pencil": 60.0, "coin": 11.0, "cup": 35.0, "sheet": 40.0, "card": 25.0}[kind]
         things.append(
@@ -289,15 +311,44 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
     return tuple(things)
 
 
+def _lies_in(tray: Tray, spot: tuple[float, float], reach_mm: float) -> bool:
+    """Whether the tray is nearer to a place than so many mm."""
+    outline = np.array(tray.outline_mm, np.float32)
+    return float(cv2.pointPolygonTest(outline, spot, measureDist=True)) > -reach_mm
+
+
+def _sensed(rng: Rng, pixels: Pixels) -> Pixels:
+    """What cheap cameras make of their noise: coloured clouds, smeared away, or fewer pixels."""
+    height, width = pixels.shape[:2]
+    if rng.random() < 0.3:  # noise of colour is coarser than that of light
+        tones = cv2.cvtColor(pixels, cv2.COLOR_BGR2YCrCb).astype(np.float32)
+        grain = int(rng.integers(2, 6))
+        clouds = rng.normal(0, uniform(rng, 1.0, 7.0), (height // grain + 1, width // grain + 1, 2))
+        tones[..., 1:] += cv2.resize(clouds, (width, height), interpolation=cv2.INTER_CUBIC)
+        tones = np.clip(tones, 0, 255).astype(np.uint8)
+        pixels = np.asarray(cv2.cvtColor(tones, cv2.COLOR_YCrCb2BGR), np.uint8)
+    if rng.random() < 0.2:
+        spread = uniform(rng, 10.0, 40.0)
+        smeared = cv2.bilateralFilter(pixels, 5, spread, 3.0)
+        pixels = np.asarray(smeared if rng.random() < 0.6 else cv2.medianBlur(pixels, 3), np.uint8)
+    if rng.random() < 0.12:
+        scale = uniform(rng, 0.55, 0.85)
+        few = (max(8, round(width * scale)), max(8, round(height * scale)))
+        small = cv2.resize(pixels, few, interpolation=cv2.INTER_AREA)
+        pixels = np.asarray(cv2.resize(small, (width, height)), np.uint8)
+    return pixels
+
+
 def squeezed(rng: Rng, pixels: Pixels) -> Pixels:
-    """The picture sharpened and packed as JPEG, as most cameras send it."""
+    """The picture as most cameras send it: noise smeared away, sharpened, packed as JPEG."""
+    pixels = _sensed(rng, pixels)
     if rng.random() < 0.25:
         soft = cv2.GaussianBlur(pixels, (0, 0), uniform(rng, 0.6, 1.4))
         amount = uniform(rng, 0.2, 1.2)
         pixels = np.asarray(cv2.addWeighted(pixels, 1.0 + amount, soft, -amount, 0.0), np.uint8)
     if rng.random() < 0.25:
         return pixels
-    quality = int(rng.integers(55, 96))
+    quality = int(rng.integers(35, 97))
     done, data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])
     picture = cv2.imdecode(data, cv2.IMREAD_COLOR) if done else None
     return pixels if picture is None else np.asarray(picture, np.uint8)

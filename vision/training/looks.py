@@ -91,16 +91,26 @@ def random_style(rng: Rng) -> Die:
     """The mould and polish of a set of dice."""
     glow = uniform(rng, 0.3, 1.0) if rng.random() < 0.12 else 0.0
     size = float(rng.choice([12.0, 14.0, 15.0, 16.0, 16.0, 18.0]))
+    edge_radius = uniform(rng, 0.03, 0.2)
+    ball = float(rng.choice([0.87, uniform(rng, 0.66, 0.8)]))
+    for _ in range(50):
+        pip_radius = uniform(rng, 0.07, 0.115) if rng.random() < 0.7 else uniform(rng, 0.1, 0.14)
+        pip_offset = uniform(rng, 0.2, 0.28)
+        is_apart = pip_offset > 2.05 * pip_radius  # three pips of a six side by side
+        is_on_face = pip_offset + pip_radius < 0.5 - 0.6 * edge_radius
+        flat = float(np.sqrt(max(ball**2 - 0.25, 0.0)))
+        if is_apart and is_on_face and np.sqrt(2.0) * pip_offset + pip_radius < flat + 0.03:
+            break
     return Die(
         (0.0, 0.0, size / 2),
         ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)),
         size_mm=size,
-        pip_radius=uniform(rng, 0.07, 0.115) if rng.random() < 0.7 else uniform(rng, 0.1, 0.14),
-        pip_offset=uniform(rng, 0.2, 0.28),
+        pip_radius=pip_radius,
+        pip_offset=pip_offset,
         pip_depth=float(rng.choice([0.0, uniform(rng, 0.1, 0.6), uniform(rng, 0.5, 1.2)])),
         one_scale=float(rng.choice([1.0, 1.0, 1.0, uniform(rng, 1.0, 1.5)])),
-        edge_radius=uniform(rng, 0.03, 0.2),
-        ball=float(rng.choice([0.87, uniform(rng, 0.66, 0.8)])),
+        edge_radius=edge_radius,
+        ball=ball,
         right_handed=bool(rng.random() < 0.6),
         flips=(bool(rng.random() < 0.5), bool(rng.random() < 0.5), bool(rng.random() < 0.5)),
         gloss=float(rng.choice([uniform(rng, 0.0, 0.3), uniform(rng, 0.3, 0.9)])),
@@ -134,6 +144,11 @@ def _pip_paint(rng: Rng, colour: DieColour | None, scheme: int, albedo: Bgr) -> 
 def dress(rng: Rng, style: Die, colour: DieColour | None, scheme: int) -> Die:
     """A die of a set in a colour."""
     albedo = die_albedo(rng, colour)
+    if colour is DieColour.WHITE and rng.random() < 0.06:  # as in East Asia
+        red = (uniform(rng, 0.005, 0.06), uniform(rng, 0.005, 0.06), uniform(rng, 0.25, 0.6))
+        style = replace(style, other_pips=((1,) if rng.random() < 0.7 else (1, 4), red))
+        if rng.random() < 0.6:
+            style = replace(style, one_scale=uniform(rng, 1.2, 2.0))
     return replace(
         style,
         colour=colour,

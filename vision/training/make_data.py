@@ -26,9 +26,10 @@ from vision.training.looks import Rng
 
 FRAME_WH = (320, 256)
 PATCHES = 10
-PATCH = 96
-PATCH_EDGES = 2.8
-"""A patch of PATCH px shows this many die edges, so that training may turn and shift it."""
+PATCH = 124
+PATCH_EDGES = 3.6
+"""A patch of PATCH px shows this many die edges, so that training may turn and shift it and hardly
+ever reaches beyond."""
 COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
 SHARD = 100
 _SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
@@ -43,7 +44,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    jobs = [(asked.folder, asked.seed, n) for n in range(asked.scenes // SHARD)]
+    jobs = [(asked.folder, asked.seed, n) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):
             pass
@@ -144,7 +145,7 @@ def close_ups(rng: Rng, scene: Scene, share: float) -> dict[str, NDArray[Any]]:
 
     for index in rng.permutation(len(facts)):
         fact = facts[int(index)]
-        add(np.array(fact.body_centre_px if fact.moving else fact.centre_px), fact.edge_px)
+        add(_aimed_at(rng, fact), fact.edge_px)
     for fact in facts:
         if rng.random() < 0.12:
             a = rng.uniform(0, 2 * np.pi)
@@ -165,6 +166,14 @@ def close_ups(rng: Rng, scene: Scene, share: float) -> dict[str, NDArray[Any]]:
     }
     present = np.arange(PATCHES) < len(rows)
     return columns | {"patch_present": present}
+
+
+def _aimed_at(rng: Rng, fact: DieTruth) -> NDArray[np.float64]:
+    """Where the finder sees a die: the middle of one that leans is that of its body."""
+    top, body = np.array(fact.centre_px), np.array(fact.body_centre_px)
+    if fact.moving:
+        return body
+    return top + (body - top) * rng.random() if fact.cocked and rng.random() < 0.6 else top
 
 
 def _finer(camera: Camera, width: int) -> Camera:
@@ -192,13 +201,17 @@ def patch_row(
         int(max(0, corner[0] + size - width)), int(max(0, corner[1] + size - height)),
     )  # fmt: skip
     principal = camera.middle_px - corner
+    off = 2.0 * (middle - np.array([width, height]) / 2) / np.hypot(width, height)
+    dimmed = 1.0 - scene.lens.vignette * float(off @ off)
+    b, g, r = (gain * dimmed for gain in scene.lens.white_balance)
+    scene = replace(scene, lens=replace(scene.lens, vignette=0.0, white_balance=(b, g, r)))
     window = replace(
         camera, size_wh=(size, size), principal_px=(float(principal[0]), float(principal[1]))
     )
     near = [
         d
         for d in scene.dice
-        if np.linalg.norm(window.project(np.array([d.position_mm]))[0] - size / 2) < 3.2 * edge
+        if np.linalg.norm(window.project(np.array([d.position_mm]))[0] - size / 2) < 3.6 * edge
     ]
     local = replace(scene, camera=window, dice=tuple(near))
     facts = truth(local)
@@ -253,8 +266,10 @@ def _nearest(facts: tuple[DieTruth, ...], size: int) -> int | None:
     """The die whose top face the middle of a patch lies on."""
     best, reach = None, 0.5
     for number, fact in enumerate(facts):
-        centre = fact.body_centre_px if fact.moving else fact.centre_px
-        gap = float(np.hypot(centre[0] - size / 2, centre[1] - size / 2)) / fact.edge_px
+        centres = [fact.body_centre_px] if fact.moving else [fact.centre_px]
+        if fact.cocked and not fact.moving:
+            centres.append(fact.body_centre_px)
+        gap = min(float(np.hypot(x - size / 2, y - size / 2)) for x, y in centres) / fact.edge_px
         if gap < reach:
             best, reach = number, gap
     return best

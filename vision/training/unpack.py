@@ -37,7 +37,7 @@ def main() -> None:
     torch.set_num_threads(1)
     net: nn.Module = Finder() if asked.net == "finder" else Eyes()
     scaled = _filled(net, asked.net)
-    _measured(net, scaled, sorted(asked.data.glob("scenes_*.npz"))[:2])
+    _measured(net, scaled, sorted(asked.data.glob("scenes_*[0-9].npz"))[:2])
     torch.save(net.state_dict(), asked.state)
 
 

@@ -1,0 +1,117 @@
+"""Scenes to learn from: what they show is possible, and called what it is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import DieColour
+from vision.scene import Die, inside_tray, render, resting_die, truth
+from vision.training.generator import Recipe, random_scene, squeezed, uneven
+from vision.training.looks import dress, random_style
+from vision.training.make_data import PATCH, PATCHES, close_ups
+
+
+def rng(seed: int) -> np.random.Generator:
+    return np.random.default_rng([seed, 401])
+
+
+def footprint(die: Die) -> np.ndarray:
+    """Points (P, 2) all over the ground of a die that lies flat."""
+    m = np.asarray(die.rotation)
+    one, two = (m[:2, a] * die.size_mm / 2 for a in range(3) if abs(m[2, a]) < 0.5)
+    steps = np.linspace(-0.98, 0.98, 25)
+    a, b = np.meshgrid(steps, steps)
+    return np.asarray(die.position_mm[:2]) + a.reshape(-1, 1) * one + b.reshape(-1, 1) * two
+
+
+def is_on(die: Die, points: np.ndarray) -> np.ndarray:
+    m = np.asarray(die.rotation)
+    away = points - np.asarray(die.position_mm[:2])
+    sides = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
+    return np.all([np.abs(away @ side) < die.size_mm / 2 for side in sides], axis=0)
+
+
+def test_no_two_dice_are_in_one_place() -> None:
+    clusters = 0
+    for seed in range(60):
+        dice = random_scene(rng(seed), Recipe((320, 256), 0.08)).dice
+        for n, one in enumerate(dice):
+            for other in dice[:n]:
+                assert is_on(other, footprint(one)).mean() < 0.02
+                gap = np.hypot(*np.subtract(one.position_mm[:2], other.position_mm[:2]))
+                clusters += gap < 1.2 * one.size_mm
+    assert clusters > 8, "dice that touch are drawn"
+
+
+def test_the_pips_of_a_six_are_six() -> None:
+    styles = [random_style(rng(seed)) for seed in range(200)]
+    apart = [style.pip_offset > 2.0 * style.pip_radius for style in styles]
+    assert np.mean(apart) > 0.95
+
+
+def test_flat_dice_on_felt_are_flat() -> None:
+    style = random_style(rng(1))
+    dice = [uneven(rng(s), resting_die(5, (0.0, 0.0), 30.0, style), 1.5) for s in range(100)]
+    tilts = [die.top[1] for die in dice]
+    assert {die.top[0] for die in dice} == {5}
+    assert 0.3 < float(np.median(tilts)) < 2.5
+    assert max(tilts) < 4.1
+
+
+def test_some_white_dice_have_red_ones() -> None:
+    plain = random_style(rng(2))
+    dice = [dress(rng(s), plain, DieColour.WHITE, 0) for s in range(400)]
+    reds = [die for die in dice if die.other_pips[0]]
+    assert 8 < len(reds) < 60
+    assert all(1 in die.other_pips[0] for die in reds)
+    assert not any(dress(rng(s), plain, DieColour.BLUE, 0).other_pips[0] for s in range(100))
+
+
+def test_a_red_one_is_red_and_the_other_faces_are_not() -> None:
+    scene = random_scene(rng(3), Recipe((320, 256), 0.15))
+    style = replace(random_style(rng(4)), albedo=(0.8, 0.8, 0.8), one_scale=1.5, pip_radius=0.1)
+    pictures = {}
+    for paint in ((), (1,)):
+        die = replace(style, other_pips=(paint, (0.01, 0.01, 0.6)))
+        for value in (1, 6):
+            dice = (resting_die(value, (0.0, 0.0), 20.0, die),)
+            pictures[paint, value] = render(replace(scene, dice=dice, things=())).astype(int)
+    assert np.abs(pictures[(), 1] - pictures[(1,), 1]).max() > 60
+    assert np.abs(pictures[(), 6] - pictures[(1,), 6]).max() < 60
+
+
+def test_close_ups_of_leaning_dice_are_aimed_as_the_finder_aims() -> None:
+    off = []
+    for seed in range(25):
+        draw = rng(seed)
+        scene = random_scene(draw, Recipe((320, 256), 0.1, "cocked"))
+        rows = close_ups(draw, scene, 0.1)
+        for labels, corners in zip(rows["patch_labels"], rows["patch_corners"], strict=True):
+            if labels[0] and labels[3]:
+                edge = np.mean([np.hypot(*(b - a)) for a, b in pairwise(corners)])
+                off.append(np.hypot(*(corners.mean(axis=0) - PATCH / 2)) / edge)
+    assert len(off) > 20
+    assert np.quantile(off, 0.9) > 0.2, "some are cut round the middle of the body"
+    assert np.quantile(off, 0.3) < 0.12, "some round that of the top face"
+
+
+def test_what_lies_in_the_tray_is_said_to() -> None:
+    for seed in range(10):
+        scene = random_scene(rng(seed), Recipe((320, 256), 0.08))
+        for die, fact in zip(scene.dice, truth(scene), strict=True):
+            assert fact.in_tray == inside_tray(scene.tray, *die.position_mm[:2])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_what_a_camera_does_leaves_a_picture(seed: int) -> None:
+    scene = random_scene(rng(seed), Recipe((97, 131), 0.2))
+    rows = close_ups(rng(seed), scene, 0.2)
+    assert rows["patch_pixels"].shape == (PATCHES, PATCH, PATCH, 3)
+    grey = np.full((131, 97, 3), 128, np.uint8)
+    out = squeezed(rng(seed), grey)
+    assert out.shape == grey.shape
+    assert abs(float(out.mean()) - 128) < 6
