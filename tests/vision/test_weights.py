@@ -8,7 +8,7 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from vision.eye.nets import CROP, FEATURES, FINDER_WH, PIP_CELLS, SCORES, Net
+from vision.eye.nets import CROP, FEATURES, FINDER_WH, PIP_CELLS, SCORES, shared_net
 
 _MOST_BYTES = 3_000_000
 
@@ -30,7 +30,7 @@ def test_networks_give_what_the_eye_expects(
     name: str, shape: tuple[int, ...], out: tuple[int, ...]
 ) -> None:
     pixels = np.random.default_rng(1).random(shape, np.float32)
-    scores = Net(name)(pixels)
+    scores = shared_net(name)(pixels)
     assert scores.shape == out
     assert np.isfinite(scores).all()
     assert scores.std() > 0.1

@@ -26,11 +26,13 @@ class Floor:
         self, outline_px: NDArray[np.float32] | None, size_wh: tuple[int, int] | None = None
     ) -> None:
         """Take an outline; with a size, sides along the picture's edges do not bound the floor."""
-        self.outline_px = outline_px
+        self.outline_px: NDArray[np.float32] | None = None
         self._sides: list[tuple[float, float, float]] = []
         if outline_px is None:
             return
+        # corners may be given in any order
         hull = cv2.convexHull(outline_px.astype(np.float32)).reshape(-1, 2).astype(np.float64)
+        self.outline_px = hull.astype(np.float32)
         middle = hull.mean(axis=0)
         for a, b in zip(hull, np.roll(hull, -1, axis=0), strict=True):
             length = float(np.hypot(*(b - a)))

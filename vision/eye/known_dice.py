@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import cv2
 import numpy as np
@@ -211,21 +212,30 @@ def _relit(
 
 def misfit(face_bgr: NDArray[np.float64], known_bgr: Bgr) -> float:
     """How badly a face is explained (in nats) by a known one, shaded and with a highlight on it."""
-    return _misfit(face_bgr, np.array([known_bgr]), _SPREAD)
+    return _misfit(face_bgr, (known_bgr,), _SPREAD)
 
 
 def _pips_misfit(pips_bgr: NDArray[np.float64], known_bgr: Bgr, face_bgr: Bgr) -> float:
     """The same for pips, with some of their face mixed in."""
-    mixed = _PIPS_MIXED[:, None]
-    return _misfit(
-        pips_bgr, (1 - mixed) * np.array(known_bgr) + mixed * np.array(face_bgr), _PIPS_SPREAD
-    )
+    return _misfit(pips_bgr, (known_bgr, face_bgr), _PIPS_SPREAD)
 
 
-def _misfit(seen_bgr: NDArray[np.float64], known_bgr: NDArray[np.float64], spread: float) -> float:
-    """The least (in nats) over known colours (N, 3)."""
+def _misfit(seen_bgr: NDArray[np.float64], known: tuple[Bgr, ...], spread: float) -> float:
+    """The least (in nats) over what a known colour, or pips and their face mixed, can look like."""
+    made, odd = _looks_of(known)
+    apart = (made - seen_bgr) / spread
+    return float((np.einsum("nc,nc->n", apart, apart) + odd).min()) / 2.0
+
+
+@lru_cache(maxsize=64)
+def _looks_of(known: tuple[Bgr, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Colours (N, 3) in shades and highlights, and how odd each of these is (N,)."""
+    plain = np.array(known[:1])
+    if len(known) > 1:
+        mixed = _PIPS_MIXED[:, None]
+        plain = (1 - mixed) * plain + mixed * np.array(known[1])
     shade, highlight = np.meshgrid(_SHADES, _HIGHLIGHTS)
-    made = shade[..., None] * known_bgr[:, None, None] + highlight[..., None] * 255.0
-    apart = (np.clip(made, 0.0, 255.0) - seen_bgr) / spread
+    made = shade[..., None] * plain[:, None, None] + highlight[..., None] * 255.0
     odd = ((shade - 1.0) / _SHADE) ** 2 + (highlight / _HIGHLIGHT) ** 2
-    return float(((apart**2).sum(axis=-1) + odd).min()) / 2.0
+    odd = np.broadcast_to(odd, made.shape[:-1])
+    return np.clip(made, 0.0, 255.0).reshape(-1, 3), odd.reshape(-1)

@@ -17,10 +17,10 @@ _SLOPES = np.array([0.65, 0.8, 0.95, 1.15, 1.4, 1.7], np.float32)
 _SLOPE = 1.05
 _SLOPE_SPREAD = 0.35
 """One over the focal length, in long sides of the picture: 36 to 81 degrees wide, most near 55."""
-_GUESS = 0.12
+GUESS = 0.12
 """How far the finder's guess of the floor is off (own frames)."""
 _SPREADS = (0.015, 0.6)
-_FLAT = 0.03
+FLAT = 0.03
 """How far off the reader may say it is for one die, and how far dice that lie flat differ beside
 that: a lens bends, a floor is not even."""
 _ODD = 1.5
@@ -65,8 +65,8 @@ def off_the_floor(
     sight /= np.linalg.norm(sight, axis=-1, keepdims=True)
     mine, guess = _normals(own, sight), _normals(guessed, sight)
     start = (guess * sure[:, None]).sum(axis=1) / (sure.sum() + 1e-3)
-    wide = np.clip(spread, *_SPREADS) ** 2 + _FLAT**2
-    known = _GUESS**-2
+    wide = np.clip(spread, *_SPREADS) ** 2 + FLAT**2
+    known = GUESS**-2
     weight = np.broadcast_to(sure, mine.shape[:2])
     for _ in range(_ROUNDS):
         heavy = (weight / wide)[..., None]

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from vision.eye.finder import Spot
 from vision.eye.jury import weigh
+from vision.eye.lean import FLAT, GUESS
 from vision.eye.nets import (
     CROP,
     CROP_EDGES,
@@ -20,6 +21,7 @@ from vision.eye.nets import (
     NORMAL,
     PIP_CELLS,
     SCORES,
+    SPREAD,
     Scores,
     shared_net,
     sigmoid,
@@ -158,7 +160,6 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
     centres = corners.mean(axis=1)
     places = (centres - np.array([width - 1, height - 1]) / 2) / long_side
     leans = np.array([s.up for s in spots])
-    feet = centres - leans * edges[:, None]
     said = told.said
     added = weigh(said, told.shades, places, edges / long_side, leans)
     values = [softmax(said[n : n + 1, 1:7]) for n in range(len(said))]
@@ -178,6 +179,7 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
         said[again, _OUTLINE] = outlines
         added = weigh(said, told.shades, places, edges / long_side, leans)
     chances = sigmoid(said[:, [0, 14, 15]])
+    feet = centres - _upwards(said, leans) * edges[:, None]
     looks = [
         Look(
             corners=corners[n],
@@ -195,6 +197,14 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
         for n in range(len(said))
     ]
     return list(zip(looks, spots, strict=True))
+
+
+def _upwards(said: Scores, leans: Scores) -> Scores:
+    """Which way (N, 2) dice rise from the floor in the picture, in edges: what the reader says of
+    each, and the finder of the floor there, each for how surely it is known."""
+    own = 1.0 / (np.exp(said[:, [SPREAD]]) ** 2 + FLAT**2)
+    known = GUESS**-2
+    return np.asarray((own * said[:, NORMAL] + known * leans) / (own + known), np.float32)
 
 
 def _badly_cut(said: Scores) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from statistics import median
@@ -12,7 +12,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from companion.engine.dice import DieColour
 from vision.eye.finder import SMEARED, Overview, Spot, look_over
+from vision.eye.nets import softmax
 from vision.eye.reader import CloseUps, Look, look_closely
 from vision.eye.values import weighed
 from vision.reading import Pixels, Point
@@ -28,6 +30,8 @@ STILL = 0.4
 _DIE = 0.5
 _SURELY = 0.97
 _BLURRED = 0.95
+_REMOVED = 0.9
+"""A die surer than this of a colour that is out of play fills no place (own choice)."""
 _NEAR_ZOOM = 0.4
 _NEAR_EDGE = 0.14
 """A second look for dice wider than this share of the picture; the finder was trained up to 0.2."""
@@ -55,32 +59,35 @@ _SMALL = 0.62
 
 
 def find_dice(
-    pixels: Pixels, wanted: int, inside: Callable[[Overview, Look], float]
+    pixels: Pixels, in_play: Sequence[DieColour], inside: Callable[[Overview, Look], float]
 ) -> tuple[Overview, list[Found]]:
     """Find and read the dice of a picture.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        wanted: So many dice are expected in the tray; where fewer are seen, more is looked at.
+        in_play: The dice that are expected in the tray; where fewer are seen that can be those,
+            more is looked at.
         inside: How likely a die lies in the tray.
     """
-    close_ups = CloseUps(pixels)
-    overview, dice = _dice(close_ups, 1.0)
+    close_ups, wanted = CloseUps(pixels), len(in_play)
+    overview, seen, dice = _dice(close_ups, 1.0)
     if not dice:
         overview, dice = _nearby(close_ups, overview)
+    removed = [n for n, colour in enumerate(DieColour) if colour not in in_play]
 
     @cache
-    def lies_inside(look: Look) -> bool:
-        return inside(overview, look) > 0.5
+    def counts(look: Look) -> bool:
+        is_removed = softmax(look.colours)[removed].max(initial=0.0) > _REMOVED
+        return not is_removed and inside(overview, look) > 0.5
 
     def count(found: list[Found]) -> int:
-        return sum(lies_inside(look) for look, _ in found)
+        return sum(counts(look) for look, _ in found)
 
     if count(dice) < wanted and not _blurred(overview, dice):
-        dice = _searched(close_ups, overview, dice, wanted, count)
+        dice = _searched(close_ups, overview, seen, dice, wanted, count)
     still = [
         look for look, _ in dice
-        if look.die > _DIE and look.moving < STILL and lies_inside(look)
+        if look.die > _DIE and look.moving < STILL and counts(look)
     ]  # fmt: skip
     if len(still) >= wanted:  # what else looked like a blur is none
         dice = [found for found in dice if found[0].die > _DIE]
@@ -97,10 +104,11 @@ def _blurred(overview: Overview, dice: list[Found]) -> bool:
     return bool(smeared > (edge * overview.cells_per_px) ** 2)
 
 
-def _dice(close_ups: CloseUps, zoom: float) -> tuple[Overview, list[Found]]:
+def _dice(close_ups: CloseUps, zoom: float) -> tuple[Overview, list[Found], list[Found]]:
+    """The picture at a glance, every candidate that was looked at, and those that are dice."""
     overview = look_over(close_ups.pixels, zoom)
     pairs = look_closely(close_ups, overview.spots)
-    return overview, _of_one_size(_distinct(pairs), overview)
+    return overview, pairs, _of_one_size(_distinct(pairs), overview)
 
 
 def _nearby(close_ups: CloseUps, overview: Overview) -> tuple[Overview, list[Found]]:
@@ -108,7 +116,7 @@ def _nearby(close_ups: CloseUps, overview: Overview) -> tuple[Overview, list[Fou
 
     A tray is square and may have specks: only what both witnesses read alike is a die.
     """
-    closer, dice = _dice(close_ups, _NEAR_ZOOM)
+    closer, _, dice = _dice(close_ups, _NEAR_ZOOM)
     large = _NEAR_EDGE * max(overview.size_wh)
     dice = [(look, spot) for look, spot in dice if look.edge_px > large and weighed(look)[1]]
     return (closer, dice) if dice else (overview, [])
@@ -117,6 +125,7 @@ def _nearby(close_ups: CloseUps, overview: Overview) -> tuple[Overview, list[Fou
 def _searched(
     close_ups: CloseUps,
     overview: Overview,
+    seen: list[Found],
     dice: list[Found],
     wanted: int,
     count: Callable[[list[Found]], int],
@@ -126,7 +135,7 @@ def _searched(
     then at each quarter of the tray."""
     found = list(overview.spots)
     most = count(dice)
-    moved = _moved_off(look_closely(close_ups, found), dice)
+    moved = _moved_off(seen, dice)
     if moved:
         found += moved
         now = _of_one_size(_distinct(look_closely(close_ups, found)), overview)

@@ -111,7 +111,7 @@ def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) 
     found: dict[ProblemCode, list[DieColour | None]] = {
         ProblemCode.MOVING: [name(n) for n in playing if seen[n].moving],
         ProblemCode.EMPTY: [],
-        ProblemCode.OBSTRUCTED: [name(n) for n in playing if seen[n].visible < _SEE_ALL],
+        ProblemCode.OBSTRUCTED: [name(n) for n in playing if not seen[n].visible >= _SEE_ALL],
         ProblemCode.COCKED: [name(n) for n in playing if seen[n].cocked],
         ProblemCode.MISSING: list(wanted),
         ProblemCode.EXTRA: [name(n) for n in extra],
@@ -119,7 +119,7 @@ def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) 
             name(n)
             for n in playing
             if n not in extra
-            and (seen[n].value is None or (confidences[n] < ANNOUNCE and not extra))
+            and (seen[n].value is None or (not confidences[n] >= ANNOUNCE and not extra))
         ],
     }
     if clutter.smear > _SMEAR and not found[ProblemCode.MOVING]:
@@ -186,8 +186,6 @@ def _assigned(
 def _chance(totals: list[float], picked: int) -> float:
     """The chance of the column picked, from what the best way costs that picks each."""
     best = totals.pop(picked)
-    if not totals:  # no die is in play: there is no other way
-        return 1.0
     return 1.0 / (1.0 + math.exp(-min(max(min(totals) - best, -50.0), 50.0)))
 
 
