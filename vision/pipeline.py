@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 import cv2
@@ -87,8 +87,9 @@ class Eye:
         if calibration is not None and calibration.white_balance_bgr is not None:
             pixels = white_balanced(pixels, calibration.white_balance_bgr)
         floor = _floor((width, height), calibration)
-        overview, dice = find_dice(pixels, in_play, partial(_inside, floor))
-        depths = [_inside(floor, overview, look) for look, _ in dice]
+        inside = cache(partial(_inside, floor))
+        overview, dice = find_dice(pixels, in_play, inside)
+        depths = [inside(overview, look) for look, _ in dice]
         things = bool((overview.thing > 0.5).any())
         seen = [
             _seen(look, depth, _covered(overview, look) if things else 0.0, (width, height))
@@ -183,10 +184,16 @@ def _tinted(pixels: Pixels, die: Seen, look: Look) -> Seen:
 
 def _on_face(look: Look, steps: int) -> NDArray[np.float32]:
     """Points (steps, steps, 2) in px spread over a top face."""
-    along = np.linspace(0.05, 0.95, steps)
-    a, b = np.meshgrid(along, along)
+    a, b = _spread(steps)
     p, q, _, r = look.corners
-    return np.asarray(p + a[..., None] * (q - p) + b[..., None] * (r - p), np.float32)
+    return np.asarray(p + a * (q - p) + b * (r - p), np.float32)
+
+
+@cache
+def _spread(steps: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+    along = np.linspace(0.05, 0.95, steps, dtype=np.float32)
+    a, b = np.meshgrid(along, along)
+    return a[..., None], b[..., None]
 
 
 def _inside_share(look: Look, size_wh: tuple[int, int]) -> float:

@@ -129,12 +129,14 @@ def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, flo
     rows, columns = np.nonzero((peak & (heat > _HEAT)) | (heat > _SHOULDER))
     order = np.lexsort((-heat[rows, columns], ~peak[rows, columns]))
     found: list[tuple[int, int, float, float, float]] = []
-    for row, column in zip(rows[order].tolist(), columns[order].tolist(), strict=True):
-        size, dx, dy = aim[:, row, column].tolist()
-        x = (column + min(max(dx, -1.0), 1.0) + 0.5) * FINDER_CELL - 0.5
-        y = (row + min(max(dy, -1.0), 1.0) + 0.5) * FINDER_CELL - 0.5
-        edge = 16.0 * math.exp(min(max(size, -2.0), 2.8))
-        apart = _APART if peak[row, column] else _FARTHER
+    rows, columns = rows[order], columns[order]
+    size, dx, dy = aim[:, rows, columns].astype(np.float64)
+    across = (columns + np.clip(dx, -1.0, 1.0) + 0.5) * FINDER_CELL - 0.5
+    down = (rows + np.clip(dy, -1.0, 1.0) + 0.5) * FINDER_CELL - 0.5
+    edges = 16.0 * np.exp(np.clip(size, -2.0, 2.8))
+    reach = np.where(peak[rows, columns], _APART, _FARTHER)
+    cells = (each.tolist() for each in (rows, columns, across, down, edges, reach))
+    for row, column, x, y, edge, apart in zip(*cells, strict=True):
         if all(math.hypot(x - u, y - v) >= apart * min(edge, e) for _, _, u, v, e in found):
             found.append((row, column, x, y, edge))
         if len(found) == _MOST:

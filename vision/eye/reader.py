@@ -162,7 +162,7 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
     leans = np.array([s.up for s in spots])
     said = told.said
     added = weigh(said, told.shades, places, edges / long_side, leans)
-    values = [softmax(said[n : n + 1, 1:7]) for n in range(len(said))]
+    values = list(softmax(said[:, 1:7])[:, None])
     pips = [row[None] for row in told.misfits(corners)]
     again = [n for n in range(len(said)) if _doubtful(said[n], added[n], values[n], pips[n])]
     if again:

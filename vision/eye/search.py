@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache
 from statistics import median
 
 import cv2
@@ -75,10 +74,10 @@ def find_dice(
         overview, dice = _nearby(close_ups, overview)
     removed = [n for n, colour in enumerate(DieColour) if colour not in in_play]
 
-    @cache
     def counts(look: Look) -> bool:
-        is_removed = softmax(look.colours)[removed].max(initial=0.0) > _REMOVED
-        return not is_removed and inside(overview, look) > 0.5
+        if removed and softmax(look.colours)[removed].max() > _REMOVED:
+            return False
+        return inside(overview, look) > 0.5
 
     def count(found: list[Found]) -> int:
         return sum(counts(look) for look, _ in found)
