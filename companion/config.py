@@ -192,7 +192,8 @@ def load(
         environ: The process's environment.
         flags: Values by "section.key" ("data_dir" alone); None means not given.
     Raises:
-        ConfigError: A file cannot be read, a key is unknown, or a value does not fit.
+        ConfigError: A file cannot be read, a key is unknown, or a value does not fit, alone or
+            with the others.
     """
     config = Config(data_dir=default_data_dir(environ))
     wanted = path or default_config_path(environ)
@@ -204,7 +205,28 @@ def load(
     for name, flag in flags.items():
         if flag is not None:
             config = _with(config, name, flag, "--" + name.rpartition(".")[2].replace("_", "-"))
+    check_pins(config)
     return config
+
+
+def check_pins(config: Config) -> None:
+    """A pin has one part, and a lamp has one pin or three; known only once all is put together.
+
+    Raises:
+        ConfigError: It is not so.
+    """
+    lamp = config.lamp
+    colours = [pin is not None for pin in (lamp.red_pin, lamp.green_pin, lamp.blue_pin)]
+    if any(colours) and (lamp.led_pin is not None or not all(colours)):
+        raise ConfigError(
+            "lamp: expected led_pin alone, or red_pin, green_pin and blue_pin together"
+        )
+    taken: dict[int, str] = {}
+    for name in (known for known in setting_names() if known.endswith("pin")):
+        section, _, key = name.partition(".")
+        pin = getattr(getattr(config, section), key)
+        if pin is not None and taken.setdefault(pin, name) != name:
+            raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
 
 
 def default_config_path(environ: Mapping[str, str]) -> Path:
@@ -228,6 +250,8 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 def _with_file(config: Config, path: Path) -> Config:
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise ConfigError(f"{path}: cannot be read: expected a regular file")
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -274,14 +298,15 @@ def setting_names() -> list[str]:
 
 def _with(config: Config, name: str, value: object, where: str, *, is_text: bool = False) -> Config:
     if name == "data_dir":
+        shown = str(value) if isinstance(value, Path) else value
         if not isinstance(value, (str, Path)) or not str(value):
-            raise ConfigError(f"{where}: expected a directory, got {value!r}")
+            raise ConfigError(f"{where}: expected a directory, got {shown!r}")
         try:
             directory = Path(value).expanduser()
         except RuntimeError as error:
-            raise ConfigError(f"{where}: expected a directory, got {value!r}: {error}") from error
+            raise ConfigError(f"{where}: expected a directory, got {shown!r}: {error}") from error
         if "\0" in str(directory):
-            raise ConfigError(f"{where}: expected a directory, got {value!r}")
+            raise ConfigError(f"{where}: expected a directory, got {shown!r}")
         return replace(config, data_dir=directory)
     section, _, key = name.partition(".")
     part = getattr(config, section)

@@ -93,7 +93,8 @@ class SqliteStore:
             return self._open()
         except sqlite3.DatabaseError as error:
             if not _is_damage(error):
-                raise StoreError(f"{self._path}: cannot be opened: {error}") from error
+                what = "written" if "readonly" in str(error) else "opened"
+                raise StoreError(f"{self._path}: cannot be {what}: {error}") from error
             self._salvage_to(salvaged)
             self._put_in_place(salvaged, str(error))
         try:
@@ -111,9 +112,9 @@ class SqliteStore:
                 raise sqlite3.DatabaseError(f"malformed: {verdict}")
             (version,) = db.execute("PRAGMA user_version").fetchone()
             _migrate(db, version)
-            db.execute(
-                "BEGIN IMMEDIATE"
-            )  # an unwritable file must say so now, not at the first mark
+            # an unwritable file must say so now: to begin, and not to write, is free to everybody
+            db.execute("BEGIN IMMEDIATE")
+            db.execute(f"PRAGMA user_version={version}")
             db.execute("ROLLBACK")
             if version > len(_MIGRATIONS):
                 raise StoreError(
@@ -242,7 +243,7 @@ def examine(directory: Path) -> Examined:
     Raises:
         StoreError: It cannot be read at all, for want of rights.
     """
-    path, in_use = directory / FILE_NAME, _is_locked(directory / LOCK_NAME)
+    path, in_use = directory / FILE_NAME, is_in_use(directory)
     if not os.path.isfile(path):  # pathlib's raises below a directory that may not be entered
         return Examined(None, None, in_use)
     try:
@@ -260,9 +261,10 @@ def examine(directory: Path) -> Examined:
     return Examined(records, str(trouble), in_use)
 
 
-def _is_locked(path: Path) -> bool:
+def is_in_use(directory: Path) -> bool:
+    """Whether a table is writing the log of a directory now."""
     try:
-        with open(path, "rb") as lock:
+        with open(directory / LOCK_NAME, "rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

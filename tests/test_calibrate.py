@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from companion.cli import dice_companion
 from companion.config import load
 from companion.errors import ConfigError
 from companion.plugs.tray import tray_view
+from tests.conftest import ROOT
 from tests.vision.trays import SIX, lit, painted, tray
 from vision.cameras.camera import Camera, open_camera
 from vision.cameras.simulated import SimulatedTray
@@ -24,7 +27,7 @@ from vision.live.settle import TrayStatus
 from vision.live.watch import TrayReport
 from vision.reading import Frame
 from vision.tray.calibrated import Change, what_changed
-from vision.tray.calibration import load_calibration, save_calibration
+from vision.tray.calibration import Calibration, load_calibration, save_calibration
 
 
 @pytest.fixture(scope="module")
@@ -146,6 +149,12 @@ def test_a_step_alone_holds_the_camera_as_it_was(
         (["--only", "colours"], 2, "colours"),
         (["--camera", "none"], 1, "expected a camera, got 'none'"),
         (["--out", "/proc/nowhere/tray.toml", "--yes"], 1, "cannot write"),
+        (["--out", "", "--yes"], 2, "expected a file, got ''"),
+        (
+            ["--out", "/proc", "--only", "light", "--yes"],
+            1,
+            "expected a file to write, got a direc",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_one_clear_line(
@@ -158,6 +167,34 @@ def test_what_cannot_be_done_is_one_clear_line(
         assert says in result.stderr
     else:
         assert says in str(result.exception)
+
+
+def test_what_cannot_be_kept_leaves_nothing_behind(tmp_path: Path) -> None:
+    (tmp_path / "tray.toml").mkdir()
+    with pytest.raises(ConfigError, match="cannot write the calibration"):
+        save_calibration(tmp_path / "tray.toml", Calibration((640, 480)))
+    assert [path.name for path in tmp_path.iterdir()] == ["tray.toml"]
+
+
+@pytest.mark.parametrize(
+    ("args", "status"), [((), 1), (("--only", "exposure"), 0), (("--yes", "--only", "light"), 0)]
+)
+def test_without_anybody_to_ask_it_asks_nothing(
+    household: Path, tmp_path: Path, args: tuple[str, ...], status: int
+) -> None:
+    line = 'exec "$0" -m companion calibrate "$@" <&-'
+    camera = ["--camera", str(household), "--data-dir", str(tmp_path), "--rolls", "0"]
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable, *camera, *args],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == status, done.stderr
+    said = "dice-companion: calibrate: expected someone to ask; --yes asks nothing\n"
+    assert (done.stderr == said) is (status == 1)
 
 
 def test_the_simulated_tray_is_not_measured_in_a_cameras_place(

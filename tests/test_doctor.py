@@ -15,6 +15,7 @@ from click.testing import CliRunner
 from companion.cli import dice_companion
 from tests.conftest import ROOT
 from tests.vision.trays import shifted, tray
+from vision.cameras.simulated import SimulatedTray
 from vision.tray.calibration import Calibration, save_calibration
 from vision.tray.reference import take_reference
 
@@ -59,10 +60,87 @@ def test_a_camera_that_was_moved_since_it_was_calibrated(
     camera = ["--camera", str(tmp_path / "now.png"), "--data-dir", str(tmp_path)]
     _, out = doctor(*camera)
     assert "camera or tray were moved -> dice-companion calibrate --only corners" in out
-    (tmp_path / "tray.toml").write_text("size_wh = 3")
-    _, out = doctor(*camera)
-    (line,) = [line for line in out.splitlines() if line.startswith("note  camera")]
-    assert "size_wh: expected 2 numbers" in line
+
+
+@pytest.mark.parametrize(
+    ("named", "text", "status", "line"),
+    [
+        ("auto", None, 0, "ok    calibration  none yet"),
+        ("none", "size_wh = 3", 0, "ok    calibration  none, as set"),
+        ("auto", "size_wh = [640, 480]", 0, "ok    calibration  {}"),
+        ("auto", "size_wh = 3", 0, "note  calibration  {}: size_wh: expected 2 numbers"),
+        ("file", "size_wh = 3", 1, "bad   calibration  {}: size_wh: expected 2 numbers"),
+        ("file", None, 0, "note  calibration  {} is not there yet -> dice-companion calibrate"),
+    ],
+    ids=["none yet", "none", "well", "damaged", "damaged and named", "named and not there"],
+)
+def test_what_was_measured_hides_nothing_of_the_camera(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    named: str,
+    text: str | None,
+    status: int,
+    line: str,
+) -> None:
+    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+    cv2.imwrite(str(tmp_path / "now.png"), tray())
+    measured = tmp_path / "tray.toml"
+    if text is not None:
+        measured.write_text(text)
+    monkeypatch.setenv(
+        "DICE_COMPANION_CAMERA_CALIBRATION", str(measured) if named == "file" else named
+    )
+    camera = ["--camera", str(tmp_path / "now.png"), "--port", "0"]
+    found = doctor(*camera, "--data-dir", str(tmp_path))
+    assert found[0] == status
+    assert any(each.startswith(line.format(measured)) for each in found[1].splitlines()), found[1]
+    assert "picture    bright and sharp enough" in found[1]
+
+
+def test_pins_that_play_refuses_are_bad_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+    config = tmp_path / "config.toml"
+    config.write_text("[buzzer]\npin = 17\n")
+    status, out = doctor("--config", str(config), "--camera", "none", "--port", "0")
+    assert status == 1
+    assert "bad   settings   buzzer.pin: expected a pin of its own" in out
+
+
+def test_a_camera_that_play_insists_on_is_bad(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+    data = ["--data-dir", str(tmp_path), "--port", "0"]
+    status, out = doctor("--camera", "/dev/video63", *data)
+    assert status == 1
+    assert "bad   camera     '/dev/video63': expected a video device, there is none" in out
+
+
+def test_auto_says_which_camera_it_may_not_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+    fallback = SimulatedTray(seed=1)
+    fallback.description = "simulated tray (no camera found)"
+    monkeypatch.setattr("vision.cameras.camera.open_camera", lambda *_, **__: fallback)
+    monkeypatch.setattr("vision.cameras.devices.closed_paths", lambda: ["/dev/video0"])
+    _, out = doctor("--camera", "auto", "--data-dir", str(tmp_path))
+    assert "; no permission for /dev/video0 -> sudo usermod -aG video $USER" in out
+
+
+def test_nobody_need_listen_to_it(tmp_path: Path) -> None:
+    line = 'exec "$0" -m companion doctor --camera none --port 0 --data-dir "$1" >&-'
+    done = subprocess.run(
+        ["sh", "-c", line, sys.executable, str(tmp_path)],
+        cwd=ROOT,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_a_package_that_cannot_be_loaded_is_one_line_that_names_the_doctor(tmp_path: Path) -> None:

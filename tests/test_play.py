@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,7 +20,10 @@ from typing import Any
 
 import pytest
 
+from companion.commands.play import _leave
+from companion.store import SqliteStore
 from tests.conftest import ROOT
+from tests.rights import run_bound
 
 PATIENCE_S = 60.0
 
@@ -183,6 +188,37 @@ def test_a_thread_that_hangs_in_a_driver_is_left_behind(tmp_path: Path) -> None:
         process.send_signal(signal.SIGTERM)
         assert process.stdout.read() == "", "an abort in the driver's code would follow"
         assert process.wait(PATIENCE_S) == 0
+
+
+@pytest.mark.parametrize("stream", [None, "gone"])
+def test_it_is_left_behind_also_when_nobody_reads(
+    monkeypatch: pytest.MonkeyPatch, stream: str | None
+) -> None:
+    class Gone(io.StringIO):
+        def flush(self) -> None:
+            raise BrokenPipeError
+
+    left: list[int] = []
+    hangs = threading.Event()
+    driver = threading.Thread(target=hangs.wait, daemon=True)
+    driver.start()
+    with monkeypatch.context() as closed:
+        for name in ("stdout", "stderr"):
+            closed.setattr(sys, name, Gone() if stream else None)
+        closed.setattr(os, "_exit", left.append)
+        _leave()
+    hangs.set()
+    driver.join()
+    assert left == [0]
+
+
+def test_a_log_that_may_not_be_written_is_no_table(tmp_path: Path) -> None:
+    SqliteStore(tmp_path).close()
+    (tmp_path / "games.sqlite3").chmod(0o444)
+    source = "import sys; from companion.cli import main; main(sys.argv[1:])"
+    catching = f"try:\n    {source}\nexcept SystemExit as end:\n    print(end.code)"
+    args = command(tmp_path, "--camera", "none")[3:]
+    assert run_bound(catching, *args) == "1\n"
 
 
 def test_a_damaged_log_is_set_aside_and_said(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 import threading
@@ -119,5 +120,7 @@ def _bound(host: str, port: int) -> socket.socket:
     except (OSError, OverflowError) as error:
         bound.close()
         reason = getattr(error, "strerror", None) or str(error)
-        raise ServerError(f"{host}:{port}: expected a free port: {reason}") from error
+        is_foreign = getattr(error, "errno", None) == errno.EADDRNOTAVAIL
+        wanted = "an address of this machine" if is_foreign else "a free port"
+        raise ServerError(f"{host}:{port}: expected {wanted}: {reason}") from error
     return bound

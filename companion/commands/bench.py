@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
+
+from companion.commands.places import A_DIRECTORY
 
 GAMES = 300
 """Games of each sheet for the engine's figures: a few seconds, and stable to a few percent."""
@@ -40,13 +43,15 @@ def _asked_above(as_json: bool) -> bool:
 @bench.command()
 @click.argument("folder", required=False)
 @click.option("--size", callback=_size, help="Scale the pictures to fit, such as 640x480.")
-@click.option("--annotate", metavar="DIR", help="Draw the readings that went wrong.")
+@click.option(
+    "--annotate", type=A_DIRECTORY, metavar="DIR", help="Draw the readings that went wrong."
+)
 @click.option("--frames", type=click.IntRange(1, 100_000), help="How many pictures of our own.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def read(
     folder: str | None = None,
     size: str | None = None,
-    annotate: str | None = None,
+    annotate: Path | None = None,
     frames: int | None = None,
     as_json: bool = False,
 ) -> None:

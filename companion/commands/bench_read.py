@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -27,7 +28,7 @@ def bench_read(
     *,
     size: str | None = None,
     as_json: bool = False,
-    annotate: str | None = None,
+    annotate: str | Path | None = None,
     frames: int = OWN_FRAMES,
 ) -> None:
     """Print how the eye does on a folder with a truth file, or on pictures of its own.
@@ -61,6 +62,7 @@ def bench_read(
     if folder is None:
         cases = own_pictures(frames, size_wh)
     else:
+        _expect_truth(folder)
         cases = pictures(Path(folder), size_wh, unread)
     eye = Eye()
 
@@ -80,6 +82,22 @@ def bench_read(
     click.echo(json.dumps(report) if as_json else readable(report))
     if not_read or (drawing is not None and drawing.failed):
         sys.exit(1)
+
+
+def _expect_truth(folder: str) -> None:
+    """Refuse a folder that cannot be used before the eye gets ready.
+
+    Raises:
+        PictureError: There is no such folder, or no truth file in it.
+    """
+    if not os.path.isdir(folder):
+        shown = folder or "''"
+        raise PictureError(f"{shown}: expected a folder of pictures with a truth.jsonl")
+    try:
+        (Path(folder) / "truth.jsonl").open("rb").close()
+    except OSError as error:
+        text = f"{folder}: expected a truth.jsonl beside the pictures: {error.strerror}"
+        raise PictureError(text) from error
 
 
 def parse_size(text: str) -> tuple[int, int]:
@@ -107,7 +125,7 @@ class _Drawing:
         PictureError: The folder cannot be made.
     """
 
-    def __init__(self, folder: str) -> None:
+    def __init__(self, folder: str | Path) -> None:
         self.failed = False
         self._folder = Path(folder)
         self._written: set[str] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from companion.commands.doctor import PICTURE_CURES
+from companion.commands.places import A_DIRECTORY, A_FILE
 from companion.config import load
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, CameraUnavailable, ConfigError
@@ -22,6 +24,9 @@ if TYPE_CHECKING:
     from vision.tray.calibration import Calibration
 
 STEPS = ("light", "corners", "exposure", "dice", "rolls")
+
+_SILENT = {"exposure"}
+"""Steps that ask nothing."""
 
 _WARM_UP_S = 2.0
 """So long a device may take to find its exposure ..."""
@@ -107,11 +112,11 @@ def parse_colours(text: str) -> tuple[DieColour, ...]:
 @click.option("--corners", callback=_parse_corners, help='By hand: "30,20 610,25 600,460 40,455".')
 @click.option("--plays", callback=_parse_plays, help="The dice's colours, from left to right.")
 @click.option("--rolls", type=click.IntRange(0, 100), default=10, show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), help="The file to write.")
+@click.option("--out", type=A_FILE, help="The file to write.")
 @click.option("--yes", is_flag=True, help="Take every proposal and ask nothing.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object at the end.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where games are kept.")
-@click.option("--config", "config_path", type=click.Path(path_type=Path), help="A TOML file.")
+@click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
+@click.option("--config", "config_path", type=A_FILE, help="A TOML file.")
 def calibrate(
     camera: str | None,
     only: tuple[str, ...],
@@ -134,8 +139,12 @@ def calibrate(
     from vision.tray.calibration import load_calibration, place_of
 
     asked = config.camera
-    steps = [step for step in STEPS if not only or step in only]
+    steps = [step for step in STEPS if (not only or step in only) and (rolls or step != "rolls")]
     path = out or place_of(asked.calibration, config.data_dir)
+    if path.is_dir():
+        raise ConfigError(f"{path}: expected a file to write, got a directory")
+    if not yes and sys.stdin is None and set(steps) - _SILENT:
+        raise ConfigError("calibrate: expected someone to ask; --yes asks nothing")
     before = load_calibration(path) if only and path.exists() else None
     opened = open_camera(
         asked.source,
@@ -161,7 +170,7 @@ def calibrate(
             hold_exposure(bench)
         if "dice" in steps:
             learn_dice(bench, plays)
-        if "rolls" in steps and rolls:
+        if "rolls" in steps:
             try_rolls(bench, rolls)
         bench.say(f"kept in {path}")
         if as_json:
@@ -358,7 +367,8 @@ def _settled(bench: Bench) -> Frame:
 
 
 def _drawing(bench: Bench) -> Path:
-    return bench.out.with_suffix(".jpg")
+    beside = bench.out.with_suffix(".jpg")
+    return beside if beside != bench.out else bench.out.with_suffix(".corners.jpg")
 
 
 def _draw(bench: Bench, frame: Frame, reading: Reading | None) -> None:

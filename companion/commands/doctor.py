@@ -12,9 +12,11 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
+from companion.commands.places import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, Config, default_data_dir, load
 from companion.doctor.finding import Finding, Ran, Verdict, bad, note, ok, run
 from companion.doctor.machine import (
@@ -35,6 +37,9 @@ from companion.doctor.software import (
     check_python,
 )
 from companion.errors import ConfigError
+
+if TYPE_CHECKING:
+    from vision.tray.calibration import Calibration
 
 PICTURE_CURES = {
     "dark": ("too dark to read dice", "more light on the tray, or a longer exposure"),
@@ -60,8 +65,8 @@ _WARM_UP_S = 2.0
 @click.option("--pins", type=click.Choice(PIN_FACTORIES), help="Look for the button here.")
 @click.option("--host", help="Address the page would be served on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port the page would be served on.")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where games would be kept.")
-@click.option("--config", "config_path", type=click.Path(path_type=Path), help="A TOML file.")
+@click.option("--data-dir", type=A_DIRECTORY, help="Where games would be kept.")
+@click.option("--config", "config_path", type=A_FILE, help="A TOML file.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def doctor(
     camera: str | None,
@@ -85,7 +90,6 @@ def doctor(
         findings.append(finding)
         if not as_json:
             click.echo(as_line(finding))
-            sys.stdout.flush()
     is_possible = all(finding.verdict is not Verdict.BAD for finding in findings)
     if as_json:
         checks = [
@@ -143,7 +147,11 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
     if broken & {"opencv", "numpy"} and config.camera.source != "none":
         yield note("camera", "not looked at: OpenCV cannot be loaded", "see above")
     else:
-        yield from check_camera(config.camera.source, lambda: _look(config))
+        measured = None
+        if config.camera.source != "none":
+            finding, measured = _measured(config)
+            yield finding
+        yield from check_camera(config.camera.source, lambda: _look(config, measured))
 
 
 def _version() -> Finding:
@@ -179,20 +187,35 @@ def _open_pins(config: Config) -> None:
     open_panel("lgpio", config.panel.pin, lambda _gesture: None).close()
 
 
-def _look(config: Config) -> tuple[str, str, list[tuple[str, str]]]:
+def _measured(config: Config) -> tuple[Finding, Calibration | None]:
+    """What was measured of the tray; play insists on a file that is named, and there."""
+    from vision.tray.calibration import find_calibration, load_calibration
+
+    named = config.camera.calibration
+    try:
+        path = find_calibration(named, config.data_dir)
+        if path is None:
+            return ok("calibration", "none, as set" if named == "none" else "none yet"), None
+        if not path.exists():
+            text = f"{path} is not there yet"
+            return note("calibration", text, "dice-companion calibrate makes it"), None
+        return ok("calibration", str(path)), load_calibration(path)
+    except (ConfigError, OSError) as error:
+        verdict = note if named == "auto" else bad
+        cure = "dice-companion calibrate measures the tray anew"
+        return verdict("calibration", str(error), cure), None
+
+
+def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[tuple[str, str]]]:
     """Open the camera, let it find its exposure, and measure the picture.
 
     Raises:
         CameraUnavailable: It cannot be opened.
-        ConfigError: The tray's calibration cannot be read.
     """
     from vision.cameras.camera import open_camera
+    from vision.cameras.devices import closed_paths
     from vision.tray.calibrated import what_changed
-    from vision.tray.calibration import find_calibration, load_calibration
     from vision.tray.light import measure_light
-
-    path = find_calibration(config.camera.calibration, config.data_dir)
-    measured = load_calibration(path) if path is not None else None
 
     asked = config.camera
     camera = open_camera(
@@ -204,7 +227,9 @@ def _look(config: Config) -> tuple[str, str, list[tuple[str, str]]]:
     )
     try:
         if camera.kind == "simulated":
-            return camera.kind, camera.description, []
+            closed = closed_paths() if asked.source == "auto" else []
+            lacks = f"; no permission for {closed[0]}" if closed else ""
+            return camera.kind, camera.description + lacks, []
         faults: list[str] = []
         began_s: float | None = None
         for _ in range(200):

@@ -12,6 +12,7 @@ import click
 
 from companion.accuracy import accuracy_of
 from companion.archive import SavedGame, saved_games
+from companion.commands.places import A_DIRECTORY
 from companion.commands.replay import record_lines
 from companion.config import load
 from companion.engine.notation import from_lines, games_in
@@ -21,9 +22,7 @@ from companion.phrases import LANGUAGES, load_phrases
 from companion.records import Record
 from companion.store import SqliteStore
 
-_DATA_DIR = click.option(
-    "--data-dir", type=click.Path(path_type=Path), help="Where games are kept."
-)
+_DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
 
 
 @click.group()

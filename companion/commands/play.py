@@ -7,11 +7,13 @@ import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 from types import FrameType
 
 import click
 
+from companion.commands.places import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, load
 from companion.phrases import LANGUAGES
 
@@ -22,8 +24,8 @@ from companion.phrases import LANGUAGES
 @click.option("--seed", type=int, help="Makes the simulated tray's throws repeatable.")
 @click.option("--host", help="Address to serve the page on.  [default: 0.0.0.0]")
 @click.option("--port", type=click.IntRange(0, 65535), help="0 picks a free one.  [default: 8000]")
-@click.option("--data-dir", type=click.Path(path_type=Path), help="Where games are kept.")
-@click.option("--config", "config_path", type=click.Path(path_type=Path), help="A TOML file.")
+@click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
+@click.option("--config", "config_path", type=A_FILE, help="A TOML file.")
 @click.option("--language", type=click.Choice(LANGUAGES), help="The table's language.")
 def play(
     camera: str | None,
@@ -80,8 +82,10 @@ def _leave() -> None:
     Python's own end would tear that thread out of the driver's C++, and abort the process.
     """
     if any(thread.daemon for thread in threading.enumerate()):
-        sys.stdout.flush()
-        sys.stderr.flush()
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                with suppress(OSError):  # nobody reads it any more
+                    stream.flush()
         os._exit(0)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from companion.commands.places import A_DIRECTORY, A_FILE
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
 
@@ -58,14 +59,19 @@ def _in_play(_: click.Context, __: click.Parameter, value: str) -> tuple[DieColo
     callback=_in_play,
     help="The dice the game expects.",
 )
-@click.option("--calibration", metavar="FILE", help="What was measured of this tray.")
-@click.option("--annotate", metavar="DIR", help="Write the pictures with the reading drawn in.")
+@click.option("--calibration", type=A_FILE, metavar="FILE", help="What was measured of this tray.")
+@click.option(
+    "--annotate",
+    type=A_DIRECTORY,
+    metavar="DIR",
+    help="Write the pictures with the reading drawn in.",
+)
 def read(
     paths: tuple[str, ...],
     as_json: bool,
     in_play: tuple[DieColour, ...],
-    calibration: str | None,
-    annotate: str | None,
+    calibration: Path | None,
+    annotate: Path | None,
 ) -> None:
     """Read the dice in pictures (files or folders of JPEG and PNG)."""
     from vision.picture import load_picture
@@ -139,6 +145,9 @@ def _files(paths: tuple[str, ...]) -> list[str | PictureError]:
     """The pictures named, folders opened in name order; an error stands where one has none."""
     files: list[str | PictureError] = []
     for path in paths:
+        if not path:
+            files.append(PictureError("'': expected a picture, got an empty name"))
+            continue
         if not os.path.isdir(path):  # pathlib's raises where it may not look
             files.append(path)
             continue
@@ -163,12 +172,11 @@ def _complain(error: PictureError) -> bool:
     return True
 
 
-def _folder(path: str) -> Path:
-    folder = Path(path)
+def _folder(folder: Path) -> Path:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise PictureError(f"{path}: cannot make the folder: {error.strerror}") from error
+        raise PictureError(f"{folder}: cannot make the folder: {error.strerror}") from error
     return folder
 
 

@@ -42,7 +42,8 @@ def record_lines(file: str) -> Iterator[Iterator[str]]:
     try:
         raw = sys.stdin.buffer if file == "-" else open(file, "rb")  # noqa: SIM115
     except OSError as error:
-        raise NotationError(f"{file}: cannot be read: {error.strerror}") from error
+        shown = file or "''"
+        raise NotationError(f"{shown}: cannot be read: {error.strerror}") from error
     with raw:
         buffered = raw if isinstance(raw, io.BufferedReader) else io.BufferedReader(raw)  # type: ignore[type-var]
         try:

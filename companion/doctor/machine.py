@@ -6,6 +6,7 @@ import errno
 import ipaddress
 import json
 import os
+import shlex
 import shutil
 import socket
 import urllib.request
@@ -16,7 +17,7 @@ from pathlib import Path
 from companion.address import reachable_host, url
 from companion.doctor.finding import Finding, Ran, bad, note, ok
 from companion.errors import StoreError
-from companion.store import examine
+from companion.store import FILE_NAME, LOCK_NAME, examine, is_in_use
 
 TOO_FULL_MB, NEARLY_FULL_MB = 20, 200
 """A long evening is under one megabyte; the rest is what SQLite and the system need to breathe."""
@@ -26,6 +27,12 @@ ANSWERS_WITHIN_S = 3.0
 
 THIS_PROJECT_BEGAN = 2025
 """An earlier year means a clock that was never set: a Pi has no battery for it."""
+
+_GAMES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME)
+"""All that a table writes to keep its games."""
+
+_LOOPBACKS = ("127.0.0.1", "::1")
+"""Where a table that is for this machine alone answers."""
 
 _SUPPLY = "use the power supply and the cable made for this Pi"
 _POWER = (
@@ -42,7 +49,11 @@ def check_data_dir(directory: Path, free_mb: float | None = None) -> list[Findin
     # os.path, as pathlib's raises below a directory that may not be entered
     ways = [directory, *directory.absolute().parents]
     there = next(path for path in ways if os.path.exists(path))
-    own = f"choose another with --data-dir, or: sudo chown $USER {there}"
+    own = "choose another with --data-dir"
+    if there == directory:
+        own += f", or: sudo chown $USER {_quoted(directory)}"
+    elif os.access(there, os.X_OK):  # what is made behind a closed door is of no use
+        own += f", or: sudo install -d -o $USER {_quoted(directory)}"
     if os.path.exists(directory) and not os.path.isdir(directory):
         return [bad("data", f"{directory} is not a directory", "choose another with --data-dir")]
     if not os.access(there, os.W_OK | os.X_OK):
@@ -59,7 +70,15 @@ def check_data_dir(directory: Path, free_mb: float | None = None) -> list[Findin
 
 
 def check_games(directory: Path) -> Finding:
-    """The file of saved games, looked at without changing it."""
+    """The file of saved games, looked at without changing it; play has to write it."""
+    for path in (directory / name for name in _GAMES):
+        # a running table's stay its own, whoever looks
+        if _is_read_only(path) and not is_in_use(directory):
+            # SQLite makes the files beside the log as read-only as it found the log
+            files = f"{_quoted(directory)}/games.*"
+            is_own = path.stat().st_uid == os.geteuid()
+            cure = f"chmod u+rw {files}" if is_own else f"sudo chown $USER {files}"
+            return bad("games", f"{path} cannot be written", cure)
     try:
         seen = examine(directory)
     except StoreError as error:
@@ -71,6 +90,14 @@ def check_games(directory: Path) -> Finding:
     if seen.records is None:
         return ok("games", f"none yet{running}")
     return ok("games", f"{seen.records} records, all readable{running}")
+
+
+def _is_read_only(path: Path) -> bool:
+    return os.path.exists(path) and not os.access(path, os.R_OK | os.W_OK)
+
+
+def _quoted(path: Path) -> str:
+    return shlex.quote(str(path))
 
 
 def check_address(host: str, port: int, reachable: str | None = None) -> Finding:
@@ -96,7 +123,10 @@ def check_port(host: str, port: int) -> Finding:
             probe.bind((host, port))
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            version = _table_at(reachable_host(host), port)
+            at = [reachable_host(host)]
+            if at != [host]:  # any address was asked for, and one of this machine's own is taken
+                at += [each for each in _LOOPBACKS if each not in at]
+            version = next((said for each in at if (said := _table_at(each, port))), None)
             if version is not None:
                 return ok("port", f"{port}: a table runs there already (version {version})")
             return bad("port", f"{port} is taken by another program", "choose one with --port")

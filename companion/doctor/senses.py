@@ -4,21 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from companion.doctor.finding import Finding, Run, note, ok
+from companion.doctor.finding import Finding, Run, bad, note, ok
 from companion.errors import CompanionError
 
 _CAMERA_CURES = (
+    ("no permission", "sudo usermod -aG video $USER, then log in anew"),
     ("busy", "end what else uses it (another table?), or plug it in again"),
     ("no sensor answers", "check the ribbon cable at both ends, then: rpicam-hello --list-cameras"),
     ("picamera2", "sudo apt install python3-picamera2, then make pi"),
-    (".toml", "dice-companion calibrate measures the tray anew"),
     ("no picture came", "plug it in again, into another socket"),
 )
 _PLUG_IN = "plug it in; until then dice can be typed (--camera none)"
 
+_JOIN_GPIO = "sudo usermod -aG gpio $USER, then log in anew"
 _PIN_CURES = (
     ("busy", "another program holds the pin: end it, or choose another with panel.pin"),
-    ("ermission", "sudo usermod -aG gpio $USER, then log in anew"),
+    ("ermission", _JOIN_GPIO),
+    ("can not open gpiochip", _JOIN_GPIO),  # lgpio's words for want of rights
     ("not installed", "sudo apt install python3-lgpio, then make pi"),
 )
 
@@ -26,10 +28,10 @@ _PIN_CURES = (
 def check_camera(
     source: str, look: Callable[[], tuple[str, str, Sequence[tuple[str, str]]]]
 ) -> list[Finding]:
-    """Open the camera and look at one picture.
+    """Open the camera and look at one picture; play insists on one that is named.
 
     Args:
-        source: What the settings name.
+        source: What the settings name; auto is content with the simulated tray.
         look: Opens the camera; gives its kind, its description, and each fault of its picture
             with what to do about it.
     """
@@ -39,18 +41,19 @@ def check_camera(
         kind, description, faults = look()
     except CompanionError as error:
         text = str(error).removeprefix("camera ")
-        return [note("camera", text, _first_fit(_CAMERA_CURES, text, _PLUG_IN))]
+        verdict = note if source == "auto" else bad
+        return [verdict("camera", text, _first_fit(_CAMERA_CURES, text, _PLUG_IN))]
     if kind == "simulated":
         if source == "simulated":
             return [ok("camera", description)]
-        return [note("camera", description, _PLUG_IN)]
+        return [note("camera", description, _first_fit(_CAMERA_CURES, description, _PLUG_IN))]
     found = [ok("camera", description)]
     found += [note("picture", fault, cure) for fault, cure in faults]
     return found if faults else [*found, ok("picture", "bright and sharp enough")]
 
 
 def check_button(factory: str, pin: int, is_pi: bool, open_pins: Callable[[], None]) -> Finding:
-    """Open the button's pin and let go of it.
+    """Open the button's pin and let go of it; play insists on a factory that is named.
 
     Args:
         open_pins: Opens the pin for real; raises PinsUnavailable.
@@ -63,7 +66,8 @@ def check_button(factory: str, pin: int, is_pi: bool, open_pins: Callable[[], No
         open_pins()
     except CompanionError as error:
         cure = _first_fit(_PIN_CURES, str(error), "--pins none puts the button on the page")
-        return note("button", str(error), cure)
+        verdict = note if factory == "auto" else bad
+        return verdict("button", str(error), cure)
     return ok("button", f"GPIO{pin} can be used")
 
 

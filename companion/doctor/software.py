@@ -91,7 +91,7 @@ def check_onnxruntime(run: Run) -> Finding:
     if isinstance(loaded, dict):
         return ok("onnxruntime", str(loaded["version"]))
     if "No module named 'onnxruntime'" in loaded:
-        return ok("onnxruntime", "not installed: OpenCV reads the dice, a little slower")
+        return ok("onnxruntime", "not installed: OpenCV reads the dice")
     cure = "take it out, the eye does without: .venv/bin/python -m pip uninstall onnxruntime"
     verdict = bad if "crashes" in loaded else note
     return verdict("onnxruntime", f"cannot be loaded: {loaded}", cure)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from companion.config import Config
+from companion.config import Config, check_pins
 from companion.errors import ConfigError
 from companion.following import Follower
 from companion.lamp_state import lamp_state
@@ -21,7 +21,7 @@ def open_button(config: Config, session: Session, stack: ExitStack, notes: list[
     from hardware.gesture import Gesture, GestureConfig
     from hardware.panel import open_panel
 
-    _each_pin_once(config)
+    check_pins(config)
 
     def on_gesture(gesture: Gesture) -> None:
         if gesture is Gesture.PRESS:
@@ -58,23 +58,6 @@ def open_button(config: Config, session: Session, stack: ExitStack, notes: list[
         stack.callback(again.close)
         notes.append(f"second button (say it again): GPIO{repeat_pin}")
     return panel
-
-
-def _each_pin_once(config: Config) -> None:
-    """Two parts on one pin would be an error of the pin library at best."""
-    named = {
-        "panel.pin": config.panel.pin,
-        "panel.repeat_pin": config.panel.repeat_pin,
-        "lamp.led_pin": config.lamp.led_pin,
-        "lamp.red_pin": config.lamp.red_pin,
-        "lamp.green_pin": config.lamp.green_pin,
-        "lamp.blue_pin": config.lamp.blue_pin,
-        "buzzer.pin": config.buzzer.pin,
-    }
-    taken: dict[int, str] = {}
-    for name, pin in named.items():
-        if pin is not None and taken.setdefault(pin, name) != name:
-            raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
 
 
 def _pins_of(panel: Panel) -> str:

@@ -29,6 +29,7 @@ from companion.doctor.machine import (
 )
 from companion.records import Record
 from companion.store import FILE_NAME, LOCK_NAME, SqliteStore
+from tests.rights import run_bound
 
 
 @pytest.fixture
@@ -75,13 +76,27 @@ class TestData:
                 os._exit(2)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
+    @pytest.mark.parametrize(
+        ("name", "may", "cure"),
+        [
+            pytest.param(".", os.X_OK, "sudo chown $USER {}", id="the directory itself"),
+            pytest.param("a b/c", os.X_OK, "sudo install -d -o $USER '{}'", id="one above it"),
+            pytest.param("a/b", 0, None, id="one above it that may not be entered"),
+        ],
+    )
     def test_a_place_that_cannot_be_written(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        name: str,
+        may: int,
+        cure: str | None,
     ) -> None:
-        monkeypatch.setattr(os, "access", lambda *_: False)  # the tests may run as root
-        (finding,) = check_data_dir(tmp_path / "data")
+        monkeypatch.setattr(os, "access", lambda _, asked: asked == may)  # root may do everything
+        (finding,) = check_data_dir(tmp_path / name)
         assert finding.verdict is Verdict.BAD
-        assert f"sudo chown $USER {tmp_path}" in finding.cure
+        own = "" if cure is None else f", or: {cure.format(tmp_path / name)}"
+        assert finding.cure == f"choose another with --data-dir{own}"
 
 
 class TestGames:
@@ -97,6 +112,29 @@ class TestGames:
             fcntl.flock(lock, fcntl.LOCK_EX)
             assert check_games(kept).text == "3 records, all readable; a table is using it now"
         SqliteStore(kept).close()
+
+    @pytest.mark.parametrize("name", [FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME])
+    @pytest.mark.parametrize("is_own", [True, False])
+    def test_what_play_has_to_write_and_may_not(
+        self, kept: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_own: bool
+    ) -> None:
+        (kept / name).touch()
+        owner = os.geteuid() if is_own else os.geteuid() + 1
+        monkeypatch.setattr(os, "geteuid", lambda: owner)
+        monkeypatch.setattr(os, "access", lambda path, _: Path(path) != kept / name)
+        finding = check_games(kept)
+        assert finding.verdict is Verdict.BAD
+        assert finding.text == f"{kept / name} cannot be written"
+        assert finding.cure == f"{'chmod u+rw' if is_own else 'sudo chown $USER'} {kept}/games.*"
+        with open(kept / LOCK_NAME, "ab") as lock:  # the table of the user whose files they are
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            assert check_games(kept).verdict is Verdict.OK
+
+    def test_a_read_only_file_of_games_by_its_mode(self, kept: Path) -> None:
+        (kept / FILE_NAME).chmod(0o444)
+        look = "import sys, pathlib; from companion.doctor.machine import check_games as look;"
+        said = run_bound(f"{look} print(look(pathlib.Path(sys.argv[1])).verdict)", kept)
+        assert said == "bad\n"
 
     def test_a_damaged_file_is_left_as_it_is(self, kept: Path) -> None:
         path = kept / FILE_NAME
@@ -157,6 +195,22 @@ class TestPort:
             finding = check_port("127.0.0.1", port)
         assert finding.verdict is Verdict.OK
         assert "a table runs there already (version 9.9)" in finding.text
+
+    def test_a_table_for_this_machine_alone_is_ours_too(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(machine, "reachable_host", lambda _: "127.0.0.2")
+        with serving(Health) as port:
+            finding = check_port("0.0.0.0", port)
+        assert finding.verdict is Verdict.OK
+        assert "a table runs there already" in finding.text
+
+    def test_a_table_beside_it_does_not_speak_for_another_address(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(machine, "ANSWERS_WITHIN_S", 0.05)
+        with serving(Health) as port, socket.create_server(("127.0.0.2", port)):
+            assert check_port("127.0.0.2", port).verdict is Verdict.BAD
 
     def test_another_program_has_it(self) -> None:
         class Other(Health):

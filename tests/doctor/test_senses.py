@@ -40,6 +40,7 @@ class TestCamera:
             ("camera 'pi': expected a Pi camera, no sensor answers", "ribbon cable"),
             ("camera 'pi': expected picamera2 (apt install python3-picamera2): x", "apt install"),
             ("camera '/dev/video0': opened, but no picture came", "plug it in again"),
+            ("camera '/dev/video0': no permission to open it", "sudo usermod -aG video $USER"),
             ("camera '/dev/video9': expected a video device, there is none", "--camera none"),
         ],
     )
@@ -54,7 +55,7 @@ class TestCamera:
             return camera.kind, camera.description, []
 
         (finding,) = check_camera("/dev/video63", look)
-        assert finding.verdict is Verdict.NOTE
+        assert finding.verdict is Verdict.BAD, "it was named: play insists on it"
         assert "there is none" in finding.text
 
     def test_a_fallback_to_the_simulated_tray_is_worth_a_word(self) -> None:
@@ -63,6 +64,12 @@ class TestCamera:
 
         assert check_camera("auto", look)[0].verdict is Verdict.NOTE
         assert check_camera("simulated", look)[0].verdict is Verdict.OK
+
+    def test_a_camera_that_may_not_be_opened_is_not_to_be_plugged_in(self) -> None:
+        said = "simulated tray (no camera found); no permission for /dev/video0"
+        (finding,) = check_camera("auto", lambda: ("simulated", said, []))
+        assert (finding.verdict, finding.text) == (Verdict.NOTE, said)
+        assert "usermod -aG video" in finding.cure
 
     def test_faults_of_the_picture_are_lines_of_their_own(self) -> None:
         found = check_camera("0", lambda: ("v4l2", "camera X", [("blurred", "turn the lens")]))
@@ -92,9 +99,11 @@ class TestButton:
 
         assert check_button("lgpio", 17, True, open_pins).text == "GPIO17 can be used"
         with open_panel("lgpio", 17, lambda _: None, pin_factory=factory):
-            finding = check_button("lgpio", 17, True, open_pins)
-        assert finding.verdict is Verdict.NOTE
-        assert "GPIO17" in finding.text
+            named = check_button("lgpio", 17, True, open_pins)
+            found = check_button("auto", 17, True, open_pins)
+        assert "GPIO17" in named.text
+        assert named.verdict is Verdict.BAD, "it was named: play insists on it"
+        assert found.verdict is Verdict.NOTE
 
     @pytest.mark.parametrize(
         ("text", "cure"),
@@ -102,7 +111,8 @@ class TestButton:
             ("lgpio pins: cannot open GPIO17: 'GPIO busy'", "another program holds the pin"),
             ("lgpio pins: cannot open GPIO17: Permission denied", "usermod -aG gpio"),
             ("lgpio pins: cannot open GPIO17: lgpio is not installed", "apt install"),
-            ("lgpio pins: cannot open GPIO17: can not open gpiochip", "--pins none"),
+            ("lgpio pins: cannot open GPIO17: 'can not open gpiochip'", "usermod -aG gpio"),
+            ("lgpio pins: cannot open GPIO17: something else", "--pins none"),
         ],
     )
     def test_what_helps_fits_the_trouble(self, text: str, cure: str) -> None:

@@ -83,7 +83,7 @@ def test_the_packages_of_this_machine_are_well() -> None:
         (
             "raise ModuleNotFoundError(\"No module named 'onnxruntime'\")",
             Verdict.OK,
-            "a little slower",
+            "OpenCV reads the dice",
             "",
         ),
         ("raise ImportError('libonnx: wrong ELF class')", Verdict.NOTE, "ELF", "pip uninstall"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,42 @@ def test_a_wrong_setting_is_named(tmp_path: Path, text: str, said: str) -> None:
     assert said in str(caught.value)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("[buzzer]\npin = 17", "buzzer.pin: expected a pin of its own, panel.pin has 17 too"),
+        ("[panel]\npin = 5\nrepeat_pin = 5", "panel.repeat_pin: expected a pin of its own"),
+        ("[lamp]\nred_pin = 5", "lamp: expected led_pin alone, or red_pin, green_pin and blue_pin"),
+        ("[lamp]\nled_pin = 4\nred_pin = 5\ngreen_pin = 6\nblue_pin = 7", "expected led_pin alone"),
+    ],
+)
+def test_pins_that_do_not_go_together_are_refused(tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=said):
+        load(path, {}, {})
+
+
+def test_pins_are_judged_when_all_is_put_together(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[lamp]\nred_pin = 5\ngreen_pin = 6\n[buzzer]\npin = 17\n")
+    environ = {"DICE_COMPANION_LAMP_BLUE_PIN": "7", "DICE_COMPANION_PANEL_PIN": "27"}
+    assert load(path, environ, {}).lamp.blue_pin == 7
+
+
+def test_a_pipe_is_no_file_of_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: pytest.fail("it would wait"))
+    with pytest.raises(ConfigError, match=r"pipe\.toml: .* regular file"):
+        load(tmp_path / "pipe.toml", {}, {})
+
+
+def test_a_directory_that_cannot_be_is_named_as_it_was_given() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load(None, {"HOME": "/nowhere"}, {"data_dir": Path("~nosuchuser/x")})
+    assert "--data-dir: expected a directory, got '~nosuchuser/x'" in str(caught.value)
 
 
 def test_a_named_file_must_be_there(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ import pytest
 from companion.errors import StoreError
 from companion.folding import unfold
 from companion.records import Record
-from companion.store import FILE_NAME, SqliteStore, _insert, examine
+from companion.store import FILE_NAME, LOCK_NAME, SqliteStore, _insert, examine
+from tests.rights import run_bound
 
 RECORDS = tuple(
     Record(n, "seated", {"seat": n, "name": f"Zoë {n}", "token_hash": "x"}, "2026-11-20T20:00Z")
@@ -57,6 +58,35 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(StoreError, match="file"):
         SqliteStore(tmp_path / "file")
+
+
+OPEN = """
+import sys
+from pathlib import Path
+from companion.errors import StoreError
+from companion.store import SqliteStore
+try:
+    SqliteStore(Path(sys.argv[1])).close()
+    print("opened")
+except StoreError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("name", [FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME])
+def test_what_may_not_be_written_is_said_at_once_and_not_at_the_first_mark(
+    tmp_path: Path, name: str
+) -> None:
+    store = SqliteStore(tmp_path)
+    store.append(RECORDS)
+    store.close()
+    (tmp_path / name).touch()
+    (tmp_path / name).chmod(0o444)
+    shown = LOCK_NAME if name == LOCK_NAME else FILE_NAME
+    assert run_bound(OPEN, tmp_path).startswith(f"{tmp_path / shown}: cannot be written: ")
+    for path in tmp_path.iterdir():
+        path.chmod(0o644)  # SQLite makes what is beside the log as the log was
+    assert run_bound(OPEN, tmp_path) == "opened\n"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -106,6 +107,11 @@ class TestFile:
         save_calibration(path, whole())
         assert load_calibration(path) == whole()
         assert (tmp_path / "tray.toml.bad").read_text() == text
+
+    def test_a_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
+        os.mkfifo(tmp_path / "tray.toml")
+        with pytest.raises(ConfigError, match="expected a regular file"):
+            load_calibration(tmp_path / "tray.toml")
 
     def test_a_control_with_an_odd_name_loads_again(self, tmp_path: Path) -> None:
         path = tmp_path / "tray.toml"

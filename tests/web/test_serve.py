@@ -45,6 +45,11 @@ def test_it_answers_on_the_port_it_found(served: Server, get: Get) -> None:
     assert json.load(got)["status"] == "ok"
 
 
+def test_an_address_of_another_machine_is_named_as_such(app: Flask) -> None:
+    with pytest.raises(ServerError, match="expected an address of this machine: Cannot assign"):
+        serve(app, host="192.0.2.1", port=0)
+
+
 def test_many_connections_that_ask_for_nothing_keep_nobody_out(served: Server, get: Get) -> None:
     idle = [socket.create_connection(("127.0.0.1", served.port), 5) for _ in range(150)]
     try:

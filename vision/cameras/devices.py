@@ -120,10 +120,13 @@ def open_v4l2(
         controls: Values to hold, as `DeviceCamera.controls` gave them; found anew when None.
         capture: What opens it, OpenCV's VideoCapture unless a test passes another.
     Raises:
-        CameraUnavailable: There is no such device, it is busy, or gives no picture.
+        CameraUnavailable: There is no such device, we may not open it, it is busy, or gives no
+            picture.
     """
     if capture is None and not Path(path).is_char_device():
         raise CameraUnavailable(f"camera {path!r}: expected a video device, there is none")
+    if capture is None and not _may_open(path):
+        raise CameraUnavailable(f"camera {path!r}: no permission to open it")
     os.environ.setdefault("OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT", str(V4L2_WAIT_S))
     with without_warnings():
         device = (capture or cv2.VideoCapture)(path, cv2.CAP_V4L2)
@@ -238,6 +241,11 @@ def webcam_paths(dev: Path = Path("/dev")) -> list[str]:
     return found
 
 
+def closed_paths(dev: Path = Path("/dev")) -> list[str]:
+    """Video devices that we may not open, so that it is not known whether they are webcams."""
+    return [str(path) for path in sorted(dev.glob("video*")) if not _may_open(str(path))]
+
+
 def stable_path(path: str, dev: Path = Path("/dev")) -> str:
     """The by-id name of a device, under which it is found again after it was unplugged.
 
@@ -275,6 +283,10 @@ def parse_capabilities(answer: bytes) -> tuple[str, str, bool]:
 def fourcc(name: str) -> int:
     """Four letters as the number drivers know a picture format by."""
     return int.from_bytes(name.encode("ascii"), "little")
+
+
+def _may_open(path: str) -> bool:
+    return os.access(path, os.R_OK | os.W_OK)
 
 
 def _capabilities(path: str) -> tuple[str, str, bool] | None:

@@ -100,7 +100,8 @@ def model_of(name: str) -> bytes:
 def shared_net(name: str) -> Net:
     """The network of that name, loaded once per process.
 
-    ONNX Runtime runs it where it is installed, else OpenCV, which takes longer and says the same.
+    ONNX Runtime runs it where it is installed (on a PC), else OpenCV, which says the same and takes
+    longer there.
     """
     model = model_of(name)
     try:

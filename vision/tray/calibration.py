@@ -26,6 +26,7 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -95,6 +96,8 @@ def load_calibration(path: str | Path) -> Calibration:
     Raises:
         ConfigError: It cannot be read, or a key has a value that makes no sense.
     """
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise ConfigError(f"{path}: cannot read the calibration: expected a regular file")
     try:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
@@ -134,6 +137,8 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
             os.fsync(file.fileno())
         aside.replace(path)
     except OSError as error:
+        with suppress(OSError):
+            aside.unlink(missing_ok=True)
         raise ConfigError(f"{path}: cannot write the calibration: {error.strerror}") from error
 
 

@@ -1,0 +1,65 @@
+"""Files and directories named on the command line that are none."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from companion.cli import dice_companion
+from companion.errors import CompanionError
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "play --data-dir",
+        "play --config",
+        "doctor --data-dir",
+        "doctor --config",
+        "calibrate --data-dir",
+        "calibrate --config",
+        "calibrate --out",
+        "games list --data-dir",
+        "games export --data-dir",
+        "games import no-record --data-dir",
+        "read no-picture --annotate",
+        "read no-picture --calibration",
+        "bench read --annotate",
+    ],
+)
+def test_an_empty_name_is_wrong_usage_and_not_the_working_directory(line: str) -> None:
+    result = CliRunner().invoke(dice_companion, [*line.split(), ""])
+    assert result.exit_code == 2
+    option = line.split()[-1]
+    assert f"Invalid value for '{option}': expected a " in result.stderr
+    assert result.stderr.rstrip().endswith(", got ''")
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["replay", ""], "'': cannot be read: No such file or directory"),
+        (["games", "import", ""], "'': cannot be read: No such file or directory"),
+        (["bench", "read", ""], "'': expected a folder of pictures with a truth.jsonl"),
+        (["bench", "read", "nix"], "nix: expected a folder of pictures with a truth.jsonl"),
+        (["bench", "read", "."], ".: expected a truth.jsonl beside the pictures: No such file or"),
+    ],
+    ids=["a record", "a record to take in", "no folder's name", "no folder", "no truth in it"],
+)
+def test_what_is_not_there_is_named_in_plain_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(dice_companion, args)
+    assert isinstance(result.exception, CompanionError)
+    assert str(result.exception).startswith(said)
+
+
+def test_an_empty_name_among_pictures_is_said_like_any_that_is_not_there() -> None:
+    result = CliRunner().invoke(dice_companion, ["read", "", "nix.png"])
+    assert result.exit_code == 1
+    first, second = result.stderr.splitlines()
+    assert first == "dice-companion: '': expected a picture, got an empty name"
+    assert second.startswith("dice-companion: nix.png: ")
