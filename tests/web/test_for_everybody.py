@@ -19,6 +19,7 @@ from tests.web.browsing import (
     close_red,
     put,
     ready,
+    start_on_a_shared_tablet,
     violations,
     wait_until,
 )
@@ -153,6 +154,20 @@ SMALL_TARGETS = """least => ['a[href]', 'button', 'input', 'select', 'summary']
 """What a finger misses: links too, though a line of text could excuse them."""
 
 
+NARROW = """which => [...document.querySelectorAll(which)]
+  .filter((node) => node.getClientRects().length)
+  .map((node) => {
+    const { left, width, top, bottom } = node.getBoundingClientRect();
+    const isHit = (y) => node.contains(document.elementFromPoint(left + width / 2, y));
+    let [from, to] = [top, bottom];
+    while (isHit(from - 1)) from -= 1;
+    while (isHit(to)) to += 1;
+    return [node.textContent.trim() || node.id, width, to - from];
+  })
+  .filter(([, width, height]) => width < 43.5 || height < 43.5)"""
+"""What is less than 44 px across; a target may reach beyond what is drawn."""
+
+
 class TestFingers:
     """WCAG 2.2, 2.5.8 (targets of 24 px), and on a larger phone 40 px."""
 
@@ -263,6 +278,24 @@ class TestTheTricks:
         assert violations(table) == []
 
 
+def test_what_a_player_presses_is_a_finger_wide(stage: Stage, open_page: OpenPage) -> None:
+    """Controls that are pressed in every turn, and the way between the pages: 44 px."""
+    page = open_page("/", size_wh=PHONE)
+    page.locator("#join-seats:not(:empty)").wait_for()
+    assert page.evaluate(NARROW, "nav a") == []
+    start_on_a_shared_tablet(page, stage)
+    assert page.evaluate(NARROW, "#menu, #done, #points, .players button") == []
+    for player in range(2):
+        stage.answer(player, None)
+    stage.answer(0, None)
+    page.get_by_role("button", name="Throw", exact=True).wait_for()
+    assert page.evaluate(NARROW, ".tray-buttons button") == []
+    for path in ("/table", "/host", "/games", "/setup"):
+        other = open_page(path, size_wh=PHONE)
+        other.locator("nav a").first.wait_for()
+        assert other.evaluate(NARROW, "nav a") == [], path
+
+
 class TestNames:
     """Five at the table, on one line of a phone."""
 
@@ -297,3 +330,42 @@ class TestNames:
               .map((node) => node.textContent)"""
         )
         assert found == cut
+
+    def test_at_twice_the_size_every_name_that_is_cut_says_so(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = [seat(stage, name).token for name in ("Ada", "Ben", "Cleo", "Dieter", "Sandra")]
+        stage.session.start("base", 0)
+        page = ready(open_page("/", size_wh=PHONE, token=tokens[0]))
+        page.evaluate(LARGE_TYPE)
+        cut = page.evaluate(
+            """() => [...document.querySelectorAll('.players bdi')]
+              .filter((node) => node.scrollWidth > node.clientWidth)
+              .map((node) => getComputedStyle(node).textOverflow)"""
+        )
+        assert cut
+        assert set(cut) == {"ellipsis"}
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+CONTRAST = """node => {
+  const channels = (text) => text.match(/[\\d.]+/g).slice(0, 3).map((each) => each / 255);
+  const { color, opacity } = getComputedStyle(node);
+  const under = channels(getComputedStyle(document.body).backgroundColor);
+  const ink = channels(color).map((c, i) => c * opacity + under[i] * (1 - opacity));
+  const linear = (c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+  const [one, two] = [ink, under]
+    .map((rgb) => rgb.map(linear))
+    .map(([r, g, b]) => 0.2126 * r + 0.7152 * g + 0.0722 * b);
+  return (Math.max(one, two) + 0.05) / (Math.min(one, two) + 0.05);
+}"""
+"""WCAG 2.2, 1.4.3, of a text right on the page's ground."""
+
+
+@pytest.mark.parametrize("is_dark", [False, True])
+def test_the_white_sum_can_be_read_in_action_2(
+    stage: Stage, open_page: OpenPage, is_dark: bool
+) -> None:
+    page = ready(open_page("/", token=put(stage, "action2")[0], dark=is_dark))
+    contrast = page.locator(".sum", has_text="7").evaluate(CONTRAST)
+    assert contrast >= 3

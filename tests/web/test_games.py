@@ -132,6 +132,23 @@ class TestTheCalls:
         assert '<option value="&lt;b&gt;Ben&lt;/b&gt;">' in page
 
 
+PRINTED = """() => {
+  const isExact = (node, part) => getComputedStyle(node, part).printColorAdjust === 'exact';
+  const box = document.querySelector('.final .box[data-is=crossed]');
+  const record = document.querySelector('#record');
+  return {
+    strokes: isExact(box) && isExact(box, '::before') && isExact(box, '::after'),
+    row: isExact(box.parentElement),
+    record: record.scrollHeight <= record.clientHeight && getComputedStyle(record).overflowY,
+    rest: [...document.querySelectorAll('nav, #back, #files, button')]
+      .filter((node) => node.getClientRects().length).map((node) => node.id || node.tagName),
+  };
+}"""
+"""How the page goes to the printer."""
+
+INK = "getComputedStyle(document.querySelector('.final figcaption')).color"
+
+
 @pytest.mark.browser
 class TestThePage:
     def test_from_the_standings_to_a_record_and_back(
@@ -175,6 +192,24 @@ class TestThePage:
             page = open_page(path, size_wh=size_wh)
             page.locator("#files:not([hidden])").wait_for()
             assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+    def test_a_printed_sheet_keeps_its_crosses_and_the_record_its_end(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        an_evening(stage)
+        for _ in range(6):
+            stage.roll(6, 6)
+            for player in range(3):
+                stage.answer(player, None)
+            stage.answer(stage.state.active, None)
+        page = open_page("/games?game=4", size_wh=PHONE)
+        page.locator("#files:not([hidden])").wait_for()
+        page.emulate_media(media="print")
+        whole = {"strokes": True, "row": True, "record": "visible", "rest": []}
+        assert page.evaluate(PRINTED) == whole
+        ink = page.evaluate(INK)
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate(INK) == ink  # also where the screen is dark, paper is light
 
     def test_a_game_there_is_not(self, open_page: OpenPage) -> None:
         page = open_page("/games?game=9")

@@ -28,6 +28,18 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 
+PRESSED_AT_ONCE = """() => {
+  window.pressed = [];
+  new MutationObserver(() => {
+    const name = status.textContent.split(':')[0];
+    if (name !== 'Ada') return;
+    window.pressed.push(name);
+    document.getElementById('done').click();
+  }).observe(document.getElementById('status'), { childList: true });
+  const status = document.getElementById('status');
+}"""
+"""A finger that was on its way when the page turned to Ada."""
+
 
 class TestTheHost:
     def test_dice_by_hand(self, stage: Stage, open_page: OpenPage) -> None:
@@ -240,6 +252,25 @@ class TestPeople:
         page.get_by_role("button", name="Pass").click()
         wait_until(page, lambda: stage.state.phase is Phase.ACTION2)
         assert stage.state.crosses[0] != 0
+
+    def test_a_shared_tablet_turns_to_the_player_whose_action_2_it_is(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", size_wh=(768, 1024))
+        start_on_a_shared_tablet(page, stage)
+        page.get_by_role("button", name="Pass").click()
+        page.locator("#status", has_text="Grandma: White 7").wait_for()
+        page.evaluate(PRESSED_AT_ONCE)
+        stage.answer(1, None)  # as the host does for her
+        page.locator("#status", has_text="Ada: White plus a colour").wait_for()
+        assert page.evaluate("window.pressed") == ["Ada"]
+        page.get_by_role("button", name="Pass", disabled=False).wait_for()
+        assert (stage.state.phase, stage.state.answers[0]) == (Phase.ACTION2, None)
+        page.get_by_role("button", name=re.compile("^Grandma")).click()
+        page.locator("#status", has_text="Grandma: Ada may use a coloured die.").wait_for()
+        page.get_by_role("button", name=re.compile("^Ada")).click()
+        page.get_by_role("button", name="Pass").click()
+        wait_until(page, lambda: stage.state.phase is Phase.ROLL)
 
     def test_the_code_is_asked_for_only_where_it_is_needed(
         self, stage: Stage, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from companion.phrases import LANGUAGES
+from companion.ports import TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     OVERLAPPING,
+    PHONE,
     PHONE_FLAT,
     PHONE_SMALL,
     STATES,
@@ -21,7 +24,7 @@ from tests.web.browsing import (
     put,
     ready,
 )
-from tests.web.stand_in import seat
+from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web.caller import Caller
 
 if TYPE_CHECKING:
@@ -99,6 +102,40 @@ class TestTheTableView:
         drawn = page.get_by_role("img", name=re.compile("green 3"))
         assert drawn.count() == 1
         assert page.locator("#reading .is-doubtful").count() == 1
+
+    def test_an_empty_tray_waits_for_who_throws(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "roll")
+        stage.session.see(TrayView("empty"))
+        table = ready(open_page("/table", size_wh=TV))
+        name = stage.game.names[stage.state.active]
+        table.locator("#tray-text", has_text="I see no dice in the tray.").wait_for()
+        table.locator(".asked", has_text=f"{name} throws").wait_for()
+        assert table.locator(".headline[data-kind=trouble]").count() == 0
+        for player, token in enumerate(tokens):
+            is_theirs = player == stage.state.active
+            said = "Your turn: throw the dice." if is_theirs else f"{name} throws the dice."
+            open_page("/", token=token).locator("#status", has_text=said).wait_for()
+
+    @pytest.mark.parametrize("size_wh", [PHONE, PHONE_FLAT, TV])
+    def test_no_word_lies_on_a_dies_label(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        put(stage, "roll")
+        seen = dice_in_tray(a_roll(3, 4), frame=1)
+        corners = [(x, y) for x in (40.0, 320.0, 600.0) for y in (40.0, 440.0)]
+        dice = [
+            replace(die, centre=at, corners=((at[0], at[1]),) * 4)
+            for die, at in zip(seen.dice, corners, strict=True)
+        ]
+        stage.session.see(replace(seen, dice=tuple(dice)))
+        page = ready(open_page("/table", size_wh=size_wh))
+        page.locator("#reading text").nth(5).wait_for()
+        tag = page.locator("#tag", has_text="Simulated tray").bounding_box()
+        picture = page.locator("#picture").bounding_box()
+        assert tag is not None
+        assert picture is not None
+        assert picture["y"] + picture["height"] <= tag["y"] + 0.5
+        assert page.evaluate(OVERLAPPING) == []
 
     @pytest.mark.parametrize("state", STATES)
     def test_it_fits_a_tv(self, stage: Stage, open_page: OpenPage, state: str) -> None:

@@ -15,6 +15,8 @@ GREY_WH = (96, 72)
 COLOUR_WH = (16, 12)
 """Cells of the kept colours: the dice cover few of them."""
 
+_BETWEEN_PX = 320
+"""Pictures are shrunk to about this width first."""
 _BLOCK = 12
 _SLOW = 3.0
 _DETAIL = 2.0
@@ -70,6 +72,10 @@ class Drift:
 
 def take_reference(pixels: Pixels) -> Reference:
     """Keep a picture in small."""
+    times = max(1, pixels.shape[1] // _BETWEEN_PX)
+    if times > 1:  # OpenCV shrinks by whole numbers several times as fast
+        less = (max(1, pixels.shape[1] // times), max(1, pixels.shape[0] // times))
+        pixels = np.asarray(cv2.resize(pixels, less, interpolation=cv2.INTER_AREA), np.uint8)
     grey = cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY)
     small = cv2.resize(grey, GREY_WH, interpolation=cv2.INTER_AREA)
     cells = cv2.resize(pixels, COLOUR_WH, interpolation=cv2.INTER_AREA)

@@ -1,5 +1,5 @@
 // One dialog for everything a host is asked: what will change, and whether to do it.
-import { $, el, holdBack, say, show } from "./dom.js";
+import { $, el, holdBack, keepPlace, say, show } from "./dom.js";
 import { post } from "./live.js";
 import { t } from "./words.js";
 
@@ -7,6 +7,7 @@ let act = null; // what "yes" does; true closes the dialog
 let opened = 0; // which question is asked: what comes late belongs to an older one
 let asked = 0; // which preview was asked for last
 let fits = null; // whether the question still makes sense
+let goBack = null; // leads on where what asked the question is gone
 let moment = null; // what the step that was foreseen would be taken on
 
 /** Tell what a request was declined with, in the place named; true when it was not. */
@@ -36,6 +37,7 @@ export function ask({ title, yes, does, choices = [], isStill = () => true }) {
   show($("ask-choices"), choices.length > 0);
   show($("ask-yes"), choices.length === 0);
   if ($("ask").open) return;
+  goBack = keepPlace();
   $("ask").showModal();
   if (choices.length === 0) holdBack($("ask-yes")); // it may lie where the question was asked for
 }
@@ -89,6 +91,7 @@ const shut = () => $("ask").close();
 $("ask-no").addEventListener("click", shut);
 $("ask").addEventListener("close", () => {
   opened += 1;
+  goBack();
 });
 $("ask-yes").addEventListener("click", async () => {
   const [doing, own] = [act, opened];

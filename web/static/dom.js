@@ -51,15 +51,40 @@ export function redraw(node, signature, make) {
 const CAN_HOLD_FOCUS = "a[href], button, input, select, summary";
 const nameOf = (node) => node.getAttribute("aria-label") ?? node.textContent;
 
-/** What gives the focus back to what had it, or to what stands in its place; null where nothing had. */
+const holders = (node) => [...node.querySelectorAll(CAN_HOLD_FOCUS)];
+
+/** What gives the focus back to what had it, or to what stands in its place; null where nothing had.
+ * In a list whose entry has fewer buttons now, to the entry: the one beside does something else. */
 function focusIn(node) {
   const focused = document.activeElement;
   if (focused === node || !node.contains(focused)) return null;
-  const at = [...node.querySelectorAll(CAN_HOLD_FOCUS)].indexOf(focused);
-  const name = nameOf(focused);
+  const [at, name] = [holders(node).indexOf(focused), nameOf(focused)];
+  const line = [...node.children].findIndex((each) => each.contains(focused));
+  const before = holders(node.children[line]).length;
   return () => {
-    const all = [...node.querySelectorAll(CAN_HOLD_FOCUS)];
-    (all.find((each) => nameOf(each) === name) ?? all[Math.min(at, all.length - 1)])?.focus({ preventScroll: true });
+    const all = holders(node);
+    const entry = node.children[Math.min(line, node.children.length - 1)];
+    const isEntry = entry?.localName === "li" && (at < 0 || holders(entry).length < before);
+    const same = all.find((each) => nameOf(each) === name);
+    leadTo(same ?? (isEntry ? entry : all[Math.min(at, all.length - 1)]));
+  };
+}
+
+/** Focus what is given, also where no key would reach it: a heading, an entry of a list. */
+export function leadTo(node) {
+  if (node && node.tabIndex < 0) node.tabIndex = -1;
+  node?.focus({ preventScroll: true });
+}
+
+const isSeen = (node) => node !== document.body && node.getClientRects().length > 0;
+const headingOf = (node) => node?.closest(".card")?.querySelector("h2, summary");
+
+/** What leads on to the heading above what has the focus now, once that is gone. */
+export function keepPlace() {
+  const focused = document.activeElement;
+  const heading = headingOf(focused);
+  return () => {
+    if (heading && !isSeen(focused) && !isSeen(document.activeElement)) leadTo(heading);
   };
 }
 

@@ -1,6 +1,6 @@
 // The games page: the evening's standings, every player's, all games, and one of them in full.
 import { sign } from "./dice.js";
-import { $, el, onPress, redraw, say, show } from "./dom.js";
+import { $, el, leadTo, onPress, redraw, say, show } from "./dom.js";
 import { get, onLine, onState, post, start } from "./live.js";
 import { all, capital, language, numeral, t } from "./words.js";
 
@@ -36,6 +36,7 @@ async function look(state) {
 
 function drawAll({ games, evenings, players }, { me }) {
   show($("all"), true);
+  const from = document.activeElement.closest("#now, #saved")?.id;
   const running = games.find((game) => game.running);
   show($("now"), Boolean(running));
   if (running) say($("now-text"), `${titleOf(running)}. ${t("games.turn", { turn: running.turns })}. ${all(namesOf(running))}`);
@@ -58,6 +59,8 @@ function drawAll({ games, evenings, players }, { me }) {
     return groups.filter(([, of]) => of.length).flatMap(([title, of]) => [el("h3", { text: title }), el("ul", { class: "game-list" }, ...of.map(item))]);
   });
   files();
+  if (from === "saved" && running) leadTo($("h-now")); // along with the game
+  if (from === "now" && !running) leadTo($(saved.length ? "h-saved" : "h-list"));
 }
 
 const titleOf = (game) => t("games.game", { number: game.number, variant: t(`variant.${game.variant}`) });

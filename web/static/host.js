@@ -1,6 +1,6 @@
 // The host's page: lead the table, with what will change shown before it does.
 import { ask, askFirst, keepAsking, press } from "./ask.js";
-import { $, attribute, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
+import { $, attribute, el, keepPlace, leadTo, onPress, onSubmit, redraw, say, show } from "./dom.js";
 import { drawGallery } from "./gallery.js";
 import { drawDice } from "./hostdice.js";
 import { drawSeats } from "./hostseats.js";
@@ -19,8 +19,11 @@ function draw(state) {
   if (step !== shownAt) for (const id of ["why", "roll-why"]) say($(id), ""); // why something could not be done before
   shownAt = step;
   keepAsking();
+  const goOn = keepPlace();
+  const isLet = leads && !$("gate").hidden;
   show($("gate"), !leads && table.hosted);
   show($("desk"), leads);
+  if (isLet) leadTo($("h-game"));
   redraw($("faults"), state.faults, () => state.faults.map((fault) => el("li", { text: fault.text })));
   if (!table.hosted && !hasAsked) {
     hasAsked = true; // who opens this page first is the host
@@ -48,6 +51,7 @@ function draw(state) {
   drawSeats(state);
   drawTable(state);
   drawGallery(state);
+  goOn();
 }
 
 function gameText(game, nameOf) {

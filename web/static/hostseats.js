@@ -37,7 +37,9 @@ async function move(seats, i, by) {
   const order = seats.map((seat) => seat.seat);
   [order[i], order[i + by]] = [order[i + by], order[i]];
   const isDone = await press("/api/order", { seats: order }, "seats-why");
-  if (isDone) $("seats").children[i + by]?.querySelectorAll("button")[by < 0 ? 0 : 1]?.focus();
+  const entry = isDone && $("seats").children[i + by];
+  const same = entry && entry.querySelectorAll("button")[by < 0 ? 0 : 1];
+  if (same) (same.disabled ? entry.querySelector("button:enabled") : same).focus(); // at an end it goes no farther
 }
 
 function free(seat, isRunning) {

@@ -13,7 +13,6 @@ import { remember, remembered } from "./own.js";
 import { all, capital, numeral, pairOf, t, term } from "./words.js";
 
 const WHY_MS = 7_000;
-const LONG_NAME = 7; // letters of a name that makes no room for others
 
 const sheet = new Sheet($("sheet"), tapped);
 let whyTimer = 0;
@@ -26,29 +25,31 @@ let toldNumber = null; // nothing is told again that was said before the page wa
 let pressedAt = 0;
 let seatsSeen = null; // this device's seats
 let chosenSeat = null; // on a shared tablet, the one whose sheet is looked at
+let actionSeen = null; // the one that is drawn
 let shown = ""; // the view that is seen: join, lobby or game
 
 // -- showing ---------------------------------------------------------------------------------
 
 function draw(state) {
   const { game, me } = state;
-  const held = document.activeElement;
   const isSeated = me.seat !== null;
   if (String(me.seats) !== seatsSeen) {
     if (seatsSeen !== null) open(); // a seat came or went: the stream has to know
     say($("join-why"), seatsSeen && !isSeated ? t("join.lost") : ""); // handed on, freed, or left
     seatsSeen = String(me.seats);
   }
+  turnToAction2(state);
   const mine = ownPlayer(state);
   const view = !isSeated ? "join" : mine ? "game" : "lobby";
   for (const each of ["join", "lobby", "game"]) show($(each), each === view);
-  if (shown && shown !== view) $(view).focus({ preventScroll: true }); // what had it is gone
-  shown = view;
   const languages = $("language-form");
   const home = view === "game" ? $("menu-language") : $(view);
   if (languages.parentElement !== home) home.append(languages);
   keepMenu(view === "game" ? me.seats : []);
   if (view !== "game" || game.phase !== "roll" || $("typing").dataset.of !== turnOf(game)) $("typing").close(); // somebody else was faster
+  if (shown && shown !== view) $(view).focus({ preventScroll: true }); // what had it is gone
+  shown = view;
+  const held = document.activeElement; // after the dialogs: they give it back where they took it
   if (!game?.over) seesSheet = 0;
   document.body.classList.toggle("is-playing", isSeated && mine !== null);
   if (!isSeated) drawJoin(state);
@@ -81,6 +82,13 @@ function ownPlayer({ game, me }) {
   return own.find((player) => player.seat === chosenSeat) ?? own[0] ?? null;
 }
 
+/** A shared tablet turns to the player whose action 2 begins. */
+function turnToAction2({ game, me }) {
+  const action = game && `${game.number} ${game.turn} ${game.action}`;
+  if (action !== actionSeen && game?.action === 2 && me.seats.includes(game.active)) chosenSeat = game.active;
+  actionSeen = action;
+}
+
 function turnTo(seat) {
   chosenSeat = seat;
   explain("");
@@ -97,7 +105,7 @@ function drawGame(state, game, mine) {
   const text = sentence(state, game, mine, answer, nameOf);
   tell(isShared ? `${mine.name}: ${text}` : text);
   drawStrip(state, game);
-  sheet.update(game, mine, answer, nameOf, state.table.hints !== false);
+  sheet.update(game, mine, answer, nameOf, state.table.hints !== false, !arePointsHidden());
   const legal = isMyMove && answer === null && state.table.hints !== false ? mine.legal : [];
   say($("legal"), legal.length ? t("sheet.legal", { boxes: all(legal.map((token) => boxName(game, token))) }) : ""); // who sees the sheet sees them
   attribute($("sheet"), "data-open", isMyMove ? "yes" : null);
@@ -139,7 +147,7 @@ function playerItem({ seats, me }, game, player, mine) {
   const isAsked = isWaited || isThrowing;
   const mark = isAsked || hasAnswered ? el("span", { class: `mark${isAsked ? " is-asked" : ""}`, "aria-hidden": "true", text: isAsked ? "" : "✓" }) : null;
   const parts = [
-    el("bdi", { class: player.name.length > LONG_NAME ? "is-long" : "", text: player.name }),
+    el("bdi", { text: player.name }),
     mark,
     el("span", { class: "sr", text: told.map((each) => `, ${each}`).join("") }),
   ].filter(Boolean);
@@ -196,7 +204,7 @@ function sentence(state, game, mine, answer, nameOf) {
 function rollSentence({ tray, table }, active, isMine) {
   if (table.typed_rolls) return t(isMine ? "say.roll.typed" : "say.roll.typed.other", { name: active });
   if (tray.confirmable) return t(isMine ? "say.roll.confirm" : "say.roll.confirm.other", { name: active });
-  if (["waiting", "old", "none"].includes(tray.status)) return t(isMine ? "say.roll" : "say.roll.other", { name: active });
+  if (["waiting", "empty", "old", "none"].includes(tray.status)) return t(isMine ? "say.roll" : "say.roll.other", { name: active });
   return tray.text;
 }
 
@@ -243,10 +251,11 @@ function drawClock(game) {
   $("clock").dataset.of = moment;
 }
 
+const arePointsHidden = () => remembered("points") === "hidden";
+
 function drawPointsSwitch() {
-  const isHidden = remembered("points") === "hidden";
+  const isHidden = arePointsHidden();
   attribute($("game"), "data-points", isHidden ? "hidden" : null);
-  attribute($("points"), "aria-pressed", String(isHidden));
   attribute($("points"), "aria-label", isHidden ? t("game.points_show") : `${t("game.total")} ${$("total").textContent}, ${t("game.points_hide")}`);
 }
 
@@ -320,8 +329,8 @@ onPress($("confirm"), () => {
 onPress($("rematch"), () => press("/api/rematch", "over-refused"));
 $("done").addEventListener("click", pressDone);
 $("points").addEventListener("click", () => {
-  remember("points", remembered("points") === "hidden" ? "" : "hidden");
-  drawPointsSwitch();
+  remember("points", arePointsHidden() ? "" : "hidden");
+  draw(now());
 });
 $("type").addEventListener("click", () => {
   drawFaces($("faces"), now().game);
@@ -342,6 +351,7 @@ answerFor({ player: () => ownPlayer(now()), draw: () => draw(now()), explain, ha
 offerLanguages();
 offerMenu(() => ownPlayer(now()));
 addEventListener("resize", () => now() && draw(now())); // a turned phone has another room for the sentence
+addEventListener("storage", () => now() && draw(now())); // in another tab the points were hidden, or shown
 onLine((up) => show($("offline"), !up));
 onState(draw);
 start();

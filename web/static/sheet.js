@@ -70,8 +70,9 @@ export class Sheet {
    * @param answer what they have answered in the open action, as far as this page knows
    * @param nameOf a seat's name
    * @param hasHints boxes that may be crossed now stand out
+   * @param hasPoints a row's label tells its points
    */
-  update(game, player, answer, nameOf, hasHints = true) {
+  update(game, player, answer, nameOf, hasHints = true, hasPoints = true) {
     const plan = JSON.stringify(game.rows);
     if (plan !== this.drawn) {
       this.#build(game.rows);
@@ -103,7 +104,7 @@ export class Sheet {
       say(others, names.length > 1 && !this.#isWide ? `+${names.length - 1}` : ""); // never cut with the name
       const scored = player.points.rows[row.lock];
       say(points, scored === undefined ? "" : String(scored));
-      attribute(node, "aria-label", this.#rowLabel(row, by, isLocked, scored, nameOf));
+      attribute(node, "aria-label", this.#rowLabel(row, by, isLocked, hasPoints ? scored : undefined, nameOf));
     }
     this.#leadTo(hasHints ? player.legal[0] : undefined);
   }

@@ -1,0 +1,159 @@
+"""Who plays or leads by keys keeps their place, also where what had it is gone."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from companion.engine import Phase
+from tests.session.fakes import Stage
+from tests.web.browsing import OpenPage, names, put, ready, violations, wait_until
+from tests.web.stand_in import a_roll, dice_in_tray, seat
+from tests.web.test_games import an_evening
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+pytestmark = pytest.mark.browser
+
+FOCUSED = """() => {
+  const { id, ariaLabel, tagName } = document.activeElement;
+  return id || ariaLabel || tagName;
+}"""
+
+
+def press(page: Page, name: str) -> None:
+    """Press a button by a key, once it may be pressed."""
+    page.get_by_role("button", name=name, exact=True, disabled=False).press("Enter")
+
+
+def focused(page: Page) -> str:
+    """What a key would go to, after all that a press led to is drawn."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
+    found: str = page.evaluate(FOCUSED)
+    return found
+
+
+class TestTheHost:
+    def test_the_right_pin_leads_to_the_game(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "lobby")
+        first = open_page("/host")
+        first.get_by_role("button", name="Start the game").wait_for()
+        second = open_page("/host")
+        second.get_by_label("The host’s PIN").fill("4711")
+        second.get_by_label("The host’s PIN").press("Enter")
+        second.get_by_role("button", name="Start the game").wait_for()
+        assert focused(second) == "h-game"
+        assert violations(second) == []
+
+    @pytest.mark.parametrize(
+        ("button", "yes"),
+        [
+            ("Go on without them: they pass", "Yes, go on"),
+            ("End the game early", "Yes, end it"),
+            ("Answer for Ada", "Pass"),
+        ],
+    )
+    def test_a_step_that_leaves_no_button_leads_to_its_heading(
+        self, stage: Stage, open_page: OpenPage, button: str, yes: str
+    ) -> None:
+        put(stage, "action2")
+        page = open_page("/host")
+        press(page, button)
+        press(page, yes)
+        page.get_by_role("dialog").wait_for(state="hidden")
+        assert stage.state.phase is not Phase.ACTION2
+        assert focused(page) == "h-game"
+
+    def test_a_die_put_right_leads_to_the_dice(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "roll")
+        page = open_page("/host")
+        press(page, "Correct green 3")
+        dialog = page.get_by_role("dialog")
+        press(page, "green 5")
+        press(page, "Put it right")
+        dialog.wait_for(state="hidden")
+        assert focused(page) == "h-dice"
+
+    def test_a_question_that_is_not_followed_leads_back(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        press(page, "End the game early")
+        press(page, "No, leave it")
+        assert focused(page) == "end"
+
+    def test_a_button_that_others_make_go_leads_to_its_heading(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="Go on without them").focus()
+        stage.session.undo()
+        page.get_by_role("button", name="Go on without them").wait_for(state="hidden")
+        assert focused(page) == "h-game"
+
+    def test_a_seat_handed_on_leads_not_to_freeing_it(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        page = open_page("/host")
+        press(page, "Hand on Cleo’s seat to another device")
+        page.get_by_text("Now open this table’s page").wait_for()
+        assert focused(page) == "LI"
+        assert "Cleo" in page.evaluate("document.activeElement.textContent")
+        seat(stage, "Dan")
+        page.locator("#seats li", has_text="Dan").wait_for()
+        assert "Cleo" in page.evaluate("document.activeElement.textContent")  # drawn anew
+        press(page, "Benjamin plays earlier")
+        wait_until(page, lambda: names(stage)[:2] == ["Benjamin", "Ada"])
+        page.get_by_role("button", name="Benjamin plays earlier").and_(
+            page.locator(":disabled")
+        ).wait_for()
+        assert focused(page) == "Benjamin plays later"
+
+
+class TestTheGames:
+    def test_a_game_is_followed_to_where_it_goes(self, stage: Stage, open_page: OpenPage) -> None:
+        an_evening(stage)
+        page = open_page("/games", device="a" * 32)
+        press(page, "Put it aside for another time")
+        page.get_by_role("button", name="Go on with game 3").wait_for()
+        assert focused(page) == "h-saved"
+        press(page, "Go on with game 3")
+        page.get_by_role("button", name="Put it aside for another time").wait_for()
+        assert focused(page) == "h-now"
+        assert violations(page) == []
+
+
+class TestAPlayer:
+    def test_who_leaves_the_game_is_led_to_the_way_back(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "action1")[1]))
+        press(page, "More")
+        press(page, "Leave the game")
+        press(page, "Yes, leave")
+        page.get_by_label("Your name").wait_for()
+        assert focused(page) == "join"
+
+    def test_who_enters_the_dice_goes_on_from_the_sheet(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))
+        stage.session.see(replace(dice_in_tray(a_roll(3, 4)), status="dark", roll=None))
+        press(page, "Enter the dice")
+        dialog = page.get_by_role("dialog")
+        for name in ("First white die 3", "Second white die 4"):
+            dialog.get_by_label(name).check()
+        for colour in ("red", "yellow", "green", "blue"):
+            dialog.get_by_label(f"{colour} 3").check()
+        press(page, "Confirm")
+        wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
+        dialog.wait_for(state="hidden")
+        page.locator("#tray-buttons").wait_for(state="hidden")
+        assert focused(page) == "game"
