@@ -70,22 +70,27 @@ def announce_passed(names: Sequence[str]) -> Announcement:
 
 
 def announce_undone(before: GameState | None, after: GameState | None) -> Announcement:
-    """The last step was taken back."""
+    """The last step was taken back; the states are of one game, where there is one."""
     said = line("fact.undone")
-    return Announcement("undone", said, (said, *_opened_again(before, after)))
+    told = [] if before is None or after is None else _rows_changed(before, after)
+    return Announcement("undone", said, (said, *told))
 
 
-def _opened_again(before: GameState | None, after: GameState | None) -> list[Line]:
-    """The rows whose dice come back, by an undo or by other dice."""
-    if before is None or after is None:
-        return []
-    still = {closing.row for closing in after.closed}
-    rows = [before.plan.rows[closing.row] for closing in before.closed if closing.row not in still]
-    return [
-        line("fact.row_open_again", row=row_term(row.name), die=die_term(row.lock.value))
-        for row in rows
-        if row.lock is not None
-    ]
+def _rows_changed(before: GameState, after: GameState) -> list[Line]:
+    """The rows that are open again, or closed again, by an undo or by other dice."""
+    told: list[Line] = []
+    was, now = ({closing.row for closing in state.closed} for state in (before, after))
+    for number in sorted(was ^ now):
+        row = before.plan.rows[number]
+        assert row.lock is not None
+        name, die = row_term(row.name), die_term(row.lock.value)
+        if number in now:
+            told += [line("preview.closes", row=name), line("fact.take_out", die=die)]
+        elif before.phase is Phase.OVER:  # with the end nobody had to take it out
+            told.append(line("fact.row_open", row=name))
+        else:
+            told.append(line("fact.row_open_again", row=name, die=die))
+    return told
 
 
 def announce_paused(number: int) -> Announcement:
@@ -100,6 +105,13 @@ def announce_roll(state: GameState, names: Sequence[str]) -> Announcement:
     total = state.roll.white_sum
     lines = (line("roll.white", sum=total), *extra_lines(state, names))
     return Announcement("roll", line("roll.headline", sum=total), lines)
+
+
+def announce_action2(state: GameState, names: Sequence[str]) -> Announcement:
+    """What is left of a roll in action 2."""
+    assert state.roll is not None
+    headline = line("roll.headline", sum=state.roll.white_sum)
+    return Announcement("roll", headline, extra_lines(state, names))
 
 
 def extra_lines(state: GameState, names: Sequence[str]) -> tuple[Line, ...]:
@@ -135,7 +147,7 @@ def announce_correction(
         if isinstance(fact, AnswerReturned):
             box = box_line(state, fact.box)
             lines.append(line("fact.answer_returned", name=names[fact.player], box=box))
-    lines += [*_opened_again(before, state), *extra_lines(state, names)]
+    lines += [*_rows_changed(before, state), *extra_lines(state, names)]
     return Announcement("corrected", line("roll.headline", sum=total), tuple(lines))
 
 

@@ -192,8 +192,7 @@ def load(
         environ: The process's environment.
         flags: Values by "section.key" ("data_dir" alone); None means not given.
     Raises:
-        ConfigError: A file cannot be read, a key is unknown, or a value does not fit, alone or
-            with the others.
+        ConfigError: A file cannot be read, a key is unknown, or a value does not fit.
     """
     config = Config(data_dir=default_data_dir(environ))
     wanted = path or default_config_path(environ)
@@ -205,28 +204,7 @@ def load(
     for name, flag in flags.items():
         if flag is not None:
             config = _with(config, name, flag, "--" + name.rpartition(".")[2].replace("_", "-"))
-    check_pins(config)
     return config
-
-
-def check_pins(config: Config) -> None:
-    """A pin has one part, and a lamp has one pin or three; known only once all is put together.
-
-    Raises:
-        ConfigError: It is not so.
-    """
-    lamp = config.lamp
-    colours = [pin is not None for pin in (lamp.red_pin, lamp.green_pin, lamp.blue_pin)]
-    if any(colours) and (lamp.led_pin is not None or not all(colours)):
-        raise ConfigError(
-            "lamp: expected led_pin alone, or red_pin, green_pin and blue_pin together"
-        )
-    taken: dict[int, str] = {}
-    for name in (known for known in setting_names() if known.endswith("pin")):
-        section, _, key = name.partition(".")
-        pin = getattr(getattr(config, section), key)
-        if pin is not None and taken.setdefault(pin, name) != name:
-            raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
 
 
 def default_config_path(environ: Mapping[str, str]) -> Path:
@@ -250,8 +228,8 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 def _with_file(config: Config, path: Path) -> Config:
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
-        raise ConfigError(f"{path}: cannot be read: expected a regular file")
+    if path.is_fifo() and Path("/dev/fd") not in path.parents:  # it might be waited for for ever
+        raise ConfigError(f"{path}: cannot be read: expected a file, got a named pipe")
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

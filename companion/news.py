@@ -42,6 +42,14 @@ def announce_step(
     return announce_facts(before, after, facts, names)
 
 
+def announce_open(state: GameState, names: Sequence[str]) -> Announcement:
+    """Where an open action stands: the roll, and who is about to close a row."""
+    told = announce_roll(state, names)
+    both = _together([(told.kind, told.headline, told.lines), *_standing(state, names)])
+    assert both is not None
+    return both
+
+
 def announce_closings(state: GameState, names: Sequence[str]) -> Announcement | None:
     """The answers that stand and would close a row (E46), or None where there are none."""
     return _together(_standing(state, names))

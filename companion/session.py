@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 
-from companion.announcer import announce_fault, announce_refusal, announce_roll, tray_lines
+from companion.announcer import announce_fault, announce_refusal, tray_lines
 from companion.by_hand import FIXABLE, die_at, fix_of, is_at, with_fixes
 from companion.engine import Phase
 from companion.errors import StoreError
 from companion.foresight import Foresight
 from companion.gamenight import GameNight
+from companion.news import announce_open
 from companion.people import People
 from companion.phrases import all_of
 from companion.ports import TrayView
@@ -201,7 +202,7 @@ class Session(People, GameNight, Foresight):
                 return
             is_open = game is not None and game.state.phase in (Phase.ACTION1, Phase.ACTION2)
             if game is not None and is_open and said.kind in ("roll", "corrected"):
-                said = announce_roll(game.state, game.names)
+                said = announce_open(game.state, game.names)
             self._telling.announce(said)
 
     def _press(self) -> Declined | None:

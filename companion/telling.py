@@ -66,6 +66,15 @@ class Telling:
         self.touch()
         self.put_off(partial(listener, announcement) for listener in self.listeners)
 
+    def show(self, announcement: Announcement) -> None:
+        """Put this in the place of the newest announcement, which is not true any more.
+
+        It is no news, so its number stays and nobody hears it.
+        """
+        self.retract()
+        self.announcement = self._standing = announcement
+        self.touch()
+
     def retract(self) -> None:
         """Show again what was announced before a refusal, whose reason is gone by now.
 

@@ -20,7 +20,12 @@ _OF_A_ROLL = (
     "roll.extra",
     "roll.no_extra",
     "fact.corrected",
+)
+_WITH_ALL = (
+    *_OF_A_ROLL,
     "fact.row_open_again",
+    "preview.closes",
+    "fact.take_out",
     "fact.would_close",
     "fact.may_change",
 )
@@ -100,7 +105,8 @@ def spoken_lines(said: Announcement, amount: str) -> tuple[Line, ...]:
             return said.lines
         return ()
     # after a correction nothing but what is right now: no old sum, no returned answers
-    lines = tuple(each for each in said.lines if each.key in _OF_A_ROLL)
+    keys = _WITH_ALL if amount == "all" else _OF_A_ROLL
+    lines = tuple(each for each in said.lines if each.key in keys)
     if amount == "sum":
         return (said.headline,) if any(each.key == "roll.white" for each in lines) else ()
     return lines

@@ -13,14 +13,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from companion.announcer import announce_roll, announce_turn, refusal_line
+from companion.announcer import announce_action2, announce_turn, refusal_line
 from companion.archive import Archive
 from companion.by_hand import Fix
 from companion.engine import Event, Fact, Phase, Refusal, Roll
 from companion.errors import StoreError
 from companion.folding import last_roll, struck_by, unfold
 from companion.grace import closes_at_s
-from companion.news import announce_closings, announce_step
+from companion.news import announce_closings, announce_open, announce_step
 from companion.phrases import Phrases, Word, line, load_phrases
 from companion.ports import CallLater, Cancel, Listener, RollKept, Store, TrayView
 from companion.records import Record, to_record
@@ -100,7 +100,8 @@ class Writer:
             if self._is_row_closing():
                 self._closing_told_s = self._clock()  # after a restart all have their moment again
             self._schedule()
-            if self._table.game is not None and self._telling.announcement is None:
+            said = self._telling.announcement
+            if self._table.game is not None and (said is None or said.kind == "left"):
                 self._tell_where_it_stands(self._table.game)
 
     def _taken_up(self) -> list[Record]:
@@ -268,8 +269,10 @@ class Writer:
     def _tell_where_it_stands(self, game: Game) -> None:
         state = game.state
         if state.action:
-            self._telling.announce(announce_roll(state, game.names))
-            self._tell_closings()
+            if state.closings:
+                self._closing_told_s = self._clock()
+            self._telling.announce(announce_open(state, game.names))
+            self._schedule()
         elif state.phase is Phase.ROLL:
             self._telling.announce(announce_turn(game.names[state.active]))
 
@@ -293,6 +296,8 @@ class Writer:
             self._closing_told_s = None
             self._opened_s = self._clock()
         said = announce_step(before.state, after.state, facts, self._table.names)
+        if said is None and after.state.phase is Phase.ACTION2 and before.state.action == 1:
+            self._telling.show(announce_action2(after.state, self._table.names))
         if said is not None:
             if "closing" in (said.kind, *said.also):
                 self._closing_told_s = self._clock()

@@ -107,6 +107,14 @@ class LampPins:
             )
         return pins[0], pins[1], pins[2]
 
+    def check(self) -> None:
+        """Refuse pins that do not go together.
+
+        Raises:
+            PinsUnavailable: Some of three are missing, or there is a single LED besides.
+        """
+        _ = self.rgb
+
     @property
     def is_wired(self) -> bool:
         """Whether there is a lamp at all."""

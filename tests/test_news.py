@@ -21,7 +21,7 @@ from companion.engine import (
 )
 from companion.engine.variants import BASE, BIG_POINTS
 from companion.foresight import differences
-from companion.news import announce_closings, announce_step, end_lines
+from companion.news import announce_closings, announce_open, announce_step, end_lines
 from companion.phrases import load_phrases
 from tests.engine.build import action1, game, go, roll
 
@@ -98,6 +98,33 @@ def test_a_correction_and_an_undo_say_which_row_is_open_again(closing: GameState
     assert again in after(state, RollCorrected(roll(5, 6).roll))[1]
     assert again in shown(announce_undone(state, closing))[1]
     assert shown(announce_undone(closing, closing))[1] == "The last step is undone."
+
+
+def test_an_undo_of_a_correction_closes_the_row_again(closing: GameState) -> None:
+    state = go(closing, ActionClosed(1))
+    corrected = go(state, RollCorrected(roll(5, 6).roll))
+    said = shown(announce_undone(corrected, state))[1]
+    assert said == "The last step is undone. The red row closes. Take the red die out."
+
+
+def test_after_the_end_nobody_puts_back_a_die_they_never_took_out() -> None:
+    state = go(
+        game(2, sheets={0: {"R": FIVE}, 1: {"Y": FIVE}}),
+        roll(6, 6),
+        Answered(0, 1, "R12"),
+        Answered(1, 1, "Y12"),
+    )
+    said = shown(announce_undone(go(state, ActionClosed(1)), state))[1]
+    assert said == (
+        "The last step is undone. The red row is open again. The yellow row is open again."
+    )
+
+
+def test_where_an_open_action_stands_has_the_roll_and_the_closings(closing: GameState) -> None:
+    headline, text = shown(announce_open(closing, NAMES))
+    assert headline == "12"
+    assert text.startswith("White 12. ")
+    assert text.endswith("Ada closes red. Everybody may still change their answer.")
 
 
 def test_nobody_is_told_what_somebody_who_left_may_cross() -> None:

@@ -167,7 +167,9 @@ def test_a_roll_does_not_cut_off_what_is_still_broken(tmp_path: Path) -> None:
     stage.session.part_is("button", "lost")
     stage.roll(4, 3)
     assert listener.heard[-1][0] == "roll"
-    assert "part button" not in (listener.cancels[-1] or ())
+    cancels = listener.cancels[-1]
+    assert cancels is not None
+    assert "part button" not in cancels
     stage.store.close()
 
 
@@ -201,6 +203,25 @@ def test_what_breaks_together_is_said_one_after_the_other(tmp_path: Path) -> Non
     (button, _), (repeat, _), (mended, _) = listener.heard[-3:]
     assert button == mended != repeat
     assert [list(each or ()) for each in listener.cancels[-3:]] == [[button], [repeat], [button]]
+    stage.store.close()
+
+
+@pytest.mark.parametrize(("amount", "has_closing"), [("sums", False), ("all", True)])
+def test_a_correction_tells_closings_only_where_everything_is_said(
+    tmp_path: Path, amount: str, has_closing: bool
+) -> None:
+    stage, listener = table(tmp_path, amount)
+    for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
+        stage.roll(low, high)
+        stage.answer(0, f"R{low + high}")
+        stage.answer(1, None)
+        stage.answer(stage.state.active, None)
+    stage.roll(6, 6)
+    stage.answer(0, "R12")
+    stage.correct(6, 6, red=1)
+    kind, said = listener.heard[-1]
+    assert kind == "corrected"
+    assert ("closes red" in said) == has_closing
     stage.store.close()
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from companion.announcer import (
     Announcement,
     colour_choices,
-    extra_lines,
     fault_line,
     row_term,
     tray_lines,
@@ -194,12 +193,9 @@ def _rows(plan: Plan, phrases: Phrases) -> list[Json]:
 def _closing(game: Game) -> list[Json]:
     """Answers that would close a row if they stand (E46)."""
     plan = game.state.plan
-    if game.state.action == 0:
-        return []
     return [
-        {"row": plan.rows[plan.row_of(answer)].key, "seat": game.seats[player]}
-        for player, answer in enumerate(game.state.answers)
-        if answer and answer & plan.last_boxes
+        {"row": plan.rows[plan.row_of(box)].key, "seat": game.seats[player]}
+        for player, box in game.state.closings
     ]
 
 
@@ -282,16 +278,13 @@ def _announcement(said: Announcement | None, view: View, phrases: Phrases) -> Js
         return None
     game = view.table.game
     lines: list[str] = []
-    told = said.lines
     if said.kind in ("roll", "corrected") and game is not None and game.state.roll is not None:
         lines = colour_choices(game.state, phrases)
-        if game.state.phase is Phase.ACTION2:  # what could be crossed before action 1 is past
-            told = extra_lines(game.state, game.names)
     return {
         "number": view.announced,
         "kind": said.kind,
         "headline": phrases.tell(said.headline),
-        "text": phrases.tell(*told),
+        "text": phrases.tell(*said.lines),
         "lines": lines,
     }
 

@@ -36,7 +36,8 @@ from companion.doctor.software import (
     check_picamera2,
     check_python,
 )
-from companion.errors import ConfigError
+from companion.errors import ConfigError, PinsUnavailable
+from companion.plugs.pins import check_pins
 
 if TYPE_CHECKING:
     from vision.tray.calibration import Calibration
@@ -113,8 +114,9 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
     config = Config(data_dir=default_data_dir(os.environ))
     try:
         config = load(config_path, os.environ, flags)
+        check_pins(config)
         yield ok("settings", "readable")
-    except ConfigError as error:
+    except (ConfigError, PinsUnavailable) as error:
         yield bad("settings", str(error), "put this line right; docs/settings.md lists them all")
     is_pi = "raspberry pi" in _model().lower()
     yield check_python(sys.version_info[:3], platform.machine(), sys.maxsize > 2**32)

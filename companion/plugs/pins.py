@@ -6,13 +6,14 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from companion.config import Config, check_pins
+from companion.config import Config, setting_names
 from companion.errors import ConfigError
 from companion.following import Follower
 from companion.lamp_state import lamp_state
 from companion.session import Session, View
 
 if TYPE_CHECKING:
+    from hardware.lamp import LampPins
     from hardware.panel import Panel
     from vision.live.live_tray import LiveTray
 
@@ -60,6 +61,37 @@ def open_button(config: Config, session: Session, stack: ExitStack, notes: list[
     return panel
 
 
+def check_pins(config: Config) -> None:
+    """A pin has one part, and a lamp has one pin or three: what play refuses.
+
+    Raises:
+        ConfigError: Two parts share a pin, which would be an error of the pin library at best.
+        PinsUnavailable: The lamp's pins do not go together.
+    """
+    taken: dict[int, str] = {}
+    for name in (known for known in setting_names() if known.endswith("pin")):
+        section, _, key = name.partition(".")
+        pin = getattr(getattr(config, section), key)
+        if pin is not None and taken.setdefault(pin, name) != name:
+            raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
+    _wiring(config).check()
+
+
+def _wiring(config: Config) -> LampPins:
+    from hardware.lamp import LampPins
+
+    lamp = config.lamp
+    return LampPins(
+        lamp.led_pin,
+        lamp.red_pin,
+        lamp.green_pin,
+        lamp.blue_pin,
+        lamp.dimmed,
+        lamp.common_anode,
+        lamp.brightness,
+    )
+
+
 def _pins_of(panel: Panel) -> str:
     """The factory that the button found, for the other parts on pins."""
     return "lgpio" if panel.state in ("ok", "lost") else "mock"
@@ -73,19 +105,9 @@ def open_lamp(
     stack: ExitStack,
     notes: list[str],
 ) -> None:
-    from hardware.lamp import LampPins
     from hardware.lamp import open_lamp as light_up
 
-    set_up = config.lamp
-    wiring = LampPins(
-        set_up.led_pin,
-        set_up.red_pin,
-        set_up.green_pin,
-        set_up.blue_pin,
-        set_up.dimmed,
-        set_up.common_anode,
-        set_up.brightness,
-    )
+    wiring = _wiring(config)
     if not wiring.is_wired or not panel.has_pin:
         return
     lamp = light_up(_pins_of(panel), wiring)

@@ -182,7 +182,7 @@ def test_a_hold_says_who_had_to_pass(two: Stage) -> None:
     assert [(said.kind, said.text) for said in two.told] == [
         ("passed", "Passed without an answer: Ben.")
     ]
-    assert shown(two).startswith("White 7."), "what is repeated and shown is the roll"
+    assert shown(two).startswith("Ada may cross "), "what is shown is what is left of the roll"
     two.told.clear()
     assert two.session.hold() is None
     assert [said.kind for said in two.told] == ["turn"], "action 2 ends with the next turn"

@@ -68,7 +68,8 @@ class TestSurviving:
         two.answer(1, "R12")
         again = two.again()
         again.session.say_again()
-        assert again.told[-1].headline == "Ben closes red"
+        assert again.told[-1].text.startswith("White 12. ")
+        assert "Ben closes red. Everybody may still change" in again.told[-1].text
         again.time.pass_s(CLOSING_GRACE_S - 0.1)
         assert again.answer(0, "R12") == ""
         again.time.pass_s(CLOSING_GRACE_S + 0.1)

@@ -110,7 +110,7 @@ class TestFile:
 
     def test_a_pipe_is_not_waited_for(self, tmp_path: Path) -> None:
         os.mkfifo(tmp_path / "tray.toml")
-        with pytest.raises(ConfigError, match="expected a regular file"):
+        with pytest.raises(ConfigError, match="got a named pipe"):
             load_calibration(tmp_path / "tray.toml")
 
     def test_a_control_with_an_odd_name_loads_again(self, tmp_path: Path) -> None:

@@ -86,7 +86,7 @@ def test_a_red_one_is_red_and_the_other_faces_are_not() -> None:
 
 def test_close_ups_of_leaning_dice_are_aimed_as_the_finder_aims() -> None:
     off = []
-    for seed in range(25):
+    for seed in range(12):
         draw = rng(seed)
         scene = random_scene(draw, Recipe((320, 256), 0.1, "cocked"))
         rows = close_ups(draw, scene, 0.1)
@@ -94,7 +94,7 @@ def test_close_ups_of_leaning_dice_are_aimed_as_the_finder_aims() -> None:
             if labels[0] and labels[3]:
                 edge = np.mean([np.hypot(*(b - a)) for a, b in pairwise(corners)])
                 off.append(np.hypot(*(corners.mean(axis=0) - PATCH / 2)) / edge)
-    assert len(off) > 20
+    assert len(off) > 10
     assert np.quantile(off, 0.9) > 0.2, "some are cut round the middle of the body"
     assert np.quantile(off, 0.3) < 0.12, "some round that of the top face"
 

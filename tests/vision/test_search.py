@@ -88,7 +88,7 @@ def test_a_die_that_left_the_game_does_not_stand_for_one_that_is_missed() -> Non
 def test_dice_stand_where_their_bodies_do() -> None:
     """The foot is on the floor below the middle of the top face, an edge deep."""
     off = []
-    for seed in range(12):
+    for seed in range(5):
         scene = random_scene(np.random.default_rng([seed, 57]), Recipe((960, 720), 0.08))
         for look, _ in search.find_dice(render(scene), ALL_DICE, everywhere)[1]:
             for die, fact in zip(scene.dice, truth(scene), strict=True):
@@ -97,7 +97,7 @@ def test_dice_stand_where_their_bodies_do() -> None:
                     x, y, z = die.position_mm
                     foot = scene.camera.project(np.array([[x, y, z - die.size_mm / 2]]))[0]
                     off.append(np.hypot(*(np.array(look.foot_xy) - foot)) / fact.edge_px)
-    assert len(off) > 40
+    assert len(off) > 15
     assert np.median(off) < 0.09
     assert np.quantile(off, 0.9) < 0.2
 

@@ -130,6 +130,17 @@ def test_in_action_2_nothing_is_offered_that_action_1_took(two: Stage) -> None:
     assert not [text for text in said["lines"] if "red" in text]
 
 
+def test_a_correction_in_action_2_is_shown_whole(two: Stage) -> None:
+    two.roll(3, 4, blue=3)
+    for player in (0, 1):
+        two.answer(player, None)
+    two.answer(0, "B7", done=False)
+    assert two.correct(3, 4, blue=1) is None
+    text = shown(two)["announcement"]["text"]
+    assert text.startswith("The dice are corrected: blue 1. Ada’s blue 7 no longer fits;")
+    assert "Ada may cross" in text
+
+
 def test_crosses_lost_boxes_points_and_misses(two: Stage) -> None:
     two.roll(3, 4)
     two.answer(0, "R7")

@@ -71,7 +71,7 @@ def find_dice(
     close_ups, wanted = CloseUps(pixels), len(in_play)
     overview, seen, dice = _dice(close_ups, 1.0)
     if not dice:
-        overview, dice = _nearby(close_ups, overview)
+        overview, seen, dice = _nearby(close_ups, overview, seen)
     removed = [n for n, colour in enumerate(DieColour) if colour not in in_play]
 
     def counts(look: Look) -> bool:
@@ -110,15 +110,17 @@ def _dice(close_ups: CloseUps, zoom: float) -> tuple[Overview, list[Found], list
     return overview, pairs, _of_one_size(_distinct(pairs), overview)
 
 
-def _nearby(close_ups: CloseUps, overview: Overview) -> tuple[Overview, list[Found]]:
+def _nearby(
+    close_ups: CloseUps, overview: Overview, seen: list[Found]
+) -> tuple[Overview, list[Found], list[Found]]:
     """Dice so near that the finder took them for something else; the first overview where none.
 
     A tray is square and may have specks: only what both witnesses read alike is a die.
     """
-    closer, _, dice = _dice(close_ups, _NEAR_ZOOM)
+    closer, pairs, dice = _dice(close_ups, _NEAR_ZOOM)
     large = _NEAR_EDGE * max(overview.size_wh)
     dice = [(look, spot) for look, spot in dice if look.edge_px > large and weighed(look)[1]]
-    return (closer, dice) if dice else (overview, [])
+    return (closer, pairs, dice) if dice else (overview, seen, [])
 
 
 def _searched(
@@ -129,9 +131,9 @@ def _searched(
     wanted: int,
     count: Callable[[list[Found]], int],
 ) -> list[Found]:
-    """The dice, after looks beside those found, where one that touches them may have been taken
-    for a part of them, and nearer looks where small ones may have been missed: round those found,
-    then at each quarter of the tray."""
+    """The dice, after looks beside those found, where one that touches them may have been taken for
+    a part of them (`seen`: all candidates), and nearer looks where small ones may have been missed:
+    round those found, then at each quarter of the tray."""
     found = list(overview.spots)
     most = count(dice)
     moved = _moved_off(seen, dice)

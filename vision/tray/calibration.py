@@ -96,8 +96,8 @@ def load_calibration(path: str | Path) -> Calibration:
     Raises:
         ConfigError: It cannot be read, or a key has a value that makes no sense.
     """
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
-        raise ConfigError(f"{path}: cannot read the calibration: expected a regular file")
+    if Path(path).is_fifo():  # it might be waited for for ever
+        raise ConfigError(f"{path}: cannot read the calibration: expected a file, got a named pipe")
     try:
         table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:

@@ -184,7 +184,7 @@ function sentence(state, game, mine, answer, nameOf) {
   if (game.over) return `${t("over.title")}. ${game.winner_text}`;
   if (game.phase === "roll") return rollSentence(state, active, isMine);
   if (game.phase === "action2" && !isMine) return t("say.action2.other", { name: active });
-  const closing = game.phase === "action1" ? game.closing.filter((each) => each.seat !== mine.seat) : [];
+  const closing = game.closing.filter((each) => each.seat !== mine.seat);
   const closes = closing.map((each) => `${t("say.closes", { name: nameOf(each.seat), row: rowTerm(game, each.row) })} `).join("");
   if (answer === null) {
     const fits = state.table.hints === false || mine.legal.length > 0; // without hints everybody looks for themselves
