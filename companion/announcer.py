@@ -103,7 +103,7 @@ def announce_roll(state: GameState, names: Sequence[str]) -> Announcement:
     """The white sum for all, and the coloured boxes open to the active player."""
     assert state.roll is not None
     total = state.roll.white_sum
-    lines = (line("roll.white", sum=total), *extra_lines(state, names))
+    lines = (line("roll.white", sum=total), *_extra_lines(state, names))
     return Announcement("roll", line("roll.headline", sum=total), lines)
 
 
@@ -111,10 +111,10 @@ def announce_action2(state: GameState, names: Sequence[str]) -> Announcement:
     """What is left of a roll in action 2."""
     assert state.roll is not None
     headline = line("roll.headline", sum=state.roll.white_sum)
-    return Announcement("roll", headline, extra_lines(state, names))
+    return Announcement("roll", headline, _extra_lines(state, names))
 
 
-def extra_lines(state: GameState, names: Sequence[str]) -> tuple[Line, ...]:
+def _extra_lines(state: GameState, names: Sequence[str]) -> tuple[Line, ...]:
     """What the active player may do with a coloured die; nothing of one who has left."""
     if state.active in state.gone:
         return ()
@@ -147,7 +147,7 @@ def announce_correction(
         if isinstance(fact, AnswerReturned):
             box = box_line(state, fact.box)
             lines.append(line("fact.answer_returned", name=names[fact.player], box=box))
-    lines += [*_rows_changed(before, state), *extra_lines(state, names)]
+    lines += [*_rows_changed(before, state), *_extra_lines(state, names)]
     return Announcement("corrected", line("roll.headline", sum=total), tuple(lines))
 
 

@@ -37,10 +37,14 @@ def test_a_machine_without_camera_and_pins_can_play(tmp_path: Path) -> None:
         assert bool(check["cure"]) is (check["verdict"] != "ok"), check
 
 
-def test_what_makes_play_impossible_is_said_with_its_cure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+@pytest.fixture
+def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The packages are not looked at: that takes seconds, and has tests of its own."""
+    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])
+
+
+@pytest.mark.usefixtures("no_packages")
+def test_what_makes_play_impossible_is_said_with_its_cure(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text("[web]\nprot = 1\n")
     status, out = doctor("--config", str(config), "--camera", "none")
@@ -50,10 +54,8 @@ def test_what_makes_play_impossible_is_said_with_its_cure(
     assert " -> put this line right" in line
 
 
-def test_a_camera_that_was_moved_since_it_was_calibrated(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+@pytest.mark.usefixtures("no_packages")
+def test_a_camera_that_was_moved_since_it_was_calibrated(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "now.png"), shifted(tray(), 60.0))
     before = Calibration((640, 480), reference=take_reference(tray()))
     save_calibration(tmp_path / "tray.toml", before)
@@ -62,6 +64,7 @@ def test_a_camera_that_was_moved_since_it_was_calibrated(
     assert "camera or tray were moved -> dice-companion calibrate --only corners" in out
 
 
+@pytest.mark.usefixtures("no_packages")
 @pytest.mark.parametrize(
     ("named", "text", "status", "line"),
     [
@@ -82,7 +85,6 @@ def test_what_was_measured_hides_nothing_of_the_camera(
     status: int,
     line: str,
 ) -> None:
-    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
     cv2.imwrite(str(tmp_path / "now.png"), tray())
     measured = tmp_path / "tray.toml"
     if text is not None:
@@ -97,10 +99,8 @@ def test_what_was_measured_hides_nothing_of_the_camera(
     assert "picture    bright and sharp enough" in found[1]
 
 
-def test_pins_that_play_refuses_are_bad_settings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+@pytest.mark.usefixtures("no_packages")
+def test_pins_that_play_refuses_are_bad_settings(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text("[buzzer]\npin = 17\n")
     status, out = doctor("--config", str(config), "--camera", "none", "--port", "0")
@@ -108,20 +108,18 @@ def test_pins_that_play_refuses_are_bad_settings(
     assert "bad   settings   buzzer.pin: expected a pin of its own" in out
 
 
-def test_a_camera_that_play_insists_on_is_bad(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
+@pytest.mark.usefixtures("no_packages")
+def test_a_camera_that_play_insists_on_is_bad(tmp_path: Path) -> None:
     data = ["--data-dir", str(tmp_path), "--port", "0"]
     status, out = doctor("--camera", "/dev/video63", *data)
     assert status == 1
     assert "bad   camera     '/dev/video63': expected a video device, there is none" in out
 
 
+@pytest.mark.usefixtures("no_packages")
 def test_auto_says_which_camera_it_may_not_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])  # has own tests
     fallback = SimulatedTray(seed=1)
     fallback.description = "simulated tray (no camera found)"
     monkeypatch.setattr("vision.cameras.camera.open_camera", lambda *_, **__: fallback)

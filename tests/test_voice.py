@@ -119,13 +119,7 @@ def test_sentences_are_lines_of_their_own() -> None:
 
 def test_a_closing_says_which_die_to_take_out(tmp_path: Path) -> None:
     stage, listener = table(tmp_path, "all")
-    for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
-        stage.roll(low, high)
-        stage.answer(0, f"R{low + high}")
-        stage.answer(1, None)
-        stage.answer(stage.state.active, None)
-    stage.roll(6, 6)
-    stage.answer(0, "R12")
+    stage.close_red()
     stage.answer(1, None)
     stage.time.pass_s(10)
     said = dict(listener.heard)
@@ -211,13 +205,7 @@ def test_a_correction_tells_closings_only_where_everything_is_said(
     tmp_path: Path, amount: str, has_closing: bool
 ) -> None:
     stage, listener = table(tmp_path, amount)
-    for low, high in ((1, 1), (1, 2), (2, 2), (2, 3), (3, 3)):
-        stage.roll(low, high)
-        stage.answer(0, f"R{low + high}")
-        stage.answer(1, None)
-        stage.answer(stage.state.active, None)
-    stage.roll(6, 6)
-    stage.answer(0, "R12")
+    stage.close_red()
     stage.correct(6, 6, red=1)
     kind, said = listener.heard[-1]
     assert kind == "corrected"

@@ -120,6 +120,16 @@ class Stage:
         declined = self.session.answer(seat, state.turn, state.action, box, done=done, key=key)
         return declined.code if declined else ""
 
+    def close_red(self) -> None:
+        """Bring the first seat to the answer that closes red, with the second's still missing."""
+        for total in (2, 3, 4, 5, 6):
+            self.roll(total // 2, total - total // 2)
+            assert self.answer(0, f"R{total}") == ""
+            self.answer(1, None)
+            self.answer(self.state.active, None)
+        self.roll(6, 6)
+        assert self.answer(0, "R12") == ""
+
     @property
     def game(self):  # type: ignore[no-untyped-def]
         game = self.session.view().table.game

@@ -220,13 +220,13 @@ def test_a_hold_is_meant_for_the_action_it_began_in(two: Stage) -> None:
 
 
 def test_a_hold_that_closes_a_row_tells_the_row_first(two: Stage) -> None:
-    close_red(two)
+    two.close_red()
     assert two.session.hold() is None
     assert [said.kind for said in two.told[-2:]] == ["closed", "passed"]
 
 
 def test_a_press_before_the_eye_knows_that_a_die_is_out_waits_for_its_verdict(two: Stage) -> None:
-    close_red(two)
+    two.close_red()
     two.session.see(dice_seen(4, 3))  # thrown early, six dice
     two.session.hold()
     two.session.hold()
@@ -239,14 +239,3 @@ def test_a_press_before_the_eye_knows_that_a_die_is_out_waits_for_its_verdict(tw
     two.session.see(dice_seen(4, 3, red=0))
     assert two.state.phase is Phase.ACTION1
     assert [said.kind for said in two.told] == ["roll"]
-
-
-def close_red(stage: Stage) -> None:
-    """Bring Ada to the answer that closes red, with Ben's still missing."""
-    for total in (2, 3, 4, 5, 6):
-        stage.roll(total // 2, total - total // 2)
-        assert stage.answer(0, f"R{total}") == ""
-        stage.answer(1, None)
-        stage.answer(stage.state.active, None)
-    stage.roll(6, 6)
-    assert stage.answer(0, "R12") == ""

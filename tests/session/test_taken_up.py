@@ -21,13 +21,7 @@ def closing(tmp_path: Path) -> Stage:
     stage = Stage(tmp_path)
     stage.seat("Ada", "Ben")
     assert stage.session.start("base", 0) is None
-    for low, high in [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)]:
-        stage.roll(low, high)
-        stage.answer(0, f"R{low + high}")
-        stage.answer(1, None)
-        stage.answer(stage.state.active, None)
-    stage.roll(6, 6)
-    assert stage.answer(0, "R12") == ""
+    stage.close_red()
     assert stage.told[-1].kind == "closing"
     return stage
 
