@@ -21,7 +21,7 @@ def draw_background(scene: Scene) -> Background:
     eye = [np.float32(v) for v in scene.camera.position_mm]
     tray = scene.tray
     inner = np.asarray(tray.outline_mm, np.float64)
-    outer = _widened(inner, tray.rim_width_mm)
+    outer = widened(inner, tray.rim_width_mm)
     down = np.minimum(ray[2], np.float32(-1e-3))
 
     def plane(z: float) -> tuple[Floats, Floats]:
@@ -62,7 +62,7 @@ def draw_background(scene: Scene) -> Background:
             alpha[shown], [p[shown] for p in point], [n[shown] for n in normal],
             [w[shown] for w in unit],
         )  # fmt: skip
-        albedo = _albedo(surface, point[0], point[1] + point[2], float(pixel_mm))
+        albedo = reflectance(surface, point[0], point[1] + point[2], float(pixel_mm))
         gap = _edge_gap(inner, point[0], point[1])
         if within:
             shelter = np.clip(0.55 + 0.45 * gap / (0.6 * rim + 1.0), 0.4, 1.0)
@@ -139,7 +139,7 @@ def _outwards(point: tuple[Floats, Floats]) -> list[Floats]:
     return [point[0] / far, point[1] / far, np.zeros_like(far)]
 
 
-def _widened(outline: NDArray[np.float64], by: float) -> NDArray[np.float64]:
+def widened(outline: NDArray[np.float64], by: float) -> NDArray[np.float64]:
     """A convex outline grown by a width on every side."""
     edge = np.roll(outline, -1, axis=0) - outline
     normal = np.stack([edge[:, 1], -edge[:, 0]], axis=1)
@@ -245,7 +245,7 @@ def _sample(seed: int, octave: int, x: Floats, y: Floats) -> Floats:
     )
 
 
-def _albedo(surface: Surface, x: Floats, y: Floats, pixel_mm: float) -> Floats:
+def reflectance(surface: Surface, x: Floats, y: Floats, pixel_mm: float) -> Floats:
     """Reflectance (H, W, 3) of a surface at points in mm."""
     rng = np.random.default_rng(surface.seed)
     turn = rng.uniform(0.0, np.pi)

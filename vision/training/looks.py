@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import cv2
 import numpy as np
 
 from companion.engine.dice import DieColour
-from vision.scene import Bgr, Die, Lamp, Lens, Surface, Tray
+from vision.scene import Bgr, Die, Floats, Lamp, Lens, Surface, Tray
 
 Rng = np.random.Generator
 
@@ -242,6 +243,39 @@ def random_lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
         for p in lamps
     )
     return scaled, (b * unit, g * unit, r * unit)
+
+
+def random_room(rng: Rng, ambient: Bgr) -> Floats:
+    """The light from all round as a room sends it: walls, ceiling, windows and furniture.
+
+    Returns:
+        (64, 128, 3) float32, linear; rows from overhead to underfoot, columns once round. What an
+        upward floor gets of it is as bright as `ambient`.
+    """
+    height, width = 64, 128
+    rise = np.cos((np.arange(height) + 0.5) / height * np.pi)  # 1 overhead, -1 below
+    picture: Floats = np.ones((height, width, 3), np.float32)
+    picture *= (1.0 + uniform(rng, -0.6, 0.8) * rise)[:, None, None]
+    for _ in range(int(rng.integers(3, 14))):
+        top, left = int(rng.integers(0, height)), int(rng.integers(0, width))
+        tall, wide = int(rng.integers(3, 30)), int(rng.integers(3, 40))
+        tone = np.exp(rng.normal(0.0, 0.6)) * np.exp(rng.normal(0.0, 0.25, 3))
+        picture[top : top + tall, left : left + wide] *= tone
+    for _ in range(int(rng.choice([0, 0, 1, 1, 2, 3]))):
+        top, left = int(rng.integers(4, 30)), int(rng.integers(0, width - 10))
+        tall, wide = int(rng.integers(2, 14)), int(rng.integers(2, 16))
+        glow = np.exp(uniform(rng, np.log(4.0), np.log(60.0))) * np.exp(rng.normal(0.0, 0.15, 3))
+        pane = np.ones((tall, wide, 1)) * glow
+        if rng.random() < 0.4 and wide > 5:
+            pane[:, wide // 2] *= 0.15
+        part = picture[top : top + tall, left : left + wide]
+        part[:] = pane[: part.shape[0], : part.shape[1]]
+    if rng.random() < 0.7:
+        soft = cv2.GaussianBlur(picture, (0, 0), uniform(rng, 0.4, 2.0))
+        picture = np.asarray(soft, np.float32)
+    area = (np.sqrt(1.0 - rise**2) * np.clip(rise, 0.0, 1.0))[:, None]
+    mean = (picture * area[..., None]).sum((0, 1)) / (area.sum() * width)
+    return np.asarray(picture * (np.asarray(ambient, np.float32) / mean), np.float32)
 
 
 def random_lens(rng: Rng, lamps: tuple[Lamp, ...], ambient: Bgr) -> Lens:

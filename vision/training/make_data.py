@@ -1,14 +1,17 @@
 """Renders the training set: of each scene a small frame for the finder and close-ups of its dice.
 
     python -m vision.training.make_data DIR --scenes 10000 --seed 1
+    python -m vision.training.make_data DIR --scenes 2000 --seed 2 --traced
 
 Everything follows from the seed. Shards of 100 are written one by one, so training can begin
-before all are there.
+before all are there. With `--traced` dice and tray are drawn by a path tracer, some fifty times as
+slowly; such scenes have no hands or things, and nothing moves.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
-from vision.scene import Camera, Die, DieTruth, Scene, pip_centres, render, truth
+from vision.scene import Camera, Die, DieTruth, Floats, Scene, pip_centres, render, truth
+from vision.scene.lens import expose
 from vision.scene.things import cover_mask
 from vision.training.generator import Recipe, random_scene, squeezed
 from vision.training.looks import Rng
@@ -30,8 +34,10 @@ PATCH = 124
 PATCH_EDGES = 3.6
 """A patch of PATCH px shows this many die edges, so that training may turn and shift it and hardly
 ever reaches beyond."""
+Row = dict[str, NDArray[Any]]
 COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
 SHARD = 100
+TRACED_WIDTH = 400
 _SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
 
 
@@ -42,44 +48,63 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--traced", action="store_true")
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    jobs = [(asked.folder, asked.seed, n) for n in range(-(-asked.scenes // SHARD))]
+    row = traced_row if asked.traced else scene_row
+    jobs = [(asked.folder, asked.seed, n, row) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):
             pass
 
 
-def _make_shard(job: tuple[Path, int, int]) -> None:
-    folder, seed, number = job
+def _make_shard(job: tuple[Path, int, int, Callable[[Rng], Row]]) -> None:
+    folder, seed, number, row_of = job
     cv2.setNumThreads(1)
     path = folder / f"scenes_{seed}_{number:04}.npz"
     if path.exists():
         return
     rng = np.random.default_rng([seed, number, 7])
-    rows = [scene_row(rng) for _ in range(SHARD)]
+    rows = [row_of(rng) for _ in range(SHARD)]
     columns = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
     np.savez(path.with_suffix(".part.npz"), allow_pickle=False, **columns)
     path.with_suffix(".part.npz").rename(path)
 
 
-def scene_row(rng: Rng) -> dict[str, NDArray[Any]]:
+def scene_row(rng: Rng) -> Row:
     """One scene: the whole picture as the finder gets it, and close-ups of what lies in it."""
     scenario = str(rng.choice(_SCENARIOS, p=(0.38, 0.25, 0.08, 0.14, 0.13, 0.02)))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
     if rng.random() < 0.1:
         share = float(rng.uniform(0.1, 0.28))
     scene = random_scene(rng, Recipe(FRAME_WH, share, scenario))
-    return frame_part(rng, scene) | close_ups(rng, scene, share)
+    small = frame_part(rng, scene)
+    edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
+    fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
+    return small | close_ups(rng, replace(scene, camera=fine), share)
 
 
-def frame_part(rng: Rng, scene: Scene) -> dict[str, NDArray[Any]]:
+def traced_row(rng: Rng) -> Row:
+    """The same of a scene that a path tracer draws, once, as the finer camera has it."""
+    from vision.training.path_traced import traced
+
+    scenario = str(rng.choice(("flat", "cocked", "empty"), p=(0.64, 0.34, 0.02)))
+    share = float(np.exp(rng.uniform(np.log(0.06), np.log(0.15))))
+    scene = replace(random_scene(rng, Recipe(FRAME_WH, share, scenario)), things=())
+    fine = replace(scene, camera=_finer(scene.camera, TRACED_WIDTH))
+    light = traced(rng, fine)
+    small = np.asarray(cv2.resize(light, FRAME_WH, interpolation=cv2.INTER_AREA), np.float32)
+    return frame_part(rng, scene, small) | close_ups(rng, fine, share, light)
+
+
+def frame_part(rng: Rng, scene: Scene, light: Floats | None = None) -> Row:
     """The whole picture, its dice (16, 9), its masks (3, 64, 80) and how the floor leans.
 
     A die: centre x and y, edge px, in tray, share visible, moving, cocked, value, present.
-    Masks: where a die would be in the tray, things, smears of moving dice.
+    Masks: where a die would be in the tray, things, smears of moving dice. The picture is `light`
+    through the scene's lens where it is given.
     """
-    pixels = squeezed(rng, render(scene))
+    pixels = squeezed(rng, render(scene) if light is None else expose(light, scene.lens))
     dice = np.zeros((16, 9), np.float32)
     for row, fact in zip(dice, truth(scene), strict=False):
         centre = fact.body_centre_px if fact.cocked or fact.moving else fact.centre_px
@@ -127,21 +152,18 @@ def _masks(scene: Scene) -> NDArray[np.uint8]:
     return np.stack(masks).astype(np.uint8)
 
 
-def close_ups(rng: Rng, scene: Scene, share: float) -> dict[str, NDArray[Any]]:
-    """Close-ups of up to PATCHES candidates of one scene, as a finer camera at its place has them.
+def close_ups(rng: Rng, scene: Scene, share: float, light: Floats | None = None) -> Row:
+    """Close-ups of up to PATCHES candidates of one scene, cut from `light` or drawn one by one.
 
     Dice come first, then places that only look like one.
     """
-    edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
-    width = int(np.clip(edge / share, 200, 3000))
-    scene = replace(scene, camera=_finer(scene.camera, width))
     wide, tall = scene.camera.size_wh
     facts = truth(scene)
-    rows: list[dict[str, NDArray[Any]]] = []
+    rows: list[Row] = []
 
     def add(middle: NDArray[np.float64], span: float) -> None:
         if 0 < middle[0] < wide and 0 < middle[1] < tall and len(rows) < PATCHES:
-            rows.append(patch_row(rng, scene, middle, span * float(rng.uniform(0.92, 1.08))))
+            rows.append(patch_row(rng, scene, middle, span * float(rng.uniform(0.92, 1.08)), light))
 
     for index in rng.permutation(len(facts)):
         fact = facts[int(index)]
@@ -155,9 +177,9 @@ def close_ups(rng: Rng, scene: Scene, share: float) -> dict[str, NDArray[Any]]:
     for thing in scene.things:
         if rng.random() < 0.6:
             at = np.array([[*thing.position_mm, 0.5]]) + rng.normal(0, 1, (1, 3)) * (6, 6, 0)
-            add(scene.camera.project(at)[0], share * width * float(rng.uniform(0.3, 1.1)))
+            add(scene.camera.project(at)[0], share * wide * float(rng.uniform(0.3, 1.1)))
     if not rows:
-        add(rng.uniform((0, 0), (wide, tall)), share * width)
+        add(rng.uniform((0, 0), (wide, tall)), share * wide)
     columns = {
         f"patch_{key}": np.stack(
             [row[key] for row in rows] + [np.zeros_like(rows[0][key])] * (PATCHES - len(rows))
@@ -184,8 +206,8 @@ def _finer(camera: Camera, width: int) -> Camera:
 
 
 def patch_row(
-    rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float
-) -> dict[str, NDArray[Any]]:
+    rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float, light: Floats | None = None
+) -> Row:
     """The close-up round a point, labelled with the die nearest to it.
 
     Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible, in tray; the
@@ -215,7 +237,13 @@ def patch_row(
     ]
     local = replace(scene, camera=window, dice=tuple(near))
     facts = truth(local)
-    pixels = render(local)
+    if light is None:
+        pixels = render(local)
+    else:
+        left, top = corner.astype(int)
+        rows = np.clip(np.arange(top, top + size), 0, height - 1)
+        columns = np.clip(np.arange(left, left + size), 0, width - 1)
+        pixels = expose(light[rows][:, columns], local.lens)
     if any(beyond):
         left, top, right, bottom = beyond
         part = pixels[top : size - bottom, left : size - right]
