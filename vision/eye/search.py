@@ -11,7 +11,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.engine.dice import DieColour
+from companion.engine.dice import ALL_DICE, DieColour
 from vision.eye.finder import SMEARED, Overview, Spot, look_over
 from vision.eye.nets import softmax
 from vision.eye.reader import CloseUps, Look, look_closely
@@ -64,26 +64,29 @@ def find_dice(
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        in_play: The dice that are expected in the tray; where fewer are seen that can be those,
-            more is looked at.
+        in_play: The dice that are expected in the tray. Where fewer are seen that can be those,
+            or no others where a game's dice that left it may still lie, more is looked at.
         inside: How likely a die lies in the tray.
     """
     close_ups, wanted = CloseUps(pixels), len(in_play)
+    left = max(0, len(ALL_DICE) - wanted)
     overview, seen, dice = _dice(close_ups, 1.0)
     if not dice:
         overview, seen, dice = _nearby(close_ups, overview, seen)
     removed = [n for n, colour in enumerate(DieColour) if colour not in in_play]
 
     def counts(look: Look) -> bool:
-        if removed and softmax(look.colours)[removed].max() > _REMOVED:
-            return False
-        return inside(overview, look) > 0.5
+        return not has_left(look) and inside(overview, look) > 0.5
+
+    def has_left(look: Look) -> bool:
+        return bool(removed) and softmax(look.colours)[removed].max() > _REMOVED
 
     def count(found: list[Found]) -> int:
-        return sum(counts(look) for look, _ in found)
+        here = [has_left(look) for look, _ in found if inside(overview, look) > 0.5]
+        return min(here.count(False), wanted) + min(here.count(True), left)
 
-    if count(dice) < wanted and not _blurred(overview, dice):
-        dice = _searched(close_ups, overview, seen, dice, wanted, count)
+    if count(dice) < wanted + left and not _blurred(overview, dice):
+        dice = _searched(close_ups, overview, seen, dice, wanted + left, count)
     still = [
         look for look, _ in dice
         if look.die > _DIE and look.moving < STILL and counts(look)
