@@ -54,7 +54,7 @@ class Replay:
     def judge(self, text: str) -> Iterator[Line]:
         """Answer one line of a record: none, one, or two objects when it ends the game."""
         try:
-            line = json.loads(text)
+            line = json.loads(text, parse_constant=_no_number)
         except (ValueError, RecursionError):
             yield _bad("BAD_LINE", None, "The line is not JSON.")
             return
@@ -120,8 +120,12 @@ def replay(lines: Iterable[str], phrases: Phrases) -> Iterator[Line]:
     """The answers to all lines of a record; empty lines are passed over."""
     judge = Replay(phrases)
     for text in lines:
-        if text.strip():
+        if text.strip(" \t\r\n"):
             yield from judge.judge(text)
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number in JSON")
 
 
 def _judge(state: GameState, kind: str, line: Line) -> tuple[GameState, tuple[Fact, ...]] | Refusal:

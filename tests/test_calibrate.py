@@ -197,6 +197,22 @@ def test_without_anybody_to_ask_it_asks_nothing(
     assert (done.stderr == said) is (status == 1)
 
 
+def test_an_input_that_ends_is_nobody_to_ask(household: Path, tmp_path: Path) -> None:
+    args = ["--camera", str(household), "--data-dir", str(tmp_path), "--rolls", "0"]
+    done = subprocess.run(
+        [sys.executable, "-m", "companion", "calibrate", *args],
+        cwd=ROOT,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 1
+    said = "dice-companion: calibrate: expected someone to ask; --yes asks nothing"
+    assert done.stderr.splitlines()[-1] == said
+
+
 def test_the_simulated_tray_is_not_measured_in_a_cameras_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

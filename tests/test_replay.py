@@ -31,6 +31,10 @@ def judge(*lines: Any) -> list[dict[str, Any]]:
         ("not json", "BAD_LINE"),
         ("[" * 100_000, "BAD_LINE"),
         ("[1]", "BAD_LINE"),
+        ('{"t": "end", "x": NaN}', "BAD_LINE"),
+        ('{"t": "roll", "white": [Infinity, 4], "colour": {}}', "BAD_LINE"),
+        ("\f", "BAD_LINE"),
+        ("\u2028", "BAD_LINE"),
         ({"white": [1, 2]}, "BAD_LINE"),
         ({"t": "dance"}, "BAD_LINE"),
         ({"t": 5}, "BAD_LINE"),
@@ -224,3 +228,14 @@ def test_a_file_that_cannot_be_read_is_one_line_and_status_1(
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "game.gz" in err
+
+
+def test_a_line_that_is_not_utf_8_is_no_json(tmp_path: Path) -> None:
+    """Not even where the bad byte stands within a string; the others are judged."""
+    path = tmp_path / "game.jsonl"
+    roll = json.dumps(ROLL | {"x": "?"}).encode()
+    lines = [json.dumps(CONFIG).encode(), roll.replace(b"?", b"\xff"), roll]
+    path.write_bytes(b"\n".join(lines))
+    result = CliRunner().invoke(dice_companion, ["replay", str(path), "--json"])
+    answers = [json.loads(line) for line in result.stdout.splitlines()]
+    assert [answer.get("refused") for answer in answers] == [None, "BAD_LINE", None]

@@ -27,6 +27,7 @@ STEPS = ("light", "corners", "exposure", "dice", "rolls")
 
 _SILENT = {"exposure"}
 """Steps that ask nothing."""
+_NOBODY = "calibrate: expected someone to ask; --yes asks nothing"
 
 _WARM_UP_S = 2.0
 """So long a device may take to find its exposure ..."""
@@ -144,7 +145,7 @@ def calibrate(
     if path.is_dir():
         raise ConfigError(f"{path}: expected a file to write, got a directory")
     if not yes and sys.stdin is None and set(steps) - _SILENT:
-        raise ConfigError("calibrate: expected someone to ask; --yes asks nothing")
+        raise ConfigError(_NOBODY)
     before = load_calibration(path) if only and path.exists() else None
     opened = open_camera(
         asked.source,
@@ -175,6 +176,11 @@ def calibrate(
         bench.say(f"kept in {path}")
         if as_json:
             click.echo(json.dumps({"file": str(path), **bench.report}))
+    except click.Abort:
+        if sys.stdin is not None and sys.stdin.isatty():
+            raise
+        click.echo(err=True)
+        raise ConfigError(_NOBODY) from None
     finally:
         opened.close()
 

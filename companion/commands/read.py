@@ -152,13 +152,13 @@ def _files(paths: tuple[str, ...]) -> list[str | PictureError]:
             files.append(path)
             continue
         try:
-            inside = sorted(p for p in Path(path).iterdir() if _may_be_picture(p))
+            inside = sorted(p.name for p in Path(path).iterdir() if _may_be_picture(p))
         except OSError as error:
             files.append(PictureError(f"{path}: cannot read the folder: {error.strerror}"))
             continue
         if not inside:
             files.append(PictureError(f"{path}: expected JPEG or PNG pictures, got none"))
-        files += [str(p) for p in inside]
+        files += [os.path.join(path, name) for name in inside]
     return files
 
 

@@ -17,6 +17,8 @@ from companion.errors import NotationError
 from companion.phrases import load_phrases
 from companion.replay import replay as judge_lines
 
+_NO_TEXT = "\ufffd"
+"""Stands for a line that is not UTF-8, and so not JSON."""
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -57,7 +59,10 @@ def record_lines(file: str) -> Iterator[Iterator[str]]:
 def _decoded(file: str, binary: Any) -> Iterator[str]:
     try:
         for number, line in enumerate(binary):
-            text = line.decode("utf-8", "replace")  # a bad byte makes its line no JSON
+            try:
+                text = line.decode("utf-8")
+            except UnicodeDecodeError:
+                text = _NO_TEXT
             yield text.removeprefix("\ufeff") if number == 0 else text
     except (OSError, EOFError, zlib.error) as error:
         raise NotationError(f"{file}: cannot be read to its end: {error}") from error

@@ -49,6 +49,18 @@ def test_json_has_one_object_per_picture_in_input_order(folder: Path) -> None:
     assert lines[1]["problems"] == [{"code": "empty", "colour": None}]
 
 
+def test_pictures_of_a_folder_are_named_under_it_as_given(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder.parent)
+    name = folder.name
+    for given, joint in ((f"./{name}", "/"), (f"{name}/", ""), (f".//{name}", "/")):
+        result = CliRunner().invoke(read, ["--json", given])
+        files = [json.loads(line)["file"] for line in result.stdout.splitlines()]
+        assert files
+        assert all(file.startswith(given + joint) for file in files)
+
+
 def test_a_bad_file_is_one_line_and_the_others_are_read(folder: Path, tmp_path: Path) -> None:
     text = tmp_path / "text.jpg"
     text.write_text("hello")
