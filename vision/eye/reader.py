@@ -28,6 +28,7 @@ from vision.eye.nets import (
     softmax,
 )
 from vision.eye.pips import margin, misfits
+from vision.eye.values import wavers
 from vision.reading import Pixels, Point
 
 _WORTH = 0.03
@@ -40,8 +41,11 @@ _DOUBT = 0.98
 _PIPS_NEAR = -0.3
 _MAY_LEAN = (-3.0, 2.0)
 _MORE_LOOKS = ((float(np.radians(30.0)), 0.95), (float(np.radians(60.0)), 1.0))
-"""A die whose value is less likely than this, or whose pips fit another nearly as well, or that may
-lean (log odds), gets more looks, turned and nearer: they err in part on their own."""
+"""A die that is less likely than this to be one and to show its value, or whose pips fit another
+nearly as well, or that may lean (log odds), gets more looks, turned and nearer: they err in part on
+their own."""
+_LAST_LOOKS = tuple(np.radians((10.0, 40.0, 70.0)).tolist())
+"""One whose value is in doubt even so gets these, and the same mirrored."""
 _OUTLINE = slice(16, 23)
 
 
@@ -178,6 +182,20 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
         said[again] = sums / (1 + len(_MORE_LOOKS))
         said[again, _OUTLINE] = outlines
         added = weigh(said, told.shades, places, edges / long_side, leans)
+    last = [n for n in again if _may_count(said[n], added[n]) and wavers(values[n], pips[n])]
+    if last:
+        cuts = [
+            cut
+            for turn in _LAST_LOOKS
+            for plain in _matrices(pixels, corners[last], edges[last], turn)
+            for cut in (plain, _mirrored(plain))
+        ]
+        whose = np.tile(np.repeat(last, 2), len(_LAST_LOOKS))
+        more = close_ups.told(cuts)
+        likely, fits = softmax(more.said[:, 1:7]), more.misfits(corners[whose])
+        for n in last:
+            values[n] = np.vstack([values[n], likely[whose == n]])
+            pips[n] = np.vstack([pips[n], fits[whose == n]])
     chances = sigmoid(said[:, [0, 14, 15]])
     feet = centres - _upwards(said, leans) * edges[:, None]
     looks = [
@@ -221,8 +239,15 @@ def _doubtful(said: Scores, added: Scores, values: Scores, pips: Scores) -> bool
     if die < _NO_DIE or moving > 2.0 or visible < -1.0:
         return False
     best = int(values[0].argmax())
-    unclear = values[0, best] < _DOUBT or margin(pips[0], best + 1) > _PIPS_NEAR
+    sure = values[0, best] * sigmoid(die)
+    unclear = sure < _DOUBT or margin(pips[0], best + 1) > _PIPS_NEAR
     return bool(unclear or _MAY_LEAN[0] < said[13] + added[6] < _MAY_LEAN[1])
+
+
+def _may_count(said: Scores, added: Scores) -> bool:
+    """Whether a die is one whose value would be announced: at rest, flat and in full view."""
+    die, moving, visible = said[[0, 14, 15]]
+    return bool(die > 0.0 and moving < 0.0 and visible > 1.0 and said[13] + added[6] < 0.0)
 
 
 def _upright(said: Scores, turned_rad: float) -> Scores:
@@ -256,6 +281,11 @@ def _crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
     c, s = scale * math.cos(angle_rad), scale * math.sin(angle_rad)
     (x, y), middle = centre_xy, (CROP - 1) / 2
     return np.array([[c, -s, middle - c * x + s * y], [s, c, middle - s * x - c * y]], np.float32)
+
+
+def _mirrored(matrix: Scores) -> Scores:
+    """The matrix of the same crop seen in a mirror."""
+    return np.array([-matrix[0] + (0.0, 0.0, CROP - 1.0), matrix[1]], np.float32)
 
 
 def _read(pixels: Pixels, matrices: Sequence[Scores]) -> tuple[Scores, Scores, Scores]:
