@@ -154,7 +154,7 @@ def _alone(die: Seen) -> float:
 
 
 def _seen(look: Look, inside: float, covered: float, size_wh: tuple[int, int]) -> Seen:
-    values, agree = weighed(look)
+    values, agree = weighed(look.values, look.pips)
     best = int(np.argmax(values)) + 1
     sure = float(values[best - 1]) * look.die
     if not agree:

@@ -54,7 +54,7 @@ def six_looks() -> list[reader.Look]:
 
 def test_clear_dice_are_not_in_doubt(six_looks: list[reader.Look]) -> None:
     for look in six_looks:
-        assert weighed(look)[1]
+        assert weighed(look.values, look.pips)[1]
         assert not wavers(look.values, look.pips)
 
 

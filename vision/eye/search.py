@@ -122,7 +122,11 @@ def _nearby(
     """
     closer, pairs, dice = _dice(close_ups, _NEAR_ZOOM)
     large = _NEAR_EDGE * max(overview.size_wh)
-    dice = [(look, spot) for look, spot in dice if look.edge_px > large and weighed(look)[1]]
+    dice = [
+        (look, spot)
+        for look, spot in dice
+        if look.edge_px > large and weighed(look.values, look.pips)[1]
+    ]
     return (closer, pairs, dice) if dice else (overview, seen, [])
 
 

@@ -8,15 +8,10 @@ others 70 of 139 right and 9 of 16 wrong. Of several looks the mean of their log
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from vision.eye.nets import Scores, softmax
 from vision.eye.pips import margin
-
-if TYPE_CHECKING:
-    from vision.eye.reader import Look
 
 _LEAST = 1e-6
 _PATTERN = 0.3
@@ -34,22 +29,21 @@ and what they say together counts: so 454 of 480 own frames are announced, 448 w
 all, and no other roll is announced wrong."""
 
 
-def weighed(look: Look) -> tuple[Scores, bool]:
-    """How likely each value of a die is (6,), and whether its witnesses agree.
-
-    Returns:
-        Probabilities, and whether every look, of a few, and the pips name the likeliest alone.
-    """
-    return _weighed(look.values, look.pips)
-
-
 def wavers(values: Scores, pips: Scores) -> bool:
-    """Whether looks (L, 6) and what their pips say against each value (L, 6) leave one in doubt."""
-    likely, agree = _weighed(values, pips)
+    """Whether looks (see `weighed`) leave the value of a die in doubt."""
+    likely, agree = weighed(values, pips)
     return not agree or float(likely.max()) < _CLEAR
 
 
-def _weighed(values: Scores, pips: Scores) -> tuple[Scores, bool]:
+def weighed(values: Scores, pips: Scores) -> tuple[Scores, bool]:
+    """How likely each value of a die is (6,), and whether its witnesses agree.
+
+    Args:
+        values: (L, 6) what each look says.
+        pips: (L, 6) how badly the pips that each made out fit each value.
+    Returns:
+        Probabilities, and whether every look, of a few, and the pips name the likeliest alone.
+    """
     misfit = pips.mean(axis=0)
     likely = softmax(np.log(values + _LEAST).mean(axis=0) - _PATTERN * misfit)
     best = int(likely.argmax())
