@@ -4,7 +4,7 @@
     python -m vision.training.make_data DIR --scenes 2000 --seed 2 --traced
 
 Everything follows from the seed. Shards of 100 are written one by one, so training can begin
-before all are there. With `--traced` dice and tray are drawn by a path tracer, some fifty times as
+before all are there. With `--traced` dice and tray are drawn by a path tracer, some twelve times as
 slowly; such scenes have no hands or things, and nothing moves.
 """
 
