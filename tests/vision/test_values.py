@@ -71,11 +71,12 @@ def test_who_may_be_no_die_is_looked_at_again_as_who_may_show_another_value() ->
     assert reader._doubtful(row(die=3.75), calm, clear, pips(1)), "0.985 times 0.977"
 
 
-@pytest.mark.parametrize("seen", [{"lean": 1.0}, {"moving": 1.0}, {"visible": 0.0}, {"die": -1.0}])
-def test_the_last_looks_are_for_dice_that_may_count(seen: dict[str, float]) -> None:
+@pytest.mark.parametrize("seen", [{"lean": 1.0}, {"moving": 1.0}, {"visible": 0.0}])
+def test_the_last_looks_are_for_pictures_that_may_be_announced(seen: dict[str, float]) -> None:
     calm = np.zeros(7, np.float32)
-    assert reader._may_count(row(), calm)
-    assert not reader._may_count(row(**seen), calm)
+    assert reader._allows_a_roll(row(), calm)
+    assert not reader._allows_a_roll(row(**seen), calm)
+    assert reader._allows_a_roll(row(die=-1.0, **seen), calm), "what is no die keeps nothing back"
 
 
 def test_a_mirrored_crop_is_the_crop_in_a_mirror() -> None:

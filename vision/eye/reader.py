@@ -182,8 +182,8 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
         said[again] = sums / (1 + len(_MORE_LOOKS))
         said[again, _OUTLINE] = outlines
         added = weigh(said, told.shades, places, edges / long_side, leans)
-    last = [n for n in again if _may_count(said[n], added[n]) and wavers(values[n], pips[n])]
-    if last:
+    last = [n for n in again if said[n, 0] > 0.0 and wavers(values[n], pips[n])]
+    if last and all(map(_allows_a_roll, said, added)):  # else no roll is announced anyway
         cuts = [
             cut
             for turn in _LAST_LOOKS
@@ -244,10 +244,11 @@ def _doubtful(said: Scores, added: Scores, values: Scores, pips: Scores) -> bool
     return bool(unclear or _MAY_LEAN[0] < said[13] + added[6] < _MAY_LEAN[1])
 
 
-def _may_count(said: Scores, added: Scores) -> bool:
-    """Whether a die is one whose value would be announced: at rest, flat and in full view."""
+def _allows_a_roll(said: Scores, added: Scores) -> bool:
+    """Whether a candidate keeps no roll from being announced: no die, or at rest, flat and in full
+    view."""
     die, moving, visible = said[[0, 14, 15]]
-    return bool(die > 0.0 and moving < 0.0 and visible > 1.0 and said[13] + added[6] < 0.0)
+    return bool(die < 0.0 or (moving < 0.0 and visible > 1.0 and said[13] + added[6] < 0.0))
 
 
 def _upright(said: Scores, turned_rad: float) -> Scores:

@@ -81,12 +81,12 @@ def find_dice(
     def has_left(look: Look) -> bool:
         return bool(removed) and softmax(look.colours)[removed].max() > _REMOVED
 
-    def count(found: list[Found]) -> int:
+    def lacking(found: list[Found]) -> tuple[int, int]:
         here = [has_left(look) for look, _ in found if inside(overview, look) > 0.5]
-        return min(here.count(False), wanted) + min(here.count(True), left)
+        return max(0, wanted - here.count(False)), max(0, left - here.count(True))
 
-    if count(dice) < wanted + left and not _blurred(overview, dice):
-        dice = _searched(close_ups, overview, seen, dice, wanted + left, count)
+    if any(lacking(dice)) and not _blurred(overview, dice):
+        dice = _searched(close_ups, overview, seen, dice, lacking)
     still = [
         look for look, _ in dice
         if look.die > _DIE and look.moving < STILL and counts(look)
@@ -135,37 +135,39 @@ def _searched(
     overview: Overview,
     seen: list[Found],
     dice: list[Found],
-    wanted: int,
-    count: Callable[[list[Found]], int],
+    lacking: Callable[[list[Found]], tuple[int, int]],
 ) -> list[Found]:
     """The dice, after looks beside those found, where one that touches them may have been taken for
     a part of them (`seen`: all candidates), and nearer looks where small ones may have been missed:
-    round those found, then at each quarter of the tray."""
+    round those found, then, for dice in play, at each quarter of the tray.
+
+    Args:
+        lacking: How many dice in play, and of those that left the game, some dice leave unseen.
+    """
     found = list(overview.spots)
-    most = count(dice)
+    lack = lacking(dice)
     moved = _moved_off(seen, dice)
     if moved:
         found += moved
         now = _of_one_size(_distinct(look_closely(close_ups, found)), overview)
-        if count(now) > most:
-            dice, most = now, count(now)
+        if sum(lacking(now)) < sum(lack):
+            dice, lack = now, lacking(now)
     traces = _traces(overview, dice)
-    if most >= wanted or not found or not len(traces):
+    if not any(lack) or not found or not len(traces):
         return dice
-    for parts in (_round_the_found(overview, dice), _quarters(overview, dice)):
+    for boxes in (_round_the_found, _quarters):
         before = len(found)
-        for left, top, right, bottom in parts:
+        for left, top, right, bottom in boxes(overview, dice):
             if not ((traces >= (left, top)) & (traces < (right, bottom))).all(axis=1).any():
                 continue
             part = np.ascontiguousarray(close_ups.pixels[top:bottom, left:right])
             for spot in look_over(part).spots:
                 _note(found, spot, (spot.centre_xy[0] + left, spot.centre_xy[1] + top))
-        if len(found) == before:
-            continue
-        now = _of_one_size(_distinct(look_closely(close_ups, found)), overview)
-        if count(now) > most:
-            dice, most = now, count(now)
-        if most >= wanted:
+        if len(found) > before:
+            now = _of_one_size(_distinct(look_closely(close_ups, found)), overview)
+            if sum(lacking(now)) < sum(lack):
+                dice, lack = now, lacking(now)
+        if not lack[0]:
             break
     return dice
 

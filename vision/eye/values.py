@@ -25,7 +25,7 @@ second where every look of the classifier is as sure as `_SURE`, or where there 
 _CLEAR = 0.98
 _FEW = 3
 """A die less likely than that to show its value gets more looks than so many. Of nine one may err,
-and what they say together counts: so 454 of 480 own frames are announced, 448 with three looks for
+and what they say together counts: so 453 of 480 own frames are announced, 448 with three looks for
 all, and no other roll is announced wrong."""
 
 
