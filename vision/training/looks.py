@@ -215,14 +215,29 @@ def _surface(rng: Rng, kind: str | None) -> Surface:
     return Surface(kind, colour, int(rng.integers(10_000)), shiny * uniform(rng, 0.0, 1.0) ** 2)
 
 
+_LOW = {"": 0.82, "lamp": 0.06, "candle": 0.06, "sun": 0.06}
+"""How often the first lamp stands low: any one, a candle on the table, the evening sun."""
+
+
 def random_lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
     """One to three lamps, and the light from all round."""
     count = int(rng.choice([1, 1, 2, 2, 3]))
     warmth = uniform(rng, 2200, 6500)
+    low = str(rng.choice(list(_LOW), p=list(_LOW.values())))
+    if low in ("candle", "sun"):
+        count = int(rng.choice([1, 1, 2]))
+        warmth = uniform(rng, 1900, 2400) if low == "candle" else uniform(rng, 3000, 6500)
     lamps, total = [], 0.0
     for number in range(count):
         distance = float(np.exp(uniform(rng, np.log(280), np.log(1900))))
         elevation = np.radians(uniform(rng, 32, 89))
+        size = float(np.exp(uniform(rng, np.log(0.02), np.log(0.45))))
+        if low and number == 0:
+            elevation = np.radians(uniform(rng, 12, 35))
+            if low == "candle":
+                distance = float(np.exp(uniform(rng, np.log(150), np.log(500))))
+            if low != "lamp":
+                size = float(np.exp(uniform(rng, np.log(0.005), np.log(0.04))))
         azimuth = uniform(rng, 0, 2 * np.pi)
         ground = distance * np.cos(elevation)
         where = (ground * np.cos(azimuth), ground * np.sin(azimuth), distance * np.sin(elevation))
@@ -231,7 +246,7 @@ def random_lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
         ) ** -0.5
         warm = warmth if rng.random() < 0.6 else uniform(rng, 2500, 6500)
         b, g, r = (strength * v for v in kelvin_bgr(warm))
-        radius = distance * float(np.exp(uniform(rng, np.log(0.02), np.log(0.45))))
+        radius = distance * size
         x, y, z = (float(v) for v in where)
         lamps.append(Lamp((x, y, z), radius, (b, g, r)))
         total += strength

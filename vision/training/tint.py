@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.eye.nets import MIDDLE
+from vision.eye.nets import CROP_EDGES, MIDDLE
 from vision.training.looks import kelvin_bgr
 
 Floats = NDArray[np.float32]
@@ -186,3 +186,51 @@ def repainted(crops: Floats, rng: np.random.Generator) -> Floats:
     kept = rng.uniform(0.0, 0.5)
     mixed = (1.0 - kept) * (dark + shade * (light - dark)) + kept * crops
     return np.clip(mixed, 0.0, 1.0).astype(np.float32)
+
+
+def printed(
+    crops: Floats, rng: np.random.Generator, share: float, where: NDArray[np.bool_]
+) -> Floats:
+    """Some of the crops (N, H, W, 3) in `where` with flat marks of one colour in their middle, as
+    logos, feet, stickers and printed boxes are: squares, discs, rings and frames."""
+    height, width = crops.shape[1:3]
+    for n in np.flatnonzero(where & (rng.random(len(crops)) < share)):
+        mark = cv2.resize(_mark(rng, width * _FINE), (width, height), interpolation=cv2.INTER_AREA)
+        soft = cv2.GaussianBlur(mark, (0, 0), rng.uniform(0.3, 1.2)).astype(np.float32)[..., None]
+        soft *= np.float32(rng.uniform(0.5, 1.0) / 255.0)
+        ground = np.median(crops[n].reshape(-1, 3), axis=0)
+        paint = rng.uniform(0, 1, 3) if rng.random() < 0.5 else ground * np.exp(rng.normal(0, 0.9))
+        shade = crops[n].mean(axis=2, keepdims=True) / max(float(ground.mean()), 0.02)
+        colour = np.clip(paint * shade ** rng.uniform(0.0, 1.0), 0.0, 1.0).astype(np.float32)
+        crops[n] = crops[n] * (1.0 - soft) + soft * colour
+    return crops
+
+
+_FINE = 4
+"""Marks are drawn so many times as large, so that their edges are smooth."""
+
+
+def _mark(rng: np.random.Generator, width: int) -> NDArray[np.uint8]:
+    """A mark about as large as the top face of a die (width, width), 0 to 255."""
+    mark = np.zeros((width, width), np.uint8)
+    middle = width / 2 + rng.normal(0, 0.06 * width, 2)
+    edge = width / CROP_EDGES * np.exp(rng.normal(0, 0.12))
+    turn = rng.uniform(0, np.pi)
+    across = np.array([np.cos(turn), np.sin(turn)]) * edge / 2
+    down = np.array([-across[1], across[0]]) * rng.uniform(0.8, 1.0)
+    thick = -1 if rng.random() < 0.6 else max(1, round(edge * rng.uniform(0.05, 0.25)))
+    if rng.random() < 0.4:
+        where, axes = np.round(middle).astype(int), (round(edge / 2), round(np.hypot(*down)))
+        cv2.ellipse(mark, tuple(where.tolist()), axes, np.degrees(turn), 0, 360, 255, thick)
+    else:
+        square = [middle + a * across + b * down for a, b in ((1, 1), (-1, 1), (-1, -1), (1, -1))]
+        points = [np.round(np.array(square)).astype(np.int32)]
+        if thick < 0:
+            cv2.fillPoly(mark, points, 255)
+        else:
+            cv2.polylines(mark, points, isClosed=True, color=255, thickness=thick)
+    if rng.random() < 0.3:  # others beside it, as in a logo
+        for x, y in np.array([across, down]) * rng.uniform(2.1, 3.0):
+            moved = np.array([[1, 0, x], [0, 1, y]], np.float32)
+            mark = np.maximum(mark, cv2.warpAffine(mark, moved, (width, width)))
+    return mark
