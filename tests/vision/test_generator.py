@@ -11,7 +11,7 @@ import pytest
 from companion.engine.dice import DieColour
 from vision.scene import Die, inside_tray, render, resting_die, truth
 from vision.training.generator import Recipe, random_scene, squeezed, uneven
-from vision.training.looks import dress, random_style
+from vision.training.looks import dress, random_lamps, random_style, random_tray
 from vision.training.make_data import PATCH, PATCHES, close_ups
 
 
@@ -115,3 +115,18 @@ def test_what_a_camera_does_leaves_a_picture(seed: int) -> None:
     out = squeezed(rng(seed), grey)
     assert out.shape == grey.shape
     assert abs(float(out.mean()) - 128) < 6
+
+
+def test_some_light_comes_from_low_down() -> None:
+    draw = rng(12)
+    rises, sharp = [], []
+    for _ in range(400):
+        lamps, _ = random_lamps(draw, random_tray(draw, (300.0, 240.0)))
+        x, y, z = lamps[0].position_mm
+        rises.append(float(np.degrees(np.arctan2(z, np.hypot(x, y)))))
+        sharp.append(lamps[0].radius_mm / np.linalg.norm(lamps[0].position_mm) < 0.02)
+    low = np.array(rises) < 32.0
+    assert min(rises) > 11.9
+    assert 0.08 < low.mean() < 0.24  # 18 in 100, less those between 32 and 35 degrees
+    assert (np.array(sharp) & low).any(), "a candle is small"
+    assert (~low).any()

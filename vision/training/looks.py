@@ -216,7 +216,8 @@ def _surface(rng: Rng, kind: str | None) -> Surface:
 
 
 _LOW = {"": 0.82, "lamp": 0.06, "candle": 0.06, "sun": 0.06}
-"""How often the first lamp stands low: any one, a candle on the table, the evening sun."""
+"""How often the first lamp stands low: any one, a candle on the table, the evening sun (own
+choice)."""
 
 
 def random_lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:

@@ -3,14 +3,12 @@
     python -m vision.training.make_weights DATA WEIGHTS finder --epochs 20
     python -m vision.training.make_weights DATA WEIGHTS reader --epochs 20
 
-Reads what `make_data` wrote (shards that appear later join at the next epoch). With `--device cuda`
-the reader is taught on a graphics card, which holds the shards.
+Reads what `make_data` wrote (shards that appear later join at the next epoch).
 """
 
 from __future__ import annotations
 
 import argparse
-import copy
 import gzip
 import time
 from collections.abc import Iterator
@@ -27,17 +25,10 @@ from torch import Tensor, nn
 
 from vision.eye.nets import CROP
 from vision.training import finder_loss, reader_loss
-from vision.training.batched import Shelf
 from vision.training.nets import Finder
 from vision.training.reader_loss import Eyes
 
 Arrays = dict[str, NDArray[Any]]
-
-
-_ON_A_CARD = 512
-"""Scenes a step on a graphics card: fewer would leave it waiting for the processor."""
-_SAVED_S = 60.0
-"""There an epoch takes seconds; the weights are written so often."""
 
 
 def main() -> None:
@@ -53,10 +44,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--rate", type=float, default=2.5e-3)
-    parser.add_argument("--device", default="cpu")
     asked = parser.parse_args()
-    if asked.net == "finder" and asked.device != "cpu":
-        parser.error("the finder is taught on the CPU alone")
     if asked.epochs == asked.minutes:
         asked.epochs = 20.0
     torch.manual_seed(asked.seed)
@@ -70,42 +58,30 @@ def train(asked: argparse.Namespace) -> None:
     rng = np.random.default_rng(asked.seed)
     finder = asked.net == "finder"
     net: nn.Module = Finder() if finder else Eyes()
-    net = net.to(asked.device, memory_format=torch.channels_last)
+    net = net.to(memory_format=torch.channels_last)
     if asked.resume:
-        state = torch.load(asked.resume, map_location="cpu")
-        new = net.load_state_dict(state, strict=False).missing_keys
+        new = net.load_state_dict(torch.load(asked.resume), strict=False).missing_keys
         print(f"not in {asked.resume}, from scratch: {', '.join(new) or 'nothing'}", flush=True)
     keys = finder_loss.KEYS if finder else reader_loss.KEYS
     batch = 16 if finder else 20
-    shelf = Shelf(asked.device, asked.seed) if asked.device != "cpu" else None
-    if shelf:
-        batch = _ON_A_CARD
     best = torch.optim.AdamW(net.parameters(), lr=asked.rate, weight_decay=1e-3)
     started = time.monotonic()
     shards: dict[Path, Arrays] = {}
-    done, saved = 0.0, started
+    done = 0.0
     for epoch in range(10_000):
         for path in sorted(asked.data.glob("scenes_*.npz")):
             if path not in shards and not path.name.endswith(".part.npz"):
                 with np.load(path) as columns:
                     shards[path] = {key: columns[key] for key in keys}
-                if shelf:
-                    shelf.add(shards[path])
-                    shards[path] = {keys[-1]: shards[path][keys[-1]]}
         net.train()
         losses: dict[str, float] = {}
         steps = 0
-        scenes = sum(len(next(iter(s.values()))) for s in shards.values())
-        size = min(batch, scenes)
-        for rows in _batches(list(shards.values()), size, rng):
+        for rows in _batches(list(shards.values()), batch, rng):
             rate = asked.rate * max(0.01, min(1.0, 0.05 + done * 30) * (1 - done) ** 1.2)
             for group in best.param_groups:
                 group["lr"] = rate
-            if shelf:
-                parts = reader_loss.lesson_loss(net, shelf.lesson(size))
-            else:
-                loss_of = finder_loss.finder_loss if finder else reader_loss.reader_loss
-                parts = loss_of(net, rows, rng)
+            loss_of = finder_loss.finder_loss if finder else reader_loss.reader_loss
+            parts = loss_of(net, rows, rng)
             loss: Tensor = torch.stack(list(parts.values())).sum()
             best.zero_grad()
             loss.backward()
@@ -115,16 +91,14 @@ def train(asked: argparse.Namespace) -> None:
             for name, part in parts.items():
                 losses[name] = losses.get(name, 0.0) + float(part)
             spent = (time.monotonic() - started) / 60.0
-            whole = epoch + steps * size / scenes
+            scenes = sum(len(next(iter(s.values()))) for s in shards.values())
+            whole = epoch + steps * batch / scenes
             done = max(done, min(1.0, max(spent / asked.minutes, whole / asked.epochs)))
             if done >= 1.0:
                 break
         text = " ".join(f"{k}={v / steps:.4f}" for k, v in losses.items())
-        if shelf and done < 1.0 and time.monotonic() - saved < _SAVED_S:
-            continue
-        saved = time.monotonic()
         print(f"epoch {epoch} {spent:.1f} min {len(shards)} shards {text}", flush=True)
-        save(copy.deepcopy(net).cpu(), asked.weights)
+        save(net, asked.weights)
         if done >= 1.0:
             return
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -34,19 +33,19 @@ SPREADS = (0.015, 0.6)
 ODD = 1.5
 """See `vision.eye.lean`."""
 NORMAL, SPREAD = slice(23, 25), 25
-GLARED, MARBLED, SWIRLED = 0.12, 0.15, 0.06
-SPECKLED, HALF_LIT = 0.06, 0.1
-REPAINTED = 0.18
+_GLARED, _MARBLED, _SWIRLED = 0.12, 0.15, 0.06
+_SPECKLED, _HALF_LIT = 0.06, 0.1
+_REPAINTED = 0.18
 """Shares of dice that mirror a lamp, are of clouded or of two mixed plastics, mirror it in specks
 or lie half in a shadow, and of scenes in colours that no rule names: values and outlines are learnt
 from them."""
-PRINTED = 0.4
+_PRINTED = 0.4
 """Share of the places without a die that have a flat mark on them, as of a logo or a box."""
 KEYS = tuple(
     f"patch_{name}"
     for name in ("pixels", "labels", "corners", "pips", "place", "up", "top", "present")
 )
-ZOOM, SHIFT, FURTHEST = 0.09, 0.1, 0.28
+_ZOOM, _SHIFT, _FURTHEST = 0.09, 0.1, 0.28
 """How far off a die's size (log) and middle (edges) close-ups are cut."""
 
 
@@ -59,64 +58,18 @@ class Eyes(nn.Module):
         self.jury = Jury()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Lesson:
-    """The close-ups (N) of some scenes as the reader gets them, and what is known of each.
-
-    Attributes:
-        image: (N, 3, CROP, CROP) in 0.0-1.0.
-        labels: (N, 7), see `make_data.patch_row`.
-        corners: (N, 4, 2) of the top face, `pips`: (N, 6, 2), NaN where there is none, both in px.
-        place: (N, 3) x, y and log size; `up`: (N, 2) how the floor leans, as the finder guesses
-            it; `normal`: (N, 2) which way the top face looks.
-        named: (N,) 1.0 where the colours are those of the labels.
-        at: (N,) where in scenes and places of `shape` each is.
-    """
-
-    image: Tensor
-    labels: Tensor
-    corners: Tensor
-    pips: Tensor
-    place: Tensor
-    up: Tensor
-    normal: Tensor
-    named: Tensor
-    at: Tensor
-    shape: tuple[int, int]
-
-
-def quad_numbers(corners: Tensor) -> Tensor:
+def quad_numbers(corners: NDArray[Any]) -> NDArray[np.float32]:
     """Corners (N, 4, 2) as (N, 7): centre, cos and sin of four times the angle, log half
     diagonal, and the skew as a complex number; the same for any first corner or direction."""
-    z = torch.complex(corners[..., 0].contiguous(), corners[..., 1].contiguous())
-    turn = torch.tensor([1, 1j, -1, -1j], dtype=z.dtype, device=z.device)
-    a, b = (z * turn.conj()).mean(1), (z * turn).mean(1)
-    first = a.abs() >= b.abs()
-    a, b = torch.where(first, a, b), torch.where(first, b, a)
-    size = a.abs() + 1e-6
-    four, skew, middle = (a / size) ** 4, a * b / size**2, z.mean(1)
-    return torch.stack(
-        [middle.real, middle.imag, four.real, four.imag, size.log(), skew.real, skew.imag], dim=1
-    )
-
-
-def pip_density(pips: Tensor) -> Tensor:
-    """Each pip (N, 6, 2) as one unit of mass over the four cells round it: (N, PIP_CELLS,
-    PIP_CELLS)."""
-    out = pips.new_zeros(len(pips), PIP_CELLS**2)
-    known = torch.isfinite(pips).all(-1)
-    where = ((pips + 0.5) * (PIP_CELLS / CROP) - 0.5).nan_to_num(nan=-9.0)
-    low = where.floor()
-    part = where - low
-    for x in (0, 1):
-        for y in (0, 1):
-            column, row = low[..., 0] + x, low[..., 1] + y
-            inside = known & (row >= 0) & (column >= 0)
-            inside = inside & (row < PIP_CELLS) & (column < PIP_CELLS)
-            mass = (1 - x - part[..., 0]).abs() * (1 - y - part[..., 1]).abs() * inside
-            cell = row.clamp(0, PIP_CELLS - 1) * PIP_CELLS + column.clamp(0, PIP_CELLS - 1)
-            out.scatter_add_(1, cell.long(), mass)
-    return out.view(-1, PIP_CELLS, PIP_CELLS)
+    z = corners[..., 0] + 1j * corners[..., 1]
+    turn = np.array([1, 1j, -1, -1j])
+    a, b = (z * turn.conj()).mean(axis=1), (z * turn).mean(axis=1)
+    a, b = np.where(np.abs(a) >= np.abs(b), a, b), np.where(np.abs(a) >= np.abs(b), b, a)
+    size = np.abs(a) + 1e-6
+    four, skew, middle = (a / size) ** 4, a * b / size**2, z.mean(axis=1)
+    return np.stack(
+        [middle.real, middle.imag, four.real, four.imag, np.log(size), skew.real, skew.imag], axis=1
+    ).astype(np.float32)
 
 
 def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
@@ -140,9 +93,9 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
         turn = turn * np.array([mirror, 1.0])
         lean = rows["patch_up"][s] + rng.normal(0, 0.1, 2)
         for p in np.flatnonzero(rows["patch_present"][s]):
-            zoom = np.exp(rng.normal(0, ZOOM))
+            zoom = np.exp(rng.normal(0, _ZOOM))
             scale = (CROP / CROP_EDGES) / (PATCH / PATCH_EDGES) * zoom
-            shift = np.clip(rng.normal(0, SHIFT, 2), -FURTHEST, FURTHEST) * CROP / CROP_EDGES
+            shift = np.clip(rng.normal(0, _SHIFT, 2), -_FURTHEST, _FURTHEST) * CROP / CROP_EDGES
             matrix = np.zeros((2, 3))
             matrix[:, :2] = turn * scale
             matrix[:, 2] = (CROP - 1) / 2 + shift - matrix[:, :2] @ np.full(2, (PATCH - 1) / 2)
@@ -166,6 +119,24 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
         "labels": rows["patch_labels"],
         "present": rows["patch_present"],
     }
+
+
+def _density(pips: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Each pip as one unit of mass over the four cells round it: (N, PIP_CELLS, PIP_CELLS)."""
+    count = len(pips)
+    out = np.zeros((count, PIP_CELLS, PIP_CELLS), np.float32)
+    cell = CROP / PIP_CELLS
+    for n in range(count):
+        for px, py in pips[n]:
+            if np.isnan(px):
+                continue
+            u, v = (px + 0.5) / cell - 0.5, (py + 0.5) / cell - 0.5
+            i, j = int(np.floor(u)), int(np.floor(v))
+            for di in (0, 1):
+                for dj in (0, 1):
+                    if 0 <= i + di < PIP_CELLS and 0 <= j + dj < PIP_CELLS:
+                        out[n, j + dj, i + di] += abs(1 - di - (u - i)) * abs(1 - dj - (v - j))
+    return out
 
 
 def tokens(said: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) -> Tensor:
@@ -261,54 +232,37 @@ def shades(image: Tensor) -> Tensor:
 
 
 def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
-    """What scenes of the training set teach, changed anew (see `lesson_loss`)."""
-    return lesson_loss(net, lesson(rows, rng))
-
-
-def lesson(rows: Arrays, rng: np.random.Generator) -> Lesson:
-    """Close-ups of some scenes, cut and lit anew; `vision.training.batched` does the same on a
-    graphics card."""
+    """What each label says counts only where the picture can show it."""
+    assert isinstance(net, Eyes)
     made = crops(rows, rng)
     scenes, patches = made["present"].shape
     at = np.flatnonzero(made["present"].reshape(-1))
     flat = {k: v.reshape(scenes * patches, *v.shape[2:])[at] for k, v in made.items()}
     light = tinted(made["pixels"].reshape(-1, CROP, CROP, 3), rng, groups=patches)[at]
-    light = swirled(marbled(light, rng, MARBLED), rng, SWIRLED)
-    light = printed(light, rng, PRINTED, flat["labels"][:, 0] < 0.5)
-    named = np.ones(len(at), np.float32)
-    for scene in np.flatnonzero(rng.random(scenes) < REPAINTED):
+    light = swirled(marbled(light, rng, _MARBLED), rng, _SWIRLED)
+    light = printed(light, rng, _PRINTED, flat["labels"][:, 0] < 0.5)
+    own_colours = np.ones(len(at), np.float32)
+    for scene in np.flatnonzero(rng.random(scenes) < _REPAINTED):
         here = at // patches == scene
-        light[here], named[here] = repainted(light[here], rng), 0.0
-    light = half_lit(glared(speckled(light, rng, SPECKLED), rng, GLARED), rng, HALF_LIT)
-    return Lesson(
-        image=torch.from_numpy(np.ascontiguousarray(light.transpose(0, 3, 1, 2))),
-        at=torch.from_numpy(at),
-        shape=(scenes, patches),
-        named=torch.from_numpy(named),
-        **{
-            key: torch.from_numpy(flat[key])
-            for key in ("labels", "corners", "pips", "place", "up", "normal")
-        },
-    )
-
-
-def lesson_loss(net: nn.Module, taught: Lesson) -> dict[str, Tensor]:
-    """What each label says counts only where the picture can show it."""
-    assert isinstance(net, Eyes)
-    (scenes, patches), there, image = taught.shape, taught.at, taught.image
-    with torch.autocast(image.device.type, torch.bfloat16):
+        light[here], own_colours[here] = repainted(light[here], rng), 0.0
+    light = half_lit(glared(speckled(light, rng, _SPECKLED), rng, _GLARED), rng, _HALF_LIT)
+    image = torch.from_numpy(np.ascontiguousarray(light.transpose(0, 3, 1, 2)))
+    with torch.autocast("cpu", torch.bfloat16):
         said, density = net.reader.both(image.contiguous(memory_format=torch.channels_last))
     said, density = said.float(), density.float()
-    out, labels = said[:, :SCORES], taught.labels
+    out = said[:, :SCORES]
+    labels = torch.from_numpy(flat["labels"])
     die, value, colour = labels[:, 0], labels[:, 1].long(), labels[:, 2].long()
     cocked, moving, visible = labels[:, 3], labels[:, 4], labels[:, 5]
     shown = die * (visible > 0.35).float()
     still = shown * (1 - moving)
-    named = still * taught.named
+    named = still * torch.from_numpy(own_colours)
     legible = still * (value > 0).float() * (visible > 0.75).float()
 
     def mean(loss: Tensor, mask: Tensor) -> Tensor:
         return (loss * mask).sum() / mask.sum().clamp(min=1.0)
+
+    there = torch.from_numpy(at)
 
     def spread(values: Tensor) -> Tensor:
         empty = values.new_zeros(scenes * patches, *values.shape[1:])
@@ -316,14 +270,15 @@ def lesson_loss(net: nn.Module, taught: Lesson) -> dict[str, Tensor]:
 
     weight = spread(torch.sigmoid(out[:, 0]).detach())
     token = tokens(
-        spread(said), spread(taught.place), spread(taught.up), spread(shades(image)), weight
-    )
+        spread(said), torch.from_numpy(made["place"]), torch.from_numpy(made["up"]),
+        spread(shades(image)), weight,
+    )  # fmt: skip
     jury = net.jury(token, weight)
     heard = jury.reshape(scenes * patches, -1)[there]
     sure = ((die < 0.5) | (visible > 0.35) | (moving > 0.5)).float()
     is_die = die * (1 - moving)
-    quad = quad_numbers((taught.corners - (CROP - 1) / 2) / (CROP / CROP_EDGES))
-    top = taught.normal
+    quad = torch.from_numpy(quad_numbers((flat["corners"] - (CROP - 1) / 2) / (CROP / CROP_EDGES)))
+    top = torch.from_numpy(flat["normal"])
     top_known = torch.isfinite(top[:, 0]).float()
     shows = still * (visible > 0.6).float() * (1.0 - 0.5 * cocked) * top_known
     apart = ((out[:, NORMAL].detach() - top.nan_to_num()) ** 2).sum(1)
@@ -350,7 +305,7 @@ def lesson_loss(net: nn.Module, taught: Lesson) -> dict[str, Tensor]:
         ),
         "j_cocked": 2.0 * mean(bce(out[:, 13] + heard[:, 6], cocked, reduction="none"), still),
     }
-    wanted = pip_density(taught.pips)
+    wanted = torch.from_numpy(_density(flat["pips"]))
     cells = ((density[:, 0] - wanted) ** 2).sum((1, 2))
     count = (density[:, 0].sum((1, 2)) - wanted.sum((1, 2))).abs()
     parts["pips"] = mean(cells + 0.3 * count, legible)
