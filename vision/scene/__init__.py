@@ -51,7 +51,7 @@ from vision.scene.parts import (
     to_matrix,
     turned,
 )
-from vision.scene.things import cover_mask, draw_things
+from vision.scene.things import cover_mask, draw_things, lay_things
 from vision.scene.throw import default_tray, scattered
 from vision.scene.tray import draw_background
 
@@ -123,7 +123,10 @@ def render(scene: Scene, ground: Background | None = None) -> Pixels:
     Returns:
         (H, W, 3) uint8, BGR.
     """
-    light = draw_dice(scene, ground or background(scene))
+    ground = ground or background(scene)
+    if scene.things:
+        ground = lay_things(scene, ground)
+    light = draw_dice(scene, ground)
     if scene.things:
         light = draw_things(scene, light)
     return expose(light, scene.lens)

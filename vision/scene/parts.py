@@ -241,8 +241,9 @@ class Die:
 class Thing:
     """Something that is no die: `kind` is hand, pencil, coin, cup, card, sheet or lint.
 
-    `outline` is where it is (x, y in mm of its middle or finger tips' reach), `angle_deg` which
-    way it points, `size_mm` how large it is, `height_mm` how high above the floor.
+    `position_mm` is where it is (x, y of its middle or finger tips' reach), `angle_deg` which
+    way it points, `size_mm` how large it is, `height_mm` how high above the floor. What lies
+    `under` the dice hides none of them.
     """
 
     kind: str
@@ -252,6 +253,7 @@ class Thing:
     colour: Bgr
     height_mm: float = 0.0
     seed: int = 0
+    under: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,31 +8,56 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.scene.parts import Floats, Scene, Thing
+from vision.scene.parts import Background, Floats, Scene, Thing
+
+_LIT = 0.8
+"""How much of a lamp's light falls on things."""
 
 
 def draw_things(scene: Scene, light: Floats) -> Floats:
     """Paint a scene's things over linear light (H, W, 3)."""
-    light = light.copy()
     total = np.asarray(scene.ambient, np.float32).copy()
     for lamp in scene.lamps:
-        total += np.asarray(lamp.colour, np.float32) * 0.8
+        total += np.asarray(lamp.colour, np.float32) * _LIT
+    return _painted(scene, [light], [total], under=False)[0]
+
+
+def lay_things(scene: Scene, ground: Background) -> Background:
+    """Paint what lies under a scene's dice on the empty tray."""
+    lamps = [np.asarray(lamp.colour, np.float32) * _LIT for lamp in scene.lamps]
+    ambient, *lit = _painted(
+        scene,
+        [ground.ambient, *ground.lamps],
+        [np.asarray(scene.ambient, np.float32), *lamps],
+        under=True,
+    )
+    return Background(ambient, tuple(lit))
+
+
+def _painted(
+    scene: Scene, lights: list[Floats], sources: list[Floats], under: bool
+) -> list[Floats]:
+    """Pictures (H, W, 3) by source, with the things above the dice or under them in each."""
     for thing in scene.things:
-        if not _in_view(scene, thing):
+        if thing.under is not under or not _in_view(scene, thing):
             continue
         mask, bulge, paint = _drawn(scene, thing)
-        light *= 1.0 - 0.55 * _shadow(scene, thing, mask)[..., None]
+        shadow = 1.0 - 0.55 * _shadow(scene, thing, mask)[..., None]
         tone = np.clip(0.55 + 0.45 * bulge, 0.2, 1.2)[..., None]
-        light = light * (1.0 - mask[..., None]) + paint * tone * total * mask[..., None]
-    return light.astype(np.float32)
+        cover = mask[..., None]
+        lights = [
+            light * shadow * (1.0 - cover) + paint * tone * source * cover
+            for light, source in zip(lights, sources, strict=True)
+        ]
+    return [np.asarray(light, np.float32) for light in lights]
 
 
-def cover_mask(scene: Scene) -> Floats:
-    """Share of each pixel (H, W) that things hide."""
+def cover_mask(scene: Scene, under: bool = False) -> Floats:
+    """Share of each pixel (H, W) that things hide, or that those under the dice would."""
     width, height = scene.camera.size_wh
     cover = np.zeros((height, width), np.float32)
     for thing in scene.things:
-        if thing.kind == "lint" or not _in_view(scene, thing):
+        if thing.under is not under or thing.kind == "lint" or not _in_view(scene, thing):
             continue
         cover = np.maximum(cover, _drawn(scene, thing, painted=False)[0])
     return cover

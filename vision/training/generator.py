@@ -21,6 +21,7 @@ from vision.scene import (
     resting_die,
     to_matrix,
 )
+from vision.training.leaning import beside, held_up
 from vision.training.looks import (
     Rng,
     dress,
@@ -31,6 +32,9 @@ from vision.training.looks import (
     random_tray,
     uniform,
 )
+
+_BESIDE = 0.12
+"""Share of scenes without a leaning die in which a coin or a pencil touches a flat one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,18 +66,6 @@ def random_camera(rng: Rng, size_wh: tuple[int, int], die_share: float, die_mm: 
         roll_deg=uniform(rng, 0, 360),
         k1=uniform(rng, -0.12, 0.05) if rng.random() < 0.5 else 0.0,
     )
-
-
-def lean(rng: Rng, die: Die) -> Die:
-    """A die that stands on an edge or a corner because something holds it up."""
-    angle = np.radians(8.5 + 36.0 * uniform(rng, 0.0, 1.0) ** 1.3)
-    about = uniform(rng, 0, 2 * np.pi)
-    step, _ = cv2.Rodrigues(np.array([np.cos(about), np.sin(about), 0.0]) * angle)
-    rotation = step @ np.asarray(die.rotation)
-    reach = float(np.abs(rotation[2]).sum()) * die.size_mm / 2
-    x, y, _z = die.position_mm
-    lift = reach * uniform(rng, 0.9, 1.0)
-    return replace(die, position_mm=(x, y, lift), rotation=to_matrix(rotation))
 
 
 def uneven(rng: Rng, die: Die, bend_deg: float) -> Die:
@@ -217,13 +209,20 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     if rng.random() < 0.3:
         bend_deg = uniform(rng, 0.3, 1.5)
         dice = [uneven(rng, die, bend_deg) for die in dice]
+    props: list[Thing] = []
     if scenario == "cocked":
-        for index in rng.permutation(len(dice))[: int(rng.integers(1, 4))]:
-            dice[int(index)] = lean(rng, dice[int(index)])
+        flat = list(dice)
+        for index in rng.permutation(len(dice))[: int(rng.integers(1, 4))].tolist():
+            flat[index], prop = held_up(rng, tray, flat, index)
+            props += [prop] if prop else []
+        dice = flat
+    elif rng.random() < _BESIDE:
+        prop = beside(rng, tray, [d for d in dice if inside_tray(tray, *d.position_mm[:2])])
+        props += [prop] if prop else []
     if scenario == "moving":
         share = rng.choice([0.3, 1.0])
         dice = [blurred(rng, d) if rng.random() < share else d for d in dice]
-    things = _clutter(rng, scene, dice, scenario)
+    things = (*props, *_clutter(rng, scene, dice, scenario))
     return replace(scene, dice=tuple(dice), things=things)
 
 

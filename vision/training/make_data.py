@@ -136,7 +136,7 @@ def _masks(scene: Scene) -> NDArray[np.uint8]:
     pixels = scene.camera.project(np.c_[outline, np.full(len(outline), 8.0)])
     tray = np.zeros((height, width), np.uint8)
     cv2.fillPoly(tray, [np.round(np.clip(pixels, -4e3, 8e3) * 16).astype(np.int32)], 255, 16, 4)
-    thing = (cover_mask(scene) * 255).astype(np.uint8)
+    thing = (np.maximum(cover_mask(scene), _beside_dice(scene)) * 255).astype(np.uint8)
     smear = np.zeros((height, width), np.uint8)
     for die in scene.dice:
         if die.motion is None:
@@ -150,6 +150,17 @@ def _masks(scene: Scene) -> NDArray[np.uint8]:
         cv2.line(smear, a, b, 255, max(1, int(edge)))
     masks = [cv2.resize(m, small, interpolation=cv2.INTER_AREA) for m in (tray, thing, smear)]
     return np.stack(masks).astype(np.uint8)
+
+
+def _beside_dice(scene: Scene) -> Floats:
+    """What (H, W) is seen of the things under a scene's dice."""
+    cover = cover_mask(scene, under=True)
+    for die in scene.dice if cover.any() else ():
+        cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
+        corners = (cube * die.size_mm / 2) @ np.asarray(die.rotation).T + die.position_mm
+        points = np.clip(scene.camera.project(corners), -4e3, 8e3).astype(np.float32)
+        cv2.fillConvexPoly(cover, np.round(cv2.convexHull(points)).astype(np.int32), 0.0)
+    return cover
 
 
 def close_ups(rng: Rng, scene: Scene, share: float, light: Floats | None = None) -> Row:
