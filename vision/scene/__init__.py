@@ -45,6 +45,7 @@ from vision.scene.parts import (
     Thing,
     Tray,
     Vector,
+    die_corners,
     inside_tray,
     pip_centres,
     resting_die,
@@ -75,6 +76,7 @@ __all__ = [
     "Vector",
     "background",
     "default_scene",
+    "die_corners",
     "inside_tray",
     "pip_centres",
     "render",
@@ -164,8 +166,7 @@ def _die_truth(scene: Scene, die: Die, cover: Floats | None) -> DieTruth:
 
     corners = scene.camera.project(on_face(signs))
     centre = scene.camera.project(on_face(np.zeros((1, 2))))[0]
-    cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
-    body = scene.camera.project(middle + (cube * half) @ rotation.T)
+    body = scene.camera.project(die_corners(die))
     body_centre = scene.camera.project(middle[None])[0]
     steps = np.linspace(-0.8, 0.8, 7)
     samples = on_face(np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2))

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.scene.parts import Background, Die, Floats, Lamp, Scene, turned
+from vision.scene.parts import Background, Die, Floats, Lamp, Scene, die_corners, turned
 from vision.scene.pips import pips_of, shows_face
 from vision.scene.tray import rim_shade
 
@@ -16,7 +16,6 @@ _STEPS = 6
 """Sphere-tracing steps; rays start on the box, so flat faces need one (own measurement)."""
 _ROUND_STEPS = 12
 """Steps for dice with corners cut by a ball, which rays graze (own measurement)."""
-_CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
 _LAMP_POINTS = np.array(
     [[0, 0], [0.62, 0], [0.19, 0.59], [-0.5, 0.37], [-0.5, -0.37], [0.19, -0.59]]
 )
@@ -102,11 +101,6 @@ def _clip(scene: Scene, points: NDArray[np.float64], margin: float) -> _Window:
     return _Window(int(left), int(top), int(right), int(bottom))
 
 
-def _corners(die: Die, share: float = 1.0) -> NDArray[np.float64]:
-    cube = _CUBE * (die.size_mm / 2 * share)
-    return np.asarray(cube @ np.asarray(die.rotation).T + np.asarray(die.position_mm))
-
-
 def _fill(mask: Floats, window: _Window, points: NDArray[np.float64], amount: float) -> None:
     """Take `amount` from a mask inside the hull of points (N, 2), with smooth edges."""
     hull = cv2.convexHull(points.astype(np.float32)).reshape(-1, 2)
@@ -119,7 +113,7 @@ def _fill(mask: Floats, window: _Window, points: NDArray[np.float64], amount: fl
 def _cast_shadow(scene: Scene, die: Die, lamp: Lamp, shade: Floats, moments: int) -> None:
     """Take a lamp's light from the floor behind a die, softly for a wide lamp."""
     spots = np.asarray(lamp.position_mm) + lamp.radius_mm * np.c_[_LAMP_POINTS, np.zeros(6)]
-    corners = _corners(die, 0.96)
+    corners = die_corners(die, 0.96)
     footprint = []
     for spot in spots if lamp.radius_mm > 2.0 else spots[:1]:
         drop = corners[:, 2].clip(0.0) / np.maximum(spot[2] - corners[:, 2], 5.0)
@@ -142,9 +136,9 @@ def _cast_shadow(scene: Scene, die: Die, lamp: Lamp, shade: Floats, moments: int
 
 def _cast_contact(scene: Scene, die: Die, near: Floats) -> None:
     """Take sky light from the floor close to a die."""
-    height = max(0.0, float(_corners(die)[:, 2].min()))
+    height = max(0.0, float(die_corners(die)[:, 2].min()))
     spread = 1.25 + 0.5 * height / die.size_mm
-    flat = _corners(die, spread)
+    flat = die_corners(die, spread)
     flat[:, 2] = 0.0
     points = scene.camera.project(flat)
     pixels = scene.camera.focal_px * die.size_mm / scene.camera.position_mm[2]
@@ -162,14 +156,14 @@ def _cast_contact(scene: Scene, die: Die, near: Floats) -> None:
 
 def _draw_die(scene: Scene, die: Die, light: Floats) -> None:
     poses = _poses(die)
-    pixels = np.concatenate([scene.camera.project(_corners(pose)) for pose in poses])
+    pixels = np.concatenate([scene.camera.project(die_corners(pose)) for pose in poses])
     window = _clip(scene, pixels, 2.0)
     if window.is_empty:
         return
     shape = (window.bottom - window.top, window.right - window.left)
     colour, cover = np.zeros((*shape, 3), np.float32), np.zeros(shape, np.float32)
     for pose in poses:
-        inner = _clip(scene, scene.camera.project(_corners(pose)), 2.0)
+        inner = _clip(scene, scene.camera.project(die_corners(pose)), 2.0)
         if inner.is_empty:
             continue
         part, alpha = _shade(scene, pose, inner)
@@ -184,7 +178,7 @@ def _draw_die(scene: Scene, die: Die, light: Floats) -> None:
 
 def _outline_alpha(scene: Scene, die: Die, window: _Window) -> Floats:
     """Share of each pixel that the body covers, from its exact round-cornered outline."""
-    core = scene.camera.project(_corners(die, 1.0 - 2.0 * die.edge_radius))
+    core = scene.camera.project(die_corners(die, 1.0 - 2.0 * die.edge_radius))
     distance = float(np.linalg.norm(np.asarray(scene.camera.position_mm) - die.position_mm))
     scale = scene.camera.focal_px / distance
     hull = cv2.convexHull(core.astype(np.float32)).reshape(-1, 2).astype(np.float32)

@@ -316,6 +316,15 @@ def pip_centres(die: Die, value: int) -> NDArray[np.float64]:
     return np.asarray(world + np.asarray(die.position_mm))
 
 
+_CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
+
+
+def die_corners(die: Die, share: float = 1.0) -> NDArray[np.float64]:
+    """World points (8, 3) in mm of the corners of a die's cube, or of a smaller one within it."""
+    cube = _CUBE * (die.size_mm / 2 * share)
+    return np.asarray(cube @ np.asarray(die.rotation).T + np.asarray(die.position_mm))
+
+
 def resting_die(value: int, xy_mm: tuple[float, float], angle_deg: float, like: Die) -> Die:
     """A die like another that lies flat on the floor and shows a value."""
     axis, sign = like.face(value)

@@ -22,7 +22,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
-from vision.scene import Camera, Die, DieTruth, Floats, Scene, pip_centres, render, truth
+from vision.scene import (
+    Camera,
+    Die,
+    DieTruth,
+    Floats,
+    Scene,
+    die_corners,
+    pip_centres,
+    render,
+    truth,
+)
 from vision.scene.lens import expose
 from vision.scene.things import cover_mask
 from vision.training.generator import Recipe, random_scene, squeezed
@@ -156,9 +166,7 @@ def _beside_dice(scene: Scene) -> Floats:
     """What (H, W) is seen of the things under a scene's dice."""
     cover = cover_mask(scene, under=True)
     for die in scene.dice if cover.any() else ():
-        cube = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], float)
-        corners = (cube * die.size_mm / 2) @ np.asarray(die.rotation).T + die.position_mm
-        points = np.clip(scene.camera.project(corners), -4e3, 8e3).astype(np.float32)
+        points = np.clip(scene.camera.project(die_corners(die)), -4e3, 8e3).astype(np.float32)
         cv2.fillConvexPoly(cover, np.round(cv2.convexHull(points)).astype(np.int32), 0.0)
     return cover
 
