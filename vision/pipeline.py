@@ -15,7 +15,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from vision.eye.finder import SMEARED, Overview
 from vision.eye.floor import Floor
 from vision.eye.known_dice import recognise
-from vision.eye.nets import CROP, FINDER_WH, shared_net, softmax
+from vision.eye.nets import CROP, FACE, FINDER_WH, shared_net, softmax
 from vision.eye.pairs import tint_of
 from vision.eye.reader import Look
 from vision.eye.search import SMALLEST_PX, STILL, find_dice
@@ -60,7 +60,8 @@ class Eye:
     @staticmethod
     def get_ready() -> None:
         """Load the networks and run them once, so that the first picture does not wait for them."""
-        for name, (wide, tall) in (("finder", FINDER_WH), ("reader", (CROP, CROP))):
+        sizes = {"finder": FINDER_WH, "reader": (CROP, CROP), "face": (FACE, FACE)}
+        for name, (wide, tall) in sizes.items():
             shared_net(name)(np.zeros((1, 3, tall, wide), np.float32))
 
     def read(
@@ -154,7 +155,7 @@ def _alone(die: Seen) -> float:
 
 
 def _seen(look: Look, inside: float, covered: float, size_wh: tuple[int, int]) -> Seen:
-    values, agree = weighed(look.values, look.pips)
+    values, agree = weighed(look.values, look.pips, look.square_on)
     best = int(np.argmax(values)) + 1
     sure = float(values[best - 1]) * look.die
     if not agree:

@@ -8,7 +8,7 @@ import pytest
 from tests.vision.trays import SIX, tray
 from vision.eye import reader
 from vision.eye.finder import look_over
-from vision.eye.nets import CROP, Scores
+from vision.eye.nets import Scores
 from vision.eye.reader import CloseUps, look_closely
 from vision.eye.values import wavers, weighed
 
@@ -34,16 +34,44 @@ def test_of_a_few_looks_one_that_names_another_value_is_a_doubt() -> None:
     assert not wavers(looks((5, 0.999), (5, 0.99), (5, 0.999)), pips(3))
 
 
-def test_of_many_looks_what_they_say_together_counts() -> None:
-    mostly = looks(*[(5, 0.999)] * 8, (3, 0.6))
-    assert not wavers(mostly, pips(9))
-    assert wavers(looks(*[(5, 0.999)] * 5, *[(3, 0.999)] * 4), np.zeros((9, 6), np.float32))
+def face(value: int, sure: float) -> Scores:
+    """What a straightened face says."""
+    return looks((value, sure))[0]
+
+
+def test_a_face_seen_square_on_settles_what_the_looks_left_open() -> None:
+    torn = looks((5, 0.9), (5, 0.7), (3, 0.5))
+    assert wavers(torn, pips(3))
+    likely, agree = weighed(torn, pips(3), face(5, 0.99))
+    assert agree
+    assert likely.argmax() == 4
+    assert likely.max() > 0.99
+
+
+def test_a_face_that_shows_another_value_is_a_doubt() -> None:
+    for sure in (0.5, 0.9, 0.9999):
+        assert not weighed(looks((5, 0.99)), pips(1), face(3, sure))[1]
+
+
+def test_the_likelier_value_of_two_that_disagree_is_no_agreement() -> None:
+    torn = looks((4, 0.86), (4, 0.86), (4, 0.86))
+    likely, agree = weighed(torn, np.zeros((3, 6), np.float32), face(2, 0.99999))
+    assert likely.argmax() == 1
+    assert not agree, "one may be as wrong as the other"
+
+
+def test_a_face_seen_square_on_settles_a_value_that_no_look_was_sure_of() -> None:
+    even = looks((5, 0.3), (4, 0.31), (4, 0.3))
+    likely, agree = weighed(even, np.zeros((3, 6), np.float32), face(4, 0.97))
+    assert likely.argmax() == 3
+    assert agree
 
 
 def test_pips_that_fit_another_value_are_a_doubt_however_many_looks_there_are() -> None:
     other = FITS[[0, 1, 4, 3, 2, 5]]
-    for count in (1, 3, 9):
+    for count in (1, 3):
         assert wavers(looks(*[(5, 0.9999)] * count), pips(count, other))
+        assert not weighed(looks(*[(5, 0.9999)] * count), pips(count, other), face(5, 0.9999))[1]
 
 
 @pytest.fixture
@@ -71,33 +99,32 @@ def test_who_may_be_no_die_is_looked_at_again_as_who_may_show_another_value() ->
     assert reader._doubtful(row(die=3.75), calm, clear, pips(1)), "0.985 times 0.977"
 
 
-@pytest.mark.parametrize("seen", [{"lean": 1.0}, {"moving": 1.0}, {"visible": 0.0}])
-def test_the_last_looks_are_for_pictures_that_may_be_announced(seen: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    "seen", [{"lean": -1.0}, {"moving": 1.0}, {"visible": -1.0}, {"die": -1.0}]
+)
+def test_only_a_die_at_rest_flat_and_in_view_is_looked_at_square_on(seen: dict[str, float]) -> None:
     calm = np.zeros(7, np.float32)
-    assert reader._allows_a_roll(row(), calm)
-    assert not reader._allows_a_roll(row(**seen), calm)
-    assert reader._allows_a_roll(row(die=-1.0, **seen), calm), "what is no die keeps nothing back"
+    assert reader._is_legible(row(), calm)
+    assert not reader._is_legible(row(**seen), calm)
 
 
-def test_a_mirrored_crop_is_the_crop_in_a_mirror() -> None:
-    pixels = np.random.default_rng(3).integers(0, 255, (200, 240, 3)).astype(np.uint8)
-    plain = reader._crop_matrix((120.0, 90.0), 22.0, 0.4)
-    mirrored = reader._cut(pixels, reader._mirrored(plain))
-    assert mirrored.shape == (CROP, CROP, 3)
-    apart = np.abs(mirrored[:, ::-1].astype(int) - reader._cut(pixels, plain))
-    assert apart.mean() < 2.0
-    assert np.abs(mirrored.astype(int) - reader._cut(pixels, plain)).mean() > 20.0
+def test_the_jury_has_a_say_in_whether_a_die_lies_flat() -> None:
+    leaning = np.zeros(7, np.float32)
+    leaning[6] = 5.0
+    assert not reader._is_legible(row(), leaning)
 
 
-def test_a_die_that_wavers_to_the_end_has_nine_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("wavering", [0, 1, 6])
+def test_who_wavers_is_looked_at_square_on(wavering: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = iter([True] * wavering + [False] * 6)
     monkeypatch.setattr(reader, "_doubtful", lambda *_: True)
-    monkeypatch.setattr(reader, "wavers", lambda *_: True)
+    monkeypatch.setattr(reader, "wavers", lambda *_: next(asked))
     pixels = tray(SIX)
     found = [look for look, _ in look_closely(CloseUps(pixels), look_over(pixels).spots)]
     flat = [look for look in found if look.die > 0.9]
-    assert [look.values.shape for look in flat] == [(9, 6)] * 6
-    assert [look.pips.shape for look in flat] == [(9, 6)] * 6
-    assert {int(look.values.argmax(axis=1)[0]) for look in flat} == set(range(6))
-    for look in flat:
-        assert (look.values.argmax(axis=1) == look.values[0].argmax()).all()
-        assert (look.pips.argmin(axis=1) == look.values[0].argmax()).all(), "also in the mirror"
+    assert [look.values.shape for look in flat] == [(3, 6)] * 6
+    seen = [look for look in flat if look.square_on is not None]
+    assert len(seen) == wavering
+    for look in seen:
+        assert look.square_on is not None
+        assert look.square_on.argmax() == look.values[0].argmax(), "each its own face"

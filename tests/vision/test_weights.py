@@ -8,14 +8,19 @@ from importlib import resources
 import numpy as np
 import pytest
 
-from vision.eye.nets import CROP, FEATURES, FINDER_WH, PIP_CELLS, SCORES, shared_net
+from vision.eye.nets import CROP, FACE, FEATURES, FINDER_WH, PIP_CELLS, SCORES, shared_net
 
 _MOST_BYTES = 3_000_000
 
 
 def test_all_weights_together_are_small() -> None:
     files = list(resources.files("vision").joinpath("weights").iterdir())
-    assert {path.name for path in files} >= {"finder.onnx.gz", "reader.onnx.gz", "jury.npz"}
+    assert {path.name for path in files} >= {
+        "finder.onnx.gz",
+        "reader.onnx.gz",
+        "face.onnx.gz",
+        "jury.npz",
+    }
     assert sum(len(path.read_bytes()) for path in files if path.is_file()) < _MOST_BYTES
 
 
@@ -23,6 +28,7 @@ def test_all_weights_together_are_small() -> None:
     ("name", "shape", "out"),
     [
         ("finder", (1, 3, FINDER_WH[1], FINDER_WH[0]), (1, 30, 32, 40)),
+        ("face", (8, 3, FACE, FACE), (8, 6)),
         ("reader", (5, 3, CROP, CROP), (5, SCORES + FEATURES + PIP_CELLS**2)),
     ],
 )
@@ -37,6 +43,6 @@ def test_networks_give_what_the_eye_expects(
 
 
 def test_stored_numbers_are_rounded_or_packing_would_not_pay() -> None:
-    for name in ("finder", "reader"):
+    for name in ("finder", "reader", "face"):
         packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
         assert len(packed) < 0.7 * len(gzip.decompress(packed))

@@ -1,4 +1,4 @@
-"""Runs the two small networks: arrays in, arrays out."""
+"""Runs the three small networks: arrays in, arrays out."""
 
 from __future__ import annotations
 
@@ -33,6 +33,8 @@ SCORES = 26
 NORMAL, SPREAD = slice(23, 25), 25
 """The reader's scores: die, six values, six colours, cocked, moving, visible, seven numbers for the
 outline, which way the top face looks (x, y) and how far off that may be (log)."""
+FACE, FACE_EDGES = 48, 1.25
+"""A straightened top face of FACE px shows this many of its edges."""
 FEATURES = 24
 """What the reader tells the jury comes next; the last numbers are the pips, cell by cell."""
 
@@ -96,7 +98,7 @@ def model_of(name: str) -> bytes:
     return gzip.decompress(packed)
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def shared_net(name: str) -> Net:
     """The network of that name, loaded once per process.
 

@@ -125,7 +125,7 @@ def _nearby(
     dice = [
         (look, spot)
         for look, spot in dice
-        if look.edge_px > large and weighed(look.values, look.pips)[1]
+        if look.edge_px > large and weighed(look.values, look.pips, look.square_on)[1]
     ]
     return (closer, pairs, dice) if dice else (overview, seen, [])
 

@@ -1,9 +1,12 @@
-"""What both witnesses of a value, the classifier and the pattern of the pips, say together.
+"""What the witnesses of a value say together: the classifier, the pattern of the pips and, where
+these leave a doubt, the face seen square on.
 
 The classifier is by far the better one: of 8,787 own dice 17 are read wrong, and one of
 the 8,632 on which every look of it was as sure as `_SURE`. So the value is its own but where it
 wavers; the pattern says where to doubt it: 11 of the right ones among those 8,632, and of the
-others 70 of 139 right and 9 of 16 wrong. Of several looks the mean of their log odds counts.
+others 70 of 139 right and 9 of 16 wrong. Of several looks the mean of their log odds counts. Of 72
+other own dice that three looks leave in doubt these two read 51 right, and 62 with the face seen
+square on; it errs in its own ways, so what it and they name alike counts.
 """
 
 from __future__ import annotations
@@ -21,12 +24,12 @@ _SURE = 0.97
 _NEARLY = -0.3
 _BETTER = 0.3
 """By how much (in pips squared, mean of the looks) another value may explain the pips better; the
-second where every look of the classifier is as sure as `_SURE`, or where there are many."""
+second where every look of the classifier is as sure as `_SURE` ..."""
+_MUCH_BETTER = 1.0
+"""... or where the straightened face names it too: of those 72 dice 37 are then sure, 32 with
+`_BETTER`, and none is wrong either way."""
 _CLEAR = 0.98
-_FEW = 3
-"""A die less likely than that to show its value gets more looks than so many. Of nine one may err,
-and what they say together counts: so 453 of 480 own frames are announced, 448 with three looks for
-all, and no other roll is announced wrong."""
+"""A die less likely than that to show its value is looked at square on."""
 
 
 def wavers(values: Scores, pips: Scores) -> bool:
@@ -35,21 +38,24 @@ def wavers(values: Scores, pips: Scores) -> bool:
     return not agree or float(likely.max()) < _CLEAR
 
 
-def weighed(values: Scores, pips: Scores) -> tuple[Scores, bool]:
+def weighed(values: Scores, pips: Scores, square_on: Scores | None = None) -> tuple[Scores, bool]:
     """How likely each value of a die is (6,), and whether its witnesses agree.
 
     Args:
         values: (L, 6) what each look says.
         pips: (L, 6) how badly the pips that each made out fit each value.
+        square_on: (6,) what the straightened face says, where it was asked.
     Returns:
-        Probabilities, and whether every look, of a few, and the pips name the likeliest alone.
+        Probabilities, and whether the pips and every look name the likeliest alone; once the face
+        was asked, whether it and what all looks come to name the same.
     """
     misfit = pips.mean(axis=0)
-    likely = softmax(np.log(values + _LEAST).mean(axis=0) - _PATTERN * misfit)
-    best = int(likely.argmax())
-    sure = float(values[:, best].min()) > _SURE
-    other = margin(np.asarray(misfit), best + 1)
-    if len(values) > _FEW:
-        return likely, other <= _BETTER
-    agree = bool((values.argmax(axis=1) == best).all())
-    return likely, agree and other <= (_BETTER if sure else _NEARLY)
+    said = np.log(values + _LEAST).mean(axis=0) - _PATTERN * misfit
+    named = int(said.argmax())
+    other = margin(np.asarray(misfit), named + 1)
+    if square_on is not None:
+        agree = int(square_on.argmax()) == named and other <= _MUCH_BETTER
+        return softmax(said + np.log(square_on + _LEAST)), agree
+    sure = float(values[:, named].min()) > _SURE
+    agree = bool((values.argmax(axis=1) == named).all())
+    return softmax(said), agree and other <= (_BETTER if sure else _NEARLY)

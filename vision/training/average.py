@@ -15,9 +15,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+from vision.training.lessons import LESSONS, Lesson
 from vision.training.make_weights import save
-from vision.training.nets import Finder
-from vision.training.reader_loss import Eyes
 from vision.training.showing import show
 
 _SHARDS = 20
@@ -27,7 +26,7 @@ _SHARDS = 20
 def main() -> None:
     """Parse the command line, average, and write what `make_weights` writes."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("net", choices=["finder", "reader"])
+    parser.add_argument("net", choices=list(LESSONS))
     parser.add_argument("data", type=Path)
     parser.add_argument("weights", type=Path)
     parser.add_argument("first", type=Path)
@@ -36,25 +35,25 @@ def main() -> None:
     asked = parser.parse_args()
     torch.set_num_threads(1)
     first, second = torch.load(asked.first), torch.load(asked.second)
-    net: nn.Module = Finder() if asked.net == "finder" else Eyes()
-    net = net.to(memory_format=torch.channels_last)
+    lesson = LESSONS[asked.net]
+    net = lesson.net().to(memory_format=torch.channels_last)
     mixed = {
         key: torch.lerp(value, second[key], asked.share) if value.is_floating_point() else value
         for key, value in first.items()
     }
     net.load_state_dict(mixed)
-    measure_scales(net, sorted(asked.data.glob("scenes_*[0-9].npz")))
-    save(net, asked.weights)
+    measure_scales(lesson, net, sorted(asked.data.glob("scenes_*[0-9].npz")))
+    save(asked.net, net, asked.weights)
 
 
-def measure_scales(net: nn.Module, shards: list[Path]) -> None:
+def measure_scales(lesson: Lesson, net: nn.Module, shards: list[Path]) -> None:
     """Measure anew what the layers are scaled by: the means of two nets' scales fit neither."""
     for layer in net.modules():
         if isinstance(layer, nn.BatchNorm2d):
             layer.reset_running_stats()
             layer.momentum = None
     net.train()
-    show(net, shards[:: max(1, len(shards) // _SHARDS)], seed=3)
+    show(lesson, net, shards[:: max(1, len(shards) // _SHARDS)], seed=3)
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
+from vision.eye.square_on import straightened
 from vision.scene import (
     Camera,
     Die,
@@ -44,6 +45,9 @@ PATCH = 124
 PATCH_EDGES = 3.6
 """A patch of PATCH px shows this many die edges, so that training may turn and shift it and hardly
 ever reaches beyond."""
+STRAIGHT, STRAIGHT_EDGES = 76, 1.8
+"""Top faces are straightened once more to so many px, of so many of their edges, so that training
+may shift them."""
 Row = dict[str, NDArray[Any]]
 COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
 SHARD = 100
@@ -276,6 +280,7 @@ def patch_row(
     labels = np.zeros(7, np.float32)
     labels[2] = COLOURS.index(None)
     corners = np.full((4, 2), PATCH / 2, np.float32)
+    face = np.zeros((STRAIGHT, STRAIGHT, 3), np.uint8)
     pips = np.full((6, 2), np.nan, np.float32)
     best = _nearest(facts, size)
     if best is not None:
@@ -285,7 +290,9 @@ def patch_row(
             1, fact.value or 0, COLOURS.index(fact.colour), fact.cocked, fact.moving,
             fact.top_visible * (1.0 - cut), fact.in_tray,
         )  # fmt: skip
-        corners = (np.array(fact.corners_px, np.float32) + 0.5) * scale - 0.5
+        outline = np.array(fact.corners_px, np.float32)
+        face = straightened(pixels, outline, STRAIGHT, STRAIGHT_EDGES)
+        corners = (outline + 0.5) * scale - 0.5
         if fact.value is not None:
             spots = (window.project(pip_centres(die, fact.value)) + 0.5) * scale - 0.5
             pips[: len(spots)] = spots
@@ -293,6 +300,7 @@ def patch_row(
     return {
         "pixels": np.asarray(patch, np.uint8),
         "labels": labels,
+        "face": face,
         "corners": corners.astype(np.float32),
         "pips": pips,
         "place": np.array([*place, edge / width], np.float32),

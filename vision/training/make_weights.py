@@ -1,7 +1,9 @@
-"""Trains the finder, or the reader with its jury, and writes what `vision/weights` holds.
+"""Trains the finder, the reader with its jury, or the network for faces, and writes what
+`vision/weights` holds.
 
     python -m vision.training.make_weights DATA WEIGHTS finder --epochs 20
     python -m vision.training.make_weights DATA WEIGHTS reader --epochs 20
+    python -m vision.training.make_weights DATA WEIGHTS face --epochs 20
 
 Reads what `make_data` wrote (shards that appear later join at the next epoch).
 """
@@ -13,7 +15,6 @@ import gzip
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
@@ -23,12 +24,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vision.eye.nets import CROP
-from vision.training import finder_loss, reader_loss
-from vision.training.nets import Finder
+from vision.training.lessons import LESSONS, Arrays, Lesson
 from vision.training.reader_loss import Eyes
-
-Arrays = dict[str, NDArray[Any]]
 
 
 def main() -> None:
@@ -36,7 +33,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("data", type=Path)
     parser.add_argument("weights", type=Path)
-    parser.add_argument("net", choices=["finder", "reader"])
+    parser.add_argument("net", choices=list(LESSONS))
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--epochs", type=float, default=float("inf"))
     length.add_argument("--minutes", type=float, default=float("inf"))
@@ -56,14 +53,11 @@ def main() -> None:
 def train(asked: argparse.Namespace) -> None:
     """Run the epochs; the weights are written after each."""
     rng = np.random.default_rng(asked.seed)
-    finder = asked.net == "finder"
-    net: nn.Module = Finder() if finder else Eyes()
-    net = net.to(memory_format=torch.channels_last)
+    lesson = LESSONS[asked.net]
+    net = lesson.net().to(memory_format=torch.channels_last)
     if asked.resume:
         new = net.load_state_dict(torch.load(asked.resume), strict=False).missing_keys
         print(f"not in {asked.resume}, from scratch: {', '.join(new) or 'nothing'}", flush=True)
-    keys = finder_loss.KEYS if finder else reader_loss.KEYS
-    batch = 16 if finder else 20
     best = torch.optim.AdamW(net.parameters(), lr=asked.rate, weight_decay=1e-3)
     started = time.monotonic()
     shards: dict[Path, Arrays] = {}
@@ -72,16 +66,15 @@ def train(asked: argparse.Namespace) -> None:
         for path in sorted(asked.data.glob("scenes_*.npz")):
             if path not in shards and not path.name.endswith(".part.npz"):
                 with np.load(path) as columns:
-                    shards[path] = {key: columns[key] for key in keys}
+                    shards[path] = {key: columns[key] for key in lesson.keys}
         net.train()
         losses: dict[str, float] = {}
         steps = 0
-        for rows in _batches(list(shards.values()), batch, rng):
+        for rows in _batches(list(shards.values()), lesson.scenes, rng):
             rate = asked.rate * max(0.01, min(1.0, 0.05 + done * 30) * (1 - done) ** 1.2)
             for group in best.param_groups:
                 group["lr"] = rate
-            loss_of = finder_loss.finder_loss if finder else reader_loss.reader_loss
-            parts = loss_of(net, rows, rng)
+            parts = lesson.loss(net, rows, rng)
             loss: Tensor = torch.stack(list(parts.values())).sum()
             best.zero_grad()
             loss.backward()
@@ -92,40 +85,35 @@ def train(asked: argparse.Namespace) -> None:
                 losses[name] = losses.get(name, 0.0) + float(part)
             spent = (time.monotonic() - started) / 60.0
             scenes = sum(len(next(iter(s.values()))) for s in shards.values())
-            whole = epoch + steps * batch / scenes
+            whole = epoch + steps * lesson.scenes / scenes
             done = max(done, min(1.0, max(spent / asked.minutes, whole / asked.epochs)))
             if done >= 1.0:
                 break
         text = " ".join(f"{k}={v / steps:.4f}" for k, v in losses.items())
         print(f"epoch {epoch} {spent:.1f} min {len(shards)} shards {text}", flush=True)
-        save(net, asked.weights)
+        save(asked.net, net, asked.weights)
         if done >= 1.0:
             return
 
 
-def save(net: nn.Module, folder: Path) -> None:
-    """Write the networks (ONNX operators of set 11; the jury as .npz) and the PyTorch state."""
+def save(name: str, net: nn.Module, folder: Path) -> None:
+    """Write a network (ONNX operators of set 11; the jury as .npz) and its PyTorch state."""
     folder.mkdir(parents=True, exist_ok=True)
     net.eval()
+    torch.save(net.state_dict(), folder / f"{name}.pt")
+    body = net
     if isinstance(net, Eyes):
-        torch.save(net.state_dict(), folder / "reader.pt")
-        _export(net.reader, folder / "reader.onnx", (1, 3, CROP, CROP), {0: "n"})
+        body = net.reader
         jury = {k: v.numpy().astype(np.float32) for k, v in net.jury.state_dict().items()}
         np.savez(folder / "jury.npz", allow_pickle=False, **jury)
-    else:
-        torch.save(net.state_dict(), folder / "finder.pt")
-        _export(net, folder / "finder.onnx", (1, 3, 256, 320), {0: "n", 2: "h", 3: "w"})
+    axes = {0: "n", 2: "h", 3: "w"} if name == "finder" else {0: "n"}
+    _export(body, folder / f"{name}.onnx", LESSONS[name], axes)
 
 
-_MANTISSA = 11
-"""Bits that the numbers of the stored networks keep after their first; that halves the files, and
-moves what a network says by about a thousandth."""
-
-
-def _export(net: nn.Module, path: Path, shape: tuple[int, ...], axes: dict[int, str]) -> None:
+def _export(net: nn.Module, path: Path, lesson: Lesson, axes: dict[int, str]) -> None:
     torch.onnx.export(
         net,
-        (torch.zeros(shape),),
+        (torch.zeros(lesson.shape),),
         str(path),
         input_names=["pixels"],
         output_names=["scores"],
@@ -137,14 +125,15 @@ def _export(net: nn.Module, path: Path, shape: tuple[int, ...], axes: dict[int, 
     for tensor in model.graph.initializer:
         numbers = onnx.numpy_helper.to_array(tensor)
         if numbers.dtype == np.float32:
-            tensor.CopyFrom(onnx.numpy_helper.from_array(rounded(numbers), tensor.name))
+            stored = rounded(numbers, lesson.mantissa)
+            tensor.CopyFrom(onnx.numpy_helper.from_array(stored, tensor.name))
     path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(model.SerializeToString(), mtime=0))
     path.unlink()
 
 
-def rounded(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+def rounded(numbers: NDArray[np.float32], bits_kept: int) -> NDArray[np.float32]:
     """The nearest numbers whose mantissas end early, so that they can be packed."""
-    spare = 23 - _MANTISSA
+    spare = 23 - bits_kept
     bits = numbers.view(np.uint32) + np.uint32(1 << (spare - 1))
     return (bits & np.uint32(0xFFFFFFFF << spare & 0xFFFFFFFF)).view(np.float32)
 

@@ -1,7 +1,8 @@
-"""The three small networks, in PyTorch: a finder for pictures, a reader for close-ups, a jury.
+"""The small networks, in PyTorch: a finder for pictures, a reader for close-ups, one for faces seen
+square on, a jury.
 
-Finder and reader hold only convolutions, ReLU, nearest upsampling, addition and averaging, so that
-`cv2.dnn` of OpenCV 4.6 runs them; the jury is a handful of matrix products and runs in NumPy. The
+All but the jury hold only convolutions, ReLU, nearest upsampling, addition and averaging, so that
+`cv2.dnn` of OpenCV 4.6 runs them; it is a handful of matrix products and runs in NumPy. The
 forms of their inputs and outputs are fixed in `vision.eye.nets`.
 """
 
@@ -104,6 +105,43 @@ class Reader(nn.Module):
         small = self.coarse(self.mix[0](self.deeper(self.deep(body))))
         mixed = self.last(self.mix[1:](small))
         return self.head(mixed).flatten(1), self.tell(mixed).flatten(1), self.pips(body)
+
+
+class _TwoFurther(nn.Module):
+    """Two more layers beside the way past them; they begin as nothing."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.first = _block(width, width)
+        self.second = nn.Conv2d(width, width, 3, 1, 1, bias=False)
+        self.norm = nn.BatchNorm2d(width)
+        nn.init.zeros_(self.norm.weight)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.relu(x + self.norm(self.second(self.first(x))))
+
+
+class Face(nn.Module):
+    """Straightened top faces (N, 3, 48, 48), levelled, to the raw scores of six values (N, 6)."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = nn.Sequential(
+            _block(3, 24, 2, 5),
+            _block(24, 40, 2),
+            _TwoFurther(40),
+            _block(40, 80, 2),
+            _TwoFurther(80),
+            nn.Sequential(
+                nn.Conv2d(80, 80, 6, bias=False), nn.BatchNorm2d(80), nn.ReLU(inplace=True)
+            ),
+            nn.Conv2d(80, 6, 1),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Raw scores."""
+        out: Tensor = self.net(x).flatten(1)
+        return out
 
 
 class Jury(nn.Module):

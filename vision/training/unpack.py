@@ -20,7 +20,7 @@ import onnx.numpy_helper
 import torch
 from torch import Tensor, nn
 
-from vision.training.nets import Finder
+from vision.training.lessons import LESSONS, Lesson
 from vision.training.reader_loss import Eyes
 from vision.training.showing import show
 
@@ -30,14 +30,15 @@ _WEIGHTS = resources.files("vision").joinpath("weights")
 def main() -> None:
     """Parse the command line and unpack one network."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("net", choices=["finder", "reader"])
+    parser.add_argument("net", choices=list(LESSONS))
     parser.add_argument("data", type=Path)
     parser.add_argument("state", type=Path)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    net: nn.Module = Finder() if asked.net == "finder" else Eyes()
+    lesson = LESSONS[asked.net]
+    net = lesson.net()
     scaled = _filled(net, asked.net)
-    _measured(net, scaled, sorted(asked.data.glob("scenes_*[0-9].npz"))[:2])
+    _measured(lesson, net, scaled, sorted(asked.data.glob("scenes_*[0-9].npz"))[:2])
     torch.save(net.state_dict(), asked.state)
 
 
@@ -55,7 +56,8 @@ def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
             if isinstance(first, nn.Conv2d) and isinstance(second, nn.BatchNorm2d):
                 scaled[first] = second
     with torch.no_grad():
-        for conv, (_, weight, bias) in zip(_in_order(body), inputs, strict=True):
+        order = _in_order(body, LESSONS[name].shape)
+        for conv, (_, weight, bias) in zip(order, inputs, strict=True):
             conv.weight.copy_(torch.tensor(stored[weight]))
             scale = scaled.get(conv)
             if scale is None:
@@ -72,20 +74,25 @@ def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
     return scaled
 
 
-def _in_order(net: nn.Module) -> list[nn.Conv2d]:
+def _in_order(net: nn.Module, shape: tuple[int, ...]) -> list[nn.Conv2d]:
     """The convolutions in the order they are run, which is that of the stored ones."""
     order: list[nn.Conv2d] = []
     convs = [each for each in net.modules() if isinstance(each, nn.Conv2d)]
     hooks = [each.register_forward_hook(lambda conv, _, __: order.append(conv)) for each in convs]
     net.eval()
     with torch.no_grad():
-        net(torch.zeros((1, 3, 256, 320) if isinstance(net, Finder) else (1, 3, 64, 64)))
+        net(torch.zeros(shape))
     for hook in hooks:
         hook.remove()
     return order
 
 
-def _measured(net: nn.Module, scaled: dict[nn.Conv2d, nn.BatchNorm2d], shards: list[Path]) -> None:
+def _measured(
+    lesson: Lesson,
+    net: nn.Module,
+    scaled: dict[nn.Conv2d, nn.BatchNorm2d],
+    shards: list[Path],
+) -> None:
     """Tell the scales apart: what the convolutions give on some scenes is brought to unit size."""
     seen: dict[nn.Conv2d, list[Tensor]] = {conv: [] for conv in scaled}
 
@@ -95,7 +102,7 @@ def _measured(net: nn.Module, scaled: dict[nn.Conv2d, nn.BatchNorm2d], shards: l
         seen[conv].append(torch.stack([wide.mean((0, 2, 3)), (wide**2).mean((0, 2, 3))]))
 
     hooks = [conv.register_forward_hook(note) for conv in scaled]
-    show(net, shards, seed=5)
+    show(lesson, net, shards, seed=5)
     for hook in hooks:
         hook.remove()
     with torch.no_grad():

@@ -1,0 +1,80 @@
+"""Looks at top faces square on and names their values: the witness that is asked where the reader
+is in doubt.
+
+The reader sees a die turned any way, small in a close-up of its whole body. With the outline that
+it found the face is straightened first, so that a network as large has nothing left to do but to
+know six patterns, each of them the same turned by quarters and mirrored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.eye.nets import FACE, FACE_EDGES, Scores, shared_net, softmax
+from vision.eye.shrinking import shrunk_part
+from vision.reading import Pixels
+
+_MARGIN = slice(6, FACE - 6)
+"""Rows and columns of a straightened face whose light and contrast count: what lies round a face
+must not decide how bright it is seen."""
+_LEAST_CONTRAST = 0.01
+_LEAST = 1e-6
+_SQUARE = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+_SHARPEST = 0.9
+"""A face larger than it is straightened to is made smaller first, to this many px of it a px."""
+
+
+def straightened(
+    pixels: Pixels, corners: NDArray[np.floating], size: int = FACE, edges: float = FACE_EDGES
+) -> Pixels:
+    """A top face (size, size, 3), as if seen from straight above.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+        corners: (4, 2) of the face, in order round it.
+        size: Pixels a side.
+        edges: How many edges of the face that shows.
+    """
+    middle = (size - 1) / 2
+    upright = (_SQUARE * (size / edges) + middle).astype(np.float32)
+    sides = np.hypot(*(corners - np.roll(corners, 1, axis=0)).T)
+    scale = size / (edges * max(float(sides.mean()), 1.0))
+    if scale < _SHARPEST:
+        reach = edges / 2 * float(sides.max())
+        low, high = corners.min(axis=0) - reach, corners.max(axis=0) + reach
+        pixels, scales, origin = shrunk_part(pixels, low, high, scale / _SHARPEST)
+        corners = (corners - origin) * scales
+    turn = cv2.getPerspectiveTransform(np.asarray(corners, np.float32), upright)
+    return np.asarray(
+        cv2.warpPerspective(
+            pixels, turn, (size, size), flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE
+        ),
+        np.uint8,
+    )
+
+
+def levelled(faces: Scores) -> Scores:
+    """Straightened faces (N, FACE, FACE, 3) in 0.0-1.0 as the network gets them: (N, 3, FACE, FACE)
+    about zero and of one contrast, however dark they lay."""
+    inner = faces[:, _MARGIN, _MARGIN].reshape(len(faces), -1, 3)
+    mean = inner.mean(axis=1)[:, None, None]
+    apart = np.sqrt(((inner - inner.mean(axis=1, keepdims=True)) ** 2).mean(axis=(1, 2)))
+    level = (faces - mean) / (2.0 * apart + _LEAST_CONTRAST)[:, None, None, None]
+    return np.ascontiguousarray(level.transpose(0, 3, 1, 2), np.float32)
+
+
+def values_square_on(pixels: Pixels, outlines: Sequence[NDArray[np.floating]]) -> Scores:
+    """How likely each value of some top faces is (N, 6), by a look at each from every side.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+        outlines: Of each its corners (4, 2).
+    """
+    turned = [np.rot90(straightened(pixels, corners), n) for corners in outlines for n in range(4)]
+    light = np.stack(turned).astype(np.float32) / np.float32(255.0)
+    likely = np.log(softmax(shared_net("face")(levelled(light))) + _LEAST)
+    return softmax(likely.reshape(len(outlines), 4, 6).mean(axis=1))

@@ -1,0 +1,78 @@
+"""What the third network is taught: the value of a top face that was straightened, not always
+well."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cv2
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from vision.eye.nets import FACE, FACE_EDGES
+from vision.eye.square_on import levelled
+from vision.training.make_data import STRAIGHT, STRAIGHT_EDGES
+from vision.training.tint import glared, half_lit, marbled, repainted, speckled, swirled, tinted
+
+Arrays = dict[str, NDArray[Any]]
+KEYS = ("patch_face", "patch_labels", "patch_present")
+_GLARED, _MARBLED, _SWIRLED, _SPECKLED, _HALF_LIT, _REPAINTED = 0.12, 0.15, 0.06, 0.06, 0.1, 0.15
+"""Shares of faces that look so; see `vision.training.reader_loss`."""
+_LEAST_SEEN = 0.8
+_OFF, _BENT, _ZOOM, _TURN_RAD = 0.02, 0.035, 0.03, 0.03
+"""How far off (standard deviations, in edges) the outline lies, and each of its corners at the
+most, how much too small or large it is, and turned."""
+_FAR_OFF, _FARTHER = 0.1, 0.03
+"""Share of the outlines that are off by so much more."""
+_UPRIGHT = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+
+
+def face_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
+    """Cross entropy of the values that can be read.
+
+    Args:
+        net: The network for faces.
+        rows: Of S scenes with P close-ups: patch_face (S, P, STRAIGHT, STRAIGHT, 3), patch_labels
+            (S, P, 7), patch_present (S, P).
+        rng: For the changes made to the pictures.
+    """
+    labels = rows["patch_labels"]
+    die, value, moving, visible = (labels[..., n] for n in (0, 1, 4, 5))
+    told = rows["patch_present"] & (die > 0.5) & (value > 0) & (moving < 0.5)
+    told &= visible > _LEAST_SEEN
+    faces = _cut(rows["patch_face"][told], rng)
+    light = swirled(marbled(tinted(faces, rng), rng, _MARBLED), rng, _SWIRLED)
+    for n in np.flatnonzero(rng.random(len(light)) < _REPAINTED):
+        light[n] = repainted(light[n : n + 1], rng)[0]
+    light = half_lit(glared(speckled(light, rng, _SPECKLED), rng, _GLARED), rng, _HALF_LIT)
+    picture = torch.from_numpy(levelled(light)).contiguous(memory_format=torch.channels_last)
+    with torch.autocast("cpu", torch.bfloat16):
+        out = net(picture)
+    wanted = torch.from_numpy(value[told].astype(np.int64) - 1)
+    return {"value": F.cross_entropy(out.float(), wanted)}
+
+
+def _cut(faces: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8]:
+    """Faces as the eye straightens them: by an outline that is a little off, from any corner on and
+    either way round."""
+    cut = np.empty((len(faces), FACE, FACE, 3), np.uint8)
+    here = (_UPRIGHT * (STRAIGHT / STRAIGHT_EDGES) + (STRAIGHT - 1) / 2).astype(np.float32)
+    for n, face in enumerate(faces):
+        off = rng.normal(0, 1, (4, 2)) * rng.uniform(0, _BENT) + rng.normal(0, _OFF, 2)
+        if rng.random() < _FAR_OFF:
+            off += rng.normal(0, _FARTHER, 2)
+        turn = rng.normal(0, _TURN_RAD)
+        c, s = np.cos(turn), np.sin(turn)
+        zoom = np.exp(rng.normal(0, _ZOOM))
+        there = _UPRIGHT @ np.array([[c, -s], [s, c]]) * zoom + off
+        there = np.roll(there, int(rng.integers(4)), axis=0)[:: int(rng.choice((-1, 1)))]
+        there = (there * (FACE / FACE_EDGES) + (FACE - 1) / 2).astype(np.float32)
+        matrix = cv2.getPerspectiveTransform(here, np.ascontiguousarray(there))
+        cv2.warpPerspective(
+            face, matrix, (FACE, FACE), cut[n],
+            flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE,
+        )  # fmt: skip
+    return cut
