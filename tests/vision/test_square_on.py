@@ -59,6 +59,16 @@ def test_no_pip_is_skipped_where_a_large_face_is_made_small() -> None:
     assert np.ptp(straightened(stripes, corners).astype(int)) < 25, "an even grey, no moiré"
 
 
+def test_a_large_face_is_straightened_as_a_small_one() -> None:
+    small = straightened(quartered(TURNED), TURNED).astype(int)
+    for zoom in (3.0, 7.0):
+        corners = zoom * (TURNED + 0.5) - 0.5
+        large = quartered(corners, (round(220 * zoom), round(160 * zoom)))
+        apart = np.abs(straightened(large, corners).astype(int) - small)
+        assert np.median(apart) < 2
+        assert np.quantile(apart, 0.9) < 40, "but for the edges of the quarters"
+
+
 def test_faces_at_the_edge_of_the_picture_are_straightened_too() -> None:
     for zoom, away in ((1.0, (-95, -60)), (1.0, (100, 70)), (8.0, (-95, -60))):
         corners = zoom * np.add(TURNED, away)
@@ -76,19 +86,23 @@ def test_a_dark_face_is_levelled_as_a_bright_one() -> None:
 
 def test_values_are_named_from_any_corner_and_either_way_round(six_looks: list[Look]) -> None:
     pixels = tray(SIX)
-    outlines = [look.corners for look in six_looks]
+    outlines = np.stack([look.corners for look in six_looks])
     first = values_square_on(pixels, outlines)
     assert (first.max(axis=1) > 0.95).all()
     assert {int(row.argmax()) + 1 for row in first} == {1, 2, 3, 4, 5, 6}
     for row, look in zip(first, six_looks, strict=True):
         assert row.argmax() == look.values[0].argmax()
-    around = [np.roll(corners[::-1], 1, axis=0) for corners in outlines]
+    around = np.roll(outlines[:, ::-1], 1, axis=1)
     assert np.abs(values_square_on(pixels, around) - first).max() < 0.02
+
+
+def test_without_faces_nothing_is_named() -> None:
+    assert values_square_on(tray(SIX), np.zeros((0, 4, 2), np.float32)).shape == (0, 6)
 
 
 def test_values_are_named_in_a_tenth_of_the_light(six_looks: list[Look]) -> None:
     pixels = tray(SIX)
     dim = (pixels.astype(np.float32) * 0.12).astype(np.uint8)
-    outlines = [look.corners for look in six_looks]
+    outlines = np.stack([look.corners for look in six_looks])
     named = values_square_on(dim, outlines).argmax(axis=1)
     assert (named == values_square_on(pixels, outlines).argmax(axis=1)).all()

@@ -92,11 +92,26 @@ def row(die: float = 6.0, lean: float = -6.0, moving: float = -6.0, visible: flo
     return said
 
 
-def test_who_may_be_no_die_is_looked_at_again_as_who_may_show_another_value() -> None:
+def test_who_may_be_no_die_is_in_doubt_as_who_may_show_another_value() -> None:
     clear = looks((5, 0.985))
+    assert not reader._unclear(row(), clear, pips(1))
+    assert reader._unclear(row(die=3.75), clear, pips(1)), "0.985 times 0.977"
+    assert reader._unclear(row(die=3.0), clear, pips(1), face(5, 0.9999)), "it may be no die"
+
+
+def test_a_face_seen_square_on_ends_the_doubt_or_does_not() -> None:
+    torn = looks((5, 0.7))
+    assert reader._unclear(row(), torn, pips(1))
+    assert not reader._unclear(row(), torn, pips(1), face(5, 0.99))
+    assert reader._unclear(row(), torn, pips(1), face(4, 0.99))
+
+
+@pytest.mark.parametrize("seen", [{"moving": 2.5}, {"visible": -1.5}, {"die": -2.5}])
+def test_no_trouble_is_taken_over_what_cannot_be_read(seen: dict[str, float]) -> None:
     calm = np.zeros(7, np.float32)
-    assert not reader._doubtful(row(), calm, clear, pips(1))
-    assert reader._doubtful(row(die=3.75), calm, clear, pips(1)), "0.985 times 0.977"
+    assert reader._may_lean(row(lean=-1.0), calm)
+    assert not reader._may_lean(row(lean=-1.0, **seen), calm)
+    assert not reader._unclear(row(**seen), looks((5, 0.5)), pips(1))
 
 
 @pytest.mark.parametrize(
@@ -114,17 +129,40 @@ def test_the_jury_has_a_say_in_whether_a_die_lies_flat() -> None:
     assert not reader._is_legible(row(), leaning)
 
 
-@pytest.mark.parametrize("wavering", [0, 1, 6])
-def test_who_wavers_is_looked_at_square_on(wavering: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = iter([True] * wavering + [False] * 6)
-    monkeypatch.setattr(reader, "_doubtful", lambda *_: True)
-    monkeypatch.setattr(reader, "wavers", lambda *_: next(asked))
+def six_dice() -> list[reader.Look]:
     pixels = tray(SIX)
     found = [look for look, _ in look_closely(CloseUps(pixels), look_over(pixels).spots)]
-    flat = [look for look in found if look.die > 0.9]
-    assert [look.values.shape for look in flat] == [(3, 6)] * 6
-    seen = [look for look in flat if look.square_on is not None]
+    return [look for look in found if look.die > 0.9]
+
+
+def names_its_own(look: reader.Look) -> bool:
+    return look.square_on is not None and look.square_on.argmax() == look.values[0].argmax()
+
+
+def test_a_face_that_settles_the_value_spares_more_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_unclear", lambda _, __, ___, square_on=None: square_on is None)
+    dice = six_dice()
+    assert [look.values.shape for look in dice] == [(1, 6)] * 6
+    assert all(names_its_own(look) for look in dice)
+
+
+def test_a_value_in_doubt_even_so_has_three_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_unclear", lambda *_: True)
+    dice = six_dice()
+    assert [look.values.shape for look in dice] == [(3, 6)] * 6
+    assert [look.pips.shape for look in dice] == [(3, 6)] * 6
+    assert all(names_its_own(look) for look in dice)
+
+
+@pytest.mark.parametrize("wavering", [0, 1, 6])
+def test_who_wavers_after_more_looks_is_seen_square_on(
+    wavering: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = iter([True] * wavering + [False] * 6)
+    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
+    monkeypatch.setattr(reader, "wavers", lambda *_: next(asked))
+    dice = six_dice()
+    assert [look.values.shape for look in dice] == [(3, 6)] * 6
+    seen = [look for look in dice if look.square_on is not None]
     assert len(seen) == wavering
-    for look in seen:
-        assert look.square_on is not None
-        assert look.square_on.argmax() == look.values[0].argmax(), "each its own face"
+    assert all(names_its_own(look) for look in seen)

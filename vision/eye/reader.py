@@ -30,7 +30,7 @@ from vision.eye.nets import (
 from vision.eye.pips import margin, misfits
 from vision.eye.shrinking import shrunk_part
 from vision.eye.square_on import values_square_on
-from vision.eye.values import wavers
+from vision.eye.values import wavers, weighed
 from vision.reading import Pixels, Point
 
 _WORTH = 0.03
@@ -44,8 +44,8 @@ _PIPS_NEAR = -0.3
 _MAY_LEAN = (-3.0, 2.0)
 _MORE_LOOKS = ((float(np.radians(30.0)), 0.95), (float(np.radians(60.0)), 1.0))
 """A die that is less likely than this to be one and to show its value, or whose pips fit another
-nearly as well, or that may lean (log odds), gets more looks, turned and nearer: they err in part on
-their own."""
+nearly as well, is seen square on. Where that leaves a doubt, or it may lean (log odds), it gets
+more looks, turned and nearer: they err in part on their own."""
 _ASKEW = -2.5
 """A die whose value is in doubt and that may lean by more than this (log odds) stays in doubt: of
 twelve such own dice eight leant, of 42 others two."""
@@ -173,7 +173,16 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
     added = weigh(said, told.shades, places, edges / long_side, leans)
     values = list(softmax(said[:, 1:7])[:, None])
     pips = [row[None] for row in told.misfits(corners)]
-    again = [n for n in range(len(said)) if _doubtful(said[n], added[n], values[n], pips[n])]
+    straight: list[Scores | None] = [None] * len(said)
+
+    def see_square_on(some: list[int]) -> None:
+        for n, likely in zip(some, values_square_on(pixels, corners[some]), strict=True):
+            straight[n] = likely
+
+    doubts = [n for n in range(len(said)) if _unclear(said[n], values[n], pips[n])]
+    see_square_on([n for n in doubts if _is_legible(said[n], added[n])])
+    still = [n for n in doubts if _unclear(said[n], values[n], pips[n], straight[n])]
+    again = [n for n in range(len(said)) if n in still or _may_lean(said[n], added[n])]
     if again:
         sums = said[again]
         for turn, zoom in _MORE_LOOKS:
@@ -187,11 +196,8 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
         said[again] = sums / (1 + len(_MORE_LOOKS))
         said[again, _OUTLINE] = outlines
         added = weigh(said, told.shades, places, edges / long_side, leans)
-    straight: list[Scores | None] = [None] * len(said)
-    last = [n for n in again if _is_legible(said[n], added[n]) and wavers(values[n], pips[n])]
-    if last:
-        for n, likely in zip(last, values_square_on(pixels, list(corners[last])), strict=True):
-            straight[n] = likely
+        rest = [n for n in again if straight[n] is None and wavers(values[n], pips[n])]
+        see_square_on([n for n in rest if _is_legible(said[n], added[n])])
     chances = sigmoid(said[:, [0, 14, 15]])
     feet = centres - _upwards(said, leans) * edges[:, None]
     looks = [
@@ -230,15 +236,27 @@ def _badly_cut(said: Scores) -> bool:
     return math.hypot(x, y) > _OFF or abs(size - _HALF_DIAGONAL) > _SIZE_OFF
 
 
-def _doubtful(said: Scores, added: Scores, values: Scores, pips: Scores) -> bool:
-    """Whether the first look leaves the value of a die at rest in doubt, or how it lies."""
+def _is_at_rest(said: Scores) -> bool:
+    """Whether a candidate can be a die that neither moves nor is covered."""
     die, moving, visible = said[[0, 14, 15]]
-    if die < _NO_DIE or moving > 2.0 or visible < -1.0:
+    return bool(die >= _NO_DIE and moving <= 2.0 and visible >= -1.0)
+
+
+def _unclear(said: Scores, values: Scores, pips: Scores, square_on: Scores | None = None) -> bool:
+    """Whether it is left in doubt that a candidate at rest is a die and shows its value."""
+    if not _is_at_rest(said):
         return False
+    if square_on is not None:
+        likely, agree = weighed(values, pips, square_on)
+        return bool(not agree or likely.max() * sigmoid(said[0]) < _DOUBT)
     best = int(values[0].argmax())
-    sure = values[0, best] * sigmoid(die)
-    unclear = sure < _DOUBT or margin(pips[0], best + 1) > _PIPS_NEAR
-    return bool(unclear or _MAY_LEAN[0] < said[13] + added[6] < _MAY_LEAN[1])
+    sure = values[0, best] * sigmoid(said[0])
+    return bool(sure < _DOUBT or margin(pips[0], best + 1) > _PIPS_NEAR)
+
+
+def _may_lean(said: Scores, added: Scores) -> bool:
+    """Whether it is left in doubt how a die at rest lies."""
+    return bool(_is_at_rest(said) and _MAY_LEAN[0] < said[13] + added[6] < _MAY_LEAN[1])
 
 
 def _is_legible(said: Scores, added: Scores) -> bool:

@@ -8,8 +8,6 @@ know six patterns, each of them the same turned by quarters and mirrored.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -67,13 +65,15 @@ def levelled(faces: Scores) -> Scores:
     return np.ascontiguousarray(level.transpose(0, 3, 1, 2), np.float32)
 
 
-def values_square_on(pixels: Pixels, outlines: Sequence[NDArray[np.floating]]) -> Scores:
+def values_square_on(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
     """How likely each value of some top faces is (N, 6), by a look at each from every side.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        outlines: Of each its corners (4, 2).
+        outlines: (N, 4, 2) their corners.
     """
+    if not len(outlines):
+        return np.zeros((0, 6), np.float32)
     turned = [np.rot90(straightened(pixels, corners), n) for corners in outlines for n in range(4)]
     light = np.stack(turned).astype(np.float32) / np.float32(255.0)
     likely = np.log(softmax(shared_net("face")(levelled(light))) + _LEAST)

@@ -29,7 +29,7 @@ _MUCH_BETTER = 1.0
 """... or where the straightened face names it too: of those 72 dice 37 are then sure, 32 with
 `_BETTER`, and none is wrong either way."""
 _CLEAR = 0.98
-"""A die less likely than that to show its value is looked at square on."""
+"""A die less likely than that to show its value, after all other looks, is seen square on."""
 
 
 def wavers(values: Scores, pips: Scores) -> bool:
