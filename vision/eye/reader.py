@@ -147,22 +147,9 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
     if not spots:
         return []
     pixels = close_ups.pixels
-    told = close_ups.told([_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots])
-    chances = sigmoid(told.said[:, [0, 14]])
-    keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
-    if not keep:
+    spots, told, corners = _aimed(close_ups, spots)
+    if not spots:
         return []
-    told = told.only(keep)
-    spots = [spots[n] for n in keep]
-    corners = _corners(told)
-    off = [n for n, row in enumerate(told.said) if _badly_cut(row)]
-    if off:
-        edges = np.clip(
-            _edges(corners[off]), *np.array([[0.6], [1.7]]) * [spots[n].edge_px for n in off]
-        )
-        better = close_ups.told(_matrices(pixels, corners[off], edges, 0.0))
-        told.replace(off, better)
-        corners[off] = _corners(better)
     edges = _edges(corners)
     height, width = pixels.shape[:2]
     long_side = max(height, width)
@@ -218,6 +205,26 @@ def look_closely(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look,
         for n in range(len(said))
     ]
     return list(zip(looks, spots, strict=True))
+
+
+def _aimed(
+    close_ups: CloseUps, spots: Sequence[Spot]
+) -> tuple[list[Spot], Told, NDArray[np.float32]]:
+    """The candidates that may be dice or blurs, what the reader says of each with its top face in
+    the middle of a close-up, and the corners (N, 4, 2) of those faces."""
+    told = close_ups.told([_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots])
+    chances = sigmoid(told.said[:, [0, 14]])
+    keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
+    told, kept = told.only(keep), [spots[n] for n in keep]
+    corners = _corners(told)
+    off = [n for n, row in enumerate(told.said) if _badly_cut(row)]
+    if off:
+        likely = np.array([kept[n].edge_px for n in off])
+        edges = np.clip(_edges(corners[off]), 0.6 * likely, 1.7 * likely)
+        better = close_ups.told(_matrices(close_ups.pixels, corners[off], edges, 0.0))
+        told.replace(off, better)
+        corners[off] = _corners(better)
+    return kept, told, corners
 
 
 def _upwards(said: Scores, leans: Scores) -> Scores:
