@@ -21,7 +21,8 @@ _MARGIN = slice(6, FACE - 6)
 must not decide how bright it is seen."""
 _LEAST_CONTRAST = 0.01
 _LEAST = 1e-6
-_SQUARE = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+SQUARE = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
+"""The corners of a face, in edges from its middle."""
 _SHARPEST = 0.9
 """A face larger than it is straightened to is made smaller first, to this many px of it a px."""
 
@@ -37,8 +38,6 @@ def straightened(
         size: Pixels a side.
         edges: How many edges of the face that shows.
     """
-    middle = (size - 1) / 2
-    upright = (_SQUARE * (size / edges) + middle).astype(np.float32)
     sides = np.hypot(*(corners - np.roll(corners, 1, axis=0)).T)
     scale = size / (edges * max(float(sides.mean()), 1.0))
     if scale < _SHARPEST:
@@ -46,6 +45,7 @@ def straightened(
         low, high = corners.min(axis=0) - reach, corners.max(axis=0) + reach
         pixels, scales, origin = shrunk_part(pixels, low, high, scale / _SHARPEST)
         corners = (corners - origin) * scales
+    upright = on_straightened(SQUARE, size, edges)
     turn = cv2.getPerspectiveTransform(np.asarray(corners, np.float32), upright)
     return np.asarray(
         cv2.warpPerspective(
@@ -53,6 +53,11 @@ def straightened(
         ),
         np.uint8,
     )
+
+
+def on_straightened(points: NDArray[np.float64], size: int, edges: float) -> NDArray[np.float32]:
+    """Where points of a face (N, 2: edges from its middle) lie once it is straightened, in px."""
+    return np.asarray(points * (size / edges) + (size - 1) / 2, np.float32)
 
 
 def levelled(faces: Scores) -> Scores:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vision.eye.nets import FACE, FACE_EDGES
-from vision.eye.square_on import levelled
+from vision.eye.square_on import SQUARE, levelled, on_straightened
 from vision.training.make_data import STRAIGHT, STRAIGHT_EDGES
 from vision.training.tint import glared, half_lit, marbled, repainted, speckled, swirled, tinted
 
@@ -27,7 +27,6 @@ _OFF, _BENT, _ZOOM, _TURN_RAD = 0.02, 0.035, 0.03, 0.03
 most, how much too small or large it is, and turned."""
 _FAR_OFF, _FARTHER = 0.1, 0.03
 """Share of the outlines that are off by so much more."""
-_UPRIGHT = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 
 
 def face_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
@@ -59,7 +58,7 @@ def _cut(faces: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8
     """Faces as the eye straightens them: by an outline that is a little off, from any corner on and
     either way round."""
     cut = np.empty((len(faces), FACE, FACE, 3), np.uint8)
-    here = (_UPRIGHT * (STRAIGHT / STRAIGHT_EDGES) + (STRAIGHT - 1) / 2).astype(np.float32)
+    here = on_straightened(SQUARE, STRAIGHT, STRAIGHT_EDGES)
     for n, face in enumerate(faces):
         off = rng.normal(0, 1, (4, 2)) * rng.uniform(0, _BENT) + rng.normal(0, _OFF, 2)
         if rng.random() < _FAR_OFF:
@@ -67,10 +66,10 @@ def _cut(faces: NDArray[np.uint8], rng: np.random.Generator) -> NDArray[np.uint8
         turn = rng.normal(0, _TURN_RAD)
         c, s = np.cos(turn), np.sin(turn)
         zoom = np.exp(rng.normal(0, _ZOOM))
-        there = _UPRIGHT @ np.array([[c, -s], [s, c]]) * zoom + off
+        there = SQUARE @ np.array([[c, -s], [s, c]]) * zoom + off
         there = np.roll(there, int(rng.integers(4)), axis=0)[:: int(rng.choice((-1, 1)))]
-        there = (there * (FACE / FACE_EDGES) + (FACE - 1) / 2).astype(np.float32)
-        matrix = cv2.getPerspectiveTransform(here, np.ascontiguousarray(there))
+        seen = np.ascontiguousarray(on_straightened(there, FACE, FACE_EDGES))
+        matrix = cv2.getPerspectiveTransform(here, seen)
         cv2.warpPerspective(
             face, matrix, (FACE, FACE), cut[n],
             flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE,

@@ -235,7 +235,8 @@ def patch_row(
 
     Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible, in tray; the
     corners (4, 2) and pips (6, 2, NaN where there is none) in patch px; place of the patch in the
-    frame; how floor and top face lean there (see `Camera.up_at`).
+    frame; how floor and top face lean there (see `Camera.up_at`). The top face also straightened,
+    black where there is no die.
     """
     size = int(np.ceil(PATCH_EDGES * edge))
     corner = np.round(middle - size / 2)
