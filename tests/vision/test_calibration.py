@@ -13,9 +13,10 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, ConfigError
 from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
+from vision.eye.close_ups import CloseUps
 from vision.eye.finder import Spot
 from vision.eye.known_dice import KnownDie, weigh
-from vision.eye.reader import CloseUps, look_closely
+from vision.eye.reader import look_closely
 from vision.eye.search import Found
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye

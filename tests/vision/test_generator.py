@@ -13,7 +13,14 @@ from vision.eye.square_on import straightened
 from vision.scene import Die, inside_tray, render, resting_die, truth
 from vision.training.generator import Recipe, random_scene, squeezed, uneven
 from vision.training.looks import dress, random_lamps, random_style, random_tray
-from vision.training.make_data import PATCH, PATCHES, STRAIGHT, STRAIGHT_EDGES, close_ups
+from vision.training.make_data import (
+    PATCH,
+    PATCHES,
+    STRAIGHT,
+    STRAIGHT_EDGES,
+    close_ups,
+    leaning_row,
+)
 
 
 def rng(seed: int) -> np.random.Generator:
@@ -98,6 +105,15 @@ def test_close_ups_of_leaning_dice_are_aimed_as_the_finder_aims() -> None:
     assert len(off) > 10
     assert np.quantile(off, 0.9) > 0.2, "some are cut round the middle of the body"
     assert np.quantile(off, 0.3) < 0.12, "some round that of the top face"
+
+
+def test_scenes_to_learn_leaning_from_hold_dice_that_lean_and_that_do_not() -> None:
+    rows = [leaning_row(rng(seed)) for seed in range(12)]
+    assert {key.startswith("patch_") for row in rows for key in row} == {True}
+    labels = np.concatenate([row["patch_labels"][row["patch_present"]] for row in rows])
+    dice = labels[labels[:, 0] > 0]
+    assert len(dice) > 0.8 * len(labels), "hardly one that lies out of sight"
+    assert 0.1 < dice[:, 3].mean() < 0.5
 
 
 def test_beside_each_close_up_its_top_face_is_straightened() -> None:

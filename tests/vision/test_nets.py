@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from vision.eye import nets
-from vision.eye.nets import CROP, FACE, FINDER_WH, OnnxRuntimeNet, OpenCvNet, Scores, model_of
+from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN, OnnxRuntimeNet, OpenCvNet, Scores, model_of
 from vision.pipeline import Eye
 from vision.reading import Frame, Status
 
@@ -20,6 +20,7 @@ SHAPES = {
     "finder": (1, 3, FINDER_WH[1], FINDER_WH[0]),
     "reader": (7, 3, CROP, CROP),
     "face": (8, 3, FACE, FACE),
+    "lean": (5, 3, LEAN, LEAN),
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,10 +13,11 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from tests.vision.trays import SIX, block, tray
-from vision.eye import reader, search
+from vision.eye import aligned, close_ups, reader, search, square_on
+from vision.eye.close_ups import CloseUps
 from vision.eye.finder import Overview, Spot, look_over
 from vision.eye.nets import Net, Scores, shared_net
-from vision.eye.reader import CloseUps, Look, look_closely
+from vision.eye.reader import Look, look_closely
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Problem, ProblemCode
 from vision.scene import render, truth
@@ -38,21 +40,22 @@ def glances(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many close-ups the reader is given, call by call."""
-    given: list[int] = []
+def given(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How many close-ups each network is given."""
+    counted: Counter[str] = Counter()
 
     def counting(name: str) -> Net:
         net = shared_net(name)
 
         def run(blob: Scores) -> Scores:
-            given.append(len(blob))
+            counted[name] += len(blob)
             return net(blob)
 
         return run  # type: ignore[return-value]
 
-    monkeypatch.setattr(reader, "shared_net", counting)
-    return given
+    for module in (close_ups, aligned, square_on):
+        monkeypatch.setattr(module, "shared_net", counting)
+    return counted
 
 
 def everywhere(overview: Overview, look: Look) -> float:
@@ -170,28 +173,35 @@ def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
     assert sorted(found) == sorted(edges)
 
 
-def test_no_close_up_is_read_twice(read: list[int]) -> None:
+def test_no_close_up_is_read_twice_by_one_network(
+    given: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
+    monkeypatch.setattr(reader, "_unclear", lambda _, __, ___, square_on=None: square_on is None)
     pixels = tray(SIX)
     spots = look_over(pixels).spots
-    close_ups = CloseUps(pixels)
-    first = look_closely(close_ups, spots[:4])
-    of_some = sum(read)
-    both = look_closely(close_ups, spots)
-    of_all = sum(read)
+    seen = CloseUps(pixels)
+    first = look_closely(seen, spots[:4])
+    of_some = given.copy()
+    both = look_closely(seen, spots)
+    of_all = given.copy()
     fresh = look_closely(CloseUps(pixels), spots)
-    assert of_some >= 4
-    assert of_all == sum(read) - of_all
+    assert of_some["reader"] >= of_some["lean"] >= 4
+    assert of_some["face"] >= 4
+    assert given == of_all + of_all
     assert _values(both) == _values(fresh)
     assert _values(both)[:4] == _values(first)
 
 
-def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(read: list[int]) -> None:
+def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(
+    given: Counter[str],
+) -> None:
     blurred = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8)
     spots = look_over(blurred).spots
     looks = [look for look, _ in look_closely(CloseUps(blurred), spots)]
     often = [len(look.values) for look in looks]
     assert set(often) == {1, max(often)}
-    assert sum(read) == len(spots) + sum(often) - len(often)
+    assert given["reader"] == len(spots) + sum(often) - len(often)
     assert sorted(int(look.values.mean(axis=0).argmax()) + 1 for look in looks) == [
         1,
         2,

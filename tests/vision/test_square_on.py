@@ -8,10 +8,12 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.trays import SIX, tray
+from vision.eye.close_ups import CloseUps
+from vision.eye.cutting import levelled
 from vision.eye.finder import look_over
 from vision.eye.nets import FACE, FACE_EDGES
-from vision.eye.reader import CloseUps, Look, look_closely
-from vision.eye.square_on import levelled, straightened, values_square_on
+from vision.eye.reader import Look, look_closely
+from vision.eye.square_on import INNER, straightened, values_square_on
 from vision.reading import Pixels
 
 TURNED = np.array([[90, 40], [150, 62], [128, 120], [70, 100]], np.float32)
@@ -78,10 +80,10 @@ def test_faces_at_the_edge_of_the_picture_are_straightened_too() -> None:
 
 def test_a_dark_face_is_levelled_as_a_bright_one() -> None:
     face = np.random.default_rng(2).random((1, FACE, FACE, 3), np.float32)
-    bright, dark = levelled(0.5 + 0.5 * face), levelled(0.05 + 0.2 * face)
+    bright, dark = levelled(0.5 + 0.5 * face, INNER), levelled(0.05 + 0.2 * face, INNER)
     assert np.abs(bright - dark).max() < 0.15
     assert 0.3 < bright.std() < 0.7
-    assert np.isfinite(levelled(np.zeros_like(face))).all(), "a black one holds nothing"
+    assert np.isfinite(levelled(np.zeros_like(face), INNER)).all(), "a black one holds nothing"
 
 
 def test_values_are_named_from_any_corner_and_either_way_round(six_looks: list[Look]) -> None:
@@ -94,10 +96,6 @@ def test_values_are_named_from_any_corner_and_either_way_round(six_looks: list[L
         assert row.argmax() == look.values[0].argmax()
     around = np.roll(outlines[:, ::-1], 1, axis=1)
     assert np.abs(values_square_on(pixels, around) - first).max() < 0.02
-
-
-def test_without_faces_nothing_is_named() -> None:
-    assert values_square_on(tray(SIX), np.zeros((0, 4, 2), np.float32)).shape == (0, 6)
 
 
 def test_values_are_named_in_a_tenth_of_the_light(six_looks: list[Look]) -> None:

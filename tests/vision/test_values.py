@@ -7,10 +7,11 @@ import pytest
 
 from tests.vision.trays import SIX, tray
 from vision.eye import reader
+from vision.eye.close_ups import CloseUps
 from vision.eye.finder import look_over
 from vision.eye.nets import Scores
-from vision.eye.reader import CloseUps, look_closely
-from vision.eye.values import wavers, weighed
+from vision.eye.reader import look_closely
+from vision.eye.values import weighed
 
 FITS = np.array([9.0, 9.0, 9.0, 9.0, 0.0, 9.0], np.float32)
 """Pips that only a five explains."""
@@ -30,8 +31,8 @@ def pips(count: int, fits: Scores = FITS) -> Scores:
 
 
 def test_of_a_few_looks_one_that_names_another_value_is_a_doubt() -> None:
-    assert wavers(looks((5, 0.999), (3, 0.6), (5, 0.999)), pips(3))
-    assert not wavers(looks((5, 0.999), (5, 0.99), (5, 0.999)), pips(3))
+    assert not weighed(looks((5, 0.999), (3, 0.6), (5, 0.999)), pips(3))[1]
+    assert weighed(looks((5, 0.999), (5, 0.99), (5, 0.999)), pips(3))[1]
 
 
 def face(value: int, sure: float) -> Scores:
@@ -41,7 +42,7 @@ def face(value: int, sure: float) -> Scores:
 
 def test_a_face_seen_square_on_settles_what_the_looks_left_open() -> None:
     torn = looks((5, 0.9), (5, 0.7), (3, 0.5))
-    assert wavers(torn, pips(3))
+    assert not weighed(torn, pips(3))[1]
     likely, agree = weighed(torn, pips(3), face(5, 0.99))
     assert agree
     assert likely.argmax() == 4
@@ -70,7 +71,7 @@ def test_a_face_seen_square_on_settles_a_value_that_no_look_was_sure_of() -> Non
 def test_pips_that_fit_another_value_are_a_doubt_however_many_looks_there_are() -> None:
     other = FITS[[0, 1, 4, 3, 2, 5]]
     for count in (1, 3):
-        assert wavers(looks(*[(5, 0.9999)] * count), pips(count, other))
+        assert not weighed(looks(*[(5, 0.9999)] * count), pips(count, other))[1]
         assert not weighed(looks(*[(5, 0.9999)] * count), pips(count, other), face(5, 0.9999))[1]
 
 
@@ -82,8 +83,9 @@ def six_looks() -> list[reader.Look]:
 
 def test_clear_dice_are_not_in_doubt(six_looks: list[reader.Look]) -> None:
     for look in six_looks:
-        assert weighed(look.values, look.pips)[1]
-        assert not wavers(look.values, look.pips)
+        likely, agree = weighed(look.values, look.pips)
+        assert agree
+        assert likely.max() > 0.99
 
 
 def row(die: float = 6.0, lean: float = -6.0, moving: float = -6.0, visible: float = 6.0) -> Scores:
@@ -108,9 +110,8 @@ def test_a_face_seen_square_on_ends_the_doubt_or_does_not() -> None:
 
 @pytest.mark.parametrize("seen", [{"moving": 2.5}, {"visible": -1.5}, {"die": -2.5}])
 def test_no_trouble_is_taken_over_what_cannot_be_read(seen: dict[str, float]) -> None:
-    calm = np.zeros(7, np.float32)
-    assert reader._may_lean(row(lean=-1.0), calm)
-    assert not reader._may_lean(row(lean=-1.0, **seen), calm)
+    assert reader._is_at_rest(row())
+    assert not reader._is_at_rest(row(**seen))
     assert not reader._unclear(row(**seen), looks((5, 0.5)), pips(1))
 
 
@@ -119,14 +120,16 @@ def test_no_trouble_is_taken_over_what_cannot_be_read(seen: dict[str, float]) ->
 )
 def test_only_a_die_at_rest_flat_and_in_view_is_looked_at_square_on(seen: dict[str, float]) -> None:
     calm = np.zeros(7, np.float32)
-    assert reader._is_legible(row(), calm)
-    assert not reader._is_legible(row(**seen), calm)
+    assert reader._is_legible(row(), calm, None)
+    assert not reader._is_legible(row(**seen), calm, None)
 
 
-def test_the_jury_has_a_say_in_whether_a_die_lies_flat() -> None:
-    leaning = np.zeros(7, np.float32)
+def test_jury_and_upright_look_have_a_say_in_whether_a_die_lies_flat() -> None:
+    calm, leaning = np.zeros(7, np.float32), np.zeros(7, np.float32)
     leaning[6] = 5.0
-    assert not reader._is_legible(row(), leaning)
+    assert not reader._is_legible(row(), leaning, None)
+    assert not reader._is_legible(row(), calm, 5.0)
+    assert reader._is_legible(row(), leaning, -5.0), "each counts half"
 
 
 def six_dice() -> list[reader.Look]:
@@ -154,15 +157,24 @@ def test_a_value_in_doubt_even_so_has_three_looks(monkeypatch: pytest.MonkeyPatc
     assert all(names_its_own(look) for look in dice)
 
 
-@pytest.mark.parametrize("wavering", [0, 1, 6])
-def test_who_wavers_after_more_looks_is_seen_square_on(
-    wavering: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = iter([True] * wavering + [False] * 6)
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
-    monkeypatch.setattr(reader, "wavers", lambda *_: next(asked))
-    dice = six_dice()
-    assert [look.values.shape for look in dice] == [(3, 6)] * 6
-    seen = [look for look in dice if look.square_on is not None]
-    assert len(seen) == wavering
-    assert all(names_its_own(look) for look in seen)
+def test_where_one_die_may_lean_all_are_seen_upright(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = [look.leaning for look in six_dice()]
+    one = iter([True])
+    monkeypatch.setattr(reader, "_may_lean", lambda *_: next(one))
+    after = [look.leaning for look in six_dice()]
+    assert all(now != then for now, then in zip(after, before, strict=True))
+    assert max(after) < -2.0
+
+
+def test_a_look_at_it_upright_counts_half() -> None:
+    added = np.zeros(7, np.float32)
+    added[6] = 1.0
+    assert reader._leaning(row(lean=-4.0), added, None) == pytest.approx(-3.0)
+    assert reader._leaning(row(lean=-4.0), added, 5.0) == pytest.approx(1.0)
+
+
+def test_only_who_hardly_leans_is_spared_the_look() -> None:
+    calm = np.zeros(7, np.float32)
+    assert reader._may_lean(row(lean=-1.0), calm)
+    assert reader._may_lean(row(lean=9.0), calm), "the reader may be wrong about that too"
+    assert not reader._may_lean(row(lean=-9.0), calm)

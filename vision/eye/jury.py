@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import io
-from functools import lru_cache
-from importlib import resources
+from functools import partial
 
 import numpy as np
 
 from vision.eye.lean import off_the_floor
-from vision.eye.nets import NORMAL, PIP_CELLS, SCORES, SPREAD, Scores, sigmoid
+from vision.eye.nets import (
+    NORMAL,
+    PIP_CELLS,
+    SCORES,
+    SPREAD,
+    Scores,
+    dense,
+    relu,
+    shared_layers,
+    sigmoid,
+)
 
 _SCALE = np.array([0.25] * 16 + [1.0] * 10, np.float32)
 _PIPS = PIP_CELLS**2 / 6.0
-_STAND = 5.0
 
 
 def weigh(
@@ -47,26 +54,15 @@ def weigh(
             np.log(shares)[:, None] + 3.0,
             2.0 * same * stand.floor,
             shades,
-            _STAND * stand.off,
-            _STAND * np.hypot(*stand.off.T)[:, None],
-            _STAND * stand.fits[:, None],
-            _STAND * stand.slope * np.repeat(same, 2, axis=1),
-            stand.odd[:, None],
+            stand.told(),
         ],
         axis=1,
     ).astype(np.float32)
-    h = _layer("second", _layer("first", tokens))
-    h = h + _layer("third", _beside_all(h, weight))
-    h = _layer("fourth", _beside_all(h, weight))
-    layers = _weights()
-    return np.asarray(h @ layers["fifth.weight"].T + layers["fifth.bias"], np.float32)
-
-
-def _layer(name: str, x: Scores) -> Scores:
-    layers = _weights()
-    return np.asarray(
-        np.maximum(x @ layers[f"{name}.weight"].T + layers[f"{name}.bias"], 0.0), np.float32
-    )
+    layer = partial(dense, shared_layers("jury"))
+    h = relu(layer("second", relu(layer("first", tokens))))
+    h = h + relu(layer("third", _beside_all(h, weight)))
+    h = relu(layer("fourth", _beside_all(h, weight)))
+    return layer("fifth", h)
 
 
 def _beside_all(h: Scores, weight: Scores) -> Scores:
@@ -75,10 +71,3 @@ def _beside_all(h: Scores, weight: Scores) -> Scores:
     most = (h * weight).max(axis=0)
     both = np.broadcast_to(np.concatenate([mean, most]), (len(h), 2 * h.shape[1]))
     return np.concatenate([h, both], axis=1)
-
-
-@lru_cache(maxsize=1)
-def _weights() -> dict[str, Scores]:
-    data = resources.files("vision").joinpath("weights", "jury.npz").read_bytes()
-    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
-        return {name: np.asarray(stored[name], np.float32) for name in stored}

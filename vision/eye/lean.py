@@ -26,6 +26,8 @@ that: a lens bends, a floor is not even."""
 _ODD = 1.5
 """A die so many times as far off the others as it should be counts half."""
 _ROUNDS = 3
+_CLEARLY = 5.0
+"""What is far off is about one in what jury and bench get."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +48,13 @@ class Standing:
     slope: float
     fits: Scores
     odd: Scores
+
+    def told(self) -> Scores:
+        """How each die stands (N, 7), as jury and bench get it."""
+        slope = np.full((len(self.off), 2), self.slope, np.float32)
+        far = np.hypot(*self.off.T)[:, None]
+        told = np.concatenate([self.off, far, self.fits[:, None], slope], axis=1)
+        return np.concatenate([_CLEARLY * told, self.odd[:, None]], axis=1)
 
 
 def off_the_floor(

@@ -1,8 +1,9 @@
-"""Runs the three small networks: arrays in, arrays out."""
+"""Runs the small networks: arrays in, arrays out."""
 
 from __future__ import annotations
 
 import gzip
+import io
 import threading
 from functools import lru_cache
 from importlib import resources
@@ -33,10 +34,15 @@ SCORES = 26
 NORMAL, SPREAD = slice(23, 25), 25
 """The reader's scores: die, six values, six colours, cocked, moving, visible, seven numbers for the
 outline, which way the top face looks (x, y) and how far off that may be (log)."""
-FACE, FACE_EDGES = 48, 1.25
-"""A straightened top face of FACE px shows this many of its edges."""
 FEATURES = 24
 """What the reader tells the jury comes next; the last numbers are the pips, cell by cell."""
+FACE, FACE_EDGES = 48, 1.25
+"""A straightened top face of FACE px shows this many of its edges."""
+LEAN, LEAN_EDGES = 72, 2.3
+"""A close-up of LEAN px with the top face upright shows this many of its edges."""
+TRAITS = 12
+"""What the network for leaning dice tells beside which way the top face looks (x, y), how far off
+that may be (log) and its own score."""
 
 _ENGINE = (cv2.dnn.ENGINE_CLASSIC,) if hasattr(cv2.dnn, "ENGINE_CLASSIC") else ()
 """OpenCV 5 has two engines; the older one, the only one before, runs both networks in 0.6 to 0.75
@@ -98,7 +104,7 @@ def model_of(name: str) -> bytes:
     return gzip.decompress(packed)
 
 
-@lru_cache(maxsize=3)
+@lru_cache(maxsize=4)
 def shared_net(name: str) -> Net:
     """The network of that name, loaded once per process.
 
@@ -110,6 +116,24 @@ def shared_net(name: str) -> Net:
         return OnnxRuntimeNet(model)
     except ImportError:
         return OpenCvNet(model)
+
+
+@lru_cache(maxsize=2)
+def shared_layers(name: str) -> dict[str, Scores]:
+    """The matrices and offsets of the layers that run in NumPy, loaded once per process."""
+    data = resources.files("vision").joinpath("weights", f"{name}.npz").read_bytes()
+    with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+        return {key: np.asarray(stored[key], np.float32) for key in stored}
+
+
+def dense(layers: dict[str, Scores], name: str, x: Scores) -> Scores:
+    """One of these layers: (N, ins) to (N, outs), raw."""
+    return np.asarray(x @ layers[f"{name}.weight"].T + layers[f"{name}.bias"], np.float32)
+
+
+def relu(x: Scores) -> Scores:
+    """What is above zero."""
+    return np.maximum(x, np.float32(0.0))
 
 
 def sigmoid(scores: Scores) -> Scores:

@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
+from vision.eye.close_ups import CloseUps
 from vision.eye.finder import SMEARED, Overview, Spot, look_over
 from vision.eye.nets import softmax
-from vision.eye.reader import CloseUps, Look, look_closely
+from vision.eye.reader import Look, look_closely
 from vision.eye.values import weighed
 from vision.reading import Pixels, Point
 

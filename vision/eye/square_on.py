@@ -12,19 +12,16 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.eye.cutting import SHARPEST, levelled, shrunk_part
 from vision.eye.nets import FACE, FACE_EDGES, Scores, shared_net, softmax
-from vision.eye.shrinking import shrunk_part
 from vision.reading import Pixels
 
-_MARGIN = slice(6, FACE - 6)
+INNER = slice(6, FACE - 6)
 """Rows and columns of a straightened face whose light and contrast count: what lies round a face
 must not decide how bright it is seen."""
-_LEAST_CONTRAST = 0.01
 _LEAST = 1e-6
 SQUARE = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 """The corners of a face, in edges from its middle."""
-_SHARPEST = 0.9
-"""A face larger than it is straightened to is made smaller first, to this many px of it a px."""
 
 
 def straightened(
@@ -40,10 +37,10 @@ def straightened(
     """
     sides = np.hypot(*(corners - np.roll(corners, 1, axis=0)).T)
     scale = size / (edges * max(float(sides.mean()), 1.0))
-    if scale < _SHARPEST:
+    if scale < SHARPEST:
         reach = edges / 2 * float(sides.max())
         low, high = corners.min(axis=0) - reach, corners.max(axis=0) + reach
-        pixels, scales, origin = shrunk_part(pixels, low, high, scale / _SHARPEST)
+        pixels, scales, origin = shrunk_part(pixels, low, high, scale / SHARPEST)
         corners = (corners - origin) * scales
     upright = on_straightened(SQUARE, size, edges)
     turn = cv2.getPerspectiveTransform(np.asarray(corners, np.float32), upright)
@@ -60,16 +57,6 @@ def on_straightened(points: NDArray[np.float64], size: int, edges: float) -> NDA
     return np.asarray(points * (size / edges) + (size - 1) / 2, np.float32)
 
 
-def levelled(faces: Scores) -> Scores:
-    """Straightened faces (N, FACE, FACE, 3) in 0.0-1.0 as the network gets them: (N, 3, FACE, FACE)
-    about zero and of one contrast, however dark they lay."""
-    inner = faces[:, _MARGIN, _MARGIN].reshape(len(faces), -1, 3)
-    mean = inner.mean(axis=1)[:, None, None]
-    apart = np.sqrt(((inner - inner.mean(axis=1, keepdims=True)) ** 2).mean(axis=(1, 2)))
-    level = (faces - mean) / (2.0 * apart + _LEAST_CONTRAST)[:, None, None, None]
-    return np.ascontiguousarray(level.transpose(0, 3, 1, 2), np.float32)
-
-
 def values_square_on(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
     """How likely each value of some top faces is (N, 6), by a look at each from every side.
 
@@ -77,9 +64,7 @@ def values_square_on(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
         pixels: (H, W, 3) uint8, BGR.
         outlines: (N, 4, 2) their corners.
     """
-    if not len(outlines):
-        return np.zeros((0, 6), np.float32)
     turned = [np.rot90(straightened(pixels, corners), n) for corners in outlines for n in range(4)]
     light = np.stack(turned).astype(np.float32) / np.float32(255.0)
-    likely = np.log(softmax(shared_net("face")(levelled(light))) + _LEAST)
+    likely = np.log(softmax(shared_net("face")(levelled(light, INNER))) + _LEAST)
     return softmax(likely.reshape(len(outlines), 4, 6).mean(axis=1))

@@ -28,14 +28,6 @@ second where every look of the classifier is as sure as `_SURE` ..."""
 _MUCH_BETTER = 1.0
 """... or where the straightened face names it too: of those 72 dice 37 are then sure, 32 with
 `_BETTER`, and none is wrong either way."""
-_CLEAR = 0.98
-"""A die less likely than that to show its value, after all other looks, is seen square on."""
-
-
-def wavers(values: Scores, pips: Scores) -> bool:
-    """Whether looks (see `weighed`) leave the value of a die in doubt."""
-    likely, agree = weighed(values, pips)
-    return not agree or float(likely.max()) < _CLEAR
 
 
 def weighed(values: Scores, pips: Scores, square_on: Scores | None = None) -> tuple[Scores, bool]:

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError
 from vision.cameras.camera import Camera
+from vision.eye.close_ups import CloseUps
 from vision.eye.finder import look_over
 from vision.eye.known_dice import Bgr, KnownDie, face_colour, pip_colour
 from vision.eye.nets import softmax
-from vision.eye.reader import CloseUps, Look, look_closely
+from vision.eye.reader import Look, look_closely
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from vision.eye.cutting import levelled
 from vision.eye.nets import FACE, FACE_EDGES
-from vision.eye.square_on import SQUARE, levelled, on_straightened
+from vision.eye.square_on import INNER, SQUARE, on_straightened
 from vision.training.make_data import STRAIGHT, STRAIGHT_EDGES
 from vision.training.tint import glared, half_lit, marbled, repainted, speckled, swirled, tinted
 
@@ -47,7 +48,7 @@ def face_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[st
     for n in np.flatnonzero(rng.random(len(light)) < _REPAINTED):
         light[n] = repainted(light[n : n + 1], rng)[0]
     light = half_lit(glared(speckled(light, rng, _SPECKLED), rng, _GLARED), rng, _HALF_LIT)
-    picture = torch.from_numpy(levelled(light)).contiguous(memory_format=torch.channels_last)
+    picture = torch.from_numpy(levelled(light, INNER)).contiguous(memory_format=torch.channels_last)
     with torch.autocast("cpu", torch.bfloat16):
         out = net(picture)
     wanted = torch.from_numpy(value[told].astype(np.int64) - 1)

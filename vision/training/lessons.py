@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vision.eye.nets import CROP, FACE, FINDER_WH
-from vision.training import face_loss, finder_loss, reader_loss
-from vision.training.nets import Face, Finder
+from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN
+from vision.training import face_loss, finder_loss, lean_loss, reader_loss
+from vision.training.nets import Eyes, Face, Finder, Stance
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -27,8 +27,8 @@ class Lesson:
         loss: Parts of the loss of some scenes.
         scenes: So many of them a step.
         shape: Of one input.
-        mantissa: Bits that its stored numbers keep after their first: that packs the files, and
-            moves what finder and reader say by about a thousandth.
+        weigher: Name of the layers beside it that weigh all dice of a picture, where there are
+            any: both are then parts of what `net` makes, each under its own name.
     """
 
     net: Callable[[], nn.Module]
@@ -36,15 +36,21 @@ class Lesson:
     loss: Callable[[nn.Module, Arrays, np.random.Generator], dict[str, Tensor]]
     scenes: int
     shape: tuple[int, int, int, int]
-    mantissa: int
+    weigher: str | None = None
 
 
 LESSONS = {
     "finder": Lesson(
-        Finder, finder_loss.KEYS, finder_loss.finder_loss, 16, (1, 3, *FINDER_WH[::-1]), 11
+        Finder, finder_loss.KEYS, finder_loss.finder_loss, 16, (1, 3, *FINDER_WH[::-1])
     ),
     "reader": Lesson(
-        reader_loss.Eyes, reader_loss.KEYS, reader_loss.reader_loss, 20, (1, 3, CROP, CROP), 11
+        Eyes, reader_loss.KEYS, reader_loss.reader_loss, 20, (1, 3, CROP, CROP), "jury"
     ),
-    "face": Lesson(Face, face_loss.KEYS, face_loss.face_loss, 12, (1, 3, FACE, FACE), 8),
+    "face": Lesson(Face, face_loss.KEYS, face_loss.face_loss, 12, (1, 3, FACE, FACE)),
+    "lean": Lesson(Stance, lean_loss.KEYS, lean_loss.lean_loss, 12, (1, 3, LEAN, LEAN), "bench"),
 }
+
+
+def body_of(name: str, net: nn.Module) -> nn.Module:
+    """The part of what a lesson's `net` makes that looks at pictures."""
+    return net.get_submodule(name) if LESSONS[name].weigher else net

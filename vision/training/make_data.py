@@ -2,10 +2,12 @@
 
     python -m vision.training.make_data DIR --scenes 10000 --seed 1
     python -m vision.training.make_data DIR --scenes 2000 --seed 2 --traced
+    python -m vision.training.make_data DIR --scenes 6000 --seed 3 --leaning
 
 Everything follows from the seed. Shards of 100 are written one by one, so training can begin
 before all are there. With `--traced` dice and tray are drawn by a path tracer, some twelve times as
-slowly; such scenes have no hands or things, and nothing moves.
+slowly; such scenes have no hands or things, and nothing moves. With `--leaning` close-ups of dice
+are all there is, and in most scenes some lean.
 """
 
 from __future__ import annotations
@@ -52,6 +54,8 @@ Row = dict[str, NDArray[Any]]
 COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
 SHARD = 100
 TRACED_WIDTH = 400
+_COCKED = 0.7
+"""Share of `leaning_row`'s scenes in which dice lean."""
 _SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
 
 
@@ -62,10 +66,12 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--traced", action="store_true")
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--traced", dest="row", action="store_const", const=traced_row)
+    kinds.add_argument("--leaning", dest="row", action="store_const", const=leaning_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    row = traced_row if asked.traced else scene_row
+    row = asked.row or scene_row
     jobs = [(asked.folder, asked.seed, n, row) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):
@@ -109,6 +115,16 @@ def traced_row(rng: Rng) -> Row:
     light = traced(rng, fine)
     small = np.asarray(cv2.resize(light, FRAME_WH, interpolation=cv2.INTER_AREA), np.float32)
     return frame_part(rng, scene, small) | close_ups(rng, fine, share, light)
+
+
+def leaning_row(rng: Rng) -> Row:
+    """Close-ups of the dice of one scene, for telling which lean."""
+    scenario = "cocked" if rng.random() < _COCKED else "flat"
+    share = float(np.exp(rng.uniform(np.log(0.025), np.log(0.12))))
+    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario))
+    edge = float(np.exp(rng.uniform(np.log(18), np.log(72))))
+    fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
+    return close_ups(rng, replace(scene, camera=fine), share, decoys=False)
 
 
 def frame_part(rng: Rng, scene: Scene, light: Floats | None = None) -> Row:
@@ -175,10 +191,12 @@ def _beside_dice(scene: Scene) -> Floats:
     return cover
 
 
-def close_ups(rng: Rng, scene: Scene, share: float, light: Floats | None = None) -> Row:
+def close_ups(
+    rng: Rng, scene: Scene, share: float, light: Floats | None = None, *, decoys: bool = True
+) -> Row:
     """Close-ups of up to PATCHES candidates of one scene, cut from `light` or drawn one by one.
 
-    Dice come first, then places that only look like one.
+    Dice come first, then, with `decoys`, places that only look like one.
     """
     wide, tall = scene.camera.size_wh
     facts = truth(scene)
@@ -191,13 +209,13 @@ def close_ups(rng: Rng, scene: Scene, share: float, light: Floats | None = None)
     for index in rng.permutation(len(facts)):
         fact = facts[int(index)]
         add(_aimed_at(rng, fact), fact.edge_px)
-    for fact in facts:
+    for fact in facts if decoys else ():
         if rng.random() < 0.12:
             a = rng.uniform(0, 2 * np.pi)
             away = rng.uniform(0.6, 1.6) if rng.random() < 0.75 else rng.uniform(1.6, 6.0)
             step = np.array([np.cos(a), np.sin(a)]) * fact.edge_px * away
             add(np.array(fact.centre_px) + step, fact.edge_px)
-    for thing in scene.things:
+    for thing in scene.things if decoys else ():
         if rng.random() < 0.6:
             at = np.array([[*thing.position_mm, 0.5]]) + rng.normal(0, 1, (1, 3)) * (6, 6, 0)
             add(scene.camera.project(at)[0], share * wide * float(rng.uniform(0.3, 1.1)))

@@ -1,9 +1,10 @@
-"""Trains the finder, the reader with its jury, or the network for faces, and writes what
-`vision/weights` holds.
+"""Trains the finder, the reader with its jury, the network for faces, or that for leaning dice, and
+writes what `vision/weights` holds.
 
     python -m vision.training.make_weights DATA WEIGHTS finder --epochs 20
     python -m vision.training.make_weights DATA WEIGHTS reader --epochs 20
     python -m vision.training.make_weights DATA WEIGHTS face --epochs 20
+    python -m vision.training.make_weights DATA WEIGHTS lean --epochs 60
 
 Reads what `make_data` wrote (shards that appear later join at the next epoch).
 """
@@ -24,8 +25,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vision.training.lessons import LESSONS, Arrays, Lesson
-from vision.training.reader_loss import Eyes
+from vision.training.lessons import LESSONS, Arrays, body_of
 
 
 def main() -> None:
@@ -97,23 +97,24 @@ def train(asked: argparse.Namespace) -> None:
 
 
 def save(name: str, net: nn.Module, folder: Path) -> None:
-    """Write a network (ONNX operators of set 11; the jury as .npz) and its PyTorch state."""
+    """Write a network (ONNX operators of set 11; what weighs its words as .npz) and its PyTorch
+    state."""
     folder.mkdir(parents=True, exist_ok=True)
     net.eval()
     torch.save(net.state_dict(), folder / f"{name}.pt")
-    body = net
-    if isinstance(net, Eyes):
-        body = net.reader
-        jury = {k: v.numpy().astype(np.float32) for k, v in net.jury.state_dict().items()}
-        np.savez(folder / "jury.npz", allow_pickle=False, **jury)
+    lesson = LESSONS[name]
+    if lesson.weigher:
+        layers = net.get_submodule(lesson.weigher).state_dict()
+        stored = {key: layer.numpy().astype(np.float32) for key, layer in layers.items()}
+        np.savez(folder / f"{lesson.weigher}.npz", allow_pickle=False, **stored)
     axes = {0: "n", 2: "h", 3: "w"} if name == "finder" else {0: "n"}
-    _export(body, folder / f"{name}.onnx", LESSONS[name], axes)
+    _export(body_of(name, net), folder / f"{name}.onnx", lesson.shape, axes)
 
 
-def _export(net: nn.Module, path: Path, lesson: Lesson, axes: dict[int, str]) -> None:
+def _export(net: nn.Module, path: Path, shape: tuple[int, ...], axes: dict[int, str]) -> None:
     torch.onnx.export(
         net,
-        (torch.zeros(lesson.shape),),
+        (torch.zeros(shape),),
         str(path),
         input_names=["pixels"],
         output_names=["scores"],
@@ -125,15 +126,19 @@ def _export(net: nn.Module, path: Path, lesson: Lesson, axes: dict[int, str]) ->
     for tensor in model.graph.initializer:
         numbers = onnx.numpy_helper.to_array(tensor)
         if numbers.dtype == np.float32:
-            stored = rounded(numbers, lesson.mantissa)
+            stored = rounded(numbers)
             tensor.CopyFrom(onnx.numpy_helper.from_array(stored, tensor.name))
     path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(model.SerializeToString(), mtime=0))
     path.unlink()
 
 
-def rounded(numbers: NDArray[np.float32], bits_kept: int) -> NDArray[np.float32]:
-    """The nearest numbers whose mantissas end early, so that they can be packed."""
-    spare = 23 - bits_kept
+_MANTISSA = 8
+"""Bits that stored numbers keep after their first, so that they can be packed."""
+
+
+def rounded(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The nearest numbers whose mantissas end early."""
+    spare = 23 - _MANTISSA
     bits = numbers.view(np.uint32) + np.uint32(1 << (spare - 1))
     return (bits & np.uint32(0xFFFFFFFF << spare & 0xFFFFFFFF)).view(np.float32)
 

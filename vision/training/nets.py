@@ -1,8 +1,8 @@
 """The small networks, in PyTorch: a finder for pictures, a reader for close-ups, one for faces seen
-square on, a jury.
+square on, one for how dice lie, and the jury and the bench, which weigh what they say.
 
-All but the jury hold only convolutions, ReLU, nearest upsampling, addition and averaging, so that
-`cv2.dnn` of OpenCV 4.6 runs them; it is a handful of matrix products and runs in NumPy. The
+All but the last two hold only convolutions, ReLU, nearest upsampling, addition and averaging, so
+that `cv2.dnn` of OpenCV 4.6 runs them; those are a handful of matrix products and run in NumPy. The
 forms of their inputs and outputs are fixed in `vision.eye.nets`.
 """
 
@@ -11,12 +11,17 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from vision.eye.nets import TRAITS
+
 SCORES = 26
 FEATURES = 24
 """What the reader tells the jury beside its scores."""
 TOKEN = SCORES + 1 + FEATURES + 3 + 2 + 3 + 7
 """One die as the jury gets it: scores, pips counted, features, place and size, how the floor leans,
 mean colour, how the die stands off the floor and off the other dice."""
+STAND = 4 + TRAITS + 3 + 2 + 7
+"""One die as the bench gets it: what the network says, place and size, how the floor leans, and how
+the die stands off it."""
 VERDICTS = 7
 """What the jury says of each die: six colours, cocked."""
 
@@ -144,6 +149,31 @@ class Face(nn.Module):
         return out
 
 
+class Lean(nn.Module):
+    """Close-ups with the top face upright (N, 3, 72, 72), levelled, to (N, 16): which way it looks,
+    how far off that may be (log), the score of a leaning die, and traits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.net = nn.Sequential(
+            _block(3, 20, 2, 5),
+            _block(20, 32, 2),
+            _TwoFurther(32),
+            _block(32, 64, 2),
+            _TwoFurther(64),
+            _block(64, 40, 2),
+            nn.Sequential(
+                nn.Conv2d(40, 64, 5, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True)
+            ),
+            nn.Conv2d(64, 4 + TRAITS, 1),
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Raw scores."""
+        out: Tensor = self.net(x).flatten(1)
+        return out
+
+
 class Jury(nn.Module):
     """Weighs all dice of a picture together: (S, P, TOKEN) to (S, P, VERDICTS).
 
@@ -176,3 +206,41 @@ class Jury(nn.Module):
         most = (h * w).amax(1, keepdim=True)
         both = torch.cat([mean, most], dim=-1)
         return both.expand(-1, h.shape[1], -1)
+
+
+class Eyes(nn.Module):
+    """Reader and jury, trained together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reader = Reader()
+        self.jury = Jury()
+
+
+class Bench(nn.Module):
+    """Weighs what is known of how a die lies: (..., STAND) to (...)."""
+
+    def __init__(self, width: int = 48) -> None:
+        super().__init__()
+        self.first = nn.Linear(STAND, width)
+        self.second = nn.Linear(width, width)
+        self.third = nn.Linear(width, width)
+        self.fourth = nn.Linear(width, 1)
+        nn.init.zeros_(self.fourth.weight)
+        nn.init.zeros_(self.fourth.bias)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Log odds to add to the network's own."""
+        h = torch.relu(self.second(torch.relu(self.first(tokens))))
+        h = h + torch.relu(self.third(h))
+        out: Tensor = self.fourth(h)[..., 0]
+        return out
+
+
+class Stance(nn.Module):
+    """The network for leaning dice and its bench, trained together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lean = Lean()
+        self.bench = Bench()

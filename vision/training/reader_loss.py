@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 from vision.eye.nets import CROP, CROP_EDGES, MIDDLE, PIP_CELLS
 from vision.training.make_data import PATCH, PATCH_EDGES
-from vision.training.nets import SCORES, Jury, Reader
+from vision.training.nets import SCORES, Eyes
 from vision.training.tint import (
     glared,
     half_lit,
@@ -47,15 +47,6 @@ KEYS = tuple(
 )
 _ZOOM, _SHIFT, _FURTHEST = 0.09, 0.1, 0.28
 """How far off a die's size (log) and middle (edges) close-ups are cut."""
-
-
-class Eyes(nn.Module):
-    """Reader and jury, trained together."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.reader = Reader()
-        self.jury = Jury()
 
 
 def quad_numbers(corners: NDArray[Any]) -> NDArray[np.float32]:
@@ -154,18 +145,19 @@ def tokens(said: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) 
     features = said[..., SCORES + 1 :].clamp(-12.0, 12.0)
     sized = torch.cat([2.0 * place[..., :2], place[..., 2:] + 3.0], dim=-1)
     spread = said[..., SPREAD].exp()
-    stand = off_the_floor(said[..., NORMAL], spread, place[..., :2], up, die)
-    off, floor, slope, fits, odd = stand
-    stood = torch.cat(
-        [off, off.norm(dim=-1, keepdim=True), fits[..., None], slope.expand_as(off)], dim=-1
-    )
-    return torch.cat(
-        [
-            scores, pips, features, sized, 2.0 * floor.expand_as(off), shade,
-            5.0 * stood, odd[..., None],
-        ],
-        dim=-1,
-    )  # fmt: skip
+    floor, stood = standing(said[..., NORMAL], spread, place[..., :2], up, die)
+    return torch.cat([scores, pips, features, sized, 2.0 * floor, shade, stood], dim=-1)
+
+
+def standing(
+    own: Tensor, spread: Tensor, place: Tensor, up: Tensor, die: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The floor's normal at each die (S, P, 2), and how each stands on it (S, P, 7), as jury and
+    bench get it; `vision.eye.lean.Standing.told` says the same."""
+    off, floor, slope, fits, odd = off_the_floor(own, spread, place, up, die)
+    far = off.norm(dim=-1, keepdim=True)
+    stood = torch.cat([off, far, fits[..., None], slope.expand_as(off)], dim=-1)
+    return floor.expand_as(off), torch.cat([5.0 * stood, odd[..., None]], dim=-1)
 
 
 def off_the_floor(
@@ -212,7 +204,7 @@ def off_the_floor(
     return off, floor, (slopes[best] - SLOPE)[:, None, None], weight, odd
 
 
-def _spread_loss(apart: Tensor, log_spread: Tensor) -> Tensor:
+def spread_loss(apart: Tensor, log_spread: Tensor) -> Tensor:
     """How badly errors (squared) are foretold: Student's t in two dimensions, 4 degrees of freedom,
     so that a few wild ones do not widen all."""
     log_spread = log_spread.clamp(-6.0, 1.0)
@@ -299,7 +291,7 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
             F.smooth_l1_loss(out[:, NORMAL], top.nan_to_num(), reduction="none", beta=0.05).sum(1),
             shows,
         ),
-        "spread": 0.1 * mean(_spread_loss(apart, out[:, SPREAD]), shows),
+        "spread": 0.1 * mean(spread_loss(apart, out[:, SPREAD]), shows),
         "j_colour": mean(
             F.cross_entropy(out[:, 7:13] + heard[:, :6], colour, reduction="none"), named
         ),

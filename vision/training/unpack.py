@@ -14,14 +14,13 @@ from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import onnx
 import onnx.numpy_helper
 import torch
 from torch import Tensor, nn
 
-from vision.training.lessons import LESSONS, Lesson
-from vision.training.reader_loss import Eyes
+from vision.eye.nets import shared_layers
+from vision.training.lessons import LESSONS, Lesson, body_of
 from vision.training.showing import show
 
 _WEIGHTS = resources.files("vision").joinpath("weights")
@@ -48,7 +47,7 @@ def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
     graph = onnx.load_from_string(gzip.decompress(packed)).graph
     stored = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
     inputs = [node.input for node in graph.node if node.op_type == "Conv"]
-    body = net.reader if isinstance(net, Eyes) else net
+    body = body_of(name, net)
     scaled: dict[nn.Conv2d, nn.BatchNorm2d] = {}
     for module in body.modules():
         parts = list(module.children())
@@ -68,9 +67,10 @@ def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
             scale.running_var.fill_(1.0 - scale.eps)
             scale.weight.fill_(1.0)
             scale.bias.copy_(torch.tensor(stored[bias]))
-    if isinstance(net, Eyes):
-        with _WEIGHTS.joinpath("jury.npz").open("rb") as file, np.load(file) as jury:
-            net.jury.load_state_dict({key: torch.tensor(jury[key]) for key in jury.files})
+    weigher = LESSONS[name].weigher
+    if weigher:
+        layers = {key: torch.tensor(layer) for key, layer in shared_layers(weigher).items()}
+        net.get_submodule(weigher).load_state_dict(layers)
     return scaled
 
 

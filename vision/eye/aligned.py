@@ -1,0 +1,113 @@
+"""Looks at dice with their top faces turned upright and tells how each lies: the witness that is
+asked where the reader may be wrong about it.
+
+The reader sees a die turned any way. With the outline that it found the top face is turned upright,
+so that the sides that a lean uncovers always show at the same places.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.eye.cutting import close_up, levelled
+from vision.eye.lean import off_the_floor
+from vision.eye.nets import (
+    LEAN,
+    LEAN_EDGES,
+    NORMAL,
+    SPREAD,
+    Scores,
+    dense,
+    relu,
+    shared_layers,
+    shared_net,
+)
+from vision.reading import Pixels
+
+_INNER = slice(18, LEAN - 18)
+"""Rows and columns of an upright close-up that show the top face: what lies round it must not
+decide how bright it is seen."""
+_FARTHEST = 6.0
+_DIAGONALS = np.array([1, -1j, -1, 1j]) / 4.0
+
+
+def upright_turn(corners: NDArray[np.floating]) -> NDArray[np.float32]:
+    """The matrix (2, 3) from px of a picture to those of a close-up in which a top face has level
+    sides, its middle in the close-up's.
+
+    Args:
+        corners: (4, 2) of the face, in order round it.
+    """
+    z = corners[:, 0] + 1j * corners[:, 1]
+    either_way_round = np.array([z @ _DIAGONALS, z @ _DIAGONALS.conj()])
+    diagonal = either_way_round[np.abs(either_way_round).argmax()]
+    turn = np.exp(-0.75j * np.pi) * np.conj(diagonal) / max(abs(diagonal), 1e-6)
+    edge = max(float(np.abs(z - np.roll(z, 1)).mean()), 1.0)
+    c, s = LEAN / (LEAN_EDGES * edge) * np.array([turn.real, turn.imag])
+    x, y = corners.mean(axis=0)
+    middle = (LEAN - 1) / 2
+    return np.array([[c, -s, middle - c * x + s * y], [s, c, middle - s * x - c * y]], np.float32)
+
+
+def shown(close_ups: Scores) -> Scores:
+    """Upright close-ups (N, LEAN, LEAN, 3) in 0.0-1.0 as the network gets them."""
+    return np.clip(levelled(close_ups, _INNER), -_FARTHEST, _FARTHEST)
+
+
+def see_upright(pixels: Pixels, turns: Scores) -> Scores:
+    """What the network for leaning dice says (N, 4 + TRAITS), directions as in the close-ups.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+        turns: (N, 2, 3) matrices from px of the picture to px of the close-ups.
+    """
+    cut = np.stack([close_up(pixels, turn, LEAN) for turn in turns])
+    return shared_net("lean")(shown(cut.astype(np.float32) / np.float32(255.0)))
+
+
+def leanings(
+    upright: Scores,
+    turns: Scores,
+    asked: list[int],
+    said: Scores,
+    places: Scores,
+    shares: Scores,
+    guessed: Scores,
+) -> Scores:
+    """Log odds (K,) that the dice asked for do not lie flat, each held against all others.
+
+    Args:
+        upright, turns: (K, 4 + TRAITS), (K, 2, 3) see `see_upright`.
+        asked: Which of N dice those are; of the others the reader tells which way they look.
+        said: (N, 51) the reader's output.
+        places: (N, 2) from the middle of the picture, in long sides of it.
+        shares: (N,) edge of each die in long sides of the picture.
+        guessed: (N, 2) the finder's guess of how the floor leans there.
+    """
+    back = turns[:, :, :2] / np.hypot(turns[:, :1, :1], turns[:, 1:, :1])
+    across, log_spread = said[:, NORMAL].copy(), said[:, SPREAD].copy()
+    across[asked] = np.einsum("nji,nj->ni", back, upright[:, :2])
+    log_spread[asked] = upright[:, 2]
+    surely = (said[:, 0] > 0.0).astype(np.float32)
+    stand = off_the_floor(across, np.exp(log_spread), places, guessed, surely)
+    same = np.ones((len(asked), 1), np.float32)
+    tokens = np.concatenate(
+        [
+            0.25 * np.clip(upright[:, 3:4], -12.0, 12.0),
+            np.clip(upright[:, 4:], -12.0, 12.0),
+            across[asked],
+            log_spread[asked, None],
+            2.0 * places[asked],
+            np.log(shares[asked])[:, None] + 3.0,
+            2.0 * same * stand.floor,
+            stand.told()[asked],
+        ],
+        axis=1,
+    ).astype(np.float32)
+    layer = partial(dense, shared_layers("bench"))
+    h = relu(layer("second", relu(layer("first", tokens))))
+    h = h + relu(layer("third", h))
+    return np.asarray(upright[:, 3] + layer("fourth", h)[:, 0], np.float32)

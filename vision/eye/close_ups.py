@@ -1,0 +1,113 @@
+"""The close-ups of one picture, and what the networks say of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.eye.aligned import see_upright
+from vision.eye.cutting import close_up
+from vision.eye.nets import (
+    CROP,
+    FEATURES,
+    MIDDLE,
+    PIP_CELLS,
+    SCORES,
+    Scores,
+    shared_net,
+)
+from vision.eye.pips import misfits
+from vision.eye.square_on import values_square_on
+from vision.reading import Pixels
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Told:
+    """What the reader said of N crops.
+
+    Attributes:
+        said: (N, 51) its scores, the mean pip density, and what it tells the jury.
+        shades: (N, 3) mean log colour of the middle of each crop.
+        density: (N, PIP_CELLS, PIP_CELLS) pips in each cell.
+        cuts: (N, 2, 3) matrices from px of the picture to px of the crop.
+    """
+
+    said: Scores
+    shades: Scores
+    density: Scores
+    cuts: Scores
+
+    def only(self, rows: list[int]) -> Told:
+        """Some of the crops."""
+        return Told(self.said[rows], self.shades[rows], self.density[rows], self.cuts[rows])
+
+    def replace(self, rows: list[int], other: Told) -> None:
+        """Put other crops in place of some, in place."""
+        for mine, new in zip(
+            (self.said, self.shades, self.density, self.cuts),
+            (other.said, other.shades, other.density, other.cuts),
+            strict=True,
+        ):
+            mine[rows] = new
+
+    def misfits(self, corners: NDArray[np.float32]) -> Scores:
+        """How badly the pips fit each value (N, 6), of every top face (corners (N, 4, 2))."""
+        there = corners @ self.cuts[:, :, :2].transpose(0, 2, 1) + self.cuts[:, None, :, 2]
+        return misfits(self.density, there)
+
+
+class CloseUps:
+    """The close-ups of one picture; none is read twice by one network.
+
+    Attributes:
+        pixels: (H, W, 3) uint8, BGR.
+    """
+
+    def __init__(self, pixels: Pixels) -> None:
+        self.pixels = pixels
+        self._known: dict[tuple[str, bytes], tuple[Scores, ...]] = {}
+
+    def told(self, cuts: Sequence[Scores]) -> Told:
+        """What the reader says of the crops of some matrices (2, 3)."""
+        said, shades, density = self._once("reader", np.stack(cuts), _read)
+        return Told(said, shades, density, np.stack(cuts))
+
+    def upright(self, turns: Scores) -> Scores:
+        """What is said (N, 4 + TRAITS) of dice turned upright by some matrices (N, 2, 3)."""
+        (out,) = self._once("lean", turns, lambda pixels, new: (see_upright(pixels, new),))
+        return out
+
+    def square_on(self, outlines: Scores) -> Scores:
+        """How likely each value of some top faces is (N, 6), by their corners (N, 4, 2)."""
+        (out,) = self._once("face", outlines, lambda pixels, new: (values_square_on(pixels, new),))
+        return out
+
+    def _once(
+        self, net: str, asked: Scores, read: Callable[[Pixels, Scores], tuple[Scores, ...]]
+    ) -> tuple[Scores, ...]:
+        """What `read` says of each row, of those that are new only by asking it."""
+        keys = [(net, row.tobytes()) for row in asked]
+        new = {key: row for key, row in zip(keys, asked, strict=True) if key not in self._known}
+        if new:
+            columns = read(self.pixels, np.stack(list(new.values())))
+            self._known.update(zip(new, zip(*columns, strict=True), strict=True))
+        rows = (self._known[key] for key in keys)
+        return tuple(np.stack(column) for column in zip(*rows, strict=True))
+
+
+def _read(pixels: Pixels, matrices: Scores) -> tuple[Scores, Scores, Scores]:
+    """What the reader says of crops, the mean log colour of their middles, and their pips."""
+    blob = np.empty((len(matrices), 3, CROP, CROP), np.float32)
+    for number, matrix in enumerate(matrices):
+        blob[number] = close_up(pixels, matrix, CROP).transpose(2, 0, 1)
+    blob /= 255.0
+    shades = np.log(blob[:, :, MIDDLE, MIDDLE].mean(axis=(2, 3)) + 0.02)
+    out = shared_net("reader")(blob)
+    told, cells = np.split(out, [SCORES + FEATURES], axis=1)
+    density = cells.reshape(-1, PIP_CELLS, PIP_CELLS)
+    pips = cells.mean(axis=1, keepdims=True)
+    said = np.concatenate([told[:, :SCORES], pips, told[:, SCORES:]], axis=1)
+    return said, np.asarray(shades, np.float32), density
