@@ -94,10 +94,8 @@ def asked_of(pixels: Pixels, looks: list[Look], which: list[int], tell: Scores) 
     middle = np.array([width - 1, height - 1]) / 2
     places = np.array([np.subtract(k.centre_xy, middle) / width for k in looks], np.float32)
     shares = np.array([look.edge_px / width for look in looks], np.float32)
-    turns = np.stack([upright_turn(face) for face in corners[which]])
     guessed = np.zeros((len(looks), 2), np.float32)
-    upright = see_upright(pixels, turns)
-    return leanings(upright, turns, which, said, places, shares, guessed)
+    return leanings(see_upright(pixels, corners[which]), which, said, places, shares, guessed)
 
 
 NONE_TOLD = np.zeros((6, 2), np.float32)

@@ -193,6 +193,18 @@ def test_no_close_up_is_read_twice_by_one_network(
     assert _values(both)[:4] == _values(first)
 
 
+@pytest.mark.parametrize(("torn", "looks"), [(False, 1), (True, 4)])
+def test_who_may_lean_even_so_is_turned_to_every_side(
+    torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
+    monkeypatch.setattr(reader, "_is_torn", lambda *_: torn)
+    pixels = tray(SIX)
+    found = [k for k, _ in look_closely(CloseUps(pixels), look_over(pixels).spots) if k.die > 0.9]
+    assert given["lean"] == looks * len(found) == looks * 6
+    assert max(look.leaning for look in found) < -2.0
+
+
 def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(
     given: Counter[str],
 ) -> None:

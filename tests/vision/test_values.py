@@ -178,3 +178,12 @@ def test_only_who_hardly_leans_is_spared_the_look() -> None:
     assert reader._may_lean(row(lean=-1.0), calm)
     assert reader._may_lean(row(lean=9.0), calm), "the reader may be wrong about that too"
     assert not reader._may_lean(row(lean=-9.0), calm)
+
+
+@pytest.mark.parametrize(
+    ("lean", "upright", "torn"), [(-4.0, 4.0, True), (-7.0, -6.0, False), (6.0, 5.0, False)]
+)
+def test_only_who_is_neither_clearly_flat_nor_clearly_leaning_is_torn(
+    lean: float, upright: float, torn: bool
+) -> None:
+    assert reader._is_torn(row(lean=lean), np.zeros(7, np.float32), upright) is torn

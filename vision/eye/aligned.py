@@ -57,20 +57,24 @@ def shown(close_ups: Scores) -> Scores:
     return np.clip(levelled(close_ups, _INNER), -_FARTHEST, _FARTHEST)
 
 
-def see_upright(pixels: Pixels, turns: Scores) -> Scores:
-    """What the network for leaning dice says (N, 4 + TRAITS), directions as in the close-ups.
+def see_upright(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
+    """What the network for leaning dice says of some (N, 4 + TRAITS), each turned upright by the
+    first corner of its top face; directions are those of the picture.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        turns: (N, 2, 3) matrices from px of the picture to px of the close-ups.
+        outlines: (N, 4, 2) corners of the top faces.
     """
+    turns = np.stack([upright_turn(corners) for corners in outlines])
     cut = np.stack([close_up(pixels, turn, LEAN) for turn in turns])
-    return shared_net("lean")(shown(cut.astype(np.float32) / np.float32(255.0)))
+    out = shared_net("lean")(shown(cut.astype(np.float32) / np.float32(255.0)))
+    back = turns[:, :, :2] / np.hypot(turns[:, :1, :1], turns[:, 1:, :1])
+    out[:, :2] = np.einsum("nji,nj->ni", back, out[:, :2])
+    return out
 
 
 def leanings(
     upright: Scores,
-    turns: Scores,
     asked: list[int],
     said: Scores,
     places: Scores,
@@ -80,17 +84,15 @@ def leanings(
     """Log odds (K,) that the dice asked for do not lie flat, each held against all others.
 
     Args:
-        upright, turns: (K, 4 + TRAITS), (K, 2, 3) see `see_upright`.
+        upright: (K, 4 + TRAITS) see `see_upright`.
         asked: Which of N dice those are; of the others the reader tells which way they look.
         said: (N, 51) the reader's output.
         places: (N, 2) from the middle of the picture, in long sides of it.
         shares: (N,) edge of each die in long sides of the picture.
         guessed: (N, 2) the finder's guess of how the floor leans there.
     """
-    back = turns[:, :, :2] / np.hypot(turns[:, :1, :1], turns[:, 1:, :1])
     across, log_spread = said[:, NORMAL].copy(), said[:, SPREAD].copy()
-    across[asked] = np.einsum("nji,nj->ni", back, upright[:, :2])
-    log_spread[asked] = upright[:, 2]
+    across[asked], log_spread[asked] = upright[:, :2], upright[:, 2]
     surely = (said[:, 0] > 0.0).astype(np.float32)
     stand = off_the_floor(across, np.exp(log_spread), places, guessed, surely)
     same = np.ones((len(asked), 1), np.float32)

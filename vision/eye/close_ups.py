@@ -75,9 +75,9 @@ class CloseUps:
         said, shades, density = self._once("reader", np.stack(cuts), _read)
         return Told(said, shades, density, np.stack(cuts))
 
-    def upright(self, turns: Scores) -> Scores:
-        """What is said (N, 4 + TRAITS) of dice turned upright by some matrices (N, 2, 3)."""
-        (out,) = self._once("lean", turns, lambda pixels, new: (see_upright(pixels, new),))
+    def upright(self, outlines: Scores) -> Scores:
+        """What is said (N, 4 + TRAITS) of dice turned upright, by the corners (N, 4, 2)."""
+        (out,) = self._once("lean", outlines, lambda pixels, new: (see_upright(pixels, new),))
         return out
 
     def square_on(self, outlines: Scores) -> Scores:
