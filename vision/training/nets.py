@@ -126,22 +126,12 @@ class _TwoFurther(nn.Module):
         return torch.relu(x + self.norm(self.second(self.first(x))))
 
 
-class Face(nn.Module):
-    """Straightened top faces (N, 3, 48, 48), levelled, to the raw scores of six values (N, 6)."""
+class _Rows(nn.Module):
+    """Layers, one after the other, that end in a row of raw scores for each picture."""
 
-    def __init__(self) -> None:
+    def __init__(self, *layers: nn.Module) -> None:
         super().__init__()
-        self.net = nn.Sequential(
-            _block(3, 24, 2, 5),
-            _block(24, 40, 2),
-            _TwoFurther(40),
-            _block(40, 80, 2),
-            _TwoFurther(80),
-            nn.Sequential(
-                nn.Conv2d(80, 80, 6, bias=False), nn.BatchNorm2d(80), nn.ReLU(inplace=True)
-            ),
-            nn.Conv2d(80, 6, 1),
-        )
+        self.net = nn.Sequential(*layers)
 
     def forward(self, x: Tensor) -> Tensor:
         """Raw scores."""
@@ -149,29 +139,43 @@ class Face(nn.Module):
         return out
 
 
-class Lean(nn.Module):
+def _whole(ins: int, outs: int, size: int) -> nn.Sequential:
+    """One layer that sees all that is left of a picture."""
+    return nn.Sequential(
+        nn.Conv2d(ins, outs, size, bias=False), nn.BatchNorm2d(outs), nn.ReLU(inplace=True)
+    )
+
+
+class Face(_Rows):
+    """Straightened top faces (N, 3, 48, 48), levelled, to the raw scores of six values (N, 6)."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            _block(3, 24, 2, 5),
+            _block(24, 40, 2),
+            _TwoFurther(40),
+            _block(40, 80, 2),
+            _TwoFurther(80),
+            _whole(80, 80, 6),
+            nn.Conv2d(80, 6, 1),
+        )
+
+
+class Lean(_Rows):
     """Close-ups with the top face upright (N, 3, 72, 72), levelled, to (N, 16): which way it looks,
     how far off that may be (log), the score of a leaning die, and traits."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.net = nn.Sequential(
+        super().__init__(
             _block(3, 20, 2, 5),
             _block(20, 32, 2),
             _TwoFurther(32),
             _block(32, 64, 2),
             _TwoFurther(64),
             _block(64, 40, 2),
-            nn.Sequential(
-                nn.Conv2d(40, 64, 5, bias=False), nn.BatchNorm2d(64), nn.ReLU(inplace=True)
-            ),
+            _whole(40, 64, 5),
             nn.Conv2d(64, 4 + TRAITS, 1),
         )
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Raw scores."""
-        out: Tensor = self.net(x).flatten(1)
-        return out
 
 
 class Jury(nn.Module):
