@@ -14,9 +14,12 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import PictureError
 from tests.vision.trays import SIX, block
+from vision import pipeline
 from vision.bench import Tally, measure, score
 from vision.bench_frames import case_of
 from vision.bench_truth import load_cases, pictures
+from vision.eye.floor import Floor
+from vision.eye.search import find_dice
 from vision.picture import load_picture
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Problem, ProblemCode, Reading, Status
@@ -142,6 +145,34 @@ def test_a_hand_over_a_quarter_of_a_face_names_the_die() -> None:
     reading, _ = read(render(covered))
     assert reading.status is Status.OBSTRUCTED
     assert Problem(ProblemCode.OBSTRUCTED, scene.dice[4].colour) in reading.problems
+
+
+@pytest.mark.parametrize("far", [True, False])
+def test_a_smear_is_told_from_one_on_a_die(far: bool) -> None:
+    overview, dice = find_dice(render(default_scene(SIX, seed=7)), ALL_DICE, lambda *_: 1.0)
+    looks = [look for look, _ in dice]
+    edge = looks[0].edge_px * overview.cells_per_px
+    middles = [overview.to_grid[:, :2] @ k.centre_xy + overview.to_grid[:, 2] for k in looks]
+    rows, columns = np.indices(overview.tray.shape)
+    near = np.min([np.hypot(columns - x, rows - y) for x, y in middles], axis=0)
+    smear = (near > 2.0 * edge) if far else (near < 0.5 * edge)
+    smeared = replace(overview, smear=smear.astype(np.float32))
+    clutter = pipeline._clutter(smeared, Floor(None), [], looks)
+    assert clutter.smear > 1.0
+    assert clutter.smear_on_dice == (0.0 if far else clutter.smear)
+
+
+@pytest.mark.parametrize(
+    ("surely", "covered", "whole"),
+    [(0.99, 0.01, True), (0.99, 0.05, False), (0.999, 0.05, True), (0.6, 0.0, False)],
+)
+def test_a_die_next_to_a_hand_is_whole_where_the_reader_is_sure_of_it(
+    surely: float, covered: float, whole: bool
+) -> None:
+    pixels = render(default_scene(SIX, seed=7))
+    _, dice = find_dice(pixels, ALL_DICE, lambda *_: 1.0)
+    look = replace(dice[0][0], visible=surely)
+    assert (pipeline._seen(look, 1.0, covered, (640, 480)).visible > 0.87) is whole
 
 
 def test_a_removed_die_in_the_tray_is_a_warning() -> None:

@@ -173,6 +173,36 @@ def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
     assert sorted(found) == sorted(edges)
 
 
+@pytest.mark.parametrize(
+    ("die", "colour", "dice", "found"),
+    [
+        (0.9, None, 6, 6),
+        (0.99, None, 6, 7),
+        (0.9, DieColour.RED, 6, 7),
+        (0.9, None, 5, 6),
+    ],
+)
+def test_a_seventh_of_no_known_colour_has_to_be_surely_a_die(
+    die: float,
+    colour: DieColour | None,
+    dice: int,
+    found: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pixels = tray(SIX[:dice])
+
+    def with_another(close_ups: CloseUps, spots: Sequence[Spot]) -> list[search.Found]:
+        pairs = look_closely(close_ups, spots)
+        look, spot = pairs[0]
+        column = len(DieColour) if colour is None else list(DieColour).index(colour)
+        colours = np.where(np.arange(len(look.colours)) == column, 5.0, -5.0).astype(np.float32)
+        likeness = replace(look, centre_xy=(-50.0, -50.0), die=die, colours=colours)
+        return [*pairs, (likeness, spot)]
+
+    monkeypatch.setattr(search, "look_closely", with_another)
+    assert len(search.find_dice(pixels, ALL_DICE, everywhere)[1]) == found
+
+
 def test_no_close_up_is_read_twice_by_one_network(
     given: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -203,6 +233,23 @@ def test_who_may_lean_even_so_is_turned_round(
     found = [k for k, _ in look_closely(CloseUps(pixels), look_over(pixels).spots) if k.die > 0.9]
     assert given["lean"] == looks * len(found) == looks * 6
     assert max(look.leaning for look in found) < -2.0
+
+
+@pytest.mark.parametrize(("torn", "looks"), [(False, 1), (True, 7)])
+def test_the_others_are_seen_upright_where_one_may_lean_even_so(
+    torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Scores] = []
+
+    def first_alone(said: Scores, _: Scores) -> bool:
+        asked.append(said)
+        return len(asked) == 1
+
+    monkeypatch.setattr(reader, "_may_lean", first_alone)
+    monkeypatch.setattr(reader, "_is_torn", lambda said, *_: torn and (said == asked[0]).all())
+    pixels = tray(SIX)
+    look_closely(CloseUps(pixels), look_over(pixels).spots)
+    assert given["lean"] == looks
 
 
 def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(

@@ -113,7 +113,10 @@ def test_an_empty_tray() -> None:
 
 
 def test_a_smear_is_motion_and_a_hand_over_a_missing_die_obstructs() -> None:
-    assert judge(SIX, ALL_DICE, Clutter(smear=2.0)).status is Status.MOVING
+    assert judge(SIX[:5], ALL_DICE, Clutter(smear=2.0)).status is Status.MOVING
+    assert judge(SIX, ALL_DICE, Clutter(smear=2.0)).status is Status.OK, "none of the dice is it"
+    on_one = Clutter(smear=2.0, smear_on_dice=1.0)
+    assert judge(SIX, ALL_DICE, on_one).status is Status.MOVING
     assert judge(SIX[:5], ALL_DICE, Clutter(thing=3.0)).status is Status.OBSTRUCTED
     small = judge(SIX[:5], ALL_DICE, Clutter(thing=1.0))
     assert small.status is Status.MISSING, "a coin hides no die"

@@ -54,7 +54,8 @@ def upright_turn(corners: NDArray[np.floating]) -> NDArray[np.float32]:
 
 def shown(close_ups: Scores) -> Scores:
     """Upright close-ups (N, LEAN, LEAN, 3) in 0.0-1.0 as the network gets them."""
-    return np.clip(levelled(close_ups, _INNER), -_FARTHEST, _FARTHEST)
+    level = levelled(close_ups, _INNER)
+    return np.clip(level, -_FARTHEST, _FARTHEST, out=level)
 
 
 def see_upright(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:

@@ -40,12 +40,12 @@ _MORE_LOOKS = ((float(np.radians(30.0)), 0.95), (float(np.radians(60.0)), 1.0))
 nearly as well, is seen square on. Where that leaves a doubt it gets more looks, turned and nearer:
 they err in part on their own."""
 _MAY_LEAN = -4.0
-"""Where a die may lean by more than this (log odds), all are turned upright and looked at again: of
-825 leaning own dice 2 % lie below, of 7,977 flat ones 89 %."""
+"""A die that may lean by more than this (log odds) is turned upright and looked at again: of 825
+leaning own dice 2 % lie below, of 7,977 flat ones 89 %."""
 _TORN = (-2.5, 1.5)
-"""Who may lean by so much even so is turned round once more: one look each doubts 1.57 % of those
-flat dice and finds 91.8 % of the leaning, a second for these 1.45 % and 92.6 %, and two more after
-that 1.45 % and 91.6 %."""
+"""Where one may lean by so much even so, all others at rest are looked at as well, and who may then
+is turned round once more: one look each doubts 1.57 % of those flat dice and finds 91.8 % of the
+leaning, a second for these 1.45 % and 92.6 %, and two more after that 1.45 % and 91.6 %."""
 _ASKEW = -2.0
 """A die whose value is in doubt and that may lean by more than this (log odds) stays in doubt: of
 180 such own dice below six leant, of 47 from here to even odds fifteen."""
@@ -154,8 +154,9 @@ def _seen_upright(
     added: Scores,
     where: tuple[Scores, Scores, Scores],
 ) -> list[float | None]:
-    """Log odds that each die does not lie flat, by looks at all of them upright, where one may
-    lean; none of what is not at rest.
+    """Log odds that dice do not lie flat, by looks at them upright: at those that may lean, at all
+    others at rest where one of these is torn, and once more at whoever is torn then; None for who
+    was not asked.
 
     Args:
         close_ups: Of the picture.
@@ -163,20 +164,27 @@ def _seen_upright(
         said, added: (N, 51), (N, 7) what the reader says of each, and the jury.
         where: Place and size in the picture and how the floor leans there (see `leanings`).
     """
-    upright: list[float | None] = [None] * len(said)
+    looks: dict[int, list[Scores]] = {}
+    odds: dict[int, float] = {}
+
+    def look(dice: list[int], quarters: int) -> list[int]:
+        """See some dice turned by quarters, and tell who is torn of all that were seen."""
+        seen = close_ups.upright(np.roll(corners[dice], quarters, axis=1))
+        for n, row in zip(dice, seen, strict=True):
+            looks.setdefault(n, []).append(row)
+        means = np.stack([np.mean(rows, axis=0) for rows in looks.values()])
+        odds.update(zip(looks, leanings(means, list(looks), said, *where).tolist(), strict=True))
+        return [n for n in odds if _is_torn(said[n], added[n], odds[n])]
+
     at_rest = [n for n in range(len(said)) if _is_at_rest(said[n])]
-    if any(_may_lean(said[n], added[n]) for n in at_rest):
-        faces = corners[at_rest]
-        seen = close_ups.upright(faces)
-        odds = leanings(seen, at_rest, said, *where)
-        torn = [k for k, n in enumerate(at_rest) if _is_torn(said[n], added[n], float(odds[k]))]
-        if torn:
-            turned = close_ups.upright(np.roll(faces[torn], 2, axis=1))
-            seen[torn] = (seen[torn] + turned) / 2.0
-            odds = leanings(seen, at_rest, said, *where)
-        for n, odd in zip(at_rest, odds.tolist(), strict=True):
-            upright[n] = odd
-    return upright
+    doubts = [n for n in at_rest if _may_lean(said[n], added[n])]
+    torn = look(doubts, 0) if doubts else []
+    others = [n for n in at_rest if n not in odds]
+    if torn and others:
+        torn = look(others, 0)
+    if torn:
+        look(torn, 2)
+    return [odds.get(n) for n in range(len(said))]
 
 
 def _aimed(
