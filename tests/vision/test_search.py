@@ -82,6 +82,31 @@ def test_dice_too_small_for_one_glance_are_looked_for_again(
     assert len(glances) > 1
 
 
+@pytest.mark.parametrize("hidden", [False, True])
+def test_what_is_hardly_warm_is_looked_at_where_a_die_lacks(
+    hidden: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked_at: list[int] = []
+    pixels = tray(SIX)
+
+    def faintly(pixels: Pixels, zoom: float = 1.0) -> Overview:
+        overview = look_over(pixels, zoom)
+        cold = replace(overview.spots[3], heat=0.15)
+        beside = replace(cold, centre_xy=(2.0, 2.0))
+        spots = overview.spots[:3] + overview.spots[4:] if hidden else overview.spots
+        return replace(overview, spots=spots, faint=(cold, beside))
+
+    def counting(close_ups: CloseUps, spots: Sequence[Spot]) -> list[search.Found]:
+        looked_at.append(len(spots))
+        return look_closely(close_ups, spots)
+
+    monkeypatch.setattr(search, "look_over", faintly)
+    monkeypatch.setattr(search, "look_closely", counting)
+    found = search.find_dice(pixels, ALL_DICE, everywhere)[1]
+    assert len(found) == 6
+    assert looked_at == ([5, 6] if hidden else [6]), "what lies beside the tray is left alone"
+
+
 def test_a_die_that_left_the_game_does_not_stand_for_one_that_is_missed() -> None:
     """Six dice lie there and one glance shows five: whichever left the game, all six are found."""
     pixels = block(2.4, 6)

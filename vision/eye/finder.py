@@ -16,8 +16,9 @@ SMEARED = 0.8
 """A cell more likely smeared than this is (the finder was taught that missing one is six times as
 bad): with an area of 0.15 faces, 82 % of own moving throws, 0.9 % of own trays in which lamps are
 mirrored."""
-_HEAT = 0.2
-"""Lowest heat worth a closer look; the reader turns false ones down (own frames, 21.11.2026)."""
+_HEAT, _FAINT = 0.2, 0.1
+"""Lowest heat worth a closer look (the reader turns false ones down), and worth one where dice lack
+(own frames, 21.11.2026)."""
 _SHOULDER, _FARTHER = 0.3, 0.65
 """Between dice that touch the heat may have no peak of its own on one of them: a cell this hot that
 points to a middle so far (in edges) from all others is a candidate as well."""
@@ -41,12 +42,14 @@ class Spot:
 class Overview:
     """A picture at a glance.
 
-    `up` of a spot is how the floor leans there (see `Camera.up_at`). `heat` (middles of dice),
-    `tray`, `thing` and `smear` are (h, w) probabilities on the finder's grid; `to_grid` is the 2x3
-    matrix from px of the picture to cells of the grid.
+    `faint` are spots that are worth a look only where dice lack. `up` of a spot is how the floor
+    leans there (see `Camera.up_at`). `heat` (middles of dice), `tray`, `thing` and `smear` are
+    (h, w) probabilities on the finder's grid; `to_grid` is the 2x3 matrix from px of the picture to
+    cells of the grid.
     """
 
     spots: tuple[Spot, ...]
+    faint: tuple[Spot, ...]
     heat: Scores
     tray: Scores
     thing: Scores
@@ -112,7 +115,10 @@ def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
     to_grid[:, 2] = (matrix[:, 2] + 0.5) / FINDER_CELL - 0.5
     to_grid[:, :2] /= FINDER_CELL
     grid = np.asarray(to_grid, np.float32)
-    return Overview(tuple(spots), heat, fields[1], fields[2], fields[3], grid, (width, height))
+    hot = tuple(spot for spot in spots if spot.heat > _HEAT)
+    faint = tuple(spot for spot in spots if spot.heat <= _HEAT)
+    tray, thing, smear = fields[1:]
+    return Overview(hot, faint, heat, tray, thing, smear, grid, (width, height))
 
 
 def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, float]]:
@@ -123,11 +129,12 @@ def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, flo
         aim: (3, h, w) the die that a cell points to: log size, offset x and y in cells.
     Returns:
         At most `_MOST` times row, column, and the middle x, y and edge in px of the canvas; the
-        peaks first, then the shoulders, the hotter before the less hot.
+        peaks first, then the shoulders, then faint peaks, the hotter before the less hot.
     """
     peak = heat >= cv2.dilate(heat, np.ones((3, 3), np.uint8))
-    rows, columns = np.nonzero((peak & (heat > _HEAT)) | (heat > _SHOULDER))
-    order = np.lexsort((-heat[rows, columns], ~peak[rows, columns]))
+    rows, columns = np.nonzero((peak & (heat > _FAINT)) | (heat > _SHOULDER))
+    hot = heat[rows, columns]
+    order = np.lexsort((-hot, ~peak[rows, columns], hot <= _HEAT))
     found: list[tuple[int, int, float, float, float]] = []
     rows, columns = rows[order], columns[order]
     size, dx, dy = aim[:, rows, columns].astype(np.float64)
