@@ -199,22 +199,25 @@ def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
 
 
 @pytest.mark.parametrize(
-    ("die", "colour", "dice", "found"),
+    ("die", "colour", "dice", "in_play", "found"),
     [
-        (0.9, None, 6, 6),
-        (0.99, None, 6, 7),
-        (0.9, DieColour.RED, 6, 7),
-        (0.9, None, 5, 6),
+        (0.9, None, 6, ALL_DICE, 6),
+        (0.99, None, 6, ALL_DICE, 7),
+        (0.9, DieColour.RED, 6, ALL_DICE, 7),
+        (0.9, None, 5, ALL_DICE, 6),
+        (0.9, None, 6, TWO, 7),
     ],
 )
-def test_a_seventh_of_no_known_colour_has_to_be_surely_a_die(
+def test_one_more_of_no_known_colour_has_to_be_surely_a_die(
     die: float,
     colour: DieColour | None,
     dice: int,
+    in_play: tuple[DieColour, ...],
     found: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pixels = tray(SIX[:dice])
+    monkeypatch.setattr(search, "_REMOVED", 2.0)
 
     def with_another(close_ups: CloseUps, spots: Sequence[Spot]) -> list[search.Found]:
         pairs = look_closely(close_ups, spots)
@@ -225,7 +228,7 @@ def test_a_seventh_of_no_known_colour_has_to_be_surely_a_die(
         return [*pairs, (likeness, spot)]
 
     monkeypatch.setattr(search, "look_closely", with_another)
-    assert len(search.find_dice(pixels, ALL_DICE, everywhere)[1]) == found
+    assert len(search.find_dice(pixels, in_play, everywhere)[1]) == found
 
 
 def test_no_close_up_is_read_twice_by_one_network(

@@ -92,7 +92,7 @@ def find_dice(
         look for look, _ in dice
         if not _is_doubtful(look) and look.moving < STILL and counts(look)
     ]  # fmt: skip
-    if len(still) >= wanted:  # what else looked like a die or a blur is none
+    if len(still) == wanted:  # what else looked like a die or a blur is none
         dice = [found for found in dice if not _is_doubtful(found[0])]
     return overview, dice
 
@@ -288,8 +288,8 @@ def _is_die(look: Look) -> bool:
 
 
 def _is_doubtful(look: Look) -> bool:
-    """Whether it may well be no die where no more are expected: one of none of the five colours has
-    to be surely one (of 1,800 own frames three that were `ok` had such a seventh)."""
+    """Whether it may well be no die where all that are expected lie: one of none of the five
+    colours has to be surely one (three of 531 own `ok` frames had such a one too many)."""
     is_of_none = int(look.colours.argmax()) == len(DieColour)
     return not look.die > (_SURELY if is_of_none else _DIE)
 
