@@ -37,7 +37,8 @@ _NEAR_EDGE = 0.14
 """A second look for dice wider than this share of the picture; the finder was trained up to 0.2."""
 _SMALL_EDGE = 0.03
 """Where dice are missed and those found are smaller than this share of the picture, it is looked at
-from nearer (5,000 own frames with dice of 0.04 to 0.09 are read no better with that) ..."""
+from nearer (with larger dice none of 1,644 own `ok` frames is read better by that, and of 3,656
+others seven are named better) ..."""
 _AROUND = 3.0
 """... the part round those found (in edges) ..."""
 _GAIN = 1.25
