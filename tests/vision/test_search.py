@@ -263,23 +263,6 @@ def test_who_may_lean_even_so_is_turned_round(
     assert max(look.leaning for look in found) < -2.0
 
 
-@pytest.mark.parametrize(("torn", "looks"), [(False, 1), (True, 7)])
-def test_the_others_are_seen_upright_where_one_may_lean_even_so(
-    torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[Scores] = []
-
-    def first_alone(said: Scores, _: Scores) -> bool:
-        asked.append(said)
-        return len(asked) == 1
-
-    monkeypatch.setattr(reader, "_may_lean", first_alone)
-    monkeypatch.setattr(reader, "_is_torn", lambda said, *_: torn and (said == asked[0]).all())
-    pixels = tray(SIX)
-    look_closely(CloseUps(pixels), look_over(pixels).spots)
-    assert given["lean"] == looks
-
-
 def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(
     given: Counter[str],
 ) -> None:

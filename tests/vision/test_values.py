@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain, repeat
+
 import numpy as np
 import pytest
 
@@ -157,12 +159,16 @@ def test_a_value_in_doubt_even_so_has_three_looks(monkeypatch: pytest.MonkeyPatc
     assert all(names_its_own(look) for look in dice)
 
 
-def test_where_one_die_may_lean_all_are_seen_upright(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("torn", "seen"), [(False, 1), (True, 6)])
+def test_who_may_lean_is_seen_upright_and_beside_all_others_where_that_leaves_a_doubt(
+    torn: bool, seen: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = [look.leaning for look in six_dice()]
-    one = iter([True])
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: next(one))
+    asked = chain([True], repeat(False))
+    monkeypatch.setattr(reader, "_may_lean", lambda *_: next(asked))
+    monkeypatch.setattr(reader, "_is_torn", lambda *_: torn)
     after = [look.leaning for look in six_dice()]
-    assert all(now != then for now, then in zip(after, before, strict=True))
+    assert sum(now != then for now, then in zip(after, before, strict=True)) == seen
     assert max(after) < -2.0
 
 
