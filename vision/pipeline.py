@@ -52,9 +52,9 @@ _COVERED, _WHOLE = 0.02, 0.997
 """A top face with a thing on more than the first share of it is covered in part, unless the reader
 is surer than the second that it is whole: of such own dice 41 were and two were not, of those that
 it is less sure of 33 were and 79 were not."""
-_BODY = 1.2
-"""How far the body of a die reaches from the middle of its top face, in edges (25 degrees of tilt,
-the widest lens)."""
+_BODY = 1.35
+"""How far the body of a die reaches from the middle of its top face, in edges: 99 % of 2,079 own
+dice reach less."""
 _GUESS = 0.4
 """Least confidence to name a value at all."""
 
