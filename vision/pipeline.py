@@ -100,7 +100,7 @@ class Eye:
         floor = _floor((width, height), calibration)
         inside = cache(partial(_inside, floor))
         overview, dice = find_dice(pixels, in_play, inside)
-        depths = [inside(overview, look) for look, _ in dice]
+        depths = [inside(overview, look.foot_xy, look.edge_px) for look, _ in dice]
         things = bool((overview.thing > 0.5).any())
         seen = [
             _seen(look, depth, _covered(overview, look) if things else 0.0, (width, height))
@@ -150,12 +150,12 @@ def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Floor:
     return Floor(np.asarray(np.array(calibration.tray_px) * scale, np.float32))
 
 
-def _inside(floor: Floor, overview: Overview, look: Look) -> float:
-    """How likely a die lies in the tray."""
+def _inside(floor: Floor, overview: Overview, foot_xy: Point, edge_px: float) -> float:
+    """How likely a die that stands at a point lies in the tray."""
     if floor.outline_px is None:
-        seen = overview.around(overview.tray, look.foot_xy, 0.5 * look.edge_px)
+        seen = overview.around(overview.tray, foot_xy, 0.5 * edge_px)
         return float(np.interp(seen, _TRAY_BELOW, _IN_TRAY))
-    depth = floor.depth(look.foot_xy) / look.edge_px
+    depth = floor.depth(foot_xy) / edge_px
     return float(np.interp(depth, (_AT_RIM[0], _AT_RIM[1]), (0.0, 1.0)))
 
 

@@ -15,7 +15,7 @@ from vision.eye.close_ups import CloseUps
 from vision.eye.cutting import close_up
 from vision.eye.finder import look_over
 from vision.eye.nets import LEAN, LEAN_EDGES, NORMAL, SPREAD, Scores
-from vision.eye.reader import Look, look_closely
+from vision.eye.reader import Look, look_at_each
 from vision.reading import Pixels
 from vision.scene import default_scene, render, to_matrix
 
@@ -81,7 +81,7 @@ def with_one_leaning(degrees: float) -> Pixels:
 
 
 def seen_in(pixels: Pixels) -> list[Look]:
-    return [k for k, _ in look_closely(CloseUps(pixels), look_over(pixels).spots) if k.die > 0.9]
+    return [k for k, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots) if k.die > 0.9]
 
 
 def asked_of(pixels: Pixels, looks: list[Look], which: list[int], tell: Scores) -> Scores:

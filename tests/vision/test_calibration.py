@@ -16,7 +16,7 @@ from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import Spot
 from vision.eye.known_dice import KnownDie, weigh
-from vision.eye.reader import look_closely
+from vision.eye.reader import look_at_each
 from vision.eye.search import Found
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye
@@ -250,9 +250,9 @@ class TestDice:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def all_but_the_first(close_ups: CloseUps, spots: Sequence[Spot]) -> list[Found]:
-            return look_closely(close_ups, spots)[1:]
+            return look_at_each(close_ups, spots)[1:]
 
-        monkeypatch.setattr("vision.setup.calibrating.look_closely", all_but_the_first)
+        monkeypatch.setattr("vision.setup.calibrating.look_at_each", all_but_the_first)
         with pytest.raises(CalibrationError, match="cannot be made out"):
             shown_dice(tray(SIX), Calibration((640, 480)), EYE)
 

@@ -14,12 +14,12 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from tests.vision.trays import SIX, block, tray
 from vision.eye import aligned, close_ups, reader, search, square_on
-from vision.eye.close_ups import CloseUps
+from vision.eye.close_ups import CloseUps, Told
 from vision.eye.finder import Overview, Spot, look_over
 from vision.eye.nets import Net, Scores, shared_net
-from vision.eye.reader import Look, look_closely
+from vision.eye.reader import Aimed, look_at_each, look_closely
 from vision.pipeline import Eye
-from vision.reading import Frame, Pixels, Problem, ProblemCode
+from vision.reading import Frame, Pixels, Point, Problem, ProblemCode
 from vision.scene import render, truth
 from vision.training.generator import Recipe, random_scene
 
@@ -58,7 +58,7 @@ def given(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counted
 
 
-def everywhere(overview: Overview, look: Look) -> float:
+def everywhere(overview: Overview, foot_xy: Point, edge_px: float) -> float:
     """All dice lie in the tray."""
     return 1.0
 
@@ -96,9 +96,9 @@ def test_what_is_hardly_warm_is_looked_at_where_a_die_lacks(
         spots = overview.spots[:3] + overview.spots[4:] if hidden else overview.spots
         return replace(overview, spots=spots, faint=(cold, beside))
 
-    def counting(close_ups: CloseUps, spots: Sequence[Spot]) -> list[search.Found]:
-        looked_at.append(len(spots))
-        return look_closely(close_ups, spots)
+    def counting(close_ups: CloseUps, aimed: Aimed, worth: Sequence[int]) -> list[search.Found]:
+        looked_at.append(len(aimed.spots))
+        return look_closely(close_ups, aimed, worth)
 
     monkeypatch.setattr(search, "look_over", faintly)
     monkeypatch.setattr(search, "look_closely", counting)
@@ -129,6 +129,76 @@ def test_a_die_that_left_the_game_is_seen_where_it_still_lies(shared: Path) -> N
         assert Problem(ProblemCode.REMOVED_DIE_IN_TRAY, colour) in reading.problems
 
 
+def candidates(
+    die: Sequence[float], edge: Sequence[float], moving: Sequence[float] | None = None
+) -> Aimed:
+    """Candidates side by side: the score of a die, edge in px, the score of a blur."""
+    count = len(die)
+    said = np.zeros((count, 51), np.float32)
+    said[:, 0] = die
+    said[:, 14] = [-6.0] * count if moving is None else moving
+    told = Told(said, np.zeros((count, 3)), np.zeros((count, 16, 16)), np.zeros((count, 2, 3)))
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
+    corners = np.stack([side * square + (30 + 40 * n, 60) for n, side in enumerate(edge)])
+    spots = tuple(Spot((30.0 + 40 * n, 60.0), side, 0.9) for n, side in enumerate(edge))
+    return Aimed(spots, told, corners.astype(np.float32))
+
+
+@pytest.fixture(scope="module")
+def empty_tray() -> Overview:
+    overview = look_over(np.full((480, 640, 3), 90, np.uint8))
+    return replace(overview, tray=np.ones_like(overview.tray))
+
+
+@pytest.mark.parametrize(("alike", "kept"), [(4, False), (3, True)])
+def test_only_where_there_is_no_doubt_about_the_usual_size_another_is_left_out(
+    alike: int, kept: bool, empty_tray: Overview
+) -> None:
+    aimed = candidates([6.0] * alike + [6.0, 6.0], [30.0] * alike + [15.0, 60.0])
+    rows = search._of_usual_size(aimed, empty_tray)
+    assert rows == list(range(alike + 2 if kept else alike))
+
+
+def test_a_blur_of_any_size_is_read(empty_tray: Overview) -> None:
+    aimed = candidates([6.0] * 4 + [-6.0], [30.0] * 4 + [80.0], [-6.0] * 4 + [3.0])
+    assert search._of_usual_size(aimed, empty_tray) == [0, 1, 2, 3, 4]
+
+
+def test_what_is_seen_beside_the_tray_does_not_tell_the_usual_size(empty_tray: Overview) -> None:
+    aimed = candidates([6.0] * 6, [15.0] * 4 + [30.0] * 2)
+    bare = replace(empty_tray, tray=np.zeros_like(empty_tray.tray))
+    assert search._of_usual_size(aimed, bare) == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(("sure", "worth"), [(6, 6), (5, 7)])
+def test_what_is_likely_no_die_gets_more_looks_only_where_dice_lack(
+    sure: int, worth: int, empty_tray: Overview
+) -> None:
+    scores = [6.0] * sure + [1.0] * (6 - sure) + [-1.0]
+    task = search._Task(CloseUps(tray(SIX)), ALL_DICE, everywhere)
+    aimed = candidates(scores, [30.0] * 7)
+    assert len(task._worth_more(empty_tray, aimed)) == worth
+
+
+def test_what_lies_beside_the_tray_gets_no_more_looks(
+    given: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels = tray(SIX)
+    all_six = search.find_dice(pixels, ALL_DICE, everywhere)[1]
+    left = max(look.foot_xy[0] - 0.2 * look.edge_px for look, _ in all_six)
+    given.clear()
+    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
+    monkeypatch.setattr(reader, "_unclear", lambda *_: True)
+
+    def all_but_the_last(overview: Overview, foot_xy: Point, edge_px: float) -> float:
+        return float(foot_xy[0] < left)
+
+    in_play = tuple(c for c in ALL_DICE if c is not DieColour.RED)
+    dice = search.find_dice(pixels, in_play, all_but_the_last)[1]
+    assert sorted(len(look.values) for look, _ in dice) == [1, 3, 3, 3, 3, 3]
+    assert given["lean"] == 5
+
+
 def test_dice_stand_where_their_bodies_do() -> None:
     """The foot is on the floor below the middle of the top face, an edge deep."""
     off = []
@@ -157,8 +227,8 @@ def test_a_die_taken_for_a_part_of_the_one_it_touches_is_looked_at_where_it_must
     )
     middle = np.add(beside.centre_xy, die.centre_xy) / 2
 
-    def misplacing(close_ups: CloseUps, spots: Sequence[Spot]) -> list[search.Found]:
-        pairs = look_closely(close_ups, spots)
+    def misplacing(close_ups: CloseUps, aimed: Aimed, worth: Sequence[int]) -> list[search.Found]:
+        pairs = look_closely(close_ups, aimed, worth)
         first = min(pairs, key=lambda p: float(np.hypot(*np.subtract(p[1].centre_xy, known))))
         off = replace(first[0], centre_xy=(float(middle[0]), float(middle[1])))
         return [(off if pair is first else pair[0], pair[1]) for pair in pairs]
@@ -182,8 +252,8 @@ def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
 ) -> None:
     pixels = tray(SIX[:2])
 
-    def with_specks(close_ups: CloseUps, spots: Sequence[Spot]) -> list[search.Found]:
-        pairs = look_closely(close_ups, spots)
+    def with_specks(close_ups: CloseUps, aimed: Aimed, worth: Sequence[int]) -> list[search.Found]:
+        pairs = look_closely(close_ups, aimed, worth)
         look, spot = pairs[0]
         away = [2.0 * (n + 1) * look.edge_px for n in range(specks)]
         small = [
@@ -219,8 +289,8 @@ def test_one_more_of_no_known_colour_has_to_be_surely_a_die(
     pixels = tray(SIX[:dice])
     monkeypatch.setattr(search, "_REMOVED", 2.0)
 
-    def with_another(close_ups: CloseUps, spots: Sequence[Spot]) -> list[search.Found]:
-        pairs = look_closely(close_ups, spots)
+    def with_another(close_ups: CloseUps, aimed: Aimed, worth: Sequence[int]) -> list[search.Found]:
+        pairs = look_closely(close_ups, aimed, worth)
         look, spot = pairs[0]
         column = len(DieColour) if colour is None else list(DieColour).index(colour)
         colours = np.where(np.arange(len(look.colours)) == column, 5.0, -5.0).astype(np.float32)
@@ -239,13 +309,13 @@ def test_no_close_up_is_read_twice_by_one_network(
     pixels = tray(SIX)
     spots = look_over(pixels).spots
     seen = CloseUps(pixels)
-    first = look_closely(seen, spots[:4])
+    first = look_at_each(seen, spots[:4])
     of_some = given.copy()
-    both = look_closely(seen, spots)
+    both = look_at_each(seen, spots)
     of_all = given.copy()
-    fresh = look_closely(CloseUps(pixels), spots)
+    fresh = look_at_each(CloseUps(pixels), spots)
     assert of_some["reader"] >= of_some["lean"] >= 4
-    assert of_some["face"] >= 4
+    assert of_some["face"] >= 2 * 4, "two looks, a quarter turn apart"
     assert given == of_all + of_all
     assert _values(both) == _values(fresh)
     assert _values(both)[:4] == _values(first)
@@ -258,7 +328,7 @@ def test_who_may_lean_even_so_is_turned_round(
     monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
     monkeypatch.setattr(reader, "_is_torn", lambda *_: torn)
     pixels = tray(SIX)
-    found = [k for k, _ in look_closely(CloseUps(pixels), look_over(pixels).spots) if k.die > 0.9]
+    found = [k for k, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots) if k.die > 0.9]
     assert given["lean"] == looks * len(found) == looks * 6
     assert max(look.leaning for look in found) < -2.0
 
@@ -268,7 +338,7 @@ def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(
 ) -> None:
     blurred = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8)
     spots = look_over(blurred).spots
-    looks = [look for look, _ in look_closely(CloseUps(blurred), spots)]
+    looks = [look for look, _ in look_at_each(CloseUps(blurred), spots)]
     often = [len(look.values) for look in looks]
     assert set(often) == {1, max(often)}
     assert given["reader"] == len(spots) + sum(often) - len(often)

@@ -12,7 +12,7 @@ from vision.eye.close_ups import CloseUps
 from vision.eye.cutting import levelled
 from vision.eye.finder import look_over
 from vision.eye.nets import FACE, FACE_EDGES
-from vision.eye.reader import Look, look_closely
+from vision.eye.reader import Look, look_at_each
 from vision.eye.square_on import INNER, straightened, values_square_on
 from vision.reading import Pixels
 
@@ -33,7 +33,7 @@ def quartered(corners: NDArray[np.float32], size_wh: tuple[int, int] = (220, 160
 @pytest.fixture(scope="module")
 def six_looks() -> list[Look]:
     pixels = tray(SIX)
-    pairs = look_closely(CloseUps(pixels), look_over(pixels).spots)
+    pairs = look_at_each(CloseUps(pixels), look_over(pixels).spots)
     return [look for look, _ in pairs if look.die > 0.9]
 
 

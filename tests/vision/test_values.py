@@ -12,7 +12,7 @@ from vision.eye import reader
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import look_over
 from vision.eye.nets import Scores
-from vision.eye.reader import look_closely
+from vision.eye.reader import look_at_each
 from vision.eye.values import weighed
 
 FITS = np.array([9.0, 9.0, 9.0, 9.0, 0.0, 9.0], np.float32)
@@ -80,7 +80,7 @@ def test_pips_that_fit_another_value_are_a_doubt_however_many_looks_there_are() 
 @pytest.fixture
 def six_looks() -> list[reader.Look]:
     pixels = tray(SIX)
-    return [look for look, _ in look_closely(CloseUps(pixels), look_over(pixels).spots)]
+    return [look for look, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots)]
 
 
 def test_clear_dice_are_not_in_doubt(six_looks: list[reader.Look]) -> None:
@@ -136,7 +136,7 @@ def test_jury_and_upright_look_have_a_say_in_whether_a_die_lies_flat() -> None:
 
 def six_dice() -> list[reader.Look]:
     pixels = tray(SIX)
-    found = [look for look, _ in look_closely(CloseUps(pixels), look_over(pixels).spots)]
+    found = [look for look, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots)]
     return [look for look in found if look.die > 0.9]
 
 
@@ -170,6 +170,17 @@ def test_who_may_lean_is_seen_upright_and_beside_all_others_where_that_leaves_a_
     after = [look.leaning for look in six_dice()]
     assert sum(now != then for now, then in zip(after, before, strict=True)) == seen
     assert max(after) < -2.0
+
+
+def test_a_second_look_that_ends_the_doubt_spares_those_at_all_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    before = [look.leaning for look in six_dice()]
+    asked, torn = chain([True], repeat(False)), chain([True], repeat(False))
+    monkeypatch.setattr(reader, "_may_lean", lambda *_: next(asked))
+    monkeypatch.setattr(reader, "_is_torn", lambda *_: next(torn))
+    after = [look.leaning for look in six_dice()]
+    assert sum(now != then for now, then in zip(after, before, strict=True)) == 1
 
 
 def test_a_look_at_it_upright_counts_half() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from statistics import median
 
 import cv2
@@ -15,7 +15,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import SMEARED, Overview, Spot, look_over
 from vision.eye.nets import softmax
-from vision.eye.reader import Look, look_closely
+from vision.eye.reader import Aimed, Look, aim, look_closely
 from vision.eye.values import weighed
 from vision.reading import Pixels, Point
 
@@ -29,7 +29,12 @@ STILL = 0.4
 """A die more likely moving than this does."""
 _DIE = 0.5
 _SURELY = 0.97
+_SURE, _NO_DOUBT = 0.9, 4
+"""Surer dice than this tell the usual size; so many of one size, and what is of another gets no
+more than a first look (own choices)."""
 _BLURRED = 0.95
+_OUTSIDE = 0.1
+"""What is less likely in the tray than this gets no more than a first look: it is no one's roll."""
 _REMOVED = 0.9
 """A die surer than this of a colour that is out of play fills no place (own choice)."""
 _NEAR_ZOOM = 0.4
@@ -60,7 +65,9 @@ _SMALL = 0.62
 
 
 def find_dice(
-    pixels: Pixels, in_play: Sequence[DieColour], inside: Callable[[Overview, Look], float]
+    pixels: Pixels,
+    in_play: Sequence[DieColour],
+    inside: Callable[[Overview, Point, float], float],
 ) -> tuple[Overview, list[Found]]:
     """Find and read the dice of a picture.
 
@@ -68,34 +75,75 @@ def find_dice(
         pixels: (H, W, 3) uint8, BGR.
         in_play: The dice that are expected in the tray. Where fewer are seen that can be those,
             or no others where a game's dice that left it may still lie, more is looked at.
-        inside: How likely a die lies in the tray.
+        inside: How likely what stands at a point of the picture, with an edge of so many px, lies
+            in the tray.
     """
-    close_ups, wanted = CloseUps(pixels), len(in_play)
-    left = max(0, len(ALL_DICE) - wanted)
-    overview, seen, dice = _dice(close_ups, 1.0)
+    task = _Task(CloseUps(pixels), tuple(in_play), inside)
+    overview, seen, dice = _dice(task, 1.0)
     if not dice:
-        overview, seen, dice = _nearby(close_ups, overview, seen)
-    removed = [n for n, colour in enumerate(DieColour) if colour not in in_play]
-
-    def counts(look: Look) -> bool:
-        return not has_left(look) and inside(overview, look) > 0.5
-
-    def has_left(look: Look) -> bool:
-        return bool(removed) and softmax(look.colours)[removed].max() > _REMOVED
-
-    def lacking(found: list[Found]) -> tuple[int, int]:
-        here = [has_left(look) for look, _ in found if inside(overview, look) > 0.5]
-        return max(0, wanted - here.count(False)), max(0, left - here.count(True))
-
-    if any(lacking(dice)) and not _blurred(overview, dice):
-        dice = _searched(close_ups, overview, seen, dice, lacking)
+        overview, seen, dice = _nearby(task, overview, seen)
+    if any(task.lacking(overview, dice)) and not _blurred(overview, dice):
+        dice = _searched(task, overview, seen, dice)
     still = [
         look for look, _ in dice
-        if not _is_doubtful(look) and look.moving < STILL and counts(look)
+        if not _is_doubtful(look) and look.moving < STILL and task.counts(overview, look)
     ]  # fmt: skip
-    if len(still) == wanted:  # what else looked like a die or a blur is none
+    if len(still) == task.wanted:  # what else looked like a die or a blur is none
         dice = [found for found in dice if not _is_doubtful(found[0])]
     return overview, dice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """What is looked for in one picture."""
+
+    close_ups: CloseUps
+    in_play: tuple[DieColour, ...]
+    inside: Callable[[Overview, Point, float], float]
+
+    @property
+    def wanted(self) -> int:
+        """How many dice are in play."""
+        return len(self.in_play)
+
+    def lies_inside(self, overview: Overview, look: Look) -> bool:
+        """Whether a die lies in the tray."""
+        return self.inside(overview, look.foot_xy, look.edge_px) > 0.5
+
+    def counts(self, overview: Overview, look: Look) -> bool:
+        """Whether it can be one of those in play."""
+        return not self._has_left(look) and self.lies_inside(overview, look)
+
+    def lacking(self, overview: Overview, found: list[Found]) -> tuple[int, int]:
+        """How many dice in play, and of those that left the game, these leave unseen."""
+        here = [self._has_left(look) for look, _ in found if self.lies_inside(overview, look)]
+        left = max(0, len(ALL_DICE) - self.wanted)
+        return max(0, self.wanted - here.count(False)), max(0, left - here.count(True))
+
+    def _has_left(self, look: Look) -> bool:
+        removed = [n for n, colour in enumerate(DieColour) if colour not in self.in_play]
+        return bool(removed) and bool(softmax(look.colours)[removed].max() > _REMOVED)
+
+    def read(self, overview: Overview, spots: Sequence[Spot]) -> list[Found]:
+        """What may be dice or blurs of these spots, read closely."""
+        if not spots:
+            return []
+        aimed = aim(self.close_ups, spots)
+        aimed = aimed.only(_of_usual_size(aimed, overview))
+        return look_closely(self.close_ups, aimed, self._worth_more(overview, aimed))
+
+    def _worth_more(self, overview: Overview, aimed: Aimed) -> list[int]:
+        """Who may be in the tray, and where all that are wanted are surely found, likely a die."""
+        if not aimed.spots:
+            return []
+        chances = aimed.chances[:, 0].tolist()
+        least = _DIE if sum(die > _SURELY for die in chances) >= self.wanted else 0.0
+        places = zip(chances, aimed.feet.tolist(), aimed.edges.tolist(), strict=True)
+        return [
+            n
+            for n, (die, (x, y), edge) in enumerate(places)
+            if die >= least and self.inside(overview, (x, y), edge) > _OUTSIDE
+        ]
 
 
 def _blurred(overview: Overview, dice: list[Found]) -> bool:
@@ -108,21 +156,38 @@ def _blurred(overview: Overview, dice: list[Found]) -> bool:
     return bool(smeared > (edge * overview.cells_per_px) ** 2)
 
 
-def _dice(close_ups: CloseUps, zoom: float) -> tuple[Overview, list[Found], list[Found]]:
-    """The picture at a glance, every candidate that was looked at, and those that are dice."""
-    overview = look_over(close_ups.pixels, zoom)
-    pairs = look_closely(close_ups, overview.spots)
+def _dice(task: _Task, zoom: float) -> tuple[Overview, list[Found], list[Found]]:
+    """The picture at a glance, every candidate that was read, and those that are dice."""
+    overview = look_over(task.close_ups.pixels, zoom)
+    pairs = task.read(overview, overview.spots)
     return overview, pairs, _of_one_size(_distinct(pairs), overview)
 
 
+def _of_usual_size(aimed: Aimed, overview: Overview) -> list[int]:
+    """Which candidates can be dice as large as so many that there is no doubt about it; and
+    blurs."""
+    chances, edges = aimed.chances, aimed.edges.tolist()
+    middles = aimed.corners.mean(axis=1).tolist()
+    sure = [
+        edge
+        for (die, _), edge, (x, y) in zip(chances, edges, middles, strict=True)
+        if die > _SURE and overview.at(overview.tray, (x, y)) > 0.5
+    ]
+    many, usual = _usual_of(sure)
+    return [
+        n for n, edge in enumerate(edges)
+        if many < _NO_DOUBT or _one_size(edge, usual) or chances[n, 1] > STILL
+    ]  # fmt: skip
+
+
 def _nearby(
-    close_ups: CloseUps, overview: Overview, seen: list[Found]
+    task: _Task, overview: Overview, seen: list[Found]
 ) -> tuple[Overview, list[Found], list[Found]]:
     """Dice so near that the finder took them for something else; the first overview where none.
 
     A tray is square and may have specks: only what both witnesses read alike is a die.
     """
-    closer, pairs, dice = _dice(close_ups, _NEAR_ZOOM)
+    closer, pairs, dice = _dice(task, _NEAR_ZOOM)
     large = _NEAR_EDGE * max(overview.size_wh)
     dice = [
         (look, spot)
@@ -132,43 +197,36 @@ def _nearby(
     return (closer, pairs, dice) if dice else (overview, seen, [])
 
 
-def _searched(
-    close_ups: CloseUps,
-    overview: Overview,
-    seen: list[Found],
-    dice: list[Found],
-    lacking: Callable[[list[Found]], tuple[int, int]],
-) -> list[Found]:
+def _searched(task: _Task, overview: Overview, seen: list[Found], dice: list[Found]) -> list[Found]:
     """The dice, after looks beside those found, where one that touches them may have been taken for
     a part of them (`seen`: all candidates), and at what is hardly warm; and of small dice after
-    nearer looks: round those found, then, for dice in play, at each quarter of the tray.
+    nearer looks: round those found, then, for dice in play, at each quarter of the tray."""
+    found, lack = list(overview.spots), task.lacking(overview, dice)
 
-    Args:
-        lacking: How many dice in play, and of those that left the game, some dice leave unseen.
-    """
-    found = list(overview.spots)
-    lack = lacking(dice)
-    further = [*_moved_off(seen, dice), *_faint(overview, dice)]
-    if further:
-        found += further
-        now = _of_one_size(_distinct(look_closely(close_ups, found)), overview)
-        if sum(lacking(now)) < sum(lack):
-            dice, lack = now, lacking(now)
+    def add(spots: list[Spot]) -> None:
+        nonlocal dice, lack
+        found.extend(spots)
+        if not spots or not aim(task.close_ups, spots).spots:
+            return
+        now = _of_one_size(_distinct(task.read(overview, found)), overview)
+        still = task.lacking(overview, now)
+        if sum(still) < sum(lack):
+            dice, lack = now, still
+
+    add([*_moved_off(seen, dice), *_faint(overview, dice)])
     if not any(lack) or not found or not _are_small(overview, dice):
         return dice
-    traces = _traces(overview, dice)
+    traces, pixels = _traces(overview, dice), task.close_ups.pixels
     for boxes in (_round_the_found, _quarters):
-        before = len(found)
+        fresh: list[Spot] = []
         for left, top, right, bottom in boxes(overview, dice):
             if not ((traces >= (left, top)) & (traces < (right, bottom))).all(axis=1).any():
                 continue
-            part = np.ascontiguousarray(close_ups.pixels[top:bottom, left:right])
+            part = np.ascontiguousarray(pixels[top:bottom, left:right])
             for spot in look_over(part).spots:
-                _note(found, spot, (spot.centre_xy[0] + left, spot.centre_xy[1] + top))
-        if len(found) > before:
-            now = _of_one_size(_distinct(look_closely(close_ups, found)), overview)
-            if sum(lacking(now)) < sum(lack):
-                dice, lack = now, lacking(now)
+                where = (spot.centre_xy[0] + left, spot.centre_xy[1] + top)
+                fresh += _if_new([*found, *fresh], spot, where)
+        add(fresh)
         if not lack[0]:
             break
     return dice
@@ -217,14 +275,15 @@ def _traces(overview: Overview, dice: list[Found]) -> NDArray[np.float32]:
     return np.asarray(np.stack([columns, rows], axis=1) @ back[:, :2].T + back[:, 2], np.float32)
 
 
-def _note(found: list[Spot], spot: Spot, where: Point) -> None:
-    """Add a candidate that a nearer look showed, unless it is one of those found."""
+def _if_new(found: list[Spot], spot: Spot, where: Point) -> list[Spot]:
+    """A candidate that a nearer look showed, unless it is one of those found."""
     gaps = [float(np.hypot(*np.subtract(where, other.centre_xy))) for other in found]
     if all(
         gap > 0.5 * spot.edge_px or not _SMALL < spot.edge_px / other.edge_px < 1.0 / _SMALL
         for gap, other in zip(gaps, found, strict=True)
     ):
-        found.append(replace(spot, centre_xy=where, up=found[int(np.argmin(gaps))].up))
+        return [replace(spot, centre_xy=where, up=found[int(np.argmin(gaps))].up)]
+    return []
 
 
 def _round_the_found(overview: Overview, dice: list[Found]) -> list[Box]:
@@ -304,13 +363,18 @@ def _of_one_size(dice: list[Found], overview: Overview) -> list[Found]:
     sure = [
         look.edge_px
         for look, _ in dice
-        if look.die > 0.9 and overview.at(overview.tray, look.centre_xy) > 0.5
+        if look.die > _SURE and overview.at(overview.tray, look.centre_xy) > 0.5
     ]
     if len(sure) < 2:
         return dice
-    alike = [[other for other in sure if _one_size(other, edge)] for edge in sure]
-    usual = max((len(edges), median(edges)) for edges in alike)[1]
+    _, usual = _usual_of(sure)
     return [(k, s) for k, s in dice if _one_size(k.edge_px, usual)]
+
+
+def _usual_of(edges: list[float]) -> tuple[int, float]:
+    """How many of these are of the size that most can be, and that size."""
+    alike = [[other for other in edges if _one_size(other, edge)] for edge in edges]
+    return max(((len(each), median(each)) for each in alike), default=(0, 0.0))
 
 
 def _one_size(edge_px: float, other_px: float) -> bool:

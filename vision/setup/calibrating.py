@@ -16,7 +16,7 @@ from vision.eye.close_ups import CloseUps
 from vision.eye.finder import look_over
 from vision.eye.known_dice import Bgr, KnownDie, face_colour, pip_colour
 from vision.eye.nets import softmax
-from vision.eye.reader import Look, look_closely
+from vision.eye.reader import Look, look_at_each
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
@@ -66,7 +66,7 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[Show
         )
     if calibration.white_balance_bgr is not None:
         pixels = white_balanced(pixels, calibration.white_balance_bgr)
-    looks = [look for look, _ in look_closely(CloseUps(pixels), look_over(pixels).spots)]
+    looks = [look for look, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots)]
     return tuple(_shown(pixels, die, looks) for die in dice)
 
 
