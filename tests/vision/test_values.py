@@ -204,3 +204,10 @@ def test_only_who_is_neither_clearly_flat_nor_clearly_leaning_is_torn(
     lean: float, upright: float, torn: bool
 ) -> None:
     assert reader._is_torn(row(lean=lean), np.zeros(7, np.float32), upright) is torn
+
+
+def test_the_second_look_has_to_leave_more_of_a_doubt() -> None:
+    calm = np.zeros(7, np.float32)
+    for upright, still in ((-1.0, True), (-2.0, True), (-3.0, False)):
+        assert reader._is_torn(row(lean=-1.5), calm, upright)
+        assert reader._is_torn(row(lean=-1.5), calm, upright, reader._STILL_TORN) is still

@@ -42,11 +42,12 @@ they err in part on their own."""
 _MAY_LEAN = -4.0
 """A die that may lean by more than this (log odds) is turned upright and looked at again: of 825
 leaning own dice 2 % lie below, of 7,977 flat ones 89 %."""
-_TORN = (-2.5, 1.5)
-"""Who may lean by so much even so is turned round once more, and where that leaves a doubt all
-others at rest are looked at too: one look each doubts 1.57 % of those flat dice and finds 91.8 % of
-the leaning, a second for these 1.45 % and 92.6 %, and two more after that 1.45 % and 91.6 %. To ask
-the others first reads no more of 5,000 own frames, to leave them out reads four fewer."""
+_TORN, _STILL_TORN = (-2.5, 1.5), (-2.0, 1.0)
+"""Who may lean by so much even so is turned round once more, and where that leaves as much as the
+second all others at rest are looked at too: one look each doubts 1.57 % of those flat dice and
+finds 91.8 % of the leaning, a second for these 1.45 % and 92.6 %, and two more after that 1.45 %
+and 91.6 %. To ask the others first, or from the first limits on, reads no more of 5,000 own frames;
+to leave them out reads four fewer."""
 _ASKEW = -2.0
 """A die whose value is in doubt and that may lean by more than this (log odds) stays in doubt: of
 180 such own dice below six leant, of 47 from here to even odds fifteen."""
@@ -229,23 +230,20 @@ def _seen_upright(
     looks: dict[int, list[Scores]] = {}
     odds: dict[int, float] = {}
 
-    def look(dice: list[int], quarters: int) -> list[int]:
+    def look(dice: list[int], quarters: int, limits: tuple[float, float] = _TORN) -> list[int]:
         """See some dice turned by quarters, and tell who is torn of all that were seen."""
         seen = close_ups.upright(np.roll(corners[dice], quarters, axis=1))
         for n, row in zip(dice, seen, strict=True):
             looks.setdefault(n, []).append(row)
         means = np.stack([np.mean(rows, axis=0) for rows in looks.values()])
         odds.update(zip(looks, leanings(means, list(looks), said, *where).tolist(), strict=True))
-        return [n for n in odds if _is_torn(said[n], added[n], odds[n])]
+        return [n for n in odds if _is_torn(said[n], added[n], odds[n], limits)]
 
     doubts = [n for n in at_rest if _may_lean(said[n], added[n])]
     torn = look(doubts, 0) if doubts else []
-    if torn:
-        torn = look(torn, 2)
-    others = [n for n in at_rest if n not in odds]
-    if torn and others:
-        torn = look(others, 0)
-        once = [n for n in torn if len(looks[n]) == 1]
+    others = [n for n in at_rest if n not in doubts]
+    if torn and look(torn, 2, _STILL_TORN) and others:
+        once = [n for n in look(others, 0) if len(looks[n]) == 1]
         if once:
             look(once, 2)
     return [odds.get(n) for n in range(len(said))]
@@ -297,9 +295,11 @@ def _may_lean(said: Scores, added: Scores) -> bool:
     return _leaning(said, added, None) > _MAY_LEAN
 
 
-def _is_torn(said: Scores, added: Scores, upright: float) -> bool:
-    """Whether one look at a die upright leaves a doubt how it lies."""
-    return _TORN[0] < _leaning(said, added, upright) < _TORN[1]
+def _is_torn(
+    said: Scores, added: Scores, upright: float, limits: tuple[float, float] = _TORN
+) -> bool:
+    """Whether looks at a die upright leave a doubt how it lies."""
+    return limits[0] < _leaning(said, added, upright) < limits[1]
 
 
 def _is_legible(said: Scores, added: Scores, upright: float | None) -> bool:
