@@ -159,6 +159,19 @@ def test_a_value_in_doubt_even_so_has_three_looks(monkeypatch: pytest.MonkeyPatc
     assert all(names_its_own(look) for look in dice)
 
 
+@pytest.mark.parametrize(
+    ("die", "sure", "may"), [(6.0, 0.3, True), (2.0, 0.5, True), (2.0, 0.4, False)]
+)
+def test_what_may_be_no_die_has_to_show_some_value(die: float, sure: float, may: bool) -> None:
+    assert reader._may_show_a_value(row(die=die), looks((5, sure))) is may
+
+
+def test_what_shows_none_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reader, "_unclear", lambda *_: True)
+    monkeypatch.setattr(reader, "_may_show_a_value", lambda *_: False)
+    assert [look.values.shape for look in six_dice()] == [(1, 6)] * 6
+
+
 @pytest.mark.parametrize(("torn", "seen"), [(False, 1), (True, 6)])
 def test_who_may_lean_is_seen_upright_and_beside_all_others_where_that_leaves_a_doubt(
     torn: bool, seen: int, monkeypatch: pytest.MonkeyPatch
