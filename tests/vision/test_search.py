@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain, repeat
 from pathlib import Path
 
 import cv2
@@ -96,15 +97,15 @@ def test_what_is_hardly_warm_is_looked_at_where_a_die_lacks(
         spots = overview.spots[:3] + overview.spots[4:] if hidden else overview.spots
         return replace(overview, spots=spots, faint=(cold, beside))
 
-    def counting(close_ups: CloseUps, aimed: Aimed, worth: Sequence[int]) -> list[search.Found]:
-        looked_at.append(len(aimed.spots))
-        return look_closely(close_ups, aimed, worth)
+    def counting(close_ups: CloseUps, spots: Sequence[Spot]) -> Aimed:
+        looked_at.append(len(spots))
+        return reader.aim(close_ups, spots)
 
     monkeypatch.setattr(search, "look_over", faintly)
-    monkeypatch.setattr(search, "look_closely", counting)
+    monkeypatch.setattr(search, "aim", counting)
     found = search.find_dice(pixels, ALL_DICE, everywhere)[1]
     assert len(found) == 6
-    assert looked_at == ([5, 6] if hidden else [6]), "what lies beside the tray is left alone"
+    assert looked_at == ([5, 1, 6] if hidden else [6]), "what lies beside the tray is left alone"
 
 
 def test_a_die_that_left_the_game_does_not_stand_for_one_that_is_missed() -> None:
@@ -130,17 +131,22 @@ def test_a_die_that_left_the_game_is_seen_where_it_still_lies(shared: Path) -> N
 
 
 def candidates(
-    die: Sequence[float], edge: Sequence[float], moving: Sequence[float] | None = None
+    die: Sequence[float],
+    edge: Sequence[float],
+    moving: Sequence[float] | None = None,
+    lefts: Sequence[float] | None = None,
 ) -> Aimed:
-    """Candidates side by side: the score of a die, edge in px, the score of a blur."""
+    """Candidates side by side: the score of a die, edge in px, the score of a blur, and x in px."""
     count = len(die)
     said = np.zeros((count, 51), np.float32)
     said[:, 0] = die
     said[:, 14] = [-6.0] * count if moving is None else moving
     told = Told(said, np.zeros((count, 3)), np.zeros((count, 16, 16)), np.zeros((count, 2, 3)))
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
-    corners = np.stack([side * square + (30 + 40 * n, 60) for n, side in enumerate(edge)])
-    spots = tuple(Spot((30.0 + 40 * n, 60.0), side, 0.9) for n, side in enumerate(edge))
+    lefts = [30.0 + 40 * n for n in range(count)] if lefts is None else lefts
+    places = list(zip(lefts, edge, strict=True))
+    corners = np.stack([side * square + (x, 60) for x, side in places])
+    spots = tuple(Spot((x, 60.0), side, 0.9) for x, side in places)
     return Aimed(spots, told, corners.astype(np.float32))
 
 
@@ -170,14 +176,35 @@ def test_what_is_seen_beside_the_tray_does_not_tell_the_usual_size(empty_tray: O
     assert search._of_usual_size(aimed, bare) == [0, 1, 2, 3, 4, 5]
 
 
-@pytest.mark.parametrize(("sure", "worth"), [(6, 6), (5, 7)])
-def test_what_is_likely_no_die_gets_more_looks_only_where_dice_lack(
-    sure: int, worth: int, empty_tray: Overview
+@pytest.mark.parametrize(
+    ("sure", "twice", "beside", "in_play", "spared"),
+    [
+        (6, 0, 0, 6, True),
+        (5, 0, 0, 6, False),
+        (5, 1, 0, 6, False),
+        (5, 0, 1, 6, False),
+        (5, 0, 0, 5, False),
+        (6, 0, 0, 4, True),
+    ],
+)
+def test_what_is_likely_no_die_is_spared_more_looks_only_where_six_others_lie_in_the_tray(
+    sure: int, twice: int, beside: int, in_play: int, spared: bool, empty_tray: Overview
 ) -> None:
-    scores = [6.0] * sure + [1.0] * (6 - sure) + [-1.0]
-    task = search._Task(CloseUps(tray(SIX)), ALL_DICE, everywhere)
-    aimed = candidates(scores, [30.0] * 7)
-    assert len(task._worth_more(empty_tray, aimed)) == worth
+    last = 30.0 + 40 * (sure - 1)
+    lefts = [30.0 + 40 * n for n in range(sure)] + [last + 4] * twice + [600.0] * beside + [330.0]
+    aimed = candidates([6.0] * (len(lefts) - 1) + [-1.0], [30.0] * len(lefts), lefts=lefts)
+
+    def left_part(overview: Overview, foot_xy: Point, edge_px: float) -> float:
+        return float(foot_xy[0] < 580)
+
+    task = search._Task(CloseUps(tray(SIX)), ALL_DICE[:in_play], left_part)
+    assert (len(lefts) - 1 not in task._worth_more(empty_tray, aimed)) is spared
+
+
+def test_look_alikes_seen_twice_tell_no_usual_size(empty_tray: Overview) -> None:
+    lefts = [30.0, 32.0, 80.0, 82.0, 200.0, 300.0]
+    aimed = candidates([6.0] * 6, [15.0] * 4 + [30.0] * 2, lefts=lefts)
+    assert search._of_usual_size(aimed, empty_tray) == [0, 1, 2, 3, 4, 5]
 
 
 def test_what_lies_beside_the_tray_gets_no_more_looks(
@@ -227,18 +254,19 @@ def test_a_die_taken_for_a_part_of_the_one_it_touches_is_looked_at_where_it_must
     )
     middle = np.add(beside.centre_xy, die.centre_xy) / 2
 
-    def misplacing(close_ups: CloseUps, aimed: Aimed, worth: Sequence[int]) -> list[search.Found]:
-        pairs = look_closely(close_ups, aimed, worth)
-        first = min(pairs, key=lambda p: float(np.hypot(*np.subtract(p[1].centre_xy, known))))
-        off = replace(first[0], centre_xy=(float(middle[0]), float(middle[1])))
-        return [(off if pair is first else pair[0], pair[1]) for pair in pairs]
+    def misplacing(close_ups: CloseUps, spots: Sequence[Spot]) -> Aimed:
+        aimed = reader.aim(close_ups, spots)
+        for corners, spot in zip(aimed.corners, aimed.spots, strict=True):
+            if spot.centre_xy == known:
+                corners += middle - corners.mean(axis=0)
+        return aimed
 
     spots = look_over(pixels).spots
     known = min(
         (spot.centre_xy for spot in spots),
         key=lambda xy: float(np.hypot(*np.subtract(xy, die.centre_xy))),
     )
-    monkeypatch.setattr(search, "look_closely", misplacing)
+    monkeypatch.setattr(search, "aim", misplacing)
     monkeypatch.setattr(search, "_traces", lambda *_: np.empty((0, 2), np.float32))
     found = [look for look, _ in search.find_dice(pixels, ALL_DICE, everywhere)[1]]
     assert len(found) == 6
@@ -333,6 +361,22 @@ def test_who_may_lean_even_so_is_turned_round(
     assert max(look.leaning for look in found) < -2.0
 
 
+@pytest.mark.parametrize(("torn", "looks"), [(False, 1), (True, 12)])
+def test_one_die_that_is_torn_even_when_turned_has_all_others_seen_and_turned(
+    torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = chain([True], repeat(False))
+    monkeypatch.setattr(reader, "_may_lean", lambda *_: next(asked))
+    monkeypatch.setattr(reader, "_is_torn", lambda *_: torn)
+    pixels = tray(SIX)
+    look_at_each(CloseUps(pixels), look_over(pixels).spots)
+    assert given["lean"] == looks
+
+
+def test_where_nothing_is_seen_nothing_is_read() -> None:
+    assert look_at_each(CloseUps(tray(SIX)), ()) == []
+
+
 def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(
     given: Counter[str],
 ) -> None:
@@ -342,14 +386,7 @@ def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(
     often = [len(look.values) for look in looks]
     assert set(often) == {1, max(often)}
     assert given["reader"] == len(spots) + sum(often) - len(often)
-    assert sorted(int(look.values.mean(axis=0).argmax()) + 1 for look in looks) == [
-        1,
-        2,
-        3,
-        4,
-        5,
-        6,
-    ]
+    assert sorted(int(look.values.mean(axis=0).argmax()) + 1 for look in looks) == list(range(1, 7))
     assert max(look.leaning for look in looks) < -2.0
 
 

@@ -59,6 +59,14 @@ class Told:
         return misfits(self.density, there)
 
 
+_NOTHING = Told(
+    np.zeros((0, SCORES + 1 + FEATURES), np.float32),
+    np.zeros((0, 3), np.float32),
+    np.zeros((0, PIP_CELLS, PIP_CELLS), np.float32),
+    np.zeros((0, 2, 3), np.float32),
+)
+
+
 class CloseUps:
     """The close-ups of one picture; none is read twice by one network.
 
@@ -72,6 +80,8 @@ class CloseUps:
 
     def told(self, cuts: Sequence[Scores]) -> Told:
         """What the reader says of the crops of some matrices (2, 3)."""
+        if not cuts:
+            return _NOTHING
         said, shades, density = self._once("reader", np.stack(cuts), _read)
         return Told(said, shades, density, np.stack(cuts))
 

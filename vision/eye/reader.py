@@ -49,8 +49,8 @@ finds 91.8 % of the leaning, a second for these 1.45 % and 92.6 %, and two more 
 and 91.6 %. To ask the others first, or from the first limits on, reads no more of 5,000 own frames;
 to leave them out reads four fewer."""
 _SURE_DIE, _SOME_VALUE = 0.97, 0.45
-"""What is less surely a die than this and shows no value more likely than that gets no more looks:
-with them no more of 6,800 own frames is read, and photos have four more false dice."""
+"""What is less surely a die than this and shows no value more likely than that gets no more looks
+at it: with them no more of 6,800 own frames is read, and photos have four more false dice."""
 _ASKEW = -2.0
 """A die whose value is in doubt and that may lean by more than this (log odds) stays in doubt: of
 180 such own dice below six leant, of 47 from here to even odds fifteen."""
@@ -113,7 +113,8 @@ class Aimed:
     @property
     def feet(self) -> Scores:
         """Where each stands on the floor (N, 2), below the middle of its top face."""
-        rise = _upwards(self.told.said, np.array([spot.up for spot in self.spots]))
+        up = np.array([spot.up for spot in self.spots], np.float32).reshape(-1, 2)
+        rise = _upwards(self.told.said, up)
         return np.asarray(self.corners.mean(axis=1) - rise * self.edges[:, None], np.float32)
 
     def only(self, rows: list[int]) -> Aimed:
@@ -281,9 +282,7 @@ def _may_show_a_value(said: Scores, values: Scores) -> bool:
 
 
 def _unclear(said: Scores, values: Scores, pips: Scores, square_on: Scores | None = None) -> bool:
-    """Whether it is left in doubt that a candidate at rest is a die and shows its value."""
-    if not _is_at_rest(said):
-        return False
+    """Whether it is left in doubt that a candidate is a die and shows its value."""
     if square_on is not None:
         likely, agree = weighed(values, pips, square_on)
         return bool(not agree or likely.max() * sigmoid(said[0]) < _DOUBT)
@@ -300,7 +299,7 @@ def _leaning(said: Scores, added: Scores, upright: float | None) -> float:
 
 
 def _may_lean(said: Scores, added: Scores) -> bool:
-    """Whether a die is worth a look at all dice upright."""
+    """Whether a die is worth a look at it upright."""
     return _leaning(said, added, None) > _MAY_LEAN
 
 

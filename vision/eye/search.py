@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import SMEARED, Overview, Spot, look_over
-from vision.eye.nets import softmax
+from vision.eye.nets import Scores, softmax
 from vision.eye.reader import Aimed, Look, aim, look_closely
 from vision.eye.values import weighed
 from vision.reading import Pixels, Point
@@ -124,26 +124,19 @@ class _Task:
         removed = [n for n, colour in enumerate(DieColour) if colour not in self.in_play]
         return bool(removed) and bool(softmax(look.colours)[removed].max() > _REMOVED)
 
-    def read(self, overview: Overview, spots: Sequence[Spot]) -> list[Found]:
-        """What may be dice or blurs of these spots, read closely."""
-        if not spots:
-            return []
-        aimed = aim(self.close_ups, spots)
+    def read(self, overview: Overview, aimed: Aimed) -> list[Found]:
+        """The candidates that can be dice or blurs, read closely."""
         aimed = aimed.only(_of_usual_size(aimed, overview))
         return look_closely(self.close_ups, aimed, self._worth_more(overview, aimed))
 
     def _worth_more(self, overview: Overview, aimed: Aimed) -> list[int]:
-        """Who may be in the tray, and where all that are wanted are surely found, likely a die."""
-        if not aimed.spots:
-            return []
-        chances = aimed.chances[:, 0].tolist()
-        least = _DIE if sum(die > _SURELY for die in chances) >= self.wanted else 0.0
-        places = zip(chances, aimed.feet.tolist(), aimed.edges.tolist(), strict=True)
-        return [
-            n
-            for n, (die, (x, y), edge) in enumerate(places)
-            if die >= least and self.inside(overview, (x, y), edge) > _OUTSIDE
-        ]
+        """Who may be in the tray, and where all dice of the game surely are, likely a die."""
+        chances, edges = aimed.chances[:, 0].tolist(), aimed.edges.tolist()
+        places = zip(aimed.feet.tolist(), edges, strict=True)
+        inside = [self.inside(overview, (x, y), edge) for (x, y), edge in places]
+        sure = [n for n in _apart(aimed, _SURELY) if inside[n] > 0.5]
+        least = _DIE if len(sure) >= len(ALL_DICE) else 0.0
+        return [n for n, die in enumerate(chances) if die >= least and inside[n] > _OUTSIDE]
 
 
 def _blurred(overview: Overview, dice: list[Found]) -> bool:
@@ -156,11 +149,11 @@ def _blurred(overview: Overview, dice: list[Found]) -> bool:
     return bool(smeared > (edge * overview.cells_per_px) ** 2)
 
 
-def _dice(task: _Task, zoom: float) -> tuple[Overview, list[Found], list[Found]]:
-    """The picture at a glance, every candidate that was read, and those that are dice."""
+def _dice(task: _Task, zoom: float) -> tuple[Overview, Aimed, list[Found]]:
+    """The picture at a glance, every candidate, and those that are dice."""
     overview = look_over(task.close_ups.pixels, zoom)
-    pairs = task.read(overview, overview.spots)
-    return overview, pairs, _of_one_size(_distinct(pairs), overview)
+    aimed = aim(task.close_ups, overview.spots)
+    return overview, aimed, _of_one_size(_distinct(task.read(overview, aimed)), overview)
 
 
 def _of_usual_size(aimed: Aimed, overview: Overview) -> list[int]:
@@ -168,11 +161,8 @@ def _of_usual_size(aimed: Aimed, overview: Overview) -> list[int]:
     blurs."""
     chances, edges = aimed.chances, aimed.edges.tolist()
     middles = aimed.corners.mean(axis=1).tolist()
-    sure = [
-        edge
-        for (die, _), edge, (x, y) in zip(chances, edges, middles, strict=True)
-        if die > _SURE and overview.at(overview.tray, (x, y)) > 0.5
-    ]
+    places = {n: (middles[n][0], middles[n][1]) for n in _apart(aimed, _SURE)}
+    sure = [edges[n] for n, xy in places.items() if overview.at(overview.tray, xy) > 0.5]
     many, usual = _usual_of(sure)
     return [
         n for n, edge in enumerate(edges)
@@ -180,24 +170,39 @@ def _of_usual_size(aimed: Aimed, overview: Overview) -> list[int]:
     ]  # fmt: skip
 
 
-def _nearby(
-    task: _Task, overview: Overview, seen: list[Found]
-) -> tuple[Overview, list[Found], list[Found]]:
+def _apart(aimed: Aimed, surer: float) -> list[int]:
+    """The candidates more surely dice than this, each die once."""
+    chances = aimed.chances[:, 0]
+    order = [n for n in np.argsort(-chances, kind="stable").tolist() if chances[n] > surer]
+    return _each_once(order, aimed.corners.mean(axis=1), aimed.edges)
+
+
+def _each_once(order: Sequence[int], middles: Scores, edges: Scores) -> list[int]:
+    """Of candidates that are one die the first, by their middles (N, 2) and edges (N,)."""
+    kept: list[int] = []
+    for n in order:
+        gaps = np.hypot(*(middles[kept] - middles[n]).T)
+        if (gaps > _OVERLAP * np.minimum(edges[kept], edges[n])).all():
+            kept.append(n)
+    return kept
+
+
+def _nearby(task: _Task, overview: Overview, seen: Aimed) -> tuple[Overview, Aimed, list[Found]]:
     """Dice so near that the finder took them for something else; the first overview where none.
 
     A tray is square and may have specks: only what both witnesses read alike is a die.
     """
-    closer, pairs, dice = _dice(task, _NEAR_ZOOM)
+    closer, aimed, dice = _dice(task, _NEAR_ZOOM)
     large = _NEAR_EDGE * max(overview.size_wh)
     dice = [
         (look, spot)
         for look, spot in dice
         if look.edge_px > large and weighed(look.values, look.pips, look.square_on)[1]
     ]
-    return (closer, pairs, dice) if dice else (overview, seen, [])
+    return (closer, aimed, dice) if dice else (overview, seen, [])
 
 
-def _searched(task: _Task, overview: Overview, seen: list[Found], dice: list[Found]) -> list[Found]:
+def _searched(task: _Task, overview: Overview, seen: Aimed, dice: list[Found]) -> list[Found]:
     """The dice, after looks beside those found, where one that touches them may have been taken for
     a part of them (`seen`: all candidates), and at what is hardly warm; and of small dice after
     nearer looks: round those found, then, for dice in play, at each quarter of the tray."""
@@ -206,9 +211,10 @@ def _searched(task: _Task, overview: Overview, seen: list[Found], dice: list[Fou
     def add(spots: list[Spot]) -> None:
         nonlocal dice, lack
         found.extend(spots)
-        if not spots or not aim(task.close_ups, spots).spots:
+        if not aim(task.close_ups, spots).spots:
             return
-        now = _of_one_size(_distinct(task.read(overview, found)), overview)
+        aimed = aim(task.close_ups, found)
+        now = _of_one_size(_distinct(task.read(overview, aimed)), overview)
         still = task.lacking(overview, now)
         if sum(still) < sum(lack):
             dice, lack = now, still
@@ -250,14 +256,15 @@ def _are_small(overview: Overview, dice: list[Found]) -> bool:
     return not dice or _usual_edge(dice) <= _SMALL_EDGE * max(overview.size_wh)
 
 
-def _moved_off(pairs: list[Found], dice: list[Found]) -> list[Spot]:
+def _moved_off(aimed: Aimed, dice: list[Found]) -> list[Spot]:
     """Candidates that lie partly on a die found, moved to where one that touches it would lie."""
     moved: list[Spot] = []
-    for look, spot in pairs:
+    middles = aimed.corners.mean(axis=1)
+    for spot, middle, chance in zip(aimed.spots, middles, aimed.chances[:, 0], strict=True):
         for die, _ in dice:
-            away = np.subtract(look.centre_xy, die.centre_xy)
+            away = middle - die.centre_xy
             gap = float(np.hypot(*away))
-            if _ON_IT < gap / die.edge_px < _OVERLAP and look.die > _DIE:
+            if _ON_IT < gap / die.edge_px < _OVERLAP and chance > _DIE:
                 x, y = die.centre_xy + away * (die.edge_px / gap)
                 moved.append(replace(spot, centre_xy=(float(x), float(y)), edge_px=die.edge_px))
     return moved
@@ -330,16 +337,9 @@ def _distinct(pairs: list[Found]) -> list[Found]:
     """The candidates that are dice, each once, the likeliest first."""
     pairs = [(k, s) for k, s in pairs if _is_die(k) or (k.moving > _BLURRED and s.heat > 0.25)]
     pairs.sort(key=lambda pair: -pair[0].die * pair[1].heat)
-    kept: list[Found] = []
-    for look, spot in pairs:
-        x, y = look.centre_xy
-        if all(
-            np.hypot(x - other.centre_xy[0], y - other.centre_xy[1])
-            > _OVERLAP * min(look.edge_px, other.edge_px)
-            for other, _ in kept
-        ):
-            kept.append((look, spot))
-    return kept
+    middles = np.array([look.centre_xy for look, _ in pairs], np.float32).reshape(-1, 2)
+    edges = np.array([look.edge_px for look, _ in pairs], np.float32)
+    return [pairs[n] for n in _each_once(range(len(pairs)), middles, edges)]
 
 
 def _is_die(look: Look) -> bool:
