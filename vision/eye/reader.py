@@ -49,8 +49,9 @@ finds 91.8 % of the leaning, a second for these 1.45 % and 92.6 %, and two more 
 and 91.6 %. To ask the others first, or from the first limits on, reads no more of 5,000 own frames;
 to leave them out reads four fewer."""
 _SURE_DIE, _SOME_VALUE = 0.97, 0.45
-"""What is less surely a die than this and shows no value more likely than that gets no more looks
-at it: with them no more of 6,800 own frames is read, and photos have four more false dice."""
+"""The value of what is less surely a die than this, and shows none more likely than that, is not
+looked at again: with that no more of 6,800 own frames is read, and photos have four more false
+dice."""
 _ASKEW = -2.0
 """A die whose value is in doubt and that may lean by more than this (log odds) stays in doubt: of
 180 such own dice below six leant, of 47 from here to even odds fifteen."""
@@ -157,8 +158,8 @@ def look_closely(
     spots, told, corners = aimed.spots, aimed.told, aimed.corners
     if not spots:
         return []
-    pixels, edges = close_ups.pixels, aimed.edges
-    height, width = pixels.shape[:2]
+    edges = aimed.edges
+    height, width = close_ups.pixels.shape[:2]
     long_side = max(height, width)
     centres = corners.mean(axis=1)
     places = (centres - np.array([width - 1, height - 1]) / 2) / long_side
@@ -179,18 +180,7 @@ def look_closely(
             straight[n] = likely
     again = [n for n in doubts if _unclear(said[n], values[n], pips[n], straight[n])]
     if again:
-        sums = said[again]
-        for turn, zoom in _MORE_LOOKS:
-            more = close_ups.told(_matrices(pixels, corners[again], edges[again] * zoom, turn))
-            sums = sums + _upright(more.said, turn)
-            fits = more.misfits(corners[again])
-            for n, likely, misfit in zip(again, softmax(more.said[:, 1:7]), fits, strict=True):
-                values[n] = np.vstack([values[n], likely])
-                pips[n] = np.vstack([pips[n], misfit])
-        outlines = said[again, _OUTLINE]
-        said = said.copy()
-        said[again] = sums / (1 + len(_MORE_LOOKS))
-        said[again, _OUTLINE] = outlines
+        said = _looked_at_again(close_ups, corners, said, again, values, pips)
         added = weigh(said, told.shades, places, shares, guessed)
     chances = sigmoid(said[:, [0, 14, 15]])
     feet = centres - _upwards(said, guessed) * edges[:, None]
@@ -212,6 +202,32 @@ def look_closely(
         for n in range(len(said))
     ]
     return list(zip(looks, spots, strict=True))
+
+
+def _looked_at_again(
+    close_ups: CloseUps,
+    corners: NDArray[np.float32],
+    said: Scores,
+    again: list[int],
+    values: list[Scores],
+    pips: list[Scores],
+) -> Scores:
+    """What the reader says of all (N, 51) once some were looked at again: the mean of their looks,
+    with the outline of the first. Each look adds a row to their `values` and `pips`, in place."""
+    sums = said[again]
+    for turn, zoom in _MORE_LOOKS:
+        edges = _edges(corners[again]) * zoom
+        more = close_ups.told(_matrices(close_ups.pixels, corners[again], edges, turn))
+        sums = sums + _upright(more.said, turn)
+        fits = more.misfits(corners[again])
+        for n, likely, misfit in zip(again, softmax(more.said[:, 1:7]), fits, strict=True):
+            values[n] = np.vstack([values[n], likely])
+            pips[n] = np.vstack([pips[n], misfit])
+    means = sums / (1 + len(_MORE_LOOKS))
+    means[:, _OUTLINE] = said[again, _OUTLINE]
+    now = said.copy()
+    now[again] = means
+    return now
 
 
 def _seen_upright(
