@@ -114,12 +114,17 @@ class Aimed:
     @property
     def feet(self) -> Scores:
         """Where each stands on the floor (N, 2), below the middle of its top face."""
-        up = np.array([spot.up for spot in self.spots], np.float32).reshape(-1, 2)
-        rise = _upwards(self.told.said, up)
-        return np.asarray(self.corners.mean(axis=1) - rise * self.edges[:, None], np.float32)
+        return _feet(self.told.said, self.corners, self.guessed)
+
+    @property
+    def guessed(self) -> Scores:
+        """How the finder sees the floor lean below each (N, 2)."""
+        return np.array([spot.up for spot in self.spots], np.float32).reshape(-1, 2)
 
     def only(self, rows: list[int]) -> Aimed:
         """Some of the candidates."""
+        if len(rows) == len(self.spots):
+            return self
         return Aimed(tuple(self.spots[n] for n in rows), self.told.only(rows), self.corners[rows])
 
 
@@ -164,7 +169,7 @@ def look_closely(
     centres = corners.mean(axis=1)
     places = (centres - np.array([width - 1, height - 1]) / 2) / long_side
     shares = edges / long_side
-    guessed = np.array([s.up for s in spots])
+    guessed = aimed.guessed
     said = told.said
     added = weigh(said, told.shades, places, shares, guessed)
     rest = [n for n in worth if _is_at_rest(said[n])]
@@ -183,7 +188,7 @@ def look_closely(
         said = _looked_at_again(close_ups, corners, said, again, values, pips)
         added = weigh(said, told.shades, places, shares, guessed)
     chances = sigmoid(said[:, [0, 14, 15]])
-    feet = centres - _upwards(said, guessed) * edges[:, None]
+    feet = _feet(said, corners, guessed)
     looks = [
         Look(
             corners=corners[n],
@@ -268,6 +273,12 @@ def _seen_upright(
         if once:
             look(once, 2)
     return [odds.get(n) for n in range(len(said))]
+
+
+def _feet(said: Scores, corners: NDArray[np.float32], leans: Scores) -> Scores:
+    """Where dice stand on the floor (N, 2), below the middles of their top faces."""
+    rise = _upwards(said, leans) * _edges(corners)[:, None]
+    return np.asarray(corners.mean(axis=1) - rise, np.float32)
 
 
 def _upwards(said: Scores, leans: Scores) -> Scores:

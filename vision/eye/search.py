@@ -131,12 +131,14 @@ class _Task:
 
     def _worth_more(self, overview: Overview, aimed: Aimed) -> list[int]:
         """Who may be in the tray, and where all dice of the game surely are, likely a die."""
-        chances, edges = aimed.chances[:, 0].tolist(), aimed.edges.tolist()
-        places = zip(aimed.feet.tolist(), edges, strict=True)
+        chances = aimed.chances[:, 0]
+        places = zip(aimed.feet.tolist(), aimed.edges.tolist(), strict=True)
         inside = [self.inside(overview, (x, y), edge) for (x, y), edge in places]
+        worth = [n for n, within in enumerate(inside) if within > _OUTSIDE]
+        if (chances >= _DIE).all():
+            return worth
         sure = [n for n in _apart(aimed, _SURELY) if inside[n] > 0.5]
-        least = _DIE if len(sure) >= len(ALL_DICE) else 0.0
-        return [n for n, die in enumerate(chances) if die >= least and inside[n] > _OUTSIDE]
+        return worth if len(sure) < len(ALL_DICE) else [n for n in worth if chances[n] >= _DIE]
 
 
 def _blurred(overview: Overview, dice: list[Found]) -> bool:
@@ -159,8 +161,10 @@ def _dice(task: _Task, zoom: float) -> tuple[Overview, Aimed, list[Found]]:
 def _of_usual_size(aimed: Aimed, overview: Overview) -> list[int]:
     """Which candidates can be dice as large as so many that there is no doubt about it; and
     blurs."""
-    chances, edges = aimed.chances, aimed.edges.tolist()
-    middles = aimed.corners.mean(axis=1).tolist()
+    edges = aimed.edges.tolist()
+    if not edges or _one_size(min(edges), max(edges)):
+        return list(range(len(edges)))
+    chances, middles = aimed.chances, aimed.corners.mean(axis=1).tolist()
     places = {n: (middles[n][0], middles[n][1]) for n in _apart(aimed, _SURE)}
     sure = [edges[n] for n, xy in places.items() if overview.at(overview.tray, xy) > 0.5]
     many, usual = _usual_of(sure)
