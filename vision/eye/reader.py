@@ -48,10 +48,10 @@ second all others at rest are looked at too: one look each doubts 1.57 % of thos
 finds 91.8 % of the leaning, a second for these 1.45 % and 92.6 %, and two more after that 1.45 %
 and 91.6 %. To ask the others first, or from the first limits on, reads no more of 5,000 own frames;
 to leave them out reads four fewer."""
-_SURE_DIE, _SOME_VALUE = 0.97, 0.45
-"""The value of what is less surely a die than this, and shows none more likely than that, is not
-looked at again: with that no more of 6,800 own frames is read, and photos have four more false
-dice."""
+SURELY, _SOME_VALUE = 0.97, 0.45
+"""A candidate more likely than the first is surely a die. The value of another that shows none more
+likely than the second is not looked at again: with that no more of 6,800 own frames is read, and
+photos have four more false dice."""
 _ASKEW = -2.0
 """A die whose value is in doubt and that may lean by more than this (log odds) stays in doubt: of
 180 such own dice below six leant, of 47 from here to even odds fifteen."""
@@ -305,7 +305,7 @@ def _is_at_rest(said: Scores) -> bool:
 
 def _may_show_a_value(said: Scores, values: Scores) -> bool:
     """Whether a candidate is surely a die, or shows some value at first sight."""
-    return bool(sigmoid(said[0]) > _SURE_DIE or values[0].max() > _SOME_VALUE)
+    return bool(sigmoid(said[0]) > SURELY or values[0].max() > _SOME_VALUE)
 
 
 def _unclear(said: Scores, values: Scores, pips: Scores, square_on: Scores | None = None) -> bool:

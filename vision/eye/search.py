@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import SMEARED, Overview, Spot, look_over
-from vision.eye.nets import Scores, softmax
-from vision.eye.reader import Aimed, Look, aim, look_closely
+from vision.eye.nets import softmax
+from vision.eye.reader import SURELY, Aimed, Look, aim, look_closely
 from vision.eye.values import weighed
 from vision.reading import Pixels, Point
 
@@ -28,13 +28,13 @@ SMALLEST_PX = 48
 STILL = 0.4
 """A die more likely moving than this does."""
 _DIE = 0.5
-_SURELY = 0.97
 _SURE, _NO_DOUBT = 0.9, 4
 """Surer dice than this tell the usual size; so many of one size, and what is of another gets no
 more than a first look (own choices)."""
 _BLURRED = 0.95
 _OUTSIDE = 0.1
-"""What is less likely in the tray than this gets no more than a first look: it is no one's roll."""
+"""What is less likely in the tray than this gets no more than a first look: it is no
+one's roll, and with more looks no more of 6,800 own frames are read."""
 _REMOVED = 0.9
 """A die surer than this of a colour that is out of play fills no place (own choice)."""
 _NEAR_ZOOM = 0.4
@@ -137,7 +137,7 @@ class _Task:
         worth = [n for n, within in enumerate(inside) if within > _OUTSIDE]
         if (chances >= _DIE).all():
             return worth
-        sure = [n for n in _apart(aimed, _SURELY) if inside[n] > 0.5]
+        sure = [n for n in _apart(aimed, SURELY) if inside[n] > 0.5]
         return worth if len(sure) < len(ALL_DICE) else [n for n in worth if chances[n] >= _DIE]
 
 
@@ -176,17 +176,20 @@ def _of_usual_size(aimed: Aimed, overview: Overview) -> list[int]:
 
 def _apart(aimed: Aimed, surer: float) -> list[int]:
     """The candidates more surely dice than this, each die once."""
-    chances = aimed.chances[:, 0]
-    order = [n for n in np.argsort(-chances, kind="stable").tolist() if chances[n] > surer]
-    return _each_once(order, aimed.corners.mean(axis=1), aimed.edges)
+    chances = aimed.chances[:, 0].tolist()
+    order = [
+        n for n in sorted(range(len(chances)), key=lambda n: -chances[n]) if chances[n] > surer
+    ]
+    return _each_once(order, aimed.corners.mean(axis=1).tolist(), aimed.edges.tolist())
 
 
-def _each_once(order: Sequence[int], middles: Scores, edges: Scores) -> list[int]:
-    """Of candidates that are one die the first, by their middles (N, 2) and edges (N,)."""
+def _each_once(order: Iterable[int], middles: Sequence[Point], edges: Sequence[float]) -> list[int]:
+    """Of candidates that are one die the first, by their middles and edges in px."""
     kept: list[int] = []
     for n in order:
-        gaps = np.hypot(*(middles[kept] - middles[n]).T)
-        if (gaps > _OVERLAP * np.minimum(edges[kept], edges[n])).all():
+        if all(
+            math.dist(middles[n], middles[k]) > _OVERLAP * min(edges[n], edges[k]) for k in kept
+        ):
             kept.append(n)
     return kept
 
@@ -341,21 +344,20 @@ def _distinct(pairs: list[Found]) -> list[Found]:
     """The candidates that are dice, each once, the likeliest first."""
     pairs = [(k, s) for k, s in pairs if _is_die(k) or (k.moving > _BLURRED and s.heat > 0.25)]
     pairs.sort(key=lambda pair: -pair[0].die * pair[1].heat)
-    middles = np.array([look.centre_xy for look, _ in pairs], np.float32).reshape(-1, 2)
-    edges = np.array([look.edge_px for look, _ in pairs], np.float32)
+    middles, edges = [k.centre_xy for k, _ in pairs], [k.edge_px for k, _ in pairs]
     return [pairs[n] for n in _each_once(range(len(pairs)), middles, edges)]
 
 
 def _is_die(look: Look) -> bool:
     """Surely a die, or likely one whose top shows a value: pads, coins and knots show none."""
-    return look.die > _SURELY or (look.die > _DIE and float(look.values.mean(axis=0).max()) > 0.6)
+    return look.die > SURELY or (look.die > _DIE and float(look.values.mean(axis=0).max()) > 0.6)
 
 
 def _is_doubtful(look: Look) -> bool:
     """Whether it may well be no die where all that are expected lie: one of none of the five
     colours has to be surely one (three of 531 own `ok` frames had such a one too many)."""
     is_of_none = int(look.colours.argmax()) == len(DieColour)
-    return not look.die > (_SURELY if is_of_none else _DIE)
+    return not look.die > (SURELY if is_of_none else _DIE)
 
 
 def _of_one_size(dice: list[Found], overview: Overview) -> list[Found]:
