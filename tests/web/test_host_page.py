@@ -57,6 +57,31 @@ class TestTheHost:
         assert stage.game.typed
         assert stage.state.roll == a_roll(3, 4, red=1, yellow=2, green=5, blue=6)
 
+    def test_what_is_changed_twice_stays_as_it_was_changed_last(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/host", size_wh=TV)
+        held: list[Route] = []
+
+        def hold_the_first(route: Route) -> None:
+            if not held and route.request.post_data_json == {"hints": False}:
+                held.append(route)
+            else:
+                route.continue_()
+
+        page.route("**/api/settings", hold_the_first)
+        hints = page.get_by_label("Show on the sheets which boxes fit")
+        hints.and_(page.locator(":checked")).wait_for()  # as the table has it: the page was drawn
+        hints.uncheck()
+        wait_until(page, lambda: bool(held))
+        hints.check()
+        page.wait_for_timeout(300)  # in which the second would overtake the first
+        held[0].continue_()
+        page.locator("#hints:not([aria-busy])").wait_for()
+        assert stage.session.view().table.settings.hints
+        assert hints.is_checked()
+
     def test_the_button_that_comes_next_stands_out(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")
         page = open_page("/host")

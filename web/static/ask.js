@@ -9,10 +9,21 @@ let asked = 0; // which preview was asked for last
 let fits = null; // whether the question still makes sense
 let goBack = null; // leads on where what asked the question is gone
 let moment = null; // what the step that was foreseen would be taken on
+let before = Promise.resolve(); // what was pressed last
 
-/** Tell what a request was declined with, in the place named; true when it was not. */
-export async function press(path, body = {}, where = "why") {
+/**
+ * Tell what a request was declined with, in the place named; true when it was not.
+ *
+ * What is pressed reaches the table in that order: of two requests under way the later may arrive first.
+ */
+export function press(path, body = {}, where = "why") {
   const own = opened;
+  const send = () => pressed(path, body, where, own);
+  before = before.then(send, send);
+  return before;
+}
+
+async function pressed(path, body, where, own) {
   const answer = await post(path, body);
   if (where === "ask-why" && own !== opened) return Boolean(answer?.ok);
   say($(where), answer === null ? t("why.unreachable") : answer.ok ? "" : (answer.data.message ?? t("why.unknown")));

@@ -9,6 +9,7 @@ import { now, onLine, onState, post, start } from "./live.js";
 import { t } from "./words.js";
 
 const SETTINGS = [["hints", "hints"], ["sound", "sound"], ["say-amount", "say"], ["volume", "volume"], ["speed", "words_per_minute"], ["table-language", "language"]];
+const changed = new Map(); // a setting's element and its last change
 let hasAsked = false;
 let shownAt = ""; // the step of the game that was shown last
 
@@ -90,8 +91,11 @@ const fact = (key, value) => [el("dt", { text: t(key) }), el("dd", { text: value
 
 async function set(node, key) {
   const value = node.type === "checkbox" ? node.checked : node.type === "range" ? Number(node.value) : node.value;
+  const own = {};
+  changed.set(node, own);
   attribute(node, "aria-busy", "true");
   await press("/api/settings", { [key]: value });
+  if (changed.get(node) !== own) return; // it was changed again while the table heard of this
   attribute(node, "aria-busy", null);
   draw(now());
 }
