@@ -12,6 +12,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from tests.session.fakes import Stage
+from tests.web.browsing import PATIENCE_S
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
 from web import Equipment, create_app
 from web.guard import BROWSER_COOKIE, SEAT_COOKIE
@@ -146,7 +147,7 @@ def open_page(chromium: Browser, address: str) -> Iterator[OpenPage]:
             color_scheme="dark" if dark else "light",
             reduced_motion="reduce",
         )
-        context.set_default_timeout(8_000)
+        context.set_default_timeout(1_000 * PATIENCE_S)
         contexts.append(context)
         for name, value in ((SEAT_COOKIE, token), (BROWSER_COOKIE, device)):
             if value is not None:

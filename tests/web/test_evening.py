@@ -14,14 +14,12 @@ import pytest
 from companion.app import App, build
 from companion.config import Config
 from companion.phrases import numeral
-from tests.web.browsing import violations
+from tests.web.browsing import PATIENCE_S, violations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
 pytestmark = pytest.mark.browser
-
-PATIENCE_S = 30.0
 
 
 @pytest.fixture

@@ -239,6 +239,8 @@ class TestInABrowser:
             stage.session.see(
                 dice_in_tray(a_roll(3, 4), frame=number + 2, leaning="" if is_read else "red")
             )
+            seen = "is this what lies there" if is_read else "leaning"
+            page.locator("#rolls-said", has_text=seen).wait_for()
             if number == 5:
                 page.get_by_role("button", name="blue 3, read wrong").click()
                 assert page.get_by_role("button", name="Read right").is_disabled()
