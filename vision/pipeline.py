@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
+from statistics import median
 from typing import TYPE_CHECKING
 
 import cv2
@@ -123,7 +124,7 @@ class Eye:
                 DieReading(
                     colour=colour,
                     value=None if die.moving or look.leaning > _SURELY_LEANS else die.value,
-                    confidence=float(np.clip(confidence, 0.0, 0.9999)),
+                    confidence=min(max(confidence, 0.0), 0.9999),
                     centre_xy=die.centre_xy,
                     corners_xy=_points(look),
                     cocked=die.cocked,
@@ -232,17 +233,18 @@ def _clutter(
     inside = _on_grid(overview, floor)
     scale = overview.cells_per_px
     edges = [die.edge_px for die in seen] or [0.05 * max(overview.tray.shape) / scale]
-    area = (float(np.median(edges)) * scale) ** 2 + 1e-6
+    area = (median(edges) * scale) ** 2 + 1e-6
     free, on_dice = inside.astype(np.uint8), np.zeros(inside.shape, np.uint8)
-    for look in looks:
-        corners = look.corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
-        cv2.fillConvexPoly(free, np.round(corners).astype(np.int32), 0)
-        x, y = corners.mean(axis=0).tolist()
+    corners = np.array([look.corners for look in looks], np.float32).reshape(-1, 4, 2)
+    cells = corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
+    outlines, middles = np.round(cells).astype(np.int32), cells.mean(axis=1).tolist()
+    for look, outline, (x, y) in zip(looks, outlines, middles, strict=True):
+        cv2.fillConvexPoly(free, outline, 0)
         reach = math.ceil(_BODY * look.edge_px * scale)
         cv2.circle(on_dice, (round(x), round(y)), reach, 1, cv2.FILLED)
     smeared = (overview.smear > SMEARED) & inside
     areas = ((overview.thing > 0.5) & (free > 0), smeared, smeared & (on_dice > 0))
-    return Clutter(*(float(cells.sum()) / area for cells in areas))
+    return Clutter(*(float(where.sum()) / area for where in areas))
 
 
 def _on_grid(overview: Overview, floor: Floor) -> NDArray[np.bool_]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+import cv2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -82,8 +83,9 @@ class CloseUps:
         """What the reader says of the crops of some matrices (2, 3)."""
         if not cuts:
             return _NOTHING
-        said, shades, density = self._once("reader", np.stack(cuts), _read)
-        return Told(said, shades, density, np.stack(cuts))
+        asked = np.array(cuts, np.float32)
+        said, shades, density = self._once("reader", asked, _read)
+        return Told(said, shades, density, asked)
 
     def upright(self, outlines: Scores) -> Scores:
         """What is said (N, 4 + TRAITS) of dice turned upright, by the corners (N, 4, 2)."""
@@ -111,10 +113,13 @@ class CloseUps:
 def _read(pixels: Pixels, matrices: Scores) -> tuple[Scores, Scores, Scores]:
     """What the reader says of crops, the mean log colour of their middles, and their pips."""
     blob = np.empty((len(matrices), 3, CROP, CROP), np.float32)
+    middles = np.empty((len(matrices), 3))
     for number, matrix in enumerate(matrices):
-        blob[number] = close_up(pixels, matrix, CROP).transpose(2, 0, 1)
+        crop = close_up(pixels, matrix, CROP)
+        blob[number] = crop.transpose(2, 0, 1)
+        middles[number] = cv2.mean(crop[MIDDLE, MIDDLE])[:3]
     blob /= 255.0
-    shades = np.log(blob[:, :, MIDDLE, MIDDLE].mean(axis=(2, 3)) + 0.02)
+    shades = np.log(middles / 255.0 + 0.02)
     out = shared_net("reader")(blob)
     told, cells = np.split(out, [SCORES + FEATURES], axis=1)
     density = cells.reshape(-1, PIP_CELLS, PIP_CELLS)

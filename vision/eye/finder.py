@@ -96,8 +96,7 @@ def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
         zoom: Below 1.0 the picture fills less of the canvas, for dice larger than it knows.
     """
     canvas, matrix = _fitted(pixels, zoom)
-    blob = np.asarray(cv2.dnn.blobFromImage(canvas, 1.0 / 255.0), np.float32)
-    scores = shared_net("finder")(blob)[0]
+    scores = shared_net("finder")(_blob(canvas))[0]
     fine = _fine(scores)
     fields = sigmoid(fine[[0, 4, 5, 6]])
     heat = fields[0]
@@ -151,11 +150,27 @@ def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, flo
     return found
 
 
+def _blob(canvas: Pixels) -> Scores:
+    """The canvas (H, W, 3) as the network gets it: (1, 3, H, W) in 0.0-1.0.
+
+    Plane by plane; `cv2.dnn.blobFromImage` says the same and takes longer (OpenCV 5.0.0, x86: by
+    0.4 ms of 16 for a whole reading).
+    """
+    height, width = canvas.shape[:2]
+    blob = np.empty((1, 3, height, width), np.float32)
+    for plane, channel in zip(blob[0], cv2.split(canvas), strict=True):
+        np.multiply(channel, np.float32(1.0 / 255.0), out=plane)
+    return blob
+
+
 def _fine(scores: Scores) -> Scores:
     """The seven fields (7, 2h, 2w) whose cells the network gives in fours (28, h, w)."""
     _, rows, columns = scores.shape
-    fours = scores[:28].reshape(7, 2, 2, rows, columns).transpose(0, 3, 1, 4, 2)
-    return np.asarray(fours.reshape(7, 2 * rows, 2 * columns), np.float32)
+    fours = scores[:28].reshape(7, 4, rows, columns)
+    fine = np.empty((7, 2 * rows, 2 * columns), np.float32)
+    for quarter in range(4):
+        fine[:, quarter // 2 :: 2, quarter % 2 :: 2] = fours[:, quarter]
+    return fine
 
 
 def _smooth(lean: Scores) -> Scores:

@@ -52,15 +52,14 @@ def tint_of(pixels: Pixels, corners: NDArray[np.float32]) -> Scores:
     square = np.array([[0, 0], [last, 0], [last, last], [0, last]], np.float32)
     matrix = cv2.getPerspectiveTransform(inner, square)
     face = cv2.warpPerspective(pixels, matrix, (_SIDE, _SIDE), borderMode=cv2.BORDER_REPLICATE)
-    colours = face.reshape(-1, 3).astype(np.float32)
-    plain = colours[colours.max(axis=1) < _CLIPPED]
-    colours = plain if len(plain) >= _LEAST else colours
-    light = colours.sum(axis=1)
-    lighter = colours[light >= _median(light)]
-    logs = np.log(lighter + _DARK)
-    tints = logs[:, [0, 2]] - logs[:, [1]]
-    level = _median(lighter[:, 0])
-    return np.array([_median(tints[:, 0]), _median(tints[:, 1]), level], np.float32)
+    colours = np.array(face.reshape(-1, 3).T, np.float32, order="C")
+    blue, green, red = colours
+    plain = colours[:, np.maximum(np.maximum(blue, green), red) < _CLIPPED]
+    blue, green, red = plain if plain.shape[1] >= _LEAST else colours
+    light = blue + green + red
+    lighter = np.array((blue, green, red))[:, light >= _median(light)]
+    blue, green, red = np.log(lighter + _DARK)
+    return np.array([_median(blue - green), _median(red - green), _median(lighter[0])], np.float32)
 
 
 def _median(numbers: Scores) -> float:

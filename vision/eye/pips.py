@@ -60,7 +60,7 @@ def misfits(density: Scores, corners: NDArray[np.float32]) -> Scores:
     """
     count = len(corners)
     faces = np.asarray(corners, np.float32)
-    to_face = np.stack([cv2.getPerspectiveTransform(face, _SQUARE) for face in faces])
+    to_face = np.array([cv2.getPerspectiveTransform(face, _SQUARE) for face in faces])
     x, y, w = (to_face @ _MIDDLES).transpose(1, 0, 2)
     w = np.where(np.abs(w) > _FLAT, w, np.inf)
     x, y = x / w, y / w

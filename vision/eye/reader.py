@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,17 +16,17 @@ from vision.eye.finder import Spot
 from vision.eye.jury import weigh
 from vision.eye.lean import FLAT, GUESS
 from vision.eye.nets import (
-    CROP,
-    CROP_EDGES,
     NORMAL,
     SPREAD,
     Scores,
+    chance,
     sigmoid,
     softmax,
 )
+from vision.eye.outlines import HALF_DIAGONAL, corners_of, crop_matrix, crops_round, edges_of
 from vision.eye.pips import margin
 from vision.eye.values import weighed
-from vision.reading import Pixels, Point
+from vision.reading import Point
 
 _WORTH = 0.03
 """Least chance of a die at first sight that is worth more thought."""
@@ -55,6 +56,8 @@ photos have four more false dice."""
 _ASKEW = -2.0
 """A die whose value is in doubt and that may lean by more than this (log odds) stays in doubt: of
 180 such own dice below six leant, of 47 from here to even odds fifteen."""
+_NO_DIE = -2.0
+"""Score of a die below which no trouble is taken over its outline."""
 _DIE_AND_MOVING, _OUTLINE = [0, 14], slice(16, 23)
 
 
@@ -88,7 +91,7 @@ class Look:
     square_on: Scores | None = None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Aimed:
     """N candidates that may be dice or blurs, as one look at each shows them.
 
@@ -101,25 +104,35 @@ class Aimed:
     told: Told
     corners: NDArray[np.float32]
 
-    @property
+    @cached_property
     def edges(self) -> NDArray[np.float32]:
         """Mean edge (N,) of the top faces in px."""
-        return _edges(self.corners)
+        return edges_of(self.corners)
 
-    @property
+    @cached_property
+    def middles(self) -> NDArray[np.float32]:
+        """The middles (N, 2) of the top faces in px."""
+        return np.asarray(self.corners.mean(axis=1), np.float32)
+
+    @cached_property
     def chances(self) -> Scores:
         """How likely each is a die, and moves (N, 2)."""
         return sigmoid(self.told.said[:, _DIE_AND_MOVING])
 
-    @property
+    @cached_property
     def feet(self) -> Scores:
         """Where each stands on the floor (N, 2), below the middle of its top face."""
-        return _feet(self.told.said, self.corners, self.guessed)
+        return self.feet_by(self.told.said)
 
-    @property
+    @cached_property
     def guessed(self) -> Scores:
         """How the finder sees the floor lean below each (N, 2)."""
         return np.array([spot.up for spot in self.spots], np.float32).reshape(-1, 2)
+
+    def feet_by(self, said: Scores) -> Scores:
+        """Where each stands, by what the reader says (N, 51) of them after more looks."""
+        rise = _upwards(said, self.guessed) * self.edges[:, None]
+        return np.asarray(self.middles - rise, np.float32)
 
     def only(self, rows: list[int]) -> Aimed:
         """Some of the candidates."""
@@ -131,18 +144,18 @@ class Aimed:
 def aim(close_ups: CloseUps, spots: Sequence[Spot]) -> Aimed:
     """Look once at each candidate, and once more where its top face was off the middle; what is
     clearly neither a die nor a blur is left out."""
-    told = close_ups.told([_crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots])
+    told = close_ups.told([crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots])
     chances = sigmoid(told.said[:, _DIE_AND_MOVING])
     keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
     told, kept = told.only(keep), [spots[n] for n in keep]
-    corners = _corners(told)
+    corners = corners_of(told)
     off = [n for n, row in enumerate(told.said) if _badly_cut(row)]
     if off:
         likely = np.array([kept[n].edge_px for n in off])
-        edges = np.clip(_edges(corners[off]), 0.6 * likely, 1.7 * likely)
-        better = close_ups.told(_matrices(close_ups.pixels, corners[off], edges, 0.0))
+        edges = np.clip(edges_of(corners[off]), 0.6 * likely, 1.7 * likely)
+        better = close_ups.told(crops_round(close_ups.pixels, corners[off], edges, 0.0))
         told.replace(off, better)
-        corners[off] = _corners(better)
+        corners[off] = corners_of(better)
     return Aimed(tuple(kept), told, corners)
 
 
@@ -166,7 +179,7 @@ def look_closely(
     edges = aimed.edges
     height, width = close_ups.pixels.shape[:2]
     long_side = max(height, width)
-    centres = corners.mean(axis=1)
+    centres = aimed.middles
     places = (centres - np.array([width - 1, height - 1]) / 2) / long_side
     shares = edges / long_side
     guessed = aimed.guessed
@@ -188,7 +201,7 @@ def look_closely(
         said = _looked_at_again(close_ups, corners, said, again, values, pips)
         added = weigh(said, told.shades, places, shares, guessed)
     chances = sigmoid(said[:, [0, 14, 15]])
-    feet = _feet(said, corners, guessed)
+    feet = aimed.feet_by(said) if again else aimed.feet
     looks = [
         Look(
             corners=corners[n],
@@ -221,8 +234,8 @@ def _looked_at_again(
     with the outline of the first. Each look adds a row to their `values` and `pips`, in place."""
     sums = said[again]
     for turn, zoom in _MORE_LOOKS:
-        edges = _edges(corners[again]) * zoom
-        more = close_ups.told(_matrices(close_ups.pixels, corners[again], edges, turn))
+        edges = edges_of(corners[again]) * zoom
+        more = close_ups.told(crops_round(close_ups.pixels, corners[again], edges, turn))
         sums = sums + _upright(more.said, turn)
         fits = more.misfits(corners[again])
         for n, likely, misfit in zip(again, softmax(more.said[:, 1:7]), fits, strict=True):
@@ -275,12 +288,6 @@ def _seen_upright(
     return [odds.get(n) for n in range(len(said))]
 
 
-def _feet(said: Scores, corners: NDArray[np.float32], leans: Scores) -> Scores:
-    """Where dice stand on the floor (N, 2), below the middles of their top faces."""
-    rise = _upwards(said, leans) * _edges(corners)[:, None]
-    return np.asarray(corners.mean(axis=1) - rise, np.float32)
-
-
 def _upwards(said: Scores, leans: Scores) -> Scores:
     """Which way (N, 2) dice rise from the floor in the picture, in edges: what the reader says of
     each, and the finder of the floor there, each for how surely it is known."""
@@ -294,7 +301,7 @@ def _badly_cut(said: Scores) -> bool:
     x, y, size = float(said[16]), float(said[17]), float(said[20])
     if said[0] < _NO_DIE:
         return False
-    return math.hypot(x, y) > _OFF or abs(size - _HALF_DIAGONAL) > _SIZE_OFF
+    return math.hypot(x, y) > _OFF or abs(size - HALF_DIAGONAL) > _SIZE_OFF
 
 
 def _is_at_rest(said: Scores) -> bool:
@@ -305,16 +312,16 @@ def _is_at_rest(said: Scores) -> bool:
 
 def _may_show_a_value(said: Scores, values: Scores) -> bool:
     """Whether a candidate is surely a die, or shows some value at first sight."""
-    return bool(sigmoid(said[0]) > SURELY or values[0].max() > _SOME_VALUE)
+    return bool(chance(float(said[0])) > SURELY or values[0].max() > _SOME_VALUE)
 
 
 def _unclear(said: Scores, values: Scores, pips: Scores, square_on: Scores | None = None) -> bool:
     """Whether it is left in doubt that a candidate is a die and shows its value."""
     if square_on is not None:
         likely, agree = weighed(values, pips, square_on)
-        return bool(not agree or likely.max() * sigmoid(said[0]) < _DOUBT)
+        return bool(not agree or likely.max() * chance(float(said[0])) < _DOUBT)
     best = int(values[0].argmax())
-    sure = values[0, best] * sigmoid(said[0])
+    sure = float(values[0, best]) * chance(float(said[0]))
     return bool(sure < _DOUBT or margin(pips[0], best + 1) > _PIPS_NEAR)
 
 
@@ -351,49 +358,3 @@ def _upright(said: Scores, turned_rad: float) -> Scores:
     upright = said.copy()
     upright[:, NORMAL] = said[:, NORMAL] @ np.array([[c, -s], [s, c]], np.float32)
     return upright
-
-
-def _matrices(
-    pixels: Pixels, corners: NDArray[np.float32], edges: Scores, angle_rad: float
-) -> list[Scores]:
-    """The matrices of crops round top faces, turned by an angle."""
-    height, width = pixels.shape[:2]
-    middles = np.clip(corners.mean(axis=1), 0, np.array([width - 1, height - 1]))
-    return [
-        _crop_matrix((float(x), float(y)), float(edge), angle_rad)
-        for (x, y), edge in zip(middles, edges, strict=True)
-    ]
-
-
-_NO_DIE = -2.0
-"""Score of a die below which no trouble is taken over its outline."""
-_HALF_DIAGONAL = float(np.log(np.sqrt(0.5)))
-
-
-def _crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
-    """The 2x3 matrix from px of the picture to px of a crop round a point."""
-    scale = CROP / (CROP_EDGES * max(edge_px, 4.0))
-    c, s = scale * math.cos(angle_rad), scale * math.sin(angle_rad)
-    (x, y), middle = centre_xy, (CROP - 1) / 2
-    return np.array([[c, -s, middle - c * x + s * y], [s, c, middle - s * x - c * y]], np.float32)
-
-
-def _corners(told: Told) -> NDArray[np.float32]:
-    """The corners (N, 4, 2) in px of the picture from the reader's seven numbers for a quad."""
-    x, y, cosine, sine, size, skew_x, skew_y = told.said[:, 16:23].T.astype(np.float64)
-    angle = np.arctan2(sine, cosine) / 4.0
-    a = np.exp(np.clip(size, -2.0, 1.0)) * np.exp(1j * angle)
-    b = (np.clip(skew_x, -1, 1) + 1j * np.clip(skew_y, -1, 1)) * np.abs(a) ** 2 / a
-    turn = np.array([1, 1j, -1, -1j])
-    z = (x + 1j * y)[:, None] + a[:, None] * turn + b[:, None] * turn.conj()
-    z = z * (CROP / CROP_EDGES)
-    crop = np.stack([z.real, z.imag], axis=2) + (CROP - 1) / 2
-    back = np.linalg.inv(told.cuts[:, :, :2].astype(np.float64))
-    away = crop - told.cuts[:, None, :, 2]
-    return np.asarray(away @ back.transpose(0, 2, 1), np.float32)
-
-
-def _edges(corners: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Mean edge (N,) of quads (N, 4, 2)."""
-    sides = corners - corners[:, [3, 0, 1, 2]]
-    return np.asarray(np.hypot(sides[..., 0], sides[..., 1]).mean(axis=1), np.float32)

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import SMEARED, Overview, Spot, look_over
-from vision.eye.nets import softmax
 from vision.eye.reader import SURELY, Aimed, Look, aim, look_closely
 from vision.eye.values import weighed
 from vision.reading import Pixels, Point
@@ -122,7 +121,11 @@ class _Task:
 
     def _has_left(self, look: Look) -> bool:
         removed = [n for n, colour in enumerate(DieColour) if colour not in self.in_play]
-        return bool(removed) and bool(softmax(look.colours)[removed].max() > _REMOVED)
+        if not removed:
+            return False
+        scores = look.colours.tolist()
+        powers = [math.exp(score - max(scores)) for score in scores]
+        return any(powers[n] > _REMOVED * sum(powers) for n in removed)
 
     def read(self, overview: Overview, aimed: Aimed) -> list[Found]:
         """The candidates that can be dice or blurs, read closely."""
@@ -164,7 +167,7 @@ def _of_usual_size(aimed: Aimed, overview: Overview) -> list[int]:
     edges = aimed.edges.tolist()
     if not edges or _one_size(min(edges), max(edges)):
         return list(range(len(edges)))
-    chances, middles = aimed.chances, aimed.corners.mean(axis=1).tolist()
+    chances, middles = aimed.chances, aimed.middles.tolist()
     places = {n: (middles[n][0], middles[n][1]) for n in _apart(aimed, _SURE)}
     sure = [edges[n] for n, xy in places.items() if overview.at(overview.tray, xy) > 0.5]
     many, usual = _usual_of(sure)
@@ -180,7 +183,7 @@ def _apart(aimed: Aimed, surer: float) -> list[int]:
     order = [
         n for n in sorted(range(len(chances)), key=lambda n: -chances[n]) if chances[n] > surer
     ]
-    return _each_once(order, aimed.corners.mean(axis=1).tolist(), aimed.edges.tolist())
+    return _each_once(order, aimed.middles.tolist(), aimed.edges.tolist())
 
 
 def _each_once(order: Iterable[int], middles: Sequence[Point], edges: Sequence[float]) -> list[int]:
@@ -266,8 +269,7 @@ def _are_small(overview: Overview, dice: list[Found]) -> bool:
 def _moved_off(aimed: Aimed, dice: list[Found]) -> list[Spot]:
     """Candidates that lie partly on a die found, moved to where one that touches it would lie."""
     moved: list[Spot] = []
-    middles = aimed.corners.mean(axis=1)
-    for spot, middle, chance in zip(aimed.spots, middles, aimed.chances[:, 0], strict=True):
+    for spot, middle, chance in zip(aimed.spots, aimed.middles, aimed.chances[:, 0], strict=True):
         for die, _ in dice:
             away = middle - die.centre_xy
             gap = float(np.hypot(*away))

@@ -41,13 +41,18 @@ def weighed(values: Scores, pips: Scores, square_on: Scores | None = None) -> tu
         Probabilities, and whether the pips and every look name the likeliest alone; once the face
         was asked, whether it and what all looks come to name the same.
     """
-    misfit = pips.mean(axis=0)
-    said = np.log(values + _LEAST).mean(axis=0) - _PATTERN * misfit
+    misfit = _mean(pips)
+    said = _mean(np.log(values + _LEAST)) - _PATTERN * misfit
     named = int(said.argmax())
-    other = margin(np.asarray(misfit), named + 1)
+    other = margin(misfit, named + 1)
     if square_on is not None:
         agree = int(square_on.argmax()) == named and other <= _MUCH_BETTER
         return softmax(said + np.log(square_on + _LEAST)), agree
     sure = float(values[:, named].min()) > _SURE
     agree = bool((values.argmax(axis=1) == named).all())
     return softmax(said), agree and other <= (_BETTER if sure else _NEARLY)
+
+
+def _mean(looks: Scores) -> Scores:
+    """The mean (6,) of some looks (L, 6), of which there is mostly one."""
+    return looks[0] if len(looks) == 1 else np.asarray(looks.mean(axis=0), np.float32)
