@@ -28,6 +28,7 @@ class Follower:
     def close(self) -> None:
         """Stop; may be called twice."""
         self._is_closed = True
+        self._session.wake()
         self._thread.join(2.0)
 
     def _run(self) -> None:

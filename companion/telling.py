@@ -13,6 +13,9 @@ from companion.ports import Listener
 PASSING, RETRACTED = "refused", "retracted"
 """The kind of announcement that is true only until something changes, and the one that ends it."""
 
+_PATIENCE_S = 0.1
+"""So long a table that ends waits for a change under way before it wakes who waits."""
+
 
 class Telling:
     """Counts changes, wakes who waits for them, and keeps announcements until the mutex is free.
@@ -32,6 +35,7 @@ class Telling:
         self._standing: Announcement | None = None
         self._mutex = threading.RLock()
         self._changed = threading.Condition(self._mutex)
+        self._woken = 0
         self._depth = 0
         self._calls: list[Callable[[], None]] = []
 
@@ -96,7 +100,20 @@ class Telling:
         self._calls.extend(calls)
 
     def wait(self, version: int, timeout_s: float) -> int:
-        """Block until something newer than `version` is there or time is up; the version now."""
+        """Block until something newer than `version` is there, all who wait are woken, or time is
+        up; the version now."""
         with self._changed:
-            self._changed.wait_for(lambda: self.version > version, timeout_s)
+            woken = self._woken
+            self._changed.wait_for(
+                lambda: self.version > version or self._woken != woken, timeout_s
+            )
             return self.version
+
+    def wake(self) -> None:
+        """Let all who wait look whether they have to end."""
+        if self._mutex.acquire(timeout=_PATIENCE_S):  # else a disk is slow: they look by themselves
+            try:
+                self._woken += 1
+                self._changed.notify_all()
+            finally:
+                self._mutex.release()

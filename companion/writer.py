@@ -149,8 +149,13 @@ class Writer:
             )
 
     def wait(self, version: int, timeout_s: float) -> int:
-        """Block until something newer than `version` is there or time is up; the version now."""
+        """Block until something newer than `version` is there, all who wait are woken, or time is
+        up; the version now."""
         return self._telling.wait(version, timeout_s)
+
+    def wake(self) -> None:
+        """Let all who wait look whether they have to end."""
+        self._telling.wake()
 
     @property
     def speaking(self) -> Speaking:

@@ -135,5 +135,6 @@ class Streams:
             self.session.disconnected(seat)
 
     def close(self) -> None:
-        """End all streams at their next look, within WAKE_S."""
+        """End all streams: at once, or where a change is under way within WAKE_S."""
         self.is_closed = True
+        self.session.wake()

@@ -164,6 +164,35 @@ class TestTelling:
         stage.session.see(TrayView("moving"))
         assert stage.session.view().version == version
 
+    def test_who_waits_can_be_woken_without_news(self, stage: Stage) -> None:
+        version = stage.session.view().version
+        seen: list[int] = []
+        waiter = threading.Thread(target=lambda: seen.append(stage.session.wait(version, 60)))
+        waiter.start()
+        waiter.join(0.1)  # in which it begins to wait
+        assert seen == []
+        stage.session.wake()
+        waiter.join(5)
+        assert seen == [version]
+
+    def test_a_change_that_takes_its_time_keeps_nobody_from_ending(self, stage: Stage) -> None:
+        held, done = threading.Event(), threading.Event()
+
+        def change() -> None:
+            with stage.session._telling.changing():
+                held.set()
+                done.wait(60)
+
+        changing = threading.Thread(target=change, daemon=True)
+        changing.start()
+        assert held.wait(5)
+        waking = threading.Thread(target=stage.session.wake, daemon=True)
+        waking.start()
+        waking.join(5)
+        assert not waking.is_alive()
+        done.set()
+        changing.join(5)
+
     def test_listeners_may_come_back(self, two: Stage) -> None:
         heard: list[str] = []
 

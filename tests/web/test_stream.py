@@ -31,6 +31,9 @@ class Hand:
             self.now_s += timeout_s
         return self.version
 
+    def wake(self) -> None:
+        """Nobody waits."""
+
     def connected(self, seat: int) -> None:
         self.here.append(seat)
 
@@ -127,6 +130,22 @@ def test_closing_ends_all(streams: Streams) -> None:
     streams.close()
     assert list(stream) == []
     assert streams.open(device()) is None
+
+
+def test_closing_ends_one_that_waits_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("web.stream.WAKE_S", 60.0)
+    streams: Streams = app.extensions["streams"]
+    stream = opened(streams)
+    next(stream)
+    rest: list[bytes] = []
+    waiting = threading.Thread(target=lambda: rest.extend(stream), daemon=True)
+    waiting.start()
+    waiting.join(0.1)  # in which it begins to wait
+    assert waiting.is_alive()
+    streams.close()
+    waiting.join(5)
+    assert not waiting.is_alive()
+    assert rest == []
 
 
 def test_when_all_places_are_taken_the_page_is_told_when_to_come_back(app: Flask) -> None:
