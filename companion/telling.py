@@ -14,7 +14,8 @@ PASSING, RETRACTED = "refused", "retracted"
 """The kind of announcement that is true only until something changes, and the one that ends it."""
 
 _PATIENCE_S = 0.1
-"""So long a table that ends waits for a change under way before it wakes who waits."""
+"""So long a table that ends waits for a change under way before it wakes who waits (own choice, a
+fifth of the half second after which they look by themselves)."""
 
 
 class Telling:

@@ -20,7 +20,8 @@ OpenPage = Callable[..., "Page"]
 PHONE_SMALL, PHONE, PHONE_FLAT, TV = (360, 640), (390, 844), (844, 390), (1920, 1080)
 
 PATIENCE_S = 30.0
-"""How long a browser may take on a machine that has much else to do; nothing waits that long."""
+"""How long a browser may take on a machine that has much else to do (own choice); a wait ends as
+soon as what it waits for is there."""
 
 STATES = ("lobby", "roll", "action1", "tapped", "action2", "over")
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import SMEARED, Overview, Spot, look_over
+from vision.eye.nets import softmax
 from vision.eye.reader import SURELY, Aimed, Look, aim, look_closely
 from vision.eye.values import weighed
 from vision.reading import Pixels, Point
@@ -121,11 +122,7 @@ class _Task:
 
     def _has_left(self, look: Look) -> bool:
         removed = [n for n, colour in enumerate(DieColour) if colour not in self.in_play]
-        if not removed:
-            return False
-        scores = look.colours.tolist()
-        powers = [math.exp(score - max(scores)) for score in scores]
-        return any(powers[n] > _REMOVED * sum(powers) for n in removed)
+        return bool(removed) and bool(softmax(look.colours)[removed].max() > _REMOVED)
 
     def read(self, overview: Overview, aimed: Aimed) -> list[Found]:
         """The candidates that can be dice or blurs, read closely."""
