@@ -206,3 +206,34 @@ def test_shadows_darken_the_felt_and_nothing_else_changes() -> None:
     assert rows.max() < bottom + 2 * size
     darker = (with_die - empty).sum(axis=2)[changed]
     assert (darker < 0).sum() > 0.15 * changed.sum()
+
+
+def test_gloom_lies_on_sides_that_look_away_from_the_lamp_and_between_dice() -> None:
+    """A white die, lit from the right, looked at from the left and above."""
+    room = default_tray((320, 240))
+    paper = replace(room.tray.floor, colour=(0.7, 0.7, 0.7))
+    room = replace(room, tray=replace(room.tray, floor=paper), ambient=(0.1, 0.1, 0.1))
+    camera = Camera.above((320, 240), 900.0, 400.0, tilt_deg=35.0, azimuth_deg=270.0)
+    lamp = Lamp((400.0, 0.0, 400.0), 5.0, (0.7, 0.7, 0.7))
+    style = replace(default_die(DieColour.WHITE), gloss=0.0)
+    die = resting_die(3, (0.0, 0.0), 0.0, style)
+    half = die.size_mm / 2
+    points = {"top": (0.4 * half, 0.4 * half, 2 * half), "side": (-half, 0.5 * half, half)}
+
+    def seen(gloom: float, *others: float) -> dict[str, float]:
+        beside = tuple(resting_die(3, (x, 0.0), 0.0, style) for x in others)
+        scene = replace(room, camera=camera, lamps=(lamp,), dice=(die, *beside), gloom=gloom)
+        pixels = render(scene)
+        where = camera.project(np.array(list(points.values())))
+        return {
+            name: float(patch(pixels, (x, y)).mean())
+            for name, (x, y) in zip(points, where, strict=True)
+        }
+
+    plain, gloomy = seen(0.0), seen(1.0)
+    assert gloomy["side"] < 0.9 * plain["side"]
+    assert abs(gloomy["top"] - plain["top"]) < 1.5
+    assert seen(0.5)["side"] == pytest.approx((plain["side"] + gloomy["side"]) / 2, abs=4.0)
+    apart = -1.6 * die.size_mm
+    assert seen(1.0, apart)["side"] < 0.9 * seen(0.0, apart)["side"]
+    assert seen(1.0, apart)["side"] < 0.97 * gloomy["side"]

@@ -280,9 +280,15 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
         paint = np.where(shows, np.asarray(die.other_pips[1], np.float32), paint)
     albedo = body + pips.cover[..., None] * (paint - body)
     bounce = np.clip(0.5 - 0.5 * n[2], 0.0, 1.0)[..., None] * floor * 0.6
-    incoming = sky * (open_sky[..., None] + bounce)
     total = sum(np.asarray(lamp.colour, np.float32) for lamp in scene.lamps)
-    incoming = incoming + bounce * 0.35 * total
+    thrown_back = total
+    if scene.gloom:
+        hidden = scene.gloom * _hidden(scene, die, where, n)
+        open_sky = open_sky * (1.0 - 0.75 * hidden)
+        bounce = bounce * (1.0 - 0.85 * hidden)[..., None]
+        thrown_back = _on_the_floor(scene, where, n)
+    incoming = sky * (open_sky[..., None] + bounce)
+    incoming = incoming + bounce * 0.35 * thrown_back
     mirror = sky * (fresnel * die.gloss * np.clip(0.4 + 0.6 * n[2], 0.0, 1.0))[..., None]
     for lamp in scene.lamps:
         to = [np.float32(lamp.position_mm[w]) - where[w] for w in range(3)]
@@ -308,6 +314,52 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     return (albedo * incoming + mirror).astype(np.float32), alpha
 
 
+def _on_the_floor(scene: Scene, where: list[Floats], n: list[Floats]) -> Floats:
+    """The lamps' light (h, w, 3) on the floor that points of a die face: less of a lamp that it
+    hides from there itself."""
+    light = np.zeros((*n[0].shape, 3), np.float32)
+    for lamp in scene.lamps:
+        x, y, z = (np.float32(lamp.position_mm[w]) - where[w] for w in range(3))
+        level = np.sqrt(x**2 + y**2) + 1e-6
+        towards = (n[0] * x + n[1] * y) / level
+        long = np.clip(1.2 * level / np.maximum(z, 1e-3), 0.0, 1.0)
+        dark = scene.gloom * np.clip(0.1 - 0.9 * towards, 0.0, 0.92) * long
+        light += np.asarray(lamp.colour, np.float32) * (1.0 - dark)[..., None]
+    return light
+
+
+def _hidden(scene: Scene, die: Die, where: list[Floats], n: list[Floats]) -> Floats:
+    """How much of what a point faces, slightly upwards, is another die close by."""
+    hidden = np.zeros(n[0].shape, np.float32)
+    for other in scene.dice:
+        gap = float(np.linalg.norm(np.asarray(other.position_mm) - die.position_mm))
+        if gap < 1e-6 or gap > 1.6 * (die.size_mm + other.size_mm) or other.motion is not None:
+            continue
+        enter, leave = _through(other, where, [n[0], n[1], np.abs(n[2]) + np.float32(0.4)])
+        hidden = np.maximum(
+            hidden, np.clip((leave - enter) / 0.35, 0.0, 1.0) * np.clip(2.5 - enter, 0.0, 1.0)
+        )
+    return hidden
+
+
+def _through(other: Die, where: list[Floats], to: list[Floats]) -> tuple[Floats, Floats]:
+    """Where rays from points enter a die and leave it, in its half edges; they miss it where they
+    leave before they enter."""
+    m = np.asarray(other.rotation, np.float32)
+    half = np.float32(other.size_mm / 2 * 0.96)
+    off = [where[w] - np.float32(other.position_mm[w]) for w in range(3)]
+    enter = np.zeros(where[0].shape, np.float32)
+    leave = np.full(where[0].shape, np.inf, np.float32)
+    for a in range(3):
+        start = (off[0] * m[0, a] + off[1] * m[1, a] + off[2] * m[2, a]) / half
+        step = to[0] * m[0, a] + to[1] * m[1, a] + to[2] * m[2, a]
+        step = np.where(np.abs(step) < 1e-6, np.float32(1e-6), step)
+        one, two = (-1.0 - start) / step, (1.0 - start) / step
+        enter = np.maximum(enter, np.minimum(one, two))
+        leave = np.minimum(leave, np.maximum(one, two))
+    return enter, leave
+
+
 def _lamp_seen(scene: Scene, die: Die, where: list[Floats], to: list[Floats]) -> Floats:
     """Share of a lamp that points of a die see past the other dice and the rim."""
     seen = rim_shade(scene.tray, where, to)
@@ -315,17 +367,6 @@ def _lamp_seen(scene: Scene, die: Die, where: list[Floats], to: list[Floats]) ->
         gap = float(np.linalg.norm(np.asarray(other.position_mm) - die.position_mm))
         if gap < 1e-6 or gap > 2.2 * (die.size_mm + other.size_mm) or other.motion is not None:
             continue
-        m = np.asarray(other.rotation, np.float32)
-        half = np.float32(other.size_mm / 2 * 0.96)
-        off = [where[w] - np.float32(other.position_mm[w]) for w in range(3)]
-        enter = np.full(seen.shape, 0.0, np.float32)
-        leave = np.full(seen.shape, np.inf, np.float32)
-        for a in range(3):
-            start = (off[0] * m[0, a] + off[1] * m[1, a] + off[2] * m[2, a]) / half
-            step = to[0] * m[0, a] + to[1] * m[1, a] + to[2] * m[2, a]
-            step = np.where(np.abs(step) < 1e-6, np.float32(1e-6), step)
-            one, two = (-1.0 - start) / step, (1.0 - start) / step
-            enter = np.maximum(enter, np.minimum(one, two))
-            leave = np.minimum(leave, np.maximum(one, two))
+        enter, leave = _through(other, where, to)
         seen = seen * (1.0 - np.clip((leave - enter) / 0.35, 0.0, 1.0))
     return seen

@@ -272,7 +272,13 @@ class Lens:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Everything one picture is made of."""
+    """Everything one picture is made of.
+
+    Attributes:
+        gloom: How much light is missing beside dice and between them: 0 where a floor throws it
+            back as if it were lit all round, 1 where none comes from a die's own shadow, and from
+            behind a neighbour hardly any.
+    """
 
     camera: Camera
     tray: Tray
@@ -281,6 +287,7 @@ class Scene:
     dice: tuple[Die, ...] = ()
     things: tuple[Thing, ...] = ()
     lens: Lens = field(default_factory=Lens)
+    gloom: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
