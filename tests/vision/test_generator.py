@@ -43,6 +43,25 @@ def is_on(die: Die, points: np.ndarray) -> np.ndarray:
     return np.all([np.abs(away @ side) < die.size_mm / 2 for side in sides], axis=0)
 
 
+def same_way(one: Die, other: Die) -> bool:
+    """Whether the sides of two dice are parallel, to two degrees."""
+    turn = np.asarray(one.rotation).T @ np.asarray(other.rotation)
+    return bool(np.abs(turn).max(axis=0).min() > np.cos(np.radians(2.0)))
+
+
+def along_sides(one: Die, other: Die) -> np.ndarray:
+    """The middle of the second die (2,) as seen from the first, along its level sides."""
+    m = np.asarray(one.rotation)
+    away = np.subtract(other.position_mm[:2], one.position_mm[:2])
+    return np.array([away @ m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5])
+
+
+def depth_in(die: Die, points: np.ndarray) -> float:
+    """How deep the deepest of points (N, 3) lies in a die, in edges; negative where none does."""
+    local = (points - np.asarray(die.position_mm)) @ np.asarray(die.rotation)
+    return float((0.5 - np.abs(local).max(axis=1) / die.size_mm).max())
+
+
 def test_no_two_dice_are_in_one_place() -> None:
     clusters = 0
     for seed in range(60):
@@ -53,6 +72,38 @@ def test_no_two_dice_are_in_one_place() -> None:
                 gap = np.hypot(*np.subtract(one.position_mm[:2], other.position_mm[:2]))
                 clusters += gap < 1.2 * one.size_mm
     assert clusters > 8, "dice that touch are drawn"
+
+
+def test_dice_pushed_together_lie_side_against_side_and_not_in_one_another() -> None:
+    flush, hemmed_in = 0, 0
+    for seed in range(30):
+        dice = random_scene(rng(seed), Recipe((320, 256), 0.05, pushed=True)).dice
+        touched = dict.fromkeys(range(len(dice)), 0)
+        for n, one in enumerate(dice):
+            for m, other in enumerate(dice[:n]):
+                assert is_on(other, footprint(one)).mean() < 0.02
+                away = float(np.abs(along_sides(one, other)).max())
+                if abs(away - one.size_mm) < 0.5 and same_way(one, other):
+                    flush += 1
+                    touched[n], touched[m] = touched[n] + 1, touched[m] + 1
+        hemmed_in += sum(count > 1 for count in touched.values())
+    assert flush > 30
+    assert hemmed_in > 5, "some have neighbours on more than one side"
+
+
+def test_of_dice_pushed_together_those_lean_first_that_have_room_to() -> None:
+    steps = np.linspace(-0.5, 0.5, 7)
+    grid = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
+    leaning, in_others = 0, 0
+    for seed in range(40):
+        scene = random_scene(rng(seed), Recipe((320, 256), 0.05, "cocked", pushed=True))
+        for n, (die, fact) in enumerate(zip(scene.dice, truth(scene), strict=True)):
+            body = grid @ np.asarray(die.rotation).T * die.size_mm + die.position_mm
+            others = [other for m, other in enumerate(scene.dice) if m != n]
+            leaning += fact.cocked
+            in_others += fact.cocked and any(depth_in(o, body) > 0.05 for o in others)
+    assert leaning > 50
+    assert in_others < 0.27 * leaning, "31 of 77 where any may lean, else where all are hemmed in"
 
 
 def test_the_pips_of_a_six_are_six() -> None:

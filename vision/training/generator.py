@@ -21,7 +21,7 @@ from vision.scene import (
     resting_die,
     to_matrix,
 )
-from vision.training.leaning import beside, held_up
+from vision.training.leaning import beside, held_up, stands_alone
 from vision.training.looks import (
     Rng,
     dress,
@@ -33,6 +33,8 @@ from vision.training.looks import (
     uniform,
 )
 
+_SIDE_BY_SIDE = 0.75
+"""Share of the dice pushed together that touch along a side, not with a corner."""
 _BESIDE = 0.12
 """Share of scenes without a leaning die in which a coin or a pencil touches a flat one."""
 
@@ -44,11 +46,14 @@ class Recipe:
     Attributes:
         size_wh: Picture size.
         die_share: Width of a die as a share of the picture's width.
+        pushed: Whether dice lie in blocks and rows, side against side, and in light that leaves
+            their sides dark.
     """
 
     size_wh: tuple[int, int]
     die_share: float
     scenario: str = "flat"
+    pushed: bool = False
 
 
 def random_camera(rng: Rng, size_wh: tuple[int, int], die_share: float, die_mm: float) -> Camera:
@@ -138,6 +143,19 @@ def floor_point(camera: Camera, pixel: NDArray[np.float64]) -> tuple[float, floa
     return camera.position_mm[0] + t * ray[0], camera.position_mm[1] + t * ray[1]
 
 
+def _pushed(rng: Rng, neighbour: Die, die: Die) -> Die:
+    """A die side against side with another, most often flush with it."""
+    m = np.asarray(neighbour.rotation)
+    level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
+    way = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
+    gap = (neighbour.size_mm + die.size_mm) / 2 + abs(rng.normal(0, 0.12))
+    shift = float(rng.normal(0, 0.05) if rng.random() < 0.6 else rng.uniform(-0.7, 0.7))
+    across = np.array([-way[1], way[0]]) * shift * die.size_mm
+    x, y = np.array(neighbour.position_mm[:2]) + way * gap + across
+    turn = np.degrees(np.arctan2(way[1], way[0])) + rng.normal(0, 0.6)
+    return resting_die(int(rng.integers(1, 7)), (float(x), float(y)), float(turn), die)
+
+
 def _beside(rng: Rng, neighbour: Die, die: Die) -> Die:
     """A die that touches another: side by side, or a corner against a side."""
     m = np.asarray(neighbour.rotation)
@@ -171,6 +189,13 @@ def _ground(die: Die) -> NDArray[np.float32]:
     return np.asarray(corners, np.float32)
 
 
+def _gloomy(rng: Rng, scene: Scene) -> Scene:
+    """A scene in which sides that look away from the lamps are dark, as by a candle."""
+    dim = float(np.exp(uniform(rng, np.log(0.15), 0.3)))
+    b, g, r = (dim * part for part in scene.ambient)
+    return replace(scene, gloom=uniform(rng, 0.0, 1.0), ambient=(b, g, r))
+
+
 def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     """A frame's scene: a tray, light, dice at rest or not, and clutter."""
     style = random_style(rng)
@@ -180,6 +205,8 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     tray = random_tray(rng, view)
     lamps, ambient = random_lamps(rng, tray)
     scene = Scene(camera, tray, lamps, ambient, lens=random_lens(rng, lamps, ambient))
+    if recipe.pushed:
+        scene = _gloomy(rng, scene)
     scheme = int(rng.choice([0, 0, 1, 2]))
     colours: list[DieColour | None] = list(ALL_DICE)
     if rng.random() < 0.3:
@@ -189,12 +216,14 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
         colours = [c for c in colours if rng.random() < 0.7]
     dice: list[Die] = []
     cluster = rng.random() < 0.4
+    close = float(rng.choice([0.5, 0.9])) if recipe.pushed else 0.6
     for number in rng.permutation(len(colours)):
         own = style if rng.random() < 0.93 else replace(random_style(rng), size_mm=style.size_mm)
         die = dress(rng, own, colours[int(number)], scheme)
         value = int(rng.integers(1, 7))
-        if cluster and dice and rng.random() < 0.6:
-            near = _beside(rng, dice[int(rng.integers(len(dice)))], die)
+        if (cluster or recipe.pushed) and dice and rng.random() < close:
+            touching = _pushed if recipe.pushed and rng.random() < _SIDE_BY_SIDE else _beside
+            near = touching(rng, dice[int(rng.integers(len(dice)))], die)
             apart = all(_overlap(near, d) < 0.005 for d in dice)
             if apart and _fits(tray, near.position_mm[:2], die.size_mm * 0.9):
                 dice.append(near)
@@ -212,7 +241,10 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     props: list[Thing] = []
     if scenario == "cocked":
         flat = list(dice)
-        for index in rng.permutation(len(dice))[: int(rng.integers(1, 4))].tolist():
+        order = rng.permutation(len(dice)).tolist()
+        if recipe.pushed:
+            order.sort(key=lambda n: not stands_alone(flat, n))
+        for index in order[: int(rng.integers(1, 4))]:
             flat[index], prop = held_up(rng, tray, flat, index)
             props += [prop] if prop else []
         dice = flat

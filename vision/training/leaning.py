@@ -66,6 +66,13 @@ def held_up(rng: Rng, tray: Tray, dice: Sequence[Die], index: int) -> tuple[Die,
     return _lean(rng, die), None
 
 
+def stands_alone(dice: Sequence[Die], index: int) -> bool:
+    """Whether a die has room to lean without standing in another."""
+    die = dice[index]
+    others = [d for n, d in enumerate(dice) if n != index]
+    return _is_clear(others, np.array(die.position_mm[:2]), 0.7 * die.size_mm)
+
+
 def beside(rng: Rng, tray: Tray, dice: Sequence[Die]) -> Thing | None:
     """A coin or a pencil that touches a flat die and holds up none, where there is room."""
     for _ in range(_TRIES if dice else 0):

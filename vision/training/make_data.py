@@ -56,6 +56,8 @@ SHARD = 100
 TRACED_WIDTH = 400
 _COCKED = 0.7
 """Share of `leaning_row`'s scenes in which dice lean."""
+_PUSHED = 0.6
+"""Share of `pushed_row`'s scenes in which dice lie in blocks and rows."""
 _SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
 
 
@@ -69,6 +71,7 @@ def main() -> None:
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--traced", dest="row", action="store_const", const=traced_row)
     kinds.add_argument("--leaning", dest="row", action="store_const", const=leaning_row)
+    kinds.add_argument("--pushed", dest="row", action="store_const", const=pushed_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     row = asked.row or scene_row
@@ -117,11 +120,22 @@ def traced_row(rng: Rng) -> Row:
     return frame_part(rng, scene, small) | close_ups(rng, fine, share, light)
 
 
+def pushed_row(rng: Rng) -> Row:
+    """Close-ups of one scene, most often with dice pushed together, for the reader and for telling
+    which dice lean."""
+    scenario = str(rng.choice(_SCENARIOS, p=(0.42, 0.38, 0.06, 0.07, 0.06, 0.01)))
+    share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
+    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario, rng.random() < _PUSHED))
+    edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
+    fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
+    return close_ups(rng, replace(scene, camera=fine), share)
+
+
 def leaning_row(rng: Rng) -> Row:
     """Close-ups of the dice of one scene, for telling which lean."""
     scenario = "cocked" if rng.random() < _COCKED else "flat"
     share = float(np.exp(rng.uniform(np.log(0.025), np.log(0.12))))
-    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario))
+    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario, rng.random() < _PUSHED))
     edge = float(np.exp(rng.uniform(np.log(18), np.log(72))))
     fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
     return close_ups(rng, replace(scene, camera=fine), share, decoys=False)
