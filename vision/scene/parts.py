@@ -277,7 +277,7 @@ class Scene:
     Attributes:
         gloom: How much light is missing beside dice and between them: 0 where a floor throws it
             back as if it were lit all round, 1 where none comes from a die's own shadow, and from
-            behind a neighbour hardly any.
+            behind a neighbour hardly any (how much: by eye).
     """
 
     camera: Camera

@@ -57,7 +57,8 @@ TRACED_WIDTH = 400
 _COCKED = 0.7
 """Share of `leaning_row`'s scenes in which dice lean."""
 _PUSHED = 0.6
-"""Share of `pushed_row`'s scenes in which dice lie in blocks and rows."""
+"""Share of the scenes of `pushed_row` and `leaning_row` in which dice lie in blocks and rows (own
+choice)."""
 _SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
 
 
