@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 
+import cv2
 import numpy as np
 import pytest
 
 from companion.engine.dice import DieColour
-from vision.scene import Camera, Die, default_scene, pip_centres, render
+from vision.scene import (
+    Camera,
+    Die,
+    Thing,
+    cover_mask,
+    default_scene,
+    pip_centres,
+    render,
+)
 from vision.training.looks import dress, random_room, random_style
 from vision.training.make_data import FRAME_WH, PATCH, PATCHES
 from vision.training.solids import GRID, die_body
@@ -118,3 +127,44 @@ def test_rows_of_traced_scenes_are_like_the_others(tracer) -> None:  # type: ign
     assert traced["patch_pixels"].shape == (PATCHES, PATCH, PATCH, 3)
     seen = traced["patch_present"] & (traced["patch_labels"][:, 0] > 0)
     assert seen.any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("kind", "size_mm", "height_mm"), [("coin", 14.0, 2.0), ("pencil", 40.0, 3.6)]
+)
+def test_what_dice_lean_on_is_where_the_scene_has_it(  # type: ignore[no-untyped-def]
+    tracer, kind: str, size_mm: float, height_mm: float
+) -> None:
+    scene = default_scene([(DieColour.WHITE, 5)], seed=3)
+    near = Camera.above((240, 180), 290.0, 330.0, tilt_deg=12.0)
+    bare = replace(scene, camera=near)
+    green = (0.02, 0.5, 0.02)
+    thing = Thing(kind, (20.0, 10.0), 70.0, size_mm, green, height_mm, 1, under=True)
+    held = replace(bare, things=(thing,))
+    light = tracer.traced(rng(1), held)
+    shown = light[..., 1] - light[..., [0, 2]].max(axis=2)
+    plain = tracer.traced(rng(1), bare)
+    more = shown - (plain[..., 1] - plain[..., [0, 2]].max(axis=2))
+    there = cover_mask(held, under=True) > 0.5
+    seen = more > 0.3 * np.median(more[there])
+    pixel = np.ones((3, 3), np.uint8)
+    without, within = (how(there.astype(np.uint8), pixel) > 0 for how in (cv2.dilate, cv2.erode))
+    assert within.sum() > 200
+    assert (seen & within).sum() > 0.9 * within.sum(), "to a pixel, all of it shows"
+    assert (seen & without).sum() > 0.95 * seen.sum(), "and nothing beside it"
+
+
+@pytest.mark.slow
+def test_close_ups_of_traced_leaning_dice_are_like_the_others(tracer) -> None:  # type: ignore[no-untyped-def]
+    from vision.training.make_data import leaning_row, leaning_traced_row
+
+    drawn = leaning_row(rng(2))
+    rows = [leaning_traced_row(rng(seed)) for seed in range(6)]
+    for row in rows:
+        assert {k: (v.shape, v.dtype) for k, v in row.items()} == {
+            k: (v.shape, v.dtype) for k, v in drawn.items()
+        }
+    labels = np.concatenate([row["patch_labels"][row["patch_present"]] for row in rows])
+    assert (labels[:, 0] == 1.0).all(), "only dice"
+    assert set(labels[:, 3]) == {0.0, 1.0}, "some lean and some do not"

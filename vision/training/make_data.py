@@ -3,11 +3,13 @@
     python -m vision.training.make_data DIR --scenes 10000 --seed 1
     python -m vision.training.make_data DIR --scenes 2000 --seed 2 --traced
     python -m vision.training.make_data DIR --scenes 6000 --seed 3 --leaning
+    python -m vision.training.make_data DIR --scenes 2000 --seed 4 --leaning-traced
 
 Everything follows from the seed. Shards of 100 are written one by one, so training can begin
 before all are there. With `--traced` dice and tray are drawn by a path tracer, some twelve times as
 slowly; such scenes have no hands or things, and nothing moves. With `--leaning` close-ups of dice
-are all there is, and in most scenes some lean.
+are all there is, and in most scenes some lean; `--leaning-traced` is both, with the coins and
+pencils that dice lean on.
 """
 
 from __future__ import annotations
@@ -72,6 +74,9 @@ def main() -> None:
     kinds = parser.add_mutually_exclusive_group()
     kinds.add_argument("--traced", dest="row", action="store_const", const=traced_row)
     kinds.add_argument("--leaning", dest="row", action="store_const", const=leaning_row)
+    kinds.add_argument(
+        "--leaning-traced", dest="row", action="store_const", const=leaning_traced_row
+    )
     kinds.add_argument("--pushed", dest="row", action="store_const", const=pushed_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -140,6 +145,18 @@ def leaning_row(rng: Rng) -> Row:
     edge = float(np.exp(rng.uniform(np.log(18), np.log(72))))
     fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
     return close_ups(rng, replace(scene, camera=fine), share, decoys=False)
+
+
+def leaning_traced_row(rng: Rng) -> Row:
+    """The same of a scene that a path tracer draws, with what its dice lean on."""
+    from vision.training.path_traced import traced
+
+    scenario = "cocked" if rng.random() < _COCKED else "flat"
+    share = float(np.exp(rng.uniform(np.log(0.06), np.log(0.17))))
+    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario, rng.random() < _PUSHED))
+    scene = replace(scene, things=tuple(t for t in scene.things if t.under))
+    fine = replace(scene, camera=_finer(scene.camera, TRACED_WIDTH))
+    return close_ups(rng, fine, share, traced(rng, fine), decoys=False)
 
 
 def frame_part(rng: Rng, scene: Scene, light: Floats | None = None) -> Row:

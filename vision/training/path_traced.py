@@ -19,7 +19,7 @@ import mathutils
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.scene import Bgr, Camera, Die, Floats, Lamp, Scene, Surface
+from vision.scene import Bgr, Camera, Die, Floats, Lamp, Scene, Surface, Thing
 from vision.scene.tray import reflectance, widened
 from vision.training.looks import Rng, random_room, uniform
 from vision.training.solids import die_body
@@ -29,11 +29,11 @@ _TEXTURE_PX = 640
 
 
 def traced(rng: Rng, scene: Scene, samples: int = 4, threads: int = 1) -> Floats:
-    """Render a scene's dice, tray and table.
+    """Render a scene's dice, tray and table, and the coins and pencils that dice lean on.
 
     Args:
         rng: Says what the scene leaves open.
-        scene: `things` and `motion` are left out, `lens` is applied by `vision.scene.lens`.
+        scene: Other things and `motion` are left out, `lens` is applied by `vision.scene.lens`.
         samples: Paths per pixel; what noise they leave is smoothed by Open Image Denoise.
     Returns:
         (H, W, 3) float32, linear light as `vision.scene.dice.draw_dice` gives it.
@@ -47,6 +47,9 @@ def traced(rng: Rng, scene: Scene, samples: int = 4, threads: int = 1) -> Floats
     finish = _Finish(rng)
     for die in scene.dice:
         _die(finish, die)
+    for thing in scene.things:
+        if thing.under:
+            _prop(rng, thing)
     pinhole, bends = _pinhole(scene.camera)
     _camera(world, pinhole)
     light = _rendered(world, pinhole.size_wh, samples, threads)
@@ -275,6 +278,28 @@ def _mesh(
     mesh.polygons.foreach_set("use_smooth", np.full(len(quads), smooth))
     mesh.update(calc_edges=True)
     return mesh
+
+
+def _prop(rng: Rng, thing: Thing) -> None:
+    """A coin or a pencil, as a cylinder that lies on the floor."""
+    x, y = (v * _CM for v in thing.position_mm)
+    tall = thing.height_mm * _CM
+    if thing.kind == "coin":
+        bpy.ops.mesh.primitive_cylinder_add(
+            vertices=48, radius=thing.size_mm * _CM, depth=tall, location=(x, y, tall / 2)
+        )
+    else:
+        lying = (0.0, np.pi / 2, np.radians(thing.angle_deg))
+        bpy.ops.mesh.primitive_cylinder_add(
+            vertices=6 if rng.random() < 0.7 else 24, radius=tall,
+            depth=2.0 * thing.size_mm * _CM, location=(x, y, tall), rotation=lying,
+        )  # fmt: skip
+    material, _, _, shader = _material(thing.kind)
+    b, g, r = thing.colour
+    shader.inputs["Base Color"].default_value = (r, g, b, 1.0)
+    shader.inputs["Roughness"].default_value = uniform(rng, 0.15, 0.6)
+    shader.inputs["Metallic"].default_value = 1.0 if thing.kind == "coin" else 0.0
+    bpy.context.object.data.materials.append(material)
 
 
 class _Finish:
