@@ -274,6 +274,33 @@ def test_a_die_taken_for_a_part_of_the_one_it_touches_is_looked_at_where_it_must
     assert min(gaps) < 0.1 * die.edge_px
 
 
+@pytest.mark.parametrize("by_the_finder", [False, True])
+def test_a_candidate_that_lies_half_on_a_die_is_moved_beside_it(by_the_finder: bool) -> None:
+    """A close-up of a dark die beside a bright one shows the bright one's top face."""
+    (die, spot) = look_at_each(CloseUps(tray(SIX)), look_over(tray(SIX)).spots)[0]
+    x, y = die.centre_xy
+    half = (x + 0.5 * die.edge_px, y)
+    aimed = candidates([6.0], [die.edge_px])
+    face = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]], np.float32)
+    middle, told = ((x + 1.0, y), half) if by_the_finder else (half, (x - 1.0, y))
+    aimed = Aimed(
+        (replace(aimed.spots[0], centre_xy=told),),
+        aimed.told,
+        np.asarray([face * die.edge_px + middle], np.float32),
+    )
+    (moved,) = search._moved_off(aimed, [(die, spot)])
+    assert moved.centre_xy == pytest.approx((x + die.edge_px, y), abs=0.1)
+    assert search._moved_off(candidates([-6.0], [die.edge_px]), [(die, spot)]) == []
+
+
+def test_what_is_surely_a_die_comes_before_what_lies_half_on_it_and_is_hotter() -> None:
+    look, spot = look_at_each(CloseUps(tray(SIX)), look_over(tray(SIX)).spots)[0]
+    x, y = look.centre_xy
+    sure = replace(look, die=0.999), replace(spot, heat=0.4)
+    beside = replace(look, die=0.8, centre_xy=(x + 0.5 * look.edge_px, y)), replace(spot, heat=0.6)
+    assert search._distinct([beside, sure]) == [sure]
+
+
 @pytest.mark.parametrize("specks", [1, 2])
 def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
     specks: int, monkeypatch: pytest.MonkeyPatch

@@ -264,15 +264,17 @@ def _are_small(overview: Overview, dice: list[Found]) -> bool:
 
 
 def _moved_off(aimed: Aimed, dice: list[Found]) -> list[Spot]:
-    """Candidates that lie partly on a die found, moved to where one that touches it would lie."""
+    """Candidates that lie partly on a die found, moved to where one that touches it would lie: by
+    where the reader saw their top face, and by where the finder did."""
     moved: list[Spot] = []
     for spot, middle, chance in zip(aimed.spots, aimed.middles, aimed.chances[:, 0], strict=True):
         for die, _ in dice:
-            away = middle - die.centre_xy
-            gap = float(np.hypot(*away))
-            if _ON_IT < gap / die.edge_px < _OVERLAP and chance > _DIE:
-                x, y = die.centre_xy + away * (die.edge_px / gap)
-                moved.append(replace(spot, centre_xy=(float(x), float(y)), edge_px=die.edge_px))
+            for seen_at in (middle, spot.centre_xy):
+                away = np.subtract(seen_at, die.centre_xy)
+                gap = float(np.hypot(*away))
+                if _ON_IT < gap / die.edge_px < _OVERLAP and chance > _DIE:
+                    x, y = die.centre_xy + away * (die.edge_px / gap)
+                    moved.append(replace(spot, centre_xy=(float(x), float(y)), edge_px=die.edge_px))
     return moved
 
 
@@ -340,9 +342,10 @@ def _usual_edge(dice: list[Found]) -> float:
 
 
 def _distinct(pairs: list[Found]) -> list[Found]:
-    """The candidates that are dice, each once, the likeliest first."""
+    """The candidates that are dice, each once, the likeliest first: what is surely a die before
+    what lies half on one and half on the next, however hot."""
     pairs = [(k, s) for k, s in pairs if _is_die(k) or (k.moving > _BLURRED and s.heat > 0.25)]
-    pairs.sort(key=lambda pair: -pair[0].die * pair[1].heat)
+    pairs.sort(key=lambda pair: (pair[0].die < SURELY, -pair[0].die * pair[1].heat))
     middles, edges = [k.centre_xy for k, _ in pairs], [k.edge_px for k, _ in pairs]
     return [pairs[n] for n in _each_once(range(len(pairs)), middles, edges)]
 
