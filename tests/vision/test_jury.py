@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.eye.jury import weigh
+from vision.eye.jury import standing, weigh
 from vision.eye.nets import FEATURES, SCORES, Scores
 
 RNG = np.random.default_rng(4)
@@ -23,11 +23,16 @@ def said_of(count: int) -> dict[str, Scores]:
     }
 
 
+def verdict(dice: dict[str, Scores]) -> Scores:
+    stand = standing(dice["said"], dice["places"], dice["leans"])
+    return weigh(dice["said"], stand, dice["shades"], dice["places"], dice["shares"])
+
+
 def test_the_order_of_the_dice_does_not_matter() -> None:
     dice = said_of(6)
     order = RNG.permutation(6)
     turned = {name: column[order] for name, column in dice.items()}
-    assert weigh(**turned) == pytest.approx(weigh(**dice)[order], abs=1e-4)
+    assert verdict(turned) == pytest.approx(verdict(dice)[order], abs=1e-4)
 
 
 def test_what_is_no_die_has_no_say() -> None:
@@ -36,11 +41,11 @@ def test_what_is_no_die_has_no_say() -> None:
     for name, column in dice.items():
         more[name][:6] = column
     more["said"][6, 0] = -12.0
-    assert weigh(**more)[:6] == pytest.approx(weigh(**dice), abs=1e-3)
+    assert verdict(more)[:6] == pytest.approx(verdict(dice), abs=1e-3)
 
 
 def test_another_die_changes_the_verdict_on_the_first() -> None:
     dice = said_of(6)
-    before = weigh(**dice)[0]
+    before = verdict(dice)[0]
     dice["said"][5, 1:] += 4.0
-    assert np.abs(weigh(**dice)[0] - before).max() > 1e-3
+    assert np.abs(verdict(dice)[0] - before).max() > 1e-3

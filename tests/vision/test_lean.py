@@ -77,3 +77,14 @@ def test_one_die_alone_is_held_against_the_guess() -> None:
 def test_without_dice_nothing_fits() -> None:
     places, up = view(0.0, 610.0)
     assert off_the_floor(up, EVEN, places, up, np.zeros(6, np.float32)).fits.max() == 0.0
+
+
+@pytest.mark.parametrize("tilt_deg", [0.0, 12.0, 24.0])
+def test_dice_grow_across_the_picture_as_the_floor_leans(tilt_deg: float) -> None:
+    """Nearer ones are larger: by the share of the distance to the camera that they are nearer."""
+    places, up = view(tilt_deg, 560.0)
+    grows = np.array(off_the_floor(up, EVEN, places, up, ALL).grows())
+    camera = Camera.above((WIDTH, HEIGHT), 560.0, 300.0, tilt_deg=tilt_deg, azimuth_deg=70.0)
+    flat = np.c_[places * WIDTH / 560.0, np.ones(6)]
+    away = camera.position_mm[2] / -(flat @ np.asarray(camera.rotation))[:, 2]
+    assert 1.0 + places @ grows == pytest.approx(300.0 / away, abs=0.07)

@@ -138,7 +138,7 @@ def test_jury_and_upright_look_have_a_say_in_whether_a_die_lies_flat() -> None:
     leaning[6] = 5.0
     assert not reader._is_legible(row(), leaning, None)
     assert not reader._is_legible(row(), calm, 5.0)
-    assert reader._is_legible(row(), leaning, -5.0), "each counts half"
+    assert reader._is_legible(row(), leaning, -6.0), "the look upright counts more"
 
 
 def six_dice() -> list[reader.Look]:
@@ -203,11 +203,11 @@ def test_a_second_look_that_ends_the_doubt_spares_those_at_all_others(
     assert sum(now != then for now, then in zip(after, before, strict=True)) == 1
 
 
-def test_a_look_at_it_upright_counts_half() -> None:
+def test_a_look_at_it_upright_counts_more_than_reader_and_jury() -> None:
     added = np.zeros(7, np.float32)
     added[6] = 1.0
     assert reader._leaning(row(lean=-4.0), added, None) == pytest.approx(-3.0)
-    assert reader._leaning(row(lean=-4.0), added, 5.0) == pytest.approx(1.0)
+    assert reader._leaning(row(lean=-4.0), added, 5.0) == pytest.approx(2.2)
 
 
 def test_only_who_hardly_leans_is_spared_the_look() -> None:

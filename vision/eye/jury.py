@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from vision.eye.lean import off_the_floor
+from vision.eye.lean import Standing, off_the_floor
 from vision.eye.nets import (
     NORMAL,
     PIP_CELLS,
@@ -23,27 +23,37 @@ _SCALE = np.array([0.25] * 16 + [1.0] * 10, np.float32)
 _PIPS = PIP_CELLS**2 / 6.0
 
 
+def standing(said: Scores, places: Scores, leans: Scores) -> Standing:
+    """How dice stand on the floor, by what the reader says of each.
+
+    Args:
+        said: (N, 51) the reader's output.
+        places: (N, 2) from the middle of the picture, in long sides of it.
+        leans: (N, 2) the finder's guess of how the floor leans there.
+    """
+    surely = (said[:, 0] > 0.0).astype(np.float32)
+    return off_the_floor(said[:, NORMAL], np.exp(said[:, SPREAD]), places, leans, surely)
+
+
 def weigh(
     said: Scores,
+    stand: Standing,
     shades: Scores,
     places: Scores,
     shares: Scores,
-    leans: Scores,
 ) -> Scores:
     """Correct what the reader said of each die by what it said of the others.
 
     Args:
         said: (N, 51) the reader's output.
+        stand: How the dice stand by that (see `standing`).
         shades: (N, 3) mean log colour of the middle of each crop.
         places: (N, 2) from the middle of the picture, in long sides of it.
         shares: (N,) edge of each die in long sides of the picture.
-        leans: (N, 2) the finder's guess of how the floor leans there.
     Returns:
         (N, 7): what to add to the scores of the six colours, and to that of cocked.
     """
     weight = sigmoid(said[:, :1])
-    surely = (weight[:, 0] > 0.5).astype(np.float32)
-    stand = off_the_floor(said[:, NORMAL], np.exp(said[:, SPREAD]), places, leans, surely)
     same = np.ones((len(said), 1), np.float32)
     tokens = np.concatenate(
         [

@@ -7,11 +7,13 @@ under which most dice agree.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from vision.eye.nets import Scores
+from vision.reading import Point
 
 _SLOPES = np.array([0.65, 0.8, 0.95, 1.15, 1.4, 1.7], np.float32)
 _SLOPE = 1.05
@@ -26,6 +28,9 @@ that: a lens bends, a floor is not even."""
 _ODD = 1.5
 """A die so many times as far off the others as it should be counts half."""
 _ROUNDS = 3
+_LEVEL = 0.05
+"""No floor is seen so much from the side that its normal's part towards the camera has a smaller
+square than this."""
 _CLEARLY = 5.0
 """What is far off is about one in what jury and bench get."""
 
@@ -55,6 +60,13 @@ class Standing:
         far = np.hypot(*self.off.T)[:, None]
         told = np.concatenate([self.off, far, self.fits[:, None], slope], axis=1)
         return np.concatenate([_CLEARLY * told, self.odd[:, None]], axis=1)
+
+    def grows(self) -> Point:
+        """By how much a die is seen larger, as a share of its size in the middle of the picture,
+        where it lies one long side to the right or further down."""
+        x, y = self.floor.tolist()
+        long_sides = -(self.slope + _SLOPE) / math.sqrt(max(1.0 - x * x - y * y, _LEVEL))
+        return x * long_sides, y * long_sides
 
 
 def off_the_floor(
@@ -99,4 +111,4 @@ def _normals(across: Scores, sight: Scores) -> Scores:
     """Normals (x and y) from their part across the line of sight (K, N, 3)."""
     depth = -(across * sight[..., :2]).sum(axis=-1, keepdims=True) / sight[..., 2:]
     sine = (across**2).sum(axis=-1, keepdims=True) + depth**2
-    return np.asarray(across - np.sqrt(np.maximum(1.0 - sine, 0.05)) * sight[..., :2], np.float32)
+    return np.asarray(across - np.sqrt(np.maximum(1.0 - sine, _LEVEL)) * sight[..., :2], np.float32)

@@ -1,0 +1,73 @@
+"""Top faces that are not as large as the other dice tell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE
+from tests.vision.trays import SIX, tray
+from vision import pipeline
+from vision.eye.finder import Overview
+from vision.eye.search import Found, find_dice
+from vision.eye.sizes import oddness
+from vision.pipeline import Eye
+from vision.reading import Frame, Pixels, Problem, ProblemCode, Status
+
+PLACES = [(-0.3, -0.2), (0.3, -0.25), (0.0, 0.0), (-0.35, 0.2), (0.25, 0.3), (0.1, -0.1)]
+
+
+def seen(grows: tuple[float, float], noise: float = 0.02) -> list[float]:
+    rng = np.random.default_rng(5)
+    near = 1.0 + np.array(PLACES) @ np.array(grows)
+    return list(30.0 * near * np.exp(rng.normal(0, noise, len(PLACES))))
+
+
+@pytest.mark.parametrize("grows", [(0.0, 0.0), (0.5, -0.3)])
+@pytest.mark.parametrize("off", [0.1, -0.1])
+def test_dice_of_one_size_are_not_odd_from_wherever_they_are_seen(
+    grows: tuple[float, float], off: float
+) -> None:
+    told = (grows[0] + off, grows[1] - off)
+    assert np.abs(oddness(seen(grows), PLACES, told)).max() < 2.5
+
+
+@pytest.mark.parametrize("share", [0.75, 1.3])
+def test_a_face_of_another_size_is_odd_and_makes_no_other_so(share: float) -> None:
+    edges = seen((0.4, 0.2))
+    edges[2] *= share
+    odd = oddness(edges, PLACES, (0.4, 0.2))
+    assert np.sign(odd[2]) == np.sign(share - 1.0)
+    assert abs(odd[2]) > 4.2 > 3.0 > np.abs(np.delete(odd, 2)).max()
+
+
+def test_two_dice_tell_nothing() -> None:
+    assert oddness([30.0, 60.0], PLACES[:2], (0.0, 0.0)).tolist() == [0.0, 0.0]
+    assert oddness([], [], (0.0, 0.0)).tolist() == []
+
+
+@pytest.mark.parametrize(("share", "beside"), [(0.75, False), (0.75, True), (0.95, False)])
+def test_a_die_whose_face_is_far_too_small_is_asked_for(
+    share: float, beside: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is cut short shows fewer pips; a small thing beside the tray is nobody's."""
+
+    def cut_short(*given: object) -> tuple[Overview, list[Found]]:
+        overview, dice = find_dice(*given)  # type: ignore[arg-type]
+        look, spot = dice[0]
+        return overview, [(replace(look, edge_px=share * look.edge_px), spot), *dice[1:]]
+
+    monkeypatch.setattr(pipeline, "find_dice", cut_short)
+    if beside:
+        monkeypatch.setattr(pipeline, "_inside", lambda *_: 0.0)
+    pixels: Pixels = tray(SIX)
+    reading = Eye().read(Frame(pixels), ALL_DICE)
+    if beside:
+        assert reading.status is Status.EMPTY
+        return
+    assert (reading.status is Status.OK) is (share > 0.9)
+    doubted = [die.colour for die in reading.dice if die.confidence < 0.98]
+    assert reading.problems == tuple(Problem(ProblemCode.UNCERTAIN, colour) for colour in doubted)
+    assert len(doubted) == (0 if share > 0.9 else 1)
