@@ -38,6 +38,10 @@ apart their blue is in such spreads and their red (log), and never more than the
 2,081 pairs of white ones and 3,806 of a white and a yellow one in own frames, 640 of them under
 lamps of 2,100 to 3,600 K that the camera hardly allowed for."""
 
+_REDDER = 0.12
+"""A die this much redder (log) than another is not the white one of the two: of 106 own pairs in
+which the yellow die may be white, no white one is redder than the yellow by more than 0.08."""
+
 
 def tint_of(pixels: Pixels, corners: NDArray[np.float32]) -> Scores:
     """The tint (3,) of a top face: log of blue and of red over green, and the level of its blue
@@ -78,6 +82,13 @@ def likeness(tints: Sequence[Scores | None]) -> NDArray[np.float64]:
             if one is not None and other is not None:
                 says[i, j] = says[j, i] = _alike(one.tolist(), other.tolist())
     return says
+
+
+def is_swapped(white: Scores | None, yellow: Scores | None) -> bool:
+    """Whether the die taken for white is redder than the one taken for yellow, by their tints."""
+    if white is None or yellow is None:
+        return False
+    return float(white[1] - yellow[1]) > _REDDER
 
 
 def _alike(one: list[float], other: list[float]) -> float:

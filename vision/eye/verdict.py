@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from vision.eye.nets import Scores
-from vision.eye.pairs import likeness
+from vision.eye.pairs import is_swapped, likeness
 from vision.eye.shares import shared_out, shared_with_a_pair
 from vision.reading import Point, Problem, ProblemCode, Status
 
@@ -21,14 +22,16 @@ ANNOUNCE = 0.98
 """Least confidence of every die in play to announce a roll unasked (own frames, 21.11.2026)."""
 _SURPLUS = 8.0
 """What it costs (in nats) to leave a die without a place among the dice in play: a colour less
-likely than one in 3,000 is no longer taken for a die that is missing ..."""
-_FOREIGN = 6.0
-"""... or this and how unlikely it is of none of the colours: one tray in 400 has a die of another
-game in the place of one that lacks (own choice) ..."""
+likely than one in 3,000 is no longer taken for a die that is missing. In so few rolls a die of
+another game lies there in the place of one that lacks (own choice; of 5,600 own frames 834 have
+such a die, and none of them is announced) ..."""
 _LEFT_IN, _MIXED_UP = 2.0, 4.0
 """... or this and how unlikely it is of a colour out of play: so often a die that was to be taken
 out still lies there, one tray in seven, and so often one that stays was taken out for it, where
 the dice are as many as they should be, one in 55 (own choices)."""
+_LIGHT = (DieColour.WHITE, DieColour.YELLOW)
+_TOSS_UP = 0.5
+"""What is left of two colours whose dice tell the other way round."""
 _SEE_ALL = 0.87
 """Least visible share of a top face to read it; one of 1,956 own dice in full view falls below."""
 
@@ -180,7 +183,6 @@ def _assigned(
     colours = np.array([die.colours for die in dice], np.float64)
     cost = np.full((len(dice), len(every) + 1), _SURPLUS)
     cost[:, :-1] = -np.log(colours[:, [PALETTE.index(kind) for kind in every]] + 1e-6)
-    cost[:, -1] = np.minimum(_SURPLUS, _FOREIGN - np.log(colours[:, -1] + 1e-6))
     cost[:, len(kinds) : -1] += _LEFT_IN if len(dice) > len(in_play) else _MIXED_UP
     if in_play.count(DieColour.WHITE) == 2:
         alike = likeness([die.tint for die in dice])
@@ -188,7 +190,11 @@ def _assigned(
     else:
         pick, totals = shared_out(cost, room)
     sure = [_chance(row, k) for row, k in zip(totals.tolist(), pick, strict=True)]
-    return [kinds[k] if k < len(kinds) else None for k in pick], sure
+    given = [kinds[k] if k < len(kinds) else None for k in pick]
+    for i, j in product(range(len(dice)), repeat=2):
+        if (given[i], given[j]) == _LIGHT and is_swapped(dice[i].tint, dice[j].tint):
+            sure[i], sure[j] = min(sure[i], _TOSS_UP), min(sure[j], _TOSS_UP)
+    return given, sure
 
 
 def _chance(totals: list[float], picked: int) -> float:
