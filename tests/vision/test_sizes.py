@@ -48,11 +48,11 @@ def test_two_dice_tell_nothing() -> None:
     assert oddness([], [], (0.0, 0.0)).tolist() == []
 
 
-@pytest.mark.parametrize(("share", "beside"), [(0.75, False), (0.75, True), (0.95, False)])
+@pytest.mark.parametrize("share", [0.75, 0.95])
 def test_a_die_whose_face_is_far_too_small_is_asked_for(
-    share: float, beside: bool, monkeypatch: pytest.MonkeyPatch
+    share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is cut short shows fewer pips; a small thing beside the tray is nobody's."""
+    """What is cut short shows fewer pips."""
 
     def cut_short(*given: object) -> tuple[Overview, list[Found]]:
         overview, dice = find_dice(*given)  # type: ignore[arg-type]
@@ -60,13 +60,8 @@ def test_a_die_whose_face_is_far_too_small_is_asked_for(
         return overview, [(replace(look, edge_px=share * look.edge_px), spot), *dice[1:]]
 
     monkeypatch.setattr(pipeline, "find_dice", cut_short)
-    if beside:
-        monkeypatch.setattr(pipeline, "_inside", lambda *_: 0.0)
     pixels: Pixels = tray(SIX)
     reading = Eye().read(Frame(pixels), ALL_DICE)
-    if beside:
-        assert reading.status is Status.EMPTY
-        return
     assert (reading.status is Status.OK) is (share > 0.9)
     doubted = [die.colour for die in reading.dice if die.confidence < 0.98]
     assert reading.problems == tuple(Problem(ProblemCode.UNCERTAIN, colour) for colour in doubted)
