@@ -17,6 +17,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from vision.eye.finder import SMEARED, Overview
 from vision.eye.floor import Floor
 from vision.eye.known_dice import recognise
+from vision.eye.marbled import is_blue_beneath
 from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN, shared_net, softmax
 from vision.eye.pairs import tint_of
 from vision.eye.reader import Look
@@ -48,7 +49,7 @@ _AT_THE_RIM = (0.3, 0.7)
 """Where it is not clear on which side of the rim a die is, it is never announced unasked."""
 _DISAGREE = 0.7
 """What two witnesses that disagree leave of a die's confidence: too little to announce it."""
-_WHITE = PALETTE.index(DieColour.WHITE)
+_WHITE, _BLUE = PALETTE.index(DieColour.WHITE), PALETTE.index(DieColour.BLUE)
 _HARDLY_WHITE = 0.001
 _COVERED, _WHOLE = 0.02, 0.997
 """A top face with a thing on more than the first share of it is covered in part, unless the reader
@@ -63,6 +64,10 @@ _ODD_SIZE = 4.2
 """Standard deviations from the size that the others tell, beyond which an outline is not that of a
 whole top face: of 5,600 own frames that keeps three from being announced wrong (a 3 as a 1, a
 covered 5 as a 2), and sends one of 1,521 `ok` ones back that was read right."""
+_MARBLED, _HARDLY_BLUE = 0.6, 0.02
+"""How likely a die is blue that is black on top and blue at its rim (own choice). It is named so,
+and announced unasked only if the top alone makes it likelier than the second, from where on it is
+taken for a blue one that lacks (see `vision.eye.verdict`)."""
 _GUESS = 0.4
 """Least confidence to name a value at all."""
 
@@ -118,7 +123,10 @@ class Eye:
         if calibration is not None and calibration.dice:
             seen = recognise(pixels, [look.corners for look, _ in dice], seen, calibration.dice)
         else:
-            seen = [_tinted(pixels, die, look) for die, (look, _) in zip(seen, dice, strict=True)]
+            looks = [look for look, _ in dice]
+            seen = [_tinted(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
+            if DieColour.BLUE in in_play:
+                seen = [_named(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
         clutter = _clutter(overview, floor, seen, [look for look, _ in dice])
         verdict = judge(seen, in_play, clutter)
         readings = []
@@ -227,6 +235,18 @@ def _tinted(pixels: Pixels, die: Seen, look: Look) -> Seen:
     if die.colours[_WHITE] < _HARDLY_WHITE or die.value is None:
         return die
     return replace(die, tint=tint_of(pixels, look.corners))
+
+
+def _named(pixels: Pixels, die: Seen, look: Look) -> Seen:
+    """The die with its colour doubted, where the rim tells another than the top."""
+    none = float(die.colours[-1])
+    if none <= _MARBLED or die.moving or not is_blue_beneath(pixels, look.corners, look.foot_xy):
+        return die
+    colours = die.colours.copy()
+    colours[-1] = none * (1.0 - _MARBLED)
+    colours[_BLUE] += none * _MARBLED
+    sure = die.sure if die.colours[_BLUE] > _HARDLY_BLUE else die.sure * _DISAGREE
+    return replace(die, colours=colours, sure=sure)
 
 
 def _on_face(look: Look, steps: int) -> NDArray[np.float32]:

@@ -1,0 +1,127 @@
+"""A die of black and blue plastic that shows a black face is a blue one, and asked for."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+
+import cv2
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from companion.engine.dice import ALL_DICE, DieColour
+from tests.vision.trays import SIX
+from vision import pipeline
+from vision.eye.finder import Overview
+from vision.eye.marbled import is_blue_beneath
+from vision.eye.search import Found, find_dice
+from vision.pipeline import Eye
+from vision.reading import Frame, Pixels, Status
+from vision.scene import default_scene, render, truth
+
+CORNERS = np.array([(40, 40), (80, 40), (80, 80), (40, 80)], np.float32)
+FOOT = (62.0, 66.0)
+BLACK, BLUE, GREY = (22, 20, 21), (150, 80, 25), (180, 184, 186)
+WITHOUT_BLUE = tuple(colour for colour in ALL_DICE if colour is not DieColour.BLUE)
+
+Bgr = tuple[int, int, int]
+
+
+def die(rim: Bgr, top: Bgr = BLACK, pips: Bgr = (40, 40, 160), floor: Bgr = GREY) -> Pixels:
+    picture = np.full((120, 120, 3), floor, np.uint8)
+    cv2.rectangle(picture, (37, 37), (86, 92), rim, cv2.FILLED)
+    cv2.rectangle(picture, (43, 43), (77, 77), top, cv2.FILLED)
+    for x, y in ((50, 50), (60, 60), (70, 70)):
+        cv2.circle(picture, (x, y), 4, pips, cv2.FILLED)
+    return picture
+
+
+def test_a_black_top_with_a_blue_rim_is_blue_beneath() -> None:
+    assert is_blue_beneath(die(BLUE), CORNERS, FOOT)
+    half = die(BLACK)
+    half[37:93, 37:60] = die(BLUE)[37:93, 37:60]
+    assert is_blue_beneath(half, CORNERS, FOOT)
+
+
+@pytest.mark.parametrize(
+    ("name", "picture"),
+    [
+        ("black", die(BLACK)),
+        ("black with blue pips", die(BLACK, pips=BLUE)),
+        ("purple", die((90, 20, 80))),
+        ("red beneath", die((30, 25, 140))),
+        ("blue all over", die(BLUE, top=BLUE)),
+        ("white on top", die(BLUE, top=(200, 205, 210))),
+        ("black in blue light", die((80, 45, 20), floor=(250, 150, 60))),
+    ],
+)
+def test_others_are_not(name: str, picture: Pixels) -> None:
+    assert not is_blue_beneath(picture, CORNERS, FOOT), name
+
+
+def test_a_die_at_the_picture_s_edge_or_without_size_breaks_nothing() -> None:
+    for corners in (CORNERS - 60, CORNERS + 60, CORNERS * 0 + 5):
+        assert is_blue_beneath(die(BLUE), corners, FOOT) in (True, False)
+
+
+@cache
+def tray_with_a_black_die(rim: Bgr | None) -> tuple[Pixels, tuple[float, float]]:
+    """A tray where the blue die is black, with a rim of a colour; and where that die lies."""
+    scene = default_scene(SIX, seed=3)
+    at = next(n for n, each in enumerate(scene.dice) if each.colour is DieColour.BLUE)
+    black = replace(scene.dice[at], albedo=(0.01, 0.01, 0.01))
+    dice = (*scene.dice[:at], black, *scene.dice[at + 1 :])
+    picture = render(replace(scene, dice=dice)).copy()
+    corners = np.array(truth(scene)[at].corners_px, np.float32)
+    middle = corners.mean(axis=0)
+    if rim is not None:
+        ring = np.zeros(picture.shape[:2], np.uint8)
+        cv2.fillConvexPoly(ring, _about(corners, 1.0), 1)
+        cv2.fillConvexPoly(ring, _about(corners, 0.86), 0)
+        picture[ring > 0] = rim
+    return picture, (float(middle[0]), float(middle[1]))
+
+
+def _about(corners: NDArray[np.float32], size: float) -> NDArray[np.int32]:
+    middle = corners.mean(axis=0)
+    return np.round(middle + size * (corners - middle)).astype(np.int32)
+
+
+@pytest.mark.parametrize(
+    ("rim", "by_its_top", "in_play", "status", "colour"),
+    [
+        (BLUE, -9.0, ALL_DICE, Status.UNCERTAIN, DieColour.BLUE),
+        (BLUE, -1.8, ALL_DICE, Status.OK, DieColour.BLUE),
+        (BLUE, -9.0, WITHOUT_BLUE, Status.EXTRA, None),
+        (None, -9.0, ALL_DICE, Status.MISSING, None),
+    ],
+)
+def test_it_is_named_and_announced_only_if_its_top_may_be_blue_too(
+    rim: Bgr | None,
+    by_its_top: float,
+    in_play: tuple[DieColour, ...],
+    status: Status,
+    colour: DieColour | None,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    picture, (x, y) = tray_with_a_black_die(rim)
+
+    def told(found: Found) -> Found:
+        look, spot = found
+        if np.hypot(look.centre_xy[0] - x, look.centre_xy[1] - y) > 8:
+            return found
+        said = np.array([-12.0, -9.0, -12.0, -12.0, by_its_top, 0.0], np.float32)
+        return replace(look, colours=said), spot
+
+    def black_on_top(*given: object) -> tuple[Overview, list[Found]]:
+        overview, dice = find_dice(*given)  # type: ignore[arg-type]
+        return overview, [told(found) for found in dice]
+
+    monkeypatch.setattr(pipeline, "find_dice", black_on_top)
+    reading = Eye().read(Frame(picture, 0.0), in_play)
+    (odd,) = (d for d in reading.dice if np.hypot(d.centre_xy[0] - x, d.centre_xy[1] - y) < 8)
+    assert odd.colour is colour
+    assert odd.value == dict(SIX)[DieColour.BLUE]
+    assert reading.status is status
+    assert len(reading.dice) == 6
