@@ -37,8 +37,8 @@ _LEANS = 0.0
 _MAY_LEAN = -1.0
 _SURELY_LEANS = 3.0
 """Log odds of leaning from which a die is called cocked, is not announced, and has no value. The
-second is a trade: of 8,382 flat own dice and 1,591 that lean by eight degrees and more, -1.0 doubts
-2.0 % of the flat and finds 94 % of the leaning, -2.0 doubts 3.0 % and finds 96 %."""
+second is a trade: of 8,382 flat own dice and 1,592 that lean by eight degrees and more, -1.0 doubts
+2.1 % of the flat and finds 94 % of the leaning, -2.0 doubts 3.2 % and finds 96 %."""
 _AT_RIM = (0.1, 0.4)
 """How deep inside a measured outline of the floor (in edges) a die stands that may be outside, and
 one that must be inside: at its middle, half an edge deep where it touches a wall."""

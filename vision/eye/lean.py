@@ -1,8 +1,8 @@
 """Which dice stand off the floor that most of them lie on.
 
 Dice that lie flat all look the same way: up. Where each top face looks, as the camera sees it,
-depends on the place in the picture by the focal length, which is not known: the one is taken
-under which most dice agree.
+depends on the place in the picture by the focal length, which is not known: each has a say by how
+well dice agree under it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,11 @@ from vision.reading import Point
 
 _SLOPES = np.array([0.65, 0.8, 0.95, 1.15, 1.4, 1.7], np.float32)
 _SLOPE = 1.05
-_SLOPE_SPREAD = 0.35
-"""One over the focal length, in long sides of the picture: 36 to 81 degrees wide, most near 55."""
+"""One over the focal length, in long sides of the picture: 36 to 81 degrees wide; the slope that jury
+and bench get is told from this one on."""
+_LIKELY, _LIKELY_SPREAD = 1.2, 0.25
+"""Which of them cameras have: the Raspberry Pi's are 53.5, 62.2 and 66 degrees wide (1.01, 1.21 and
+1.30; its documentation), webcams are made from 55 to 70 or so."""
 GUESS = 0.12
 """How far the finder's guess of the floor is off (own frames)."""
 _SPREADS = (0.015, 0.6)
@@ -43,7 +46,7 @@ class Standing:
         off: (N, 2) how the normal of each top face differs from the floor that the others tell of,
             x right and y down.
         floor: (2,) the floor's normal in the camera's frame.
-        slope: How one over the focal length differs from the usual.
+        slope: How one over the focal length differs from `_SLOPE`.
         fits: (N,) how well each die agrees with the others, 0 to 1; 0 for what is no die.
         odd: (N,) how far off each is for how surely that is known; at most 8.
     """
@@ -96,14 +99,20 @@ def off_the_floor(
         weight = sure / (1.0 + apart)
     loss = (sure * np.log1p(apart)).sum(axis=1) * _ODD**2
     loss += ((floor - start) ** 2).sum(axis=-1) * known
-    best = int((loss + ((_SLOPES - _SLOPE) / _SLOPE_SPREAD) ** 2).argmin())
-    heavy = (weight[best] / wide)[:, None]
-    mass = heavy.sum() + known - heavy
-    others = (floor[best] * (mass + heavy) - heavy * mine[best]) / mass
-    off = mine[best] - others
-    odd = np.sqrt((off**2).sum(axis=-1) / (wide + 1.0 / mass[:, 0]) + 1e-6)
+    cost = loss + ((_SLOPES - _LIKELY) / _LIKELY_SPREAD) ** 2
+    share = np.exp((cost.min() - cost) / 2.0)  # all on one would leap where two are nearly alike
+    share /= share.sum()
+    heavy = (weight / wide)[..., None]
+    mass = heavy.sum(axis=1, keepdims=True) + known - heavy
+    others = (floor[:, None] * (mass + heavy) - heavy * mine) / mass
+    off = mine - others
+    odd = np.sqrt((off**2).sum(axis=-1) / (wide + 1.0 / mass[..., 0]) + 1e-6)
     return Standing(
-        off, floor[best], float(_SLOPES[best]) - _SLOPE, weight[best], np.minimum(odd, 8.0)
+        np.tensordot(share, off, 1),
+        share @ floor,
+        float(share @ _SLOPES) - _SLOPE,
+        share @ weight,
+        share @ np.minimum(odd, 8.0),
     )
 
 

@@ -27,7 +27,7 @@ from vision.training.tint import (
 
 Arrays = dict[str, NDArray[Any]]
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)
-SLOPE, SLOPE_SPREAD = 1.05, 0.35
+SLOPE, LIKELY, LIKELY_SPREAD = 1.05, 1.2, 0.25
 GUESS, FLAT, ROUNDS = 0.12, 0.03, 3
 SPREADS = (0.015, 0.6)
 ODD = 1.5
@@ -167,7 +167,7 @@ def off_the_floor(
 
     Returns:
         (S, P, 2) the difference of the normals, (S, 1, 2) the floor's normal, (S, 1, 1) how the
-        slope differs from the usual one, (S, P) how well each die fits, and (S, P) how far off it
+        slope differs from SLOPE, (S, P) how well each die fits, and (S, P) how far off it
         is for how surely that is known.
     """
     slopes = own.new_tensor(SLOPES)
@@ -193,15 +193,21 @@ def off_the_floor(
             weight = sure / (1.0 + apart)
         loss = (sure * torch.log1p(apart)).sum(2) * ODD**2
         loss = loss + ((floor - start) ** 2).sum(-1) * known
-        best = (loss + ((slopes - SLOPE) / SLOPE_SPREAD) ** 2).argmin(1)
-        scene = torch.arange(len(best))
-        heavy = (weight[scene, best] / wide[:, 0])[..., None]
-        mass = heavy.sum(1, keepdim=True) + known - heavy
-    mine, floor, weight = mine[scene, best], floor[scene, best][:, None], weight[scene, best]
-    others = (floor * (mass + heavy) - heavy * mine.detach()) / mass
+        cost = loss + ((slopes - LIKELY) / LIKELY_SPREAD) ** 2
+        share = torch.softmax(-cost / 2.0, dim=1)[:, :, None]
+        heavy = (weight / wide)[..., None]
+        mass = heavy.sum(2, keepdim=True) + known - heavy
+    others = (floor[:, :, None] * (mass + heavy) - heavy * mine.detach()) / mass
     off = mine - others
-    odd = torch.sqrt((off**2).sum(-1) / (wide[:, 0] + 1.0 / mass[..., 0]) + 1e-6).clamp(max=8.0)
-    return off, floor, (slopes[best] - SLOPE)[:, None, None], weight, odd
+    odd = torch.sqrt((off**2).sum(-1) / (wide + 1.0 / mass[..., 0]) + 1e-6).clamp(max=8.0)
+    slope = (share[:, :, 0] * slopes).sum(1)[:, None, None] - SLOPE
+    return (
+        (share[..., None] * off).sum(1),
+        (share * floor).sum(1, keepdim=True),
+        slope,
+        (share * weight).sum(1),
+        (share * odd).sum(1),
+    )
 
 
 def spread_loss(apart: Tensor, log_spread: Tensor) -> Tensor:
