@@ -88,3 +88,17 @@ def test_dice_grow_across_the_picture_as_the_floor_leans(tilt_deg: float) -> Non
     flat = np.c_[places * WIDTH / 560.0, np.ones(6)]
     away = camera.position_mm[2] / -(flat @ np.asarray(camera.rotation))[:, 2]
     assert 1.0 + places @ grows == pytest.approx(300.0 / away, abs=0.07)
+
+
+def test_nothing_leaps_where_two_focal_lengths_explain_dice_as_well() -> None:
+    """A die near the limit would be doubted or not by what hardly differs."""
+    places, tele = view(20.0, 900.0)
+    _, wide = view(20.0, 380.0)
+    steps = np.linspace(0.0, 1.0, 60, dtype=np.float32)
+    stands = [
+        off_the_floor(tele + step * (wide - tele), EVEN, places, tele, ALL) for step in steps
+    ]
+    slopes = np.array([stand.slope for stand in stands])
+    assert slopes[-1] - slopes[0] > 0.4, "both ends are told apart"
+    assert np.abs(np.diff(slopes)).max() < 0.05
+    assert np.abs(np.diff([stand.off for stand in stands], axis=0)).max() < 0.01
