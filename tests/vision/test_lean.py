@@ -95,9 +95,7 @@ def test_nothing_leaps_where_two_focal_lengths_explain_dice_as_well() -> None:
     places, tele = view(20.0, 900.0)
     _, wide = view(20.0, 380.0)
     steps = np.linspace(0.0, 1.0, 60, dtype=np.float32)
-    stands = [
-        off_the_floor(tele + step * (wide - tele), EVEN, places, tele, ALL) for step in steps
-    ]
+    stands = [off_the_floor(tele + step * (wide - tele), EVEN, places, tele, ALL) for step in steps]
     slopes = np.array([stand.slope for stand in stands])
     assert slopes[-1] - slopes[0] > 0.4, "both ends are told apart"
     assert np.abs(np.diff(slopes)).max() < 0.05
