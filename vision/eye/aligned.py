@@ -35,21 +35,21 @@ _DIAGONALS = np.array([1, -1j, -1, 1j]) / 4.0
 
 
 def upright_turn(corners: NDArray[np.floating]) -> NDArray[np.float32]:
-    """The matrix (2, 3) from px of a picture to those of a close-up in which a top face has level
-    sides, its middle in the close-up's.
+    """The matrices (..., 2, 3) from px of a picture to those of a close-up in which a top face has
+    level sides, its middle in the close-up's.
 
     Args:
-        corners: (4, 2) of the face, in order round it.
+        corners: (..., 4, 2) of faces, in order round each.
     """
-    z = corners[:, 0] + 1j * corners[:, 1]
-    either_way_round = np.array([z @ _DIAGONALS, z @ _DIAGONALS.conj()])
-    diagonal = either_way_round[np.abs(either_way_round).argmax()]
-    turn = np.exp(-0.75j * np.pi) * np.conj(diagonal) / max(abs(diagonal), 1e-6)
-    edge = max(float(np.abs(z - np.roll(z, 1)).mean()), 1.0)
-    c, s = LEAN / (LEAN_EDGES * edge) * np.array([turn.real, turn.imag])
-    x, y = corners.mean(axis=0)
-    middle = (LEAN - 1) / 2
-    return np.array([[c, -s, middle - c * x + s * y], [s, c, middle - s * x - c * y]], np.float32)
+    z = corners[..., 0] + 1j * corners[..., 1]
+    one, other = z @ _DIAGONALS, z @ _DIAGONALS.conj()
+    diagonal = np.where(np.abs(one) >= np.abs(other), one, other)
+    edge = np.maximum(np.abs(z - np.roll(z, 1, axis=-1)).mean(axis=-1), 1.0)
+    scale = LEAN / LEAN_EDGES / edge / np.maximum(np.abs(diagonal), 1e-6)
+    turn = scale * np.exp(-0.75j * np.pi) * diagonal.conj()
+    moved = (LEAN - 1) / 2 * (1 + 1j) - turn * z.mean(axis=-1)
+    x, y = (turn.real, -turn.imag, moved.real), (turn.imag, turn.real, moved.imag)
+    return np.stack([np.stack(x, axis=-1), np.stack(y, axis=-1)], axis=-2).astype(np.float32)
 
 
 def shown(close_ups: Scores) -> Scores:
@@ -66,9 +66,9 @@ def see_upright(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
         pixels: (H, W, 3) uint8, BGR.
         outlines: (N, 4, 2) corners of the top faces.
     """
-    turns = np.stack([upright_turn(corners) for corners in outlines])
+    turns = upright_turn(outlines)
     cut = np.stack([close_up(pixels, turn, LEAN) for turn in turns])
-    out = shared_net("lean")(shown(cut.astype(np.float32) / np.float32(255.0)))
+    out = shared_net("lean")(shown(np.multiply(cut, 1.0 / 255.0, dtype=np.float32)))
     back = turns[:, :, :2] / np.hypot(turns[:, :1, :1], turns[:, 1:, :1])
     out[:, :2] = np.einsum("nji,nj->ni", back, out[:, :2])
     return out

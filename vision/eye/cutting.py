@@ -66,10 +66,10 @@ def shrunk_part(pixels: Pixels, low: Pair, high: Pair, scale: float) -> tuple[Pi
 def levelled(close_ups: Scores, inner: slice) -> Scores:
     """Close-ups (N, H, W, 3) in 0.0-1.0 as a network gets them: (N, 3, H, W), their inner rows and
     columns about zero and of one contrast, however dark they lay."""
-    middle = close_ups[:, inner, inner].reshape(len(close_ups), -1, 3)
-    mean = middle.mean(axis=1)
-    apart = np.sqrt(((middle - mean[:, None]) ** 2).mean(axis=(1, 2)))
     level = np.array(close_ups.transpose(0, 3, 1, 2), np.float32, order="C")
-    level -= mean[:, :, None, None]
-    level /= (2.0 * apart + _LEAST_CONTRAST)[:, None, None, None]
+    middle = level[:, :, inner, inner]
+    mean = middle.mean(axis=(2, 3), keepdims=True)
+    apart = np.sqrt(((middle - mean) ** 2).mean(axis=(1, 2, 3), keepdims=True))
+    level -= mean
+    level *= 1.0 / (2.0 * apart + _LEAST_CONTRAST)
     return level

@@ -17,8 +17,8 @@ from vision.reading import Point
 
 _SLOPES = np.array([0.65, 0.8, 0.95, 1.15, 1.4, 1.7], np.float32)
 _SLOPE = 1.05
-"""One over the focal length, in long sides of the picture: 36 to 81 degrees wide; the slope that jury
-and bench get is told from this one on."""
+"""One over the focal length, in long sides of the picture: 36 to 81 degrees wide; the slope that
+jury and bench get is told from this one on."""
 _LIKELY, _LIKELY_SPREAD = 1.2, 0.25
 """Which of them cameras have: the Raspberry Pi's are 53.5, 62.2 and 66 degrees wide (1.01, 1.21 and
 1.30; its documentation), webcams are made from 55 to 70 or so."""

@@ -279,24 +279,26 @@ def _seen_upright(
     looks: dict[int, list[Scores]] = {}
     odds: dict[int, float] = {}
 
-    def look(dice: list[int], quarters: int, limits: tuple[float, float] = _TORN) -> list[int]:
+    def look(
+        dice: list[int], quarters: tuple[int, ...], limits: tuple[float, float] = _TORN
+    ) -> list[int]:
         """See some dice turned by quarters, and tell who is torn of all that were seen."""
-        seen = close_ups.upright(np.roll(corners[dice], quarters, axis=1))
-        for n, row in zip(dice, seen, strict=True):
+        sides = [np.roll(corners[dice], quarter, axis=1) for quarter in quarters]
+        seen = close_ups.upright(np.concatenate(sides))
+        for n, row in zip(dice * len(quarters), seen, strict=True):
             looks.setdefault(n, []).append(row)
         means = np.stack([np.mean(rows, axis=0) for rows in looks.values()])
         odds.update(zip(looks, leanings(means, list(looks), said, *where).tolist(), strict=True))
         return [n for n in odds if _is_torn(said[n], added[n], odds[n], limits)]
 
     doubts = [n for n in at_rest if _may_lean(said[n], added[n])]
-    torn = look(doubts, 0) if doubts else []
+    torn = look(doubts, (0,)) if doubts else []
     others = [n for n in at_rest if n not in doubts]
-    torn = look(torn, 2, _STILL_TORN) if torn else []
+    torn = look(torn, (2,), _STILL_TORN) if torn else []
     if torn and others:
-        torn = look(others, 0, _STILL_TORN)
+        torn = look(others, (0,), _STILL_TORN)
     if torn:
-        look(torn, 1)
-        look(torn, 3)
+        look(torn, (1, 3))
     return [odds.get(n) for n in range(len(said))]
 
 
