@@ -144,21 +144,28 @@ def test_a_table_goes_on_when_nobody_reads_what_it_prints(tmp_path: Path, gone: 
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with subprocess.Popen(
-        command(tmp_path, "--camera", "none", "--port", str(port)),
+        [
+            "env",
+            "--default-signal=HUP",
+            *command(tmp_path, "--camera", "none", "--port", str(port)),
+        ],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-    ) as process:
+    ) as process:  # tests that nohup started ignore a hang-up, and so would the table
         pipes = {"stdout": process.stdout, "stderr": process.stderr}
         unread, read = pipes.pop(gone), *pipes.values()
         assert unread is not None
         assert read is not None
         unread.close()
-        assert read.readline()  # it serves by then
-        Play(process, f"http://127.0.0.1:{port}").get("/healthz")
-        process.send_signal(signal.SIGHUP)
-        assert process.wait(PATIENCE_S) == 0
+        try:
+            assert read.readline()  # it serves by then
+            Play(process, f"http://127.0.0.1:{port}").get("/healthz")
+            process.send_signal(signal.SIGHUP)
+            assert process.wait(PATIENCE_S) == 0
+        finally:
+            process.kill()
 
 
 def test_a_crash_in_a_library_leaves_a_word(tmp_path: Path) -> None:
