@@ -65,7 +65,7 @@ _ODD_SIZE = 4.2
 """Standard deviations from the size that the others tell, beyond which an outline is not that of a
 whole top face: of 5,600 own frames that keeps three from being announced wrong (a 3 as a 1, a
 covered 5 as a 2), and sends one of 1,521 `ok` ones back that was read right."""
-_MARBLED, _HARDLY_BLUE = 0.6, 0.02
+_MARBLED, _HARDLY_BLUE = 0.6, 0.12
 """How likely a die is blue that is black on top and blue at its rim (own choice). It is named so,
 and announced unasked only if the top alone makes it likelier than the second, from where on it is
 taken for a blue one that lacks (see `vision.eye.verdict`)."""

@@ -92,7 +92,7 @@ def _about(corners: NDArray[np.float32], size: float) -> NDArray[np.int32]:
     ("rim", "by_its_top", "in_play", "status", "colour"),
     [
         (BLUE, -9.0, ALL_DICE, Status.UNCERTAIN, DieColour.BLUE),
-        (BLUE, -1.8, ALL_DICE, Status.OK, DieColour.BLUE),
+        (BLUE, -0.6, ALL_DICE, Status.OK, DieColour.BLUE),
         (BLUE, -9.0, WITHOUT_BLUE, Status.EXTRA, None),
         (None, -9.0, ALL_DICE, Status.MISSING, None),
     ],

@@ -22,9 +22,12 @@ ANNOUNCE = 0.98
 """Least confidence of every die in play to announce a roll unasked (own frames, 21.11.2026)."""
 _SURPLUS = 8.0
 """What it costs (in nats) to leave a die without a place among the dice in play: a colour less
-likely than one in 3,000 is no longer taken for a die that is missing. In so few rolls a die of
-another game lies there in the place of one that lacks (own choice; of 5,600 own frames 834 have
-such a die, and none of them is announced) ..."""
+likely than one in 3,000 is no longer taken for a die that is missing ..."""
+_FOREIGN = 6.0
+"""... or this and how unlikely it is of none of the colours: one tray in 400 has a die of another
+game in the place of one that lacks (own choice). Of 448 own `ok` frames that sends one back; with a
+die of another game in the place of one of theirs it announces 90 of them instead of 151 with the
+cost above alone, most with one that is much alike (pink for red, purple for blue) ..."""
 _LEFT_IN, _MIXED_UP = 2.0, 4.0
 """... or this and how unlikely it is of a colour out of play: so often a die that was to be taken
 out still lies there, one tray in seven, and so often one that stays was taken out for it, where
@@ -183,6 +186,7 @@ def _assigned(
     colours = np.array([die.colours for die in dice], np.float64)
     cost = np.full((len(dice), len(every) + 1), _SURPLUS)
     cost[:, :-1] = -np.log(colours[:, [PALETTE.index(kind) for kind in every]] + 1e-6)
+    cost[:, -1] = np.minimum(_SURPLUS, _FOREIGN - np.log(colours[:, -1] + 1e-6))
     cost[:, len(kinds) : -1] += _LEFT_IN if len(dice) > len(in_play) else _MIXED_UP
     if in_play.count(DieColour.WHITE) == 2:
         alike = likeness([die.tint for die in dice])
