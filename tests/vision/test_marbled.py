@@ -60,9 +60,11 @@ def test_others_are_not(name: str, picture: Pixels) -> None:
     assert not is_blue_beneath(picture, CORNERS, FOOT), name
 
 
-def test_a_die_at_the_picture_s_edge_or_without_size_breaks_nothing() -> None:
-    for corners in (CORNERS - 60, CORNERS + 60, CORNERS * 0 + 5):
-        assert is_blue_beneath(die(BLUE), corners, FOOT) in (True, False)
+@pytest.mark.parametrize("corners", [CORNERS - 60, CORNERS + 60, CORNERS * 0 + 5])
+def test_an_outline_beyond_the_picture_or_without_size_is_of_no_colour(
+    corners: NDArray[np.float32],
+) -> None:
+    assert not is_blue_beneath(die(BLUE, floor=BLACK), corners, FOOT)
 
 
 @cache
