@@ -25,7 +25,7 @@ from web.openapi import SCHEMAS
 from web.ports import Point
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
+    from playwright.sync_api import Locator, Page, Route
 
 OpenPage = Callable[..., "Page"]
 
@@ -305,6 +305,26 @@ class TestInABrowser:
         page = open_page("/setup", size_wh=PHONE)
         page.locator("#closed:not(:empty)").wait_for()
         assert not page.locator("#steps").is_visible()
+
+    @pytest.mark.parametrize("size_wh", [PHONE, PHONE_FLAT, TV])
+    def test_nothing_jumps_when_the_picture_comes(
+        self, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        """What jumps under the finger is missed, or worse, what stands there now is pressed."""
+        page = open_page("/help", size_wh=size_wh)
+        held: list[Route] = []
+        page.route("**/api/frame.jpg*", lambda route: held.append(route))
+        page.goto(page.url.replace("/help", "/setup"))
+        page.locator(".corner").first.wait_for()
+        parts = page.locator("#light, .step summary, .corner .dot").all()
+        before = [part.bounding_box() for part in parts]
+        assert not page.locator("#picture[src]").count()
+        page.unroute("**/api/frame.jpg*")
+        for route in held:
+            route.continue_()
+        page.locator("#picture[src]").wait_for()
+        settle(page)
+        assert [part.bounding_box() for part in parts] == before
 
     @pytest.mark.parametrize("size_wh", [PHONE, (1280, 800)])
     def test_it_is_whole_at_twice_the_size_in_a_game(

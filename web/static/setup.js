@@ -54,8 +54,7 @@ function take(state, isFirst = setup === null) {
   setup = state;
   show($("steps"), true);
   say($("closed"), "");
-  attribute($("picture"), "width", state.size[0]); // so that nothing jumps when it comes
-  attribute($("picture"), "height", state.size[1]);
+  $("frame").style.aspectRatio = state.size.join(" / "); // so that nothing jumps when the picture comes
   attribute($("overlay"), "viewBox", `0 0 ${state.size[0]} ${state.size[1]}`);
   drawLight();
   const isKept = { corners: state.corners !== null, exposure: state.held, dice: state.dice.length > 0 };
