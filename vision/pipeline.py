@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from statistics import median
 from typing import TYPE_CHECKING
@@ -21,10 +21,11 @@ from vision.eye.marbled import is_blue_beneath
 from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN, shared_net, softmax
 from vision.eye.pairs import tint_of
 from vision.eye.reader import Look
-from vision.eye.search import SMALLEST_PX, STILL, find_dice
+from vision.eye.search import SMALLEST_PX, STILL, Found, find_dice
+from vision.eye.second_look import look_again, search_again
 from vision.eye.sizes import oddness
 from vision.eye.values import weighed
-from vision.eye.verdict import PALETTE, Clutter, Seen, judge, likeliest
+from vision.eye.verdict import PALETTE, Clutter, Seen, Verdict, judge, likeliest
 from vision.picture import as_pixels
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
 from vision.tray.calibration import is_same_shape
@@ -65,7 +66,7 @@ _ODD_SIZE = 4.2
 """Standard deviations from the size that the others tell, beyond which an outline is not that of a
 whole top face: of 5,600 own frames that keeps three from being announced wrong (a 3 as a 1, a
 covered 5 as a 2), and sends one of 1,521 `ok` ones back that was read right."""
-_MARBLED, _HARDLY_BLUE = 0.6, 0.12
+_MARBLED, _HARDLY_BLUE = 0.6, 0.25
 """How likely a die is blue that is black on top and blue at its rim (own choice). It is named so,
 and announced unasked only if the top alone makes it likelier than the second, from where on it is
 taken for a blue one that lacks (see `vision.eye.verdict`)."""
@@ -73,6 +74,9 @@ _HARDLY_WHOLE, _HARDLY_ODD = 0.95, 2.5
 """A face that may be hidden in part (by its visible share) is doubted from fewer of those on: of
 10,600 own frames that keeps one from being announced wrong (a 4 as a 2, behind the tray's wall),
 and sends none of 2,900 back that are read right."""
+_LARGE_PX = 800
+"""A picture so wide is looked at a second time where the first left a doubt (own choice). A smaller
+one would win as much by that (eight of 1,521 own `ok` frames), but takes no longer than it must."""
 _GUESS = 0.4
 """Least confidence to name a value at all."""
 
@@ -118,22 +122,15 @@ class Eye:
         floor = _floor((width, height), calibration)
         inside = cache(partial(_inside, floor))
         overview, dice = find_dice(pixels, in_play, inside)
-        depths = [inside(overview, look.foot_xy, look.edge_px) for look, _ in dice]
-        things = bool((overview.thing > 0.5).any())
-        odd = _odd_sizes([look for look, _ in dice], depths, (width, height))
-        seen = [
-            _seen(look, depth, _covered(overview, look) if things else 0.0, size, (width, height))
-            for (look, _), depth, size in zip(dice, depths, odd, strict=True)
-        ]
-        if calibration is not None and calibration.dice:
-            seen = recognise(pixels, [look.corners for look, _ in dice], seen, calibration.dice)
-        else:
-            looks = [look for look, _ in dice]
-            seen = [_tinted(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
-            if DieColour.BLUE in in_play:
-                seen = [_named(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
-        clutter = _clutter(overview, floor, seen, [look for look, _ in dice])
-        verdict = judge(seen, in_play, clutter)
+        around = partial(inside, overview)
+        scene = _Scene(pixels, tuple(in_play), calibration, floor, overview, around)
+        seen, verdict = _judged(scene, dice)
+        if max(width, height) >= _LARGE_PX and _may_be_settled(verdict, dice):
+            if verdict.status is Status.MISSING:
+                dice = search_again(pixels, in_play, around, dice)
+            else:
+                dice = look_again(pixels, dice)
+            seen, verdict = _judged(scene, dice)
         readings = []
         for (look, _), die, given, joint in zip(
             dice, seen, verdict.colours, verdict.confidences, strict=True
@@ -160,6 +157,50 @@ class Eye:
             frame.captured_at_s,
             verdict.roll,
         )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Scene:
+    """One picture, and what is known of it besides its dice.
+
+    Attributes:
+        inside: How likely what stands at a point, with an edge of so many px, lies in the tray.
+    """
+
+    pixels: Pixels
+    in_play: tuple[DieColour, ...]
+    calibration: Calibration | None
+    floor: Floor
+    overview: Overview
+    inside: Callable[[Point, float], float]
+
+
+def _judged(scene: _Scene, dice: Sequence[Found]) -> tuple[list[Seen], Verdict]:
+    """Each die as the status logic needs it, and what that says of all."""
+    pixels, calibration, overview = scene.pixels, scene.calibration, scene.overview
+    size_wh = (pixels.shape[1], pixels.shape[0])
+    looks = [look for look, _ in dice]
+    depths = [scene.inside(look.foot_xy, look.edge_px) for look in looks]
+    things = bool((overview.thing > 0.5).any())
+    seen = [
+        _seen(look, depth, _covered(overview, look) if things else 0.0, size, size_wh)
+        for look, depth, size in zip(looks, depths, _odd_sizes(looks, depths, size_wh), strict=True)
+    ]
+    if calibration is not None and calibration.dice:
+        seen = recognise(pixels, [look.corners for look in looks], seen, calibration.dice)
+    else:
+        seen = [_tinted(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
+        if DieColour.BLUE in scene.in_play:
+            seen = [_named(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
+    return seen, judge(seen, scene.in_play, _clutter(overview, scene.floor, seen, looks))
+
+
+def _may_be_settled(verdict: Verdict, dice: Sequence[Found]) -> bool:
+    """Whether the doubt is one that a second look can lift: of a value, a colour, how a die lies or
+    where one is, where none surely leans."""
+    if verdict.status not in (Status.UNCERTAIN, Status.COCKED, Status.MISSING):
+        return False
+    return not any(look.leaning > _SURELY_LEANS and look.moving < STILL for look, _ in dice)
 
 
 def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Floor:

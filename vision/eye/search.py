@@ -350,6 +350,14 @@ def _distinct(pairs: list[Found]) -> list[Found]:
     return [pairs[n] for n in _each_once(range(len(pairs)), middles, edges)]
 
 
+def is_new(look: Look, found: Sequence[Found]) -> bool:
+    """Whether it lies on none of the dice found."""
+    return all(
+        math.dist(look.centre_xy, other.centre_xy) > _OVERLAP * min(look.edge_px, other.edge_px)
+        for other, _ in found
+    )
+
+
 def _is_die(look: Look) -> bool:
     """Surely a die, or likely one whose top shows a value: pads, coins and knots show none."""
     return look.die > SURELY or (look.die > _DIE and float(look.values.mean(axis=0).max()) > 0.6)

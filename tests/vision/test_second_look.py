@@ -1,0 +1,259 @@
+"""The second look: what it says of each die, and when it is taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour
+from tests.vision.trays import SIX, tray
+from vision import pipeline
+from vision.eye import second_look
+from vision.eye.finder import Overview
+from vision.eye.nets import softmax
+from vision.eye.reader import Look
+from vision.eye.search import Found, find_dice
+from vision.eye.second_look import look_again, mean_look, search_again
+from vision.pipeline import Eye
+from vision.reading import Frame, Pixels, Point, ProblemCode, Reading, Status
+from vision.scene import default_scene, render
+
+Change = Callable[[list[Found]], list[Found]]
+
+
+def everywhere(*_: object) -> float:
+    """All dice lie in the tray."""
+    return 1.0
+
+
+@pytest.fixture(scope="module")
+def large() -> Pixels:
+    return render(default_scene(SIX, seed=3, size_wh=(1280, 960)))
+
+
+@pytest.fixture
+def found() -> list[Found]:
+    return find_dice(tray(SIX), ALL_DICE, everywhere)[1]
+
+
+def where(dice: Sequence[Found]) -> list[Point]:
+    return [look.centre_xy for look, _ in dice]
+
+
+def changed(**fields: object) -> Change:
+    """Makes the first die found another."""
+
+    def change(dice: list[Found]) -> list[Found]:
+        (look, spot), *others = dice
+        return [(replace(look, **fields), spot), *others]  # type: ignore[arg-type]
+
+    return change
+
+
+class TestTheMeanOfTwoLooks:
+    def test_each_has_half_a_say(self, found: list[Found]) -> None:
+        one = replace(found[0][0], leaning=-0.5, die=0.9, visible=0.5, moving=0.2)
+        other = replace(one, leaning=-6.5, die=0.999, visible=0.99, moving=0.01)
+        mean = mean_look(one, other)
+        assert mean.leaning == -3.5
+        assert mean.die == pytest.approx(1 / (1 + math.sqrt(1 / 9 * 1 / 999)), abs=1e-3)
+        assert one.visible < mean.visible < other.visible
+        assert other.moving < mean.moving < one.moving
+        assert mean.die == pytest.approx(mean_look(other, one).die)
+
+    def test_values_and_pips_of_both_are_heard(self, found: list[Found]) -> None:
+        one, other = found[0][0], found[1][0]
+        mean = mean_look(one, other)
+        assert np.array_equal(mean.values, np.vstack([one.values, other.values]))
+        assert np.array_equal(mean.pips, np.vstack([one.pips, other.pips]))
+        assert mean.centre_xy == one.centre_xy
+        assert np.array_equal(mean.corners, one.corners)
+
+    def test_what_one_is_sure_of_and_the_other_denies_stays_in_doubt(
+        self, found: list[Found]
+    ) -> None:
+        red = replace(found[0][0], colours=np.array([0, 8, 0, 0, 0, 0], np.float32))
+        none = replace(red, colours=np.array([0, 0, 0, 0, 0, 8], np.float32))
+        likely = softmax(mean_look(red, none).colours)
+        assert likely[1] == pytest.approx(likely[5])
+
+    @pytest.mark.parametrize("swapped", [False, True])
+    def test_a_face_seen_square_on_once_counts(self, found: list[Found], swapped: bool) -> None:
+        likely = np.array([0.9, 0.02, 0.02, 0.02, 0.02, 0.02], np.float32)
+        two = [replace(found[0][0], square_on=None), replace(found[0][0], square_on=likely)]
+        first, second = reversed(two) if swapped else two
+        seen = mean_look(first, second).square_on
+        assert seen is not None
+        assert np.array_equal(seen, likely)
+        other = replace(second, square_on=likely[::-1].copy())
+        both = mean_look(replace(first, square_on=likely), other).square_on
+        assert both is not None
+        assert both[0] == pytest.approx(both[5])
+        assert both.sum() == pytest.approx(1.0)
+
+
+class TestWhatIsLookedAt:
+    def test_the_dice_found_are_seen_once_more_where_they_lie(self, found: list[Found]) -> None:
+        again = look_again(tray(SIX), found)
+        assert where(again) == where(found)
+        for (before, _), (after, _) in zip(found, again, strict=True):
+            assert len(after.values) > len(before.values)
+            assert (after.values.argmax(axis=1) == before.values[0].argmax()).all()
+            assert after.colours.argmax() == before.colours.argmax()
+
+    def test_a_die_that_is_not_seen_again_is_as_it_was(self, found: list[Found]) -> None:
+        empty = look_again(tray(), found)
+        assert [a is b for (a, _), (b, _) in zip(empty, found, strict=True)] == [True] * 6
+
+    def test_where_nothing_was_found_nothing_is(self) -> None:
+        assert look_again(tray(), []) == []
+
+    def test_a_die_that_lacks_is_found_where_it_lies(self, large: Pixels) -> None:
+        dice = find_dice(large, ALL_DICE, everywhere)[1]
+        again = search_again(large, ALL_DICE, everywhere, dice[1:])
+        assert len(again) == 6
+        assert where(again[:5]) == where(dice[1:])
+        look, lost = again[5][0], dice[0][0]
+        assert math.dist(look.centre_xy, lost.centre_xy) < 0.1 * lost.edge_px
+        assert math.dist(look.foot_xy, lost.foot_xy) < 0.2 * lost.edge_px
+        assert np.abs(look.corners.mean(axis=0) - lost.corners.mean(axis=0)).max() < 3.0
+        assert look.edge_px == pytest.approx(lost.edge_px, rel=0.1)
+
+    def test_the_tray_is_asked_in_px_of_the_whole_picture(self, large: Pixels) -> None:
+        asked: list[tuple[Point, float]] = []
+
+        def inside(foot_xy: Point, edge_px: float) -> float:
+            asked.append((foot_xy, edge_px))
+            return 1.0
+
+        dice = find_dice(large, ALL_DICE, everywhere)[1]
+        search_again(large, ALL_DICE, inside, dice)
+        for look, _ in dice:
+            near = min(asked, key=lambda each: math.dist(each[0], look.foot_xy))
+            assert math.dist(near[0], look.foot_xy) < 0.2 * look.edge_px
+            assert near[1] == pytest.approx(look.edge_px, rel=0.1)
+
+
+class TestWhenItIsTaken:
+    """The first look is made to doubt; the second is the real one."""
+
+    @pytest.fixture
+    def read(self, monkeypatch: pytest.MonkeyPatch) -> Callable[..., tuple[Reading, list[str]]]:
+        def reading(pixels: Pixels, change: Change) -> tuple[Reading, list[str]]:
+            taken: list[str] = []
+
+            def first(
+                shown: Pixels,
+                in_play: Sequence[DieColour],
+                inside: Callable[[Overview, Point, float], float],
+            ) -> tuple[Overview, list[Found]]:
+                overview, dice = find_dice(shown, in_play, inside)
+                return overview, change(dice)
+
+            def noted(name: str) -> Callable[..., list[Found]]:
+                def look(*asked: object) -> list[Found]:
+                    taken.append(name)
+                    dice: list[Found] = getattr(second_look, name)(*asked)
+                    return dice
+
+                return look
+
+            monkeypatch.setattr(pipeline, "find_dice", first)
+            for name in ("look_again", "search_again"):
+                monkeypatch.setattr(pipeline, name, noted(name))
+            return Eye().read(Frame(pixels)), taken
+
+        return reading
+
+    def test_a_clear_picture_is_looked_at_once(
+        self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
+    ) -> None:
+        reading, taken = read(large, list)
+        assert (reading.status, taken) == (Status.OK, [])
+
+    @pytest.mark.parametrize("leaning", [-0.5, 0.5])
+    def test_what_hardly_may_lean_is_announced_if_the_second_look_denies_it(
+        self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels, leaning: float
+    ) -> None:
+        reading, taken = read(large, changed(leaning=leaning))
+        assert (reading.status, taken) == (Status.OK, ["look_again"])
+        assert reading.roll is not None
+
+    def test_what_leans_to_both_is_not(
+        self,
+        read: Callable[..., tuple[Reading, list[str]]],
+        large: Pixels,
+        monkeypatch: pytest.MonkeyPatch,
+    ) -> None:
+        look_again = second_look.look_again
+
+        def leaning(pixels: Pixels, dice: Sequence[Found]) -> list[Found]:
+            return changed(leaning=0.6)(look_again(pixels, dice))
+
+        monkeypatch.setattr(second_look, "look_again", leaning)
+        reading, taken = read(large, changed(leaning=0.6))
+        assert (reading.status, taken) == (Status.COCKED, ["look_again"])
+
+    def test_what_surely_leans_is_not_looked_at_again(
+        self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
+    ) -> None:
+        reading, taken = read(large, changed(leaning=5.0))
+        assert (reading.status, taken) == (Status.COCKED, [])
+
+    def test_a_colour_in_doubt_is_looked_at_again(
+        self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
+    ) -> None:
+        def doubted(dice: list[Found]) -> list[Found]:
+            n = next(n for n, (look, _) in enumerate(dice) if look.colours.argmax() == 4)
+            look, spot = dice[n]
+            colours = look.colours.copy()
+            colours[5] = colours[4] + 4.0
+            return [*dice[:n], (replace(look, colours=colours), spot), *dice[n + 1 :]]
+
+        reading, taken = read(large, doubted)
+        assert (reading.status, taken) == (Status.OK, ["look_again"])
+
+    def test_a_die_that_lacks_is_looked_for(
+        self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
+    ) -> None:
+        reading, taken = read(large, lambda dice: dice[1:])
+        assert (reading.status, taken) == (Status.OK, ["search_again"])
+        assert reading.roll is not None
+
+    @pytest.mark.parametrize(
+        ("status", "change"),
+        [
+            (Status.MISSING, lambda dice: dice[1:]),
+            (Status.COCKED, changed(leaning=0.5)),
+            (Status.UNCERTAIN, changed(leaning=-0.5)),
+        ],
+    )
+    def test_a_small_picture_is_looked_at_once(
+        self, read: Callable[..., tuple[Reading, list[str]]], status: Status, change: Change
+    ) -> None:
+        reading, taken = read(tray(SIX), change)
+        assert (reading.status, taken) == (status, [])
+
+    def test_a_die_that_is_away_lacks_to_both(
+        self, read: Callable[..., tuple[Reading, list[str]]]
+    ) -> None:
+        picture = render(default_scene(SIX[:5], seed=3, size_wh=(1280, 960)))
+        reading, taken = read(picture, list)
+        assert (reading.status, taken) == (Status.MISSING, ["search_again"])
+        assert [p.colour for p in reading.problems if p.code is ProblemCode.MISSING] == [
+            DieColour.BLUE
+        ]
+        assert len(reading.dice) == 5
+
+
+def test_looks_are_of_one_type(found: list[Found]) -> None:
+    again = look_again(tray(SIX), found)
+    for (before, _), (after, _) in zip(found, again, strict=True):
+        assert isinstance(after, Look)
+        assert after.values.dtype == before.values.dtype
+        assert after.corners.dtype == before.corners.dtype
+        assert after.colours.dtype == before.colours.dtype

@@ -1,0 +1,131 @@
+"""A second look at a picture that left a doubt: smaller, so that noise, coarse JPEG and unlucky
+cuts fall otherwise than in the first. The mean of what both say is surer than either."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import cv2
+import numpy as np
+
+from companion.engine.dice import DieColour
+from vision.eye.close_ups import CloseUps
+from vision.eye.finder import Overview
+from vision.eye.nets import Scores, softmax
+from vision.eye.reader import Look, look_at_each
+from vision.eye.search import Found, find_dice, is_new
+from vision.reading import Pixels, Point
+
+SCALE = 0.6
+"""How large the picture is the second time (own choice: with 0.5 one more of 1,521 own `ok` frames
+is read, with 0.7 one less)."""
+_SAME = 0.4
+"""Faces nearer than this share of an edge are those of one die."""
+_LEAST = 1e-6
+
+
+def look_again(pixels: Pixels, found: Sequence[Found]) -> list[Found]:
+    """What two looks say of the dice found.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+        found: What the first look said.
+    """
+    small, scale = _shrunk(pixels)
+    again = look_at_each(CloseUps(small), [spot for _, spot in _scaled(found, scale)])
+    return _of_both(found, _scaled(again, 1.0 / scale))
+
+
+def search_again(
+    pixels: Pixels,
+    in_play: Sequence[DieColour],
+    inside: Callable[[Point, float], float],
+    found: Sequence[Found],
+) -> list[Found]:
+    """The same where dice lack, with those that only the second look finds.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+        in_play: The dice that are expected in the tray.
+        inside: How likely what stands at a point of the picture, with an edge of so many px, lies
+            in the tray, as the first look saw that.
+        found: What the first look said.
+    """
+    small, scale = _shrunk(pixels)
+
+    def inside_small(_: Overview, foot_xy: Point, edge_px: float) -> float:
+        return inside(_moved(foot_xy, 1.0 / scale), edge_px / scale)
+
+    again = _scaled(find_dice(small, in_play, inside_small)[1], 1.0 / scale)
+    return _of_both(found, again) + [pair for pair in again if is_new(pair[0], found)]
+
+
+def _shrunk(pixels: Pixels) -> tuple[Pixels, float]:
+    height, width = pixels.shape[:2]
+    size_wh = (max(1, round(width * SCALE)), max(1, round(height * SCALE)))
+    small = cv2.resize(pixels, size_wh, interpolation=cv2.INTER_AREA)
+    return np.asarray(small, np.uint8), max(size_wh) / max(width, height)
+
+
+def _moved(point: Point, scale: float) -> Point:
+    """Where a point of a picture lies in the same picture at another scale."""
+    x, y = point
+    return (x + 0.5) * scale - 0.5, (y + 0.5) * scale - 0.5
+
+
+def _scaled(found: Sequence[Found], scale: float) -> list[Found]:
+    """What was found in a picture, as found in the same at another scale; each where its top face
+    was seen."""
+    moved: list[Found] = []
+    for look, spot in found:
+        middle, edge = _moved(look.centre_xy, scale), look.edge_px * scale
+        there = replace(
+            look,
+            corners=np.asarray((look.corners + 0.5) * scale - 0.5, np.float32),
+            centre_xy=middle,
+            foot_xy=_moved(look.foot_xy, scale),
+            edge_px=edge,
+        )
+        moved.append((there, replace(spot, centre_xy=middle, edge_px=edge)))
+    return moved
+
+
+def _of_both(found: Sequence[Found], again: Sequence[Found]) -> list[Found]:
+    """Each die found with what the second look said of it; one that it did not see as it was."""
+    both: list[Found] = []
+    for look, spot in found:
+        near = [
+            other for other, _ in again
+            if math.dist(other.centre_xy, look.centre_xy) < _SAME * look.edge_px
+        ]  # fmt: skip
+        both.append((mean_look(look, near[0]) if near else look, spot))
+    return both
+
+
+def mean_look(first: Look, second: Look) -> Look:
+    """What two looks say of one die, each with half a say; it lies where the first saw it."""
+    return replace(
+        first,
+        values=np.concatenate([first.values, second.values]),
+        pips=np.concatenate([first.pips, second.pips]),
+        square_on=_mean_square_on(first.square_on, second.square_on),
+        colours=(first.colours + second.colours) / 2.0,
+        die=_mean_chance(first.die, second.die),
+        leaning=(first.leaning + second.leaning) / 2.0,
+        moving=_mean_chance(first.moving, second.moving),
+        visible=_mean_chance(first.visible, second.visible),
+    )
+
+
+def _mean_square_on(one: Scores | None, other: Scores | None) -> Scores | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return softmax((np.log(one + _LEAST) + np.log(other + _LEAST)) / 2.0)
+
+
+def _mean_chance(one: float, other: float) -> float:
+    """The chance whose log odds lie half-way between those of two."""
+    odds = [math.log((p + _LEAST) / (1.0 - p + _LEAST)) for p in (one, other)]
+    return 1.0 / (1.0 + math.exp(-sum(odds) / 2.0))
