@@ -6,6 +6,8 @@ writes what `vision/weights` holds.
     python -m vision.training.make_weights DATA WEIGHTS face --epochs 20
     python -m vision.training.make_weights DATA WEIGHTS lean --epochs 60
 
+With `--weigher` only what weighs their words learns: the jury of the reader, or the bench of the
+network for leaning dice.
 Reads what `make_data` wrote (shards that appear later join at the next epoch).
 """
 
@@ -41,6 +43,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--rate", type=float, default=2.5e-3)
+    parser.add_argument("--weigher", action="store_true", help="train only the jury, or the bench")
     asked = parser.parse_args()
     if asked.epochs == asked.minutes:
         asked.epochs = 20.0
@@ -58,7 +61,13 @@ def train(asked: argparse.Namespace) -> None:
     if asked.resume:
         new = net.load_state_dict(torch.load(asked.resume), strict=False).missing_keys
         print(f"not in {asked.resume}, from scratch: {', '.join(new) or 'nothing'}", flush=True)
-    best = torch.optim.AdamW(net.parameters(), lr=asked.rate, weight_decay=1e-3)
+    body = body_of(asked.net, net)
+    if asked.weigher:
+        if body is net:
+            raise SystemExit(f"{asked.net}: nothing weighs what it says")
+        body.requires_grad_(False)
+    learners = [each for each in net.parameters() if each.requires_grad]
+    best = torch.optim.AdamW(learners, lr=asked.rate, weight_decay=1e-3)
     started = time.monotonic()
     shards: dict[Path, Arrays] = {}
     done = 0.0
@@ -68,6 +77,7 @@ def train(asked: argparse.Namespace) -> None:
                 with np.load(path) as columns:
                     shards[path] = {key: columns[key] for key in lesson.keys}
         net.train()
+        body.train(not asked.weigher)  # its scales stay as they are, too
         losses: dict[str, float] = {}
         steps = 0
         for rows in _batches(list(shards.values()), lesson.scenes, rng):
@@ -78,7 +88,7 @@ def train(asked: argparse.Namespace) -> None:
             loss: Tensor = torch.stack(list(parts.values())).sum()
             best.zero_grad()
             loss.backward()
-            nn.utils.clip_grad_norm_(net.parameters(), 5.0)
+            nn.utils.clip_grad_norm_(learners, 5.0)
             best.step()
             steps += 1
             for name, part in parts.items():

@@ -37,15 +37,16 @@ def tinted(pixels: NDArray[Any], rng: np.random.Generator, groups: int = 1) -> F
     return np.clip(x, 0.0, 1.0, out=x)
 
 
-_CAST = 0.12
-"""Share of the pictures under a lamp that the camera did not allow for."""
+_CAST, _CAST_K = 0.2, (1700.0, 3800.0)
+"""Share of the pictures under a lamp that the camera did not allow for, and how warm that is: from
+a candle to a halogen bulb and a little more."""
 
 
 def _cast(rng: np.random.Generator) -> Floats:
     """Gains (3,) of blue, green and red as stored: mostly even, else of a bulb or of the shade."""
     if rng.random() >= _CAST:
         return np.ones(3, np.float32)
-    gains = np.array(kelvin_bgr(rng.uniform(2100.0, 3800.0))) ** (rng.uniform(0.4, 1.0) / 2.2)
+    gains = np.array(kelvin_bgr(rng.uniform(*_CAST_K))) ** (rng.uniform(0.4, 1.0) / 2.2)
     if rng.random() < 0.2:
         gains = gains.min() / gains
     return np.asarray(gains * rng.uniform(0.9, 1.2), np.float32)
