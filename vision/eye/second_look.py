@@ -22,8 +22,10 @@ SCALE = 0.6
 """How large the picture is the second time (own choice: with 0.5 one more of 1,521 own `ok` frames
 is read, with 0.7 one less)."""
 _SAME = 0.4
-"""Faces nearer than this share of an edge are those of one die."""
+"""Faces nearer than this share of an edge are those of one die (own choice; half of what two dice
+lie apart at least, see `search.is_new`)."""
 _LEAST = 1e-6
+"""Added to chances, so that their log odds are finite."""
 
 
 def look_again(pixels: Pixels, found: Sequence[Found]) -> list[Found]:
