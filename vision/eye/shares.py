@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,26 +22,8 @@ def shared_out(cost: Costs, room: tuple[int, ...]) -> tuple[list[int], Costs]:
     Returns:
         Per row its column, and (N, K + 1) what the cheapest way costs that gives a row a column.
     """
-    after, before = _ways(room)
-    # rest[n]: the cheapest for the rows from n on, by the places taken; the last entry is "barred".
-    rest = np.full((len(cost) + 1, len(after) + 1), np.inf)
-    rest[-1, :-1] = 0.0
-    ways = np.empty((len(cost), *after.shape))
-    for n in range(len(cost) - 1, -1, -1):
-        ways[n] = rest[n + 1][after] + cost[n]
-        rest[n, :-1] = ways[n].min(axis=1)
-    # so_far: the cheapest for the rows before.
-    so_far = np.full(len(after) + 1, np.inf)
-    so_far[0] = 0.0
-    pick, taken = [], 0
-    totals = np.empty_like(cost)
-    for n in range(len(cost)):
-        chosen = int(ways[n, taken].argmin())
-        totals[n] = (so_far[:-1, None] + ways[n]).min(axis=0)
-        pick.append(chosen)
-        so_far[:-1] = (so_far[before] + cost[n]).min(axis=1)
-        taken = int(after[taken, chosen])
-    return pick, totals
+    ways, totals = _ways_on(cost[:, :, None], room)
+    return _cheapest(ways[..., 0], room), totals[..., 0]
 
 
 def shared_with_a_pair(
@@ -53,45 +34,91 @@ def shared_with_a_pair(
     Args:
         gain: (N, N), symmetric: what is taken off where both rows get the column.
     """
-    fewer = (*room[:column], 1, *room[column + 1 :])
-    pick, totals = shared_out(cost, fewer)
+    pick, totals = shared_out(cost, (*room[:column], 1, *room[column + 1 :]))
     best = float(totals.min()) if len(cost) else 0.0
-    none = (*room[:column], 0, *room[column + 1 :])
     least = np.delete(cost, column, axis=1).min(axis=1)
-    bounds = {
-        (i, j): cost[i, column] + cost[j, column] - gain[i, j] + least.sum() - least[i] - least[j]
-        for i, j in combinations(range(len(cost)), 2)
-    }
-    for i, j in sorted(bounds, key=lambda pair: float(bounds[pair])):
-        if bounds[i, j] > best + _FAR:
-            break
-        others = [n for n in range(len(cost)) if n not in (i, j)]
-        others_pick, others_totals = shared_out(cost[others], none)
-        own = float(cost[i, column] + cost[j, column] - gain[i, j])
-        total = own + sum(float(cost[n, k]) for n, k in zip(others, others_pick, strict=True))
-        totals[others] = np.minimum(totals[others], others_totals + own)
-        totals[[i, j], column] = np.minimum(totals[[i, j], column], total)
-        if total < best:
-            best = total
-            found = dict(zip(others, others_pick, strict=True))
-            pick = [found.get(n, column) for n in range(len(cost))]
+    one, other = np.triu_indices(len(cost), 1)
+    own = cost[one, column] + cost[other, column] - gain[one, other]
+    near = own + least.sum() - least[one] - least[other] <= best + _FAR
+    if not near.any():
+        return pick, totals
+    pairs, own = np.stack([one[near], other[near]], axis=1), own[near]
+    others = _all_but(pairs, len(cost))
+    none = (*room[:column], 0, *room[column + 1 :])
+    ways, others_totals = _ways_on(cost[others].transpose(1, 2, 0), none)
+    every = own + others_totals[0].min(axis=0) if len(cost) > 2 else own
+    np.minimum.at(totals, others, (own + others_totals).transpose(2, 0, 1))
+    np.minimum.at(totals[:, column], pairs, every[:, None])
+    cheapest = int(every.argmin())
+    if every[cheapest] < best:
+        pick = [column] * len(cost)
+        found = _cheapest(ways[..., cheapest], none)
+        for n, given in zip(others[cheapest].tolist(), found, strict=True):
+            pick[n] = given
     return pick, totals
 
 
+def _all_but(pairs: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """The other rows (P, count - 2) beside each pair (P, 2)."""
+    rows = np.broadcast_to(np.arange(count), (len(pairs), count))
+    apart = (rows != pairs[:, :1]) & (rows != pairs[:, 1:])
+    return np.asarray(rows[apart].reshape(len(pairs), count - 2), np.intp)
+
+
+def _ways_on(cost: Costs, room: tuple[int, ...]) -> tuple[Costs, Costs]:
+    """What it costs at least to go on from each row, of B sets of rows at once.
+
+    Args:
+        cost: (N, K + 1, B).
+    Returns:
+        (N, K + 1, S, B) for the row itself and those after it, by the column it gets and the places
+        taken before; and (N, K + 1, B) what the cheapest way costs that gives a row a column.
+    """
+    after, before = _states(room)
+    count, columns, sets = cost.shape
+    states = after.shape[1]
+    # rest: the cheapest for the rows from n on, by the places taken; the last entry is "barred".
+    rest = np.full((states + 1, sets), np.inf)
+    rest[:-1] = 0.0
+    ways = np.empty((count, columns, states, sets))
+    for n in range(count - 1, -1, -1):
+        np.add(rest[after], cost[n, :, None], out=ways[n])
+        ways[n].min(axis=0, out=rest[:-1])
+    # so_far: the cheapest for the rows before.
+    so_far = np.full((states + 1, sets), np.inf)
+    so_far[0] = 0.0
+    totals = np.empty((count, columns, sets))
+    for n in range(count):
+        (so_far[:-1] + ways[n]).min(axis=1, out=totals[n])
+        so_far[:-1] = (so_far[before] + cost[n, :, None]).min(axis=0)
+    return ways, totals
+
+
+def _cheapest(ways: Costs, room: tuple[int, ...]) -> list[int]:
+    """The column of each row in the cheapest way (see `_ways_on`; one set of rows)."""
+    after, _ = _states(room)
+    pick, taken = [], 0
+    for row in ways:
+        chosen = int(row[:, taken].argmin())
+        pick.append(chosen)
+        taken = int(after[chosen, taken])
+    return pick
+
+
 @lru_cache(maxsize=64)
-def _ways(room: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _states(room: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """How the places taken change when a row takes one of column k (the last takes none).
 
     Returns:
-        (S, K + 1) the state after, and the state before; S where there is none.
+        (K + 1, S) the state after, and the state before; S where there is none.
     """
     shape = tuple(places + 1 for places in room)
     states = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
-    after = np.full((states.size, len(room) + 1), states.size, np.intp)
+    after = np.full((len(room) + 1, states.size), states.size, np.intp)
     before = after.copy()
-    after[:, -1] = before[:, -1] = states.ravel()
+    after[-1] = before[-1] = states.ravel()
     for k in range(len(room)):
         low = states.take(range(room[k]), axis=k).ravel()
         high = states.take(range(1, shape[k]), axis=k).ravel()
-        after[low, k], before[high, k] = high, low
+        after[k, low], before[k, high] = high, low
     return after, before
