@@ -75,9 +75,13 @@ _HARDLY_WHOLE, _HARDLY_ODD = 0.95, 2.5
 10,600 own frames that keeps one from being announced wrong (a 4 as a 2, behind the tray's wall),
 and sends none of 2,900 back that are read right."""
 _LARGE_PX = 800
-"""A picture so wide is looked at a second time where the first left a doubt (own choice). Smaller
-ones would win by that, too (13 more of 1,537 own `ok` frames at 640 x 480 are read), but the
-slowest twentieth of them would take 21 ms instead of 17 (x86, one thread)."""
+"""A picture that leaves in doubt what is seen is looked at a second time: of 1,521 own `ok` frames
+at 640 x 480 ten more are read by that, and one in a hundred pictures needs it. Where a die seems to
+lean or lacks only one so wide is: of 512 turned and mirrored frames of 1024 and 1280 px three more
+are read, but one in six takes twice the time, and of those 1,521 one more would be."""
+_LEANS_MUCH = 1.5
+"""Nor is one in which a die leans by more (log odds): of 33 turned and mirrored frames in which one
+seems to lean the second look lifts the doubt in one, from 1.1."""
 _GUESS = 0.4
 """Least confidence to name a value at all."""
 
@@ -122,13 +126,14 @@ class Eye:
             pixels = white_balanced(pixels, calibration.white_balance_bgr)
         floor = _floor((width, height), calibration)
         inside = cache(partial(_inside, floor))
-        overview, dice = find_dice(pixels, in_play, inside)
+        known = calibration is not None and bool(calibration.dice)
+        overview, dice = find_dice(pixels, in_play, inside, any_colour=known)
         around = partial(inside, overview)
         scene = _Scene(pixels, tuple(in_play), calibration, floor, overview, around)
         seen, verdict = _judged(scene, dice)
-        if max(width, height) >= _LARGE_PX and _may_be_settled(verdict, dice):
+        if _may_be_settled(verdict, dice, max(width, height)):
             if verdict.status is Status.MISSING:
-                dice = search_again(pixels, in_play, around, dice)
+                dice = search_again(pixels, in_play, around, dice, any_colour=known)
             else:
                 dice = look_again(pixels, dice)
             seen, verdict = _judged(scene, dice)
@@ -196,12 +201,14 @@ def _judged(scene: _Scene, dice: Sequence[Found]) -> tuple[list[Seen], Verdict]:
     return seen, judge(seen, scene.in_play, _clutter(overview, scene.floor, seen, looks))
 
 
-def _may_be_settled(verdict: Verdict, dice: Sequence[Found]) -> bool:
-    """Whether the doubt is one that a second look can lift: of a value, a colour, how a die lies or
-    where one is, where none surely leans."""
-    if verdict.status not in (Status.UNCERTAIN, Status.COCKED, Status.MISSING):
+def _may_be_settled(verdict: Verdict, dice: Sequence[Found], long_side: int) -> bool:
+    """Whether a second look may lift the doubt: of a value or a colour; in a large picture also of
+    how a die lies or where one is."""
+    if verdict.status is Status.UNCERTAIN:
+        return True
+    if verdict.status not in (Status.COCKED, Status.MISSING) or long_side < _LARGE_PX:
         return False
-    return not any(look.leaning > _SURELY_LEANS and look.moving < STILL for look, _ in dice)
+    return not any(look.leaning > _LEANS_MUCH and look.moving < STILL for look, _ in dice)
 
 
 def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Floor:

@@ -116,8 +116,8 @@ def test_it_is_named_and_announced_only_if_its_top_may_be_blue_too(
         said = np.array([-12.0, -9.0, -12.0, -12.0, by_its_top, 0.0], np.float32)
         return replace(look, colours=said), spot
 
-    def black_on_top(*given: object) -> tuple[Overview, list[Found]]:
-        overview, dice = find_dice(*given)  # type: ignore[arg-type]
+    def black_on_top(*given: object, any_colour: bool) -> tuple[Overview, list[Found]]:
+        overview, dice = find_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
         return overview, [told(found) for found in dice]
 
     monkeypatch.setattr(pipeline, "find_dice", black_on_top)

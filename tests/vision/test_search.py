@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -21,7 +22,7 @@ from vision.eye.nets import Net, Scores, shared_net
 from vision.eye.reader import Aimed, look_at_each, look_closely
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Point, Problem, ProblemCode
-from vision.scene import render, truth
+from vision.scene import default_scene, render, to_matrix, truth
 from vision.training.generator import Recipe, random_scene
 
 TWO = (DieColour.WHITE, DieColour.WHITE)
@@ -197,7 +198,7 @@ def test_what_is_likely_no_die_is_spared_more_looks_only_where_six_others_lie_in
     def left_part(overview: Overview, foot_xy: Point, edge_px: float) -> float:
         return float(foot_xy[0] < 580)
 
-    task = search._Task(CloseUps(tray(SIX)), ALL_DICE[:in_play], left_part)
+    task = search._Task(CloseUps(tray(SIX)), ALL_DICE[:in_play], left_part, any_colour=False)
     assert (len(lefts) - 1 not in task._worth_more(empty_tray, aimed)) is spared
 
 
@@ -220,10 +221,70 @@ def test_what_lies_beside_the_tray_gets_no_more_looks(
     def all_but_the_last(overview: Overview, foot_xy: Point, edge_px: float) -> float:
         return float(foot_xy[0] < left)
 
-    in_play = tuple(c for c in ALL_DICE if c is not DieColour.RED)
+    in_play = tuple(c for c in ALL_DICE if c is not DieColour.BLUE)
     dice = search.find_dice(pixels, in_play, all_but_the_last)[1]
     assert sorted(len(look.values) for look, _ in dice) == [1, 3, 3, 3, 3, 3]
     assert given["lean"] == 5
+
+
+@pytest.fixture
+def asked(given: Counter[str], monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """Counts what the networks are given; each die may lean, and is torn."""
+    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
+    monkeypatch.setattr(reader, "_is_torn", lambda *_: True)
+    return given
+
+
+@pytest.mark.parametrize(
+    ("dice", "in_play", "any_colour", "upright"),
+    [
+        (SIX, ALL_DICE, False, 24),
+        (SIX[:5], ALL_DICE[:5], False, 20),
+        (SIX[:5], ALL_DICE, False, 0),
+        (SIX[1:], ALL_DICE, False, 0),
+        (SIX[:5], ALL_DICE, True, 20),
+    ],
+)
+def test_where_no_roll_can_be_made_flat_dice_are_not_seen_upright(
+    dice: tuple[tuple[DieColour, int], ...],
+    in_play: tuple[DieColour, ...],
+    any_colour: bool,
+    upright: int,
+    asked: Counter[str],
+) -> None:
+    found = search.find_dice(tray(dice), in_play, everywhere, any_colour=any_colour)[1]
+    assert len(found) == len(dice)
+    assert asked["lean"] == upright
+
+
+def test_where_one_seems_to_lean_all_are_seen_upright(asked: Counter[str]) -> None:
+    scene = default_scene(SIX[:5], seed=3)
+    first = scene.dice[0]
+    tipped, _ = cv2.Rodrigues(np.array([0.6, 0.8, 0.0]) * np.radians(22.0))
+    x, y, z = first.position_mm
+    lift = first.size_mm * math.sin(math.radians(22.0)) / 2
+    leaning = replace(
+        first,
+        rotation=to_matrix(tipped @ np.asarray(first.rotation)),
+        position_mm=(x, y, z + lift),
+    )
+    found = search.find_dice(
+        render(replace(scene, dice=(leaning, *scene.dice[1:]))), ALL_DICE, everywhere
+    )[1]
+    assert asked["lean"] == 20
+    assert sum(look.leaning > 0.0 for look, _ in found) == 1
+
+
+@pytest.mark.parametrize(("any_colour", "upright"), [(False, 20), (True, 24)])
+def test_a_die_of_another_game_is_not_seen_upright(
+    any_colour: bool, upright: int, asked: Counter[str]
+) -> None:
+    scene = default_scene(SIX, seed=3)
+    purple = replace(scene.dice[-1], albedo=(0.4, 0.08, 0.35))
+    pixels = render(replace(scene, dice=(*scene.dice[:-1], purple)))
+    found = search.find_dice(pixels, ALL_DICE[:-1], everywhere, any_colour=any_colour)[1]
+    assert sum(look.colours.argmax() == len(DieColour) for look, _ in found) == 1
+    assert asked["lean"] == upright
 
 
 def test_dice_stand_where_their_bodies_do() -> None:
@@ -307,8 +368,8 @@ def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
 ) -> None:
     pixels = tray(SIX[:2])
 
-    def with_specks(close_ups: CloseUps, aimed: Aimed, worth: Sequence[int]) -> list[search.Found]:
-        pairs = look_closely(close_ups, aimed, worth)
+    def with_specks(*given: object) -> list[search.Found]:
+        pairs = look_closely(*given)  # type: ignore[arg-type]
         look, spot = pairs[0]
         away = [2.0 * (n + 1) * look.edge_px for n in range(specks)]
         small = [
@@ -344,8 +405,8 @@ def test_one_more_of_no_known_colour_has_to_be_surely_a_die(
     pixels = tray(SIX[:dice])
     monkeypatch.setattr(search, "_REMOVED", 2.0)
 
-    def with_another(close_ups: CloseUps, aimed: Aimed, worth: Sequence[int]) -> list[search.Found]:
-        pairs = look_closely(close_ups, aimed, worth)
+    def with_another(*given: object) -> list[search.Found]:
+        pairs = look_closely(*given)  # type: ignore[arg-type]
         look, spot = pairs[0]
         column = len(DieColour) if colour is None else list(DieColour).index(colour)
         colours = np.where(np.arange(len(look.colours)) == column, 5.0, -5.0).astype(np.float32)

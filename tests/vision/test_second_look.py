@@ -150,14 +150,16 @@ class TestWhenItIsTaken:
                 shown: Pixels,
                 in_play: Sequence[DieColour],
                 inside: Callable[[Overview, Point, float], float],
+                *,
+                any_colour: bool,
             ) -> tuple[Overview, list[Found]]:
-                overview, dice = find_dice(shown, in_play, inside)
+                overview, dice = find_dice(shown, in_play, inside, any_colour=any_colour)
                 return overview, change(dice)
 
             def noted(name: str) -> Callable[..., list[Found]]:
-                def look(*asked: object) -> list[Found]:
+                def look(*asked: object, **options: object) -> list[Found]:
                     taken.append(name)
-                    dice: list[Found] = getattr(second_look, name)(*asked)
+                    dice: list[Found] = getattr(second_look, name)(*asked, **options)
                     return dice
 
                 return look
@@ -198,10 +200,17 @@ class TestWhenItIsTaken:
         reading, taken = read(large, changed(leaning=0.6))
         assert (reading.status, taken) == (Status.COCKED, ["look_again"])
 
-    def test_what_surely_leans_is_not_looked_at_again(
+    @pytest.mark.parametrize("leaning", [1.6, 5.0])
+    def test_what_leans_much_is_not_looked_at_again(
+        self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels, leaning: float
+    ) -> None:
+        reading, taken = read(large, changed(leaning=leaning))
+        assert (reading.status, taken) == (Status.COCKED, [])
+
+    def test_where_a_die_leans_much_none_that_lacks_is_looked_for(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
     ) -> None:
-        reading, taken = read(large, changed(leaning=5.0))
+        reading, taken = read(large, lambda dice: changed(leaning=1.6)(dice[1:]))
         assert (reading.status, taken) == (Status.COCKED, [])
 
     def test_a_colour_in_doubt_is_looked_at_again(
@@ -229,14 +238,20 @@ class TestWhenItIsTaken:
         [
             (Status.MISSING, lambda dice: dice[1:]),
             (Status.COCKED, changed(leaning=0.5)),
-            (Status.UNCERTAIN, changed(leaning=-0.5)),
         ],
     )
-    def test_a_small_picture_is_looked_at_once(
+    def test_a_small_picture_in_which_one_lacks_or_leans_is_looked_at_once(
         self, read: Callable[..., tuple[Reading, list[str]]], status: Status, change: Change
     ) -> None:
         reading, taken = read(tray(SIX), change)
         assert (reading.status, taken) == (status, [])
+
+    def test_a_small_picture_with_a_doubt_is_looked_at_again(
+        self, read: Callable[..., tuple[Reading, list[str]]]
+    ) -> None:
+        reading, taken = read(tray(SIX), changed(leaning=-0.5))
+        assert (reading.status, taken) == (Status.OK, ["look_again"])
+        assert reading.roll is not None
 
     def test_a_die_that_is_away_lacks_to_both(
         self, read: Callable[..., tuple[Reading, list[str]]]

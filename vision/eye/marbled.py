@@ -10,6 +10,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.eye.pairs import median_of
 from vision.reading import Pixels, Point
 
 _RIM = (0.84, 0.88, 0.92, 0.96, 1.0)
@@ -42,7 +43,7 @@ def is_blue_beneath(pixels: Pixels, corners: NDArray[np.float32], foot_xy: Point
     """
     middle = corners.mean(axis=0)
     _, saturation, light = _hsv(pixels, _outlines(corners, _MIDDLE))
-    if np.median(light) > _BLACK or np.median(saturation * light) > _BLACK_CHROMA:
+    if median_of(light) > _BLACK or median_of(saturation * light) > _BLACK_CHROMA:
         return False
     base = corners + (np.asarray(foot_xy, np.float32) - middle)
     hull = cv2.convexHull(np.concatenate([corners, base]).astype(np.float32))

@@ -61,12 +61,14 @@ def tint_of(pixels: Pixels, corners: NDArray[np.float32]) -> Scores:
     plain = colours[:, np.maximum(np.maximum(blue, green), red) < _CLIPPED]
     blue, green, red = plain if plain.shape[1] >= _LEAST else colours
     light = blue + green + red
-    lighter = np.array((blue, green, red))[:, light >= _median(light)]
+    lighter = np.array((blue, green, red))[:, light >= median_of(light)]
     blue, green, red = np.log(lighter + _DARK)
-    return np.array([_median(blue - green), _median(red - green), _median(lighter[0])], np.float32)
+    return np.array(
+        [median_of(blue - green), median_of(red - green), median_of(lighter[0])], np.float32
+    )
 
 
-def _median(numbers: Scores) -> float:
+def median_of(numbers: Scores) -> float:
     """The median; `np.median` takes six times as long over so few."""
     low, high = (len(numbers) - 1) // 2, len(numbers) // 2
     ordered = np.partition(numbers, (low, high))

@@ -68,6 +68,8 @@ def find_dice(
     pixels: Pixels,
     in_play: Sequence[DieColour],
     inside: Callable[[Overview, Point, float], float],
+    *,
+    any_colour: bool = False,
 ) -> tuple[Overview, list[Found]]:
     """Find and read the dice of a picture.
 
@@ -77,8 +79,9 @@ def find_dice(
             or no others where a game's dice that left it may still lie, more is looked at.
         inside: How likely what stands at a point of the picture, with an edge of so many px, lies
             in the tray.
+        any_colour: Whether dice of other colours than the five may be in play.
     """
-    task = _Task(CloseUps(pixels), tuple(in_play), inside)
+    task = _Task(CloseUps(pixels), tuple(in_play), inside, any_colour)
     overview, seen, dice = _dice(task, 1.0)
     if not dice:
         overview, seen, dice = _nearby(task, overview, seen)
@@ -100,6 +103,7 @@ class _Task:
     close_ups: CloseUps
     in_play: tuple[DieColour, ...]
     inside: Callable[[Overview, Point, float], float]
+    any_colour: bool
 
     @property
     def wanted(self) -> int:
@@ -127,7 +131,9 @@ class _Task:
     def read(self, overview: Overview, aimed: Aimed) -> list[Found]:
         """The candidates that can be dice or blurs, read closely."""
         aimed = aimed.only(_of_usual_size(aimed, overview))
-        return look_closely(self.close_ups, aimed, self._worth_more(overview, aimed))
+        worth = self._worth_more(overview, aimed)
+        needed = None if self.any_colour else [self.in_play.count(colour) for colour in DieColour]
+        return look_closely(self.close_ups, aimed, worth, needed)
 
     def _worth_more(self, overview: Overview, aimed: Aimed) -> list[int]:
         """Who may be in the tray, and where all dice of the game surely are, likely a die."""

@@ -45,6 +45,8 @@ def search_again(
     in_play: Sequence[DieColour],
     inside: Callable[[Point, float], float],
     found: Sequence[Found],
+    *,
+    any_colour: bool = False,
 ) -> list[Found]:
     """The same where dice lack, with those that only the second look finds.
 
@@ -54,13 +56,15 @@ def search_again(
         inside: How likely what stands at a point of the picture, with an edge of so many px, lies
             in the tray, as the first look saw that.
         found: What the first look said.
+        any_colour: Whether dice of other colours than the five may be in play.
     """
     small, scale = _shrunk(pixels)
 
     def inside_small(_: Overview, foot_xy: Point, edge_px: float) -> float:
         return inside(_moved(foot_xy, 1.0 / scale), edge_px / scale)
 
-    again = _scaled(find_dice(small, in_play, inside_small)[1], 1.0 / scale)
+    _, seen = find_dice(small, in_play, inside_small, any_colour=any_colour)
+    again = _scaled(seen, 1.0 / scale)
     return _of_both(found, again) + [pair for pair in again if is_new(pair[0], found)]
 
 
