@@ -13,11 +13,12 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, ConfigError
 from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
+from vision import pipeline
 from vision.eye.close_ups import CloseUps
-from vision.eye.finder import Spot
+from vision.eye.finder import Overview, Spot
 from vision.eye.known_dice import KnownDie, weigh
 from vision.eye.reader import look_at_each
-from vision.eye.search import Found
+from vision.eye.search import Found, find_dice
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, ProblemCode, Reading, Status
@@ -368,3 +369,21 @@ class TestCalibratedEye:
         bare = replace(whole(), reference=None)
         assert what_changed(bare, Frame(shifted(tray(), 90.0))) == ()
         assert what_holds(bare, ()) is bare
+
+
+@pytest.mark.parametrize("shown_once", [False, True])
+def test_only_where_the_households_dice_are_known_may_any_colour_play(
+    shown_once: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One of another colour that may lean is then looked at as closely as any other."""
+    told: list[bool] = []
+
+    def finding(*given: object, any_colour: bool) -> tuple[Overview, list[Found]]:
+        told.append(any_colour)
+        return find_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pipeline, "find_dice", finding)
+    calibration = whole() if shown_once else replace(whole(), dice=())
+    for known in (calibration, None):
+        Eye().read(Frame(tray(SIX)), calibration=known)
+    assert told == [shown_once, False]
