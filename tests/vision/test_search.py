@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,14 +14,13 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from tests.vision.trays import SIX, block, tray
-from vision.eye import aligned, close_ups, reader, search, square_on
+from vision.eye import reader, search
 from vision.eye.close_ups import CloseUps, Told
 from vision.eye.finder import Overview, Spot, look_over
-from vision.eye.nets import Net, Scores, shared_net
 from vision.eye.reader import Aimed, look_at_each, look_closely
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Point, Problem, ProblemCode
-from vision.scene import default_scene, render, to_matrix, truth
+from vision.scene import render, truth
 from vision.training.generator import Recipe, random_scene
 
 TWO = (DieColour.WHITE, DieColour.WHITE)
@@ -39,25 +37,6 @@ def glances(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
 
     monkeypatch.setattr(search, "look_over", counting)
     return given
-
-
-@pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """How many close-ups each network is given."""
-    counted: Counter[str] = Counter()
-
-    def counting(name: str) -> Net:
-        net = shared_net(name)
-
-        def run(blob: Scores) -> Scores:
-            counted[name] += len(blob)
-            return net(blob)
-
-        return run  # type: ignore[return-value]
-
-    for module in (close_ups, aligned, square_on):
-        monkeypatch.setattr(module, "shared_net", counting)
-    return counted
 
 
 def everywhere(overview: Overview, foot_xy: Point, edge_px: float) -> float:
@@ -225,66 +204,6 @@ def test_what_lies_beside_the_tray_gets_no_more_looks(
     dice = search.find_dice(pixels, in_play, all_but_the_last)[1]
     assert sorted(len(look.values) for look, _ in dice) == [1, 3, 3, 3, 3, 3]
     assert given["lean"] == 5
-
-
-@pytest.fixture
-def asked(given: Counter[str], monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
-    """Counts what the networks are given; each die may lean, and is torn."""
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
-    monkeypatch.setattr(reader, "_is_torn", lambda *_: True)
-    return given
-
-
-@pytest.mark.parametrize(
-    ("dice", "in_play", "any_colour", "upright"),
-    [
-        (SIX, ALL_DICE, False, 24),
-        (SIX[:5], ALL_DICE[:5], False, 20),
-        (SIX[:5], ALL_DICE, False, 0),
-        (SIX[1:], ALL_DICE, False, 0),
-        (SIX[:5], ALL_DICE, True, 20),
-    ],
-)
-def test_where_no_roll_can_be_made_flat_dice_are_not_seen_upright(
-    dice: tuple[tuple[DieColour, int], ...],
-    in_play: tuple[DieColour, ...],
-    any_colour: bool,
-    upright: int,
-    asked: Counter[str],
-) -> None:
-    found = search.find_dice(tray(dice), in_play, everywhere, any_colour=any_colour)[1]
-    assert len(found) == len(dice)
-    assert asked["lean"] == upright
-
-
-def test_where_one_seems_to_lean_all_are_seen_upright(asked: Counter[str]) -> None:
-    scene = default_scene(SIX[:5], seed=3)
-    first = scene.dice[0]
-    tipped, _ = cv2.Rodrigues(np.array([0.6, 0.8, 0.0]) * np.radians(22.0))
-    x, y, z = first.position_mm
-    lift = first.size_mm * math.sin(math.radians(22.0)) / 2
-    leaning = replace(
-        first,
-        rotation=to_matrix(tipped @ np.asarray(first.rotation)),
-        position_mm=(x, y, z + lift),
-    )
-    found = search.find_dice(
-        render(replace(scene, dice=(leaning, *scene.dice[1:]))), ALL_DICE, everywhere
-    )[1]
-    assert asked["lean"] == 20
-    assert sum(look.leaning > 0.0 for look, _ in found) == 1
-
-
-@pytest.mark.parametrize(("any_colour", "upright"), [(False, 20), (True, 24)])
-def test_a_die_of_another_game_is_not_seen_upright(
-    any_colour: bool, upright: int, asked: Counter[str]
-) -> None:
-    scene = default_scene(SIX, seed=3)
-    purple = replace(scene.dice[-1], albedo=(0.4, 0.08, 0.35))
-    pixels = render(replace(scene, dice=(*scene.dice[:-1], purple)))
-    found = search.find_dice(pixels, ALL_DICE[:-1], everywhere, any_colour=any_colour)[1]
-    assert sum(look.colours.argmax() == len(DieColour) for look, _ in found) == 1
-    assert asked["lean"] == upright
 
 
 def test_dice_stand_where_their_bodies_do() -> None:
