@@ -26,7 +26,7 @@ likely than one in 3,000 is no longer taken for a die that is missing ..."""
 _FOREIGN = 5.0
 """... or this and how unlikely it is of none of the colours: one tray in 150 has a die of another
 game in the place of one that lacks (own choice). Of 448 own `ok` frames that sends one back; with a
-die of another game in the place of one of theirs it announces 91 of them instead of 179 with the
+die of another game in the place of one of theirs it announces 98 of them instead of 199 with the
 cost above alone, most with one that is much alike (pink for red, purple for blue) ..."""
 _LEFT_IN, _MIXED_UP = 2.0, 4.0
 """... or this and how unlikely it is of a colour out of play: so often a die that was to be taken
