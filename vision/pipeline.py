@@ -78,7 +78,7 @@ _LARGE_PX = 800
 """A picture that leaves in doubt what is seen is looked at a second time: of 1,521 own `ok` frames
 at 640 x 480 ten more are read by that, and one in a hundred pictures needs it. Where a die seems to
 lean or lacks only one so wide is: of 512 turned and mirrored frames of 1024 and 1280 px three more
-are read, but one in six takes twice the time, and of those 1,521 one more would be."""
+are read, but one in eleven takes twice the time, and of those 1,521 one more would be."""
 _LEANS_MUCH = 1.5
 """Nor is one in which a die leans by more (log odds): of 33 turned and mirrored frames in which one
 seems to lean the second look lifts the doubt in one, from 1.1."""
