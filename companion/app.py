@@ -12,21 +12,21 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from companion.adapters.audio import open_voice
+from companion.adapters.camera import keep_pictures, open_tray
+from companion.adapters.gpio import open_button, open_buzzer, open_lamp
 from companion.address import reachable_host, url
+from companion.audio.settings import Speaking
 from companion.config import Config
+from companion.eventlog.store import SqliteStore
 from companion.hotspot import HotspotWatch, Wifi
-from companion.phrases import load_phrases
-from companion.plugs.pins import open_button, open_buzzer, open_lamp
-from companion.plugs.sound import open_voice
-from companion.plugs.tray import keep_pictures, open_tray
-from companion.session import Session
-from companion.speaking import Speaking
-from companion.store import SqliteStore
+from companion.messages.catalogue import load_phrases
+from companion.session.session import Session
 
 if TYPE_CHECKING:
-    from hardware.panel import Panel
-    from vision.live.live_tray import LiveTray
-    from web.serve import Server
+    from hardware.button import Panel
+    from vision.tracking.camera_loop import LiveTray
+    from web.server import Server
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ def build(config: Config) -> App:
             is closed again.
     """
     from web import Equipment, create_app, drawn_code, drawn_pin
-    from web.serve import serve
+    from web.server import serve
 
     with ExitStack() as stack:
         notes: list[str] = []

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from companion.audio.announcer import AMOUNTS
+from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.errors import ConfigError
-from companion.phrases import LANGUAGES
-from companion.speech import SPEEDS, VOLUMES
-from companion.voice import AMOUNTS
+from companion.messages.catalogue import LANGUAGES
 
 ENVIRONMENT_PREFIX = "DICE_COMPANION_"
 """DICE_COMPANION_WEB_PORT=8001 sets `port` of `[web]`."""

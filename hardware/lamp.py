@@ -60,7 +60,7 @@ PATTERNS: Mapping[str, Pattern] = MappingProxyType(
         "fault": Pattern((1.0, 0.0, 0.8), ((0.0, 1.5), (1.0, 0.15), (0.0, 0.15), (1.0, 0.15))),
     }
 )
-"""How things are, by the names of `companion.lamp_state`."""
+"""How things are, by the names of `companion.adapters.lamp`."""
 
 
 class Light(Protocol):

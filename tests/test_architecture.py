@@ -18,7 +18,7 @@ PACKAGES = ("companion", "vision", "hardware", "web")
 
 TOPS = (
     "companion.app",
-    "companion.plugs",
+    "companion.adapters",
     "companion.cli",
     "companion.commands",
     "companion.__main__",
@@ -35,13 +35,11 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
 """What of ours each part may import; the longest name that fits a module is its part."""
 
 SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
-    "bpy": (("vision.training",), 1),
     "click": (("companion.cli", "companion.commands"), None),
     "cv2": (("vision", "companion.commands"), None),
     "flask": (("web",), None),
     "gpiozero": (("hardware",), None),
     "lgpio": (("hardware",), None),
-    "mathutils": (("vision.training",), 1),
     "numpy": (("vision", "companion.commands"), None),
     "onnxruntime": (("vision",), 1),
     "picamera2": (("vision",), 1),
@@ -53,7 +51,7 @@ SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
 """Where a dependency may be imported, and in how many modules at most."""
 
 TRAINING = "vision.training"
-FOR_TRAINING = ("bpy", "mathutils", "onnx", "torch")
+FOR_TRAINING = ("onnx", "torch")
 """Needed to make the weights again, never to play: nothing outside may reach it."""
 
 BROUGHT_BY_FLASK = ("werkzeug", "jinja2", "markupsafe")
@@ -183,7 +181,7 @@ def our_sources() -> tuple[dict[str, str], frozenset[str]]:
 
 def test_our_imports_keep_to_the_rule() -> None:
     sources, packages = our_sources()
-    assert {"companion.engine.game", "vision.reading", "hardware.panel"} <= sources.keys()
+    assert {"companion.engine.game", "vision.reading", "hardware.button"} <= sources.keys()
     assert complaints(sources, packages=packages) == []
 
 
@@ -231,9 +229,9 @@ def test_our_imports_keep_to_the_rule() -> None:
             id="the eye learns the rules",
         ),
         pytest.param(
-            {"hardware.panel": "import vision\n"},
+            {"hardware.button": "import vision\n"},
             [
-                "hardware.panel:1 imports vision: "
+                "hardware.button:1 imports vision: "
                 "hardware may import only hardware, companion.engine.dice, companion.errors"
             ],
             id="the button looks through the camera",
@@ -322,7 +320,7 @@ def test_every_dependency_is_declared() -> None:
         ("companion", {"cv2", "numpy", "flask", "gpiozero", "click", "sqlite3"}),
         ("companion.engine", {"cv2", "numpy", "flask", "gpiozero", "click", "sqlite3"}),
         ("hardware.gesture", {"cv2", "numpy", "flask", "gpiozero"}),
-        ("hardware.panel", {"cv2", "numpy", "flask", "lgpio"}),
+        ("hardware.button", {"cv2", "numpy", "flask", "lgpio"}),
     ],
 )
 def test_a_fresh_interpreter_loads_nothing_heavy(module: str, heavy: set[str]) -> None:

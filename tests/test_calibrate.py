@@ -13,21 +13,21 @@ import cv2
 import pytest
 from click.testing import CliRunner, Result
 
-from companion.announcer import tray_lines
+from companion.adapters.camera import tray_view
 from companion.app import build
 from companion.cli import dice_companion
 from companion.config import load
 from companion.errors import ConfigError
-from companion.plugs.tray import tray_view
+from companion.messages.refusals import tray_lines
 from tests.conftest import ROOT
 from tests.vision.trays import SIX, lit, painted, tray
+from vision.calibration.calibration import Calibration, load_calibration, save_calibration
+from vision.calibration.reader import Change, what_changed
 from vision.cameras.camera import Camera, open_camera
-from vision.cameras.simulated import SimulatedTray
-from vision.live.settle import TrayStatus
-from vision.live.watch import TrayReport
 from vision.reading import Frame
-from vision.tray.calibrated import Change, what_changed
-from vision.tray.calibration import Calibration, load_calibration, save_calibration
+from vision.simulation.camera import SimulatedTray
+from vision.tracking.settle import TrayStatus
+from vision.tracking.tracker import TrayReport
 
 
 @pytest.fixture(scope="module")

@@ -66,7 +66,7 @@ def test_nothing_tells_of_another_machine() -> None:
 
 
 def test_every_catalogue_has_the_keys_and_placeholders_of_the_english_one() -> None:
-    files = sorted((ROOT / "companion" / "catalogue").glob("*.json"))
+    files = sorted((ROOT / "companion" / "messages" / "locales").glob("*.json"))
     tables = {path.stem: json.loads(path.read_text(encoding="utf-8")) for path in files}
     english = tables["en"]
     for reason in Reason:

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from companion.cli import dice_companion
 from tests.conftest import ROOT
 from tests.vision.trays import shifted, tray
-from vision.cameras.simulated import SimulatedTray
-from vision.tray.calibration import Calibration, save_calibration
-from vision.tray.reference import take_reference
+from vision.calibration.calibration import Calibration, save_calibration
+from vision.calibration.drift import take_reference
+from vision.simulation.camera import SimulatedTray
 
 
 def doctor(*args: str) -> tuple[int, str]:

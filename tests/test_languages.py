@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from companion.announcer import Announcement, Doubt, refusal_line, tray_lines
 from companion.engine import (
     ClosingTakenBack,
     DieColour,
@@ -21,8 +20,8 @@ from companion.engine import (
     new_game,
 )
 from companion.engine.variants import PLANS
-from companion.news import announce_closings, announce_facts
-from companion.phrases import (
+from companion.messages.announcements import announce_closings, announce_facts
+from companion.messages.catalogue import (
     LANGUAGES,
     SHARED,
     Line,
@@ -34,11 +33,12 @@ from companion.phrases import (
     load_phrases,
     one_of,
 )
+from companion.messages.refusals import Announcement, Doubt, refusal_line, tray_lines
 from tests.conftest import ROOT
 from tests.session.fakes import Stage
 
 OTHERS = [language for language in LANGUAGES if language != "en"]
-SOURCES = [*ROOT.glob("companion/**/*.py"), *ROOT.glob("web/*.py")]
+SOURCES = [*ROOT.glob("companion/**/*.py"), *ROOT.glob("web/**/*.py")]
 
 ENGLISH = frozenset(
     re.findall(

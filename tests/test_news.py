@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from companion.announcer import Announcement, announce_undone, refusal_line
 from companion.engine import (
     ActionClosed,
     Answered,
@@ -20,9 +19,15 @@ from companion.engine import (
     with_sheets,
 )
 from companion.engine.variants import BASE, BIG_POINTS
-from companion.foresight import differences
-from companion.news import announce_closings, announce_open, announce_step, end_lines
-from companion.phrases import load_phrases
+from companion.messages.announcements import (
+    announce_closings,
+    announce_open,
+    announce_step,
+    end_lines,
+)
+from companion.messages.catalogue import load_phrases
+from companion.messages.refusals import Announcement, announce_undone, refusal_line
+from companion.session.preview import differences
 from tests.engine.build import action1, game, go, roll
 
 EN = load_phrases("en")

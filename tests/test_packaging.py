@@ -47,5 +47,5 @@ def test_the_wheel_starts_without_our_folder_and_our_tools(wheel: Path, tmp_path
     assert "dice-companion" in installed
     helped = run(bin_folder / "dice-companion", "--help", cwd=tmp_path)
     assert "play" in helped
-    for module in ("companion.app", "web", "vision.pipeline", "hardware.panel"):
+    for module in ("companion.app", "web", "vision.pipeline", "hardware.button"):
         run(bin_folder / "python", "-c", f"import {module}", cwd=tmp_path)

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from companion.commands.play import _leave
-from companion.store import SqliteStore
+from companion.eventlog.store import SqliteStore
 from tests.conftest import ROOT
 from tests.rights import run_bound
 

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPin, MockPWMPin
 
+import hardware.button
 import hardware.buzzer
 import hardware.lamp
-import hardware.panel
-from companion.announcer import Announcement
 from companion.app import App, build
 from companion.config import Config
 from companion.engine import COLOURED, Phase, Roll
 from companion.errors import ConfigError
+from companion.messages.refusals import Announcement
 
 BUTTON, AGAIN, RED, GREEN, BLUE, BUZZER = 17, 27, 22, 23, 24, 18
 PATIENCE_S = 20.0
@@ -78,7 +78,7 @@ def config(tmp_path: Path) -> Config:
 @pytest.fixture
 def wired(config: Config, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wired]:
     pins = MockFactory(pin_class=MockPWMPin)
-    for room in (hardware.panel, hardware.lamp, hardware.buzzer):
+    for room in (hardware.button, hardware.lamp, hardware.buzzer):
         monkeypatch.setattr(room, "make_factory", lambda name: pins)
     app = build(config)
     wired = Wired(app, pins)
@@ -146,10 +146,10 @@ def test_a_lost_second_button_is_told_like_the_first(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pins = MockFactory(pin_class=FalliblePin)
-    for room in (hardware.panel, hardware.lamp, hardware.buzzer):
+    for room in (hardware.button, hardware.lamp, hardware.buzzer):
         monkeypatch.setattr(room, "make_factory", lambda name: pins)
-    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
-    monkeypatch.setattr(hardware.panel, "REOPEN_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.button, "CHECK_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.button, "REOPEN_EVERY_S", 0.001)
     wired = Wired(build(replace(config, panel=replace(config.panel, factory="lgpio"))), pins)
     try:
         pin = wired.pin(AGAIN)

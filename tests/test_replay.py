@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from companion.cli import dice_companion
 from companion.engine import Reason
-from companion.phrases import load_phrases
-from companion.replay import replay
+from companion.history.replay import replay
+from companion.messages.catalogue import load_phrases
 
 CONFIG = {"t": "config", "variant": "base", "players": 2, "first": 0}
 DICE = {"red": 4, "yellow": 2, "green": 2, "blue": 5}

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from companion.audio.espeak import VOICES, Clip, Speaker, spoken_s
 from companion.errors import ConfigError
-from companion.speech import VOICES, Clip, Speaker, spoken_s
 
 PATIENCE_S = 20.0
 """For what must come; it comes in milliseconds."""

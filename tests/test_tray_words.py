@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from companion.phrases import LANGUAGES, load_phrases
-from companion.plugs.tray import note_line, tray_view
+from companion.adapters.camera import note_line, tray_view
+from companion.messages.catalogue import LANGUAGES, load_phrases
 from vision.cameras.notes import Note, NoteCode
-from vision.live.settle import TrayStatus
-from vision.live.watch import TrayReport
+from vision.tracking.settle import TrayStatus
+from vision.tracking.tracker import TrayReport
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -7,10 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from companion.announcer import Announcement
-from companion.phrases import all_of, line, load_phrases
-from companion.speech import Clip
-from companion.voice import CANCELS, Voice, clip_names, found_clips, pieces_of, spoken_lines
+from companion.audio.announcer import (
+    CANCELS,
+    Voice,
+    clip_names,
+    found_clips,
+    pieces_of,
+    spoken_lines,
+)
+from companion.audio.espeak import Clip
+from companion.messages.catalogue import all_of, line, load_phrases
+from companion.messages.refusals import Announcement
 from tests.session.fakes import Stage
 
 

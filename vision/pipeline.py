@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
+from vision.calibration.calibration import is_same_shape
+from vision.calibration.light import white_balanced
 from vision.eye.finder import SMEARED, Overview
 from vision.eye.floor import Floor
 from vision.eye.known_dice import recognise
@@ -26,13 +28,11 @@ from vision.eye.second_look import look_again, search_again
 from vision.eye.sizes import oddness
 from vision.eye.values import weighed
 from vision.eye.verdict import PALETTE, Clutter, Seen, Verdict, judge, likeliest
-from vision.picture import as_pixels
+from vision.images import as_pixels
 from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
-from vision.tray.calibration import is_same_shape
-from vision.tray.light import white_balanced
 
 if TYPE_CHECKING:
-    from vision.tray.calibration import Calibration
+    from vision.calibration.calibration import Calibration
 
 _LEANS = 0.0
 _MAY_LEAN = -1.0

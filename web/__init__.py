@@ -9,11 +9,13 @@ from pathlib import Path
 from flask import Flask
 
 from companion.hotspot import Wifi
-from companion.session import Declined, Session
-from web import guard, setting_up, views
-from web.desk import Desk
+from companion.session.session import Declined, Session
+from web import security
+from web.context import Desk
 from web.ports import Equipment, Pictures, Tray, TraySetup
-from web.stream import Streams
+from web.sse import Streams
+from web.views import game
+from web.views import setup as setup_views
 
 __all__ = ["Equipment", "Tray", "TraySetup", "create_app", "drawn_code", "drawn_pin"]
 
@@ -73,7 +75,7 @@ def create_app(
         template_folder=str(here / "templates"),
     )
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
-    guard.install(app, allowed_hosts=allowed_hosts)
+    security.install(app, allowed_hosts=allowed_hosts)
     desk = Desk(
         session=session,
         tray=tray,
@@ -89,8 +91,8 @@ def create_app(
         wifi=wifi,
     )
     app.extensions["streams"] = Streams(session, desk.render)
-    app.register_blueprint(views.blueprint(desk, app.extensions["streams"]))
-    app.register_blueprint(setting_up.blueprint(desk, setup))
-    views.install_errors(app, desk)
-    setting_up.install_errors(app, desk)
+    app.register_blueprint(game.blueprint(desk, app.extensions["streams"]))
+    app.register_blueprint(setup_views.blueprint(desk, setup))
+    game.install_errors(app, desk)
+    setup_views.install_errors(app, desk)
     return app

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from companion.engine import DieColour
-from companion.pictures import KeptPicture
+from companion.history.pictures import KeptPicture
 
 Point = tuple[float, float]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from companion.commands.places import A_DIRECTORY
+from companion.commands.params import A_DIRECTORY
 
 GAMES = 300
 """Games of each sheet for the engine's figures: a few seconds, and stable to a few percent."""
@@ -80,7 +80,7 @@ def play(presses: int = 200, clients: int = 5, as_json: bool = False) -> None:
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def engine(games: int = GAMES, as_json: bool = False) -> None:
     """Judge full random games of four, asking everybody's legal boxes at each step."""
-    from companion.bench_engine import PLAYERS, measure_all
+    from companion.commands.bench_engine import PLAYERS, measure_all
 
     paces = measure_all(games)
     report = {

@@ -15,8 +15,8 @@ import click
 from companion.errors import PictureError
 
 if TYPE_CHECKING:
-    from vision.bench import Outcome
-    from vision.bench_truth import Case
+    from vision.benchmark.scoring import Outcome
+    from vision.benchmark.truth import Case
     from vision.reading import Pixels, Reading
 
 OWN_FRAMES = 60
@@ -44,9 +44,9 @@ def bench_read(
     """
     import cv2
 
-    from vision.bench import measure
-    from vision.bench_frames import own_pictures
-    from vision.bench_truth import pictures
+    from vision.benchmark.frames import own_pictures
+    from vision.benchmark.scoring import measure
+    from vision.benchmark.truth import pictures
     from vision.pipeline import Eye
     from vision.reading import Frame
 

@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from companion.commands.doctor import PICTURE_CURES
-from companion.commands.places import A_DIRECTORY, A_FILE
+from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, CameraUnavailable, ConfigError
 
 if TYPE_CHECKING:
+    from vision.calibration.calibration import Calibration
     from vision.cameras.camera import Camera
     from vision.pipeline import Eye
     from vision.reading import Frame, Point, Reading
-    from vision.tray.calibration import Calibration
 
 STEPS = ("light", "corners", "exposure", "dice", "rolls")
 
@@ -66,7 +66,7 @@ class Bench:
 
     def keep(self, **measured: Any) -> None:
         """Keep what a step measured, on the disk as well."""
-        from vision.tray.calibration import save_calibration
+        from vision.calibration.calibration import save_calibration
 
         self.calibration = replace(self.calibration, **measured)
         save_calibration(self.out, self.calibration)
@@ -135,9 +135,9 @@ def calibrate(
     config = load(config_path, os.environ, flags)
     if config.camera.source == "none":
         raise ConfigError("calibrate: expected a camera, got 'none'")
+    from vision.calibration.calibration import load_calibration, place_of
     from vision.cameras.camera import open_camera
     from vision.pipeline import Eye
-    from vision.tray.calibration import load_calibration, place_of
 
     asked = config.camera
     steps = [step for step in STEPS if (not only or step in only) and (rolls or step != "rolls")]
@@ -187,7 +187,7 @@ def calibrate(
 
 def _begin(path: Path, frame: Frame, before: Calibration | None) -> Calibration:
     """What was measured before, where single steps are repeated; else nothing."""
-    from vision.tray.calibration import Calibration
+    from vision.calibration.calibration import Calibration
 
     size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
     if before is None:
@@ -219,7 +219,7 @@ def _still_frame(camera: Camera) -> Frame:
 
 def check_light(bench: Bench, frame: Frame) -> None:
     """Say whether the picture is too dark, blown out or blurred, and what helps."""
-    from vision.tray.light import measure_light
+    from vision.calibration.light import measure_light
 
     faults = measure_light(frame.pixels).faults
     for fault in faults:
@@ -235,8 +235,8 @@ def find_corners(bench: Bench, frame: Frame, given: tuple[Point, ...] | None) ->
 
     Dice that were kept stay those of the light they were kept in.
     """
+    from vision.calibration.drift import in_the_light_of, take_reference
     from vision.setup.corners import propose_corners
-    from vision.tray.reference import in_the_light_of, take_reference
 
     height, width = frame.pixels.shape[:2]
     corners = given if given is not None else propose_corners(frame.pixels)
@@ -276,8 +276,8 @@ def hold_exposure(bench: Bench) -> None:
 
 def learn_dice(bench: Bench, plays: tuple[DieColour, ...] | None) -> None:
     """Learn the household's six dice, odd ones too, and the white balance by the white ones."""
-    from vision.setup.calibrating import colours_played, gains_of_white, known_dice, shown_dice
-    from vision.tray.reference import in_the_light_of, take_reference
+    from vision.calibration.drift import in_the_light_of, take_reference
+    from vision.setup.measure import colours_played, gains_of_white, known_dice, shown_dice
 
     _next_picture(bench)
     bench.wait_for("Put all six dice into the tray, flat and apart from each other")
@@ -318,7 +318,7 @@ def _as_colours(text: str) -> tuple[DieColour, ...]:
 
 def try_rolls(bench: Bench, rolls: int) -> None:
     """Read a few rolls and let the person say whether each was read right."""
-    from vision.setup.calibrating import read_roll
+    from vision.setup.measure import read_roll
 
     right = wrong = unsure = 0
     for number in range(1, rolls + 1):
@@ -364,7 +364,7 @@ def _next_picture(bench: Bench) -> None:
 
 def _settled(bench: Bench) -> Frame:
     """A picture of dice at rest; the simulated tray throws them itself."""
-    from vision.setup.calibrating import read_roll
+    from vision.setup.measure import read_roll
 
     if bench.camera.can_throw:
         bench.camera.throw(ALL_DICE)

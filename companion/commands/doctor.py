@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from companion.commands.places import A_DIRECTORY, A_FILE
+from companion.adapters.gpio import check_pins
+from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, Config, default_data_dir, load
 from companion.doctor.finding import Finding, Ran, Verdict, bad, note, ok, run
 from companion.doctor.machine import (
@@ -37,10 +38,9 @@ from companion.doctor.software import (
     check_python,
 )
 from companion.errors import ConfigError, PinsUnavailable
-from companion.plugs.pins import check_pins
 
 if TYPE_CHECKING:
-    from vision.tray.calibration import Calibration
+    from vision.calibration.calibration import Calibration
 
 PICTURE_CURES = {
     "dark": ("too dark to read dice", "more light on the tray, or a longer exposure"),
@@ -184,14 +184,14 @@ def _is_installed(distribution: str) -> bool:
 
 
 def _open_pins(config: Config) -> None:
-    from hardware.panel import open_panel
+    from hardware.button import open_panel
 
     open_panel("lgpio", config.panel.pin, lambda _gesture: None).close()
 
 
 def _measured(config: Config) -> tuple[Finding, Calibration | None]:
     """What was measured of the tray; play insists on a file that is named, and there."""
-    from vision.tray.calibration import find_calibration, load_calibration
+    from vision.calibration.calibration import find_calibration, load_calibration
 
     named = config.camera.calibration
     try:
@@ -214,10 +214,10 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
     Raises:
         CameraUnavailable: It cannot be opened.
     """
+    from vision.calibration.light import measure_light
+    from vision.calibration.reader import what_changed
     from vision.cameras.camera import open_camera
     from vision.cameras.devices import closed_paths
-    from vision.tray.calibrated import what_changed
-    from vision.tray.light import measure_light
 
     asked = config.camera
     camera = open_camera(

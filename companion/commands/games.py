@@ -10,17 +10,17 @@ from pathlib import Path
 
 import click
 
-from companion.accuracy import accuracy_of
-from companion.archive import SavedGame, saved_games
-from companion.commands.places import A_DIRECTORY
+from companion.commands.params import A_DIRECTORY
 from companion.commands.replay import record_lines
 from companion.config import load
 from companion.engine.notation import from_lines, games_in
 from companion.errors import NotationError, StoreError
-from companion.evening import standings, written
-from companion.phrases import LANGUAGES, load_phrases
-from companion.records import Record
-from companion.store import SqliteStore
+from companion.eventlog.record import Record
+from companion.eventlog.store import SqliteStore
+from companion.history.accuracy import accuracy_of
+from companion.history.archive import SavedGame, saved_games
+from companion.history.standings import standings, written
+from companion.messages.catalogue import LANGUAGES, load_phrases
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
 

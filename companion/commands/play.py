@@ -13,9 +13,9 @@ from types import FrameType
 
 import click
 
-from companion.commands.places import A_DIRECTORY, A_FILE
+from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, load
-from companion.phrases import LANGUAGES
+from companion.messages.catalogue import LANGUAGES
 
 
 @click.command()

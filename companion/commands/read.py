@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from companion.commands.places import A_DIRECTORY, A_FILE
+from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
 
 if TYPE_CHECKING:
+    from vision.calibration.reader import Change
     from vision.reading import Reading
-    from vision.tray.calibrated import Change
 
 _PICTURES = {".jpg", ".jpeg", ".png"}
 
@@ -74,11 +74,11 @@ def read(
     annotate: Path | None,
 ) -> None:
     """Read the dice in pictures (files or folders of JPEG and PNG)."""
-    from vision.picture import load_picture
+    from vision.calibration.calibration import load_calibration
+    from vision.calibration.reader import ADVICE, what_changed, what_holds
+    from vision.images import load_picture
     from vision.pipeline import Eye
     from vision.reading import Frame
-    from vision.tray.calibrated import ADVICE, what_changed, what_holds
-    from vision.tray.calibration import load_calibration
 
     measured = load_calibration(calibration) if calibration is not None else None
     folder = _folder(annotate) if annotate is not None else None

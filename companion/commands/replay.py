@@ -14,8 +14,8 @@ from typing import Any
 import click
 
 from companion.errors import NotationError
-from companion.phrases import load_phrases
-from companion.replay import replay as judge_lines
+from companion.history.replay import replay as judge_lines
+from companion.messages.catalogue import load_phrases
 
 _NO_TEXT = "\ufffd"
 """Stands for a line that is not UTF-8, and so not JSON."""

@@ -17,7 +17,7 @@ from pathlib import Path
 from companion.address import reachable_host, url
 from companion.doctor.finding import Finding, Ran, bad, note, ok
 from companion.errors import StoreError
-from companion.store import FILE_NAME, LOCK_NAME, examine, is_in_use
+from companion.eventlog.store import FILE_NAME, LOCK_NAME, examine, is_in_use
 
 TOO_FULL_MB, NEARLY_FULL_MB = 20, 200
 """A long evening is under one megabyte; the rest is what SQLite and the system need to breathe."""

@@ -27,8 +27,8 @@ from companion.doctor.machine import (
     check_port,
     check_power,
 )
-from companion.records import Record
-from companion.store import FILE_NAME, LOCK_NAME, SqliteStore
+from companion.eventlog.record import Record
+from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore
 from tests.rights import run_bound
 
 

@@ -26,8 +26,8 @@ from companion.engine import (
     new_game,
 )
 from companion.engine.notation import from_lines, to_lines
-from companion.phrases import load_phrases
-from companion.replay import replay
+from companion.history.replay import replay
+from companion.messages.catalogue import load_phrases
 
 COLOURS = (DieColour.RED, DieColour.YELLOW, DieColour.GREEN, DieColour.BLUE)
 

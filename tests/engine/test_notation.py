@@ -22,8 +22,8 @@ from companion.engine import (
 from companion.engine.notation import from_lines, to_lines
 from companion.engine.variants import BIG_POINTS
 from companion.errors import NotationError
-from companion.phrases import load_phrases
-from companion.replay import replay
+from companion.history.replay import replay
+from companion.messages.catalogue import load_phrases
 from tests.engine.build import game, roll
 from tests.engine.strategies import games
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from companion.engine import BIG_POINTS, DieColour
-from companion.engine.sums import Group, dice_for, offer_of
+from companion.engine.offers import Group, dice_for, offer_of
 from tests.engine.build import action1, game, go, roll
 
 FIVE = [2, 3, 4, 5, 6]

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from companion.phrases import load_phrases
-from companion.replay import Replay
+from companion.history.replay import Replay
+from companion.messages.catalogue import load_phrases
 
 LISTS_AS_SETS = {"legal", "closed", "closed_now", "dice"}
 ACTION = "closed_now phase active turn closed dice misses sheets locks scores legal over end"

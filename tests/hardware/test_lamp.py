@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
+from companion.adapters.lamp import LAMP_STATES
 from companion.errors import PinsUnavailable
-from companion.lamp_state import LAMP_STATES
 from hardware.buzzer import TUNES, Buzzer, open_buzzer
 from hardware.lamp import PATTERNS, SEEN_AFTER_S, Colour, GpioLight, Lamp, LampPins, open_lamp
 

@@ -12,9 +12,9 @@ import pytest
 from gpiozero import RGBLED
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
-import hardware.panel
+import hardware.button
+from hardware.button import Panel, open_panel
 from hardware.gesture import Gesture
-from hardware.panel import Panel, open_panel
 from hardware.pins import forgiving, header_chip, let_go
 from hardware.wire import Wire
 from tests.hardware.pin_fakes import PATIENCE_S, PIN, Ear, PinWithFaults
@@ -25,8 +25,8 @@ PRESS = Gesture.PRESS
 def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
     ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
-    monkeypatch.setattr(hardware.panel, "REOPEN_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.button, "CHECK_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.button, "REOPEN_EVERY_S", 0.001)
     factory = MockFactory(pin_class=PinWithFaults)
     pin = factory.pin(PIN)
     states: queue.SimpleQueue[str] = queue.SimpleQueue()
@@ -52,8 +52,8 @@ def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
 
 
 def test_a_chip_that_died_is_opened_anew(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
-    monkeypatch.setattr(hardware.panel, "REOPEN_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.button, "CHECK_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.button, "REOPEN_EVERY_S", 0.001)
     chips: list[MockFactory] = []
     is_away = threading.Event()
     asked_in_vain = threading.Event()
@@ -172,8 +172,8 @@ def test_the_chip_of_the_header_is_found_under_another_number(
 def test_a_listener_of_states_that_fails_costs_one_line(
     ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(hardware.panel, "CHECK_EVERY_S", 0.001)
-    monkeypatch.setattr(hardware.panel, "REOPEN_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.button, "CHECK_EVERY_S", 0.001)
+    monkeypatch.setattr(hardware.button, "REOPEN_EVERY_S", 0.001)
     factory = MockFactory(pin_class=PinWithFaults)
     pin = factory.pin(PIN)
 

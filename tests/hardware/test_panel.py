@@ -12,8 +12,8 @@ import pytest
 from gpiozero.pins.mock import MockFactory, MockPin
 
 from companion.errors import PinsUnavailable
+from hardware.button import Panel, open_panel
 from hardware.gesture import Gesture, GestureConfig
-from hardware.panel import Panel, open_panel
 from tests.hardware.pin_fakes import PATIENCE_S, PIN, Clock, Ear, PinWithFaults, push
 
 PRESS, HOLD = Gesture.PRESS, Gesture.HOLD

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.store import SqliteStore
+from companion.eventlog.store import SqliteStore
 from tests.session.fakes import Stage
 
 

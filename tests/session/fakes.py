@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from companion.announcer import Announcement, Doubt
 from companion.engine import DieColour, Roll
-from companion.phrases import load_phrases
-from companion.ports import Store, TrayView
-from companion.session import Declined, Joined, Session
-from companion.store import SqliteStore
+from companion.eventlog.store import SqliteStore
+from companion.messages.catalogue import load_phrases
+from companion.messages.refusals import Announcement, Doubt
+from companion.session.ports import Store, TrayView
+from companion.session.session import Declined, Joined, Session
 
 
 class Time:

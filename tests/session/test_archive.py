@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from companion.archive import saved_games
 from companion.cli import dice_companion
 from companion.engine import fold
-from companion.records import Record
-from companion.store import SqliteStore
+from companion.eventlog.record import Record
+from companion.eventlog.store import SqliteStore
+from companion.history.archive import saved_games
 from tests.session.fakes import Stage
 
 

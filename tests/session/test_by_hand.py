@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from companion.accuracy import Accuracy, accuracy_of
-from companion.announcer import Doubt
 from companion.cli import dice_companion
 from companion.engine import DieColour, Phase
-from companion.ports import RollKept, TrayView
-from companion.records import Record
+from companion.eventlog.record import Record
+from companion.history.accuracy import Accuracy, accuracy_of
+from companion.messages.refusals import Doubt
+from companion.session.ports import RollKept, TrayView
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from companion.adapters.gpio import check_pins
 from companion.config import Config, default_data_dir, load, setting_names
 from companion.errors import ConfigError, PinsUnavailable
-from companion.plugs.pins import check_pins
 
 
 def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from companion.engine import DieColour, Phase, Roll
-from companion.session import Declined
+from companion.session.session import Declined
 from tests.session.fakes import Stage
 
 

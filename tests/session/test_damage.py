@@ -11,9 +11,9 @@ import pytest
 
 from companion.engine import Phase
 from companion.errors import StoreError
-from companion.records import Record
-from companion.session import Joined
-from companion.store import FILE_NAME, SqliteStore
+from companion.eventlog.record import Record
+from companion.eventlog.store import FILE_NAME, SqliteStore
+from companion.session.session import Joined
 from tests.session.fakes import Stage
 
 

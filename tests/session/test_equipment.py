@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from companion.engine import Phase
-from companion.ports import TrayView
+from companion.session.ports import TrayView
 from tests.session.fakes import Stage
 
 

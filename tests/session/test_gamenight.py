@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from companion.archive import SavedGame, saved_games
 from companion.engine import Phase
-from companion.evening import evenings, remembered, standings, summary, written
-from companion.phrases import load_phrases
-from companion.records import Record
-from companion.session import Joined
+from companion.eventlog.record import Record
+from companion.history.archive import SavedGame, saved_games
+from companion.history.standings import evenings, remembered, standings, summary, written
+from companion.messages.catalogue import load_phrases
+from companion.session.session import Joined
 from tests.session.fakes import Stage
 
 

@@ -6,9 +6,9 @@ import queue
 
 import pytest
 
-from companion.following import Follower
-from companion.lamp_state import lamp_state
-from companion.ports import TrayView
+from companion.adapters.following import Follower
+from companion.adapters.lamp import lamp_state
+from companion.session.ports import TrayView
 from tests.session.fakes import Stage, dice_seen, leaning
 
 PATIENCE_S = 10.0

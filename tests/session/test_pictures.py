@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.pictures import DIRECTORY, Pictures
+from companion.history.pictures import DIRECTORY, Pictures
 
 
 def filled(tmp_path: Path, count: int, most: int = 5) -> Pictures:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from companion.engine import Phase
-from companion.ports import TrayView
-from companion.session import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S
+from companion.session.ports import TrayView
+from companion.session.session import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S
 from tests.session.fakes import Stage, dice_seen, leaning
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from companion.session import Declined
+from companion.session.session import Declined
 from tests.session.fakes import Stage
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 from companion.engine import DieColour, Phase, Roll
-from companion.grace import CLOSING_GRACE_S, GRACE_S
-from companion.ports import TrayView
+from companion.session.ports import TrayView
+from companion.session.timers import CLOSING_GRACE_S, GRACE_S
 from tests.session.fakes import Stage, leaning
 
 

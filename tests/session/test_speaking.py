@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from companion.phrases import load_phrases
-from companion.session import Session
-from companion.speaking import Choice, Speaking, chosen, from_data
+from companion.audio.settings import Choice, Speaking, chosen, from_data
+from companion.messages.catalogue import load_phrases
+from companion.session.session import Session
 from tests.session.fakes import Stage
 
 

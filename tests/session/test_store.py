@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from companion.errors import StoreError
-from companion.folding import unfold
-from companion.records import Record
-from companion.store import FILE_NAME, LOCK_NAME, SqliteStore, _insert, examine
+from companion.eventlog.projection import unfold
+from companion.eventlog.record import Record
+from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore, _insert, examine
 from tests.rights import run_bound
 
 RECORDS = tuple(
@@ -64,7 +64,7 @@ OPEN = """
 import sys
 from pathlib import Path
 from companion.errors import StoreError
-from companion.store import SqliteStore
+from companion.eventlog.store import SqliteStore
 try:
     SqliteStore(Path(sys.argv[1])).close()
     print("opened")
@@ -149,7 +149,7 @@ class TestTakingOver:
             raise sqlite3.OperationalError("database or disk is full")
 
         with monkeypatch.context() as no_room:
-            no_room.setattr("companion.store._insert", full)
+            no_room.setattr("companion.eventlog.store._insert", full)
             with pytest.raises(StoreError, match="disk is full"):
                 SqliteStore(damaged.parent)
         assert damaged.read_bytes() == before
@@ -161,7 +161,9 @@ class TestTakingOver:
     ) -> None:
         before = damaged.read_bytes()
         with monkeypatch.context() as lossy:
-            lossy.setattr("companion.store._insert", lambda db, found: _insert(db, found[:50]))
+            lossy.setattr(
+                "companion.eventlog.store._insert", lambda db, found: _insert(db, found[:50])
+            )
             with pytest.raises(StoreError, match="50 of"):
                 SqliteStore(damaged.parent)
         assert damaged.read_bytes() == before
@@ -195,7 +197,7 @@ class TestTakingOver:
         with monkeypatch.context() as until:
             for name in ("rename", "replace", "hardlink_to", "unlink"):
                 until.setattr(Path, name, watched(getattr(Path, name)))
-            until.setattr("companion.store._insert", watched(_insert))
+            until.setattr("companion.eventlog.store._insert", watched(_insert))
             with suppress(PluggedOut):
                 SqliteStore(damaged.parent).close()
         store = SqliteStore(damaged.parent)

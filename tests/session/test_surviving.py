@@ -8,9 +8,9 @@ import pytest
 
 from companion.engine import Phase
 from companion.errors import StoreError
-from companion.grace import CLOSING_GRACE_S, GRACE_S
-from companion.records import Record
-from companion.store import SqliteStore
+from companion.eventlog.record import Record
+from companion.eventlog.store import SqliteStore
+from companion.session.timers import CLOSING_GRACE_S, GRACE_S
 from tests.session.fakes import Stage
 
 

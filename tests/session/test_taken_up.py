@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from companion.engine import Phase
-from companion.evening import standings
-from companion.grace import CLOSING_GRACE_S
-from companion.records import Record
-from companion.view import Declined
+from companion.eventlog.record import Record
+from companion.history.standings import standings
+from companion.session.timers import CLOSING_GRACE_S
+from companion.session.view import Declined
 from tests.session.fakes import Stage
 
 

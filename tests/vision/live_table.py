@@ -8,9 +8,9 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok, picture
 from vision.cameras.camera import Camera
-from vision.live.live_tray import LiveTray
-from vision.live.watch import TrayReport
 from vision.reading import Pixels, Reading
+from vision.tracking.camera_loop import LiveTray
+from vision.tracking.tracker import TrayReport
 
 REST = picture()
 

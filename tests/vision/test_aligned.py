@@ -17,7 +17,7 @@ from vision.eye.finder import look_over
 from vision.eye.nets import LEAN, LEAN_EDGES, NORMAL, SPREAD, Scores
 from vision.eye.reader import Look, look_at_each
 from vision.reading import Pixels
-from vision.scene import default_scene, render, to_matrix
+from vision.simulation.render import default_scene, render, to_matrix
 
 SQUARE = 40.0 * np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 

@@ -11,8 +11,8 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import PictureError
-from vision.bench import Tally, score
-from vision.bench_truth import Case, TrueDie, load_cases, parse_case, pictures, scaled, shrunk
+from vision.benchmark.scoring import Tally, score
+from vision.benchmark.truth import Case, TrueDie, load_cases, parse_case, pictures, scaled, shrunk
 from vision.reading import DieReading, Reading, Status
 
 W, R, Y, G, B = DieColour

@@ -14,6 +14,9 @@ from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, ConfigError
 from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
 from vision import pipeline
+from vision.calibration.calibration import Calibration, as_toml, load_calibration, save_calibration
+from vision.calibration.drift import compare, take_reference
+from vision.calibration.reader import CalibratedEye, Change, what_changed, what_holds
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import Overview, Spot
 from vision.eye.known_dice import KnownDie, weigh
@@ -22,12 +25,9 @@ from vision.eye.search import Found, find_dice
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, ProblemCode, Reading, Status
-from vision.scene import default_scene, render, resting_die
-from vision.setup.calibrating import colours_played, gains_of_white, known_dice, shown_dice
 from vision.setup.corners import propose_corners
-from vision.tray.calibrated import CalibratedEye, Change, what_changed, what_holds
-from vision.tray.calibration import Calibration, as_toml, load_calibration, save_calibration
-from vision.tray.reference import compare, take_reference
+from vision.setup.measure import colours_played, gains_of_white, known_dice, shown_dice
+from vision.simulation.render import default_scene, render, resting_die
 
 EYE = Eye()
 PURPLE = 145
@@ -253,7 +253,7 @@ class TestDice:
         def all_but_the_first(close_ups: CloseUps, spots: Sequence[Spot]) -> list[Found]:
             return look_at_each(close_ups, spots)[1:]
 
-        monkeypatch.setattr("vision.setup.calibrating.look_at_each", all_but_the_first)
+        monkeypatch.setattr("vision.setup.measure.look_at_each", all_but_the_first)
         with pytest.raises(CalibrationError, match="cannot be made out"):
             shown_dice(tray(SIX), Calibration((640, 480)), EYE)
 

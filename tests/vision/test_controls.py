@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from tests.vision.tray_fakes import FakeClock
-from vision.cameras.controls import (
+from vision.cameras.exposure import (
     V4L2_AUTOMATIC,
     V4L2_MANUAL,
     Controls,

@@ -10,10 +10,10 @@ import pytest
 
 from companion.engine.dice import DieColour
 from vision.eye.square_on import straightened
-from vision.scene import Die, inside_tray, render, resting_die, truth
-from vision.training.generator import Recipe, random_scene, squeezed, uneven
-from vision.training.looks import dress, random_lamps, random_style, random_tray
-from vision.training.make_data import (
+from vision.simulation.appearance import dress, random_lamps, random_style, random_tray
+from vision.simulation.random_scenes import Recipe, random_scene, squeezed, uneven
+from vision.simulation.render import Die, inside_tray, render, resting_die, truth
+from vision.training.dataset import (
     PATCH,
     PATCHES,
     STRAIGHT,

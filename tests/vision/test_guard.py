@@ -11,11 +11,11 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ok, picture
-from vision.cameras.newest import STALL_S, NewestPicture
-from vision.cameras.simulated import SimulatedTray
-from vision.live.live_tray import CHECK_S, LiveTray
-from vision.live.watch import TrayReport
+from vision.cameras.capture import STALL_S, NewestPicture
 from vision.reading import Frame, Pixels, Reading
+from vision.simulation.camera import SimulatedTray
+from vision.tracking.camera_loop import CHECK_S, LiveTray
+from vision.tracking.tracker import TrayReport
 
 REST = picture()
 

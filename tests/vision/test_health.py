@@ -12,12 +12,12 @@ import pytest
 
 from companion.engine.dice import ALL_DICE
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok
-from vision.live.health import Fault, Health, Sight, examine, sight_of
-from vision.live.live_tray import LiveTray
-from vision.live.motion import glance
-from vision.live.watch import TrayReport
 from vision.reading import Pixels
-from vision.scene import background, default_scene, render
+from vision.simulation.render import background, default_scene, render
+from vision.tracking.camera_loop import LiveTray
+from vision.tracking.health import Fault, Health, Sight, examine, sight_of
+from vision.tracking.motion import glance
+from vision.tracking.tracker import TrayReport
 
 FPS = 10.0
 NOTICED_WITHIN_S = 2.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from vision.eye.lean import off_the_floor
-from vision.scene import Camera
+from vision.simulation.render import Camera
 
 WIDTH, HEIGHT = 640, 480
 

@@ -9,7 +9,10 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import DieColour
-from vision.scene import (
+from vision.simulation.appearance import random_style
+from vision.simulation.leaning import MOST_DEG, beside, held_up
+from vision.simulation.random_scenes import Recipe, random_scene
+from vision.simulation.render import (
     COCKED_DEG,
     Die,
     Scene,
@@ -20,10 +23,7 @@ from vision.scene import (
     resting_die,
     truth,
 )
-from vision.training.generator import Recipe, random_scene
-from vision.training.leaning import MOST_DEG, beside, held_up
-from vision.training.looks import random_style
-from vision.training.make_data import frame_part
+from vision.training.dataset import frame_part
 
 ROOM = default_scene().tray
 

@@ -9,9 +9,9 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.picture import load_picture
+from vision.calibration.light import PictureFault, measure_light
+from vision.images import load_picture
 from vision.reading import Pixels
-from vision.tray.light import PictureFault, measure_light
 
 IMAGES = Path(__file__).parent / "images"
 STILL = [

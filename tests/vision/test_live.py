@@ -17,10 +17,10 @@ from companion.errors import CameraUnavailable
 from tests.vision.live_table import REST, Table
 from tests.vision.tray_fakes import ScriptedEye, bad, ok, picture
 from vision.cameras.notes import Note, NoteCode
-from vision.live.live_tray import REOPEN_S
-from vision.live.settle import TrayStatus
-from vision.live.watch import TrayReport, TrayWatch
 from vision.reading import Frame, Reading
+from vision.tracking.camera_loop import REOPEN_S
+from vision.tracking.settle import TrayStatus
+from vision.tracking.tracker import TrayReport, TrayWatch
 
 
 def test_a_throw_is_waited_for_seen_and_offered_once() -> None:

@@ -18,7 +18,7 @@ from vision.eye.marbled import is_blue_beneath
 from vision.eye.search import Found, find_dice
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Status
-from vision.scene import default_scene, render, truth
+from vision.simulation.render import default_scene, render, truth
 
 CORNERS = np.array([(40, 40), (80, 40), (80, 80), (40, 80)], np.float32)
 FOOT = (62.0, 66.0)

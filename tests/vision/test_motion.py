@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE
-from vision.live.motion import GLANCE_WIDTH_PX, glance, motion
 from vision.reading import Pixels
-from vision.scene import background, default_scene, render
+from vision.simulation.render import background, default_scene, render
+from vision.tracking.motion import GLANCE_WIDTH_PX, glance, motion
 
 
 @pytest.fixture(scope="module")

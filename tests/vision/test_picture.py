@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from companion.errors import PictureError
-from vision.picture import as_pixels, load_picture
+from vision.images import as_pixels, load_picture
 
 RNG = np.random.default_rng(3)
 PICTURE = cv2.resize(RNG.integers(0, 255, (6, 8, 3), np.uint8), (160, 120))

@@ -15,16 +15,16 @@ from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import PictureError
 from tests.vision.trays import SIX, block
 from vision import pipeline
-from vision.bench import Tally, measure, score
-from vision.bench_frames import case_of
-from vision.bench_truth import load_cases, pictures
+from vision.benchmark.frames import case_of
+from vision.benchmark.scoring import Tally, measure, score
+from vision.benchmark.truth import load_cases, pictures
+from vision.calibration.calibration import Calibration
 from vision.eye.floor import Floor
 from vision.eye.search import find_dice
-from vision.picture import load_picture
+from vision.images import load_picture
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Problem, ProblemCode, Reading, Status
-from vision.scene import Thing, background, default_scene, render, truth
-from vision.tray.calibration import Calibration
+from vision.simulation.render import Thing, background, default_scene, render, truth
 
 IMAGES = Path(__file__).parent / "images"
 EYE = Eye()
@@ -203,7 +203,7 @@ def test_a_reading_follows_the_picture_when_it_is_scaled_or_turned() -> None:
 
 
 def test_corners_and_centres_are_where_the_truth_has_them() -> None:
-    from vision.scene import truth
+    from vision.simulation.render import truth
 
     scene = default_scene([(c, n + 1) for n, c in enumerate(ALL_DICE)], seed=3)
     reading, _ = read(render(scene))

@@ -16,8 +16,8 @@ from companion.commands.bench_read import bench_read, parse_size
 from companion.commands.read import parse_in_play, read
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CompanionError, ConfigError, PictureError
-from vision.scene import default_scene, render
-from vision.tray.calibration import load_calibration
+from vision.calibration.calibration import load_calibration
+from vision.simulation.render import default_scene, render
 
 ROLL = [(colour, number + 1) for number, colour in enumerate(ALL_DICE)]
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
-from vision.scene import (
+from vision.simulation.render import (
     FACES,
     Camera,
     Lamp,
@@ -25,7 +25,7 @@ from vision.scene import (
     truth,
     turned,
 )
-from vision.scene.throw import default_die, default_tray
+from vision.simulation.throw import default_die, default_tray
 
 ROLL = [(colour, number + 1) for number, colour in enumerate(ALL_DICE)]
 

@@ -20,8 +20,8 @@ from vision.eye.finder import Overview, Spot, look_over
 from vision.eye.reader import Aimed, look_at_each, look_closely
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Point, Problem, ProblemCode
-from vision.scene import render, truth
-from vision.training.generator import Recipe, random_scene
+from vision.simulation.random_scenes import Recipe, random_scene
+from vision.simulation.render import render, truth
 
 TWO = (DieColour.WHITE, DieColour.WHITE)
 

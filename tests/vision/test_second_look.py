@@ -20,7 +20,7 @@ from vision.eye.search import Found, find_dice
 from vision.eye.second_look import look_again, mean_look, search_again
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Point, ProblemCode, Reading, Status
-from vision.scene import default_scene, render
+from vision.simulation.render import default_scene, render
 
 Change = Callable[[list[Found]], list[Found]]
 

@@ -13,7 +13,7 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from tests.vision.trays import SIX, tray
 from vision.eye import reader, search
-from vision.scene import default_scene, render, to_matrix
+from vision.simulation.render import default_scene, render, to_matrix
 
 
 def everywhere(*_: object) -> float:

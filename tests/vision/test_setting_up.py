@@ -12,12 +12,12 @@ import pytest
 from companion.engine.dice import DieColour
 from companion.errors import CalibrationError, ConfigError
 from tests.vision.trays import SIX, painted, shifted, tray
+from vision.calibration.calibration import load_calibration
+from vision.calibration.light import PictureFault
+from vision.calibration.reader import CalibratedEye, Change
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Status
-from vision.setup.setting_up import TraySetup
-from vision.tray.calibrated import CalibratedEye, Change
-from vision.tray.calibration import load_calibration
-from vision.tray.light import PictureFault
+from vision.setup.wizard import TraySetup
 
 
 class StandInLive:

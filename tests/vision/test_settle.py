@@ -9,7 +9,8 @@ import pytest
 
 from companion.engine.dice import Roll
 from tests.vision.tray_fakes import bad, die, ok
-from vision.live.settle import (
+from vision.reading import Problem, ProblemCode, Reading
+from vision.tracking.settle import (
     Settling,
     TrayStatus,
     are_untouched,
@@ -19,7 +20,6 @@ from vision.live.settle import (
     needs_reading,
     settle,
 )
-from vision.reading import Problem, ProblemCode, Reading
 
 MOVED = "moved"
 A, B = ok("34-4225"), ok("34-4226")

@@ -13,16 +13,16 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock
-from vision.cameras import simulated
-from vision.cameras.landing import MISHAPS, support_mm
-from vision.cameras.simulated import HAND_S, STILLS, SimulatedTray
-from vision.cameras.tumble import Throw, draw_throw
-from vision.live.live_tray import LiveTray
-from vision.live.motion import glance, motion
-from vision.live.watch import TrayReport
 from vision.reading import Frame
-from vision.scene import COCKED_DEG, inside_tray
-from vision.scene.throw import default_tray
+from vision.simulation import camera as simulated_camera
+from vision.simulation.camera import HAND_S, STILLS, SimulatedTray
+from vision.simulation.landing import MISHAPS, support_mm
+from vision.simulation.render import COCKED_DEG, inside_tray
+from vision.simulation.throw import default_tray
+from vision.simulation.tumble import Throw, draw_throw
+from vision.tracking.camera_loop import LiveTray
+from vision.tracking.motion import glance, motion
+from vision.tracking.tracker import TrayReport
 
 TRAY = default_tray().tray
 FPS = 12.0
@@ -183,13 +183,13 @@ def test_at_rest_nothing_is_drawn_any_more(monkeypatch: pytest.MonkeyPatch) -> N
     tray = simulated_tray()
     calls: Counter[str] = Counter()
     for name in ("draw_dice", "expose"):
-        whole = getattr(simulated, name)
+        whole = getattr(simulated_camera, name)
 
         def counted(*args: object, _name: str = name, _whole: object = whole) -> object:
             calls[_name] += 1
             return _whole(*args)  # type: ignore[operator]
 
-        monkeypatch.setattr(simulated, name, counted)
+        monkeypatch.setattr(simulated_camera, name, counted)
     frames(tray, 200)
     assert calls == {"draw_dice": 1, "expose": STILLS}
 
@@ -255,7 +255,7 @@ def test_nothing_but_tests_asks_for_the_true_dice() -> None:
         for file in (root / package).rglob("*.py")
         if "dice_for_tests" in file.read_text(encoding="utf-8")
     ]
-    assert asking == ["vision/cameras/simulated.py"]
+    assert asking == ["vision/simulation/camera.py"]
 
 
 # -- the whole way, picture to roll ---------------------------------------------------------

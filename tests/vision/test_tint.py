@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vision.eye.nets import MIDDLE
-from vision.training.tint import printed
+from vision.training.augment import printed
 
 
 def _grey(count: int) -> np.ndarray:

@@ -13,12 +13,12 @@ import pytest
 from companion.engine.dice import ALL_DICE
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock
-from vision.cameras.simulated import TROUBLE_S, TROUBLES, SimulatedTray
-from vision.live.live_tray import LiveTray
-from vision.live.settle import TrayStatus
-from vision.live.watch import TrayReport
 from vision.pipeline import Eye
 from vision.reading import Frame
+from vision.simulation.camera import TROUBLE_S, TROUBLES, SimulatedTray
+from vision.tracking.camera_loop import LiveTray
+from vision.tracking.settle import TrayStatus
+from vision.tracking.tracker import TrayReport
 
 FPS = 10.0
 

@@ -13,7 +13,7 @@ import pytest
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock, picture
 from vision.cameras import devices
-from vision.cameras.newest import FAILURES, STALL_S, NewestPicture
+from vision.cameras.capture import FAILURES, STALL_S, NewestPicture
 from vision.reading import Pixels
 
 

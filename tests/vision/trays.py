@@ -11,7 +11,7 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.reading import Pixels
-from vision.scene import default_scene, render, resting_die
+from vision.simulation.render import default_scene, render, resting_die
 
 SIX = tuple(zip(ALL_DICE, (3, 5, 2, 6, 1, 4), strict=True))
 

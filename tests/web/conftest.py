@@ -15,8 +15,8 @@ from tests.session.fakes import Stage
 from tests.web.browsing import PATIENCE_S
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
 from web import Equipment, create_app
-from web.guard import BROWSER_COOKIE, SEAT_COOKIE
-from web.serve import Server, serve
+from web.security import BROWSER_COOKIE, SEAT_COOKIE
+from web.server import Server, serve
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, BrowserContext, Page

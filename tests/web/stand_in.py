@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import cv2
 import numpy as np
 
-from companion.announcer import Doubt
 from companion.engine import DieColour, Roll
-from companion.ports import SeenDie, TrayView
-from companion.session import Joined
+from companion.messages.refusals import Doubt
+from companion.session.ports import SeenDie, TrayView
+from companion.session.session import Joined
 from tests.session.fakes import Stage
 
 SIZE_WH = (640, 480)

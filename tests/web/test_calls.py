@@ -9,12 +9,12 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from companion.errors import StoreError
-from companion.ports import TrayView
-from companion.records import Record
+from companion.eventlog.record import Record
+from companion.session.ports import TrayView
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray
 from web import Equipment, create_app
-from web.guard import SEAT_COOKIE
+from web.security import SEAT_COOKIE
 
 Sit = Callable[[str], FlaskClient]
 

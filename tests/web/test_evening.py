@@ -13,7 +13,7 @@ import pytest
 
 from companion.app import App, build
 from companion.config import Config
-from companion.phrases import numeral
+from companion.messages.catalogue import numeral
 from tests.web.browsing import PATIENCE_S, violations
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from tests.web.browsing import (
     wait_until,
 )
 from tests.web.stand_in import StandInTray, seat
-from web.guard import SEAT_COOKIE
+from web.security import SEAT_COOKIE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator, Page

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from flask.testing import FlaskClient
 
-from companion.phrases import LANGUAGES
+from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, PHONE_SMALL, TV, violations, wait_until
 from tests.web.stand_in import seat

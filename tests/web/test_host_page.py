@@ -300,7 +300,7 @@ class TestPeople:
     def test_the_code_is_asked_for_only_where_it_is_needed(
         self, stage: Stage, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("web.caller.is_loopback", lambda address: False)  # as a phone elsewhere
+        monkeypatch.setattr("web.client.is_loopback", lambda address: False)  # as a phone elsewhere
         typed = open_page("/", size_wh=PHONE_SMALL)
         typed.get_by_label("Your name").fill("Ada")
         typed.get_by_label("Table code").fill("AAAA")

@@ -10,11 +10,11 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from companion.phrases import LANGUAGES
+from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, TV, ready, violations
 from tests.web.stand_in import a_roll, dice_in_tray, seat
-from web.languages import COOKIE
+from web.locale import COOKIE
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

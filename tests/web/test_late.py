@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask.testing import FlaskClient
 
-from companion.ports import TrayView
+from companion.session.ports import TrayView
 from tests.session.fakes import Stage
 from tests.web.test_calls import answer
 

@@ -11,11 +11,11 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from companion.hotspot import Wifi
-from companion.session import Session
+from companion.session.session import Session
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
 from web import Equipment, create_app
-from web.guard import SEAT_COOKIE
+from web.security import SEAT_COOKIE
 
 Sit = Callable[[str], FlaskClient]
 Json = dict[str, Any]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from companion.phrases import LANGUAGES, ROOMS, SINGULAR, load_phrases
+from companion.messages.catalogue import LANGUAGES, ROOMS, SINGULAR, load_phrases
 
 WEB = Path(__file__).resolve().parent.parent.parent / "web"
-SOURCES = [*WEB.glob("*.py"), *WEB.glob("static/*.js"), *WEB.glob("templates/*.html")]
+SOURCES = [*WEB.rglob("*.py"), *WEB.glob("static/*.js"), *WEB.glob("templates/*.html")]
 
 USED = re.compile(r"""["'`]([a-z_]+(?:\.[a-z0-9_]+)*)["'`]""")
 STEM = re.compile(r"`([a-z_.]+\.)\$\{")

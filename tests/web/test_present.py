@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from companion.grace import GRACE_S
-from companion.ports import TrayView
-from companion.speaking import Speaking
+from companion.audio.settings import Speaking
+from companion.session.ports import TrayView
+from companion.session.timers import GRACE_S
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web import Equipment
-from web.present import Setting, snapshot
+from web.snapshot import Setting, snapshot
 
 SETTING = Setting(
     "e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True, Speaking()

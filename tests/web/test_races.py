@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from companion.engine import Phase
-from companion.ports import TrayView
+from companion.session.ports import TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     OpenPage,

@@ -16,7 +16,7 @@ from flask import Flask
 from companion.errors import ServerError
 from tests.session.fakes import Stage
 from web.qr import as_svg, as_text
-from web.serve import Server, serve
+from web.server import Server, serve
 
 Get = Callable[[int, str], http.client.HTTPResponse]
 

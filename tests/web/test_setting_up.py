@@ -12,8 +12,8 @@ from flask.testing import FlaskClient
 
 from companion.engine import DieColour
 from companion.errors import CalibrationError, ConfigError
-from companion.phrases import LANGUAGES
-from companion.ports import TrayView
+from companion.messages.catalogue import LANGUAGES
+from companion.session.ports import TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, PHONE_FLAT, PHONE_SMALL, TV, put, violations
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture

@@ -11,8 +11,8 @@ from flask import Flask
 
 from tests.session.fakes import Stage
 from tests.web.stand_in import seat
-from web.caller import Caller
-from web.stream import WAKE_S, Stream, Streams
+from web.client import Caller
+from web.sse import WAKE_S, Stream, Streams
 
 
 class Hand:
@@ -133,7 +133,7 @@ def test_closing_ends_all(streams: Streams) -> None:
 
 
 def test_closing_ends_one_that_waits_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.stream.WAKE_S", 60.0)
+    monkeypatch.setattr("web.sse.WAKE_S", 60.0)
     streams: Streams = app.extensions["streams"]
     stream = opened(streams)
     next(stream)

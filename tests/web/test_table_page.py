@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from companion.phrases import LANGUAGES
-from companion.ports import TrayView
+from companion.messages.catalogue import LANGUAGES
+from companion.session.ports import TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     OVERLAPPING,
@@ -25,7 +25,7 @@ from tests.web.browsing import (
     ready,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
-from web.caller import Caller
+from web.client import Caller
 
 if TYPE_CHECKING:
     from flask import Flask

@@ -8,7 +8,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from companion.pictures import Pictures
+from companion.history.pictures import Pictures
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray
 from web import Equipment, create_app

@@ -13,9 +13,9 @@ from flask.testing import FlaskClient
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray
 from web import Equipment, create_app
-from web.caller import Caller
-from web.desk import Desk
-from web.guard import BROWSER_COOKIE, SEAT_COOKIE, is_home_host, is_same_origin
+from web.client import Caller
+from web.context import Desk
+from web.security import BROWSER_COOKIE, SEAT_COOKIE, is_home_host, is_same_origin
 
 POSTS = [
     "join",

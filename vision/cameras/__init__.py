@@ -1,1 +1,1 @@
-"""The cameras: one interface, and an adapter for each kind."""
+"""Sources of frames: one interface, and an adapter for each kind of camera."""

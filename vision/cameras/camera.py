@@ -14,8 +14,8 @@ from vision.cameras import devices
 from vision.cameras.notes import Note
 from vision.cameras.pace import Clock, Sleep
 from vision.cameras.recorded import PICTURE_SUFFIXES, FolderCamera, VideoCamera
-from vision.cameras.simulated import SimulatedTray
 from vision.reading import Frame
+from vision.simulation.camera import SimulatedTray
 
 LOGGER = logging.getLogger(__name__)
 

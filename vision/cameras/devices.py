@@ -13,12 +13,12 @@ from typing import Any
 import cv2
 
 from companion.errors import CameraUnavailable
-from vision.cameras.controls import LightMeter, PiControls, V4l2Controls, without_warnings
-from vision.cameras.newest import NewestPicture
+from vision.cameras.capture import NewestPicture
+from vision.cameras.exposure import LightMeter, PiControls, V4l2Controls, without_warnings
 from vision.cameras.notes import Note
 from vision.cameras.pace import Clock
 from vision.cameras.real_dice import OverRealDice
-from vision.picture import as_pixels
+from vision.images import as_pixels
 from vision.reading import Frame, Pixels
 
 FIRST_PICTURE_S = 5.0

@@ -11,7 +11,7 @@ from companion.errors import CameraUnavailable, PictureError
 from vision.cameras.notes import Note, NoteCode
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.cameras.real_dice import OverRealDice
-from vision.picture import as_pixels, load_picture
+from vision.images import as_pixels, load_picture
 from vision.reading import Frame, Pixels
 
 PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})

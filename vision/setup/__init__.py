@@ -1,1 +1,1 @@
-"""Setting a tray up: what people are led through, step by step."""
+"""The set-up wizard: measure a tray step by step."""

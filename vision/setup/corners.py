@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from vision.eye.finder import look_over
 from vision.eye.floor import floor_seen
-from vision.picture import as_pixels
+from vision.images import as_pixels
 from vision.reading import Pixels, Point
 
 _USUAL_EDGE = 0.06

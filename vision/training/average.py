@@ -15,9 +15,9 @@ from pathlib import Path
 import torch
 from torch import nn
 
-from vision.training.lessons import LESSONS, Lesson
-from vision.training.make_weights import save
 from vision.training.showing import show
+from vision.training.tasks import LESSONS, Lesson
+from vision.training.train import save
 
 _SHARDS = 20
 """So many of them tell the scales well enough."""

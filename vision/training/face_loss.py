@@ -15,8 +15,8 @@ from torch.nn import functional as F
 from vision.eye.cutting import levelled
 from vision.eye.nets import FACE, FACE_EDGES
 from vision.eye.square_on import INNER, SQUARE, on_straightened
-from vision.training.make_data import STRAIGHT, STRAIGHT_EDGES
-from vision.training.tint import glared, half_lit, marbled, repainted, speckled, swirled, tinted
+from vision.training.augment import glared, half_lit, marbled, repainted, speckled, swirled, tinted
+from vision.training.dataset import STRAIGHT, STRAIGHT_EDGES
 
 Arrays = dict[str, NDArray[Any]]
 KEYS = ("patch_face", "patch_labels", "patch_present")

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vision.training.tint import shone_on, tinted
+from vision.training.augment import shone_on, tinted
 
 Arrays = dict[str, NDArray[Any]]
 KEYS = ("pixels", "dice", "masks", "up")

@@ -13,9 +13,9 @@ from torch.nn import functional as F
 
 from vision.eye.aligned import shown, upright_turn
 from vision.eye.nets import LEAN
-from vision.training.nets import Stance
+from vision.training.augment import half_lit, marbled, tinted
+from vision.training.networks import Stance
 from vision.training.reader_loss import spread_loss, standing
-from vision.training.tint import half_lit, marbled, tinted
 
 Arrays = dict[str, NDArray[Any]]
 KEYS = tuple(

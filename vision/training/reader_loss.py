@@ -12,9 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vision.eye.nets import CROP, CROP_EDGES, MIDDLE, PIP_CELLS
-from vision.training.make_data import PATCH, PATCH_EDGES
-from vision.training.nets import SCORES, Eyes
-from vision.training.tint import (
+from vision.training.augment import (
     glared,
     half_lit,
     marbled,
@@ -24,6 +22,8 @@ from vision.training.tint import (
     swirled,
     tinted,
 )
+from vision.training.dataset import PATCH, PATCH_EDGES
+from vision.training.networks import SCORES, Eyes
 
 Arrays = dict[str, NDArray[Any]]
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)

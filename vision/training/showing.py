@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from vision.training.lessons import Lesson
+from vision.training.tasks import Lesson
 
 _SCENES = 20
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from web.openapi.games import GAMES
 from web.openapi.paths import every_path
 from web.openapi.schema import TEXT, Json, thing
-from web.openapi.setting_up import SETTING_UP
+from web.openapi.setup import SETTING_UP
 from web.openapi.snapshot import SNAPSHOT
 from web.openapi.steps import STEPS
 

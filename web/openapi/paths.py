@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from companion.evening import FORMS
-from companion.phrases import LANGUAGES
+from companion.history.standings import FORMS
+from companion.messages.catalogue import LANGUAGES
 from web.openapi.schema import WHOLE, Json, ref
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from companion.audio.announcer import AMOUNTS
+from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.engine import DieColour, HouseRule
 from companion.engine.dice import COLOURED
-from companion.speech import SPEEDS, VOLUMES
-from companion.voice import AMOUNTS
 
 Json = dict[str, Any]
 

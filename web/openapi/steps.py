@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from companion.engine.variants import PLANS
-from companion.phrases import LANGUAGES
+from companion.messages.catalogue import LANGUAGES
 from web.openapi.schema import (
     ANY_COLOUR,
     FACE,

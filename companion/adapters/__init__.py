@@ -1,0 +1,1 @@
+"""The real parts, each opened from the settings and connected to the session."""

@@ -1,0 +1,34 @@
+"""The voice, and a family's own sounds."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+
+from companion.config import Config
+from companion.errors import ConfigError
+from companion.session.session import Session
+
+
+def open_voice(config: Config, session: Session, stack: ExitStack) -> None:
+    if not config.sound.enabled:
+        return
+    from companion.audio.announcer import Voice
+    from companion.audio.espeak import Speaker
+
+    speaker = Speaker(volume=config.sound.volume, words_per_minute=config.sound.words_per_minute)
+    stack.callback(speaker.close)
+    try:
+        clips = Path(config.sound.clips).expanduser() if config.sound.clips else None
+    except RuntimeError as error:
+        raise ConfigError(f"sound.clips: {config.sound.clips}: {error}") from error
+    voice = Voice(speaker, clips=clips or config.data_dir / "clips")
+
+    def tune() -> None:
+        speaking, is_on = session.speaking, session.view().table.settings.sound
+        voice.amount = speaking.say
+        speaker.tune(speaking.volume if is_on else 0, speaking.words_per_minute)
+
+    tune()
+    session.on_set.append(tune)
+    session.listeners.append(lambda said: voice.tell(said, session.phrases))

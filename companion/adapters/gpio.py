@@ -1,0 +1,145 @@
+"""What hangs on the pins: the button, a second one, the lamp and the buzzer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from companion.adapters.following import Follower
+from companion.adapters.lamp import lamp_state
+from companion.config import Config, setting_names
+from companion.errors import ConfigError
+from companion.session.session import Session, View
+
+if TYPE_CHECKING:
+    from hardware.button import Panel
+    from hardware.lamp import LampPins
+    from vision.tracking.camera_loop import LiveTray
+
+
+def open_button(config: Config, session: Session, stack: ExitStack, notes: list[str]) -> Panel:
+    from hardware.button import open_panel
+    from hardware.gesture import Gesture, GestureConfig
+
+    check_pins(config)
+
+    def on_gesture(gesture: Gesture) -> None:
+        if gesture is Gesture.PRESS:
+            session.press()
+        else:
+            session.hold(config.panel.hold_s)
+
+    try:
+        timing = GestureConfig(debounce_s=config.panel.debounce_s, hold_s=config.panel.hold_s)
+    except ValueError as error:
+        raise ConfigError(f"panel: {error}") from error
+
+    def tells_of(part: str) -> Callable[[str], None]:
+        return lambda state: session.part_is(part, "lost" if state == "lost" else None)
+
+    panel = open_panel(
+        config.panel.factory,
+        config.panel.pin,
+        on_gesture,
+        config=timing,
+        on_state=tells_of("button"),
+    )
+    stack.callback(panel.close)
+    notes.append(f"button: {panel.note or panel.state}")
+    repeat_pin = config.panel.repeat_pin
+    if repeat_pin is not None and panel.has_pin:
+        again = open_panel(
+            _pins_of(panel),
+            repeat_pin,
+            lambda _: session.say_again(),
+            config=timing,
+            on_state=tells_of("repeat"),
+        )
+        stack.callback(again.close)
+        notes.append(f"second button (say it again): GPIO{repeat_pin}")
+    return panel
+
+
+def check_pins(config: Config) -> None:
+    """A pin has one part, and a lamp has one pin or three: what play refuses.
+
+    Raises:
+        ConfigError: Two parts share a pin, which would be an error of the pin library at best.
+        PinsUnavailable: The lamp's pins do not go together.
+    """
+    taken: dict[int, str] = {}
+    for name in (known for known in setting_names() if known.endswith("pin")):
+        section, _, key = name.partition(".")
+        pin = getattr(getattr(config, section), key)
+        if pin is not None and taken.setdefault(pin, name) != name:
+            raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
+    _wiring(config).check()
+
+
+def _wiring(config: Config) -> LampPins:
+    from hardware.lamp import LampPins
+
+    lamp = config.lamp
+    return LampPins(
+        lamp.led_pin,
+        lamp.red_pin,
+        lamp.green_pin,
+        lamp.blue_pin,
+        lamp.dimmed,
+        lamp.common_anode,
+        lamp.brightness,
+    )
+
+
+def _pins_of(panel: Panel) -> str:
+    """The factory that the button found, for the other parts on pins."""
+    return "lgpio" if panel.state in ("ok", "lost") else "mock"
+
+
+def open_lamp(
+    config: Config,
+    session: Session,
+    live: LiveTray | None,
+    panel: Panel,
+    stack: ExitStack,
+    notes: list[str],
+) -> None:
+    from hardware.lamp import open_lamp as light_up
+
+    wiring = _wiring(config)
+    if not wiring.is_wired or not panel.has_pin:
+        return
+    lamp = light_up(_pins_of(panel), wiring)
+    stack.callback(lamp.close)
+    lamp.start()
+    was_lost = False
+
+    def follow(view: View) -> None:
+        nonlocal was_lost
+        lamp.show(lamp_state(view))
+        is_lost = any(part == "button" for part, _ in view.faults)
+        if was_lost and not is_lost:
+            lamp.renew()  # the button's chip, which is the lamp's too, was away
+        was_lost = is_lost
+
+    follower = Follower(session, follow, name="lamp-state")
+    stack.callback(follower.close)
+    if live is not None and panel.state != "mock":
+        live.heed(lamp.light_at)
+    pins = wiring.rgb or (wiring.led,)
+    notes.append(f"lamp: GPIO{', '.join(str(pin) for pin in pins)}")
+
+
+def open_buzzer(
+    config: Config, session: Session, panel: Panel, stack: ExitStack, notes: list[str]
+) -> None:
+    pin = config.buzzer.pin
+    if pin is None or not panel.has_pin:
+        return
+    from hardware.buzzer import open_buzzer as sound_out
+
+    buzzer = sound_out(_pins_of(panel), pin)
+    stack.callback(buzzer.close)
+    session.listeners.append(lambda said: buzzer.play(said.kind))
+    notes.append(f"buzzer: GPIO{pin}")

@@ -1,0 +1,1 @@
+"""Speech: what is spoken aloud, by which program and in which voice."""

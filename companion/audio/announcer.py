@@ -1,0 +1,164 @@
+"""What of an announcement is said aloud, how much of it, and what it makes untrue."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+from companion.audio.espeak import PLAYERS, Clip
+from companion.messages.catalogue import Line, Phrases, Term, Word
+from companion.messages.refusals import Announcement
+
+AMOUNTS = ("sum", "sums", "all")
+"""How much is said: the number alone, as the rules ask; with it what the active player may cross
+with a coloured die, and why a press did nothing; or everything."""
+
+_OF_A_ROLL = (
+    "roll.white",
+    "roll.extra",
+    "roll.no_extra",
+    "fact.corrected",
+)
+_WITH_ALL = (
+    *_OF_A_ROLL,
+    "fact.row_open_again",
+    "preview.closes",
+    "fact.take_out",
+    "fact.would_close",
+    "fact.may_change",
+)
+_KINDS_FOR_SUMS = frozenset({"refused", "fault", "mended"})
+
+_ACTION = frozenset({"roll", "corrected", "refused", "closing", "passed"})
+_GAME = _ACTION | {"closed", "miss", "left", "turn", "undone", "paused", "over"}
+CANCELS = {
+    "roll": _GAME,
+    "corrected": _GAME,
+    "undone": _GAME,
+    "paused": _GAME,
+    "over": _GAME,
+    "closing": frozenset({"closing", "refused"}),
+    "closed": _ACTION,
+    "passed": frozenset({"closing", "refused"}),
+    "miss": _ACTION,
+    "left": frozenset({"refused"}),
+    "turn": _ACTION | {"turn", "undone"},
+    "refused": frozenset({"refused"}),
+    "retracted": frozenset({"refused"}),
+}
+"""The kinds of announcements that one of a kind makes untrue. What is said of a part of the table
+makes untrue what was said of that part before, and nothing else does."""
+
+NEGATIVE = re.compile(r"−(?=\d)")
+"""The sign of a number below zero: espeak-ng 1.51 leaves it out in French, so it is said as a
+word."""
+
+EXACT = frozenset({"sum", "boxes", "dice", "scores"})
+"""What a sentence is about: a clip may stand for it only if its name says the same."""
+
+
+class Speaks(Protocol):
+    """Who says it."""
+
+    def say(
+        self,
+        pieces: Sequence[str | Clip],
+        language: str,
+        kind: str = "",
+        *,
+        cancels: Collection[str] | None = None,
+    ) -> None:
+        """Begin to speak and return at once."""
+
+
+class Voice:
+    """Hears every announcement and has said what the table wants said.
+
+    Attributes:
+        amount: One of AMOUNTS.
+    """
+
+    def __init__(self, speaker: Speaks, amount: str = "all", clips: Path | None = None) -> None:
+        self.amount = amount
+        self._speaker, self._clips = speaker, clips
+
+    def tell(self, said: Announcement, phrases: Phrases) -> None:
+        """Say an announcement, in a language."""
+        spoken = spoken_lines(said, self.amount)
+        pieces = pieces_of(spoken, phrases, found_clips(self._clips)) if spoken else []
+        # also where nothing is said of it: what it makes untrue falls silent
+        if said.about:
+            kind = f"part {said.about}"
+            cancels = frozenset({kind})
+        else:
+            kind = said.kind
+            cancels = frozenset[str]().union(*(CANCELS[each] for each in (kind, *said.also)))
+        self._speaker.say(pieces, phrases.language, kind, cancels=cancels)
+
+
+def spoken_lines(said: Announcement, amount: str) -> tuple[Line, ...]:
+    """The lines of an announcement that are said; none where that is nothing."""
+    if said.kind not in ("roll", "corrected"):
+        if amount == "all" or (amount == "sums" and said.kind in _KINDS_FOR_SUMS):
+            return said.lines
+        return ()
+    # after a correction nothing but what is right now: no old sum, no returned answers
+    keys = _WITH_ALL if amount == "all" else _OF_A_ROLL
+    lines = tuple(each for each in said.lines if each.key in keys)
+    if amount == "sum":
+        return (said.headline,) if any(each.key == "roll.white" for each in lines) else ()
+    return lines
+
+
+def pieces_of(lines: Sequence[Line], phrases: Phrases, clips: dict[str, Path]) -> list[str | Clip]:
+    """Texts and clips in order; texts that follow each other are one, to be said in one breath."""
+    pieces: list[str | Clip] = []
+    minus = phrases.say("spoken.minus") + " "
+    for each in lines:
+        text = NEGATIVE.sub(minus, phrases.tell(each))
+        path = next((clips[name] for name in clip_names(each) if name in clips), None)
+        if path is not None:
+            pieces.append(Clip(path, text))
+        elif pieces and isinstance(pieces[-1], str):
+            pieces[-1] += f"\n{text}"  # after "Weiß 7. mia" espeak-ng would say "Weiß siebte"
+        else:
+            pieces.append(text)
+    return pieces
+
+
+def clip_names(said: Line) -> Iterator[str]:
+    """Names a clip for a line may have, the most exact first: fact.turn.emma, then fact.turn."""
+    values = [(name, _as_name(word)) for name, word in said.data]
+    yield ".".join([said.key, *(value for _, value in values)]).casefold()
+    needed = [value for name, value in values if name in EXACT]
+    if needed:
+        yield ".".join([said.key, *needed]).casefold()
+        return
+    for _, value in values:
+        yield f"{said.key}.{value}".casefold()
+    yield said.key.casefold()
+
+
+def _as_name(word: Word) -> str:
+    match word:
+        case str() | int():
+            return str(word)
+        case Term(key):
+            return key.rpartition(".")[2]
+        case Line():
+            return "-".join(_as_name(value) for _, value in word.data)
+        case _:
+            return "-".join(_as_name(each) for each in word.words)
+
+
+def found_clips(directory: Path | None) -> dict[str, Path]:
+    """The clips of a folder by their names without the ending; they may come and go."""
+    if directory is None:
+        return {}
+    try:
+        paths = sorted(path for path in directory.iterdir() if path.suffix.lower() in PLAYERS)
+    except OSError:
+        return {}
+    return {path.stem.casefold(): path for path in paths}

@@ -1,0 +1,1 @@
+"""The event log: records on disk, and the table state that follows from them."""

@@ -1,0 +1,1 @@
+"""Finished games: the archive, standings, exports, reading accuracy and replay."""

@@ -1,0 +1,73 @@
+"""How often the eye was right on this table: what it said against the roll that counted (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from companion.engine import Roll
+from companion.eventlog.projection import effective
+from companion.eventlog.record import Record, roll_from_json
+from companion.session.corrections import roll_said
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Counted over the rolls a camera saw.
+
+    Attributes:
+        rolls: Confirmed or entered while the eye saw dice.
+        right: Offered by the eye as they were.
+        wrong: Offered by the eye otherwise than they were.
+        unsure: Not offered: the eye had said that it could not read them.
+        dice_seen: Single dice it gave a value, and how many of these rightly.
+    """
+
+    rolls: int = 0
+    right: int = 0
+    wrong: int = 0
+    unsure: int = 0
+    dice_seen: int = 0
+    dice_right: int = 0
+
+    def plus(self, eye: dict[str, object], roll: Roll) -> Accuracy:
+        """One roll more: what the eye said, and what it was."""
+        seen, right = roll_said(eye, roll)
+        is_offered = eye.get("status") == "ok"
+        is_right = is_offered and right == 2 + len(roll.coloured)
+        return Accuracy(
+            self.rolls + 1,
+            self.right + is_right,
+            self.wrong + (is_offered and not is_right),
+            self.unsure + (not is_offered),
+            self.dice_seen + seen,
+            self.dice_right + right,
+        )
+
+
+def accuracy_of(records: Iterable[Record]) -> Accuracy:
+    """Count over a log; a roll that was corrected counts as corrected."""
+    total = Accuracy()
+    eye: dict[str, object] | None = None
+    roll: Roll | None = None
+    for record in effective(records):
+        if record.kind not in ("rolled", "roll_corrected"):
+            continue
+        try:
+            said = roll_from_json(record.data)
+        except (ValueError, TypeError):
+            continue
+        if record.kind == "rolled":
+            if eye is not None and roll is not None:
+                total = total.plus(eye, roll)
+            found = record.data.get("eye")
+            eye = found if _is_readable(found) else None
+        roll = said
+    return total.plus(eye, roll) if eye is not None and roll is not None else total
+
+
+def _is_readable(eye: object) -> bool:
+    """Whether it can be counted; a log may have been damaged or made by hand."""
+    if not isinstance(eye, dict) or not isinstance(eye.get("dice"), list) or not eye["dice"]:
+        return False
+    return all(isinstance(die, list) and len(die) >= 2 for die in eye["dice"])

@@ -1,1 +1,0 @@
-"""The table's parts, each opened as the settings want it and plugged into the session."""

@@ -1,0 +1,1 @@
+"""One evening at one table: the only place that changes its state."""

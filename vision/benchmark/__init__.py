@@ -1,0 +1,1 @@
+"""Measure the detector against annotated frames."""

@@ -1,0 +1,85 @@
+"""Frames of our own with their truth, for `bench read` without a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from companion.engine.dice import ALL_DICE, DieColour
+from vision.benchmark.truth import Case, TrueDie
+from vision.reading import Pixels, Status
+from vision.simulation.random_scenes import Recipe, random_scene, squeezed
+from vision.simulation.render import DieTruth, Scene, render, truth
+
+SEED = 20_261_121
+"""Never used for training: `make_data` seeds its generators with lists, this one with a pair."""
+_SCENARIOS = ("flat", "flat", "flat", "flat", "cocked", "moving", "hand", "empty")
+
+
+def own_pictures(
+    count: int, size_wh: tuple[int, int] | None = None
+) -> Iterator[tuple[Case, Pixels]]:
+    """Random frames with dice of 4 to 9 % of the width, what is expected of each beside it."""
+    for number in range(count):
+        rng = np.random.default_rng((SEED, number))
+        share = float(np.exp(rng.uniform(np.log(0.04), np.log(0.09))))
+        scenario = _SCENARIOS[number % len(_SCENARIOS)]
+        scene = random_scene(rng, Recipe(size_wh or (640, 480), share, scenario))
+        pixels = squeezed(rng, render(scene))
+        yield case_of(f"own_{number:05}", scene), pixels
+
+
+def case_of(name: str, scene: Scene, in_play: Sequence[DieColour] | None = None) -> Case:
+    """What is expected of a scene; without `in_play`, as if its dice were the game's."""
+    facts = truth(scene)
+    inside = [fact for fact in facts if fact.in_tray]
+    expects = tuple(in_play) if in_play is not None else _in_play(facts)
+    conditions = _conditions(scene, inside, expects)
+    special = frozenset(n for n, fact in enumerate(facts) if not fact.in_tray or fact.value is None)
+    dice = tuple(
+        TrueDie(
+            fact.colour.value if fact.colour else None,
+            fact.value,
+            fact.centre_px,
+            fact.edge_px,
+            fact.value is not None and fact.top_visible > 0.9,
+        )
+        for fact in facts
+    )
+    readable = not conditions or conditions == ["things"]
+    status = Status(conditions[0]) if not readable else Status.OK
+    return Case(name, status, expects, readable, dice, special_dice=special)
+
+
+def _in_play(facts: Sequence[DieTruth]) -> tuple[DieColour, ...]:
+    """The dice in the tray that one game can have, or all six where three or fewer lie there."""
+    expects: list[DieColour] = []
+    for fact in facts:
+        colour = fact.colour
+        most = 2 if colour is DieColour.WHITE else 1
+        if fact.in_tray and colour is not None and expects.count(colour) < most:
+            expects.append(colour)
+    return tuple(expects) if len(expects) > 3 else ALL_DICE
+
+
+def _conditions(
+    scene: Scene, inside: Sequence[DieTruth], in_play: Sequence[DieColour]
+) -> list[str]:
+    """What is special about a scene, in the contract's order."""
+    missing, extra = list(in_play), 0
+    for fact in inside:
+        if fact.colour in missing:
+            missing.remove(fact.colour)
+        elif fact.colour is None or fact.colour in in_play:
+            extra += 1
+    checks = [
+        ("moving", any(fact.moving for fact in inside)),
+        ("empty", not inside),
+        ("obstructed", any(fact.top_visible < 0.9 for fact in inside)),
+        ("cocked", any(fact.cocked for fact in inside)),
+        ("missing", bool(missing)),
+        ("extra", extra > 0),
+        ("things", bool(scene.things)),
+    ]
+    return [name for name, applies in checks if applies]

@@ -1,0 +1,1 @@
+"""What was measured of one tray: saved, loaded, checked and applied."""

@@ -1,1 +1,0 @@
-"""The tray while a game is on: frames in, rolls out."""

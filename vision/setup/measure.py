@@ -1,0 +1,164 @@
+"""The steps of a calibration that look at pictures: the dice shown once, and the test rolls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.engine.dice import ALL_DICE, DieColour, Roll
+from companion.errors import CalibrationError
+from vision.calibration.calibration import Calibration
+from vision.calibration.light import white_balanced
+from vision.cameras.camera import Camera
+from vision.eye.close_ups import CloseUps
+from vision.eye.finder import look_over
+from vision.eye.known_dice import Bgr, KnownDie, face_colour, pip_colour
+from vision.eye.nets import softmax
+from vision.eye.reader import Look, look_at_each
+from vision.eye.verdict import PALETTE
+from vision.pipeline import Eye
+from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
+
+_BLOWN = 250.0
+"""A white face brighter than this has lost its colour: no gain can be told from it."""
+_MOST_GAIN = 2.0
+_SURELY = 0.9
+_ON_IT = 0.4
+"""A look further (in edges) from the middle of a die is one at another die."""
+AGREE = 2
+"""Readings of one roll in a row, so that a passing doubt is none."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ShownDie:
+    """A die that was put into the tray to be learnt, as it was measured.
+
+    Attributes:
+        taken_for: (6,) the reader's probabilities, in the order of `verdict.PALETTE`.
+    """
+
+    centre_xy: Point
+    corners: NDArray[np.float32]
+    face_bgr: Bgr
+    taken_for: tuple[float, ...]
+    pips_bgr: Bgr | None = None
+
+
+def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[ShownDie, ...]:
+    """The six dice in the tray, from left to right.
+
+    Raises:
+        CalibrationError: There are not six dice that lie flat and still in the tray.
+    """
+    seen = eye.read(Frame(pixels), calibration=calibration).dice
+    dice = sorted(
+        (die for die in seen if die.in_tray and not die.cocked), key=lambda die: die.centre_xy
+    )
+    if len(dice) != len(ALL_DICE):
+        raise CalibrationError(
+            f"dice: expected all six flat in the tray, apart from each other, got {len(dice)}",
+            reason="not_six",
+            count=len(dice),
+        )
+    if calibration.white_balance_bgr is not None:
+        pixels = white_balanced(pixels, calibration.white_balance_bgr)
+    looks = [look for look, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots)]
+    return tuple(_shown(pixels, die, looks) for die in dice)
+
+
+def _shown(pixels: Pixels, die: DieReading, looks: Sequence[Look]) -> ShownDie:
+    """A die that was read, with what the reader alone took it for."""
+
+    def gap(look: Look) -> float:
+        return float(np.hypot(*np.subtract(look.centre_xy, die.centre_xy))) / look.edge_px
+
+    near = min(looks, key=gap, default=None)
+    if near is None or gap(near) > _ON_IT:
+        text = "dice: one of the six cannot be made out; move it a little"
+        raise CalibrationError(text, reason="unclear")
+    corners = np.array(die.corners_xy, np.float32)
+    taken = tuple(float(value) for value in softmax(near.colours))
+    pips = pip_colour(pixels, corners, die.value)
+    return ShownDie(die.centre_xy, corners, face_colour(pixels, corners), taken, pips)
+
+
+def colours_played(dice: Sequence[ShownDie]) -> tuple[DieColour, ...]:
+    """The colour each of six dice most likely plays, so that all six are given out.
+
+    An odd die gets what the others leave.
+    """
+    chance = np.log(np.array([die.taken_for for die in dice]) + 1e-3)
+    ways = set(permutations(ALL_DICE))
+    return max(
+        sorted(ways, key=lambda way: [PALETTE.index(colour) for colour in way]),
+        key=lambda way: sum(
+            float(chance[n, PALETTE.index(colour)]) for n, colour in enumerate(way)
+        ),
+    )
+
+
+def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[KnownDie, ...]:
+    """The dice as they are kept.
+
+    Raises:
+        CalibrationError: Other dice than the game's six are named.
+    """
+    if sorted(colour.value for colour in plays) != sorted(colour.value for colour in ALL_DICE):
+        raise CalibrationError(
+            "dice: expected two whites, red, yellow, green and blue, got "
+            + ", ".join(colour.value for colour in plays),
+            reason="other_dice",
+        )
+    return tuple(
+        KnownDie(colour, die.face_bgr, die.taken_for, die.pips_bgr)
+        for die, colour in zip(dice, plays, strict=True)
+    )
+
+
+def gains_of_white(dice: Sequence[ShownDie]) -> tuple[float, float, float] | None:
+    """The white balance that turns the white dice grey; None where none can be told by them."""
+    white = PALETTE.index(DieColour.WHITE)
+    faces = [die.face_bgr for die in dice if die.taken_for[white] > _SURELY]
+    if not faces:
+        return None
+    blue, green, red = np.mean(faces, axis=0)
+    if max(blue, green, red) > _BLOWN or min(blue, green, red) < 1.0:
+        return None
+    gains = np.clip([green / blue, 1.0, green / red], 1 / _MOST_GAIN, _MOST_GAIN)
+    return float(gains[0]), 1.0, float(gains[2])
+
+
+def read_roll(
+    camera: Camera, eye: Eye, calibration: Calibration, *, patience_s: float
+) -> tuple[Frame, Reading]:
+    """Read until two readings in a row agree on a roll, or time is up; then the last one.
+
+    Raises:
+        CameraUnavailable: The camera is lost.
+        CalibrationError: It gives no picture.
+    """
+    began_s: float | None = None
+    last: tuple[Frame, Reading] | None = None
+    agreed: Roll | None = None
+    times = 0
+    for _ in range(2000):
+        frame = camera.read()
+        if frame is None:
+            continue
+        began_s = frame.captured_at_s if began_s is None else began_s
+        reading = eye.read(frame, calibration=calibration)
+        last = frame, reading
+        is_same = reading.status is Status.OK and reading.roll == agreed
+        agreed, times = reading.roll, times + 1 if is_same else 1
+        if agreed is not None and times >= AGREE:
+            break
+        if frame.captured_at_s - began_s > patience_s:
+            break
+    if last is None:
+        text = "rolls: expected a picture, the camera gives none"
+        raise CalibrationError(text, reason="no_picture")
+    return last

@@ -1,0 +1,1 @@
+"""Synthetic scenes: the renderer, random scenes and the simulated camera."""

@@ -1,0 +1,348 @@
+"""The simulated tray: a camera over a tray that nobody built, and dice that it throws itself.
+
+What it gives are pictures and nothing else. What was thrown is read from them by the same eye
+that reads a real camera's, so a throw can be misread here as well.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
+
+import cv2
+import numpy as np
+
+from companion.engine.dice import DieColour
+from companion.errors import CameraUnavailable
+from vision.cameras.notes import Note
+from vision.cameras.pace import Clock, Pace, Sleep
+from vision.reading import Frame, Pixels
+from vision.simulation.landing import MISHAPS
+from vision.simulation.lens import expose
+from vision.simulation.render import (
+    Background,
+    Camera,
+    Die,
+    Floats,
+    Scene,
+    Thing,
+    background,
+    turned,
+)
+from vision.simulation.render_dice import draw_dice
+from vision.simulation.render_objects import draw_things
+from vision.simulation.throw import default_tray
+from vision.simulation.tumble import Throw, draw_throw
+
+SHUTTER_S = 1.0 / 50.0
+"""How long the simulated shutter is open: dice in flight are streaked over half their size."""
+
+CAMERA_HEIGHT_MM = 330.0
+"""Higher than the default scene's 252 mm, from where dice near the wall show so much of their
+sides that flat ones look tilted; 50 throws out of 50 were read from here (21 November 2026)."""
+
+STILLS = 5
+"""At rest so many exposures of the same light are shown in turn: they differ by their noise, as
+a sensor's frames do, and cost nothing once they are made."""
+
+HAND_S = 3.0
+"""How long the hand of the mishap "hand" stays in the tray after the dice rest."""
+
+
+HAND = "hand"
+
+TROUBLES = ("light", "nudge", "dark", "block", "freeze", "slow", "unplug")
+"""What the camera, or the tray, can be told to suffer: a lamp switched on or off and a die nudged
+stay so, the others pass after TROUBLE_S."""
+
+TROUBLE_S = 8.0
+
+LAMP_GAIN = (1.35, 1.5, 1.65)
+"""What the lamp that "light" switches adds: brighter, and warmer."""
+
+SLOW_FPS = 2.0
+
+
+class SimulatedTray:
+    """A tray with a camera above; throws the dice it is told are in play.
+
+    It starts empty. Time is the frames' own, so a test that turns the clock sees every throw
+    played the same.
+    """
+
+    kind = "simulated"
+    mishaps = (*MISHAPS, HAND)
+    troubles = TROUBLES
+    can_throw = True
+    controls: Mapping[str, float] = MappingProxyType({})
+    notes: tuple[Note, ...] = ()
+
+    def __init__(
+        self,
+        *,
+        seed: int | None = None,
+        size_wh: tuple[int, int] = (640, 480),
+        fps: float = 15.0,
+        clock: Clock = time.monotonic,
+        sleep: Sleep = time.sleep,
+    ) -> None:
+        """Draw the empty tray (under a second on a laptop).
+
+        Args:
+            seed: Makes the n-th throw of the same dice the same; unset, no two runs are alike.
+        """
+        self.source = "simulated"
+        self.description = "simulated tray"
+        self._seed = (secrets.randbits(64) if seed is None else seed) % (1 << 64)
+        self._throws = 0
+        self._pace = Pace(fps, clock=clock, sleep=sleep)
+        self._slow_pace = Pace(SLOW_FPS, clock=clock, sleep=sleep)
+        self._trouble: str | None = None
+        self._trouble_until_s = 0.0
+        self._clock = clock
+        self._is_lamp_on = False
+        self._nudges = 0
+        self._last: Pixels | None = None
+        self._number = 0
+        self._empty = _seen_from_high(default_tray(size_wh))
+        self._ground: Background = background(self._empty)
+        self._throw: Throw | None = None
+        self._hand: Thing | None = None
+        self._began_s: float | None = None
+        self._noise = np.random.default_rng(0)
+        self._still_of: object = None
+        self._light: Floats | None = None
+        self._stills: list[Pixels] = []
+        self._last_still = -1
+
+    @property
+    def began_s(self) -> float | None:
+        """When the throw was first seen, on the frames' clock; None until it was."""
+        return self._began_s
+
+    @property
+    def rests_s(self) -> float:
+        """How long after that its last die comes to rest."""
+        return self._throw.rests_s if self._throw is not None else 0.0
+
+    @property
+    def dice_for_tests(self) -> tuple[Die, ...]:
+        """The dice as they will lie; tests compare readings with them, nothing else may."""
+        return self._throw.at_rest if self._throw is not None else ()
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether it was told to be unplugged, and still is."""
+        return self._trouble == "unplug" and self._clock() < self._trouble_until_s
+
+    def read(self) -> Frame | None:
+        """Return the next frame.
+
+        Raises:
+            CameraUnavailable: It was told to be unplugged; `plugged_in` gives it back.
+        """
+        if self.is_silent:
+            raise CameraUnavailable("camera 'simulated': unplugged, as it was told")
+        trouble = self._trouble if self._clock() < self._trouble_until_s else None
+        at_s = (self._slow_pace if trouble == "slow" else self._pace).wait()
+        self._number += 1
+        if trouble != "freeze" or self._last is None:
+            self._last = self._spoilt(self._picture(at_s), trouble)
+        return Frame(self._last, at_s, self._number)
+
+    def trouble(self, name: str) -> None:
+        """Suffer one of TROUBLES, from the next frame on.
+
+        Raises:
+            CameraUnavailable: There is no such trouble.
+        """
+        if name not in TROUBLES:
+            known = ", ".join(TROUBLES)
+            raise CameraUnavailable(f"simulated tray: expected one of {known}, got {name!r}")
+        if name == "light":
+            self._is_lamp_on = not self._is_lamp_on
+        elif name == "nudge":
+            self._nudge()
+        else:
+            self._trouble, self._trouble_until_s = name, self._clock() + TROUBLE_S
+
+    def plugged_in(self) -> SimulatedTray:
+        """The tray again, dice and all, once it is plugged in.
+
+        Raises:
+            CameraUnavailable: It is not, yet.
+        """
+        if self.is_silent:
+            raise CameraUnavailable("camera 'simulated': is still unplugged")
+        return self
+
+    def confirmed(self) -> bool:
+        """Confirmed dice stay until the next throw."""
+        return False
+
+    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
+        """Take up the dice and throw those in play; they roll while frames are read.
+
+        Args:
+            mishap: cocked, off, touching or hand makes this throw go wrong in that way.
+        Raises:
+            CameraUnavailable: There is no such mishap.
+        """
+        if mishap is not None and mishap not in self.mishaps:
+            known = ", ".join(self.mishaps)
+            raise CameraUnavailable(f"simulated tray: expected a mishap of {known}, got {mishap!r}")
+        self._throws += 1
+        # The seed and the count make the throw, whatever was drawn in between.
+        rng = np.random.default_rng([self._seed, self._throws])
+        wrong = None if mishap == HAND else mishap
+        self._throw = draw_throw(rng, in_play, self._empty.tray, mishap=wrong)
+        self._hand = _hand(rng, self._throw) if mishap == HAND else None
+        self._began_s = None
+
+    def close(self) -> None:
+        """Nothing is held open."""
+
+    def _nudge(self) -> None:
+        """Turn a die that lies there a little; nobody else is touched by that."""
+        if self._throw is None or not self._throw.ways:
+            return
+        self._nudges += 1
+        which = self._nudges % len(self._throw.ways)
+        ways = list(self._throw.ways)
+        rest = ways[which].rest
+        x, y, z = rest.position_mm
+        turned_rest = replace(
+            rest,
+            rotation=turned(rest.rotation, (0.0, 0.0, 0.35)),
+            position_mm=(x + 1.5, y, z),
+        )
+        ways[which] = replace(ways[which], rest=turned_rest)
+        self._throw = replace(self._throw, ways=tuple(ways))
+
+    def _spoilt(self, pixels: Pixels, trouble: str | None) -> Pixels:
+        if self._is_lamp_on:
+            pixels = np.clip(pixels * np.array(LAMP_GAIN), 0, 255).astype(np.uint8)
+        if trouble not in ("dark", "block"):
+            return pixels
+        height, width = pixels.shape[:2]
+        colour = (0.0, 0.0, 0.0) if trouble == "dark" else (12.0, 16.0, 40.0)
+        noise = self._noise.normal(0.0, 1.5, (height // 4, width // 4, 3)) + np.array(colour)
+        covered = cv2.resize(np.clip(noise, 0, 255).astype(np.uint8), (width, height))
+        return np.asarray(covered, np.uint8)
+
+    def _picture(self, at_s: float) -> Pixels:
+        if self._throw is None:
+            return self._still("empty", self._empty)
+        if self._began_s is None:
+            self._began_s = at_s
+        time_s = at_s - self._began_s
+        throw = self._throw
+        if time_s >= throw.rests_s:
+            hand = self._hand if time_s < throw.rests_s + HAND_S else None
+            scene = replace(self._empty, dice=throw.at_rest, things=(hand,) if hand else ())
+            return self._still((self._throws, self._nudges, hand is None), scene)
+        return self._moving(throw, time_s)
+
+    def _moving(self, throw: Throw, time_s: float) -> Pixels:
+        """Dice in flight: drawn sharp, then each streaked along the way it takes meanwhile."""
+        now = throw.dice_at(time_s)
+        there = tuple(die for die in now if die is not None)
+        if not there:
+            return self._still("empty", self._empty)
+        scene = replace(self._empty, dice=there)
+        light = draw_dice(scene, self._ground)
+        sooner = throw.dice_at(time_s - SHUTTER_S / 2)
+        later = throw.dice_at(time_s + SHUTTER_S / 2)
+        for before, die, after in zip(sooner, now, later, strict=True):
+            if before is not None and die is not None and after is not None:
+                _streak(scene, light, die, before, after)
+        return self._expose(light, scene)
+
+    def _still(self, of: object, scene: Scene) -> Pixels:
+        """One of a few exposures of the same light, never the same twice running."""
+        if of != self._still_of:
+            light = draw_dice(scene, self._ground)
+            self._light = draw_things(scene, light) if scene.things else light
+            self._still_of, self._stills, self._last_still = of, [], -1
+        if len(self._stills) < STILLS:
+            assert self._light is not None
+            self._stills.append(self._expose(self._light, scene))
+            self._last_still = len(self._stills) - 1
+        else:
+            step = 1 + int(self._noise.integers(STILLS - 1))
+            self._last_still = (self._last_still + step) % STILLS
+        return self._stills[self._last_still]
+
+    def _expose(self, light: Floats, scene: Scene) -> Pixels:
+        seed = int(self._noise.integers(1 << 30))
+        return expose(light, replace(scene.lens, seed=seed))
+
+
+def _seen_from_high(scene: Scene) -> Scene:
+    """The same picture from further up: dice near the wall show less of their sides."""
+    width = scene.camera.size_wh[0]
+    camera = Camera.above(
+        scene.camera.size_wh,
+        1.05 * width * CAMERA_HEIGHT_MM / 252.0,
+        CAMERA_HEIGHT_MM,
+        tilt_deg=4.0,
+        look_at_mm=(0.0, -1.0),
+    )
+    return replace(scene, camera=camera)
+
+
+def _streak(scene: Scene, light: Floats, die: Die, before: Die, after: Die) -> None:
+    """Blur a die in linear light along the way it took while the shutter was open, in place."""
+    ends = scene.camera.project(np.array([before.position_mm, after.position_mm]))
+    way = ends[1] - ends[0]
+    middle = scene.camera.project(np.array([die.position_mm]))[0]
+    near_mm = scene.camera.position_mm[2] - die.position_mm[2]
+    edge_px = scene.camera.focal_px * die.size_mm / near_mm
+    spun = _turn_between(before, after) * edge_px / 2.0
+    length = float(np.hypot(*way))
+    if length < 0.7 and spun < 0.7:
+        return
+    reach = int(0.95 * edge_px + length / 2) + 4
+    height, width = light.shape[:2]
+    x, y = round(float(middle[0])), round(float(middle[1]))
+    rows = slice(max(0, y - reach), min(height, y + reach + 1))
+    columns = slice(max(0, x - reach), min(width, x + reach + 1))
+    if rows.stop <= rows.start or columns.stop <= columns.start:
+        return
+    sharp = light[rows, columns]
+    soft = cv2.filter2D(sharp, -1, _line_kernel(way), borderType=cv2.BORDER_REPLICATE)
+    if spun > 0.7:
+        soft = cv2.GaussianBlur(soft, (0, 0), 0.22 * spun)
+    mask = np.zeros(sharp.shape[:2], np.float32)
+    offset = np.array([columns.start, rows.start])
+    one, two = (tuple(int(v) for v in np.round(end - offset)) for end in ends)
+    cv2.line(mask, (one[0], one[1]), (two[0], two[1]), 1.0, max(1, int(1.55 * edge_px)))
+    share = cv2.GaussianBlur(mask, (0, 0), max(1.0, 0.08 * edge_px))[..., None]
+    light[rows, columns] = sharp + (soft - sharp) * share
+
+
+def _turn_between(before: Die, after: Die) -> float:
+    """The angle in radians between two poses."""
+    trace = float(np.sum(np.asarray(before.rotation) * np.asarray(after.rotation)))
+    return float(np.arccos(np.clip((trace - 1.0) / 2.0, -1.0, 1.0)))
+
+
+def _line_kernel(way: Floats) -> Floats:
+    """A kernel that spreads a point evenly over a way in pixels."""
+    half = int(np.ceil(np.abs(way).max() / 2)) + 1
+    kernel = np.zeros((2 * half + 1, 2 * half + 1), np.float32)
+    steps = max(2, int(2 * np.hypot(*way)) + 1)
+    for share in np.linspace(-0.5, 0.5, steps):
+        x, y = half + way[0] * share, half + way[1] * share
+        kernel[round(float(y)), round(float(x))] += 1.0
+    return np.asarray(cv2.GaussianBlur(kernel, (3, 3), 0) / kernel.sum(), np.float32)
+
+
+def _hand(rng: np.random.Generator, throw: Throw) -> Thing:
+    """A hand that has come to rest over one of the dice."""
+    die = throw.at_rest[int(rng.integers(len(throw.at_rest)))]
+    x, y, _ = die.position_mm
+    return Thing("hand", (x, y), float(rng.uniform(60.0, 120.0)), 80.0, (0.2, 0.32, 0.55), 30.0, 7)

@@ -1,0 +1,142 @@
+"""The pips of a die: painted on or drilled, and what light reaches the ground of a hollow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.simulation.scene import Die, Floats
+
+_SOFT = 0.15
+"""Width of a shadow's edge in a hollow, as a share of its radius, at the least."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pips:
+    """Which pixels of a picture (h, w) show pips, and where in a hollow these P pixels lie.
+
+    Attributes:
+        cover: (h, w) how much of a pixel is pip, 0.0 to 1.0.
+        where: (P,) the pixels that show some, as indices into the flat picture.
+        off: From the middle of the pip, three times (P,), in the die's axes (half edge = 1).
+        out: Which way its face looks, the same.
+        reach: (P,) its radius.
+        depth: Its depth as a share of the radius; the hollow is a paraboloid.
+    """
+
+    cover: Floats
+    where: NDArray[np.intp]
+    off: tuple[Floats, Floats, Floats]
+    out: tuple[Floats, Floats, Floats]
+    reach: Floats
+    depth: float
+
+    def sky(self) -> Floats:
+        """Share (h, w) of the sky that is seen from there."""
+        hidden = self.depth**2 * self._below()
+        return self._darkened(hidden / (1.0 + hidden))
+
+    def lit(self, to: list[Floats], blur: float) -> Floats:
+        """Share (h, w) of a lamp that is seen past the edge of the hollow.
+
+        Args:
+            to: Towards the lamp, three times (h, w), in the die's axes.
+            blur: Width of the shadow's edge (half edge = 1).
+        """
+        way = [each.reshape(-1)[self.where] for each in to]
+        rise = sum(w * out for w, out in zip(way, self.out, strict=True))
+        steps = self.depth * self.reach * self._below() / np.maximum(rise, 0.05)
+        leaves = [
+            off + steps * (w - rise * out)
+            for off, w, out in zip(self.off, way, self.out, strict=True)
+        ]
+        away = np.sqrt(leaves[0] ** 2 + leaves[1] ** 2 + leaves[2] ** 2)
+        edge = (away - self.reach) / (blur + _SOFT * self.reach)
+        return self._darkened(np.clip(0.5 + edge, 0.0, 1.0) if self.depth else 0.0 * edge)
+
+    def _below(self) -> Floats:
+        """How deep below the face: 1.0 in the middle of a hollow, 0.0 at its edge."""
+        away = (self.off[0] ** 2 + self.off[1] ** 2 + self.off[2] ** 2) / self.reach**2
+        return np.asarray(np.clip(1.0 - away, 0.0, 1.0), np.float32)
+
+    def _darkened(self, hidden: Floats) -> Floats:
+        light = np.ones(self.cover.size, np.float32)
+        light[self.where] -= self.cover.reshape(-1)[self.where] * hidden
+        return light.reshape(self.cover.shape)
+
+
+def shows_face(die: Die, point: list[Floats], value: int) -> NDArray[np.bool_]:
+    """Where points of a die's body (three times (h, w), in its axes) lie on the face of a value."""
+    axis, sign = die.face(value)
+    side, other = np.abs(point[(axis + 1) % 3]), np.abs(point[(axis + 2) % 3])
+    out = point[axis] * sign
+    return np.asarray((out >= side) & (out >= other) & (out > 0))
+
+
+def pips_of(
+    die: Die, point: list[Floats], normal: list[Floats], footprint: float
+) -> tuple[Pips, list[Floats]]:
+    """The pips of a die, and the normals bent by their hollows.
+
+    Args:
+        die: Where they are and how deep.
+        point: Where the body is met, three times (h, w), in the die's axes (half edge = 1).
+        normal: Its normals there, the same.
+        footprint: What a pixel covers of the die (half edge = 1).
+    """
+    cover = np.zeros(point[0].shape, np.float32)
+    bent = list(normal)
+    found: list[NDArray[np.intp]] = []
+    rows: list[NDArray[np.float32]] = []
+    offset, radius = np.float32(2.0 * die.pip_offset), 2.0 * die.pip_radius
+    for value in range(1, 7):
+        axis, sign = die.face(value)
+        a, b = (axis + 1) % 3, (axis + 2) % 3
+        on_face = shows_face(die, point, value)
+        if not on_face.any():
+            continue
+        u, v = point[a], point[b]
+        is_turned = value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]
+        if is_turned:
+            u, v = -v, u
+        near_u, near_v = [], []
+        if value in (4, 5, 6):
+            near_u.append(u - np.copysign(offset, u))
+            near_v.append(v - np.copysign(offset, v))
+        if value in (2, 3):
+            side = np.copysign(offset, u + v)
+            near_u.append(u - side)
+            near_v.append(v - side)
+        if value == 6:
+            near_u.append(u - np.copysign(offset, u))
+            near_v.append(v)
+        if value in (1, 3, 5):
+            near_u.append(u)
+            near_v.append(v)
+        reach = radius * (die.one_scale if value == 1 else 1.0)
+        away = [np.hypot(du, dv) for du, dv in zip(near_u, near_v, strict=True)]
+        nearest = away[0] if len(away) == 1 else np.minimum(away[0], away[1])
+        alpha = np.clip(0.5 - (nearest - reach) / footprint, 0.0, 1.0) * on_face
+        cover += alpha
+        first = away[0] <= nearest
+        du = np.where(first, near_u[0], near_u[-1])
+        dv = np.where(first, near_v[0], near_v[-1])
+        if is_turned:
+            du, dv = dv, -du
+        deep = alpha * np.float32(2.0 * die.pip_depth / reach)
+        bent[a] = bent[a] - deep * du
+        bent[b] = bent[b] - deep * dv
+        inside = np.flatnonzero(alpha)
+        row = np.zeros((7, len(inside)), np.float32)
+        row[a], row[b] = du.reshape(-1)[inside], dv.reshape(-1)[inside]
+        row[3 + axis] = sign
+        row[6] = reach
+        found.append(inside)
+        rows.append(row)
+    where = np.concatenate(found) if found else np.zeros(0, np.intp)
+    x, y, z, nx, ny, nz, far = (
+        np.concatenate(rows, axis=1) if rows else np.zeros((7, 0), np.float32)
+    )
+    return Pips(np.minimum(cover, 1.0), where, (x, y, z), (nx, ny, nz), far, die.pip_depth), bent

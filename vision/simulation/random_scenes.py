@@ -1,0 +1,385 @@
+"""Random scenes: where dice and clutter lie, in what kind of frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.engine.dice import ALL_DICE, DieColour
+from vision.reading import Pixels
+from vision.simulation.appearance import (
+    Rng,
+    dress,
+    jitter,
+    random_lamps,
+    random_lens,
+    random_style,
+    random_tray,
+    uniform,
+)
+from vision.simulation.leaning import beside, held_up, stands_alone
+from vision.simulation.render import (
+    Camera,
+    Die,
+    Motion,
+    Scene,
+    Thing,
+    Tray,
+    inside_tray,
+    resting_die,
+    to_matrix,
+)
+
+_SIDE_BY_SIDE = 0.75
+"""Share of the dice pushed together that touch along a side, not with a corner (own choice)."""
+_BESIDE = 0.12
+"""Share of scenes without a leaning die in which a coin or a pencil touches a flat one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What kind of frame to make.
+
+    Attributes:
+        size_wh: Picture size.
+        die_share: Width of a die as a share of the picture's width.
+        pushed: Whether dice lie in blocks and rows, side against side, and in light that leaves
+            their sides dark.
+    """
+
+    size_wh: tuple[int, int]
+    die_share: float
+    scenario: str = "flat"
+    pushed: bool = False
+
+
+def random_camera(rng: Rng, size_wh: tuple[int, int], die_share: float, die_mm: float) -> Camera:
+    """A camera above at which a die is as wide as asked."""
+    width = size_wh[0]
+    focal = width / 2 / np.tan(np.radians(uniform(rng, 38, 80)) / 2)
+    distance = die_mm * focal / (die_share * width)
+    tilt = 0.0 if rng.random() < 0.15 else uniform(rng, 0.0, 26.0)
+    return Camera.above(
+        size_wh,
+        float(focal),
+        float(max(distance, 70.0)),
+        tilt_deg=tilt,
+        azimuth_deg=uniform(rng, 0, 360),
+        roll_deg=uniform(rng, 0, 360),
+        k1=uniform(rng, -0.12, 0.05) if rng.random() < 0.5 else 0.0,
+    )
+
+
+def uneven(rng: Rng, die: Die, bend_deg: float) -> Die:
+    """A die that lies flat, but not on glass: felt gives way, and the lid of a box is bent."""
+    angle = np.radians(min(abs(float(rng.normal(0.0, bend_deg))), 4.0))
+    about = uniform(rng, 0, 2 * np.pi)
+    step, _ = cv2.Rodrigues(np.array([np.cos(about), np.sin(about), 0.0]) * angle)
+    return replace(die, rotation=to_matrix(step @ np.asarray(die.rotation)))
+
+
+def blurred(rng: Rng, die: Die) -> Die:
+    """A die on its way: anywhere above the floor, any turn, smeared by the shutter."""
+    step, _ = cv2.Rodrigues(rng.normal(0, 1.5, 3))
+    way = rng.normal(0, 1, 3) * (1.0, 1.0, 0.35)
+    way *= die.size_mm * uniform(rng, 0.35, 2.6) / np.linalg.norm(way)
+    x, y, z = die.position_mm
+    flat = rng.random() < 0.25
+    rotation = die.rotation if flat else to_matrix(step @ np.asarray(die.rotation))
+    sx, sy, sz = (float(v) for v in way)
+    tx, ty, tz = (float(v) for v in rng.normal(0, 0.5, 3) * (0.15 if flat else 1.0))
+    height = z if flat else z + uniform(rng, 0, 1.5) * die.size_mm
+    return replace(
+        die,
+        position_mm=(x, y, height),
+        rotation=rotation,
+        motion=Motion((sx, sy, 0.0 if flat else sz), (tx, ty, tz)),
+    )
+
+
+def _spot(
+    rng: Rng, scene: Scene, placed: list[Die], size: float, inside: bool
+) -> tuple[float, float] | None:
+    width, height = scene.camera.size_wh
+    for _ in range(60):
+        pixel = rng.uniform((0, 0), (width, height))
+        spot = floor_point(scene.camera, pixel)
+        grown = inside_tray(scene.tray, *spot)
+        if grown != inside:
+            continue
+        if not (_fits(scene.tray, spot, size) if inside else _clear_of(scene.tray, spot, size)):
+            continue
+        if all(
+            np.hypot(spot[0] - d.position_mm[0], spot[1] - d.position_mm[1]) > 1.45 * size
+            for d in placed
+        ):
+            return spot
+    return None
+
+
+def _fits(tray: Tray, spot: tuple[float, float], size: float) -> bool:
+    reach = size * 0.72
+    return all(
+        inside_tray(tray, spot[0] + dx * reach, spot[1] + dy * reach)
+        for dx, dy in ((1, 0), (-1, 0), (0, 1), (0, -1))
+    )
+
+
+def _clear_of(tray: Tray, spot: tuple[float, float], size: float) -> bool:
+    """Whether a die beside the tray would not stand in its rim."""
+    outline = np.array(tray.outline_mm, np.float32)
+    depth = cv2.pointPolygonTest(outline, spot, measureDist=True)
+    return depth < -tray.rim_width_mm - 0.72 * size
+
+
+def floor_point(camera: Camera, pixel: NDArray[np.float64]) -> tuple[float, float]:
+    """Where the ray through a pixel meets the floor, in mm."""
+    x, y = round(float(pixel[0])), round(float(pixel[1]))
+    ray = [float(c[0, 0]) for c in camera.rays(x, y, x + 1, y + 1)]
+    t = -camera.position_mm[2] / min(ray[2], -0.05)
+    return camera.position_mm[0] + t * ray[0], camera.position_mm[1] + t * ray[1]
+
+
+def _pushed(rng: Rng, neighbour: Die, die: Die) -> Die:
+    """A die side against side with another, most often flush with it."""
+    m = np.asarray(neighbour.rotation)
+    level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
+    way = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
+    gap = (neighbour.size_mm + die.size_mm) / 2 + abs(rng.normal(0, 0.12))
+    shift = float(rng.normal(0, 0.05) if rng.random() < 0.6 else rng.uniform(-0.7, 0.7))
+    across = np.array([-way[1], way[0]]) * shift * die.size_mm
+    x, y = np.array(neighbour.position_mm[:2]) + way * gap + across
+    turn = np.degrees(np.arctan2(way[1], way[0])) + rng.normal(0, 0.6)
+    return resting_die(int(rng.integers(1, 7)), (float(x), float(y)), float(turn), die)
+
+
+def _beside(rng: Rng, neighbour: Die, die: Die) -> Die:
+    """A die that touches another: side by side, or a corner against a side."""
+    m = np.asarray(neighbour.rotation)
+    side = next((m[:, a] for a in rng.permutation(3) if abs(m[2, a]) < 0.3), m[:, 0])
+    along = np.array([-side[1], side[0]])
+    angle = 0.0 if rng.random() < 0.5 else uniform(rng, 0, 90)
+    theta = np.radians(angle)
+    half = die.size_mm / 2
+    reach = half * (abs(np.cos(theta)) + abs(np.sin(theta)))
+    gap = neighbour.size_mm / 2 + reach + abs(rng.normal(0, 0.4))
+    sign = rng.choice([-1.0, 1.0])
+    where = np.array(neighbour.position_mm[:2]) + sign * side[:2] * gap
+    where = where + along * uniform(rng, -0.8, 0.8) * die.size_mm
+    base = np.degrees(np.arctan2(side[1], side[0]))
+    value = int(rng.integers(1, 7))
+    return resting_die(value, (float(where[0]), float(where[1])), float(base + angle), die)
+
+
+def _overlap(one: Die, other: Die) -> float:
+    """Share of a die's ground that another also stands on, both flat."""
+    both, _ = cv2.intersectConvexConvex(_ground(one), _ground(other))
+    return float(both) / one.size_mm**2
+
+
+def _ground(die: Die) -> NDArray[np.float32]:
+    m = np.asarray(die.rotation)
+    level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
+    one, two = (np.asarray(side) * die.size_mm / 2 for side in level)
+    middle = np.asarray(die.position_mm[:2])
+    corners = [middle + one + two, middle - one + two, middle - one - two, middle + one - two]
+    return np.asarray(corners, np.float32)
+
+
+def _gloomy(rng: Rng, scene: Scene) -> Scene:
+    """A scene in which sides that look away from the lamps are dark, as by a candle."""
+    dim = float(np.exp(uniform(rng, np.log(0.15), 0.3)))
+    b, g, r = (dim * part for part in scene.ambient)
+    return replace(scene, gloom=uniform(rng, 0.0, 1.0), ambient=(b, g, r))
+
+
+def random_scene(rng: Rng, recipe: Recipe) -> Scene:
+    """A frame's scene: a tray, light, dice at rest or not, and clutter."""
+    style = random_style(rng)
+    camera = random_camera(rng, recipe.size_wh, recipe.die_share, style.size_mm)
+    scale = camera.position_mm[2] / camera.focal_px
+    view = (recipe.size_wh[0] * scale, recipe.size_wh[1] * scale)
+    tray = random_tray(rng, view)
+    lamps, ambient = random_lamps(rng, tray)
+    scene = Scene(camera, tray, lamps, ambient, lens=random_lens(rng, lamps, ambient))
+    if recipe.pushed:
+        scene = _gloomy(rng, scene)
+    scheme = int(rng.choice([0, 0, 1, 2]))
+    colours: list[DieColour | None] = list(ALL_DICE)
+    if rng.random() < 0.3:
+        pool: list[DieColour | None] = [*ALL_DICE, None, None, None]
+        colours = [pool[int(rng.integers(len(pool)))] for _ in range(int(rng.integers(1, 10)))]
+    elif rng.random() < 0.15:
+        colours = [c for c in colours if rng.random() < 0.7]
+    dice: list[Die] = []
+    cluster = rng.random() < 0.4
+    close = float(rng.choice([0.5, 0.9])) if recipe.pushed else 0.6
+    for number in rng.permutation(len(colours)):
+        own = style if rng.random() < 0.93 else replace(random_style(rng), size_mm=style.size_mm)
+        die = dress(rng, own, colours[int(number)], scheme)
+        value = int(rng.integers(1, 7))
+        if (cluster or recipe.pushed) and dice and rng.random() < close:
+            touching = _pushed if recipe.pushed and rng.random() < _SIDE_BY_SIDE else _beside
+            near = touching(rng, dice[int(rng.integers(len(dice)))], die)
+            apart = all(_overlap(near, d) < 0.005 for d in dice)
+            if apart and _fits(tray, near.position_mm[:2], die.size_mm * 0.9):
+                dice.append(near)
+                continue
+        inside = rng.random() > 0.06
+        spot = _spot(rng, scene, dice, die.size_mm, inside)
+        if spot is not None:
+            dice.append(resting_die(value, spot, uniform(rng, 0, 360), die))
+    scenario = recipe.scenario
+    if scenario == "empty":
+        dice = [d for d in dice if not inside_tray(tray, *d.position_mm[:2])]
+    if rng.random() < 0.3:
+        bend_deg = uniform(rng, 0.3, 1.5)
+        dice = [uneven(rng, die, bend_deg) for die in dice]
+    props: list[Thing] = []
+    if scenario == "cocked":
+        flat = list(dice)
+        order = rng.permutation(len(dice)).tolist()
+        if recipe.pushed:
+            order.sort(key=lambda n: not stands_alone(flat, n))
+        for index in order[: int(rng.integers(1, 4))]:
+            flat[index], prop = held_up(rng, tray, flat, index)
+            props += [prop] if prop else []
+        dice = flat
+    elif rng.random() < _BESIDE:
+        prop = beside(rng, tray, [d for d in dice if inside_tray(tray, *d.position_mm[:2])])
+        props += [prop] if prop else []
+    if scenario == "moving":
+        share = rng.choice([0.3, 1.0])
+        dice = [blurred(rng, d) if rng.random() < share else d for d in dice]
+    things = (*props, *_clutter(rng, scene, dice, scenario))
+    return replace(scene, dice=tuple(dice), things=things)
+
+
+def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Thing, ...]:
+    width, height = scene.camera.size_wh
+    things: list[Thing] = []
+
+    def anywhere() -> tuple[float, float]:
+        return floor_point(scene.camera, rng.uniform((0, 0), (width, height)))
+
+    def away() -> tuple[float, float] | None:
+        for _ in range(12):
+            spot = anywhere()
+            if all(
+                np.hypot(spot[0] - d.position_mm[0], spot[1] - d.position_mm[1]) > 30 for d in dice
+            ):
+                return spot
+        return None
+
+    if scenario == "hand":
+        skin = jitter(
+            rng,
+            [(0.2, 0.32, 0.55), (0.12, 0.2, 0.38), (0.04, 0.07, 0.16)][int(rng.integers(3))],
+            0.2,
+        )
+        tip = anywhere()
+        if dice and rng.random() < 0.6:
+            tip = dice[int(rng.integers(len(dice)))].position_mm[:2]
+        middle = floor_point(scene.camera, np.array([width / 2, height / 2]))
+        angle = np.degrees(np.arctan2(middle[1] - tip[1], middle[0] - tip[0])) + rng.normal(0, 35)
+        things.append(
+            Thing(
+                "hand",
+                tip,
+                float(angle),
+                uniform(rng, 65, 100),
+                skin,
+                uniform(rng, 8, 60),
+                int(rng.integers(1 << 20)),
+            )
+        )
+    cover = None
+    if scenario == "covered" and dice:
+        cover = str(rng.choice(["cup", "cup", "card", "sheet", "pencil", "coin"]))
+    for kind, chance in (
+        ("pencil", 0.1),
+        ("coin", 0.12),
+        ("cup", 0.05),
+        ("sheet", 0.2),
+        ("card", 0.05),
+    ):
+        covering = kind == cover
+        if rng.random() > chance and not covering:
+            continue
+        spot = dice[int(rng.integers(len(dice)))].position_mm[:2] if covering else away()
+        if spot is None:
+            continue
+        b, g, r = rng.uniform(0.02, 0.6, 3)
+        if kind in ("sheet", "card"):
+            if inside_tray(scene.tray, *spot) and not covering:
+                continue
+            if not covering and _lies_in(scene.tray, spot, 30.0):
+                continue
+            b, g, r = (uniform(rng, 0.6, 0.85),) * 3
+        size = {"pencil": 60.0, "coin": 11.0, "cup": 35.0, "sheet": 40.0, "card": 25.0}[kind]
+        things.append(
+            Thing(
+                kind,
+                spot,
+                uniform(rng, 0, 360),
+                size * (uniform(rng, 0.5, 1.2) if kind == "cup" else uniform(rng, 0.8, 1.2)),
+                (b, g, r),
+                uniform(rng, 15.0, 90.0) if kind == "cup" else 1.5,
+                int(rng.integers(1 << 20)),
+            )
+        )
+    if rng.random() < 0.25:
+        for _ in range(int(rng.integers(1, 9))):
+            v = uniform(rng, 0.4, 0.9) if rng.random() < 0.8 else 0.03
+            spot = anywhere()
+            things.append(
+                Thing("lint", spot, uniform(rng, 0, 360), uniform(rng, 1, 9), (v, v, v), 0.3,
+                      int(rng.integers(1 << 20)))
+            )  # fmt: skip
+    return tuple(things)
+
+
+def _lies_in(tray: Tray, spot: tuple[float, float], reach_mm: float) -> bool:
+    """Whether the tray is nearer to a place than so many mm."""
+    outline = np.array(tray.outline_mm, np.float32)
+    return float(cv2.pointPolygonTest(outline, spot, measureDist=True)) > -reach_mm
+
+
+def _sensed(rng: Rng, pixels: Pixels) -> Pixels:
+    """What cheap cameras make of their noise: coloured clouds, smeared away, or fewer pixels."""
+    height, width = pixels.shape[:2]
+    if rng.random() < 0.3:  # noise of colour is coarser than that of light
+        tones = cv2.cvtColor(pixels, cv2.COLOR_BGR2YCrCb).astype(np.float32)
+        grain = int(rng.integers(2, 6))
+        clouds = rng.normal(0, uniform(rng, 1.0, 7.0), (height // grain + 1, width // grain + 1, 2))
+        tones[..., 1:] += cv2.resize(clouds, (width, height), interpolation=cv2.INTER_CUBIC)
+        tones = np.clip(tones, 0, 255).astype(np.uint8)
+        pixels = np.asarray(cv2.cvtColor(tones, cv2.COLOR_YCrCb2BGR), np.uint8)
+    if rng.random() < 0.2:
+        spread = uniform(rng, 10.0, 40.0)
+        smeared = cv2.bilateralFilter(pixels, 5, spread, 3.0)
+        pixels = np.asarray(smeared if rng.random() < 0.6 else cv2.medianBlur(pixels, 3), np.uint8)
+    if rng.random() < 0.12:
+        scale = uniform(rng, 0.55, 0.85)
+        few = (max(8, round(width * scale)), max(8, round(height * scale)))
+        small = cv2.resize(pixels, few, interpolation=cv2.INTER_AREA)
+        pixels = np.asarray(cv2.resize(small, (width, height)), np.uint8)
+    return pixels
+
+
+def squeezed(rng: Rng, pixels: Pixels) -> Pixels:
+    """The picture as most cameras send it: noise smeared away, sharpened, packed as JPEG."""
+    pixels = _sensed(rng, pixels)
+    if rng.random() < 0.25:
+        soft = cv2.GaussianBlur(pixels, (0, 0), uniform(rng, 0.6, 1.4))
+        amount = uniform(rng, 0.2, 1.2)
+        pixels = np.asarray(cv2.addWeighted(pixels, 1.0 + amount, soft, -amount, 0.0), np.uint8)
+    if rng.random() < 0.25:
+        return pixels
+    quality = int(rng.integers(35, 97))
+    done, data = cv2.imencode(".jpg", pixels, [cv2.IMWRITE_JPEG_QUALITY, quality])
+    picture = cv2.imdecode(data, cv2.IMREAD_COLOR) if done else None
+    return pixels if picture is None else np.asarray(picture, np.uint8)

@@ -1,0 +1,278 @@
+"""Draws the empty tray of a scene: table, rim, walls and floor, apart by source of light."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.simulation.scene import Background, Camera, Floats, Lamp, Scene, Surface, Tray
+
+_TILE = 512
+
+
+def draw_background(scene: Scene) -> Background:
+    """The empty tray in linear light, one picture per source."""
+    width, height = scene.camera.size_wh
+    ray = scene.camera.rays(0, 0, width, height)
+    eye = [np.float32(v) for v in scene.camera.position_mm]
+    tray = scene.tray
+    inner = np.asarray(tray.outline_mm, np.float64)
+    outer = widened(inner, tray.rim_width_mm)
+    down = np.minimum(ray[2], np.float32(-1e-3))
+
+    def plane(z: float) -> tuple[Floats, Floats]:
+        t = (np.float32(z) - eye[2]) / down
+        return eye[0] + t * ray[0], eye[1] + t * ray[1]
+
+    rim = float(tray.rim_height_mm)
+    table_mm = plane(0.0)
+    top_mm = plane(rim)
+    hole = _polygon_alpha(scene.camera, inner, rim)
+    ring = _polygon_alpha(scene.camera, outer, rim)
+    skirt = _polygon_alpha(scene.camera, np.concatenate([outer, outer]), [rim, 0.0])
+    # Inside the hole a ray reaches the floor, or leaves the outline first: it met a wall.
+    leave, wall_x, wall_y = _leave(inner, top_mm, ray)
+    wall_z = rim + leave * ray[2]
+    pixel_mm = np.float32(scene.camera.position_mm[2] / scene.camera.focal_px)
+    on_wall = np.clip(0.5 + wall_z / (pixel_mm * 0.8), 0.0, 1.0) * hole
+    hit_x, hit_y = top_mm[0] + leave * ray[0], top_mm[1] + leave * ray[1]
+
+    ones, zeros = np.ones_like(down), np.zeros_like(down)
+    up = [zeros, zeros, ones]
+    layers = [
+        (1.0 - skirt, tray.table, [*table_mm, zeros], up, False),
+        (skirt * (1.0 - ring), tray.rim, [*table_mm, zeros + rim / 2], _outwards(table_mm), False),
+        (ring * (1.0 - hole), tray.rim, [*top_mm, zeros + rim], up, False),
+        (on_wall, tray.rim, [hit_x, hit_y, np.clip(wall_z, 0, rim)], [wall_x, wall_y, zeros], True),
+        (np.clip(hole - on_wall, 0.0, 1.0), tray.floor, [*table_mm, zeros], up, True),
+    ]
+    ambient = np.zeros((height, width, 3), np.float32)
+    lamps = [np.zeros_like(ambient) for _ in scene.lamps]
+    length = np.sqrt(ray[0] ** 2 + ray[1] ** 2 + ray[2] ** 2)
+    unit = [r / length for r in ray]
+    for alpha, surface, point, normal, within in layers:
+        shown = _shown(alpha)
+        if shown is None:
+            continue
+        alpha, point, normal, here = (
+            alpha[shown], [p[shown] for p in point], [n[shown] for n in normal],
+            [w[shown] for w in unit],
+        )  # fmt: skip
+        albedo = reflectance(surface, point[0], point[1] + point[2], float(pixel_mm))
+        gap = _edge_gap(inner, point[0], point[1])
+        if within:
+            shelter = np.clip(0.55 + 0.45 * gap / (0.6 * rim + 1.0), 0.4, 1.0)
+        else:
+            shelter = np.clip(0.6 - 0.4 * (gap + tray.rim_width_mm) / (0.6 * rim + 1.0), 0.5, 1.0)
+            shelter = shelter if surface is tray.table else np.ones_like(shelter)
+        share = (alpha * shelter)[..., None]
+        ambient[shown] += albedo * share * np.asarray(scene.ambient, np.float32)
+        for number, lamp in enumerate(scene.lamps):
+            light, sheen = _lamp_light(lamp, point, normal, here, surface)
+            if within:
+                to = _towards(lamp, point)[0]
+                light = light * rim_shade(tray, point, to, softness=lamp.radius_mm / 300.0)
+                sheen = sheen * (light > 0)
+            elif surface is tray.table:
+                light = light * _tray_shadow(scene, lamp, outer)[shown]
+            part = albedo * light[..., None] + sheen[..., None]
+            lamps[number][shown] += part * alpha[..., None] * np.asarray(lamp.colour, np.float32)
+    return Background(ambient, tuple(lamps))
+
+
+def _shown(alpha: Floats) -> tuple[slice, slice] | None:
+    """The window of a layer outside which it covers nothing; None where it covers nothing."""
+    rows = np.flatnonzero(alpha.max(axis=1) > 0.0)
+    columns = np.flatnonzero(alpha.max(axis=0) > 0.0)
+    if not len(rows):
+        return None
+    return slice(int(rows[0]), int(rows[-1]) + 1), slice(int(columns[0]), int(columns[-1]) + 1)
+
+
+def rim_shade(
+    tray: Tray, point: Sequence[Floats], to: Sequence[Floats], softness: float = 0.08
+) -> Floats:
+    """Share of a lamp (1.0 all) that points inside the tray see over the rim."""
+    inner = np.asarray(tray.outline_mm, np.float64)
+    leave, _, _ = _leave(inner, (point[0], point[1]), (to[0], to[1], to[2]))
+    leave = np.minimum(leave, np.float32(1e4))
+    height = point[2] + leave * to[2] - np.float32(tray.rim_height_mm)
+    blur = np.float32(softness) * (leave + 1.0) + np.float32(0.3)
+    return np.clip(0.5 + height / blur, 0.0, 1.0).astype(np.float32)
+
+
+def _towards(lamp: Lamp, point: Sequence[Floats]) -> tuple[list[Floats], Floats]:
+    to = [np.float32(lamp.position_mm[w]) - point[w] for w in range(3)]
+    far = np.sqrt(to[0] ** 2 + to[1] ** 2 + to[2] ** 2)
+    return [v / far for v in to], far
+
+
+def _lamp_light(
+    lamp: Lamp,
+    point: Sequence[Floats],
+    normal: Sequence[Floats],
+    unit: Sequence[Floats],
+    surface: Surface,
+) -> tuple[Floats, Floats]:
+    """Light on a surface and its mirror-like sheen from one lamp, before shadows."""
+    to, far = _towards(lamp, point)
+    reach = float(np.linalg.norm(lamp.position_mm))
+    cosine = normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2]
+    light = np.clip(cosine, 0.0, 1.0) * np.clip((reach / far) ** 2, 0.0, 2.5)
+    if surface.gloss <= 0.0:
+        return light, np.zeros_like(light)
+    half = [to[w] - unit[w] for w in range(3)]
+    size = np.sqrt(half[0] ** 2 + half[1] ** 2 + half[2] ** 2) + 1e-6
+    aligned = (normal[0] * half[0] + normal[1] * half[1] + normal[2] * half[2]) / size
+    width = 0.03 + (0.35 * lamp.radius_mm / reach) ** 2
+    squared = np.clip(aligned, 0.05, 1.0) ** 2
+    sheen = surface.gloss * 0.35 * np.exp((squared - 1.0) / (width * squared))
+    return light, sheen.astype(np.float32)
+
+
+def _outwards(point: tuple[Floats, Floats]) -> list[Floats]:
+    far = np.hypot(point[0], point[1]) + 1e-3
+    return [point[0] / far, point[1] / far, np.zeros_like(far)]
+
+
+def widened(outline: NDArray[np.float64], by: float) -> NDArray[np.float64]:
+    """A convex outline grown by a width on every side."""
+    edge = np.roll(outline, -1, axis=0) - outline
+    normal = np.stack([edge[:, 1], -edge[:, 0]], axis=1)
+    normal /= np.linalg.norm(normal, axis=1, keepdims=True) + 1e-12
+    before = np.roll(normal, 1, axis=0)
+    bisector = normal + before
+    scale = 2.0 * by / np.maximum((bisector**2).sum(axis=1, keepdims=True), 0.3)
+    return np.asarray(outline + bisector * scale)
+
+
+def _edge_gap(outline: NDArray[np.float64], x: Floats, y: Floats) -> Floats:
+    """Distance to the outline in mm, positive inside."""
+    gap = np.full(x.shape, np.inf, np.float32)
+    for (ax, ay), (bx, by) in zip(outline, np.roll(outline, -1, axis=0), strict=True):
+        length = float(np.hypot(bx - ax, by - ay)) + 1e-9
+        ex, ey = np.float32((bx - ax) / length), np.float32((by - ay) / length)
+        gap = np.minimum(gap, ex * (y - np.float32(ay)) - ey * (x - np.float32(ax)))
+    return gap
+
+
+def _leave(
+    outline: NDArray[np.float64], start: tuple[Floats, Floats], way: tuple[Floats, Floats, Floats]
+) -> tuple[Floats, Floats, Floats]:
+    """How far (in lengths of `way`) points go until they leave the outline; the wall's normal."""
+    best = np.full(start[0].shape, 1e6, np.float32)
+    wall_x, wall_y = np.zeros_like(best), np.zeros_like(best)
+    for (ax, ay), (bx, by) in zip(outline, np.roll(outline, -1, axis=0), strict=True):
+        length = float(np.hypot(bx - ax, by - ay)) + 1e-9
+        nx, ny = np.float32((by - ay) / length), np.float32(-(bx - ax) / length)
+        speed = nx * way[0] + ny * way[1]
+        gap = nx * (np.float32(ax) - start[0]) + ny * (np.float32(ay) - start[1])
+        t = np.where(speed > 1e-6, np.maximum(gap, 0.0) / np.maximum(speed, 1e-6), 1e6)
+        nearer = t < best
+        best = np.where(nearer, t, best)
+        wall_x, wall_y = np.where(nearer, -nx, wall_x), np.where(nearer, -ny, wall_y)
+    return best.astype(np.float32), wall_x, wall_y
+
+
+def _polygon_alpha(
+    camera: Camera, outline: NDArray[np.float64], height: float | list[float]
+) -> Floats:
+    """Cover of the hull of an outline at one height, or of two copies at two heights."""
+    heights = np.repeat(np.atleast_1d(height), len(outline) // np.size(height))
+    pixels = camera.project(
+        np.c_[
+            _dense(outline) if np.size(height) == 1 else outline,
+            heights if np.size(height) > 1 else np.full(len(_dense(outline)), heights[0]),
+        ]
+    )
+    if np.size(height) > 1:
+        pixels = cv2.convexHull(pixels.astype(np.float32)).reshape(-1, 2).astype(np.float64)
+    width, tall = camera.size_wh
+    mask = np.zeros((tall, width), np.uint8)
+    clipped = np.clip(pixels, -4e3, 1e4)
+    cv2.fillPoly(mask, [np.round(clipped * 16).astype(np.int32)], 255, cv2.LINE_AA, 4)
+    return mask.astype(np.float32) / 255.0
+
+
+def _dense(outline: NDArray[np.float64]) -> NDArray[np.float64]:
+    """An outline with points added along its sides, so that a bent lens bends them."""
+    follow = np.roll(outline, -1, axis=0)
+    steps = np.linspace(0.0, 1.0, 6, endpoint=False)[None, :, None]
+    return np.asarray((outline[:, None] * (1 - steps) + follow[:, None] * steps).reshape(-1, 2))
+
+
+def _tray_shadow(scene: Scene, lamp: Lamp, outer: NDArray[np.float64]) -> Floats:
+    """Share of a lamp that the table sees beside the tray."""
+    spot = np.asarray(lamp.position_mm)
+    rim = scene.tray.rim_height_mm
+    drop = rim / max(float(spot[2]) - rim, 10.0)
+    cast = outer + (outer - spot[:2]) * drop
+    pixels = scene.camera.project(np.c_[np.concatenate([outer, cast]), np.zeros(2 * len(outer))])
+    hull = cv2.convexHull(pixels.astype(np.float32)).reshape(-1, 2)
+    width, tall = scene.camera.size_wh
+    mask = np.zeros((tall, width), np.uint8)
+    cv2.fillConvexPoly(mask, np.round(np.clip(hull, -4e3, 1e4) * 16).astype(np.int32), 255, 16, 4)
+    pixel = scene.camera.focal_px / max(scene.camera.position_mm[2], 1.0)
+    sigma = max(0.6, pixel * rim * (0.06 + lamp.radius_mm / max(float(spot[2]), 1.0)))
+    soft = cv2.GaussianBlur(mask, (0, 0), sigma)
+    return np.asarray(1.0 - soft.astype(np.float32) / 255.0, np.float32)
+
+
+@lru_cache(maxsize=32)
+def _tile(seed: int, octave: int) -> Floats:
+    """A repeating noise tile (512, 512), mean 0 and deviation 1, smooth over `octave` cells."""
+    noise: Floats = np.random.default_rng(seed).standard_normal((_TILE, _TILE)).astype(np.float32)
+    if octave > 1:
+        wide = np.pad(noise, 64, mode="wrap")
+        noise = np.asarray(cv2.GaussianBlur(wide, (0, 0), octave / 2.0)[64:-64, 64:-64], np.float32)
+    return np.asarray((noise - noise.mean()) / (noise.std() + 1e-9), np.float32)
+
+
+def _sample(seed: int, octave: int, x: Floats, y: Floats) -> Floats:
+    return np.asarray(
+        cv2.remap(
+            _tile(seed % 7, octave),
+            np.mod(x, _TILE).astype(np.float32),
+            np.mod(y, _TILE).astype(np.float32),
+            cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_WRAP,
+        ),
+        np.float32,
+    )
+
+
+def reflectance(surface: Surface, x: Floats, y: Floats, pixel_mm: float) -> Floats:
+    """Reflectance (H, W, 3) of a surface at points in mm."""
+    rng = np.random.default_rng(surface.seed)
+    turn = rng.uniform(0.0, np.pi)
+    dx, dy = rng.uniform(0.0, 400.0, 2)
+    u = x * np.float32(np.cos(turn)) + y * np.float32(np.sin(turn)) + np.float32(dx)
+    v = y * np.float32(np.cos(turn)) - x * np.float32(np.sin(turn)) + np.float32(dy)
+    seed = surface.seed
+    grain = 1.0 / max(pixel_mm, 0.15)
+    base = np.asarray(surface.colour, np.float32)
+    if surface.kind == "felt":
+        tone = 0.10 * _sample(seed, 1, u * grain, v * grain) + 0.07 * _sample(seed, 4, u * 2, v * 2)
+        tone = tone + 0.04 * _sample(seed, 12, u, v)
+    elif surface.kind == "wood":
+        wave = _sample(seed, 12, u * 0.25, v * 1.6)
+        rings = np.sin(v * np.float32(rng.uniform(0.5, 1.3)) + 2.2 * wave)
+        tone = 0.13 * rings + 0.08 * _sample(seed, 4, u * 0.5, v * 5) + 0.06 * wave
+    elif surface.kind == "leather":
+        cells = _sample(seed, 4, u * 2.2, v * 2.2)
+        tone = 0.09 * np.tanh(cells * 1.5) + 0.05 * _sample(seed, 12, u * 0.6, v * 0.6)
+    elif surface.kind == "card":
+        tone = 0.04 * _sample(seed, 2, u * 1.2, v * 6) + 0.03 * _sample(seed, 12, u * 0.5, v * 0.5)
+    elif surface.kind == "cloth":
+        period = np.float32(max(rng.uniform(0.8, 2.0), 3.0 * pixel_mm))
+        weave = np.sin(u * 6.28 / period) * np.sin(v * 6.28 / period)
+        tone = 0.07 * weave + 0.06 * _sample(seed, 2, u * 2, v * 2)
+    elif surface.kind == "plastic":
+        tone = 0.02 * _sample(seed, 12, u * 0.4, v * 0.4) + 0.015 * _sample(seed, 1, u * 2, v * 2)
+    else:
+        tone = np.zeros_like(u)
+    return np.clip(base * (1.0 + np.clip(tone, -0.7, 0.9))[..., None], 0.0, 1.0).astype(np.float32)

@@ -1,0 +1,1 @@
+"""Readings over time: frames in, rolls out."""

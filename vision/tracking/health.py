@@ -1,0 +1,159 @@
+"""Whether the camera sees anything at all: dark, covered, frozen or slow (pure steps).
+
+What is wrong must last for a moment, so that a sleeve over the lens is no news, and people hear
+of it within two seconds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+import cv2
+import numpy as np
+
+from vision.tracking.motion import Glance
+
+AREA = cv2.INTER_AREA
+
+LASTS_S = 1.2
+"""So long something must be wrong before it is said."""
+CLEARS_S = 0.4
+"""So long all must be well before that is said."""
+
+DARK_LEVEL, DARK_PEAK = 8.0, 24.0
+"""Mean and 98th percentile below which a picture shows nothing: the darkest readable frame of the
+rendered set has 27, the one with the dullest lights a peak of 72."""
+
+BLOCKED_DETAIL = 0.3
+"""A cover leaves at most this share of the detail that was there before (a noisy one of it a
+quarter, the barest tray of the rendered set still half of the usual) ..."""
+BLOCKED_LIGHT = 1.3
+"""... and changes the brightness by this factor at least; taking the dice out does not."""
+
+NOISY_FRAMES = 5
+"""So many pictures in a row that differed though nothing moved: this camera has noise, and two
+equal pictures of it are the same picture. Drawn and recorded pictures have none."""
+
+SLOW_S = 0.34
+"""Fewer than three pictures a second are too slow to tell rolling dice from lying ones."""
+
+
+class Fault(StrEnum):
+    """What is wrong with the pictures."""
+
+    DARK = "dark"
+    FROZEN = "frozen"
+    BLOCKED = "blocked"
+    SLOW = "slow"
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether nothing can be read; a slow camera still sees."""
+        return self is not Fault.SLOW
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What one picture tells about the camera.
+
+    Attributes:
+        at_s: Its capture time.
+        level, peak: Mean and 98th percentile of its grey levels.
+        detail: Mean step from one coarse point to the next, as a share of the level.
+        is_same: It is the very picture that came before.
+        moved: Something moved since the one before.
+        gap_s: Time since the one before; None where the reader itself took that time.
+    """
+
+    at_s: float
+    level: float
+    peak: float
+    detail: float
+    is_same: bool
+    moved: bool
+    gap_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """What is known of a camera.
+
+    Attributes:
+        fault: What is wrong, once it has lasted.
+        suspected: What the latest pictures look like ...
+        since_s: ... and since when they have.
+        noisy: Pictures in a row that differed by noise alone, NOISY_FRAMES at most.
+        level, detail: Of the clear pictures, as they were lately.
+    """
+
+    fault: Fault | None = None
+    suspected: Fault | None = None
+    since_s: float = 0.0
+    noisy: int = 0
+    level: float = 0.0
+    detail: float = 0.0
+
+    @property
+    def is_blind(self) -> bool:
+        """Whether nothing can be read."""
+        return self.fault is not None and self.fault.is_blind
+
+    @property
+    def is_suspected_blind(self) -> bool:
+        """Whether it looks as if nothing could be read, though perhaps for a moment only."""
+        return self.suspected is not None and self.suspected.is_blind
+
+
+def sight_of(
+    now: Glance, before: Glance | None, at_s: float, *, moved: bool, gap_s: float | None
+) -> Sight:
+    """Measure a picture on its glance."""
+    level = float(now.mean())
+    # Coarse, so that a covered lens shows no detail of noise.
+    coarse = cv2.resize(now, (now.shape[1] // 4, max(1, now.shape[0] // 4)), interpolation=AREA)
+    steps = float(np.abs(np.diff(coarse, axis=0)).mean() + np.abs(np.diff(coarse, axis=1)).mean())
+    is_same = before is not None and before.shape == now.shape and bool(np.array_equal(before, now))
+    peak = float(np.percentile(now[::2, ::2], 98))
+    return Sight(at_s, level, peak, steps / max(level, 4.0), is_same, moved, gap_s)
+
+
+def examine(health: Health, sight: Sight) -> Health:
+    """Take one picture into account."""
+    if not sight.moved and not sight.is_same:
+        health = replace(health, noisy=min(NOISY_FRAMES, health.noisy + 1))
+    elif sight.moved and health.noisy < NOISY_FRAMES:
+        health = replace(health, noisy=0)
+    suspected = _suspect(health, sight)
+    if suspected is None and not sight.moved:
+        health = _remember(health, sight)
+    if suspected is not health.suspected:
+        began_s = sight.at_s - ((sight.gap_s or 0.0) if suspected is Fault.SLOW else 0.0)
+        health = replace(health, suspected=suspected, since_s=began_s)
+    lasted_s = sight.at_s - health.since_s
+    if suspected is not health.fault and lasted_s >= (CLEARS_S if suspected is None else LASTS_S):
+        health = replace(health, fault=suspected)
+    return health
+
+
+def _suspect(health: Health, sight: Sight) -> Fault | None:
+    if sight.level < DARK_LEVEL and sight.peak < DARK_PEAK:
+        return Fault.DARK
+    if sight.is_same and health.noisy >= NOISY_FRAMES:
+        return Fault.FROZEN
+    if health.detail > 0.0 and sight.detail < BLOCKED_DETAIL * health.detail:
+        change = max(sight.level, 1.0) / max(health.level, 1.0)
+        # Once it is covered, its own exposure may bring the brightness back, but no detail.
+        is_covered = health.suspected is Fault.BLOCKED
+        if is_covered or not 1.0 / BLOCKED_LIGHT < change < BLOCKED_LIGHT:
+            return Fault.BLOCKED
+    is_slow = health.suspected is Fault.SLOW if sight.gap_s is None else sight.gap_s > SLOW_S
+    return Fault.SLOW if is_slow else None
+
+
+def _remember(health: Health, sight: Sight) -> Health:
+    if health.detail == 0.0:
+        return replace(health, level=sight.level, detail=sight.detail)
+    level = health.level + 0.1 * (sight.level - health.level)
+    detail = health.detail + 0.1 * (sight.detail - health.detail)
+    return replace(health, level=level, detail=detail)

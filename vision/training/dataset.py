@@ -1,0 +1,364 @@
+"""Renders the training set: of each scene a small frame for the finder and close-ups of its dice.
+
+    python -m vision.training.dataset DIR --scenes 10000 --seed 1
+    python -m vision.training.dataset DIR --scenes 6000 --seed 3 --leaning
+
+Everything follows from the seed. Shards of 100 are written one by one, so training can begin
+before all are there. `--leaning` renders close-ups only, most of them of scenes with tilted dice.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.engine.dice import DieColour
+from vision.eye.square_on import straightened
+from vision.simulation.appearance import Rng
+from vision.simulation.lens import expose
+from vision.simulation.random_scenes import Recipe, random_scene, squeezed
+from vision.simulation.render import (
+    Camera,
+    Die,
+    DieTruth,
+    Floats,
+    Scene,
+    die_corners,
+    pip_centres,
+    render,
+    truth,
+)
+from vision.simulation.render_objects import cover_mask
+
+FRAME_WH = (320, 256)
+PATCHES = 10
+PATCH = 124
+PATCH_EDGES = 3.6
+"""A patch of PATCH px shows this many die edges, so that training may turn and shift it and hardly
+ever reaches beyond."""
+STRAIGHT, STRAIGHT_EDGES = 76, 1.8
+"""Top faces are straightened once more to so many px, of so many of their edges, so that training
+may shift them."""
+Row = dict[str, NDArray[Any]]
+COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
+SHARD = 100
+_COCKED = 0.7
+"""Share of `leaning_row`'s scenes in which dice lean."""
+_PUSHED = 0.6
+"""Share of the scenes of `pushed_row` and `leaning_row` in which dice lie in blocks and rows (own
+choice)."""
+_SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
+
+
+def main() -> None:
+    """Parse the command line and render."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--scenes", type=int, default=10_000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workers", type=int, default=2)
+    kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--leaning", dest="row", action="store_const", const=leaning_row)
+    kinds.add_argument("--pushed", dest="row", action="store_const", const=pushed_row)
+    asked = parser.parse_args()
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    row = asked.row or scene_row
+    jobs = [(asked.folder, asked.seed, n, row) for n in range(-(-asked.scenes // SHARD))]
+    with ProcessPoolExecutor(asked.workers) as pool:
+        for _ in pool.map(_make_shard, jobs):
+            pass
+
+
+def _make_shard(job: tuple[Path, int, int, Callable[[Rng], Row]]) -> None:
+    folder, seed, number, row_of = job
+    cv2.setNumThreads(1)
+    path = folder / f"scenes_{seed}_{number:04}.npz"
+    if path.exists():
+        return
+    rng = np.random.default_rng([seed, number, 7])
+    rows = [row_of(rng) for _ in range(SHARD)]
+    columns = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
+    np.savez(path.with_suffix(".part.npz"), allow_pickle=False, **columns)
+    path.with_suffix(".part.npz").rename(path)
+
+
+def scene_row(rng: Rng) -> Row:
+    """One scene: the whole picture as the finder gets it, and close-ups of what lies in it."""
+    scenario = str(rng.choice(_SCENARIOS, p=(0.38, 0.25, 0.08, 0.14, 0.13, 0.02)))
+    share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
+    if rng.random() < 0.1:
+        share = float(rng.uniform(0.1, 0.28))
+    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario))
+    small = frame_part(rng, scene)
+    edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
+    fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
+    return small | close_ups(rng, replace(scene, camera=fine), share)
+
+
+def pushed_row(rng: Rng) -> Row:
+    """Close-ups of one scene, most often with dice pushed together, for the reader and for telling
+    which dice lean."""
+    scenario = str(rng.choice(_SCENARIOS, p=(0.42, 0.38, 0.06, 0.07, 0.06, 0.01)))
+    share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
+    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario, rng.random() < _PUSHED))
+    edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
+    fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
+    return close_ups(rng, replace(scene, camera=fine), share)
+
+
+def leaning_row(rng: Rng) -> Row:
+    """Close-ups of the dice of one scene, for telling which lean."""
+    scenario = "cocked" if rng.random() < _COCKED else "flat"
+    share = float(np.exp(rng.uniform(np.log(0.025), np.log(0.12))))
+    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario, rng.random() < _PUSHED))
+    edge = float(np.exp(rng.uniform(np.log(18), np.log(72))))
+    fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
+    return close_ups(rng, replace(scene, camera=fine), share, decoys=False)
+
+
+def frame_part(rng: Rng, scene: Scene, light: Floats | None = None) -> Row:
+    """The whole picture, its dice (16, 9), its masks (3, 64, 80) and how the floor leans.
+
+    A die: centre x and y, edge px, in tray, share visible, moving, cocked, value, present.
+    Masks: where a die would be in the tray, things, smears of moving dice. The picture is `light`
+    through the scene's lens where it is given.
+    """
+    pixels = squeezed(rng, render(scene) if light is None else expose(light, scene.lens))
+    dice = np.zeros((16, 9), np.float32)
+    for row, fact in zip(dice, truth(scene), strict=False):
+        centre = fact.body_centre_px if fact.cocked or fact.moving else fact.centre_px
+        row[:] = (
+            *centre,
+            fact.edge_px,
+            fact.in_tray,
+            fact.top_visible,
+            fact.moving,
+            fact.cocked,
+            fact.value or 0,
+            1,
+        )
+    return {"pixels": pixels, "dice": dice, "masks": _masks(scene), "up": up_field(scene)}
+
+
+def up_field(scene: Scene) -> NDArray[np.float16]:
+    """How the floor leans (2, 32, 40) on the finder's coarse grid."""
+    width, height = scene.camera.size_wh
+    x, y = np.meshgrid(np.arange(3.5, width, 8), np.arange(3.5, height, 8))
+    up = scene.camera.up_at(np.stack([x, y], axis=-1).reshape(-1, 2))
+    return up.T.reshape(2, *x.shape).astype(np.float16)
+
+
+def _masks(scene: Scene) -> NDArray[np.uint8]:
+    width, height = scene.camera.size_wh
+    small = (width // 4, height // 4)
+    outline = np.array(scene.tray.outline_mm)
+    pixels = scene.camera.project(np.c_[outline, np.full(len(outline), 8.0)])
+    tray = np.zeros((height, width), np.uint8)
+    cv2.fillPoly(tray, [np.round(np.clip(pixels, -4e3, 8e3) * 16).astype(np.int32)], 255, 16, 4)
+    thing = (np.maximum(cover_mask(scene), _beside_dice(scene)) * 255).astype(np.uint8)
+    smear = np.zeros((height, width), np.uint8)
+    for die in scene.dice:
+        if die.motion is None:
+            continue
+        ends = [
+            np.asarray(die.position_mm) + s * np.asarray(die.motion.shift_mm) for s in (-0.5, 0.5)
+        ]
+        points = scene.camera.project(np.array(ends))
+        edge = die.size_mm * scene.camera.focal_px / scene.camera.position_mm[2]
+        a, b = (tuple(int(v) for v in np.clip(p, -2000, 4000)) for p in points)
+        cv2.line(smear, a, b, 255, max(1, int(edge)))
+    masks = [cv2.resize(m, small, interpolation=cv2.INTER_AREA) for m in (tray, thing, smear)]
+    return np.stack(masks).astype(np.uint8)
+
+
+def _beside_dice(scene: Scene) -> Floats:
+    """What (H, W) is seen of the things under a scene's dice."""
+    cover = cover_mask(scene, under=True)
+    for die in scene.dice if cover.any() else ():
+        points = np.clip(scene.camera.project(die_corners(die)), -4e3, 8e3).astype(np.float32)
+        cv2.fillConvexPoly(cover, np.round(cv2.convexHull(points)).astype(np.int32), 0.0)
+    return cover
+
+
+def close_ups(
+    rng: Rng, scene: Scene, share: float, light: Floats | None = None, *, decoys: bool = True
+) -> Row:
+    """Close-ups of up to PATCHES candidates of one scene, cut from `light` or drawn one by one.
+
+    Dice come first, then, with `decoys`, places that only look like one.
+    """
+    wide, tall = scene.camera.size_wh
+    facts = truth(scene)
+    rows: list[Row] = []
+
+    def add(middle: NDArray[np.float64], span: float) -> None:
+        if 0 < middle[0] < wide and 0 < middle[1] < tall and len(rows) < PATCHES:
+            rows.append(patch_row(rng, scene, middle, span * float(rng.uniform(0.92, 1.08)), light))
+
+    for index in rng.permutation(len(facts)):
+        fact = facts[int(index)]
+        add(_aimed_at(rng, fact), fact.edge_px)
+    for fact in facts if decoys else ():
+        if rng.random() < 0.12:
+            a = rng.uniform(0, 2 * np.pi)
+            away = rng.uniform(0.6, 1.6) if rng.random() < 0.75 else rng.uniform(1.6, 6.0)
+            step = np.array([np.cos(a), np.sin(a)]) * fact.edge_px * away
+            add(np.array(fact.centre_px) + step, fact.edge_px)
+    for thing in scene.things if decoys else ():
+        if rng.random() < 0.6:
+            at = np.array([[*thing.position_mm, 0.5]]) + rng.normal(0, 1, (1, 3)) * (6, 6, 0)
+            add(scene.camera.project(at)[0], share * wide * float(rng.uniform(0.3, 1.1)))
+    if not rows:
+        add(rng.uniform((0, 0), (wide, tall)), share * wide)
+    columns = {
+        f"patch_{key}": np.stack(
+            [row[key] for row in rows] + [np.zeros_like(rows[0][key])] * (PATCHES - len(rows))
+        )
+        for key in rows[0]
+    }
+    present = np.arange(PATCHES) < len(rows)
+    return columns | {"patch_present": present}
+
+
+def _aimed_at(rng: Rng, fact: DieTruth) -> NDArray[np.float64]:
+    """Where the finder sees a die: the middle of one that leans is that of its body."""
+    top, body = np.array(fact.centre_px), np.array(fact.body_centre_px)
+    if fact.moving:
+        return body
+    return top + (body - top) * rng.random() if fact.cocked and rng.random() < 0.6 else top
+
+
+def _finer(camera: Camera, width: int) -> Camera:
+    """The same view with more or fewer pixels."""
+    scale = width / camera.size_wh[0]
+    height = round(camera.size_wh[1] * scale)
+    return replace(camera, size_wh=(width, height), focal_px=camera.focal_px * scale)
+
+
+def patch_row(
+    rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float, light: Floats | None = None
+) -> Row:
+    """The close-up round a point, labelled with the die nearest to it.
+
+    Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible, in tray; the
+    corners (4, 2) and pips (6, 2, NaN where there is none) in patch px; place of the patch in the
+    frame; how floor and top face lean there (see `Camera.up_at`). The top face also straightened,
+    black where there is no die.
+    """
+    size = int(np.ceil(PATCH_EDGES * edge))
+    corner = np.round(middle - size / 2)
+    camera = scene.camera
+    width, height = camera.size_wh
+    beyond = (
+        int(max(0, -corner[0])), int(max(0, -corner[1])),
+        int(max(0, corner[0] + size - width)), int(max(0, corner[1] + size - height)),
+    )  # fmt: skip
+    principal = camera.middle_px - corner
+    off = 2.0 * (middle - np.array([width, height]) / 2) / np.hypot(width, height)
+    dimmed = 1.0 - scene.lens.vignette * float(off @ off)
+    b, g, r = (gain * dimmed for gain in scene.lens.white_balance)
+    scene = replace(scene, lens=replace(scene.lens, vignette=0.0, white_balance=(b, g, r)))
+    window = replace(
+        camera, size_wh=(size, size), principal_px=(float(principal[0]), float(principal[1]))
+    )
+    near = [
+        d
+        for d in scene.dice
+        if np.linalg.norm(window.project(np.array([d.position_mm]))[0] - size / 2) < 3.6 * edge
+    ]
+    local = replace(scene, camera=window, dice=tuple(near))
+    facts = truth(local)
+    if light is None:
+        pixels = render(local)
+    else:
+        left, top = corner.astype(int)
+        rows = np.clip(np.arange(top, top + size), 0, height - 1)
+        columns = np.clip(np.arange(left, left + size), 0, width - 1)
+        pixels = expose(light[rows][:, columns], local.lens)
+    if any(beyond):
+        left, top, right, bottom = beyond
+        part = pixels[top : size - bottom, left : size - right]
+        pixels = np.asarray(
+            cv2.copyMakeBorder(part, top, bottom, left, right, cv2.BORDER_REPLICATE), np.uint8
+        )
+    pixels = squeezed(rng, pixels)
+    scale = PATCH / size
+    shrink = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
+    patch = cv2.resize(pixels, (PATCH, PATCH), interpolation=shrink)
+    labels = np.zeros(7, np.float32)
+    labels[2] = COLOURS.index(None)
+    corners = np.full((4, 2), PATCH / 2, np.float32)
+    face = np.zeros((STRAIGHT, STRAIGHT, 3), np.uint8)
+    pips = np.full((6, 2), np.nan, np.float32)
+    best = _nearest(facts, size)
+    if best is not None:
+        fact, die = facts[best], near[best]
+        cut = _cut_share(fact, beyond, size)
+        labels[:] = (
+            1, fact.value or 0, COLOURS.index(fact.colour), fact.cocked, fact.moving,
+            fact.top_visible * (1.0 - cut), fact.in_tray,
+        )  # fmt: skip
+        outline = np.array(fact.corners_px, np.float32)
+        face = straightened(pixels, outline, STRAIGHT, STRAIGHT_EDGES)
+        corners = (outline + 0.5) * scale - 0.5
+        if fact.value is not None:
+            spots = (window.project(pip_centres(die, fact.value)) + 0.5) * scale - 0.5
+            pips[: len(spots)] = spots
+    place = (middle - camera.middle_px) / width
+    return {
+        "pixels": np.asarray(patch, np.uint8),
+        "labels": labels,
+        "face": face,
+        "corners": corners.astype(np.float32),
+        "pips": pips,
+        "place": np.array([*place, edge / width], np.float32),
+        "up": camera.up_at(middle[None])[0].astype(np.float32),
+        "top": _top(camera, near[best], middle) if best is not None else np.zeros(2, np.float32),
+    }
+
+
+def _top(camera: Camera, die: Die, where: NDArray[np.float64]) -> NDArray[np.float32]:
+    """Which way a top face looks from the camera's line of sight, as `Camera.up_at` says it."""
+    value, _ = die.top
+    axis, sign = die.face(value)
+    normal = np.asarray(die.rotation)[:, axis] * sign
+    return camera.across(where[None], normal)[0].astype(np.float32)
+
+
+def _nearest(facts: tuple[DieTruth, ...], size: int) -> int | None:
+    """The die whose top face the middle of a patch lies on."""
+    best, reach = None, 0.5
+    for number, fact in enumerate(facts):
+        centres = [fact.body_centre_px] if fact.moving else [fact.centre_px]
+        if fact.cocked and not fact.moving:
+            centres.append(fact.body_centre_px)
+        gap = min(float(np.hypot(x - size / 2, y - size / 2)) for x, y in centres) / fact.edge_px
+        if gap < reach:
+            best, reach = number, gap
+    return best
+
+
+def _cut_share(fact: DieTruth, beyond: tuple[int, int, int, int], size: int) -> float:
+    """Share of a top face that lies beyond the edge of the whole picture."""
+    points = np.array(fact.corners_px)
+    steps = np.linspace(0.1, 0.9, 7)
+    grid = [
+        points[0] + (points[1] - points[0]) * a + (points[3] - points[0]) * b
+        for a in steps
+        for b in steps
+    ]
+    left, top, right, bottom = beyond
+    out = [not (left <= x < size - right and top <= y < size - bottom) for x, y in grid]
+    return float(np.mean(out))
+
+
+if __name__ == "__main__":
+    main()

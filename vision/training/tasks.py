@@ -1,0 +1,56 @@
+"""The networks that are trained, and what each is taught with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN
+from vision.training import face_loss, finder_loss, lean_loss, reader_loss
+from vision.training.networks import Eyes, Face, Finder, Stance
+
+Arrays = dict[str, NDArray[Any]]
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """How one network is trained.
+
+    Attributes:
+        net: Makes a fresh one.
+        keys: The columns of `make_data` that it is taught from.
+        loss: Parts of the loss of some scenes.
+        scenes: So many of them a step.
+        shape: Of one input.
+        weigher: Name of the layers beside it that weigh all dice of a picture, where there are
+            any: both are then parts of what `net` makes, each under its own name.
+    """
+
+    net: Callable[[], nn.Module]
+    keys: tuple[str, ...]
+    loss: Callable[[nn.Module, Arrays, np.random.Generator], dict[str, Tensor]]
+    scenes: int
+    shape: tuple[int, int, int, int]
+    weigher: str | None = None
+
+
+LESSONS = {
+    "finder": Lesson(
+        Finder, finder_loss.KEYS, finder_loss.finder_loss, 16, (1, 3, *FINDER_WH[::-1])
+    ),
+    "reader": Lesson(
+        Eyes, reader_loss.KEYS, reader_loss.reader_loss, 20, (1, 3, CROP, CROP), "jury"
+    ),
+    "face": Lesson(Face, face_loss.KEYS, face_loss.face_loss, 12, (1, 3, FACE, FACE)),
+    "lean": Lesson(Stance, lean_loss.KEYS, lean_loss.lean_loss, 12, (1, 3, LEAN, LEAN), "bench"),
+}
+
+
+def body_of(name: str, net: nn.Module) -> nn.Module:
+    """The part of what a lesson's `net` makes that looks at pictures."""
+    return net.get_submodule(name) if LESSONS[name].weigher else net

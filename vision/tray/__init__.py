@@ -1,1 +1,0 @@
-"""What is known of one tray: measured, saved, checked, put to use."""

@@ -1,0 +1,143 @@
+"""What the views work with: the session, the tray, and the snapshot of the moment."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Lock
+
+from flask import request
+
+from companion.hotspot import Wifi
+from companion.messages.catalogue import Phrases, line, load_phrases
+from companion.session.session import Declined, Session
+from web import locale, snapshot
+from web.client import Caller, Known, Tries, caller_of, is_host
+from web.ports import Equipment, Pictures, Tray
+from web.security import Refused
+
+
+@dataclass
+class Desk:
+    """What the views work with."""
+
+    session: Session
+    tray: Tray | None
+    equipment: Callable[[], Equipment]
+    press: Callable[[], Declined | None]
+    join_url: Callable[[], str]
+    name: str
+    version: str
+    epoch: str
+    code: str
+    pin: str
+    wifi: Callable[[], Wifi] = Wifi
+    pictures: Pictures | None = None
+    known: Known = field(default_factory=Known)
+    tries: Tries = field(default_factory=Tries)
+    _mutex: Lock = field(default_factory=Lock)
+    _rendered: dict[str, tuple[object, str]] = field(default_factory=dict)
+
+    @property
+    def phrases(self) -> Phrases:
+        """The language of the asking page."""
+        return load_phrases(locale.asked_for(request, self.session.phrases.language))
+
+    def setting(self) -> snapshot.Setting:
+        """What snapshots say besides the session's view."""
+        return snapshot.Setting(
+            epoch=self.epoch,
+            name=self.name,
+            join_url=self.join_url(),
+            speaking=self.session.speaking,
+            equipment=self.equipment(),
+            can_throw=self.tray is not None and self.tray.can_throw,
+            mishaps=tuple(self.tray.mishaps) if self.tray is not None else (),
+            troubles=tuple(self.tray.troubles) if self.tray is not None else (),
+            keeps_pictures=self.pictures is not None,
+        )
+
+    def render(self, caller: Caller) -> tuple[int, str]:
+        """The version now and its snapshot as JSON; what all seats share is made once for each
+        language."""
+        language = caller.language or self.session.phrases.language
+        view, setting = self.session.view(), self.setting()
+        # an open action's countdown differs from moment to moment
+        key = None if view.closes_at_s is not None else (view.version, setting)
+        with self._mutex:
+            made, shared = self._rendered.get(language, (None, None))
+        if key is None or shared is None or made != key:
+            now_s = self.session.clock_s()
+            shared = dumps(snapshot.snapshot(view, setting, load_phrases(language), now_s=now_s))
+            with self._mutex:
+                self._rendered[language] = (key, shared)
+        mine = dumps(self.me(caller))
+        return view.version, f'{{"me":{mine},{shared[1:]}'
+
+    def me(self, caller: Caller) -> snapshot.Json:
+        """What one device is told of itself."""
+        view = self.session.view()
+        seats = self.session.seats_of(caller.tokens)
+        self.known.remember(caller, seats)
+        leads = is_host(self.session, caller)
+        had = [] if seats else [s for s in self.known.seats(caller) if s not in view.online]
+        return {
+            "seat": seats[0] if seats else None,
+            "seats": list(seats),
+            "host": leads,
+            "needs_code": self.needs_code(caller),
+            "had": [seat for seat in had if view.table.seat(seat) is not None],
+            "door": {"code": self.code, "pin": self.pin, "wifi": self.wifi().name or None}
+            if caller.is_table or (leads and view.table.hosts)
+            else None,
+        }
+
+    def caller(self) -> Caller:
+        """The device that asks."""
+        return caller_of(request, self.phrases.language)
+
+    def needs_code(self, caller: Caller) -> bool:
+        """Whether a device has to know the table's code to sit down: not at the table's own
+        machine, and not once it is in."""
+        if caller.is_local or self.session.seats_of(caller.tokens):
+            return False
+        is_named = caller.device is not None and bool(self.session.view().table.hosts)
+        return not (is_named and is_host(self.session, caller))
+
+    def lead(self) -> None:
+        """Let only the host pass.
+
+        Raises:
+            Refused: Somebody else asks.
+        """
+        if not is_host(self.session, self.caller()):
+            raise Refused(403, "NOT_HOST", line("page.not_host"))
+
+    def at_the_table(self) -> None:
+        """Let who sits here pass, and the host.
+
+        Raises:
+            Refused: Somebody else asks.
+        """
+        if not self.session.seats_of(self.caller().tokens):
+            self.lead()
+
+    def check(self, given: str, right: str, code: str) -> None:
+        """Let only those pass who know a code; ten wrong ones a minute are enough.
+
+        Raises:
+            Refused: It is wrong, or too many were.
+        """
+        address = request.remote_addr or ""
+        if not self.tries.may_try(address):
+            raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
+        if given.strip().upper() != right:
+            self.tries.was_wrong(address)
+            key = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
+            raise Refused(403, code, line(key))
+
+
+def dumps(value: object) -> str:
+    """JSON without needless spaces, in the letters people use."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,176 @@
+"""What every request passes first and every answer last: host, origin, JSON, cookies, headers."""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import re
+import secrets
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import urlsplit
+
+from flask import Flask, Request, Response, request
+from werkzeug.exceptions import HTTPException
+
+from companion.messages.catalogue import Line, line
+
+_HALF = re.compile("[\ud800-\udfff]")
+"""Half of a pair of UTF-16, which JSON can hold and nothing can write."""
+
+BODY_BYTES = 16 * 1024
+"""The longest body of a request: the longest honest one, a typed roll, has under 200."""
+
+SEAT_COOKIE = "dice_companion_seat"
+MOST_SEATS = 5
+BROWSER_COOKIE = "dice_companion_browser"
+COOKIE_AGE_S = 30 * 24 * 3600
+"""A month: a game may be taken up another evening."""
+
+HOME_DOMAINS = ("local", "localhost", "lan", "home", "internal", "home.arpa", "fritz.box")
+"""Names that only a home network's own name service gives out, never a stranger's."""
+
+HEADERS = {
+    "Content-Security-Policy": (
+        "default-src 'self'; base-uri 'none'; object-src 'none'; "
+        "form-action 'self'; frame-ancestors 'none'"
+    ),
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "same-origin",
+}
+
+
+class Refused(Exception):
+    """A request that is turned away: HTTP status, a code for programs, a line for people."""
+
+    def __init__(self, status: int, code: str, said: Line) -> None:
+        super().__init__(said.key)
+        self.status, self.code, self.said = status, code, said
+
+
+def is_home_host(host: str, allowed: Iterable[str] = ()) -> bool:
+    """Whether a Host header names this table.
+
+    An address, a bare name or a home network's name is fine: none of them can be pointed here
+    by a stranger's name service, which is how DNS rebinding works.
+    """
+    try:
+        name = (urlsplit(f"//{host}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    if not name:
+        return False
+    try:
+        ipaddress.ip_address(name.partition("%")[0])
+    except ValueError:
+        if name in {each.casefold() for each in allowed}:
+            return True
+        return "." not in name or name.endswith(tuple(f".{each}" for each in HOME_DOMAINS))
+    return True
+
+
+def is_same_origin(origin: str, host: str) -> bool:
+    """Whether an Origin header names the host that was asked."""
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and parts.netloc.casefold() == host.casefold()
+
+
+def install(app: Flask, *, allowed_hosts: Iterable[str] = ()) -> None:
+    """Put the guard before and after every view."""
+    app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES
+    allowed = tuple(allowed_hosts)
+
+    @app.before_request
+    def check() -> None:
+        if not is_home_host(request.headers.get("Host", ""), allowed):
+            raise Refused(400, "BAD_HOST", line("asked.host"))
+        if request.method not in ("GET", "HEAD", "OPTIONS"):
+            check_write(request)
+
+    @app.after_request
+    def protect(response: Response) -> Response:
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        if "Cache-Control" not in response.headers:
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+
+def check_write(asked: Request) -> None:
+    """Turn away writes that another site's page could have caused, and those too long."""
+    origin = asked.headers.get("Origin")
+    if origin is not None and not is_same_origin(origin, asked.headers.get("Host", "")):
+        raise Refused(403, "BAD_ORIGIN", line("asked.origin"))
+    if asked.headers.get("Sec-Fetch-Site") in ("cross-site", "same-site"):
+        raise Refused(403, "BAD_ORIGIN", line("asked.origin"))
+    if (asked.content_length or 0) > BODY_BYTES:
+        raise Refused(413, "TOO_LARGE", line("page.http.413"))
+    if asked.mimetype != "application/json":
+        raise Refused(415, "NOT_JSON", line("asked.not_json"))
+
+
+def json_body(asked: Request) -> dict[str, Any]:
+    """The request's body, an object; a space stands for half a character.
+
+    Raises:
+        Refused: It is not JSON, or not an object.
+    """
+    try:
+        body = asked.get_json(silent=False)
+        text = json.dumps(body, ensure_ascii=False)
+        if _HALF.search(text):
+            body = json.loads(_HALF.sub(" ", text))
+    except HTTPException as error:
+        if error.code == 413:
+            raise Refused(413, "TOO_LARGE", line("page.http.413")) from error
+        raise Refused(400, "BAD_JSON", line("asked.not_json")) from error
+    except (RecursionError, ValueError) as error:
+        raise Refused(400, "BAD_JSON", line("asked.not_json")) from error
+    if not isinstance(body, dict):
+        raise Refused(400, "BAD_JSON", line("asked.not_json"))
+    return body
+
+
+def browser_id(asked: Request) -> str | None:
+    """The random name of the asking browser; None for a program without cookies."""
+    name = asked.cookies.get(BROWSER_COOKIE, "")
+    return name if len(name) == 32 else None
+
+
+def new_browser_id() -> str:
+    """A random name for a browser."""
+    return secrets.token_hex(16)
+
+
+def set_browser_id(response: Response, name: str) -> None:
+    """Give a browser its name: its streams are counted by it, and the host is known by it."""
+    set_cookie(response, BROWSER_COOKIE, name)
+
+
+def seat_tokens(asked: Request) -> tuple[str, ...]:
+    """The proofs of seats a browser carries; a shared tablet has several."""
+    tokens = asked.cookies.get(SEAT_COOKIE, "").split(".")
+    return tuple(token for token in tokens if token)[:MOST_SEATS]
+
+
+def set_seats(response: Response, tokens: Iterable[str]) -> None:
+    """Give a browser the proofs of its seats; without one the cookie goes."""
+    kept = ".".join(tokens)
+    if kept:
+        set_cookie(response, SEAT_COOKIE, kept)
+    else:
+        drop_cookie(response, SEAT_COOKIE)
+
+
+def set_cookie(response: Response, name: str, value: str) -> None:
+    """Let a browser keep something that its pages' scripts cannot read."""
+    response.set_cookie(name, value, max_age=COOKIE_AGE_S, httponly=True, samesite="Lax")
+
+
+def drop_cookie(response: Response, name: str) -> None:
+    """Take it back."""
+    response.delete_cookie(name, httponly=True, samesite="Lax")

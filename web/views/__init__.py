@@ -1,0 +1,1 @@
+"""The routes of the pages and of their HTTP API."""

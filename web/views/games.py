@@ -1,0 +1,154 @@
+"""The games page and its calls: evenings, standings, records, saved games, and files of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, request
+
+from companion.engine import Phase
+from companion.history.archive import SavedGame, text_of
+from companion.history.standings import FORMS, Standing, evenings, standings, summary, written
+from companion.messages.catalogue import Phrases, line
+from web.context import Desk
+from web.params import bad, body, want
+from web.responses import as_json, settled
+from web.security import Refused
+
+Json = dict[str, Any]
+
+MEDIA = {
+    "text": ("text/plain", "txt"),
+    "json": ("application/json", "json"),
+    "csv": ("text/csv", "csv"),
+}
+"""The media type and the ending of each form games are written out in."""
+
+
+def install(pages: Blueprint, desk: Desk) -> None:
+    """Add the calls to a blueprint."""
+    session = desk.session
+
+    @pages.get("/api/games")
+    def games() -> Response:
+        return as_json(overview(session.games(), paused=_paused(desk), running=_running(desk)))
+
+    @pages.get("/api/game")
+    def game() -> Response:
+        return as_json(whole(_asked_for(desk), desk.phrases))
+
+    @pages.get("/api/export")
+    def export() -> Response:
+        form = request.args.get("form", "text")
+        if form not in FORMS:
+            raise bad("asked.other", field="form", value=form[:20])
+        chosen = [_asked_for(desk)] if "number" in request.args else session.games()
+        name = f"game-{chosen[0].number}" if "number" in request.args else "games"
+        media, ending = MEDIA[form]
+        response = Response(
+            written(chosen, form, desk.phrases), content_type=f"{media}; charset=utf-8"
+        )
+        response.headers["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
+        return response
+
+    @pages.post("/api/pause")
+    def pause() -> Response:
+        body()
+        desk.lead()
+        return settled(desk, session.pause())
+
+    @pages.post("/api/resume")
+    def resume() -> Response:
+        number = want(body(), "number", int)
+        desk.lead()
+        return settled(desk, session.resume(number))
+
+
+def _asked_for(desk: Desk) -> SavedGame:
+    number = request.args.get("number", type=int)
+    if number is None:
+        raise bad("asked.number", field="number")
+    found = next((game for game in desk.session.games() if game.number == number), None)
+    if found is None:
+        raise Refused(404, "NO_SUCH_GAME", line("declined.NO_SUCH_GAME"))
+    return found
+
+
+def _paused(desk: Desk) -> set[int]:
+    return {game.number for game in desk.session.view().table.paused}
+
+
+def _running(desk: Desk) -> int | None:
+    game = desk.session.view().table.game
+    return None if game is None or game.state.phase is Phase.OVER else game.number
+
+
+def overview(games: list[SavedGame], *, paused: set[int], running: int | None) -> Json:
+    """All games by evenings, with who did how well on each evening and in all."""
+    return {
+        "games": [
+            summary(game) | {"paused": game.number in paused, "running": game.number == running}
+            for game in reversed(games)
+        ],
+        "evenings": [
+            {
+                "at": evening.at,
+                "games": [game.number for game in reversed(evening.games)],
+                "standings": _standings(standings(evening.games)),
+            }
+            for evening in evenings(games)
+        ],
+        "players": _standings(standings(games)),
+    }
+
+
+def _standings(found: list[Standing]) -> list[Json]:
+    return [
+        {
+            "name": each.name,
+            "games": each.games,
+            "wins": each.wins,
+            "points": each.points,
+            "best": each.best,
+            "misses": each.misses,
+        }
+        for each in found
+    ]
+
+
+def whole(game: SavedGame, phrases: Phrases) -> Json:
+    """One game: its result, everybody's final sheet, and its record for people."""
+    return summary(game) | {
+        "sheets": [_sheet(game, player, phrases) for _, player in game.state.ranking],
+        "closed": [
+            {
+                "row": phrases.row(game.state.plan.rows[closing.row].name),
+                "by": [game.names[player] for player in closing.players],
+            }
+            for closing in game.state.closed
+        ],
+        "text": text_of(game, phrases),
+    }
+
+
+def _sheet(game: SavedGame, player: int, phrases: Phrases) -> Json:
+    state = game.state
+    plan, crosses = state.plan, state.crosses[player]
+    marks, locks, points = plan.marks_of(crosses), plan.locks_of(crosses), state.points(player)
+    return {
+        "name": game.names[player],
+        "misses": state.misses[player],
+        "rows": [
+            {
+                "key": row.key,
+                "name": phrases.row(row.name),
+                "colour": row.lock.value if row.lock else None,
+                "beside": list(row.beside),
+                "numbers": [box.number for box in row.boxes],
+                "crossed": list(marks[row.key]),
+                "lock": row.key in locks,
+                "points": points.get(row.lock.value) if row.lock else None,
+            }
+            for row in plan.rows
+        ],
+    }
