@@ -13,7 +13,7 @@ from vision.calibration.light import PictureFault, measure_light
 from vision.images import load_picture
 from vision.reading import Pixels
 
-IMAGES = Path(__file__).parent / "images"
+IMAGES = Path(__file__).parents[1] / "images"
 STILL = [
     path
     for path in sorted(IMAGES.glob("*.jpg"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tests.vision.live_table import REST, Table
+from tests.vision.tracking.live_table import REST, Table
 from vision.reading import Pixels
 
 

@@ -248,7 +248,7 @@ def test_an_unknown_mishap_is_refused_in_one_line() -> None:
 
 
 def test_nothing_but_tests_asks_for_the_true_dice() -> None:
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     asking = [
         file.relative_to(root).as_posix()
         for package in ("companion", "vision", "hardware", "web")

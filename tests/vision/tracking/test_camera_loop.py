@@ -14,7 +14,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.errors import CameraUnavailable
-from tests.vision.live_table import REST, Table
+from tests.vision.tracking.live_table import REST, Table
 from tests.vision.tray_fakes import ScriptedEye, bad, ok, picture
 from vision.cameras.notes import Note, NoteCode
 from vision.reading import Frame, Reading
