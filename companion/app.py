@@ -16,7 +16,7 @@ from companion.adapters.audio import open_voice
 from companion.adapters.camera import keep_pictures, open_tray
 from companion.adapters.gpio import open_button, open_buzzer, open_lamp
 from companion.address import reachable_host, url
-from companion.audio.settings import Speaking
+from companion.audio.settings import VoiceSettings
 from companion.config import Config
 from companion.eventlog.store import SqliteStore
 from companion.hotspot import HotspotWatch, Wifi
@@ -79,7 +79,7 @@ def build(config: Config) -> App:
             now_text=lambda: datetime.now().astimezone().isoformat(timespec="seconds"),
             call_later=_call_later,
             draw=random.SystemRandom().randrange,
-            speaking=Speaking(
+            speaking=VoiceSettings(
                 config.table.language,
                 config.sound.say,
                 config.sound.volume,

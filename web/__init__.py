@@ -9,7 +9,7 @@ from pathlib import Path
 from flask import Flask
 
 from companion.hotspot import Wifi
-from companion.session.session import Declined, Session
+from companion.session.session import Rejected, Session
 from web import security
 from web.context import Desk
 from web.ports import Equipment, Pictures, Tray, TraySetup
@@ -40,7 +40,7 @@ def create_app(
     tray: Tray | None = None,
     pictures: Pictures | None = None,
     equipment: Callable[[], Equipment] = Equipment,
-    press: Callable[[], Declined | None] | None = None,
+    press: Callable[[], Rejected | None] | None = None,
     join_url: Callable[[], str] | None = None,
     name: str = "Dice Companion",
     version: str = "",

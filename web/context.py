@@ -11,7 +11,7 @@ from flask import request
 
 from companion.hotspot import Wifi
 from companion.messages.catalogue import Phrases, line, load_phrases
-from companion.session.session import Declined, Session
+from companion.session.session import Rejected, Session
 from web import locale, snapshot
 from web.client import Caller, Known, Tries, caller_of, is_host
 from web.ports import Equipment, Pictures, Tray
@@ -25,7 +25,7 @@ class Desk:
     session: Session
     tray: Tray | None
     equipment: Callable[[], Equipment]
-    press: Callable[[], Declined | None]
+    press: Callable[[], Rejected | None]
     join_url: Callable[[], str]
     name: str
     version: str

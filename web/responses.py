@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask import Response
 
-from companion.session.session import Declined
+from companion.session.session import Rejected
 from web.client import Caller
 from web.context import Desk, dumps
 
@@ -44,15 +44,15 @@ def snapshot(desk: Desk, caller: Caller | None = None) -> Response:
     return Response(desk.render(caller or desk.caller())[1], mimetype="application/json")
 
 
-def settled(desk: Desk, declined: Declined | None) -> Response:
+def settled(desk: Desk, rejected: Rejected | None) -> Response:
     """The snapshot after a step, or why it was not taken."""
-    return snapshot(desk) if declined is None else problem(desk, declined)
+    return snapshot(desk) if rejected is None else problem(desk, rejected)
 
 
-def problem(desk: Desk, declined: Declined) -> Response:
+def problem(desk: Desk, rejected: Rejected) -> Response:
     """Why a step was not taken, and how things stand."""
-    status = 409 if declined.code in STALE else 403 if declined.code in FORBIDDEN else 422
-    message = desk.phrases.tell(*declined.lines)
-    told = {"error": declined.code, "ruling": declined.ruling, "message": message}
+    status = 409 if rejected.code in STALE else 403 if rejected.code in FORBIDDEN else 422
+    message = desk.phrases.tell(*rejected.lines)
+    told = {"error": rejected.code, "ruling": rejected.ruling, "message": message}
     state = desk.render(desk.caller())[1]
     return Response(f'{dumps(told)[:-1]},"state":{state}}}', status, mimetype="application/json")

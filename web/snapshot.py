@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from companion.audio.settings import Speaking
+from companion.audio.settings import VoiceSettings
 from companion.engine import DieColour, GameState, HouseRule, Phase, Plan
 from companion.engine.offers import dice_for, offer_of
 from companion.eventlog.state import Game, Table
@@ -46,7 +46,7 @@ class Setting:
     join_url: str
     equipment: Equipment
     can_throw: bool
-    speaking: Speaking
+    speaking: VoiceSettings
     mishaps: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
     keeps_pictures: bool = False

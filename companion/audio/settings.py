@@ -11,7 +11,7 @@ from companion.messages.catalogue import LANGUAGES
 
 
 @dataclass(frozen=True, slots=True)
-class Speaking:
+class VoiceSettings:
     """How a table speaks.
 
     Attributes:
@@ -28,7 +28,7 @@ class Speaking:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class VoiceOverride:
     """Something chosen at the table in place of what the settings had said."""
 
     name: str
@@ -49,7 +49,7 @@ def is_possible(name: str, value: object) -> bool:
     return False
 
 
-def chosen(settings: Speaking, choices: Iterable[Choice]) -> Speaking:
+def chosen(settings: VoiceSettings, choices: Iterable[VoiceOverride]) -> VoiceSettings:
     """How the table speaks now: a choice counts until the settings themselves are changed."""
     counting = {
         each.name: each.value for each in choices if getattr(settings, each.name) == each.instead_of
@@ -57,23 +57,25 @@ def chosen(settings: Speaking, choices: Iterable[Choice]) -> Speaking:
     return replace(settings, **counting)  # type: ignore[arg-type]
 
 
-def to_data(settings: Speaking, wanted: Mapping[str, str | int]) -> dict[str, list[str | int]]:
+def to_data(settings: VoiceSettings, wanted: Mapping[str, str | int]) -> dict[str, list[str | int]]:
     """Choices as a record keeps them: by name, the value and what it stands in for."""
     return {name: [value, getattr(settings, name)] for name, value in wanted.items()}
 
 
-def from_data(data: Mapping[str, object], before: Iterable[Choice]) -> tuple[Choice, ...]:
+def from_data(
+    data: Mapping[str, object], before: Iterable[VoiceOverride]
+) -> tuple[VoiceOverride, ...]:
     """The choices after a record.
 
     Raises:
         ValueError: The record names something no table can be set to.
     """
     known = {each.name: each for each in before}
-    names = {field.name for field in fields(Speaking)}
+    names = {field.name for field in fields(VoiceSettings)}
     for name, pair in data.items():
         if name not in names or not isinstance(pair, list) or len(pair) != 2:
             raise ValueError(f"expected how a table speaks, got {name!r}: {pair!r}")
         if not all(is_possible(name, value) for value in pair):
             raise ValueError(f"expected a possible {name}, got {pair!r}")
-        known[name] = Choice(name, *pair)
+        known[name] = VoiceOverride(name, *pair)
     return tuple(known.values())

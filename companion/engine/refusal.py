@@ -1,4 +1,4 @@
-"""Why a step was declined: a reason code, the ruling it rests on, and data for a sentence."""
+"""Why a step was rejected: a reason code, the ruling it rests on, and data for a sentence."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ RULING = {
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A step that was declined and changed nothing.
+    """A step that was rejected and changed nothing.
 
     Attributes:
         reason: The most fundamental reason.

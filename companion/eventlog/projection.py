@@ -16,7 +16,7 @@ from companion.eventlog.state import Game, Seat, Table, advance
 
 
 @dataclass(frozen=True, slots=True)
-class Unfolded:
+class Projection:
     """A folded log.
 
     Attributes:
@@ -31,7 +31,7 @@ class Unfolded:
     fault: str | None = None
 
 
-def effective(records: Iterable[Record]) -> list[Record]:
+def visible_records(records: Iterable[Record]) -> list[Record]:
     """The records that count: what a later record struck out is left out."""
     rows: list[Record] = []
     for record in records:
@@ -72,7 +72,7 @@ def undone_to(records: Iterable[Record]) -> int | None:
     A closed action goes back until somebody has to answer again, else it would close at once.
     None where the running game has no settled step.
     """
-    rows = effective(records)
+    rows = visible_records(records)
     ends = (*BEGINNINGS, "seat_closed")  # nobody is called back to a game
     begin = max((i for i, row in enumerate(rows) if row.kind in ends), default=len(rows))
     if any(row.kind == "paused" for row in rows[begin:]):
@@ -90,11 +90,11 @@ def undone_to(records: Iterable[Record]) -> int | None:
 
 
 def _is_waiting(rows: Iterable[Record]) -> bool:
-    game = unfold(rows).table.game
+    game = project(rows).table.game
     return game is not None and bool(game.state.waiting_for)
 
 
-def moment_of(step: str, table: Table, records: Iterable[Record]) -> str:
+def precondition_of(step: str, table: Table, records: Iterable[Record]) -> str:
     """What a host's step (undo, close, correct, end) would be taken on, as a word that is another
     once the table has gone on: no step is taken on anything but what was shown."""
     game = table.game
@@ -111,7 +111,7 @@ def moment_of(step: str, table: Table, records: Iterable[Record]) -> str:
 
 def last_roll(records: Iterable[Record]) -> Roll | None:
     """The roll that was confirmed last, for telling its dice from newly thrown ones."""
-    for record in reversed(effective(records)):
+    for record in reversed(visible_records(records)):
         if record.kind in ("rolled", "roll_corrected"):
             try:
                 event = to_event(record)
@@ -122,7 +122,7 @@ def last_roll(records: Iterable[Record]) -> Roll | None:
 
 
 @dataclass(slots=True)
-class Owner:
+class GameSpan:
     """The game a record belongs to; number 0 where it is none's.
 
     Attributes:
@@ -135,17 +135,17 @@ class Owner:
     is_new: bool = False
 
 
-def owners_of(rows: Iterable[Record]) -> list[Owner | None]:
+def spans_of(rows: Iterable[Record]) -> list[GameSpan | None]:
     """For each record the game it belongs to, or None where it is about people and settings."""
-    owners: list[Owner | None] = []
-    known: dict[int, Owner] = {}
-    now = Owner()
+    owners: list[GameSpan | None] = []
+    known: dict[int, GameSpan] = {}
+    now = GameSpan()
     for row in rows:
         if row.kind in BEGINNINGS:
             number = row.data.get("number")
             now.is_alive = False
             is_new = row.kind == "started"
-            now = Owner(number if is_whole_number(number) else 0, is_new=is_new)
+            now = GameSpan(number if is_whole_number(number) else 0, is_new=is_new)
             if row.kind == "resumed":
                 now = known.get(now.number, now)
                 now.is_alive = True
@@ -153,25 +153,25 @@ def owners_of(rows: Iterable[Record]) -> list[Owner | None]:
                 known[now.number] = now
         owners.append(None if row.kind in PEOPLE else now)
         if row.kind == "paused":
-            now = Owner()
+            now = GameSpan()
     return owners
 
 
-def unfold(records: Iterable[Record]) -> Unfolded:
+def project(records: Iterable[Record]) -> Projection:
     """The table a log leads to.
 
     A record that does not fit costs its own game what came after it, and nothing else: other games
     and the people at the table go on.
     """
     everything = list(records)
-    rows = effective(everything)
+    rows = visible_records(everything)
     last = everything[-1].revision if everything else 0
     table, fault = Table(), None
     skipped: list[int] = []
     broken: set[int] = set()
     holed: set[int] = set()  # where what is lost may be that another game was taken up
     gapped: set[int] = set()  # games put aside that may lack moves in between
-    for record, owner in zip(rows, owners_of(rows), strict=True):
+    for record, owner in zip(rows, spans_of(rows), strict=True):
         is_move = record.kind not in (*BEGINNINGS, "paused")
         is_nobodys = owner is not None and not owner.number and not owner.is_new and is_move
         is_broken = owner is not None and id(owner) in broken
@@ -197,10 +197,10 @@ def unfold(records: Iterable[Record]) -> Unfolded:
             broken.add(id(owner))
             if record.kind not in KNOWN:
                 holed.add(id(owner))
-    return Unfolded(replace(table, revision=last), tuple(skipped), fault)
+    return Projection(replace(table, revision=last), tuple(skipped), fault)
 
 
-def _is_put_aside(record: Record, owner: Owner | None, table: Table) -> bool:
+def _is_put_aside(record: Record, owner: GameSpan | None, table: Table) -> bool:
     """Whether a damaged game, which is on, is put aside with what is known of it."""
     game = table.game
     if record.kind != "paused" or owner is None or game is None:

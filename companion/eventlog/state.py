@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from companion.audio.settings import Choice, from_data
+from companion.audio.settings import VoiceOverride, from_data
 from companion.engine import (
     MOST_PLAYERS,
     PLANS,
@@ -53,7 +53,7 @@ class Settings:
 
     hints: bool = True
     sound: bool = True
-    speaking: tuple[Choice, ...] = ()
+    speaking: tuple[VoiceOverride, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

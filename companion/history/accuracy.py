@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from companion.engine import Roll
-from companion.eventlog.projection import effective
+from companion.eventlog.projection import visible_records
 from companion.eventlog.record import Record, roll_from_json
 from companion.session.corrections import roll_said
 
@@ -50,7 +50,7 @@ def accuracy_of(records: Iterable[Record]) -> Accuracy:
     total = Accuracy()
     eye: dict[str, object] | None = None
     roll: Roll | None = None
-    for record in effective(records):
+    for record in visible_records(records):
         if record.kind not in ("rolled", "roll_corrected"):
             continue
         try:

@@ -15,7 +15,7 @@ from companion.engine.notation import (
     turns_of,
 )
 from companion.errors import NotationError
-from companion.eventlog.projection import Owner, effective, owners_of, unfold
+from companion.eventlog.projection import GameSpan, project, spans_of, visible_records
 from companion.eventlog.record import BEGINNINGS, Record, to_event
 from companion.eventlog.state import clean_name
 from companion.messages.catalogue import Phrases, numeral
@@ -87,9 +87,9 @@ class Archive:
 
     def games(self) -> list[SavedGame]:
         """The games, the oldest first; a damaged one up to its first bad record."""
-        groups: dict[int, tuple[Owner, list[Record]]] = {}
-        rows = effective(self._rows)
-        for record, owner in zip(rows, owners_of(rows), strict=True):
+        groups: dict[int, tuple[GameSpan, list[Record]]] = {}
+        rows = visible_records(self._rows)
+        for record, owner in zip(rows, spans_of(rows), strict=True):
             if record.kind == "imported":
                 self._finished += _imported(record)
             elif owner is not None and owner.number:
@@ -115,7 +115,7 @@ def _is_unplayed(records: Iterable[Record]) -> bool:
 
 def _from_log(records: Sequence[Record]) -> list[SavedGame]:
     """The game that begins with the first record; none where that one is damaged."""
-    began = unfold(records[:1]).table.game
+    began = project(records[:1]).table.game
     if began is None:
         return []
     start = state = began.state

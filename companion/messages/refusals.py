@@ -180,7 +180,7 @@ def said_groups(groups: Iterable[Group], phrases: Phrases) -> list[str]:
 
 
 def refusal_line(refusal: Refusal, names: Sequence[str]) -> Line:
-    """One sentence that helps: what was declined and why."""
+    """One sentence that helps: what was rejected and why."""
     reason, data = refusal.reason, dict(refusal.data)
     if reason is Reason.WRONG_PHASE:
         return _phase_line(refusal, names)

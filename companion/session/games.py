@@ -8,7 +8,7 @@ from companion.eventlog.state import Game
 from companion.history.archive import SavedGame
 from companion.messages.refusals import announce_paused
 from companion.session.play import GameSteps
-from companion.session.view import Declined
+from companion.session.view import Rejected
 
 
 class GameNight(GameSteps):
@@ -19,27 +19,27 @@ class GameNight(GameSteps):
         return self._archive.brought_up_to_date(self._fresh)
 
     def _fresh(self, seen: int) -> list[Record]:
-        with self._telling.changing():
+        with self._notifier.transaction():
             return list(self._store.load(seen))
 
-    def pause(self) -> Declined | None:
+    def pause(self) -> Rejected | None:
         """Put the running game aside; it can be taken up another evening."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if game is None or game.state.phase is Phase.OVER:
                 return self._no("NO_GAME", key="press.no_game")
             self._keep("paused", {})
             self._closing_told_s = None
-            self._telling.announce(announce_paused(game.number))
+            self._notifier.publish(announce_paused(game.number))
             return None
 
-    def resume(self, number: int) -> Declined | None:
+    def resume(self, number: int) -> Rejected | None:
         """Take up a game that was put aside.
 
         Its players find their seats by their names; one who is not there yet gets a seat that
         waits for them.
         """
-        with self._telling.changing():
+        with self._notifier.transaction():
             now = self._table.game
             if now is not None and now.state.phase is not Phase.OVER:
                 return self._no("GAME_RUNNING")
@@ -55,7 +55,7 @@ class GameNight(GameSteps):
 
     def let_in(self) -> None:
         """Take everybody seated into a game that has not seen its first roll."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if game is None or game.rolled or game.state.phase is not Phase.ROLL:
                 return
@@ -67,15 +67,15 @@ class GameNight(GameSteps):
                 plan = game.state.plan.name
                 self._begin(plan, seats, seats.index(first), house, game.number)
 
-    def let_go(self, seat: int) -> Declined | None:
+    def let_go(self, seat: int) -> Rejected | None:
         """Free a seat; in a running game its points are kept and its turns are passed over."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             is_on = game is not None and game.state.phase is not Phase.OVER
             if game is not None and is_on and seat in game.seats:
-                declined = self._play_locked(SeatClosed(game.seats.index(seat)), data={})
-                if declined is not None:
-                    return declined
+                rejected = self._play_locked(SeatClosed(game.seats.index(seat)), data={})
+                if rejected is not None:
+                    return rejected
             if self._table.seat(seat) is not None:
                 self._keep("left", {"seat": seat})
             return None

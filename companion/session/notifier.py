@@ -18,7 +18,7 @@ _PATIENCE_S = 0.1
 fifth of the half second after which they look by themselves)."""
 
 
-class Telling:
+class Notifier:
     """Counts changes, wakes who waits for them, and keeps announcements until the mutex is free.
 
     Attributes:
@@ -41,7 +41,7 @@ class Telling:
         self._calls: list[Callable[[], None]] = []
 
     @contextmanager
-    def changing(self) -> Iterator[None]:
+    def transaction(self) -> Iterator[None]:
         """Hold the mutex; may be nested. What was put off meanwhile is called at the outer end."""
         calls: list[Callable[[], None]] = []
         try:
@@ -62,14 +62,14 @@ class Telling:
         self.version += 1
         self._changed.notify_all()
 
-    def announce(self, announcement: Announcement) -> None:
+    def publish(self, announcement: Announcement) -> None:
         """Make this the newest announcement and put off telling it."""
         self.announcement = announcement
         if announcement.kind != PASSING:
             self._standing = announcement
         self.announced += 1
         self.touch()
-        self.put_off(partial(listener, announcement) for listener in self.listeners)
+        self.call_after_commit(partial(listener, announcement) for listener in self.listeners)
 
     def show(self, announcement: Announcement) -> None:
         """Put this in the place of the newest announcement, which is not true any more.
@@ -89,14 +89,16 @@ class Telling:
         if said is None or said.kind != PASSING:
             return
         self.announcement = self._standing
-        self.mention(Announcement(RETRACTED, said.headline, ()))
+        self.notify(Announcement(RETRACTED, said.headline, ()))
 
-    def mention(self, announcement: Announcement) -> None:
+    def notify(self, announcement: Announcement) -> None:
         """Have it said without putting it in the place of what is shown."""
         self.touch()
-        self.put_off(partial(listener, announcement) for listener in self.listeners)
+        self.call_after_commit(partial(listener, announcement) for listener in self.listeners)
 
-    def put_off(self, calls: Iterator[Callable[[], None]] | list[Callable[[], None]]) -> None:
+    def call_after_commit(
+        self, calls: Iterator[Callable[[], None]] | list[Callable[[], None]]
+    ) -> None:
         """Call these once the mutex is free."""
         self._calls.extend(calls)
 

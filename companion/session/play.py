@@ -20,12 +20,12 @@ from companion.engine import (
     Withdrawn,
 )
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.eventlog.projection import moment_of, undone_to, unfold
+from companion.eventlog.projection import precondition_of, project, undone_to
 from companion.eventlog.state import next_to_begin
 from companion.messages.refusals import announce_passed, announce_turn, announce_undone
 from companion.session.corrections import JUDGED, said_by_eye
 from companion.session.ports import RollKept
-from companion.session.view import Declined
+from companion.session.view import Rejected
 from companion.session.writer import Writer
 
 
@@ -41,9 +41,9 @@ class GameSteps(Writer):
 
     def start(
         self, variant: str = "base", first: int | None = None, house: Sequence[str] = ()
-    ) -> Declined | None:
+    ) -> Rejected | None:
         """Begin a game with everybody seated; the first player is drawn unless named (E44)."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if game is not None and game.state.phase is not Phase.OVER:
                 return self._no("GAME_RUNNING")
@@ -60,9 +60,9 @@ class GameSteps(Writer):
             self._begin(variant, seats, place, house)
             return None
 
-    def rematch(self) -> Declined | None:
+    def rematch(self) -> Rejected | None:
         """Begin the next game of the same kind; the next seat begins (E44)."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if game is None:
                 return self.start()
@@ -76,41 +76,41 @@ class GameSteps(Writer):
             self._begin(game.state.plan.name, seats, place, house)
             return None
 
-    def moment(self, step: str) -> str:
+    def precondition(self, step: str) -> str:
         """What a host's step would be taken on now; to be asked before it is foreseen."""
-        with self._telling.changing():
-            return moment_of(step, self._table, self._store.load())
+        with self._notifier.transaction():
+            return precondition_of(step, self._table, self._store.load())
 
-    def close_action(self, moment: str | None = None) -> Declined | None:
+    def close_action(self, precondition: str | None = None) -> Rejected | None:
         """Close the open action for those who have not answered: they pass (E9).
 
         Who had to pass in action 1 is said; of action 2 the miss, or the next turn, tells.
 
         Args:
-            moment: What was foreseen; nothing is done where the table has gone on since.
+            precondition: What was foreseen; nothing is done where the table has gone on since.
         """
-        with self._telling.changing():
-            if self._has_gone_on("close", moment):
+        with self._notifier.transaction():
+            if self._has_gone_on("close", precondition):
                 return self._no("GONE_ON")
             game = self._table.game
             if game is None or game.state.action == 0:
                 return self._no("NO_ACTION")
             passed = [self._table.names[player] for player in game.state.waiting_for]
-            declined = self._play_locked(ActionClosed(game.state.action), data={"by": "table"})
+            rejected = self._play_locked(ActionClosed(game.state.action), data={"by": "table"})
             is_over = self._table.game is not None and self._table.game.state.phase is Phase.OVER
-            if declined is None and passed and game.state.action == 1 and not is_over:
-                self._telling.mention(announce_passed(passed))
-            return declined
+            if rejected is None and passed and game.state.action == 1 and not is_over:
+                self._notifier.notify(announce_passed(passed))
+            return rejected
 
-    def end(self, moment: str | None = None) -> Declined | None:
+    def end(self, precondition: str | None = None) -> Rejected | None:
         """Stop the game before the rules do."""
-        with self._telling.changing():
-            if self._has_gone_on("end", moment):
+        with self._notifier.transaction():
+            if self._has_gone_on("end", precondition):
                 return self._no("GONE_ON")
             return self._play(lambda player: EndedEarly(), seat=None)
 
-    def _has_gone_on(self, step: str, moment: str | None) -> bool:
-        return moment is not None and moment != self.moment(step)
+    def _has_gone_on(self, step: str, precondition: str | None) -> bool:
+        return precondition is not None and precondition != self.precondition(step)
 
     def answer(
         self,
@@ -123,7 +123,7 @@ class GameSteps(Writer):
         key: str = "",
         rolled: int | None = None,
         is_by_host: bool = False,
-    ) -> Declined | None:
+    ) -> Rejected | None:
         """A seat's answer in the open action.
 
         Args:
@@ -133,7 +133,7 @@ class GameSteps(Writer):
             is_by_host: The host answers for somebody who cannot; the log keeps that.
         """
         data = ({"done": True} if done else {}) | ({"by": "host"} if is_by_host else {})
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if is_by_host and game is not None and seat in game.seats:
                 player = game.seats.index(seat)
@@ -151,39 +151,39 @@ class GameSteps(Writer):
 
     def withdraw(
         self, seat: int, turn: int, action: int, *, key: str = "", rolled: int | None = None
-    ) -> Declined | None:
+    ) -> Rejected | None:
         """Take a seat's answer back."""
         return self._play(
             lambda player: Withdrawn(player, action), seat, turn=turn, rolled=rolled, key=key
         )
 
-    def typed_roll(self, roll: Roll, due: tuple[int, int] | None = None) -> Declined | None:
+    def typed_roll(self, roll: Roll, due: tuple[int, int] | None = None) -> Rejected | None:
         """Confirm a roll entered by hand.
 
         Args:
             due: Number and turn of the game it was entered for, where they are known.
         """
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if due is not None and (game is None or due != (game.number, game.state.turn)):
                 return self._no("GONE_ON")
             return self._confirm(roll, typed=True)
 
-    def correct_roll(self, roll: Roll, moment: str | None = None) -> Declined | None:
+    def correct_roll(self, roll: Roll, precondition: str | None = None) -> Rejected | None:
         """Put the right dice in place of misread ones while marks are open.
 
         Answers the right dice do not allow go back to their owners, and everybody is told.
         """
-        with self._telling.changing():
-            if self._has_gone_on("correct", moment):
+        with self._notifier.transaction():
+            if self._has_gone_on("correct", precondition):
                 return self._no("GONE_ON")
             return self._play_locked(RollCorrected(roll), data=self._eye_said())
 
-    def undo(self, moment: str | None = None) -> Declined | None:
+    def undo(self, precondition: str | None = None) -> Rejected | None:
         """Take the last settled step back: an ending, a closed action with its last answer, or a
         confirmed roll. What is struck out stays in the log."""
-        with self._telling.changing():
-            if self._has_gone_on("undo", moment):
+        with self._notifier.transaction():
+            if self._has_gone_on("undo", precondition):
                 return self._no("GONE_ON")
             kept = undone_to(self._store.load())
             if kept is None:
@@ -192,34 +192,34 @@ class GameSteps(Writer):
             if game is not None and self._lacks_somebody(game):
                 return self._no("SEAT_EMPTY")
             self._keep("undone", {"revision": kept})
-            self._table = unfold(self._store.load()).table
+            self._table = project(self._store.load()).table
             self._closing_told_s = None
             self._opened_s = self._clock()
-            self._telling.touch()
+            self._notifier.touch()
             now = self._table.game
             is_same = game is not None and now is not None and game.number == now.number
             before = game.state if is_same and game is not None else None
-            self._telling.announce(announce_undone(before, now.state if now else None))
+            self._notifier.publish(announce_undone(before, now.state if now else None))
             if now is not None and now.state.phase is Phase.ROLL:
-                self._telling.put_off(self.on_undone)
+                self._notifier.call_after_commit(self.on_undone)
             self._schedule()
             self._tell_closings()
             return None
 
-    def _confirm(self, roll: Roll, *, typed: bool) -> Declined | None:
+    def _confirm(self, roll: Roll, *, typed: bool) -> Rejected | None:
         by_hand = {"by_hand": True} if self._fixes and not typed else {}
         is_judged = bool(self._seen.dice) and self._seen.status in JUDGED
         self._eye = said_by_eye(self._seen) if is_judged else None
         data = {"typed": typed, **by_hand, **self._eye_said()}
-        declined = self._play_locked(Rolled(roll), data=data)
+        rejected = self._play_locked(Rolled(roll), data=data)
         game = self._table.game
-        if declined is None and game is not None:
+        if rejected is None and game is not None:
             if is_judged:
                 kept = RollKept(game.rolled, game.number, game.state.turn, self._seen.frame)
-                self._telling.put_off(partial(call, kept) for call in self.on_rolled)
-            self._telling.put_off(partial(call, roll) for call in self.on_confirmed)
+                self._notifier.call_after_commit(partial(call, kept) for call in self.on_rolled)
+            self._notifier.call_after_commit(partial(call, roll) for call in self.on_confirmed)
             self._fixes = ()
-        return declined
+        return rejected
 
     def _eye_said(self) -> dict[str, Any]:
         """What the eye had said of the roll, for the record of how often it is right."""
@@ -238,7 +238,7 @@ class GameSteps(Writer):
         names = [self._table.name(seat) for seat in seats]
         rules = sorted(set(house))
         self._keep("started", {**data, "names": names, "first": first, "house": rules})
-        self._telling.announce(announce_turn(self._table.names[first]))
+        self._notifier.publish(announce_turn(self._table.names[first]))
 
     def _play(
         self,
@@ -249,8 +249,8 @@ class GameSteps(Writer):
         rolled: int | None = None,
         data: Mapping[str, Any] | None = None,
         key: str = "",
-    ) -> Declined | None:
-        with self._telling.changing():
+    ) -> Rejected | None:
+        with self._notifier.transaction():
             game = self._table.game
             if game is None:
                 return self._no("NO_GAME", key="press.no_game")

@@ -13,21 +13,21 @@ from companion.engine import (
     RollCorrected,
     apply,
 )
-from companion.eventlog.projection import undone_to, unfold
+from companion.eventlog.projection import project, undone_to
 from companion.eventlog.record import Record
 from companion.eventlog.state import Game
 from companion.messages.catalogue import Line, all_of, line
 from companion.messages.refusals import box_line, die_term, refusal_line, row_term
-from companion.session.view import Declined
+from companion.session.view import Rejected
 from companion.session.writer import Writer
 
 
-class Foresight(Writer):
+class Previews(Writer):
     """The session's room for looking ahead."""
 
-    def foresee_undo(self) -> list[Line] | Declined:
+    def preview_undo(self) -> list[Line] | Rejected:
         """What taking the last settled step back would change, line by line."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             records = list(self._store.load())
             kept = undone_to(records)
             game = self._table.game
@@ -36,34 +36,34 @@ class Foresight(Writer):
             if self._lacks_somebody(game):
                 return self._no("SEAT_EMPTY")
             struck = Record(self._table.revision + 1, "undone", {"revision": kept})
-            after = unfold([*records, struck]).table.game
+            after = project([*records, struck]).table.game
             return self._told(game, after.state if after else game.state)
 
-    def foresee_correction(self, roll: Roll) -> list[Line] | Declined:
+    def preview_correction(self, roll: Roll) -> list[Line] | Rejected:
         """What the right dice would change."""
-        return self._foresee(RollCorrected(roll))
+        return self._preview(RollCorrected(roll))
 
-    def foresee_close(self) -> list[Line] | Declined:
+    def preview_close(self) -> list[Line] | Rejected:
         """What closing the open action would change."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if game is None or game.state.action == 0:
                 return self._no("NO_ACTION")
-            return self._foresee(ActionClosed(game.state.action))
+            return self._preview(ActionClosed(game.state.action))
 
-    def foresee_end(self) -> list[Line] | Declined:
+    def preview_end(self) -> list[Line] | Rejected:
         """What ending the game now would change."""
-        return self._foresee(EndedEarly())
+        return self._preview(EndedEarly())
 
-    def _foresee(self, event: Event) -> list[Line] | Declined:
-        with self._telling.changing():
+    def _preview(self, event: Event) -> list[Line] | Rejected:
+        with self._notifier.transaction():
             game = self._table.game
             if game is None:
                 return self._no("NO_GAME", key="press.no_game")
             step = apply(game.state, event)
             if isinstance(step, Refusal):
                 lines = (refusal_line(step, self._table.names),)
-                return Declined(step.reason.value, lines, step.ruling)
+                return Rejected(step.reason.value, lines, step.ruling)
             return self._told(game, step.state)
 
     def _told(self, game: Game, after: GameState) -> list[Line]:
@@ -72,7 +72,7 @@ class Foresight(Writer):
 
 def differences(before: GameState, after: GameState, names: tuple[str, ...]) -> list[Line]:
     """What is another in a later or an earlier state of the same game."""
-    lines = [*_dice(before, after), *_moment(before, after, names)]
+    lines = [*_dice(before, after), *_turn_changed(before, after, names)]
     for player, name in enumerate(names):
         lines += _player(before, after, player, name)
     shut = {closing.row for closing in before.closed}
@@ -104,7 +104,7 @@ def _dice(before: GameState, after: GameState) -> list[Line]:
     return lines
 
 
-def _moment(before: GameState, after: GameState, names: tuple[str, ...]) -> list[Line]:
+def _turn_changed(before: GameState, after: GameState, names: tuple[str, ...]) -> list[Line]:
     if (before.turn, before.phase) == (after.turn, after.phase):
         return []
     if after.phase is Phase.OVER:

@@ -10,7 +10,7 @@ from functools import partial
 
 from companion.engine import Phase
 from companion.eventlog.state import LONGEST_NAME, clean_name, free_seat, name_fault, unproved_seat
-from companion.session.view import Declined, Joined
+from companion.session.view import Joined, Rejected
 from companion.session.writer import Writer
 
 OFFER_S = 300.0
@@ -36,10 +36,10 @@ class People(Writer):
         )
         return tuple(dict.fromkeys(proved))
 
-    def join(self, name: str) -> Joined | Declined:
+    def join(self, name: str) -> Joined | Rejected:
         """Give a newcomer a seat."""
         shown = clean_name(name)
-        with self._telling.changing():
+        with self._notifier.transaction():
             waiting = unproved_seat(self._table, shown)
             if waiting is not None:  # it was kept for them when a saved game was taken up
                 return self.claim(waiting.number, is_known=True)
@@ -53,9 +53,9 @@ class People(Writer):
             self._keep("seated", {"seat": number, "name": shown, "token_hash": _digest(token)})
             return Joined(number, token)
 
-    def leave(self, seat: int) -> Declined | None:
+    def leave(self, seat: int) -> Rejected | None:
         """Free a seat; not while its game is running."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if game and seat in game.seats and game.state.phase is not Phase.OVER:
                 return self._no("SEAT_IN_GAME")
@@ -65,25 +65,25 @@ class People(Writer):
 
     # -- a seat on another device ---------------------------------------------------------
 
-    def offer(self, seat: int) -> Declined | None:
+    def offer(self, seat: int) -> Rejected | None:
         """Let another device claim a seat for a while; the game goes on meanwhile."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             if self._table.seat(seat) is None:
                 return self._no("NO_SUCH_SEAT")
             if seat in self._offered:
                 self._offered[seat]()
             self._offered[seat] = self._call_later(OFFER_S, partial(self._take_back, seat))
-            self._telling.touch()
+            self._notifier.touch()
             return None
 
-    def claim(self, seat: int, *, is_known: bool = False) -> Joined | Declined:
+    def claim(self, seat: int, *, is_known: bool = False) -> Joined | Rejected:
         """Give a device the proof of a seat that was offered; the old devices lose theirs.
 
         Args:
             is_known: The device is one that had the seat before: it needs no offer, and the
                 others keep their proof.
         """
-        with self._telling.changing():
+        with self._notifier.transaction():
             if self._table.seat(seat) is None:
                 return self._no("NO_SUCH_SEAT")
             if not is_known and seat not in self._offered:
@@ -95,17 +95,17 @@ class People(Writer):
             return Joined(seat, token)
 
     def _take_back(self, seat: int) -> None:
-        with self._telling.changing():
+        with self._notifier.transaction():
             cancel = self._offered.pop(seat, None)
             if cancel is not None:
                 cancel()
-                self._telling.touch()
+                self._notifier.touch()
 
     # -- the table ------------------------------------------------------------------------
 
-    def order(self, seats: Sequence[int]) -> Declined | None:
+    def order(self, seats: Sequence[int]) -> Rejected | None:
         """Set the order of play, clockwise; a running game keeps its own."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             now = [seat.number for seat in self._table.seats]
             if sorted(seats) != sorted(now):
                 return self._no("BAD_ORDER")
@@ -115,12 +115,12 @@ class People(Writer):
 
     def settle(self, chosen: Mapping[str, bool]) -> None:
         """Change what the table is set to: `hints`, `sound`."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             now = self._table.settings
             changed = {key: value for key, value in chosen.items() if getattr(now, key) != value}
             if changed:
                 self._keep("set", changed)
-                self._telling.put_off(self.on_set)
+                self._notifier.call_after_commit(self.on_set)
 
     def is_host(self, device: str) -> bool:
         """Whether a device may lead the table; as long as none was named, each may."""
@@ -129,23 +129,23 @@ class People(Writer):
 
     def make_host(self, device: str) -> None:
         """Let a device lead the table, also after a restart."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             if _digest(device) not in self._table.hosts:
                 self._keep("hosted", {"device": _digest(device)})
 
     def connected(self, seat: int) -> None:
         """A page of this seat is open."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             self._online[seat] = self._online.get(seat, 0) + 1
-            self._telling.touch()
+            self._notifier.touch()
 
     def disconnected(self, seat: int) -> None:
         """A page of this seat was closed."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             left = self._online.pop(seat, 1) - 1
             if left > 0:
                 self._online[seat] = left
-            self._telling.touch()
+            self._notifier.touch()
 
 
 def _digest(token: str) -> str:

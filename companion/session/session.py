@@ -12,11 +12,11 @@ from companion.messages.refusals import announce_fault, announce_refusal, tray_l
 from companion.session.corrections import FIXABLE, die_at, fix_of, is_at, with_fixes
 from companion.session.games import GameNight
 from companion.session.ports import TrayView
-from companion.session.preview import Foresight
+from companion.session.preview import Previews
 from companion.session.seats import People
-from companion.session.view import Declined, Joined, View
+from companion.session.view import Joined, Rejected, View
 
-__all__ = ["Declined", "Joined", "Session", "View"]
+__all__ = ["Joined", "Rejected", "Session", "View"]
 
 LOGGER = logging.getLogger(__name__)
 
@@ -36,12 +36,12 @@ WATCHED_S = 0.1
 _UNDECIDED = ("waiting", "moving", "reading")
 
 
-class Session(People, GameNight, Foresight):
+class Session(People, GameNight, Previews):
     """The whole session. Every public method may be called from any thread."""
 
-    def join(self, name: str) -> Joined | Declined:
+    def join(self, name: str) -> Joined | Rejected:
         """Give a newcomer a seat; before the first roll they are in the game at once."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             joined = super().join(name)
             if isinstance(joined, Joined):
                 self.let_in()
@@ -49,7 +49,7 @@ class Session(People, GameNight, Foresight):
 
     def see(self, tray: TrayView) -> None:
         """Take what the camera loop reports."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             if tray != self._seen:
                 self._seen = tray
                 if tray.status not in FIXABLE:
@@ -58,11 +58,11 @@ class Session(People, GameNight, Foresight):
                     self._rest_frame = tray.frame
                 was = self._tray
                 self._tray = with_fixes(tray, self._fixes, self.in_play())
-                self._telling.touch()
+                self._notifier.touch()
                 now = self._tray
                 told = (was.status, was.roll, was.doubts)
                 if self._is_roll_due and told != (now.status, now.roll, now.doubts):
-                    self._telling.retract()
+                    self._notifier.retract()
                 self.part_is("camera", tray.fault)
                 is_decided = tray.status not in _UNDECIDED and not self._is_outdated
                 is_decided = is_decided and not self.is_unwatched()
@@ -71,7 +71,7 @@ class Session(People, GameNight, Foresight):
 
     def fix_die(
         self, frame: int, at: tuple[float, float], value: int, colour: str | None = None
-    ) -> Declined | None:
+    ) -> Rejected | None:
         """Put one die of the shown reading right, before the roll is confirmed.
 
         It holds until something moves. With the doubtful dice put right, the roll may be
@@ -82,7 +82,7 @@ class Session(People, GameNight, Foresight):
             at: Where the die lies in that picture.
             colour: Where the eye did not know it.
         """
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if game is None or game.state.phase is not Phase.ROLL:
                 return self._no("NO_ROLL_DUE")
@@ -95,8 +95,8 @@ class Session(People, GameNight, Foresight):
             others = [old for old in self._fixes if not is_at(old, fix.centre)]
             self._fixes = (*others, fix)
             self._tray = with_fixes(self._seen, self._fixes, self.in_play())
-            self._telling.touch()
-            self._telling.retract()
+            self._notifier.touch()
+            self._notifier.retract()
             return None
 
     def part_is(self, part: str, fault: str | None) -> None:
@@ -104,21 +104,21 @@ class Session(People, GameNight, Foresight):
 
         It is said once when it breaks and once when it works again, and shown in between.
         """
-        with self._telling.changing():
+        with self._notifier.transaction():
             if fault == self._faults.get(part):
                 return
             if fault is None:
                 del self._faults[part]
             else:
                 self._faults[part] = fault
-            self._telling.mention(announce_fault(part, fault))
+            self._notifier.notify(announce_fault(part, fault))
 
     def show_anew(self) -> None:
         """Have every page drawn anew: something around the game changed, such as the Wi-Fi."""
-        with self._telling.changing():
-            self._telling.touch()
+        with self._notifier.transaction():
+            self._notifier.touch()
 
-    def press(self) -> Declined | None:
+    def press(self) -> Rejected | None:
         """The button: confirm a settled roll when one is due, else say why not.
 
         It never passes for anybody and never changes the game in another way. A press while the
@@ -126,7 +126,7 @@ class Session(People, GameNight, Foresight):
         the eye has yet to hear that a row closed and its die does not count any more, or while
         the lamp's light changes and a die could be nudged unseen.
         """
-        with self._telling.changing():
+        with self._notifier.transaction():
             is_due = self._is_roll_due
             if not is_due and self._clock() - self._pressed_s < SAME_PRESS_S:
                 return self._press()  # the same confirmation twice: no news to anybody
@@ -151,7 +151,7 @@ class Session(People, GameNight, Foresight):
         return game is not None and self._tray.is_outdated(game.state.dice)
 
     def _expire_press(self, waited_s: float) -> None:
-        with self._telling.changing():
+        with self._notifier.transaction():
             if self._pending is None:
                 return
             if (self.is_reading() or self.is_unwatched()) and waited_s < LONGEST_VERDICT_S:
@@ -163,49 +163,49 @@ class Session(People, GameNight, Foresight):
         step_s = WATCHED_S if self.is_unwatched() else VERDICT_S
         self._pending = self._call_later(step_s, lambda: self._expire_press(waited_s + step_s))
 
-    def _settle_press(self) -> Declined | None:
+    def _settle_press(self) -> Rejected | None:
         if self._pending is not None:
             self._pending()
             self._pending = None
         try:
-            declined = self._press()
+            rejected = self._press()
         except StoreError:
             LOGGER.exception("the press of the button could not be kept")
-            declined = self._no("NOT_KEPT", key="page.not_kept")
-        if declined is not None:
-            self._telling.announce(announce_refusal(*declined.lines))
-        return declined
+            rejected = self._no("NOT_KEPT", key="page.not_kept")
+        if rejected is not None:
+            self._notifier.publish(announce_refusal(*rejected.lines))
+        return rejected
 
-    def hold(self, held_s: float = 0.0) -> Declined | None:
+    def hold(self, held_s: float = 0.0) -> Rejected | None:
         """The button held down: who has not answered the open action passes (E9).
 
         Args:
             held_s: For how long; an action that opened since is not meant.
         """
-        with self._telling.changing():
+        with self._notifier.transaction():
             try:
                 is_other = self._clock() - self._opened_s < held_s
                 gone = self._no("GONE_ON", key="press.gone_on") if is_other else None
-                declined = gone or self.close_action()
+                rejected = gone or self.close_action()
             except StoreError:
                 LOGGER.exception("the hold of the button could not be kept")
-                declined = self._no("NOT_KEPT", key="page.not_kept")
-            if declined is not None:
-                self._telling.announce(announce_refusal(*declined.lines))
-            return declined
+                rejected = self._no("NOT_KEPT", key="page.not_kept")
+            if rejected is not None:
+                self._notifier.publish(announce_refusal(*rejected.lines))
+            return rejected
 
     def say_again(self) -> None:
         """Repeat the last announcement; of a roll, what may be crossed by now."""
-        with self._telling.changing():
-            game, said = self._table.game, self._telling.announcement
+        with self._notifier.transaction():
+            game, said = self._table.game, self._notifier.announcement
             if said is None:
                 return
             is_open = game is not None and game.state.phase in (Phase.ACTION1, Phase.ACTION2)
             if game is not None and is_open and said.kind in ("roll", "corrected"):
                 said = announce_open(game.state, game.names)
-            self._telling.announce(said)
+            self._notifier.publish(said)
 
-    def _press(self) -> Declined | None:
+    def _press(self) -> Rejected | None:
         game = self._table.game
         if game is None:
             return self._no("NO_GAME", key="press.no_game")
@@ -219,8 +219,8 @@ class Session(People, GameNight, Foresight):
                 "WRONG_PHASE", key="press.waiting_for", names=all_of(waiting), ruling="E9"
             )
         if self._tray.roll is None:
-            return Declined("NOT_READABLE", tray_lines(self._tray.status, self._tray.doubts))
-        declined = self._confirm(self._tray.roll, typed=False)
-        if declined is None:
+            return Rejected("NOT_READABLE", tray_lines(self._tray.status, self._tray.doubts))
+        rejected = self._confirm(self._tray.roll, typed=False)
+        if rejected is None:
             self._pressed_s = self._clock()
-        return declined
+        return rejected

@@ -11,7 +11,7 @@ from companion.session.ports import TrayView
 
 
 @dataclass(frozen=True, slots=True)
-class Declined:
+class Rejected:
     """A step the session did not take: a code, what to say of it, and the ruling it rests on."""
 
     code: str

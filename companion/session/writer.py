@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from companion.audio.settings import Speaking, chosen, is_possible, to_data
+from companion.audio.settings import VoiceSettings, chosen, is_possible, to_data
 from companion.engine import Event, Fact, Phase, Refusal, Roll
 from companion.errors import StoreError
-from companion.eventlog.projection import last_roll, struck_by, unfold
+from companion.eventlog.projection import last_roll, project, struck_by
 from companion.eventlog.record import Record, to_record
 from companion.eventlog.state import Game, Table, advance
 from companion.history.archive import Archive
@@ -24,10 +24,10 @@ from companion.messages.announcements import announce_closings, announce_open, a
 from companion.messages.catalogue import Phrases, Word, line, load_phrases
 from companion.messages.refusals import announce_action2, announce_turn, refusal_line
 from companion.session.corrections import Fix
-from companion.session.notifier import Telling
+from companion.session.notifier import Notifier
 from companion.session.ports import CallLater, Cancel, Listener, RollKept, Store, TrayView
 from companion.session.timers import closes_at_s
-from companion.session.view import Declined, View
+from companion.session.view import Rejected, View
 
 LOGGER = logging.getLogger(__name__)
 
@@ -51,7 +51,7 @@ class Writer:
         call_later: CallLater,
         draw: Callable[[int], int],
         tray: TrayView | None = None,
-        speaking: Speaking | None = None,
+        speaking: VoiceSettings | None = None,
     ) -> None:
         """Take up the evening where the store's log left it.
 
@@ -65,10 +65,10 @@ class Writer:
         """
         self._store, self._clock, self._now_text = store, clock, now_text
         self._call_later, self._draw = call_later, draw
-        self._telling = Telling()
+        self._notifier = Notifier()
         self._table = Table()
         records = self._taken_up()
-        self._speaking = speaking or Speaking(language=phrases.language)
+        self._speaking = speaking or VoiceSettings(language=phrases.language)
         self.phrases = load_phrases(self.speaking.language)
         self._tray = self._seen = tray or TrayView("none")
         self._fixes: tuple[Fix, ...] = ()
@@ -94,13 +94,13 @@ class Writer:
         self.on_set: list[Callable[[], None]] = []
         self.last_roll = last_roll(records)
         """The roll confirmed last before the log was taken up: its dice may still lie there."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             if any(record.kind == "struck" for record in records):
                 self._close_empty_seats()
             if self._is_row_closing():
                 self._closing_told_s = self._clock()  # after a restart all have their moment again
             self._schedule()
-            said = self._telling.announcement
+            said = self._notifier.announcement
             if self._table.game is not None and (said is None or said.kind == "left"):
                 self._tell_where_it_stands(self._table.game)
 
@@ -108,15 +108,15 @@ class Writer:
         """The log, after what does not fit was struck out of it for good."""
         while True:
             records = list(self._store.load())
-            unfolded = unfold(records)
-            self._table = unfolded.table
-            if not unfolded.skipped:
+            projection = project(records)
+            self._table = projection.table
+            if not projection.skipped:
                 out = {
                     n for record in records if record.kind == "struck" for n in struck_by(record)
                 }
                 return [record for record in records if record.revision not in out]
-            struck = list(unfolded.skipped)
-            LOGGER.warning("%d records of the log do not fit: %s", len(struck), unfolded.fault)
+            struck = list(projection.skipped)
+            LOGGER.warning("%d records of the log do not fit: %s", len(struck), projection.fault)
             self._keep("struck", {"revisions": struck})
 
     def _close_empty_seats(self) -> None:
@@ -131,17 +131,17 @@ class Writer:
     @property
     def listeners(self) -> list[Listener]:
         """Who hears every announcement."""
-        return self._telling.listeners
+        return self._notifier.listeners
 
     def view(self) -> View:
         """The table now, as one immutable value."""
-        with self._telling.changing():
+        with self._notifier.transaction():
             return View(
-                self._telling.version,
+                self._notifier.version,
                 self._table,
                 self._tray,
-                self._telling.announcement,
-                self._telling.announced,
+                self._notifier.announcement,
+                self._notifier.announced,
                 self._closes_at_s,
                 frozenset(self._online),
                 tuple(sorted(self._faults.items())),
@@ -151,14 +151,14 @@ class Writer:
     def wait(self, version: int, timeout_s: float) -> int:
         """Block until something newer than `version` is there, all who wait are woken, or time is
         up; the version now."""
-        return self._telling.wait(version, timeout_s)
+        return self._notifier.wait(version, timeout_s)
 
     def wake(self) -> None:
         """Let all who wait look whether they have to end."""
-        self._telling.wake()
+        self._notifier.wake()
 
     @property
-    def speaking(self) -> Speaking:
+    def speaking(self) -> VoiceSettings:
         """How the table speaks: as it was set up, or as was chosen since."""
         return chosen(self._speaking, self._table.settings.speaking)
 
@@ -171,13 +171,13 @@ class Writer:
         for name, value in wanted.items():
             if not is_possible(name, value):
                 raise ValueError(f"{name}: expected what a table can speak, got {value!r}")
-        with self._telling.changing():
+        with self._notifier.transaction():
             now = self.speaking
             changed = {name: value for name, value in wanted.items() if getattr(now, name) != value}
             if changed:
                 self._keep("set", {"speaking": to_data(self._speaking, changed)})
                 self.phrases = load_phrases(self.speaking.language)
-                self._telling.put_off(self.on_set)
+                self._notifier.call_after_commit(self.on_set)
 
     def use_language(self, language: str) -> None:
         """Change the table's language, that of its screen and its voice.
@@ -193,7 +193,7 @@ class Writer:
 
     # -- taking a step --------------------------------------------------------------------
 
-    def _play_locked(self, event: Event, *, data: Mapping[str, Any]) -> Declined | None:
+    def _play_locked(self, event: Event, *, data: Mapping[str, Any]) -> Rejected | None:
         game = self._table.game
         if game is None:
             return self._no("NO_GAME", key="press.no_game")
@@ -201,7 +201,7 @@ class Writer:
         refusal = self._keep(kind, {**own, **data})
         if refusal is not None:
             lines = (refusal_line(refusal, self._table.names),)
-            return Declined(refusal.reason.value, lines, refusal.ruling)
+            return Rejected(refusal.reason.value, lines, refusal.ruling)
         if data.get("key"):
             self._keys[str(data["key"])] = None
             while len(self._keys) > KEYS_KEPT:
@@ -221,9 +221,9 @@ class Writer:
             return result
         self._store.append((record,))
         self._table = result.table
-        self._telling.touch()
+        self._notifier.touch()
         self._tell_facts(before.game, result.table.game, result.facts)
-        self._telling.retract()
+        self._notifier.retract()
         self._schedule()
         return None
 
@@ -247,7 +247,7 @@ class Writer:
         self._cancel = self._call_later(closes_at - now, lambda: self._close_action(revision))
 
     def _close_action(self, revision: int) -> None:
-        with self._telling.changing():
+        with self._notifier.transaction():
             game = self._table.game
             if game is None or self._table.revision != revision or game.state.waiting_for:
                 return  # somebody changed their answer meanwhile
@@ -268,7 +268,7 @@ class Writer:
         said = announce_closings(game.state, game.names)
         if said is not None:
             self._closing_told_s = self._clock()
-            self._telling.announce(said)
+            self._notifier.publish(said)
             self._schedule()
 
     def _tell_where_it_stands(self, game: Game) -> None:
@@ -276,10 +276,10 @@ class Writer:
         if state.action:
             if state.closings:
                 self._closing_told_s = self._clock()
-            self._telling.announce(announce_open(state, game.names))
+            self._notifier.publish(announce_open(state, game.names))
             self._schedule()
         elif state.phase is Phase.ROLL:
-            self._telling.announce(announce_turn(game.names[state.active]))
+            self._notifier.publish(announce_turn(game.names[state.active]))
 
     def _lacks_somebody(self, game: Game) -> bool:
         """Whether the seat of somebody who plays is empty."""
@@ -302,13 +302,13 @@ class Writer:
             self._opened_s = self._clock()
         said = announce_step(before.state, after.state, facts, self._table.names)
         if said is None and after.state.phase is Phase.ACTION2 and before.state.action == 1:
-            self._telling.show(announce_action2(after.state, self._table.names))
+            self._notifier.show(announce_action2(after.state, self._table.names))
         if said is not None:
             if "closing" in (said.kind, *said.also):
                 self._closing_told_s = self._clock()
-            self._telling.announce(said)
+            self._notifier.publish(said)
 
     def _no(
         self, code: str, *, key: str | None = None, ruling: str | None = None, **data: Word
-    ) -> Declined:
-        return Declined(code, (line(key or f"declined.{code}", **data),), ruling)
+    ) -> Rejected:
+        return Rejected(code, (line(key or f"declined.{code}", **data),), ruling)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from companion.audio.settings import Choice, Speaking, chosen, from_data
+from companion.audio.settings import VoiceOverride, VoiceSettings, chosen, from_data
 from companion.messages.catalogue import load_phrases
 from companion.session.session import Session
 from tests.session.fakes import Stage
 
 
-def again(stage: Stage, speaking: Speaking) -> Session:
+def again(stage: Stage, speaking: VoiceSettings) -> Session:
     """The same table started anew, set up so."""
     return Session(
         stage.store,
@@ -30,17 +30,17 @@ def test_what_was_chosen_is_kept(stage: Stage) -> None:
     stage.session.speak({"say": "sums", "volume": 30})
     stage.session.speak({"volume": 30})
     assert set_up == [20, 30]
-    assert stage.session.speaking == Speaking("it", "sums", 30, 165)
+    assert stage.session.speaking == VoiceSettings("it", "sums", 30, 165)
     assert stage.session.phrases.language == "it"
-    taken_up = again(stage, Speaking())
-    assert taken_up.speaking == Speaking("it", "sums", 30, 165)
+    taken_up = again(stage, VoiceSettings())
+    assert taken_up.speaking == VoiceSettings("it", "sums", 30, 165)
     assert taken_up.phrases.language == "it"
 
 
 def test_settings_that_were_changed_count_again(stage: Stage) -> None:
     stage.session.speak({"language": "it", "volume": 20})
-    taken_up = again(stage, Speaking(language="fr"))
-    assert taken_up.speaking == Speaking("fr", "all", 20, 165)
+    taken_up = again(stage, VoiceSettings(language="fr"))
+    assert taken_up.speaking == VoiceSettings("fr", "all", 20, 165)
     assert taken_up.phrases.language == "fr"
 
 
@@ -75,7 +75,7 @@ def test_what_no_table_can_speak_is_refused(stage: Stage, name: str, value: obje
 def test_of_two_choices_the_newer_counts() -> None:
     first = from_data({"volume": [20, 100]}, ())
     both = from_data({"volume": [40, 100]}, first)
-    assert both == (Choice("volume", 40, 100),)
-    assert chosen(Speaking(), both).volume == 40
+    assert both == (VoiceOverride("volume", 40, 100),)
+    assert chosen(VoiceSettings(), both).volume == 40
     with pytest.raises(ValueError, match="expected how a table speaks"):
         from_data({"volume": 40}, ())

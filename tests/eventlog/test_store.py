@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from companion.errors import StoreError
-from companion.eventlog.projection import unfold
+from companion.eventlog.projection import project
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore, _insert, examine
 from tests.rights import run_bound
@@ -230,10 +230,10 @@ def test_a_row_that_is_no_json_costs_that_row(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / FILE_NAME) as db:
         db.execute("UPDATE log SET data = '{\"seat' WHERE revision = 2")
     db.close()
-    unfolded = unfold(SqliteStore(tmp_path).load())
-    assert [seat.number for seat in unfolded.table.seats] == [1, 3]
-    assert (unfolded.skipped, unfolded.table.revision) == ((2,), 3)
-    assert unfolded.fault
+    projection = project(SqliteStore(tmp_path).load())
+    assert [seat.number for seat in projection.table.seats] == [1, 3]
+    assert (projection.skipped, projection.table.revision) == ((2,), 3)
+    assert projection.fault
 
 
 def test_a_letter_that_is_none_costs_that_letter(tmp_path: Path) -> None:

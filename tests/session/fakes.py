@@ -11,7 +11,7 @@ from companion.eventlog.store import SqliteStore
 from companion.messages.catalogue import load_phrases
 from companion.messages.refusals import Announcement, Doubt
 from companion.session.ports import Store, TrayView
-from companion.session.session import Declined, Joined, Session
+from companion.session.session import Joined, Rejected, Session
 
 
 class Time:
@@ -41,7 +41,7 @@ class Time:
 
 
 @dataclass(frozen=True)
-class Told:
+class Announced:
     """An announcement as the table hears it."""
 
     kind: str
@@ -67,18 +67,18 @@ class Stage:
             call_later=self.time.call_later,
             draw=lambda n: 0,
         )
-        self.told: list[Told] = []
+        self.told: list[Announced] = []
         self.confirmed = 0
         self.session.listeners.append(self._hear)
         self.session.on_confirmed.append(self._count)
 
     def _hear(self, said: Announcement) -> None:
         tell = self.session.phrases.tell
-        self.told.append(Told(said.kind, tell(said.headline), tell(*said.lines)))
+        self.told.append(Announced(said.kind, tell(said.headline), tell(*said.lines)))
 
-    def message(self, declined: Declined) -> str:
-        """What a declined step tells, in the table's language."""
-        return self.session.phrases.tell(*declined.lines)
+    def message(self, rejected: Rejected) -> str:
+        """What a rejected step tells, in the table's language."""
+        return self.session.phrases.tell(*rejected.lines)
 
     def _count(self, _: Roll) -> None:
         self.confirmed += 1
@@ -97,28 +97,28 @@ class Stage:
             tokens.append(joined.token)
         return tokens
 
-    def roll(self, low: int, high: int, **colour: int) -> Declined | None:
+    def roll(self, low: int, high: int, **colour: int) -> Rejected | None:
         """Dice come to rest and the button is pressed."""
         self.session.see(dice_seen(low, high, **colour))
         return self.session.press()
 
-    def type_roll(self, low: int, high: int, **colour: int) -> Declined | None:
+    def type_roll(self, low: int, high: int, **colour: int) -> Rejected | None:
         """Dice are entered by hand."""
         roll = dice_seen(low, high, **colour).roll
         assert roll is not None
         return self.session.typed_roll(roll)
 
-    def correct(self, low: int, high: int, **colour: int) -> Declined | None:
+    def correct(self, low: int, high: int, **colour: int) -> Rejected | None:
         """The dice were misread."""
         values = {"red": 3, "yellow": 3, "green": 3, "blue": 3} | colour
         roll = Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v})
         return self.session.correct_roll(roll)
 
     def answer(self, seat: int, box: str | None, *, done: bool = True, key: str = "") -> str:
-        """Answer in the open action; the code it was declined with, or ""."""
+        """Answer in the open action; the code it was rejected with, or ""."""
         state = self.state
-        declined = self.session.answer(seat, state.turn, state.action, box, done=done, key=key)
-        return declined.code if declined else ""
+        rejected = self.session.answer(seat, state.turn, state.action, box, done=done, key=key)
+        return rejected.code if rejected else ""
 
     def close_red(self) -> None:
         """Bring the first seat to the answer that closes red, with the second's still missing."""

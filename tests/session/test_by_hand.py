@@ -35,8 +35,8 @@ def doubtful(which: int, colour: str, *, value: int | None = None, status: str =
 
 def put_right(stage: Stage, which: int, value: int, frame: int = 7, **more: str) -> str:
     at = stage.session.view().tray.dice[which].centre
-    declined = stage.session.fix_die(frame, at, value, **more)
-    return declined.code if declined else ""
+    rejected = stage.session.fix_die(frame, at, value, **more)
+    return rejected.code if rejected else ""
 
 
 class TestBefore:
@@ -87,9 +87,9 @@ class TestBefore:
         two.session.see(doubtful(BLUE, "blue", value=2))
         put_right(two, RED, 6)
         assert two.session.view().tray.roll is None
-        declined = two.session.press()
-        assert declined is not None
-        assert declined.code == "NOT_READABLE"
+        rejected = two.session.press()
+        assert rejected is not None
+        assert rejected.code == "NOT_READABLE"
 
     def test_of_two_white_dice_in_doubt_both_are_told(self, two: Stage) -> None:
         two.session.see(doubtful(WHITE, "white", value=1))
@@ -166,9 +166,9 @@ class TestBefore:
     ) -> None:
         two.session.see(seen())
         where = at or seen().dice[RED].centre
-        declined = two.session.fix_die(frame, where, value)
-        assert declined is not None
-        assert declined.code == code
+        rejected = two.session.fix_die(frame, where, value)
+        assert rejected is not None
+        assert rejected.code == code
         assert two.session.view().tray == seen()
 
     def test_once_the_roll_is_confirmed_it_is_for_the_host(self, two: Stage) -> None:

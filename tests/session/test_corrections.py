@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from companion.engine import DieColour, Phase, Roll
-from companion.session.session import Declined
+from companion.session.session import Rejected
 from tests.session.fakes import Stage
 
 
@@ -26,9 +26,9 @@ class TestCorrections:
         two.answer(0, "R7")
         assert two.session.undo() is None
         assert two.state.phase is Phase.ROLL
-        declined = two.session.undo()
-        assert declined is not None
-        assert declined.code == "NOTHING_TO_UNDO"
+        rejected = two.session.undo()
+        assert rejected is not None
+        assert rejected.code == "NOTHING_TO_UNDO"
 
     def test_undo_opens_a_closed_action_for_its_last_answer(self, two: Stage) -> None:
         two.roll(4, 3)
@@ -71,11 +71,11 @@ class TestCorrections:
         stage.answer(1, None)
         stage.session.let_go(2)
         assert stage.state.phase is Phase.ACTION2
-        declined = stage.session.undo()
-        assert declined is not None
-        assert declined.code == "NOTHING_TO_UNDO"
-        foreseen = stage.session.foresee_undo()
-        assert isinstance(foreseen, Declined)
+        rejected = stage.session.undo()
+        assert rejected is not None
+        assert rejected.code == "NOTHING_TO_UNDO"
+        foreseen = stage.session.preview_undo()
+        assert isinstance(foreseen, Rejected)
 
     def test_dice_are_offered_again_only_where_a_roll_is_due(self, two: Stage) -> None:
         offered: list[bool] = []
@@ -93,9 +93,9 @@ class TestCorrections:
     def test_a_game_somebody_has_left_is_not_taken_up_again(self, two: Stage) -> None:
         two.session.end()
         two.session.leave(0)
-        declined = two.session.undo()
-        assert declined is not None
-        assert declined.code == "SEAT_EMPTY"
+        rejected = two.session.undo()
+        assert rejected is not None
+        assert rejected.code == "SEAT_EMPTY"
         two.seat("Zoe")
         assert two.session.view().table.names == ("Ada", "Ben")
 
@@ -107,9 +107,9 @@ class TestCorrections:
 
     def test_house_rules_are_kept_for_the_rematch(self, stage: Stage) -> None:
         stage.seat("Ada")
-        declined = stage.session.start(house=["no such"])
-        assert declined is not None
-        assert declined.code == "BAD_HOUSE_RULE"
+        rejected = stage.session.start(house=["no such"])
+        assert rejected is not None
+        assert rejected.code == "BAD_HOUSE_RULE"
         assert stage.session.start(house=["finish_turn"]) is None
         stage.session.end()
         assert stage.session.rematch() is None

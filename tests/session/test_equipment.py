@@ -33,9 +33,9 @@ def test_what_is_shown_large_stays_there_meanwhile(two: Stage) -> None:
 
 def test_the_game_goes_on_by_hand_while_the_camera_is_away(two: Stage) -> None:
     two.session.see(TrayView("blocked", fault="blocked"))
-    declined = two.session.press()
-    assert declined is not None
-    assert two.message(declined).startswith("Something covers the camera.")
+    rejected = two.session.press()
+    assert rejected is not None
+    assert two.message(rejected).startswith("Something covers the camera.")
     two.type_roll(4, 3)
     assert two.state.phase is Phase.ACTION1
     assert two.game.typed

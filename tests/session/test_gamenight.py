@@ -100,9 +100,9 @@ class TestPutAside:
         stage.session.leave(0)
         stage.session.leave(1)
         stage.seat("V", "W", "X", "Y")
-        declined = stage.session.resume(1)
-        assert declined is not None
-        assert declined.code == "NO_ROOM"
+        rejected = stage.session.resume(1)
+        assert rejected is not None
+        assert rejected.code == "NO_ROOM"
         assert [seat.name for seat in stage.session.view().table.seats] == ["V", "W", "X", "Y"]
         assert stage.session.resume(7) is not None
 
@@ -110,9 +110,9 @@ class TestPutAside:
         assert stage.session.pause() is not None
         begin(stage, "Ada")
         stage.session.end()
-        declined = stage.session.pause()
-        assert declined is not None
-        assert declined.code == "NO_GAME"
+        rejected = stage.session.pause()
+        assert rejected is not None
+        assert rejected.code == "NO_GAME"
 
     def test_an_undo_does_not_reach_behind_taking_up(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
@@ -180,9 +180,9 @@ class TestWhoLeavesAfterTheEnd:
         game = stage.game
         assert (game.names, game.seats[0]) == (("Ada", "Ben"), 0)
         assert stage.session.view().table.seat(game.seats[1]) is None
-        declined = stage.session.undo()
-        assert declined is not None
-        assert declined.code == "SEAT_EMPTY"
+        rejected = stage.session.undo()
+        assert rejected is not None
+        assert rejected.code == "SEAT_EMPTY"
         stage = stage.again()
         assert stage.game.seats == game.seats
         assert stage.session.rematch() is None

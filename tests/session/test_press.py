@@ -1,4 +1,4 @@
-"""The button's press in every moment: counted once, never lost, and answered when declined."""
+"""The button's press in every moment: counted once, never lost, and answered when rejected."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def test_a_confirmation_within_a_second_of_another_counts_once(two: Stage) -> No
     two.roll(4, 3)
     for _ in range(3):
         two.time.pass_s(0.3)
-        declined = two.session.press()
-        assert declined is not None
-        assert declined.code == "WRONG_PHASE"
+        rejected = two.session.press()
+        assert rejected is not None
+        assert rejected.code == "WRONG_PHASE"
     assert [said.kind for said in two.told] == ["roll"]
     assert two.confirmed == 1
     two.time.pass_s(SAME_PRESS_S)
@@ -156,11 +156,11 @@ def test_a_refusal_while_the_tray_stays_as_it_is_stays_too(two: Stage) -> None:
     assert shown(two).startswith("The green die is leaning.")
 
 
-def test_a_press_while_dice_roll_is_declined_at_once(two: Stage) -> None:
+def test_a_press_while_dice_roll_is_rejected_at_once(two: Stage) -> None:
     two.session.see(TrayView("moving"))
-    declined = two.session.press()
-    assert declined is not None
-    assert declined.code == "NOT_READABLE"
+    rejected = two.session.press()
+    assert rejected is not None
+    assert rejected.code == "NOT_READABLE"
     two.session.see(dice_seen(4, 3))
     assert two.state.phase is Phase.ROLL
 
@@ -210,9 +210,9 @@ def test_a_hold_is_meant_for_the_action_it_began_in(two: Stage) -> None:
     two.answer(1, None)  # while the button is held down
     two.time.pass_s(1.0)
     assert two.state.phase is Phase.ACTION2
-    declined = two.session.hold(1.5)
-    assert declined is not None
-    assert declined.code == "GONE_ON"
+    rejected = two.session.hold(1.5)
+    assert rejected is not None
+    assert rejected.code == "GONE_ON"
     assert (two.state.phase, sum(two.state.misses)) == (Phase.ACTION2, 0)
     two.time.pass_s(1.0)
     assert two.session.hold(1.5) is None

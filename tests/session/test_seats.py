@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from companion.session.session import Declined
+from companion.session.session import Rejected
 from tests.session.fakes import Stage
 
 
@@ -32,12 +32,12 @@ class TestSeats:
             ("\u202e", "NAME_EMPTY"),
         ],
     )
-    def test_names_that_are_declined(self, stage: Stage, name: str, code: str) -> None:
+    def test_names_that_are_rejected(self, stage: Stage, name: str, code: str) -> None:
         stage.seat("Ada")
-        declined = stage.session.join(name)
-        assert isinstance(declined, Declined)
-        assert declined.code == code
-        assert stage.message(declined)
+        rejected = stage.session.join(name)
+        assert isinstance(rejected, Rejected)
+        assert rejected.code == code
+        assert stage.message(rejected)
 
     @pytest.mark.parametrize(
         ("name", "shown"),
@@ -60,11 +60,11 @@ class TestSeats:
         stage.seat(name)
         assert stage.session.view().table.name(0) == shown
 
-    def test_a_sixth_is_declined_with_the_ruling(self, stage: Stage) -> None:
+    def test_a_sixth_is_rejected_with_the_ruling(self, stage: Stage) -> None:
         stage.seat("A", "B", "C", "D", "E")
-        declined = stage.session.join("F")
-        assert isinstance(declined, Declined)
-        assert (declined.code, declined.ruling) == ("TABLE_FULL", "E40")
+        rejected = stage.session.join("F")
+        assert isinstance(rejected, Rejected)
+        assert (rejected.code, rejected.ruling) == ("TABLE_FULL", "E40")
 
     def test_who_comes_late_plays_the_next_game(self, two: Stage) -> None:
         two.roll(4, 3)
@@ -84,13 +84,13 @@ class TestSeats:
         assert [seat.name for seat in two.session.view().table.seats] == ["Ben"]
 
     def test_start_needs_somebody_and_no_running_game(self, stage: Stage) -> None:
-        declined = stage.session.start()
-        assert declined is not None
-        assert declined.code == "NO_PLAYERS"
+        rejected = stage.session.start()
+        assert rejected is not None
+        assert rejected.code == "NO_PLAYERS"
         stage.seat("Ada")
         assert stage.session.start(first=3) is not None
         assert stage.session.start("no such sheet") is not None
         assert stage.session.start() is None
-        declined = stage.session.start()
-        assert declined is not None
-        assert declined.code == "GAME_RUNNING"
+        rejected = stage.session.start()
+        assert rejected is not None
+        assert rejected.code == "GAME_RUNNING"

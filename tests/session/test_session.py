@@ -20,10 +20,10 @@ class TestButton:
 
     def test_an_unreadable_tray_says_why_and_changes_nothing(self, two: Stage) -> None:
         two.session.see(leaning("green"))
-        declined = two.session.press()
-        assert declined is not None
-        assert two.message(declined) == "The green die is leaning. Throw it again."
-        assert two.told[-1].text == two.message(declined)
+        rejected = two.session.press()
+        assert rejected is not None
+        assert two.message(rejected) == "The green die is leaning. Throw it again."
+        assert two.told[-1].text == two.message(rejected)
         assert two.state.phase is Phase.ROLL
         assert two.confirmed == 0
 
@@ -40,9 +40,9 @@ class TestButton:
         stage.seat("Ada")
         stage.session.start()
         stage.session.end()
-        declined = stage.session.press()
-        assert declined is not None
-        assert declined.code == "GAME_OVER"
+        rejected = stage.session.press()
+        assert rejected is not None
+        assert rejected.code == "GAME_OVER"
 
     def test_dice_that_are_not_in_play_are_no_roll(self, two: Stage) -> None:
         assert two.roll(1, 1, red=0) is not None
@@ -104,22 +104,22 @@ class TestAnswers:
 
     def test_a_refused_mark_says_why_with_its_ruling(self, two: Stage) -> None:
         two.roll(4, 3)
-        declined = two.session.answer(0, 1, 1, "R12", done=False)
-        assert declined is not None
-        assert (declined.code, declined.ruling) == ("WRONG_SUM", "E2")
-        assert two.message(declined) == "The white dice make 7, not 12."
+        rejected = two.session.answer(0, 1, 1, "R12", done=False)
+        assert rejected is not None
+        assert (rejected.code, rejected.ruling) == ("WRONG_SUM", "E2")
+        assert two.message(rejected) == "The white dice make 7, not 12."
 
     def test_late_marks_explain_themselves(self, two: Stage) -> None:
         two.roll(4, 3)
         two.answer(0, None)
         two.answer(1, None)
-        declined = two.session.answer(1, 1, 1, "R7", done=True)
-        assert declined is not None
-        assert (declined.code, declined.ruling) == ("WRONG_PHASE", "E9")
+        rejected = two.session.answer(1, 1, 1, "R7", done=True)
+        assert rejected is not None
+        assert (rejected.code, rejected.ruling) == ("WRONG_PHASE", "E9")
         two.answer(0, None)
-        declined = two.session.answer(0, 1, 2, "R7", done=True)
-        assert declined is not None
-        assert two.message(declined) == "That turn is over; late crosses do not count."
+        rejected = two.session.answer(0, 1, 2, "R7", done=True)
+        assert rejected is not None
+        assert two.message(rejected) == "That turn is over; late crosses do not count."
 
     def test_a_retry_of_a_taken_step_is_no_late_mark(self, two: Stage) -> None:
         two.roll(4, 3)
@@ -179,7 +179,7 @@ class TestTelling:
         held, done = threading.Event(), threading.Event()
 
         def change() -> None:
-            with stage.session._telling.changing():
+            with stage.session._notifier.transaction():
                 held.set()
                 done.wait(60)
 

@@ -97,9 +97,9 @@ class TestSurviving:
 
     def test_a_press_on_a_full_disk_says_so(self, two: Stage) -> None:
         two.store.close()
-        declined = two.roll(4, 3)
-        assert declined is not None
-        assert declined.code == "NOT_KEPT"
+        rejected = two.roll(4, 3)
+        assert rejected is not None
+        assert rejected.code == "NOT_KEPT"
         assert "cannot be written" in two.told[-1].text
         assert two.state.phase is Phase.ROLL
 

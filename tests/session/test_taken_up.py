@@ -11,7 +11,7 @@ from companion.engine import Phase
 from companion.eventlog.record import Record
 from companion.history.standings import standings
 from companion.session.timers import CLOSING_GRACE_S
-from companion.session.view import Declined
+from companion.session.view import Rejected
 from tests.session.fakes import Stage
 
 
@@ -54,8 +54,8 @@ def test_an_undone_closing_is_about_to_close_again(closing: Stage) -> None:
 def test_what_would_be_refused_is_not_promised(closing: Stage) -> None:
     closing.session.end()
     closing.session.let_go(1)
-    foreseen = closing.session.foresee_undo()
-    assert isinstance(foreseen, Declined)
+    foreseen = closing.session.preview_undo()
+    assert isinstance(foreseen, Rejected)
     assert foreseen.code == "SEAT_EMPTY"
 
 

@@ -227,9 +227,9 @@ class TestTheEnd:
         shown = ada.locator("#podium li", has_text="Benjamin").locator(".points").inner_text()
         assert shown == points
         assert ada.locator("#podium", has_text="Zoe").count() == 0
-        declined = stage.session.undo()
-        assert declined is not None
-        assert declined.code == "SEAT_EMPTY"
+        rejected = stage.session.undo()
+        assert rejected is not None
+        assert rejected.code == "SEAT_EMPTY"
 
 
 def _fail_later(page: Page, route: Route) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from companion.audio.settings import Speaking
+from companion.audio.settings import VoiceSettings
 from companion.session.ports import TrayView
 from companion.session.timers import GRACE_S
 from tests.session.fakes import Stage
@@ -15,7 +15,7 @@ from web import Equipment
 from web.snapshot import Setting, snapshot
 
 SETTING = Setting(
-    "e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True, Speaking()
+    "e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True, VoiceSettings()
 )
 
 
@@ -51,7 +51,7 @@ def test_before_a_game(stage: Stage) -> None:
 def test_what_people_have_to_do_by_hand(
     stage: Stage, camera: str, button: str, typed: bool, on_screen: bool
 ) -> None:
-    table = shown(stage, Setting("e", "T", "", Equipment(camera, button), False, Speaking()))[
+    table = shown(stage, Setting("e", "T", "", Equipment(camera, button), False, VoiceSettings()))[
         "table"
     ]
     assert (table["typed_rolls"], table["on_screen_button"]) == (typed, on_screen)

@@ -127,7 +127,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     def answer() -> Response:
         asked = body()
         seat = own_seat(desk, asked)
-        declined = session.answer(
+        rejected = session.answer(
             seat,
             want(asked, "turn", int),
             want(asked, "action", int),
@@ -136,7 +136,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
             key=key(asked),
             rolled=maybe(asked, "rolled", int),
         )
-        return settled(desk, declined)
+        return settled(desk, rejected)
 
     @pages.post("/api/answer_for")
     def answer_for() -> Response:
@@ -148,10 +148,10 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
         )
         seat, chosen = want(asked, "seat", int), box(asked)
         desk.lead()
-        declined = session.answer(
+        rejected = session.answer(
             seat, turn, action, chosen, done=True, rolled=rolled, is_by_host=True
         )
-        return settled(desk, declined)
+        return settled(desk, rejected)
 
     @pages.post("/api/withdraw")
     def withdraw() -> Response:

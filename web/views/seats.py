@@ -12,7 +12,7 @@ from flask import Blueprint, Response
 from companion.audio.settings import is_possible
 from companion.errors import StoreError
 from companion.messages.catalogue import line
-from companion.session.session import Declined, Joined
+from companion.session.session import Joined, Rejected
 from web import security
 from web.client import Caller
 from web.context import Desk
@@ -47,7 +47,7 @@ def install(pages: Blueprint, desk: Desk) -> None:
         if own and not (want(asked, "another", bool) if "another" in asked else False):
             seated = session.view().table.name(own[0])
             said = line("page.already_seated", name=seated)
-            return problem(desk, Declined("ALREADY_SEATED", (said,)))
+            return problem(desk, Rejected("ALREADY_SEATED", (said,)))
         knows_code(caller, asked)
         joined = session.join(name)
         if not isinstance(joined, Joined):
@@ -73,9 +73,9 @@ def install(pages: Blueprint, desk: Desk) -> None:
         asked = body()
         seat = own_seat(desk, asked)
         gives_up = want(asked, "from_game", bool) if "from_game" in asked else False
-        declined = session.let_go(seat) if gives_up else session.leave(seat)
-        if declined is not None:
-            return problem(desk, declined)
+        rejected = session.let_go(seat) if gives_up else session.leave(seat)
+        if rejected is not None:
+            return problem(desk, rejected)
         desk.known.forget(seat)
         caller = desk.caller()
         return with_tokens(caller, caller.tokens)
@@ -137,16 +137,16 @@ def install(pages: Blueprint, desk: Desk) -> None:
         if what not in FORESEEN:
             raise bad("asked.text", field="what")
         desk.lead()
-        moment = session.moment(what)
+        moment = session.precondition(what)
         if what == "correct":
-            lines = session.foresee_correction(typed_roll(asked))
+            lines = session.preview_correction(typed_roll(asked))
         elif what == "undo":
-            lines = session.foresee_undo()
+            lines = session.preview_undo()
         elif what == "close":
-            lines = session.foresee_close()
+            lines = session.preview_close()
         else:
-            lines = session.foresee_end()
-        if isinstance(lines, Declined):
+            lines = session.preview_end()
+        if isinstance(lines, Rejected):
             return problem(desk, lines)
         told = [desk.phrases.tell(each) for each in lines]
         return as_json({"lines": told, "moment": moment})

@@ -9,7 +9,7 @@ from flask import Blueprint, Response, request
 from companion.engine import DieColour
 from companion.errors import CameraUnavailable, StoreError
 from companion.messages.catalogue import line
-from companion.session.session import Declined
+from companion.session.session import Rejected
 from web.context import Desk
 from web.params import bad, body, maybe, want
 from web.responses import as_json, problem, settled, snapshot
@@ -35,7 +35,7 @@ def install(pages: Blueprint, desk: Desk) -> None:
             raise bad("asked.unknown", field="mishap", value=mishap[:40])
         view = session.view()
         if view.table.game is not None and view.table.game.state.action:
-            return problem(desk, Declined("WRONG_PHASE", (line("page.throw_later"),), "E9"))
+            return problem(desk, Rejected("WRONG_PHASE", (line("page.throw_later"),), "E9"))
         try:
             if desk.tray is None:
                 raise CameraUnavailable("throw: there is no camera")
