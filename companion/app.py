@@ -51,6 +51,16 @@ class App:
         """The address phones can open."""
         return join_url(*self.address)
 
+    def signs_of_life(self) -> dict[str, Callable[[], bool]]:
+        """Return a check for each part that must not hang.
+
+        Each takes a lock or a thread of its part, so it does not return while that part hangs.
+        """
+        return {
+            "session": lambda: self.session.view().version >= 0,
+            "page": self.server.answers,
+        }
+
     def close(self) -> None:
         """Let go of everything, the last opened first; may be called twice."""
         self._stack.close()

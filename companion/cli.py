@@ -19,6 +19,10 @@ _COMMANDS = {
     "bench": "companion.commands.bench",
     "doctor": "companion.commands.doctor",
     "calibrate": "companion.commands.calibrate",
+    "service": "companion.commands.service",
+    "hotspot": "companion.commands.hotspot",
+    "backup": "companion.commands.backup",
+    "restore": "companion.commands.backup",
 }
 
 

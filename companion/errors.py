@@ -49,3 +49,7 @@ class NotationError(CompanionError, ValueError):
 
 class ServerError(CompanionError, RuntimeError):
     """The web page cannot be served (the port is taken, the address is not ours)."""
+
+
+class ServiceError(CompanionError, RuntimeError):
+    """The system service, the hotspot or a backup cannot be changed as asked."""

@@ -7,6 +7,7 @@ import logging
 import socket
 import threading
 from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException
 from typing import Any
 
 from flask import Flask
@@ -29,6 +30,9 @@ CONNECTIONS = 400
 IDLE_S = 60
 """A connection that asks for nothing is closed after so long, and so many are held: with waitress's
 own 100 and 120 s a phone that opens many keeps everybody out."""
+
+ANSWER_S = 5.0
+"""A busy machine still answers within this; a hung server does not."""
 
 CLOSE_S = 1.5
 POLL_S = 0.5
@@ -64,6 +68,18 @@ class Server:
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
         self._thread.start()
+
+    def answers(self) -> bool:
+        """Whether the page answers a request within `ANSWER_S`."""
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self.host, self.host)
+        asked = HTTPConnection(host, self.port, timeout=ANSWER_S)
+        try:
+            asked.request("GET", "/healthz", headers={"Host": "localhost"})
+            return asked.getresponse().status in (200, 503)
+        except (OSError, HTTPException):
+            return False
+        finally:
+            asked.close()
 
     def close(self) -> None:
         """Stop answering: open streams end, requests under way finish; may be called twice."""

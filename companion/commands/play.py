@@ -10,12 +10,16 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, load
 from companion.messages.catalogue import LANGUAGES
+
+if TYPE_CHECKING:
+    from companion.app import App
 
 
 @click.command()
@@ -69,11 +73,22 @@ def play(
         _tell(f"listening on http://{shown}:{taken}")
         if sys.stdout is not None and sys.stdout.isatty():
             _show_address(app.join_url)
+        _tell_systemd(app)
         while not stop.wait(1.0):  # a bare wait would keep the signal from Python on some systems
             pass
     finally:
         app.close()
     _leave()
+
+
+def _tell_systemd(app: App) -> None:
+    """Report to systemd that the table answers, and go on reporting while it lives."""
+    from companion.service.notify import Watchdog, notify, watchdog_period_s
+
+    notify(f"READY=1\nSTATUS=running on {app.join_url}")
+    period_s = watchdog_period_s()
+    if period_s is not None:
+        Watchdog(app.signs_of_life(), period_s).start()
 
 
 def _leave() -> None:

@@ -261,6 +261,26 @@ def examine(directory: Path) -> Examined:
     return Examined(records, str(trouble), in_use)
 
 
+def copy_log(directory: Path, to: Path) -> None:
+    """Copy the log of a directory into one new file, consistent while a table writes it.
+
+    Raises:
+        StoreError: There is none, or it cannot be copied.
+    """
+    path = directory / FILE_NAME
+    if not path.is_file():
+        raise StoreError(f"{path}: expected saved games, there is no such file")
+    try:
+        with (
+            closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(to)) as copy,
+        ):
+            source.backup(copy)
+            copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
+    except sqlite3.Error as error:
+        raise StoreError(f"{path}: cannot be copied: {error}") from error
+
+
 def is_in_use(directory: Path) -> bool:
     """Whether a table is writing the log of a directory now."""
     try:

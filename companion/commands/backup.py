@@ -1,0 +1,66 @@
+"""`dice-companion backup` and `restore`: a table's data into one file, and back."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+from datetime import datetime
+from pathlib import Path
+
+import click
+
+from companion.commands.params import A_DIRECTORY, A_FILE
+from companion.config import default_config_path, load
+
+_DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
+_CONFIG = click.option("--config", "config_path", type=A_FILE, help="The settings file.")
+
+
+def _places(data_dir: Path | None, config_path: Path | None) -> tuple[Path, Path]:
+    path = config_path or default_config_path(os.environ)
+    existing = path if path.is_file() else None
+    return load(existing, os.environ, {"data_dir": data_dir}).data_dir, path
+
+
+@click.command()
+@click.argument("file", type=A_FILE)
+@_DATA_DIR
+@_CONFIG
+def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
+    """Write games, settings, tray and pictures into FILE; the table may be running.
+
+    Example: dice-companion backup friday.tar.gz
+    """
+    from companion.service.backup import write_backup
+
+    directory, settings = _places(data_dir, config_path)
+    made = write_backup(
+        file, directory, settings, now=datetime.now().astimezone(), version=_version()
+    )
+    size = file.stat().st_size / 1e6
+    click.echo(f"{file}: {made.records} records and {made.files} other files, {size:.1f} MB")
+
+
+@click.command()
+@click.argument("file", type=A_FILE)
+@_DATA_DIR
+@_CONFIG
+def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
+    """Put the backup FILE in the place of this table's data, which are kept beside it.
+
+    Example: dice-companion restore friday.tar.gz
+    """
+    from companion.service.backup import restore_backup
+
+    directory, settings = _places(data_dir, config_path)
+    restored, kept = restore_backup(file, directory, settings, now=datetime.now().astimezone())
+    click.echo(f"{directory}: {restored.records} records of {restored.made_at} restored")
+    if kept is not None:
+        click.echo(f"the former data are in {kept}")
+
+
+def _version() -> str:
+    try:
+        return importlib.metadata.version("dice-companion")
+    except importlib.metadata.PackageNotFoundError:
+        return "0"

@@ -1,0 +1,94 @@
+"""`dice-companion service`: the table as a system service that starts by itself."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import textwrap
+from collections.abc import Iterable
+
+import click
+
+from companion.config import load
+from companion.errors import ServiceError
+from companion.service.install import (
+    Step,
+    Write,
+    is_root,
+    plan_install,
+    plan_remove,
+    this_machine,
+    this_program,
+)
+from companion.service.unit import CONFIG_PATH, DATA_DIR, NAME
+
+_DRY_RUN = click.option(
+    "--dry-run", is_flag=True, envvar="DRY_RUN", help="Only say what would be done."
+)
+
+
+@click.group()
+def service() -> None:
+    """Install the table as a service that starts with the machine.
+
+    Example: sudo dice-companion service install
+    """
+
+
+@service.command()
+@_DRY_RUN
+def install(dry_run: bool) -> None:
+    """Install or update the service and start it; games and settings stay as they are."""
+    flags: dict[str, object | None] = {}
+    config = load(CONFIG_PATH if CONFIG_PATH.is_file() else None, {}, flags)
+    _do(plan_install(this_machine(), this_program(), port=config.web.port), dry_run)
+    if not dry_run:
+        click.echo(f"The table is running. Games: {DATA_DIR}; settings: {CONFIG_PATH}")
+
+
+@service.command()
+@click.option("--purge", is_flag=True, help="Delete games and settings as well.")
+@_DRY_RUN
+def remove(purge: bool, dry_run: bool) -> None:
+    """Stop the service and remove it; games and settings stay unless --purge is given."""
+    _do(plan_remove(this_machine(), purge=purge), dry_run)
+    if not dry_run and not purge:
+        click.echo(f"Games stay in {DATA_DIR}, settings in {CONFIG_PATH.parent}.")
+
+
+@service.command()
+def status() -> None:
+    """Say whether the service is running; exits with 1 if it is not."""
+    _follow(["systemctl", "--no-pager", "--lines=0", "status", f"{NAME}.service"])
+
+
+@service.command()
+@click.option("--follow", "-f", is_flag=True, help="Keep printing new lines.")
+def logs(follow: bool) -> None:
+    """Print the service's log of this start of the machine."""
+    command = ["journalctl", "--no-pager", "--boot", "--unit", f"{NAME}.service"]
+    _follow([*command, "--follow"] if follow else command)
+
+
+def _do(steps: Iterable[Step], dry_run: bool) -> None:
+    if not dry_run and not is_root():
+        raise ServiceError("service: needs administrator rights; run it with sudo")
+    for step in steps:
+        if not dry_run:
+            click.echo(str(step))
+            step.run()
+            continue
+        click.echo(f"would {step}")
+        if isinstance(step, Write):
+            click.echo(textwrap.indent(step.text, "    | ", lambda _line: True))
+
+
+def _follow(command: list[str]) -> None:
+    try:
+        ended = subprocess.run(command, check=False, env={**os.environ, "SYSTEMD_COLORS": "0"})
+    except FileNotFoundError as error:
+        raise ServiceError(f"service: expected systemd, found no {command[0]}") from error
+    except KeyboardInterrupt:
+        return
+    if ended.returncode:
+        raise SystemExit(1)

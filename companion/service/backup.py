@@ -1,0 +1,196 @@
+"""Backups: one file with a table's games, settings, tray and pictures, and the way back."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import shutil
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path, PurePosixPath
+
+from companion.errors import ServiceError, StoreError
+from companion.eventlog.store import FILE_NAME, copy_log, examine, is_in_use
+
+FORM = 1
+"""Version of a backup's layout; a newer one is refused."""
+
+MANIFEST, DATA, CONFIG = "manifest.json", "data", "config.toml"
+
+_NOT_COPIED = ("games.",)
+"""Files of the log begin so: the log itself is copied by SQLite, its helpers are not needed."""
+
+LARGEST_BYTES = 4 * 1024**3
+"""No backup of a table comes near this; an archive that claims more is refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackedUp:
+    """What a backup holds: its time, the version that wrote it, records and other files."""
+
+    made_at: str
+    version: str
+    records: int
+    files: int
+
+
+def write_backup(
+    to: Path, data_dir: Path, config_path: Path, *, now: datetime, version: str
+) -> BackedUp:
+    """Write a backup; the table may be running. The file appears only once it is whole.
+
+    Args:
+        to: A new file; gzip-compressed tar.
+        data_dir: Of the table.
+        config_path: Its settings file; left out where there is none.
+        now: For the manifest.
+        version: Of this program.
+    Raises:
+        ServiceError: The backup cannot be written.
+        StoreError: The games cannot be read.
+    """
+    part = to.with_name(f".{to.name}.part")
+    try:
+        with tempfile.TemporaryDirectory(prefix="dice-companion-") as folder:
+            log = Path(folder) / FILE_NAME
+            copy_log(data_dir, log)
+            records = examine(Path(folder)).records or 0
+            others = list(_other_files(data_dir))
+            backed_up = BackedUp(now.isoformat(timespec="seconds"), version, records, len(others))
+            with tarfile.open(part, "w:gz") as archive:
+                _add_text(archive, MANIFEST, json.dumps(_as_json(backed_up)), now)
+                archive.add(log, f"{DATA}/{FILE_NAME}")
+                for path in others:
+                    archive.add(path, f"{DATA}/{path.relative_to(data_dir).as_posix()}")
+                if config_path.is_file():
+                    archive.add(config_path, CONFIG)
+            _sync(part)
+            part.replace(to)
+    except (OSError, tarfile.TarError) as error:
+        part.unlink(missing_ok=True)
+        raise ServiceError(f"{to}: cannot be written: {_reason(error)}") from error
+    return backed_up
+
+
+def restore_backup(
+    source: Path, data_dir: Path, config_path: Path, *, now: datetime
+) -> tuple[BackedUp, Path | None]:
+    """Put a backup in the place of a table's data; what was there is kept beside it.
+
+    Returns:
+        What the backup holds, and where the former data now lie (None: there were none).
+    Raises:
+        ServiceError: It is no backup, is damaged, or a table is running on the data.
+    """
+    if is_in_use(data_dir):
+        raise ServiceError(f"{data_dir}: a table is running there; stop it before you restore")
+    fresh = data_dir.with_name(f"{data_dir.name}.restored")
+    kept = data_dir.with_name(f"{data_dir.name}.before-{now:%Y%m%d-%H%M%S}")
+    try:
+        shutil.rmtree(fresh, ignore_errors=True)
+        fresh.mkdir(parents=True)
+        with tarfile.open(source, "r:*") as archive:
+            members = {member.name: member for member in _harmless(archive, source)}
+            backed_up = _manifest(archive, members.get(MANIFEST), source)
+            for name, member in members.items():
+                if name.startswith(f"{DATA}/"):
+                    _extract(archive, member, fresh / PurePosixPath(name).relative_to(DATA))
+            seen = examine(fresh)
+            if seen.trouble is not None or seen.records != backed_up.records:
+                raise ServiceError(f"{source}: its games are damaged: {seen.trouble}")
+            if CONFIG in members:
+                new_config = config_path.with_name(f".{config_path.name}.restored")
+                _extract(archive, members[CONFIG], new_config)
+                new_config.replace(config_path)
+        had_data = data_dir.is_dir() and any(data_dir.iterdir())
+        if had_data:
+            data_dir.rename(kept)
+        elif data_dir.is_dir():
+            data_dir.rmdir()
+        fresh.rename(data_dir)
+        return backed_up, kept if had_data else None
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise ServiceError(f"{source}: cannot be restored: {_reason(error)}") from error
+    except StoreError as error:
+        raise ServiceError(f"{source}: its games cannot be read: {error}") from error
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+
+
+def _other_files(data_dir: Path) -> Iterator[Path]:
+    for path in sorted(data_dir.rglob("*")):
+        is_log = path.parent == data_dir and path.name.startswith(_NOT_COPIED)
+        if path.is_file() and not path.is_symlink() and not is_log:
+            yield path
+
+
+def _add_text(archive: tarfile.TarFile, name: str, text: str, now: datetime) -> None:
+    data = text.encode()
+    member = tarfile.TarInfo(name)
+    member.size, member.mtime, member.mode = len(data), int(now.timestamp()), 0o644
+    archive.addfile(member, io.BytesIO(data))
+
+
+def _as_json(backed_up: BackedUp) -> dict[str, object]:
+    return {
+        "form": FORM,
+        "made_at": backed_up.made_at,
+        "version": backed_up.version,
+        "records": backed_up.records,
+        "files": backed_up.files,
+    }
+
+
+def _harmless(archive: tarfile.TarFile, source: Path) -> Iterator[tarfile.TarInfo]:
+    """The archive's plain files; anything that would lie elsewhere ends the restore."""
+    total = 0
+    for member in archive:
+        path = PurePosixPath(member.name)
+        if not member.isfile() or path.is_absolute() or ".." in path.parts:
+            raise ServiceError(f"{source}: expected plain files, got {member.name!r}")
+        total += member.size
+        if total > LARGEST_BYTES:
+            raise ServiceError(f"{source}: larger than any backup of a table")
+        yield member
+
+
+def _manifest(archive: tarfile.TarFile, member: tarfile.TarInfo | None, source: Path) -> BackedUp:
+    file = archive.extractfile(member) if member is not None and member.size < 10_000 else None
+    if file is None:
+        raise ServiceError(f"{source}: expected a backup, it has no {MANIFEST}")
+    try:
+        told = json.loads(file.read())
+        form = int(told["form"])
+        backed_up = BackedUp(
+            str(told["made_at"]), str(told["version"]), int(told["records"]), int(told["files"])
+        )
+    except (ValueError, TypeError, KeyError) as error:
+        raise ServiceError(f"{source}: its {MANIFEST} cannot be read: {error!r}") from error
+    if form > FORM:
+        raise ServiceError(
+            f"{source}: made by a newer version (form {form}, known {FORM}); update first"
+        )
+    return backed_up
+
+
+def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, to: Path) -> None:
+    file = archive.extractfile(member)
+    assert file is not None
+    to.parent.mkdir(parents=True, exist_ok=True)
+    with to.open("wb") as out:
+        shutil.copyfileobj(file, out)
+        out.flush()
+        os.fsync(out.fileno())
+
+
+def _sync(path: Path) -> None:
+    with path.open("rb") as written:
+        os.fsync(written.fileno())
+
+
+def _reason(error: Exception) -> str:
+    return (error.strerror if isinstance(error, OSError) else None) or str(error) or "cut short"

@@ -1,0 +1,245 @@
+"""Install, change and remove the system service, step by step and idempotently.
+
+A plan is a list of steps that can be printed (`--dry-run`) or run. Planning asks the machine what
+is there already; only running changes it.
+"""
+
+from __future__ import annotations
+
+import grp
+import os
+import pwd
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from companion.errors import ServiceError
+from companion.service.unit import (
+    AVAHI_PATH,
+    CONFIG_PATH,
+    DATA_DIR,
+    GROUPS,
+    NAME,
+    POLKIT_PATH,
+    UNIT_PATH,
+    avahi_text,
+    polkit_text,
+    unit_text,
+)
+
+COMMENTED_CONFIG = "# Settings of the table, see docs/settings.md. Nothing needs to be set.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Run a program; it must succeed unless `may_fail`."""
+
+    argv: tuple[str, ...]
+    may_fail: bool = False
+
+    def __str__(self) -> str:
+        return f"run     {shlex.join(self.argv)}"
+
+    def run(self) -> None:
+        try:
+            done = subprocess.run(self.argv, capture_output=True, text=True, check=False)
+        except OSError as error:
+            raise ServiceError(f"{self.argv[0]}: cannot be run: {error.strerror}") from error
+        if done.returncode and not self.may_fail:
+            lines = (done.stderr or done.stdout).strip().splitlines()
+            raise ServiceError(f"{shlex.join(self.argv)}: {lines[-1] if lines else 'failed'}")
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """Write a file, readable for all unless `mode` says otherwise."""
+
+    path: Path
+    text: str
+    mode: int = 0o644
+
+    def __str__(self) -> str:
+        return f"write   {self.path}"
+
+    def run(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            part = self.path.with_name(f".{self.path.name}.part")
+            part.write_text(self.text, encoding="utf-8")
+            part.chmod(self.mode)
+            part.replace(self.path)
+        except OSError as error:
+            raise ServiceError(f"{self.path}: cannot be written: {error.strerror}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Delete a file or a directory; one that is not there is fine."""
+
+    path: Path
+
+    def __str__(self) -> str:
+        return f"delete  {self.path}"
+
+    def run(self) -> None:
+        try:
+            if self.path.is_dir() and not self.path.is_symlink():
+                shutil.rmtree(self.path)
+            else:
+                self.path.unlink(missing_ok=True)
+        except OSError as error:
+            raise ServiceError(f"{self.path}: cannot be deleted: {error.strerror}") from error
+
+
+Step = Command | Write | Delete
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What planning has to know of a machine.
+
+    Attributes:
+        groups: Names of its groups.
+        has_user: Whether the service's user is there.
+        systemd_version: Such as 252.
+        has_polkit, has_avahi: Whether these are installed.
+        content: Returns the text of a file, or None where there is none.
+    """
+
+    groups: frozenset[str]
+    has_user: bool
+    systemd_version: int
+    has_polkit: bool
+    has_avahi: bool
+    content: Callable[[Path], str | None]
+
+
+def this_machine() -> Machine:
+    """Look at the machine this runs on.
+
+    Raises:
+        ServiceError: It has no systemd.
+    """
+    if not shutil.which("systemctl"):
+        raise ServiceError("service: expected systemd, found no systemctl on this machine")
+    with suppress(KeyError):
+        pwd.getpwnam(NAME)
+        has_user = True
+        return _machine(has_user)
+    return _machine(False)
+
+
+def _machine(has_user: bool) -> Machine:
+    return Machine(
+        groups=frozenset(entry.gr_name for entry in grp.getgrall()),
+        has_user=has_user,
+        systemd_version=_systemd_version(),
+        has_polkit=POLKIT_PATH.parent.is_dir(),
+        has_avahi=AVAHI_PATH.parent.is_dir(),
+        content=_content,
+    )
+
+
+def _systemd_version() -> int:
+    told = subprocess.run(["systemctl", "--version"], capture_output=True, text=True, check=False)
+    words = told.stdout.split()
+    return int(words[1]) if len(words) > 1 and words[1].isdigit() else 0
+
+
+def _content(path: Path) -> str | None:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError:
+        return None
+
+
+_HOMES = (Path("/home"), Path("/root"))
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """How this installation is run.
+
+    Attributes:
+        command: Program and arguments that run the table in the foreground.
+        in_homes: Its directories below people's homes.
+    """
+
+    command: tuple[str, ...]
+    in_homes: tuple[Path, ...] = ()
+
+
+def this_program() -> Program:
+    """Return how the running installation can be started again as a service."""
+    import companion
+
+    places = [
+        Path(sys.prefix),
+        Path(sys.base_prefix),
+        Path(companion.__file__).resolve().parents[1],
+    ]
+    in_homes = sorted({p for p in places if any(p.is_relative_to(home) for home in _HOMES)})
+    outer = [p for p in in_homes if not any(p != q and p.is_relative_to(q) for q in in_homes)]
+    return Program((sys.executable, "-m", "companion", "play"), tuple(outer))
+
+
+def plan_install(machine: Machine, program: Program, *, port: int = 8000) -> Iterator[Step]:
+    """Yield the steps from here to a running service.
+
+    Args:
+        machine: As it is now; what is there already yields no step.
+        program: Runs the table.
+        port: Of the page, for its announcement in the network.
+    """
+    groups = [group for group in GROUPS if group in machine.groups]
+    if not machine.has_user:
+        yield Command(
+            (
+                "useradd", "--system", "--user-group", "--no-create-home",
+                "--home-dir", str(DATA_DIR), "--shell", "/usr/sbin/nologin", NAME,
+            )
+        )  # fmt: skip
+    unit = unit_text(program.command, groups, machine.systemd_version, program.in_homes)
+    files = [Write(UNIT_PATH, unit)]
+    if machine.content(CONFIG_PATH) is None:
+        files.append(Write(CONFIG_PATH, COMMENTED_CONFIG))
+    if machine.has_polkit:
+        files.append(Write(POLKIT_PATH, polkit_text()))
+    if machine.has_avahi:
+        files.append(Write(AVAHI_PATH, avahi_text(port)))
+    changed = [file for file in files if machine.content(file.path) != file.text]
+    yield from changed
+    if any(file.path == UNIT_PATH for file in changed):
+        yield Command(("systemctl", "daemon-reload"))
+    yield Command(("systemctl", "enable", f"{NAME}.service"))
+    yield Command(("systemctl", "restart", f"{NAME}.service"))
+
+
+def plan_remove(machine: Machine, *, purge: bool = False) -> Iterator[Step]:
+    """Yield the steps back to a machine without the service.
+
+    Args:
+        machine: As it is now.
+        purge: Delete games, settings and the user as well; without it they stay.
+    """
+    if machine.content(UNIT_PATH) is not None:
+        yield Command(("systemctl", "disable", "--now", f"{NAME}.service"), may_fail=True)
+    for path in (UNIT_PATH, POLKIT_PATH, AVAHI_PATH):
+        if machine.content(path) is not None:
+            yield Delete(path)
+    yield Command(("systemctl", "daemon-reload"), may_fail=True)
+    if purge:
+        yield Delete(DATA_DIR)
+        yield Delete(CONFIG_PATH.parent)
+        if machine.has_user:
+            yield Command(("userdel", NAME))
+
+
+def is_root() -> bool:
+    """Whether the process may change the system."""
+    return os.geteuid() == 0

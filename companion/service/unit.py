@@ -1,0 +1,157 @@
+"""The files of the system service as text: unit, polkit rule, and network announcement."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from xml.sax.saxutils import escape
+
+NAME = "dice-companion"
+"""Name of the unit, of its user, and of its directories below /etc, /run and /var."""
+
+GROUPS = ("gpio", "video", "render", "audio")
+"""Groups that may use the pins, the camera, the Pi's image processor and the sound card."""
+
+WATCHDOG_S = 30
+"""Seconds without a sign of life after which systemd starts the table again."""
+
+GROWING_DELAY_SINCE = 254
+"""First systemd version with RestartSteps= (systemd NEWS, version 254)."""
+
+_DEVICES = (
+    "char-gpiochip",
+    "char-video4linux",
+    "char-media",
+    "char-dma_heap",
+    "char-alsa",
+    "char-drm",
+    "/dev/vcio",
+)
+"""Device classes of pins, cameras, libcamera's buffers, sound, the GPU, and the Pi's firmware."""
+
+
+def unit_text(
+    command: Sequence[str],
+    groups: Sequence[str],
+    systemd_version: int,
+    in_homes: Sequence[Path] = (),
+) -> str:
+    """Return the service unit.
+
+    Args:
+        command: Program and arguments that run the table in the foreground.
+        groups: Supplementary groups; each must exist, or systemd refuses to start the unit.
+        systemd_version: Of the machine, such as 252; older ones get a fixed restart delay.
+        in_homes: Directories of the program below people's homes. The service sees these and
+            nothing else of the homes, also where a home is closed to other users.
+    """
+    delay = ["RestartSec=2"]
+    if systemd_version >= GROWING_DELAY_SINCE:
+        delay += ["RestartSteps=6", "RestartMaxDelaySec=60"]
+    lines = [
+        "[Unit]",
+        "Description=Dice Companion, a table for real dice",
+        "After=network.target time-sync.target sound.target avahi-daemon.service",
+        "StartLimitIntervalSec=0",
+        "",
+        "[Service]",
+        "Type=notify",
+        "NotifyAccess=main",
+        f"WatchdogSec={WATCHDOG_S}",
+        f"ExecStart={shlex.join(command)}",
+        f"User={NAME}",
+        f"Group={NAME}",
+        *([f"SupplementaryGroups={' '.join(groups)}"] if groups else []),
+        "Restart=always",
+        *delay,
+        "TimeoutStartSec=120",
+        "TimeoutStopSec=10",
+        "",
+        f"StateDirectory={NAME}",
+        f"ConfigurationDirectory={NAME}",
+        f"CacheDirectory={NAME}",
+        f"RuntimeDirectory={NAME}",
+        f"WorkingDirectory=/run/{NAME}",
+        f"Environment=HOME=/var/lib/{NAME} LG_WD=/run/{NAME}",
+        "UMask=0077",
+        "MemoryHigh=500M",
+        "MemoryMax=700M",
+        "",
+        "NoNewPrivileges=yes",
+        "CapabilityBoundingSet=",
+        "ProtectSystem=strict",
+        "ProtectHome=tmpfs",
+        *(f"BindReadOnlyPaths={path}" for path in in_homes),
+        "PrivateTmp=yes",
+        "DevicePolicy=closed",
+        *(f"DeviceAllow={device} rw" for device in _DEVICES),
+        "ProtectClock=yes",
+        "ProtectControlGroups=yes",
+        "ProtectHostname=yes",
+        "ProtectKernelLogs=yes",
+        "ProtectKernelModules=yes",
+        "ProtectKernelTunables=yes",
+        "ProtectProc=invisible",
+        "LockPersonality=yes",
+        "RemoveIPC=yes",
+        "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
+        "RestrictNamespaces=yes",
+        "RestrictRealtime=yes",
+        "RestrictSUIDSGID=yes",
+        "SystemCallArchitectures=native",
+        "SystemCallFilter=@system-service",
+        "SystemCallFilter=~@privileged",
+        "",
+        "[Install]",
+        "WantedBy=multi-user.target",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def polkit_text() -> str:
+    """Return the polkit rule that lets the service's user switch the hotspot on and off.
+
+    Sources: polkit(8), "Authorization rules"; the action names are NetworkManager's.
+    """
+    actions = (
+        "org.freedesktop.NetworkManager.network-control",
+        "org.freedesktop.NetworkManager.settings.modify.system",
+        "org.freedesktop.NetworkManager.wifi.share.open",
+        "org.freedesktop.NetworkManager.wifi.share.protected",
+    )
+    listed = ",\n".join(f'    "{action}"' for action in actions)
+    return (
+        "polkit.addRule(function (action, subject) {\n"
+        "  var allowed = [\n"
+        f"{listed}\n"
+        "  ];\n"
+        f'  if (subject.user === "{NAME}" && allowed.indexOf(action.id) >= 0) {{\n'
+        "    return polkit.Result.YES;\n"
+        "  }\n"
+        "});\n"
+    )
+
+
+def avahi_text(port: int, title: str = "Dice Companion on %h") -> str:
+    """Return the avahi service file that announces the page in the local network.
+
+    Args:
+        port: Of the page.
+        title: What service browsers show; avahi replaces %h by the machine's name.
+    """
+    return (
+        "<?xml version='1.0' standalone='no'?>\n"
+        "<!DOCTYPE service-group SYSTEM 'avahi-service.dtd'>\n"
+        "<service-group>\n"
+        f"  <name replace-wildcards='yes'>{escape(title)}</name>\n"
+        f"  <service><type>_http._tcp</type><port>{port}</port></service>\n"
+        "</service-group>\n"
+    )
+
+
+UNIT_PATH = Path(f"/etc/systemd/system/{NAME}.service")
+POLKIT_PATH = Path(f"/etc/polkit-1/rules.d/50-{NAME}.rules")
+AVAHI_PATH = Path(f"/etc/avahi/services/{NAME}.service")
+CONFIG_PATH = Path(f"/etc/{NAME}/config.toml")
+DATA_DIR = Path(f"/var/lib/{NAME}")

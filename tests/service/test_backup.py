@@ -1,0 +1,142 @@
+"""Backups: written while the table runs, restored whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from companion.cli import dice_companion
+from companion.errors import ServiceError, StoreError
+from companion.eventlog.store import SqliteStore
+from companion.service.backup import DATA, MANIFEST, restore_backup, write_backup
+from tests.session.fakes import Stage
+
+NOW = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Stage:
+    """A table in the middle of a game, with a measured tray and a picture."""
+    stage = Stage(tmp_path / "data")
+    stage.seat("Ada", "Ben")
+    assert stage.session.start() is None
+    stage.roll(3, 4)
+    stage.answer(0, "R7")
+    (stage.directory / "tray.toml").write_text("measured = 1\n")
+    (stage.directory / "pictures").mkdir()
+    (stage.directory / "pictures" / "7.jpg").write_bytes(b"picture")
+    (tmp_path / "config.toml").write_text("[table]\nlanguage = 'de'\n")
+    return stage
+
+
+def backed_up(table: Stage, tmp_path: Path) -> Path:
+    file = tmp_path / "friday.tar.gz"
+    write_backup(file, table.directory, tmp_path / "config.toml", now=NOW, version="1.0")
+    return file
+
+
+def test_a_running_tables_backup_holds_all_of_it(table: Stage, tmp_path: Path) -> None:
+    before = table.session.view().table
+    file = backed_up(table, tmp_path)
+    fresh = tmp_path / "elsewhere" / "data"
+    settings = tmp_path / "elsewhere" / "config.toml"
+    restored, kept = restore_backup(file, fresh, settings, now=NOW)
+    assert (restored.made_at, restored.files, kept) == ("2026-11-20T21:30:00+00:00", 2, None)
+    assert Stage(fresh).session.view().table == before
+    assert (fresh / "tray.toml").read_text() == "measured = 1\n"
+    assert (fresh / "pictures" / "7.jpg").read_bytes() == b"picture"
+    assert settings.read_text() == "[table]\nlanguage = 'de'\n"
+
+
+def test_restoring_keeps_the_former_data_beside_it(table: Stage, tmp_path: Path) -> None:
+    file = backed_up(table, tmp_path)
+    table.answer(1, None)
+    records = len(list(table.store.load()))
+    table.store.close()
+    _, kept = restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
+    assert kept == tmp_path / "data.before-20261120-213000"
+    reopened = SqliteStore(kept)
+    assert len(list(reopened.load())) == records
+    reopened.close()
+
+
+def test_a_running_table_is_never_replaced(table: Stage, tmp_path: Path) -> None:
+    file = backed_up(table, tmp_path)
+    with pytest.raises(ServiceError, match="stop it before"):
+        restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
+
+
+def packed(file: Path, members: dict[str, bytes]) -> Path:
+    with tarfile.open(file, "w:gz") as archive:
+        for name, data in members.items():
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return file
+
+
+def manifest(**changes: object) -> bytes:
+    told = {"form": 1, "made_at": "2026", "version": "1", "records": 1, "files": 0}
+    return json.dumps(told | changes).encode()
+
+
+@pytest.mark.parametrize(
+    ("members", "complaint"),
+    [
+        pytest.param({}, "no manifest", id="an empty archive"),
+        pytest.param({"../evil": b""}, "'../evil'", id="a way out"),
+        pytest.param({"/etc/passwd": b""}, "'/etc/passwd'", id="an absolute path"),
+        pytest.param({MANIFEST: b"[1"}, "cannot be read", id="a manifest that is no JSON"),
+        pytest.param({MANIFEST: b"{}"}, "cannot be read", id="a manifest without keys"),
+        pytest.param({MANIFEST: manifest(form=2)}, "newer version", id="a newer form"),
+        pytest.param({MANIFEST: manifest()}, "damaged", id="no games"),
+        pytest.param(
+            {MANIFEST: manifest(), f"{DATA}/games.sqlite3": b"noise" * 999},
+            "damaged",
+            id="games that are noise",
+        ),
+    ],
+)
+def test_what_is_no_whole_backup_changes_nothing(
+    table: Stage, tmp_path: Path, members: dict[str, bytes], complaint: str
+) -> None:
+    table.store.close()
+    before = {p.name: p.read_bytes() for p in table.directory.iterdir() if p.is_file()}
+    file = packed(tmp_path / "bad.tar.gz", members)
+    with pytest.raises(ServiceError, match=complaint):
+        restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
+    assert {p.name: p.read_bytes() for p in table.directory.iterdir() if p.is_file()} == before
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.tar.gz", "config.toml", "data"]
+
+
+def test_a_backup_that_was_cut_short_changes_nothing(table: Stage, tmp_path: Path) -> None:
+    file = backed_up(table, tmp_path)
+    table.store.close()
+    file.write_bytes(file.read_bytes()[:-200])
+    with pytest.raises(ServiceError, match="cannot be restored"):
+        restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
+    assert (table.directory / "tray.toml").exists()
+
+
+def test_without_games_there_is_nothing_to_back_up(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="expected saved games"):
+        write_backup(tmp_path / "b", tmp_path, tmp_path / "config.toml", now=NOW, version="1")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_both_commands_say_what_they_did(table: Stage, tmp_path: Path) -> None:
+    runner = CliRunner(env={"HOME": str(tmp_path)})
+    file, data = str(tmp_path / "b.tar.gz"), str(table.directory)
+    written = runner.invoke(dice_companion, ["backup", file, "--data-dir", data])
+    assert written.exit_code == 0, written.output
+    assert "records and 2 other files" in written.output
+    table.store.close()
+    restored = runner.invoke(dice_companion, ["restore", file, "--data-dir", data])
+    assert restored.exit_code == 0, restored.output
+    assert "the former data are in" in restored.output

@@ -1,0 +1,145 @@
+"""The system service's files: what systemd and the installer make of them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from companion.service.install import (
+    Command,
+    Delete,
+    Machine,
+    Program,
+    Step,
+    Write,
+    plan_install,
+    plan_remove,
+    this_program,
+)
+from companion.service.unit import (
+    CONFIG_PATH,
+    DATA_DIR,
+    POLKIT_PATH,
+    UNIT_PATH,
+    avahi_text,
+    polkit_text,
+    unit_text,
+)
+
+BARE = Machine(
+    groups=frozenset({"audio", "video", "users"}),
+    has_user=False,
+    systemd_version=257,
+    has_polkit=True,
+    has_avahi=True,
+    content=lambda path: None,
+)
+PROGRAM = Program(("/usr/bin/true", "play"), (Path("/home/pi/dice"),))
+
+needs_systemd = pytest.mark.skipif(
+    shutil.which("systemd-analyze") is None, reason="systemd-analyze is not installed here"
+)
+
+
+def after(steps: list[Step]) -> Machine:
+    """The machine once the steps have run."""
+    files = {step.path: step.text for step in steps if isinstance(step, Write)}
+    return replace(BARE, has_user=True, content=files.get)
+
+
+@needs_systemd
+def test_systemd_accepts_the_unit_and_calls_it_well_locked(tmp_path: Path) -> None:
+    version = subprocess.run(["systemd-analyze", "--version"], capture_output=True, text=True)
+    number = int(version.stdout.split()[1])
+    unit = tmp_path / "dice-companion.service"
+    unit.write_text(unit_text(PROGRAM.command, ("audio", "video"), number, PROGRAM.in_homes))
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True
+    )
+    assert (verified.returncode, verified.stdout, verified.stderr) == (0, "", "")
+    scored = subprocess.run(
+        ["systemd-analyze", "security", "--offline=true", "--threshold=50", str(unit)],
+        capture_output=True,
+        text=True,
+    )
+    assert scored.returncode == 0, scored.stdout
+
+
+def test_the_unit_names_only_groups_that_exist() -> None:
+    (unit,) = (s for s in plan_install(BARE, PROGRAM) if getattr(s, "path", None) == UNIT_PATH)
+    assert isinstance(unit, Write)
+    assert re.search(r"^SupplementaryGroups=video audio$", unit.text, re.M)
+
+
+def test_old_systemd_gets_no_setting_that_it_does_not_know() -> None:
+    assert "RestartSteps" not in unit_text(PROGRAM.command, (), 252)
+    assert "RestartSteps" in unit_text(PROGRAM.command, (), 254)
+
+
+def test_a_program_in_a_closed_home_is_made_visible() -> None:
+    assert "BindReadOnlyPaths=/home/pi/dice\n" in unit_text(
+        PROGRAM.command, (), 257, PROGRAM.in_homes
+    )
+
+
+def test_the_running_program_can_be_started_again() -> None:
+    command = this_program().command
+    assert Path(command[0]).exists()
+    assert command[-1] == "play"
+
+
+def test_installing_makes_user_files_and_starts_the_table() -> None:
+    steps = list(plan_install(BARE, PROGRAM))
+    assert isinstance(steps[0], Command)
+    assert steps[0].argv[0] == "useradd"
+    assert [s.path for s in steps if isinstance(s, Write)][:2] == [UNIT_PATH, CONFIG_PATH]
+    assert str(steps[-1]) == "run     systemctl restart dice-companion.service"
+
+
+def test_a_second_installation_changes_no_file_and_makes_no_user() -> None:
+    steps = list(plan_install(after(list(plan_install(BARE, PROGRAM))), PROGRAM))
+    assert [str(step) for step in steps] == [
+        "run     systemctl enable dice-companion.service",
+        "run     systemctl restart dice-companion.service",
+    ]
+
+
+def test_installing_keeps_settings_that_are_there() -> None:
+    own = replace(BARE, content={CONFIG_PATH: "[table]\nlanguage = 'de'\n"}.get)
+    assert CONFIG_PATH not in [s.path for s in plan_install(own, PROGRAM) if isinstance(s, Write)]
+
+
+def test_removing_leaves_games_and_settings_unless_asked() -> None:
+    installed = after(list(plan_install(BARE, PROGRAM)))
+    kept = [s.path for s in plan_remove(installed) if isinstance(s, Delete)]
+    assert UNIT_PATH in kept
+    assert POLKIT_PATH in kept
+    assert not {DATA_DIR, CONFIG_PATH.parent} & set(kept)
+    purged = [s.path for s in plan_remove(installed, purge=True) if isinstance(s, Delete)]
+    assert {DATA_DIR, CONFIG_PATH.parent} <= set(purged)
+
+
+def test_written_files_replace_the_old_ones_whole(tmp_path: Path) -> None:
+    path = tmp_path / "etc" / "file"
+    Write(path, "one").run()
+    Write(path, "two").run()
+    assert path.read_text() == "two"
+    assert [p.name for p in path.parent.iterdir()] == ["file"]
+    Delete(path.parent).run()
+    assert not path.parent.exists()
+
+
+def test_the_network_announcement_is_well_formed() -> None:
+    group = ET.fromstring(avahi_text(8001, "Tables & dice on %h"))
+    assert group.findtext("name") == "Tables & dice on %h"
+    assert group.findtext("service/port") == "8001"
+
+
+def test_only_the_services_user_may_switch_the_hotspot() -> None:
+    assert 'subject.user === "dice-companion"' in polkit_text()
