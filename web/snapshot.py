@@ -9,15 +9,15 @@ from companion.audio.settings import VoiceSettings
 from companion.engine import DieColour, GameState, HouseRule, Phase, Plan
 from companion.engine.offers import dice_for, offer_of
 from companion.eventlog.state import Game, Table
-from companion.messages.announcements import end_lines, winner_line
-from companion.messages.catalogue import Phrases
-from companion.messages.refusals import (
+from companion.messages.announcements import (
     Announcement,
     colour_choices,
-    fault_line,
+    end_lines,
     row_term,
-    tray_lines,
+    winner_line,
 )
+from companion.messages.catalogue import Phrases
+from companion.messages.equipment import fault_line, tray_lines
 from companion.session.ports import TrayView
 from companion.session.session import View
 from web.ports import Equipment

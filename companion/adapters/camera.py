@@ -9,7 +9,7 @@ from companion.config import Config
 from companion.errors import ConfigError
 from companion.history.pictures import Pictures
 from companion.messages.catalogue import Line, all_of, line
-from companion.messages.refusals import Doubt
+from companion.messages.equipment import Doubt
 from companion.session.ports import RollKept, SeenDie, TrayView
 from companion.session.session import Session
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Protocol
 
 from companion.audio.espeak import PLAYERS, Clip
+from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Line, Phrases, Term, Word
-from companion.messages.refusals import Announcement
 
 AMOUNTS = ("sum", "sums", "all")
 """How much is said: the number alone, as the rules ask; with it what the active player may cross

@@ -12,7 +12,8 @@ from companion.engine import MOST_PLAYERS, Phase, Refusal, Roll, RollCorrected, 
 from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
 from companion.eventlog.record import BEGINNINGS, KNOWN, PEOPLE, Record, to_event
-from companion.eventlog.state import Game, Seat, Table, advance
+from companion.eventlog.reducer import advance
+from companion.eventlog.state import Game, Seat, Table
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,11 +15,11 @@ from companion.engine.notation import (
     turns_of,
 )
 from companion.errors import NotationError
+from companion.eventlog.names import clean_name
 from companion.eventlog.projection import GameSpan, project, spans_of, visible_records
 from companion.eventlog.record import BEGINNINGS, Record, to_event
-from companion.eventlog.state import clean_name
+from companion.messages.announcements import box_line
 from companion.messages.catalogue import Phrases, numeral
-from companion.messages.refusals import box_line
 
 
 @dataclass(frozen=True, slots=True)

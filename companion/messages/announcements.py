@@ -1,11 +1,14 @@
-"""What a step of a game led to, as the table hears it: pure, and in no language yet."""
+"""Announcements for game steps, as untranslated messages (pure)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from companion.engine import (
+    AnswerReturned,
     ClosingTakenBack,
+    DieColour,
     End,
     Fact,
     GameState,
@@ -16,24 +19,47 @@ from companion.engine import (
     RowClosed,
     WouldClose,
 )
-from companion.messages.catalogue import Line, Term, all_of, line
-from companion.messages.refusals import (
-    Announcement,
-    announce_correction,
-    announce_roll,
-    announce_turn,
-    die_term,
-    row_term,
-)
+from companion.engine.offers import Group, offer_of
+from companion.messages.catalogue import Line, Phrases, Term, all_of, line, one_of
 
 _Part = tuple[str, Line, tuple[Line, ...]]
-"""Kind, headline and lines of one thing that happened."""
+"""Kind, headline and lines of one part of an announcement."""
+
+
+@dataclass(frozen=True, slots=True)
+class Announcement:
+    """One message for the whole table.
+
+    Attributes:
+        kind: roll, corrected, closing, closed, passed, miss, left, turn, undone, paused, over,
+            refused, retracted, fault or mended.
+        headline: Shown in large type.
+        lines: Shown below it and spoken.
+        also: Kinds of the other parts that were joined to this announcement.
+        about: The part of the equipment that broke or works again, else empty.
+    """
+
+    kind: str
+    headline: Line
+    lines: tuple[Line, ...]
+    also: frozenset[str] = frozenset()
+    about: str = ""
+
+
+def die_term(colour: str) -> Term:
+    """A die, by its colour."""
+    return Term(f"die.{colour}")
+
+
+def row_term(name: str) -> Term:
+    """A row, by its name in the plan."""
+    return Term(f"row.{name}")
 
 
 def announce_step(
     before: GameState, after: GameState, facts: Sequence[Fact], names: Sequence[str]
 ) -> Announcement | None:
-    """What everybody must hear of a step of one game, or None where that is nothing."""
+    """Return the announcement for a step, or None if there is nothing to announce."""
     if after.phase is Phase.ACTION1 and before.phase is Phase.ROLL:
         return announce_roll(after, names)
     if before.action and after.action and before.roll != after.roll:
@@ -43,7 +69,7 @@ def announce_step(
 
 
 def announce_open(state: GameState, names: Sequence[str]) -> Announcement:
-    """Where an open action stands: the roll, and who is about to close a row."""
+    """The state of an open action: the roll, and who is about to close a row."""
     told = announce_roll(state, names)
     both = _together([(told.kind, told.headline, told.lines), *_standing(state, names)])
     assert both is not None
@@ -51,14 +77,14 @@ def announce_open(state: GameState, names: Sequence[str]) -> Announcement:
 
 
 def announce_closings(state: GameState, names: Sequence[str]) -> Announcement | None:
-    """The answers that stand and would close a row (E46), or None where there are none."""
+    """The current answers that would close a row (E46), or None if there are none."""
     return _together(_standing(state, names))
 
 
 def announce_facts(
     before: GameState, after: GameState, facts: Iterable[Fact], names: Sequence[str]
 ) -> Announcement | None:
-    """What everybody must hear of a step, or None when nothing happened that they must."""
+    """Announce the facts of a step, or return None if there is nothing to announce."""
     parts: list[_Part] = []
     has_closing = False
     for fact in facts:
@@ -94,7 +120,7 @@ def announce_facts(
             ]
             told.append(line("end.scores", scores=all_of(scores)))
         return Announcement("over", line("end.headline"), tuple(told))
-    if has_closing:  # told anew whole: what is said of closings takes the place of what was
+    if has_closing:  # the new list of closings replaces the one announced before
         standing = _standing(after, names)
         parts = [*parts, *standing] if standing else parts
     if before.turn != after.turn:
@@ -104,7 +130,7 @@ def announce_facts(
 
 
 def _standing(state: GameState, names: Sequence[str]) -> list[_Part]:
-    """Who is about to close which row in action 1."""
+    """One part for each answer that would close a row in action 1."""
     closings = [
         (names[player], _row_term(state, state.plan.rows[state.plan.row_of(bit)].key))
         for player, bit in state.closings
@@ -120,7 +146,11 @@ def _standing(state: GameState, names: Sequence[str]) -> list[_Part]:
 
 
 def _together(parts: Sequence[_Part]) -> Announcement | None:
-    """One announcement: of closings the headline has those that stand, else of the first kind."""
+    """Join parts to one announcement; None without parts.
+
+    The headline joins those of the first part's kind. Of closings it names only those that still
+    stand.
+    """
     if not parts:
         return None
     kind = parts[0][0]
@@ -132,6 +162,134 @@ def _together(parts: Sequence[_Part]) -> Announcement | None:
         headline = line("fact.headlines", headlines=all_of(headlines))
     lines = tuple(each for _, _, lines in parts for each in lines)
     return Announcement(kind, headline, lines, frozenset(each for each, _, _ in parts[1:]))
+
+
+def announce_turn(name: str) -> Announcement:
+    """Announce whose turn it is to throw."""
+    return Announcement(
+        "turn", line("fact.turn.headline", name=name), (line("fact.turn", name=name),)
+    )
+
+
+def announce_refusal(*lines: Line) -> Announcement:
+    """Announce why a press of the button did nothing."""
+    return Announcement("refused", line("press.refused.headline"), lines)
+
+
+def announce_passed(names: Sequence[str]) -> Announcement:
+    """Announce that the action was closed for players who had not answered."""
+    said = line("fact.passed", names=all_of(names))
+    return Announcement("passed", said, (said,))
+
+
+def announce_undone(before: GameState | None, after: GameState | None) -> Announcement:
+    """Announce that the last step was undone; both states belong to the same game."""
+    said = line("fact.undone")
+    told = [] if before is None or after is None else _rows_changed(before, after)
+    return Announcement("undone", said, (said, *told))
+
+
+def _rows_changed(before: GameState, after: GameState) -> list[Line]:
+    """Rows that an undo or a correction opened or closed."""
+    told: list[Line] = []
+    was, now = ({closing.row for closing in state.closed} for state in (before, after))
+    for number in sorted(was ^ now):
+        row = before.plan.rows[number]
+        assert row.lock is not None
+        name, die = row_term(row.name), die_term(row.lock.value)
+        if number in now:
+            told += [line("preview.closes", row=name), line("fact.take_out", die=die)]
+        elif before.phase is Phase.OVER:  # the die stayed in play: the game had ended
+            told.append(line("fact.row_open", row=name))
+        else:
+            told.append(line("fact.row_open_again", row=name, die=die))
+    return told
+
+
+def announce_paused(number: int) -> Announcement:
+    """Announce that a game was put aside."""
+    said = line("fact.paused", number=number)
+    return Announcement("paused", line("fact.paused.headline"), (said,))
+
+
+def announce_roll(state: GameState, names: Sequence[str]) -> Announcement:
+    """Announce a roll: the white sum, and the active player's boxes for a coloured die."""
+    assert state.roll is not None
+    total = state.roll.white_sum
+    lines = (line("roll.white", sum=total), *_extra_lines(state, names))
+    return Announcement("roll", line("roll.headline", sum=total), lines)
+
+
+def announce_action2(state: GameState, names: Sequence[str]) -> Announcement:
+    """Announce what the roll still offers in action 2."""
+    assert state.roll is not None
+    headline = line("roll.headline", sum=state.roll.white_sum)
+    return Announcement("roll", headline, _extra_lines(state, names))
+
+
+def _extra_lines(state: GameState, names: Sequence[str]) -> tuple[Line, ...]:
+    """The active player's boxes for a coloured die; empty if that player has left."""
+    if state.active in state.gone:
+        return ()
+    name, offer = names[state.active], offer_of(state)
+    boxes = [] if offer is None else [_group(group) for group in offer.by_colour]
+    if boxes:
+        return (line("roll.extra", name=name, boxes=one_of(boxes)),)
+    return (line("roll.no_extra", name=name),)
+
+
+def announce_correction(
+    before: GameState, state: GameState, facts: Iterable[Fact], names: Sequence[str]
+) -> Announcement:
+    """Announce corrected dice, the new sums, and the answers that were returned."""
+    assert before.roll is not None
+    assert state.roll is not None
+    old, roll = before.roll, state.roll
+    total = roll.white_sum
+    dice = [
+        _die(colour, value)
+        for colour, value in roll.coloured
+        if (colour, value) not in old.coloured
+    ]
+    if roll.white != old.white:
+        dice.insert(0, _die(DieColour.WHITE, *roll.white))
+    lines = [line("fact.corrected", dice=all_of(dice))]
+    if total != old.white_sum:
+        lines.append(line("roll.white", sum=total))
+    for fact in facts:
+        if isinstance(fact, AnswerReturned):
+            box = box_line(state, fact.box)
+            lines.append(line("fact.answer_returned", name=names[fact.player], box=box))
+    lines += [*_rows_changed(before, state), *_extra_lines(state, names)]
+    return Announcement("corrected", line("roll.headline", sum=total), tuple(lines))
+
+
+def _die(colour: DieColour, *values: int) -> Line:
+    return line("page.die", colour=Term(f"colour.{colour.value}"), value=all_of(values))
+
+
+def box_line(state: GameState, token: str) -> Line:
+    """A box, by its row and number."""
+    bit = state.plan.bits[token]
+    row = state.plan.rows[state.plan.row_of(bit)]
+    return line("box", row=row_term(row.name), number=state.plan.box_of(bit).number)
+
+
+def _group(group: Group) -> Line:
+    return line("box", row=row_term(group.row), number=one_of(group.numbers))
+
+
+def colour_choices(state: GameState, phrases: Phrases) -> list[str]:
+    """The active player's boxes for a coloured die, one text per row: "red 7 or 8"."""
+    offer = offer_of(state)
+    if offer is None or state.active in state.gone:
+        return []
+    return said_groups(offer.by_colour, phrases)
+
+
+def said_groups(groups: Iterable[Group], phrases: Phrases) -> list[str]:
+    """Boxes as text, one for each row."""
+    return [phrases.tell(_group(group)) for group in groups]
 
 
 def end_lines(state: GameState, names: Sequence[str]) -> tuple[Line, ...]:

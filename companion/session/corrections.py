@@ -10,7 +10,7 @@ from typing import Any
 
 from companion.engine import Roll
 from companion.engine.dice import DieColour
-from companion.messages.refusals import Doubt
+from companion.messages.equipment import Doubt
 from companion.session.ports import SeenDie, TrayView
 
 FIXABLE = ("ok", "uncertain", "cocked", "obstructed")

@@ -6,7 +6,7 @@ from companion.engine import MOST_PLAYERS, Phase, SeatClosed
 from companion.eventlog.record import Record
 from companion.eventlog.state import Game
 from companion.history.archive import SavedGame
-from companion.messages.refusals import announce_paused
+from companion.messages.announcements import announce_paused
 from companion.session.play import GameSteps
 from companion.session.view import Rejected
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
-from companion.messages.refusals import Announcement
+from companion.messages.announcements import Announcement
 from companion.session.ports import Listener
 
 PASSING, RETRACTED = "refused", "retracted"

@@ -21,8 +21,8 @@ from companion.engine import (
 )
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.eventlog.projection import precondition_of, project, undone_to
-from companion.eventlog.state import next_to_begin
-from companion.messages.refusals import announce_passed, announce_turn, announce_undone
+from companion.eventlog.reducer import next_to_begin
+from companion.messages.announcements import announce_passed, announce_turn, announce_undone
 from companion.session.corrections import JUDGED, said_by_eye
 from companion.session.ports import RollKept
 from companion.session.view import Rejected

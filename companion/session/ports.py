@@ -8,8 +8,9 @@ from typing import Protocol
 
 from companion.engine import DieColour, Roll
 from companion.eventlog.record import Record
+from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Line
-from companion.messages.refusals import Announcement, Doubt
+from companion.messages.equipment import Doubt
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,9 @@ from companion.engine import (
 from companion.eventlog.projection import project, undone_to
 from companion.eventlog.record import Record
 from companion.eventlog.state import Game
+from companion.messages.announcements import box_line, die_term, row_term
 from companion.messages.catalogue import Line, all_of, line
-from companion.messages.refusals import box_line, die_term, refusal_line, row_term
+from companion.messages.refusals import refusal_line
 from companion.session.view import Rejected
 from companion.session.writer import Writer
 

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from companion.engine import Phase
-from companion.eventlog.state import LONGEST_NAME, clean_name, free_seat, name_fault, unproved_seat
+from companion.eventlog.names import LONGEST_NAME, clean_name, name_fault, unproved_seat
+from companion.eventlog.state import free_seat
 from companion.session.view import Joined, Rejected
 from companion.session.writer import Writer
 

@@ -6,9 +6,9 @@ import logging
 
 from companion.engine import Phase
 from companion.errors import StoreError
-from companion.messages.announcements import announce_open
+from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import all_of
-from companion.messages.refusals import announce_fault, announce_refusal, tray_lines
+from companion.messages.equipment import announce_fault, tray_lines
 from companion.session.corrections import FIXABLE, die_at, fix_of, is_at, with_fixes
 from companion.session.games import GameNight
 from companion.session.ports import TrayView

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from companion.eventlog.state import Table
+from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Line
-from companion.messages.refusals import Announcement
 from companion.session.ports import TrayView
 
 

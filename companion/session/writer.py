@@ -18,11 +18,18 @@ from companion.engine import Event, Fact, Phase, Refusal, Roll
 from companion.errors import StoreError
 from companion.eventlog.projection import last_roll, project, struck_by
 from companion.eventlog.record import Record, to_record
-from companion.eventlog.state import Game, Table, advance
+from companion.eventlog.reducer import advance
+from companion.eventlog.state import Game, Table
 from companion.history.archive import Archive
-from companion.messages.announcements import announce_closings, announce_open, announce_step
+from companion.messages.announcements import (
+    announce_action2,
+    announce_closings,
+    announce_open,
+    announce_step,
+    announce_turn,
+)
 from companion.messages.catalogue import Phrases, Word, line, load_phrases
-from companion.messages.refusals import announce_action2, announce_turn, refusal_line
+from companion.messages.refusals import refusal_line
 from companion.session.corrections import Fix
 from companion.session.notifier import Notifier
 from companion.session.ports import CallLater, Cancel, Listener, RollKept, Store, TrayView

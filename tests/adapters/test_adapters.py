@@ -19,7 +19,7 @@ from companion.app import App, build
 from companion.config import Config
 from companion.engine import COLOURED, Phase, Roll
 from companion.errors import ConfigError
-from companion.messages.refusals import Announcement
+from companion.messages.announcements import Announcement
 
 BUTTON, AGAIN, RED, GREEN, BLUE, BUZZER = 17, 27, 22, 23, 24, 18
 PATIENCE_S = 20.0

@@ -16,8 +16,8 @@ from companion.audio.announcer import (
     spoken_lines,
 )
 from companion.audio.espeak import Clip
+from companion.messages.announcements import Announcement
 from companion.messages.catalogue import all_of, line, load_phrases
-from companion.messages.refusals import Announcement
 from tests.session.fakes import Stage
 
 

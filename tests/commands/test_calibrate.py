@@ -18,7 +18,7 @@ from companion.app import build
 from companion.cli import dice_companion
 from companion.config import load
 from companion.errors import ConfigError
-from companion.messages.refusals import tray_lines
+from companion.messages.equipment import tray_lines
 from tests.conftest import ROOT
 from tests.vision.trays import SIX, lit, painted, tray
 from vision.calibration.calibration import Calibration, load_calibration, save_calibration

@@ -20,13 +20,15 @@ from companion.engine import (
 )
 from companion.engine.variants import BASE, BIG_POINTS
 from companion.messages.announcements import (
+    Announcement,
     announce_closings,
     announce_open,
     announce_step,
+    announce_undone,
     end_lines,
 )
 from companion.messages.catalogue import load_phrases
-from companion.messages.refusals import Announcement, announce_undone, refusal_line
+from companion.messages.refusals import refusal_line
 from companion.session.preview import differences
 from tests.engine.build import action1, game, go, roll
 

@@ -20,7 +20,7 @@ from companion.engine import (
     new_game,
 )
 from companion.engine.variants import PLANS
-from companion.messages.announcements import announce_closings, announce_facts
+from companion.messages.announcements import Announcement, announce_closings, announce_facts
 from companion.messages.catalogue import (
     LANGUAGES,
     SHARED,
@@ -33,7 +33,8 @@ from companion.messages.catalogue import (
     load_phrases,
     one_of,
 )
-from companion.messages.refusals import Announcement, Doubt, refusal_line, tray_lines
+from companion.messages.equipment import Doubt, tray_lines
+from companion.messages.refusals import refusal_line
 from tests.conftest import ROOT
 from tests.session.fakes import Stage
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from companion.engine import DieColour, Roll
 from companion.eventlog.store import SqliteStore
+from companion.messages.announcements import Announcement
 from companion.messages.catalogue import load_phrases
-from companion.messages.refusals import Announcement, Doubt
+from companion.messages.equipment import Doubt
 from companion.session.ports import Store, TrayView
 from companion.session.session import Joined, Rejected, Session
 

@@ -12,7 +12,7 @@ from companion.cli import dice_companion
 from companion.engine import DieColour, Phase
 from companion.eventlog.record import Record
 from companion.history.accuracy import Accuracy, accuracy_of
-from companion.messages.refusals import Doubt
+from companion.messages.equipment import Doubt
 from companion.session.ports import RollKept, TrayView
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from companion.engine import DieColour, Roll
-from companion.messages.refusals import Doubt
+from companion.messages.equipment import Doubt
 from companion.session.ports import SeenDie, TrayView
 from companion.session.session import Joined
 from tests.session.fakes import Stage

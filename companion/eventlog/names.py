@@ -1,0 +1,55 @@
+"""Names of players: how they are cleaned, compared and checked (pure)."""
+
+from __future__ import annotations
+
+import unicodedata
+
+from companion.eventlog.state import Seat, Table
+
+LONGEST_NAME = 20
+"""Most characters of a name: the width beside a score on a phone of 360 pixels."""
+
+_BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Characters that show nothing (Unicode: Hangul fillers, the empty braille pattern)."""
+
+_JOINERS = frozenset("\u200c\u200d")
+"""Joiners that some scripts and composed emoji need between two characters."""
+
+
+def clean_name(name: str) -> str:
+    """Normalise a name: compose it, drop invisible characters and collapse spaces."""
+    composed = unicodedata.normalize("NFC", name)
+    shown = "".join(_shown(c) for c in composed)
+    return " ".join(" ".join(word.strip("\u200c\u200d") for word in shown.split()).split())
+
+
+def _shown(c: str) -> str:
+    # Cc control, Cs surrogate, Zl and Zp line breaks; Cf reverses text or shows nothing, except
+    # the joiners and the tags (U+E0020 to U+E007F) of regional flags
+    category = unicodedata.category(c)
+    if c in _BLANK or category in ("Cc", "Cs", "Zl", "Zp"):
+        return " "
+    is_needed = c in _JOINERS or 0xE0020 <= ord(c) <= 0xE007F
+    return "" if category == "Cf" and not is_needed else c
+
+
+def _seen(name: str) -> str:
+    """Comparison key of a name: its visible characters, case-folded."""
+    return "".join(c for c in name.casefold() if unicodedata.category(c) != "Cf")
+
+
+def name_fault(table: Table, name: str) -> str | None:
+    """Code of the reason why a cleaned name cannot take a seat, or None."""
+    if not any(unicodedata.category(c)[0] in "LNPS" for c in name):
+        return "NAME_EMPTY"
+    if len(name) > LONGEST_NAME:
+        return "NAME_TOO_LONG"
+    if any(_seen(seat.name) == _seen(name) for seat in table.seats):
+        return "NAME_TAKEN"
+    return None
+
+
+def unproved_seat(table: Table, name: str) -> Seat | None:
+    """The seat of this name that no device holds a token for, or None."""
+    named = (seat for seat in table.seats if _seen(seat.name) == _seen(name))
+    return next((seat for seat in named if not seat.tokens), None)
