@@ -20,6 +20,7 @@ _COMMANDS = {
     "doctor": "companion.commands.doctor",
     "calibrate": "companion.commands.calibrate",
     "service": "companion.commands.service",
+    "kiosk": "companion.commands.kiosk",
     "hotspot": "companion.commands.hotspot",
     "backup": "companion.commands.backup",
     "restore": "companion.commands.backup",

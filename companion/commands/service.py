@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import pwd
+import shutil
 import subprocess
 import textwrap
 from collections.abc import Iterable
@@ -20,7 +22,11 @@ from companion.service.install import (
     this_machine,
     this_program,
 )
+from companion.service.kiosk import plan_kiosk, plan_no_kiosk
 from companion.service.unit import CONFIG_PATH, DATA_DIR, NAME
+
+FIRST_UID, LAST_UID = 1000, 60000
+"""User numbers of people (adduser.conf of Debian: FIRST_UID, LAST_UID)."""
 
 _DRY_RUN = click.option(
     "--dry-run", is_flag=True, envvar="DRY_RUN", help="Only say what would be done."
@@ -36,12 +42,17 @@ def service() -> None:
 
 
 @service.command()
+@click.option("--kiosk", is_flag=True, help="Show the table view on this machine's display.")
 @_DRY_RUN
-def install(dry_run: bool) -> None:
+def install(kiosk: bool, dry_run: bool) -> None:
     """Install or update the service and start it; games and settings stay as they are."""
     flags: dict[str, object | None] = {}
     config = load(CONFIG_PATH if CONFIG_PATH.is_file() else None, {}, flags)
-    _do(plan_install(this_machine(), this_program(), port=config.web.port), dry_run)
+    machine, program = this_machine(), this_program()
+    _do(plan_install(machine, program, port=config.web.port), dry_run)
+    if kiosk:
+        has_desktop = shutil.which("labwc") is not None or shutil.which("wayfire") is not None
+        _do(plan_kiosk(machine, program, _person(), has_desktop=has_desktop), dry_run)
     if not dry_run:
         click.echo(f"The table is running. Games: {DATA_DIR}; settings: {CONFIG_PATH}")
 
@@ -51,7 +62,9 @@ def install(dry_run: bool) -> None:
 @_DRY_RUN
 def remove(purge: bool, dry_run: bool) -> None:
     """Stop the service and remove it; games and settings stay unless --purge is given."""
-    _do(plan_remove(this_machine(), purge=purge), dry_run)
+    machine = this_machine()
+    _do(plan_no_kiosk(machine), dry_run)
+    _do(plan_remove(machine, purge=purge), dry_run)
     if not dry_run and not purge:
         click.echo(f"Games stay in {DATA_DIR}, settings in {CONFIG_PATH.parent}.")
 
@@ -81,6 +94,20 @@ def _do(steps: Iterable[Step], dry_run: bool) -> None:
         click.echo(f"would {step}")
         if isinstance(step, Write):
             click.echo(textwrap.indent(step.text, "    | ", lambda _line: True))
+
+
+def _person() -> str:
+    """Whose session shows the table view: whoever called sudo, else the first ordinary user.
+
+    Raises:
+        ServiceError: There is no such user.
+    """
+    if (name := os.environ.get("SUDO_USER", "root")) != "root":
+        return name
+    ordinary = [entry for entry in pwd.getpwall() if FIRST_UID <= entry.pw_uid < LAST_UID]
+    if not ordinary:
+        raise ServiceError("service: expected a user to show the table view, found none")
+    return min(ordinary, key=lambda entry: entry.pw_uid).pw_name
 
 
 def _follow(command: list[str]) -> None:

@@ -1,0 +1,118 @@
+"""The table view on the machine's own display: started, waited for, brought back."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import threading
+from collections.abc import Sequence
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+
+from companion.service.install import Delete, Write
+from companion.service.kiosk import (
+    AUTOSTART_PATH,
+    KIOSK_UNIT_PATH,
+    browser_command,
+    is_up,
+    kiosk_unit_text,
+    plan_kiosk,
+    plan_no_kiosk,
+    show,
+)
+from tests.service.test_unit import BARE, PROGRAM
+
+
+class Evening:
+    """A table that comes up late, and a browser that runs for given seconds each time."""
+
+    def __init__(self, up_at_s: float, runs_s: Sequence[float]) -> None:
+        self.now_s, self._up_at_s = 0.0, up_at_s
+        self._runs_s = list(runs_s)
+        self.started_s: list[float] = []
+
+    def is_up(self, _url: str) -> bool:
+        return self.now_s >= self._up_at_s
+
+    def run(self, _command: Sequence[str]) -> int:
+        self.started_s.append(self.now_s)
+        self.now_s += self._runs_s.pop(0)
+        return 1
+
+    def sleep(self, seconds: float) -> None:
+        self.now_s += seconds
+
+    def play(self) -> list[float]:
+        rounds = range(len(self._runs_s))
+        show(
+            "http://127.0.0.1:8000/", ["browser"], is_up=self.is_up, run=self.run,
+            sleep=self.sleep, clock=lambda: self.now_s, rounds=rounds,
+        )  # fmt: skip
+        return self.started_s
+
+
+def test_the_browser_waits_for_the_table() -> None:
+    assert Evening(7.0, [3600.0]).play() == [7.0]
+
+
+def test_a_browser_that_crashes_at_once_is_started_less_and_less_often() -> None:
+    assert Evening(0.0, [0.0] * 6).play() == [0.0, 2.0, 7.0, 17.0, 27.0, 37.0]
+
+
+def test_a_browser_that_ran_for_long_is_back_within_a_second() -> None:
+    assert Evening(0.0, [0.0, 0.0, 600.0, 0.0]).play() == [0.0, 2.0, 7.0, 608.0]
+
+
+@pytest.mark.parametrize(("status", "up"), [(200, True), (503, True), (404, False)])
+def test_a_table_that_cannot_play_yet_is_up_all_the_same(status: int, up: bool) -> None:
+    class Answer(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(status)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answer) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        assert is_up(f"http://127.0.0.1:{server.server_port}/") is up
+        server.shutdown()
+        thread.join()
+    assert not is_up(f"http://127.0.0.1:{server.server_port}/")
+
+
+def test_the_browser_opens_the_table_view_and_nothing_else() -> None:
+    command = browser_command("/usr/bin/chromium", "http://127.0.0.1:8000/table", Path("profile"))
+    assert command[-1] == "http://127.0.0.1:8000/table"
+    assert {"--kiosk", "--disable-background-networking"} <= set(command)
+
+
+def test_a_desktop_gets_an_autostart_entry_and_lite_a_unit() -> None:
+    desktop = list(plan_kiosk(BARE, PROGRAM, "pi", has_desktop=True))
+    assert [s.path for s in desktop if isinstance(s, Write)] == [AUTOSTART_PATH]
+    lite = list(plan_kiosk(BARE, PROGRAM, "pi", has_desktop=False))
+    assert [s.path for s in lite if isinstance(s, Write)] == [KIOSK_UNIT_PATH]
+
+
+def test_installing_twice_writes_once_and_removing_deletes_it() -> None:
+    steps = list(plan_kiosk(BARE, PROGRAM, "pi", has_desktop=False))
+    files = {s.path: s.text for s in steps if isinstance(s, Write)}
+    installed = replace(BARE, content=files.get)
+    again = plan_kiosk(installed, PROGRAM, "pi", has_desktop=False)
+    assert not [s for s in again if isinstance(s, Write)]
+    assert Delete(KIOSK_UNIT_PATH) in list(plan_no_kiosk(installed))
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
+def test_systemd_accepts_the_unit_of_the_display(tmp_path: Path) -> None:
+    unit = tmp_path / "dice-companion-kiosk.service"
+    text = kiosk_unit_text(("/usr/bin/true", "kiosk"), "root")
+    unit.write_text(text.replace("/usr/bin/cage", "/usr/bin/true"))  # need not be installed here
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True
+    )
+    assert verified.returncode == 0, verified.stderr
