@@ -13,7 +13,8 @@ import pytest
 from companion.errors import StoreError
 from companion.eventlog.projection import project
 from companion.eventlog.record import Record
-from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore, _insert, examine
+from companion.eventlog.rows import insert
+from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore, examine
 from tests.rights import run_bound
 
 RECORDS = tuple(
@@ -149,7 +150,7 @@ class TestTakingOver:
             raise sqlite3.OperationalError("database or disk is full")
 
         with monkeypatch.context() as no_room:
-            no_room.setattr("companion.eventlog.store._insert", full)
+            no_room.setattr("companion.eventlog.rows.insert", full)
             with pytest.raises(StoreError, match="disk is full"):
                 SqliteStore(damaged.parent)
         assert damaged.read_bytes() == before
@@ -162,7 +163,7 @@ class TestTakingOver:
         before = damaged.read_bytes()
         with monkeypatch.context() as lossy:
             lossy.setattr(
-                "companion.eventlog.store._insert", lambda db, found: _insert(db, found[:50])
+                "companion.eventlog.rows.insert", lambda db, found: insert(db, found[:50])
             )
             with pytest.raises(StoreError, match="50 of"):
                 SqliteStore(damaged.parent)
@@ -197,7 +198,7 @@ class TestTakingOver:
         with monkeypatch.context() as until:
             for name in ("rename", "replace", "hardlink_to", "unlink"):
                 until.setattr(Path, name, watched(getattr(Path, name)))
-            until.setattr("companion.eventlog.store._insert", watched(_insert))
+            until.setattr("companion.eventlog.rows.insert", watched(insert))
             with suppress(PluggedOut):
                 SqliteStore(damaged.parent).close()
         store = SqliteStore(damaged.parent)
