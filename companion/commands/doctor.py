@@ -10,6 +10,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,13 +21,22 @@ from companion.adapters.gpio import check_pins
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, Config, default_data_dir, load
 from companion.doctor.finding import Finding, Ran, Verdict, bad, note, ok, run
+from companion.doctor.host import (
+    check_backup,
+    check_camera_node,
+    check_file_system,
+    check_pin_factory,
+    check_power,
+    check_service,
+    check_sound_rights,
+    check_temperature,
+)
 from companion.doctor.machine import (
     check_address,
     check_clock,
     check_data_dir,
     check_games,
     check_port,
-    check_power,
 )
 from companion.doctor.senses import check_button, check_camera, check_voice
 from companion.doctor.software import (
@@ -37,7 +47,9 @@ from companion.doctor.software import (
     check_picamera2,
     check_python,
 )
-from companion.errors import ConfigError, PinsUnavailable
+from companion.errors import ConfigError, PinsUnavailable, StoreError
+from companion.eventlog.store import examine as saved_records
+from companion.service.backup import last_backup
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
@@ -120,7 +132,7 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
         yield bad("settings", str(error), "put this line right; docs/settings.md lists them all")
     is_pi = "raspberry pi" in _model().lower()
     yield check_python(sys.version_info[:3], platform.machine(), sys.maxsize > 2**32)
-    with tempfile.TemporaryDirectory(prefix="dice-companion-doctor-") as folder:
+    with _spare_folder() as folder:
 
         def run_aside(command: Sequence[str]) -> Ran:
             return run(command, folder=folder)  # importing lgpio makes files where it is run
@@ -132,6 +144,7 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
         yield from check_picamera2(run_aside, is_pi)
         yield from check_lgpio(run_aside, is_pi)
     yield from check_data_dir(config.data_dir)
+    yield from check_file_system(config.data_dir, _content("/proc/self/mounts") or "")
     yield check_games(config.data_dir)
     yield check_address(config.web.host, config.web.port)
     yield check_port(config.web.host, config.web.port)
@@ -139,13 +152,24 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
         datetime.now().astimezone(), run(["timedatectl", "show", "-p", "NTPSynchronized"])
     )
     yield from check_power(run(["vcgencmd", "get_throttled"]))
+    yield from check_temperature(_content("/sys/class/thermal/thermal_zone0/temp"))
+    wanted = "LoadState,ActiveState,NRestarts,WatchdogUSec"
+    yield from check_service(run(["systemctl", "show", "-p", wanted, "dice-companion.service"]))
+    yield from _backups(config)
+    yield from _sound_rights()
     voice = shutil.which("espeak-ng")
     yield check_voice(config.sound.enabled, config.table.language, voice, run)
     broken = {f.name for f in packages if f.verdict is Verdict.BAD}
     if "gpiozero" not in broken:
         yield check_button(
-            config.panel.factory, config.panel.pin, is_pi, lambda: _open_pins(config)
+            config.panel.factory,
+            config.panel.pin,
+            is_pi,
+            lambda: _open_pins(config),
+            has_chip=any(Path("/dev").glob("gpiochip*")),
         )
+    yield from check_pin_factory(os.environ)
+    yield from check_camera_node(config.camera.source, is_pi)
     if broken & {"opencv", "numpy"} and config.camera.source != "none":
         yield note("camera", "not looked at: OpenCV cannot be loaded", "see above")
     else:
@@ -169,10 +193,39 @@ def _version() -> Finding:
 
 
 def _model() -> str:
+    return (_content("/proc/device-tree/model") or "").rstrip("\0\n")
+
+
+def _content(path: str) -> str | None:
     try:
-        return Path("/proc/device-tree/model").read_text(encoding="utf-8").rstrip("\0\n")
+        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return ""
+        return None
+
+
+@contextmanager
+def _spare_folder() -> Iterator[str | None]:
+    """A directory to run programs in, or None where nothing can be written."""
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="dice-companion-doctor-")
+    except OSError:
+        yield None
+        return
+    with folder as name:
+        yield name
+
+
+def _backups(config: Config) -> list[Finding]:
+    try:
+        records = saved_records(config.data_dir).records
+    except StoreError:
+        return []
+    return check_backup(last_backup(config.data_dir), datetime.now().astimezone(), records)
+
+
+def _sound_rights() -> list[Finding]:
+    devices = [str(path) for path in Path("/dev/snd").glob("pcm*")]
+    return check_sound_rights(devices, [d for d in devices if os.access(d, os.R_OK | os.W_OK)])
 
 
 def _is_installed(distribution: str) -> bool:

@@ -1,4 +1,4 @@
-"""The machine under the table: disk, saved games, address, clock and power."""
+"""What a table needs of its machine: disk, saved games, address and clock."""
 
 from __future__ import annotations
 
@@ -33,15 +33,6 @@ _GAMES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME)
 
 _LOOPBACKS = ("127.0.0.1", "::1")
 """Where a table that is for this machine alone answers."""
-
-_SUPPLY = "use the power supply and the cable made for this Pi"
-_POWER = (
-    (0, "the Pi gets too little voltage", _SUPPLY),
-    (2, "the Pi is slowed down by heat", "give it air or a cooler"),
-    (3, "the Pi is close to its heat limit", "give it air or a cooler"),
-    (16, "the Pi got too little voltage since it was started", _SUPPLY),
-)
-"""Bits of `vcgencmd get_throttled` (Raspberry Pi documentation, "vcgencmd"), the worst first."""
 
 
 def check_data_dir(directory: Path, free_mb: float | None = None) -> list[Finding]:
@@ -162,21 +153,3 @@ def check_clock(now: datetime, synchronised: Ran) -> Finding:
         cure = "if it is wrong: sudo timedatectl set-ntp true, and go online once"
         return note("clock", f"{text}, not set by the network", cure)
     return ok("clock", text)
-
-
-def check_power(throttled: Ran) -> list[Finding]:
-    """What a Pi says of its power and heat; nothing elsewhere.
-
-    Args:
-        throttled: What `vcgencmd get_throttled` said, such as `throttled=0x50005`.
-    """
-    if throttled.status != 0:
-        return []
-    try:
-        bits = int(throttled.out.strip().partition("=")[2], 16)
-    except ValueError:
-        return []
-    for bit, text, cure in _POWER:
-        if bits >> bit & 1:
-            return [note("power", text, cure)]
-    return [ok("power", "enough voltage, cool enough")]

@@ -17,6 +17,7 @@ _CAMERA_CURES = (
 _PLUG_IN = "plug it in; until then dice can be typed (--camera none)"
 
 _JOIN_GPIO = "sudo usermod -aG gpio $USER, then log in anew"
+_NO_CHIP = "there is no /dev/gpiochip: this machine has no pins; --pins none puts it on the page"
 _PIN_CURES = (
     ("busy", "another program holds the pin: end it, or choose another with panel.pin"),
     ("ermission", _JOIN_GPIO),
@@ -52,11 +53,21 @@ def check_camera(
     return found if faults else [*found, ok("picture", "bright and sharp enough")]
 
 
-def check_button(factory: str, pin: int, is_pi: bool, open_pins: Callable[[], None]) -> Finding:
+def check_button(
+    factory: str,
+    pin: int,
+    is_pi: bool,
+    open_pins: Callable[[], None],
+    has_chip: bool = True,
+) -> Finding:
     """Open the button's pin and let go of it; play insists on a factory that is named.
 
     Args:
+        factory: As set.
+        pin: BCM number.
+        is_pi: Whether this machine is a Raspberry Pi.
         open_pins: Opens the pin for real; raises PinsUnavailable.
+        has_chip: Whether there is a /dev/gpiochip.
     """
     if factory in ("mock", "none"):
         return ok("button", "on the page, as set")
@@ -66,6 +77,8 @@ def check_button(factory: str, pin: int, is_pi: bool, open_pins: Callable[[], No
         open_pins()
     except CompanionError as error:
         cure = _first_fit(_PIN_CURES, str(error), "--pins none puts the button on the page")
+        if cure == _JOIN_GPIO and not has_chip:
+            cure = _NO_CHIP
         verdict = note if factory == "auto" else bad
         return verdict("button", str(error), cure)
     return ok("button", f"GPIO{pin} can be used")

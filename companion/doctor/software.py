@@ -28,6 +28,10 @@ OPENCV_WHEELS = (
 )
 """Distributions that all bring the one module cv2, each over the other's files."""
 
+_BIAS = frozenset({"SET_BIAS_DISABLE", "SET_PULL_NONE"})
+"""Names of one constant: apt's lgpio has the first, 0.2.2 of PyPI the second, the placeholder
+0.0.0.2 of 2020 neither."""
+
 _LOAD = """
 import importlib, importlib.metadata, json, sys
 name, dist = sys.argv[1:]
@@ -129,7 +133,7 @@ def check_lgpio(run: Run, is_pi: bool) -> list[Finding]:
         text = f"cannot be loaded: {loaded}; the page has a button"
         return [note("lgpio", text, _cure(loaded))]
     has = loaded["has"]
-    if not isinstance(has, Iterable) or "SET_BIAS_DISABLE" not in has:
+    if not isinstance(has, Iterable) or not _BIAS & set(has):
         text = f"{loaded['version']} is a placeholder without functions"
         return [note("lgpio", text, "pip uninstall lgpio; sudo apt install python3-lgpio, make pi")]
     return [ok("lgpio", str(loaded["version"]))]

@@ -9,6 +9,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -21,8 +22,11 @@ FORM = 1
 
 MANIFEST, DATA, CONFIG = "manifest.json", "data", "config.toml"
 
-_NOT_COPIED = ("games.",)
-"""Files of the log begin so: the log itself is copied by SQLite, its helpers are not needed."""
+STAMP = "last-backup"
+"""File beside the games with the time of the last backup, for `doctor`."""
+
+_NOT_COPIED = ("games.", STAMP)
+"""Files that begin so: the log itself is copied by SQLite, its helpers are not needed."""
 
 LARGEST_BYTES = 4 * 1024**3
 """No backup of a table comes near this; an archive that claims more is refused."""
@@ -73,7 +77,18 @@ def write_backup(
     except (OSError, tarfile.TarError) as error:
         part.unlink(missing_ok=True)
         raise ServiceError(f"{to}: cannot be written: {_reason(error)}") from error
+    with suppress(OSError):  # the table's data may belong to another user
+        (data_dir / STAMP).write_text(backed_up.made_at + "\n", encoding="utf-8")
     return backed_up
+
+
+def last_backup(data_dir: Path) -> datetime | None:
+    """Return when the last backup of a table's data was written; None for never."""
+    try:
+        last = datetime.fromisoformat((data_dir / STAMP).read_text(encoding="utf-8").strip())
+    except (OSError, ValueError):
+        return None
+    return last if last.tzinfo is not None else None
 
 
 def restore_backup(

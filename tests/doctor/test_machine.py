@@ -25,7 +25,6 @@ from companion.doctor.machine import (
     check_data_dir,
     check_games,
     check_port,
-    check_power,
 )
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore
@@ -243,19 +242,3 @@ class TestPort:
 )
 def test_clock(year: int, synchronised: Ran, verdict: Verdict) -> None:
     assert check_clock(datetime(year, 1, 1, 12, tzinfo=UTC), synchronised).verdict is verdict
-
-
-@pytest.mark.parametrize(
-    ("said", "texts"),
-    [
-        (Ran(None), []),
-        (Ran(255, "", "VCHI initialization failed"), []),
-        (Ran(0, "nonsense"), []),
-        (Ran(0, "throttled=0x0\n"), ["enough voltage, cool enough"]),
-        (Ran(0, "throttled=0x50005\n"), ["the Pi gets too little voltage"]),
-        (Ran(0, "throttled=0x50000\n"), ["the Pi got too little voltage since it was started"]),
-        (Ran(0, "throttled=0xe0008\n"), ["the Pi is close to its heat limit"]),
-    ],
-)
-def test_power(said: Ran, texts: list[str]) -> None:
-    assert [finding.text for finding in check_power(said)] == texts

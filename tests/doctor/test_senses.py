@@ -150,3 +150,11 @@ class TestVoice:
 
         assert check_voice(True, "de", "/usr/bin/espeak-ng", answer).verdict is verdict
         assert asked == [["/usr/bin/espeak-ng", "-v", "de", "-a", "0", "a"]]
+
+
+def test_a_machine_without_a_pin_chip_is_told_apart_from_rights() -> None:
+    def open_pins() -> None:
+        raise PinsUnavailable("lgpio pins: cannot open GPIO17: 'can not open gpiochip'")
+
+    assert "usermod -aG gpio" in check_button("lgpio", 17, True, open_pins).cure
+    assert "no /dev/gpiochip" in check_button("lgpio", 17, True, open_pins, has_chip=False).cure

@@ -113,6 +113,13 @@ def test_the_empty_lgpio_of_2020_is_found_out(tmp_path: Path) -> None:
     assert "python3-lgpio" in finding.cure
 
 
+@pytest.mark.parametrize("name", ["SET_BIAS_DISABLE", "SET_PULL_NONE"])
+def test_lgpio_of_apt_and_of_pypi_are_both_whole(tmp_path: Path, name: str) -> None:
+    source = f"__version__ = '0.2.2'\n{name} = 128\n"
+    (finding,) = check_lgpio(with_module(tmp_path, "lgpio", source), True)
+    assert finding.verdict is Verdict.OK
+
+
 def test_a_whole_lgpio_is_fine(tmp_path: Path) -> None:
     source = "__version__ = '0.2.2.0'\nSET_BIAS_DISABLE = 128"
     (finding,) = check_lgpio(with_module(tmp_path, "lgpio", source), True)

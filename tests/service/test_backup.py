@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from companion.cli import dice_companion
 from companion.errors import ServiceError, StoreError
 from companion.eventlog.store import SqliteStore
-from companion.service.backup import DATA, MANIFEST, restore_backup, write_backup
+from companion.service.backup import DATA, MANIFEST, last_backup, restore_backup, write_backup
 from tests.session.fakes import Stage
 
 NOW = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
@@ -52,6 +52,12 @@ def test_a_running_tables_backup_holds_all_of_it(table: Stage, tmp_path: Path) -
     assert (fresh / "tray.toml").read_text() == "measured = 1\n"
     assert (fresh / "pictures" / "7.jpg").read_bytes() == b"picture"
     assert settings.read_text() == "[table]\nlanguage = 'de'\n"
+
+
+def test_the_time_of_the_last_backup_is_remembered(table: Stage, tmp_path: Path) -> None:
+    assert last_backup(table.directory) is None
+    backed_up(table, tmp_path)
+    assert last_backup(table.directory) == NOW
 
 
 def test_restoring_keeps_the_former_data_beside_it(table: Stage, tmp_path: Path) -> None:

@@ -1,0 +1,151 @@
+"""The board and its system, as doctor judges what they report."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from companion.doctor.finding import Finding, Ran, Verdict
+from companion.doctor.host import (
+    check_backup,
+    check_camera_node,
+    check_file_system,
+    check_pin_factory,
+    check_power,
+    check_service,
+    check_sound_rights,
+    check_temperature,
+)
+
+
+@pytest.mark.parametrize(
+    ("said", "texts"),
+    [
+        (Ran(None), []),
+        (Ran(255, "", "VCHI initialization failed"), []),
+        (Ran(0, "nonsense"), []),
+        (Ran(0, "throttled=0x0\n"), ["enough voltage, cool enough"]),
+        (Ran(0, "throttled=0x50005\n"), ["the Pi gets too little voltage"]),
+        (Ran(0, "throttled=0x50000\n"), ["the Pi got too little voltage since it was started"]),
+        (Ran(0, "throttled=0xe0008\n"), ["the Pi is close to its heat limit"]),
+    ],
+)
+def test_power(said: Ran, texts: list[str]) -> None:
+    assert [finding.text for finding in check_power(said)] == texts
+
+
+@pytest.mark.parametrize(
+    ("bits", "text"),
+    [
+        (0x2, "the Pi's clock is capped"),
+        (0x20000, "the Pi's clock was capped since it was started"),
+        (0x40000, "the Pi was slowed down by heat since it was started"),
+        (0x80000, "the Pi was close to its heat limit since it was started"),
+    ],
+)
+def test_past_heat_and_a_capped_clock_are_not_called_cool(bits: int, text: str) -> None:
+    assert [f.text for f in check_power(Ran(0, f"throttled={bits:#x}\n"))] == [text]
+
+
+@pytest.mark.parametrize(
+    ("read", "verdicts"),
+    [
+        (None, []),
+        ("nonsense", []),
+        ("51540\n", [Verdict.OK]),
+        ("79000\n", [Verdict.NOTE]),
+    ],
+)
+def test_a_hot_processor_is_named(read: str | None, verdicts: list[Verdict]) -> None:
+    assert [f.verdict for f in check_temperature(read)] == verdicts
+
+
+MOUNTS = """\
+/dev/mmcblk0p2 / ext4 rw,noatime 0 0
+tmpfs /run tmpfs rw,nosuid 0 0
+overlay /games overlay rw,lowerdir=/lower 0 0
+/dev/sda1 /media/usb\\040stick vfat ro,nosuid 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("directory", "part"),
+    [
+        ("/var/lib/dice-companion", None),
+        ("/run/dice", "games are lost at power-off"),
+        ("/games/dice", "kept in memory (overlay)"),
+        ("/media/usb stick/dice", "is read-only"),
+        ("/runner", None),
+    ],
+)
+def test_a_disk_that_forgets_games_is_named(directory: str, part: str | None) -> None:
+    found = check_file_system(Path(directory), MOUNTS)
+    assert (part in found[0].text) if part else found == []
+
+
+def test_a_sound_card_without_permission_names_the_group() -> None:
+    node = "/dev/snd/pcmC0D0p"
+    assert check_sound_rights([], []) == []
+    assert check_sound_rights([node], [node]) == []
+    (finding,) = check_sound_rights([node], [])
+    assert "usermod -aG audio" in finding.cure
+
+
+def test_a_pin_factory_of_gpiozero_is_said_to_be_ignored() -> None:
+    assert check_pin_factory({}) == []
+    (finding,) = check_pin_factory({"GPIOZERO_PIN_FACTORY": "pigpio"})
+    assert "pigpio is not used" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("source", "is_pi", "count"),
+    [("/dev/video10", True, 1), ("/dev/video31", True, 1), ("/dev/video0", True, 0),
+     ("/dev/video10", False, 0), ("auto", True, 0)],
+)  # fmt: skip
+def test_a_codec_is_not_taken_for_a_camera(source: str, is_pi: bool, count: int) -> None:
+    assert len(check_camera_node(source, is_pi)) == count
+
+
+def shown(state: str, restarts: int = 0, watchdog: str = "30s") -> Ran:
+    lines = ("LoadState=loaded", f"ActiveState={state}", f"NRestarts={restarts}",
+             f"WatchdogUSec={watchdog}")  # fmt: skip
+    return Ran(0, "\n".join(lines) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("answer", "text"),
+    [
+        (Ran(None), None),
+        (Ran(0, "LoadState=not-found\nActiveState=inactive\n"), None),
+        (shown("active"), "running"),
+        (shown("failed"), "installed, but failed"),
+        (shown("active", 3), "running; started again 3 times by itself"),
+        (shown("active", watchdog="0"), "running without a watchdog"),
+    ],
+)
+def test_a_service_that_is_not_well_is_named(answer: Ran, text: str | None) -> None:
+    assert [f.text for f in check_service(answer)] == ([text] if text else [])
+
+
+NOW = datetime(2026, 11, 25, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("age_days", "records", "text"),
+    [
+        (None, None, None),
+        (None, 0, None),
+        (None, 12, "none yet"),
+        (0, 12, "today"),
+        (3, 12, "3 days ago"),
+        (31, 12, "the last one is 31 days old"),
+    ],
+)
+def test_games_without_a_recent_backup_are_named(
+    age_days: int | None, records: int | None, text: str | None
+) -> None:
+    last = None if age_days is None else NOW - timedelta(days=age_days)
+    found: list[Finding] = check_backup(last, NOW, records)
+    assert [f.text for f in found] == ([text] if text else [])
