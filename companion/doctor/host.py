@@ -24,7 +24,8 @@ _POWER = (
 """Bits of `vcgencmd get_throttled` (Raspberry Pi documentation, "vcgencmd"), the worst first."""
 
 HOT_C = 75.0
-"""From 80 degrees on a Pi slows itself down (Raspberry Pi documentation, "Frequency management")."""
+"""A Pi slows itself down from 80 degrees on (Raspberry Pi documentation, "Frequency
+management")."""
 
 LOST_AT_POWER_OFF = ("tmpfs", "ramfs", "overlay")
 """File systems whose changes live in memory; `raspi-config` calls overlay "Overlay File System"."""
@@ -80,9 +81,7 @@ def check_file_system(directory: Path, mounts: str) -> list[Finding]:
         cure = "mount it for writing; a worn-out SD card turns read-only: copy it and replace it"
         return [note("disk", f"the file system of {directory} is read-only", cure)]
     if kind in LOST_AT_POWER_OFF:
-        cure = (
-            "choose a directory on a disk with --data-dir, or switch the overlay off (raspi-config)"
-        )
+        cure = "choose another with --data-dir, or switch the overlay off (raspi-config)"
         text = f"{directory} is kept in memory ({kind}): games are lost at power-off"
         return [note("disk", text, cure)]
     return []
@@ -90,7 +89,8 @@ def check_file_system(directory: Path, mounts: str) -> list[Finding]:
 
 def _mount_of(path: Path, mounts: str) -> tuple[str, tuple[str, ...]]:
     """Type and options of the file system that holds a path; mount points as in fstab(5)."""
-    best, found = -1, ("", ())
+    best = -1
+    found: tuple[str, tuple[str, ...]] = ("", ())
     for line in mounts.splitlines():
         fields = line.split()
         if len(fields) < 4:
