@@ -22,6 +22,7 @@ from companion.eventlog.store import SqliteStore
 from companion.hotspot import HotspotWatch, Wifi
 from companion.messages.catalogue import load_phrases
 from companion.session.session import Session
+from companion.tray import CameraState
 
 if TYPE_CHECKING:
     from hardware.button import Panel
@@ -109,7 +110,8 @@ def build(config: Config) -> App:
             tray=live,
             pictures=pictures,
             equipment=lambda: Equipment(
-                camera=live.report.camera if live is not None else "none", button=panel.state
+                camera=live.view.camera if live is not None else CameraState.NONE,
+                button=panel.state,
             ),
             press=panel.press,
             join_url=lambda: join_url(*address[0]),

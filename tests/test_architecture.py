@@ -27,8 +27,9 @@ TOPS = (
 
 LAYERS: Mapping[str, tuple[str, ...]] = {
     "companion.engine": ("companion.engine", "companion.errors"),
+    "companion.tray": ("companion.engine.dice",),
     "companion": ("companion",),
-    "vision": ("vision", "companion.engine.dice", "companion.errors"),
+    "vision": ("vision", "companion.engine.dice", "companion.errors", "companion.tray"),
     "hardware": ("hardware", "companion.engine.dice", "companion.errors"),
     "web": ("web", "companion"),
 }
@@ -224,9 +225,21 @@ def test_our_imports_keep_to_the_rule() -> None:
             {"vision.eye": "from companion.engine import game\n", "companion.engine.game": ""},
             [
                 "vision.eye:1 imports companion.engine.game: "
-                "vision may import only vision, companion.engine.dice, companion.errors"
+                "vision may import only "
+                "vision, companion.engine.dice, companion.errors, companion.tray"
             ],
             id="the eye learns the rules",
+        ),
+        pytest.param(
+            {
+                "companion.tray": "from companion.messages.catalogue import Line\n",
+                "companion.messages.catalogue": "",
+            },
+            [
+                "companion.tray:1 imports companion.messages.catalogue: "
+                "companion.tray may import only companion.engine.dice"
+            ],
+            id="the tray's types need words",
         ),
         pytest.param(
             {"hardware.button": "import vision\n"},
@@ -319,6 +332,7 @@ def test_every_dependency_is_declared() -> None:
     [
         ("companion", {"cv2", "numpy", "flask", "gpiozero", "click", "sqlite3"}),
         ("companion.engine", {"cv2", "numpy", "flask", "gpiozero", "click", "sqlite3"}),
+        ("companion.tray", {"cv2", "numpy", "flask", "gpiozero", "click", "sqlite3"}),
         ("hardware.gesture", {"cv2", "numpy", "flask", "gpiozero"}),
         ("hardware.button", {"cv2", "numpy", "flask", "lgpio"}),
     ],

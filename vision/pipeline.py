@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
+from companion.tray import DieView, TrayStatus
 from vision.calibration.calibration import is_same_shape
 from vision.calibration.light import white_balanced
 from vision.eye.finder import SMEARED, Overview
@@ -29,7 +30,7 @@ from vision.eye.sizes import oddness
 from vision.eye.values import weighed
 from vision.eye.verdict import PALETTE, Clutter, Seen, Verdict, judge, likeliest
 from vision.images import as_pixels
-from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
+from vision.reading import Frame, Pixels, Point, Reading
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
@@ -121,7 +122,9 @@ class Eye:
         height, width = pixels.shape[:2]
         if min(height, width) < SMALLEST_PX or max(height, width) > 20 * min(height, width):
             verdict = judge([], in_play, Clutter())
-            return Reading(Status.EMPTY, (), verdict.problems, (width, height), frame.captured_at_s)
+            return Reading(
+                TrayStatus.EMPTY, (), verdict.problems, (width, height), frame.captured_at_s
+            )
         if calibration is not None and calibration.white_balance_bgr is not None:
             pixels = white_balanced(pixels, calibration.white_balance_bgr)
         floor = _floor((width, height), calibration)
@@ -132,7 +135,7 @@ class Eye:
         scene = _Scene(pixels, tuple(in_play), calibration, floor, overview, around)
         seen, verdict = _judged(scene, dice)
         if _may_be_settled(verdict, dice, max(width, height)):
-            if verdict.status is Status.MISSING:
+            if verdict.status is TrayStatus.MISSING:
                 dice = search_again(pixels, in_play, around, dice, any_colour=known)
             else:
                 dice = look_again(pixels, dice)
@@ -142,10 +145,10 @@ class Eye:
             dice, seen, verdict.colours, verdict.confidences, strict=True
         ):
             single = likeliest(die.colours)
-            colour = given if verdict.status is Status.OK and given is not None else single
+            colour = given if verdict.status is TrayStatus.OK and given is not None else single
             confidence = joint if colour is not None and colour is given else _alone(die)
             readings.append(
-                DieReading(
+                DieView(
                     colour=colour,
                     value=None if die.moving or look.leaning > _SURELY_LEANS else die.value,
                     confidence=min(max(confidence, 0.0), 0.9999),
@@ -204,9 +207,9 @@ def _judged(scene: _Scene, dice: Sequence[Found]) -> tuple[list[Seen], Verdict]:
 def _may_be_settled(verdict: Verdict, dice: Sequence[Found], long_side: int) -> bool:
     """Whether a second look may lift the doubt: of a value or a colour; in a large picture also of
     how a die lies or where one is."""
-    if verdict.status is Status.UNCERTAIN:
+    if verdict.status is TrayStatus.UNCERTAIN:
         return True
-    if verdict.status not in (Status.COCKED, Status.MISSING) or long_side < _LARGE_PX:
+    if verdict.status not in (TrayStatus.COCKED, TrayStatus.MISSING) or long_side < _LARGE_PX:
         return False
     return not any(look.leaning > _LEANS_MUCH and look.moving < STILL for look, _ in dice)
 

@@ -8,11 +8,9 @@ from typing import Protocol
 
 from companion.engine import DieColour
 from companion.history.pictures import KeptPicture
+from companion.tray import CameraState
 
 Point = tuple[float, float]
-
-TYPED_ONLY = ("none", "lost")
-"""Cameras whose dice have to be entered by hand."""
 
 
 class Tray(Protocol):
@@ -142,11 +140,11 @@ class Equipment:
     """How the table's parts are.
 
     Attributes:
-        camera: ok, simulated, none or lost.
+        camera: State of the camera.
         button: ok, mock, none or lost; unless it is ok the page has a button of its own.
     """
 
-    camera: str = "none"
+    camera: CameraState = CameraState.NONE
     button: str = "none"
 
     @property
@@ -157,4 +155,4 @@ class Equipment:
     @property
     def typed_rolls(self) -> bool:
         """Whether dice are entered by hand because no camera sees them."""
-        return self.camera in TYPED_ONLY
+        return not self.camera.sees_dice

@@ -17,15 +17,12 @@ from companion.messages.announcements import (
     winner_line,
 )
 from companion.messages.catalogue import Phrases
-from companion.messages.equipment import fault_line, tray_lines
-from companion.session.ports import TrayView
+from companion.messages.equipment import fault_line, note_line, tray_lines
 from companion.session.session import View
+from companion.tray import TrayView
 from web.ports import Equipment
 
 Json = dict[str, Any]
-
-ASKING = frozenset({"waiting", "old", "ok"})
-"""What the tray tells in these states asks for a throw or for the button."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +82,14 @@ def _table(setting: Setting, table: Table, tray: TrayView) -> Json:
         "name": setting.name,
         "join_url": setting.join_url,
         "language": setting.speaking.language,
-        "camera": equipment.camera,
+        "camera": equipment.camera.value,
         "button": equipment.button,
         "on_screen_button": equipment.on_screen_button,
         "can_throw": setting.can_throw,
         "mishaps": list(setting.mishaps),
         "troubles": list(setting.troubles),
         "keeps_pictures": setting.keeps_pictures,
-        "typed_rolls": equipment.typed_rolls or tray.is_blind,
+        "typed_rolls": equipment.typed_rolls or tray.status.is_blind,
         "hints": table.settings.hints,
         "sound": table.settings.sound,
         "say": setting.speaking.say,
@@ -244,28 +241,31 @@ def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> Json:
     is_due = game is not None and game.state.phase is Phase.ROLL
     is_outdated = game is not None and tray.is_outdated(game.state.dice)
     # without a game nobody is asked to throw or to confirm, though dice lie in the tray
-    is_idle = (game is None or game.state.phase is Phase.OVER) and tray.status in ASKING
+    is_idle = (game is None or game.state.phase is Phase.OVER) and tray.status.is_prompt
     return {
-        "status": tray.status,
+        "status": tray.status.value,
         "confirmable": tray.roll is not None and is_due and not is_outdated,
-        "text": "" if is_idle else phrases.tell(*tray_lines(tray.status, tray.doubts)),
-        "note": phrases.tell(*tray.notes) or None,
+        "text": "" if is_idle else phrases.tell(*tray_lines(tray.status, tray.problems)),
+        "note": phrases.tell(*map(note_line, tray.notes)) or None,
         "frame": tray.frame,
         "size": list(tray.size_wh),
         "dice": [
             {
-                "colour": die.colour,
+                "colour": _value(die.colour),
                 "value": die.value,
                 "confidence": round(die.confidence, 3),
-                "centre": _point(die.centre),
-                "corners": [_point(corner) for corner in die.corners],
+                "centre": _point(die.centre_xy),
+                "corners": [_point(corner) for corner in die.corners_xy],
                 "cocked": die.cocked,
                 "in_tray": die.in_tray,
                 "by_hand": die.by_hand,
             }
             for die in tray.dice
         ],
-        "problems": [{"code": doubt.code, "colour": doubt.colour} for doubt in tray.doubts],
+        "problems": [
+            {"code": problem.code.value, "colour": _value(problem.colour)}
+            for problem in tray.problems
+        ],
     }
 
 

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from companion.config import Config
 from companion.errors import ConfigError
 from companion.history.pictures import Pictures
-from companion.messages.catalogue import Line, all_of, line
-from companion.messages.equipment import Doubt
-from companion.session.ports import RollKept, SeenDie, TrayView
+from companion.session.ports import RollKept
 from companion.session.session import Session
+from companion.tray import Problem, ProblemCode, TrayView
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
     from vision.calibration.reader import Change
-    from vision.cameras.notes import Note
     from vision.setup.wizard import TraySetup
     from vision.tracking.camera_loop import LiveTray
-    from vision.tracking.tracker import TrayReport
 
 
 def open_tray(
@@ -65,7 +63,7 @@ def open_tray(
         reopen=reopen,
         eye=eye,
         in_play=session.in_play,
-        on_report=lambda report: session.see(tray_view(report, eye.change)),
+        on_view=lambda view: session.see(with_change(view, eye.change)),
         # recorded pictures begin anew with the first
         confirmed_roll=None if camera.kind in ("folder", "video") else session.last_roll,
     )
@@ -74,7 +72,7 @@ def open_tray(
     session.on_undone.append(live.reoffer)
     session.is_reading = lambda: live.is_reading
     session.is_unwatched = lambda: live.is_overlooking
-    session.see(tray_view(live.report))
+    session.see(live.view)
     live.start()
     kept_in = place_of(config.camera.calibration, config.data_dir)
     if camera.kind == "simulated" and source != "simulated":
@@ -118,47 +116,9 @@ def _calibration(config: Config, notes: list[str]) -> Calibration | None:
     return measured
 
 
-def tray_view(report: TrayReport, change: Change | None = None) -> TrayView:
-    """What the camera loop reports, in the session's plain words.
-
-    Args:
-        change: What is not as it was when the tray was calibrated.
-    """
-    reading = report.reading
-    dice = reading.dice if reading is not None else ()
-    problems = reading.problems if reading is not None else ()
-    return TrayView(
-        status=report.status.value,
-        roll=report.roll,
-        frame=report.frame_number,
-        size_wh=report.size_wh,
-        dice=tuple(
-            SeenDie(
-                colour=die.colour.value if die.colour else None,
-                value=die.value,
-                confidence=die.confidence,
-                centre=die.centre_xy,
-                corners=die.corners_xy,
-                cocked=die.cocked,
-                in_tray=die.in_tray,
-            )
-            for die in dice
-        ),
-        doubts=tuple(
-            Doubt(problem.code.value, problem.colour.value if problem.colour else None)
-            for problem in problems
-        )
-        + ((Doubt(f"tray_{change.value}"),) if change is not None else ()),
-        notes=tuple(note_line(each) for each in report.notes),
-        fault=report.fault,
-    )
-
-
-def note_line(note: Note) -> Line:
-    """What a camera has to say, as a line of the catalogue."""
-    if not note.names:
-        return line(f"tray.note.{note.code.value}")
-    names = all_of(note.names)
-    if note.more == 0:
-        return line(f"tray.note.{note.code.value}", names=names)
-    return line(f"tray.note.{note.code.value}.more", names=", ".join(note.names), count=note.more)
+def with_change(view: TrayView, change: Change | None) -> TrayView:
+    """Add what changed since the tray was calibrated as a problem of the tray."""
+    if change is None:
+        return view
+    problem = Problem(ProblemCode(f"tray_{change.value}"))
+    return replace(view, problems=(*view.problems, problem))

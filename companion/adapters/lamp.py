@@ -18,9 +18,6 @@ LAMP_STATES = (
 """No game; ready to throw; the eye is at work; the button would confirm; it cannot be read;
 marks are open; the game is over; the camera or the button does not work."""
 
-_AT_WORK = ("moving", "reading")
-_WAITING = ("waiting", "empty", "old", "none")
-
 
 def lamp_state(view: View) -> str:
     """One of LAMP_STATES."""
@@ -35,6 +32,6 @@ def lamp_state(view: View) -> str:
         return "marks"
     if view.tray.roll is not None:
         return "readable"
-    if view.tray.status in _AT_WORK:
+    if view.tray.status.is_busy:
         return "reading"
-    return "ready" if view.tray.status in _WAITING else "unreadable"
+    return "ready" if view.tray.status.is_ready else "unreadable"

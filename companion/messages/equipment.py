@@ -1,57 +1,57 @@
-"""Messages about the tray and broken equipment, untranslated (pure)."""
+"""Lines about the tray, the camera and other equipment (pure, untranslated)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from companion.engine import (
-    DieColour,
-)
+from companion.engine import DieColour
 from companion.messages.announcements import Announcement, die_term, row_term
-from companion.messages.catalogue import Line, line
+from companion.messages.catalogue import Line, all_of, line
+from companion.tray import Note, Problem, ProblemCode, TrayStatus
 
 
-@dataclass(frozen=True, slots=True)
-class Doubt:
-    """A problem of a tray reading: its code and the colour of the die, if it concerns one."""
-
-    code: str
-    colour: str | None = None
-
-
-def tray_lines(status: str, doubts: Sequence[Doubt]) -> tuple[Line, ...]:
-    """Explain a tray status, naming the die it concerns."""
-    meant = [d.colour for d in doubts if d.code == status and d.colour is not None]
-    lines = [_one_die_line(status, meant) if meant else line(f"tray.{status}")]
-    if status == "missing" and any(d.code == "beside_tray" for d in doubts):
+def tray_lines(status: TrayStatus, problems: Sequence[Problem]) -> tuple[Line, ...]:
+    """Describe the tray's status, naming the die that is meant."""
+    meant = [p.colour for p in problems if p.code.value == status.value and p.colour is not None]
+    lines = [_status_line(status, meant)]
+    codes = {problem.code for problem in problems}
+    if status is TrayStatus.MISSING and ProblemCode.BESIDE_TRAY in codes:
         lines.append(line("tray.beside"))
-    removed = [d.colour for d in doubts if d.code == "removed_die_in_tray" and d.colour]
-    lines += [line("tray.removed", row=row_term(c), die=die_term(c)) for c in removed]
-    codes = [d.code for d in doubts]
-    lines += [line(f"tray.{what}") for what in ("moved", "relit") if f"tray_{what}" in codes]
+    for problem in problems:
+        if problem.code is ProblemCode.REMOVED_DIE_IN_TRAY and problem.colour is not None:
+            colour = problem.colour.value
+            lines.append(line("tray.removed", row=row_term(colour), die=die_term(colour)))
+    if ProblemCode.TRAY_MOVED in codes:
+        lines.append(line("tray.moved"))
+    if ProblemCode.TRAY_RELIT in codes:
+        lines.append(line("tray.relit"))
     return tuple(lines)
 
 
+def _status_line(status: TrayStatus, meant: Sequence[DieColour]) -> Line:
+    if not meant or not status.names_a_die:
+        return line(f"tray.{status.value}")
+    if status is TrayStatus.MISSING and meant[0] is DieColour.WHITE:
+        both = meant.count(DieColour.WHITE) > 1
+        return line("tray.missing.whites" if both else "tray.missing.white")
+    return line(f"tray.{status.value}.one", die=die_term(meant[0].value))
+
+
+def note_line(note: Note) -> Line:
+    """Describe a note of the camera."""
+    if not note.names:
+        return line(f"tray.note.{note.code.value}")
+    if note.more == 0:
+        return line(f"tray.note.{note.code.value}", names=all_of(note.names))
+    return line(f"tray.note.{note.code.value}.more", names=", ".join(note.names), count=note.more)
+
+
 def fault_line(part: str, fault: str | None) -> Line:
-    """Describe an equipment fault, or say that the part works again (None)."""
+    """Describe the fault of a part of the table, or that it works again."""
     return line(f"fault.{part}.{fault or 'mended'}")
 
 
 def announce_fault(part: str, fault: str | None) -> Announcement:
-    """Announce that a part of the equipment broke, or works again (None)."""
-    said = fault_line(part, fault)
-    return Announcement("fault" if fault else "mended", said, (said,), about=part)
-
-
-_ONE_DIE = frozenset({"obstructed", "cocked", "missing", "extra", "uncertain"})
-"""Statuses whose message names one die by its colour."""
-
-
-def _one_die_line(status: str, meant: Sequence[str]) -> Line:
-    if status not in _ONE_DIE:
-        return line(f"tray.{status}")
-    white = DieColour.WHITE.value
-    if status == "missing" and meant[0] == white:
-        return line("tray.missing.whites" if meant.count(white) > 1 else "tray.missing.white")
-    return line(f"tray.{status}.one", die=die_term(meant[0]))
+    """Return the announcement that a part broke, or works again."""
+    text = fault_line(part, fault)
+    return Announcement("fault" if fault else "mended", text, (text,), about=part)

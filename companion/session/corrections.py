@@ -10,18 +10,7 @@ from typing import Any
 
 from companion.engine import Roll
 from companion.engine.dice import DieColour
-from companion.messages.equipment import Doubt
-from companion.session.ports import SeenDie, TrayView
-
-FIXABLE = ("ok", "uncertain", "cocked", "obstructed")
-"""Statuses in which every die in play may be seen, so that putting some right makes a roll."""
-
-JUDGED = (*FIXABLE, "missing", "extra")
-"""Statuses in which the eye has said something of the dice that were thrown last; in the others
-it sees those of the roll before, or nothing."""
-
-BARRING = ("moving", "obstructed", "cocked", "missing", "extra", "uncertain")
-"""Doubts with which there is no roll, whichever of them gave the tray its status."""
+from companion.tray import DieView, Problem, TrayStatus, TrayView
 
 SAME_PLACE = 0.35
 """A die within this share of its edge from where it was put right is still that die."""
@@ -33,28 +22,28 @@ class Fix:
 
     centre: tuple[float, float]
     reach: float
-    seen: str | None
-    colour: str
+    seen: DieColour | None
+    colour: DieColour
     value: int
 
 
-def fix_of(die: SeenDie, value: int, colour: str | None = None) -> Fix | None:
+def fix_of(die: DieView, value: int, colour: DieColour | None = None) -> Fix | None:
     """The fix for a die that is seen; None where nobody knows its colour."""
     named = colour or die.colour
     if named is None:
         return None
-    edge = math.dist(die.corners[0], die.corners[1])
-    return Fix(die.centre, max(2.0, SAME_PLACE * edge), die.colour, named, value)
+    edge = math.dist(die.corners_xy[0], die.corners_xy[1])
+    return Fix(die.centre_xy, max(2.0, SAME_PLACE * edge), die.colour, named, value)
 
 
-def die_at(dice: Sequence[SeenDie], at: tuple[float, float]) -> SeenDie | None:
+def die_at(dice: Sequence[DieView], at: tuple[float, float]) -> DieView | None:
     """The die in the tray that lies at a point of the picture, or None."""
     lying = [die for die in dice if die.in_tray]
-    nearest = min(lying, key=lambda die: math.dist(die.centre, at), default=None)
+    nearest = min(lying, key=lambda die: math.dist(die.centre_xy, at), default=None)
     if nearest is None:
         return None
-    reach = math.dist(nearest.corners[0], nearest.corners[1])
-    return nearest if math.dist(nearest.centre, at) <= reach else None
+    reach = math.dist(nearest.corners_xy[0], nearest.corners_xy[1])
+    return nearest if math.dist(nearest.centre_xy, at) <= reach else None
 
 
 def is_at(fix: Fix, centre: tuple[float, float]) -> bool:
@@ -68,30 +57,32 @@ def with_fixes(tray: TrayView, fixes: Sequence[Fix], in_play: Sequence[DieColour
     A die the eye was in doubt of counts only when somebody put that very die right.
     """
     dice = tuple(_fixed(die, fixes) for die in tray.dice)
-    if dice == tray.dice or tray.status not in FIXABLE:
+    if dice == tray.dice or not tray.status.is_correctable:
         return tray
-    doubted = [doubt for doubt in tray.doubts if doubt.code in BARRING]
+    doubted = [problem for problem in tray.problems if problem.code.bars_roll]
     pairs = list(zip(tray.dice, dice, strict=True))
     told = all(_is_told(colour, count, pairs) for colour, count in _most(doubted).items())
     roll = None
-    if tray.status == "ok" or (doubted and told):
+    if tray.status is TrayStatus.OK or (doubted and told):
         roll = _roll_of(dice, in_play)
     if roll is None:
         return replace(tray, dice=dice, roll=None, status=_not_ok(tray.status))
-    kept = tuple(doubt for doubt in tray.doubts if doubt not in doubted)
-    return replace(tray, dice=dice, roll=roll, status="ok", doubts=kept)
+    kept = tuple(problem for problem in tray.problems if problem not in doubted)
+    return replace(tray, dice=dice, roll=roll, status=TrayStatus.OK, problems=kept)
 
 
-def _most(doubts: Sequence[Doubt]) -> dict[str | None, int]:
+def _most(problems: Sequence[Problem]) -> dict[DieColour | None, int]:
     """The colours in doubt, each with how many dice of it one and the same doubt is about."""
-    counts = Counter((doubt.code, doubt.colour) for doubt in doubts)
-    most: dict[str | None, int] = {}
+    counts = Counter((problem.code, problem.colour) for problem in problems)
+    most: dict[DieColour | None, int] = {}
     for (_, colour), count in counts.items():
         most[colour] = max(count, most.get(colour, 0))
     return most
 
 
-def _is_told(colour: str | None, count: int, pairs: Sequence[tuple[SeenDie, SeenDie]]) -> bool:
+def _is_told(
+    colour: DieColour | None, count: int, pairs: Sequence[tuple[DieView, DieView]]
+) -> bool:
     """Whether those of a colour that may be the doubtful ones have all been put right.
 
     Of two white dice it is the one that leans, or has no value; where fewer stand out than are
@@ -107,14 +98,18 @@ def _is_told(colour: str | None, count: int, pairs: Sequence[tuple[SeenDie, Seen
     return bool(in_doubt) and all(die.by_hand for _, die in in_doubt)
 
 
-def _stands_out(die: SeenDie) -> bool:
+def _stands_out(die: DieView) -> bool:
     return die.in_tray and (die.cocked or die.value is None)
 
 
 def said_by_eye(tray: TrayView) -> dict[str, Any]:
     """What the eye said, for the log: its status, and each die in the tray."""
-    dice = [[die.colour, die.value, round(die.confidence, 3)] for die in tray.dice if die.in_tray]
-    return {"status": tray.status, "dice": dice}
+    dice = [
+        [die.colour.value if die.colour else None, die.value, round(die.confidence, 3)]
+        for die in tray.dice
+        if die.in_tray
+    ]
+    return {"status": tray.status.value, "dice": dice}
 
 
 def roll_said(eye: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
@@ -133,27 +128,26 @@ def roll_said(eye: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
     return seen, correct
 
 
-def _fixed(die: SeenDie, fixes: Sequence[Fix]) -> SeenDie:
+def _fixed(die: DieView, fixes: Sequence[Fix]) -> DieView:
     for fix in fixes:
-        if is_at(fix, die.centre) and die.in_tray and die.colour == fix.seen:
+        if is_at(fix, die.centre_xy) and die.in_tray and die.colour is fix.seen:
             return replace(die, colour=fix.colour, value=fix.value, by_hand=True)
     return die
 
 
-def _not_ok(status: str) -> str:
-    return "uncertain" if status == "ok" else status
+def _not_ok(status: TrayStatus) -> TrayStatus:
+    return TrayStatus.UNCERTAIN if status is TrayStatus.OK else status
 
 
-def _roll_of(dice: Sequence[SeenDie], in_play: Sequence[DieColour]) -> Roll | None:
+def _roll_of(dice: Sequence[DieView], in_play: Sequence[DieColour]) -> Roll | None:
     """The roll of exactly the dice in play, each with its value; others do not matter."""
     values: dict[DieColour, list[int]] = {colour: [] for colour in in_play}
     for die in dice:
-        colour = DieColour(die.colour) if die.colour is not None else None
-        if not die.in_tray or (colour is not None and colour not in values):
+        if not die.in_tray or (die.colour is not None and die.colour not in values):
             continue
-        if colour is None or die.value is None:
+        if die.colour is None or die.value is None:
             return None
-        values[colour].append(die.value)
+        values[die.colour].append(die.value)
     if any(len(seen) != list(in_play).count(colour) for colour, seen in values.items()):
         return None
     low, high = values.pop(DieColour.WHITE)

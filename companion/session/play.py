@@ -23,7 +23,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.eventlog.projection import precondition_of, project, undone_to
 from companion.eventlog.reducer import next_to_begin
 from companion.messages.announcements import announce_passed, announce_turn, announce_undone
-from companion.session.corrections import JUDGED, said_by_eye
+from companion.session.corrections import said_by_eye
 from companion.session.ports import RollKept
 from companion.session.view import Rejected
 from companion.session.writer import Writer
@@ -208,7 +208,7 @@ class GameSteps(Writer):
 
     def _confirm(self, roll: Roll, *, typed: bool) -> Rejected | None:
         by_hand = {"by_hand": True} if self._fixes and not typed else {}
-        is_judged = bool(self._seen.dice) and self._seen.status in JUDGED
+        is_judged = bool(self._seen.dice) and self._seen.status.is_judged
         self._eye = said_by_eye(self._seen) if is_judged else None
         data = {"typed": typed, **by_hand, **self._eye_said()}
         rejected = self._play_locked(Rolled(roll), data=data)

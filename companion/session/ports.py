@@ -2,69 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from companion.engine import DieColour, Roll
 from companion.eventlog.record import Record
 from companion.messages.announcements import Announcement
-from companion.messages.catalogue import Line
-from companion.messages.equipment import Doubt
-
-
-@dataclass(frozen=True, slots=True)
-class SeenDie:
-    """One die the eye saw, in pixels of the tray's picture; unknowns are None.
-
-    `by_hand` is true where a person put its value right.
-    """
-
-    colour: str | None
-    value: int | None
-    confidence: float
-    centre: tuple[float, float]
-    corners: tuple[tuple[float, float], ...]
-    cocked: bool = False
-    in_tray: bool = True
-    by_hand: bool = False
-
-
-BLIND = frozenset({"lost", "dark", "blocked", "frozen"})
-"""What becomes of a tray whose camera sees nothing."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrayView:
-    """What the tray looks like now.
-
-    Attributes:
-        status: A reading's status, or waiting, reading, old (the dice of the last roll); lost,
-            dark, blocked or frozen (the camera shows nothing); none (there is no camera).
-        roll: The settled roll the button would confirm, or None.
-        frame: Number of the picture the dice were read from.
-        size_wh: Its size in pixels.
-        notes: What the camera has to say, such as that its last picture is shown.
-        fault: What is wrong with the camera: lost, dark, blocked, frozen or slow; or None.
-    """
-
-    status: str
-    roll: Roll | None = None
-    frame: int = 0
-    size_wh: tuple[int, int] = (0, 0)
-    dice: tuple[SeenDie, ...] = ()
-    doubts: tuple[Doubt, ...] = ()
-    notes: tuple[Line, ...] = ()
-    fault: str | None = None
-
-    @property
-    def is_blind(self) -> bool:
-        """Whether the camera shows nothing of the dice: they can only be entered by hand."""
-        return self.status in BLIND
-
-    def is_outdated(self, dice: Sequence[DieColour]) -> bool:
-        """Whether the roll on offer has a die that is not among the coloured ones in play now."""
-        return self.roll is not None and not {c for c, _ in self.roll.coloured} <= set(dice)
 
 
 @dataclass(frozen=True, slots=True)

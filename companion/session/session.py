@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import logging
 
-from companion.engine import Phase
+from companion.engine import DieColour, Phase
 from companion.errors import StoreError
 from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import all_of
 from companion.messages.equipment import announce_fault, tray_lines
-from companion.session.corrections import FIXABLE, die_at, fix_of, is_at, with_fixes
+from companion.session.corrections import die_at, fix_of, is_at, with_fixes
 from companion.session.games import GameNight
-from companion.session.ports import TrayView
 from companion.session.preview import Previews
 from companion.session.seats import People
 from companion.session.view import Joined, Rejected, View
+from companion.tray import TrayView
 
 __all__ = ["Joined", "Rejected", "Session", "View"]
 
@@ -33,8 +33,6 @@ LONGEST_VERDICT_S = 8.0
 WATCHED_S = 0.1
 """How often it is asked whether frames are looked at again."""
 
-_UNDECIDED = ("waiting", "moving", "reading")
-
 
 class Session(People, GameNight, Previews):
     """The whole session. Every public method may be called from any thread."""
@@ -52,7 +50,7 @@ class Session(People, GameNight, Previews):
         with self._notifier.transaction():
             if tray != self._seen:
                 self._seen = tray
-                if tray.status not in FIXABLE:
+                if not tray.status.is_correctable:
                     self._fixes, self._rest_frame = (), None
                 elif self._rest_frame is None:
                     self._rest_frame = tray.frame
@@ -60,17 +58,17 @@ class Session(People, GameNight, Previews):
                 self._tray = with_fixes(tray, self._fixes, self.in_play())
                 self._notifier.touch()
                 now = self._tray
-                told = (was.status, was.roll, was.doubts)
-                if self._is_roll_due and told != (now.status, now.roll, now.doubts):
+                told = (was.status, was.roll, was.problems)
+                if self._is_roll_due and told != (now.status, now.roll, now.problems):
                     self._notifier.retract()
                 self.part_is("camera", tray.fault)
-                is_decided = tray.status not in _UNDECIDED and not self._is_outdated
+                is_decided = not tray.status.is_undecided and not self._is_outdated
                 is_decided = is_decided and not self.is_unwatched()
                 if self._pending is not None and is_decided:
                     self._settle_press()
 
     def fix_die(
-        self, frame: int, at: tuple[float, float], value: int, colour: str | None = None
+        self, frame: int, at: tuple[float, float], value: int, colour: DieColour | None = None
     ) -> Rejected | None:
         """Put one die of the shown reading right, before the roll is confirmed.
 
@@ -219,7 +217,7 @@ class Session(People, GameNight, Previews):
                 "WRONG_PHASE", key="press.waiting_for", names=all_of(waiting), ruling="E9"
             )
         if self._tray.roll is None:
-            return Rejected("NOT_READABLE", tray_lines(self._tray.status, self._tray.doubts))
+            return Rejected("NOT_READABLE", tray_lines(self._tray.status, self._tray.problems))
         rejected = self._confirm(self._tray.roll, typed=False)
         if rejected is None:
             self._pressed_s = self._clock()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from companion.eventlog.state import Table
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Line
-from companion.session.ports import TrayView
+from companion.tray import TrayView
 
 
 @dataclass(frozen=True, slots=True)

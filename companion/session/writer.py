@@ -32,9 +32,10 @@ from companion.messages.catalogue import Phrases, Word, line, load_phrases
 from companion.messages.refusals import refusal_line
 from companion.session.corrections import Fix
 from companion.session.notifier import Notifier
-from companion.session.ports import CallLater, Cancel, Listener, RollKept, Store, TrayView
+from companion.session.ports import CallLater, Cancel, Listener, RollKept, Store
 from companion.session.timers import closes_at_s
 from companion.session.view import Rejected, View
+from companion.tray import NO_CAMERA, TrayView
 
 LOGGER = logging.getLogger(__name__)
 
@@ -77,7 +78,7 @@ class Writer:
         records = self._taken_up()
         self._speaking = speaking or VoiceSettings(language=phrases.language)
         self.phrases = load_phrases(self.speaking.language)
-        self._tray = self._seen = tray or TrayView("none")
+        self._tray = self._seen = tray or NO_CAMERA
         self._fixes: tuple[Fix, ...] = ()
         self._rest_frame: int | None = None
         self._eye: Mapping[str, Any] | None = None

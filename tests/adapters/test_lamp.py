@@ -8,7 +8,7 @@ import pytest
 
 from companion.adapters.following import Follower
 from companion.adapters.lamp import lamp_state
-from companion.session.ports import TrayView
+from companion.tray import CameraFault, TrayStatus, TrayView
 from tests.session.fakes import Stage, dice_seen, leaning
 
 PATIENCE_S = 10.0
@@ -23,13 +23,13 @@ def test_the_lamp_says_how_things_stand_through_a_turn(stage: Stage) -> None:
     stage.session.start()
     assert says() == "ready"
     for status, said in (("empty", "ready"), ("moving", "reading"), ("reading", "reading")):
-        stage.session.see(TrayView(status))
+        stage.session.see(TrayView(TrayStatus(status)))
         assert says() == said
     stage.session.see(leaning("green"))
     assert says() == "unreadable"
-    stage.session.see(TrayView("dark", fault="dark"))
+    stage.session.see(TrayView(TrayStatus.DARK, fault=CameraFault.DARK))
     assert says() == "fault"
-    stage.session.see(TrayView("moving", fault="slow"))
+    stage.session.see(TrayView(TrayStatus.MOVING, fault=CameraFault.SLOW))
     assert says() == "reading"
     stage.session.see(dice_seen(3, 4))
     assert says() == "readable"

@@ -13,12 +13,13 @@ import cv2
 import pytest
 from click.testing import CliRunner, Result
 
-from companion.adapters.camera import tray_view
+from companion.adapters.camera import with_change
 from companion.app import build
 from companion.cli import dice_companion
 from companion.config import load
 from companion.errors import ConfigError
 from companion.messages.equipment import tray_lines
+from companion.tray import TrayStatus, TrayView
 from tests.conftest import ROOT
 from tests.vision.trays import SIX, lit, painted, tray
 from vision.calibration.calibration import Calibration, load_calibration, save_calibration
@@ -26,8 +27,6 @@ from vision.calibration.reader import Change, what_changed
 from vision.cameras.camera import Camera, open_camera
 from vision.reading import Frame
 from vision.simulation.camera import SimulatedTray
-from vision.tracking.settle import TrayStatus
-from vision.tracking.tracker import TrayReport
 
 
 @pytest.fixture(scope="module")
@@ -257,8 +256,8 @@ def test_play_uses_it_and_goes_on_without_a_damaged_one(household: Path, tmp_pat
 
 
 def test_people_hear_that_the_camera_was_moved() -> None:
-    report = TrayReport(TrayStatus.EMPTY)
-    view = tray_view(report, Change.MOVED)
-    lines = tray_lines(view.status, view.doubts)
+    empty = TrayView(TrayStatus.EMPTY)
+    view = with_change(empty, Change.MOVED)
+    lines = tray_lines(view.status, view.problems)
     assert [line.key for line in lines] == ["tray.empty", "tray.moved"]
-    assert tray_view(report).doubts == ()
+    assert with_change(empty, None) == empty

@@ -33,8 +33,9 @@ from companion.messages.catalogue import (
     load_phrases,
     one_of,
 )
-from companion.messages.equipment import Doubt, tray_lines
+from companion.messages.equipment import tray_lines
 from companion.messages.refusals import refusal_line
+from companion.tray import Problem, ProblemCode, TrayStatus
 from tests.conftest import ROOT
 from tests.session.fakes import Stage
 
@@ -190,10 +191,12 @@ def some_lines() -> Iterator[Line]:
         yield from said.lines
     for colour in DieColour:
         for status in ("obstructed", "cocked", "missing", "extra", "uncertain"):
-            yield from tray_lines(status, [Doubt(status, colour.value)])
+            yield from tray_lines(TrayStatus(status), [Problem(ProblemCode(status), colour)])
     for colour in list(DieColour)[1:]:
-        yield from tray_lines("ok", [Doubt("removed_die_in_tray", colour.value)])
-    yield from tray_lines("ok", [Doubt("tray_moved"), Doubt("tray_relit")])
+        yield from tray_lines(TrayStatus.OK, [Problem(ProblemCode.REMOVED_DIE_IN_TRAY, colour)])
+    yield from tray_lines(
+        TrayStatus.OK, [Problem(ProblemCode.TRAY_MOVED), Problem(ProblemCode.TRAY_RELIT)]
+    )
     for total in (-5, 0, 1, 7):
         yield line("end.winner", names="Zoé", count=total)
         yield line("end.winners", names=all_of(names), count=total)

@@ -1,14 +1,12 @@
-"""What the camera loop reports, in the words of each language."""
+"""Notes of the camera, in the words of each language."""
 
 from __future__ import annotations
 
 import pytest
 
-from companion.adapters.camera import note_line, tray_view
 from companion.messages.catalogue import LANGUAGES, load_phrases
-from vision.cameras.notes import Note, NoteCode
-from vision.tracking.settle import TrayStatus
-from vision.tracking.tracker import TrayReport
+from companion.messages.equipment import note_line
+from companion.tray import Note, NoteCode
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -17,8 +15,7 @@ def test_what_a_camera_has_to_say_is_a_sentence_of_every_language(
     language: str, code: NoteCode
 ) -> None:
     names = ("a.jpg", "b.jpg") if code is NoteCode.SKIPPED else ()
-    view = tray_view(TrayReport(TrayStatus.EMPTY, notes=(Note(code, names),)))
-    text = load_phrases(language).tell(*view.notes)
+    text = load_phrases(language).tell(note_line(Note(code, names)))
     assert text.endswith(".")
     assert all(name in text for name in names)
     assert code.value not in text
@@ -30,6 +27,6 @@ def test_files_that_are_not_named_are_counted() -> None:
 
 
 def test_words_of_the_table_stay_lines_until_somebody_reads_them() -> None:
-    view = tray_view(TrayReport(TrayStatus.LOST, notes=(Note(NoteCode.FAILED),)))
-    told = {load_phrases(language).tell(*view.notes) for language in LANGUAGES}
+    failed = note_line(Note(NoteCode.FAILED))
+    told = {load_phrases(language).tell(failed) for language in LANGUAGES}
     assert len(told) == len(LANGUAGES)

@@ -10,9 +10,9 @@ from companion.engine import DieColour, Roll
 from companion.eventlog.store import SqliteStore
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import load_phrases
-from companion.messages.equipment import Doubt
-from companion.session.ports import Store, TrayView
+from companion.session.ports import Store
 from companion.session.session import Joined, Rejected, Session
+from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 
 
 class Time:
@@ -145,9 +145,11 @@ class Stage:
 def dice_seen(low: int, high: int, **colour: int) -> TrayView:
     """A tray whose dice may be confirmed; a colour of 0 is out."""
     values = {"red": 3, "yellow": 3, "green": 3, "blue": 3} | colour
-    return TrayView("ok", Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v}))
+    return TrayView(
+        TrayStatus.OK, Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v})
+    )
 
 
 def leaning(colour: str) -> TrayView:
     """A tray whose one die leans."""
-    return TrayView("cocked", doubts=(Doubt("cocked", colour),))
+    return TrayView(TrayStatus.COCKED, problems=(Problem(ProblemCode.COCKED, DieColour(colour)),))

@@ -12,8 +12,8 @@ from companion.cli import dice_companion
 from companion.engine import DieColour, Phase
 from companion.eventlog.record import Record
 from companion.history.accuracy import Accuracy, accuracy_of
-from companion.messages.equipment import Doubt
-from companion.session.ports import RollKept, TrayView
+from companion.session.ports import RollKept
+from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
 
@@ -29,12 +29,12 @@ def doubtful(which: int, colour: str, *, value: int | None = None, status: str =
     tray = seen()
     dice = list(tray.dice)
     dice[which] = replace(dice[which], value=value, confidence=0.4)
-    doubts = (Doubt(status, colour),)
-    return replace(tray, status=status, roll=None, dice=tuple(dice), doubts=doubts)
+    problems = (Problem(ProblemCode(status), DieColour(colour)),)
+    return replace(tray, status=TrayStatus(status), roll=None, dice=tuple(dice), problems=problems)
 
 
-def put_right(stage: Stage, which: int, value: int, frame: int = 7, **more: str) -> str:
-    at = stage.session.view().tray.dice[which].centre
+def put_right(stage: Stage, which: int, value: int, frame: int = 7, **more: DieColour) -> str:
+    at = stage.session.view().tray.dice[which].centre_xy
     rejected = stage.session.fix_die(frame, at, value, **more)
     return rejected.code if rejected else ""
 
@@ -54,11 +54,13 @@ class TestBefore:
         two.session.see(seen())
         put_right(two, GREEN, 5)
         again = seen(frame=30)
-        moved = tuple(replace(die, centre=(die.centre[0] + 3, die.centre[1])) for die in again.dice)
+        moved = tuple(
+            replace(die, centre_xy=(die.centre_xy[0] + 3, die.centre_xy[1])) for die in again.dice
+        )
         two.session.see(replace(again, dice=moved))
         assert two.session.view().tray.roll == a_roll(3, 4, green=5)
         assert put_right(two, GREEN, 6) == "", "shown since, though a newer picture is there"
-        two.session.see(TrayView("moving", frame=31))
+        two.session.see(TrayView(TrayStatus.MOVING, frame=31))
         two.session.see(seen(frame=40))
         assert two.session.view().tray.roll == a_roll(3, 4)
 
@@ -81,7 +83,7 @@ class TestBefore:
         assert two.session.view().tray.roll is None
         assert put_right(two, BLUE, 6) == ""
         tray = two.session.view().tray
-        assert (tray.status, tray.roll, tray.doubts) == ("ok", a_roll(3, 4, blue=6), ())
+        assert (tray.status, tray.roll, tray.problems) == ("ok", a_roll(3, 4, blue=6), ())
 
     def test_another_die_put_right_does_not_settle_the_doubt(self, two: Stage) -> None:
         two.session.see(doubtful(BLUE, "blue", value=2))
@@ -116,19 +118,25 @@ class TestBefore:
         tray = doubtful(RED, "red", status=codes[0])
         guess = replace(tray.dice[GREEN], value=2, confidence=0.55)
         dice = (*tray.dice[:GREEN], guess, *tray.dice[GREEN + 1 :])
-        doubts = (Doubt(codes[0], "red"), Doubt(codes[1], "red"), Doubt(codes[1], "green"))
-        two.session.see(replace(tray, dice=dice, doubts=doubts))
+        problems = (
+            Problem(ProblemCode(codes[0]), DieColour.RED),
+            Problem(ProblemCode(codes[1]), DieColour.RED),
+            Problem(ProblemCode(codes[1]), DieColour.GREEN),
+        )
+        two.session.see(replace(tray, dice=dice, problems=problems))
         put_right(two, RED, 6)
         assert two.session.view().tray.roll is None
         put_right(two, GREEN, 4)
         assert two.session.view().tray.roll == a_roll(3, 4, red=6, green=4)
-        assert two.session.view().tray.doubts == ()
+        assert two.session.view().tray.problems == ()
 
     def test_where_both_white_dice_are_in_doubt_one_that_stands_out_is_not_enough(
         self, two: Stage
     ) -> None:
         tray = doubtful(WHITE, "white")
-        two.session.see(replace(tray, doubts=(Doubt("uncertain", "white"),) * 2))
+        two.session.see(
+            replace(tray, problems=(Problem(ProblemCode.UNCERTAIN, DieColour.WHITE),) * 2)
+        )
         put_right(two, WHITE, 3)
         assert two.session.view().tray.roll is None
         put_right(two, OTHER_WHITE, 4)
@@ -138,16 +146,18 @@ class TestBefore:
         tray = seen()
         dice = list(tray.dice)
         dice[GREEN] = replace(dice[GREEN], colour=None, value=None)
-        doubts = (Doubt("uncertain", "green"),)
-        two.session.see(replace(tray, status="uncertain", roll=None, dice=dice, doubts=doubts))
+        problems = (Problem(ProblemCode.UNCERTAIN, DieColour.GREEN),)
+        two.session.see(
+            replace(tray, status=TrayStatus.UNCERTAIN, roll=None, dice=dice, problems=problems)
+        )
         assert put_right(two, GREEN, 2) == "BAD_DIE"
-        assert put_right(two, GREEN, 2, colour="green") == ""
+        assert put_right(two, GREEN, 2, colour=DieColour.GREEN) == ""
         assert two.session.view().tray.roll == a_roll(3, 4, green=2)
 
     def test_a_missing_die_cannot_be_put_right(self, two: Stage) -> None:
         tray = seen()
-        lost = replace(tray, status="missing", roll=None, dice=tray.dice[:-1])
-        two.session.see(replace(lost, doubts=(Doubt("missing", "blue"),)))
+        lost = replace(tray, status=TrayStatus.MISSING, roll=None, dice=tray.dice[:-1])
+        two.session.see(replace(lost, problems=(Problem(ProblemCode.MISSING, DieColour.BLUE),)))
         assert put_right(two, RED, 2) == "TRAY_CHANGED"
         assert two.session.view().tray.roll is None
 
@@ -165,7 +175,7 @@ class TestBefore:
         self, two: Stage, frame: int, at: tuple[float, float] | None, value: int, code: str
     ) -> None:
         two.session.see(seen())
-        where = at or seen().dice[RED].centre
+        where = at or seen().dice[RED].centre_xy
         rejected = two.session.fix_die(frame, where, value)
         assert rejected is not None
         assert rejected.code == code
@@ -206,18 +216,20 @@ class TestTheRecord:
 
         turn(seen())  # right
         finish()
-        two.session.see(TrayView("moving"))
+        two.session.see(TrayView(TrayStatus.MOVING))
         turn(seen(20))  # wrong, and corrected
         assert two.session.correct_roll(a_roll(3, 5)) is None
         finish()
         turn(doubtful(BLUE, "blue"), typed=True)  # unsure: five of six dice were read
         finish()
-        two.session.see(TrayView("lost"))
+        two.session.see(TrayView(TrayStatus.LOST))
         turn(None, typed=True)  # nothing seen, so nothing to count
         finish()
-        turn(replace(seen(), status="old", roll=None), typed=True)  # the dice of another roll
+        turn(
+            replace(seen(), status=TrayStatus.OLD, roll=None), typed=True
+        )  # the dice of another roll
         finish()
-        turn(replace(seen(), status="reading", roll=None), typed=True)  # no verdict yet
+        turn(replace(seen(), status=TrayStatus.READING, roll=None), typed=True)  # no verdict yet
         found = accuracy_of(two.store.load())
         assert found == Accuracy(3, right=1, wrong=1, unsure=1, dice_seen=17, dice_right=16)
         two.store.close()
@@ -250,13 +262,13 @@ class TestTheRecord:
     def test_a_picture_of_other_dice_is_not_kept_as_a_typed_rolls(self, two: Stage) -> None:
         heard: list[RollKept] = []
         two.session.on_rolled.append(heard.append)
-        two.session.see(replace(seen(), status="old", roll=None))
+        two.session.see(replace(seen(), status=TrayStatus.OLD, roll=None))
         assert two.type_roll(3, 4) is None
         assert heard == []
 
 
 def test_a_removed_die_left_in_the_tray_is_no_obstacle(two: Stage) -> None:
-    reminder = (Doubt("removed_die_in_tray", DieColour.RED.value),)
-    two.session.see(replace(seen(), doubts=reminder))
+    reminder = (Problem(ProblemCode.REMOVED_DIE_IN_TRAY, DieColour.RED),)
+    two.session.see(replace(seen(), problems=reminder))
     assert two.session.press() is None
     assert two.state.phase is Phase.ACTION1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from companion.engine import Phase
-from companion.session.ports import TrayView
+from companion.tray import CameraFault, TrayStatus, TrayView
 from tests.session.fakes import Stage
 
 
@@ -13,11 +13,11 @@ from tests.session.fakes import Stage
 def test_a_broken_camera_is_said_once_and_once_when_it_is_back(two: Stage, fault: str) -> None:
     status = "moving" if fault == "slow" else fault
     for frame in range(3):
-        two.session.see(TrayView(status, frame=frame, fault=fault))
+        two.session.see(TrayView(TrayStatus(status), frame=frame, fault=CameraFault(fault)))
     assert [said.kind for said in two.told] == ["fault"]
     assert two.session.view().faults == (("camera", fault),)
-    two.session.see(TrayView("waiting"))
-    two.session.see(TrayView("moving"))
+    two.session.see(TrayView(TrayStatus.WAITING))
+    two.session.see(TrayView(TrayStatus.MOVING))
     assert [said.kind for said in two.told] == ["fault", "mended"]
     assert two.told[-1].text == "The camera works again."
     assert two.session.view().faults == ()
@@ -25,14 +25,14 @@ def test_a_broken_camera_is_said_once_and_once_when_it_is_back(two: Stage, fault
 
 def test_what_is_shown_large_stays_there_meanwhile(two: Stage) -> None:
     two.roll(4, 3)
-    two.session.see(TrayView("lost", fault="lost"))
+    two.session.see(TrayView(TrayStatus.LOST, fault=CameraFault.LOST))
     announcement = two.session.view().announcement
     assert announcement is not None
     assert two.session.phrases.tell(announcement.headline) == "7"
 
 
 def test_the_game_goes_on_by_hand_while_the_camera_is_away(two: Stage) -> None:
-    two.session.see(TrayView("blocked", fault="blocked"))
+    two.session.see(TrayView(TrayStatus.BLOCKED, fault=CameraFault.BLOCKED))
     rejected = two.session.press()
     assert rejected is not None
     assert two.message(rejected).startswith("Something covers the camera.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from companion.engine import Phase
-from companion.session.ports import TrayView
 from companion.session.session import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S
+from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage, dice_seen, leaning
 
 
@@ -19,7 +19,7 @@ def shown(stage: Stage) -> str:
 
 def reading(stage: Stage) -> None:
     """The dice lie still and are being read."""
-    stage.session.see(TrayView("moving"))
+    stage.session.see(TrayView(TrayStatus.MOVING))
     stage.session.is_reading = lambda: True
 
 
@@ -90,7 +90,7 @@ def test_dice_nudged_while_nothing_was_watched_are_not_confirmed_as_they_were(tw
     two.time.pass_s(0.3)
     unwatched = False
     two.session.is_reading = lambda: True
-    two.session.see(TrayView("moving"))
+    two.session.see(TrayView(TrayStatus.MOVING))
     two.time.pass_s(0.3)
     assert two.state.phase is Phase.ROLL
     two.session.see(dice_seen(1, 3))
@@ -134,7 +134,7 @@ def test_a_refusal_is_taken_off_the_screen_once_its_reason_is_gone(two: Stage) -
     two.time.pass_s(SAME_PRESS_S)
     two.session.press()
     assert shown(two) == "Still to answer: Ada and Ben."
-    two.session.see(TrayView("moving"))
+    two.session.see(TrayView(TrayStatus.MOVING))
     assert shown(two) == "Still to answer: Ada and Ben.", "what lies in the tray does not matter"
     number = two.session.view().announced
     two.answer(0, None)
@@ -157,7 +157,7 @@ def test_a_refusal_while_the_tray_stays_as_it_is_stays_too(two: Stage) -> None:
 
 
 def test_a_press_while_dice_roll_is_rejected_at_once(two: Stage) -> None:
-    two.session.see(TrayView("moving"))
+    two.session.see(TrayView(TrayStatus.MOVING))
     rejected = two.session.press()
     assert rejected is not None
     assert rejected.code == "NOT_READABLE"
@@ -234,7 +234,7 @@ def test_a_press_before_the_eye_knows_that_a_die_is_out_waits_for_its_verdict(tw
     two.told.clear()
     assert two.session.press() is None
     two.session.see(replace(dice_seen(4, 3), frame=9))
-    two.session.see(TrayView("reading"))
+    two.session.see(TrayView(TrayStatus.READING))
     assert two.told == []
     two.session.see(dice_seen(4, 3, red=0))
     assert two.state.phase is Phase.ACTION1

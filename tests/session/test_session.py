@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 
 from companion.engine import DieColour, Phase, Roll
-from companion.session.ports import TrayView
 from companion.session.timers import CLOSING_GRACE_S, GRACE_S
+from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage, leaning
 
 
@@ -157,11 +157,11 @@ class TestTelling:
         seen: list[int] = []
         waiter = threading.Thread(target=lambda: seen.append(stage.session.wait(version, 10)))
         waiter.start()
-        stage.session.see(TrayView("moving"))
+        stage.session.see(TrayView(TrayStatus.MOVING))
         waiter.join(10)
         assert seen[0] > version
         version = stage.session.view().version
-        stage.session.see(TrayView("moving"))
+        stage.session.see(TrayView(TrayStatus.MOVING))
         assert stage.session.view().version == version
 
     def test_who_waits_can_be_woken_without_news(self, stage: Stage) -> None:
@@ -200,10 +200,10 @@ class TestTelling:
             thread = threading.Thread(target=lambda: heard.append(two.session.view().version))
             thread.start()
             thread.join(5)
-            two.session.see(TrayView("waiting"))
+            two.session.see(TrayView(TrayStatus.WAITING))
 
         two.session.listeners.append(listen)
-        two.session.on_confirmed.append(lambda _: two.session.see(TrayView("old")))
+        two.session.on_confirmed.append(lambda _: two.session.see(TrayView(TrayStatus.OLD)))
         assert two.roll(4, 3) is None
         assert heard
 

@@ -11,13 +11,14 @@ import pytest
 from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
+from companion.tray import TrayStatus
 from tests.vision.trays import SIX
 from vision import pipeline
 from vision.eye.finder import Overview
 from vision.eye.marbled import is_blue_beneath
 from vision.eye.search import Found, find_dice
 from vision.pipeline import Eye
-from vision.reading import Frame, Pixels, Status
+from vision.reading import Frame, Pixels
 from vision.simulation.render import default_scene, render, truth
 
 CORNERS = np.array([(40, 40), (80, 40), (80, 80), (40, 80)], np.float32)
@@ -93,17 +94,17 @@ def _about(corners: NDArray[np.float32], size: float) -> NDArray[np.int32]:
 @pytest.mark.parametrize(
     ("rim", "by_its_top", "in_play", "status", "colour"),
     [
-        (BLUE, -9.0, ALL_DICE, Status.UNCERTAIN, DieColour.BLUE),
-        (BLUE, -0.6, ALL_DICE, Status.OK, DieColour.BLUE),
-        (BLUE, -9.0, WITHOUT_BLUE, Status.EXTRA, None),
-        (None, -9.0, ALL_DICE, Status.MISSING, None),
+        (BLUE, -9.0, ALL_DICE, TrayStatus.UNCERTAIN, DieColour.BLUE),
+        (BLUE, -0.6, ALL_DICE, TrayStatus.OK, DieColour.BLUE),
+        (BLUE, -9.0, WITHOUT_BLUE, TrayStatus.EXTRA, None),
+        (None, -9.0, ALL_DICE, TrayStatus.MISSING, None),
     ],
 )
 def test_it_is_named_and_announced_only_if_its_top_may_be_blue_too(
     rim: Bgr | None,
     by_its_top: float,
     in_play: tuple[DieColour, ...],
-    status: Status,
+    status: TrayStatus,
     colour: DieColour | None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

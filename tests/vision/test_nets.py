@@ -10,10 +10,11 @@ import cv2
 import numpy as np
 import pytest
 
+from companion.tray import TrayStatus
 from vision.eye import nets
 from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN, OnnxRuntimeNet, OpenCvNet, Scores, model_of
 from vision.pipeline import Eye
-from vision.reading import Frame, Status
+from vision.reading import Frame
 
 IMAGES = Path(__file__).parent / "images"
 SHAPES = {
@@ -60,4 +61,4 @@ def test_without_onnx_runtime_opencv_reads(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.undo()
     again = Eye().read(Frame(picture))
     assert [(d.colour, d.value) for d in read.dice] == [(d.colour, d.value) for d in again.dice]
-    assert read.status is again.status is Status.OK
+    assert read.status is again.status is TrayStatus.OK

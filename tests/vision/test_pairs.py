@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
+from companion.tray import TrayStatus
 from tests.vision.trays import SIX, lit, tray
 from vision.eye.pairs import likeness, tint_of
 from vision.eye.verdict import PALETTE, Clutter, Seen, judge
 from vision.pipeline import Eye
-from vision.reading import Frame, Status
+from vision.reading import Frame
 
 W, Y = DieColour.WHITE, DieColour.YELLOW
 WARM = (0.06, 0.6, 1.1)
@@ -42,10 +43,10 @@ def test_of_three_light_dice_the_two_that_are_alike_are_the_white_ones() -> None
         tints = [another if n == odd else same for n in range(3)]
         light = [light_die(n + 1, 0.5, tint) for n, tint in enumerate(tints)]
         verdict = judge([*light, *others()], ALL_DICE, Clutter())
-        assert verdict.status is Status.OK
+        assert verdict.status is TrayStatus.OK
         assert verdict.colours[odd] is Y
     unmeasured = [replace(die, tint=None) for die in light]
-    assert judge([*unmeasured, *others()], ALL_DICE, Clutter()).status is Status.UNCERTAIN
+    assert judge([*unmeasured, *others()], ALL_DICE, Clutter()).status is TrayStatus.UNCERTAIN
 
 
 def test_two_witnesses_that_disagree_leave_the_colours_uncertain() -> None:
@@ -54,9 +55,9 @@ def test_two_witnesses_that_disagree_leave_the_colours_uncertain() -> None:
         light_die(n + 1, yellow, tint)
         for n, (yellow, tint) in enumerate(zip([0.02, 0.02, 0.98], tints, strict=True))
     ]
-    assert judge([*light, *others()], ALL_DICE, Clutter()).status is Status.UNCERTAIN
+    assert judge([*light, *others()], ALL_DICE, Clutter()).status is TrayStatus.UNCERTAIN
     agreeing = [replace(die, tint=None) for die in light]
-    assert judge([*agreeing, *others()], ALL_DICE, Clutter()).status is Status.OK
+    assert judge([*agreeing, *others()], ALL_DICE, Clutter()).status is TrayStatus.OK
 
 
 def test_what_was_not_measured_says_nothing() -> None:
@@ -96,17 +97,19 @@ def test_shade_and_pips_do_not_change_a_tint(shade: float) -> None:
 @pytest.mark.parametrize("seed", [5, 7, 9])
 def test_a_tray_under_a_very_warm_lamp_is_read(seed: int) -> None:
     reading = Eye().read(Frame(lit(tray(SIX, seed), *WARM), 0.0))
-    assert reading.status is Status.OK
+    assert reading.status is TrayStatus.OK
     assert reading.roll is not None
     assert (reading.roll.white_sum, dict(reading.roll.coloured)[Y]) == (8, 6)
 
 
-@pytest.mark.parametrize(("redder", "status"), [(0.3, Status.UNCERTAIN), (0.05, Status.OK)])
-def test_the_redder_of_two_light_dice_is_not_the_white_one(redder: float, status: Status) -> None:
+@pytest.mark.parametrize(("redder", "status"), [(0.3, TrayStatus.UNCERTAIN), (0.05, TrayStatus.OK)])
+def test_the_redder_of_two_light_dice_is_not_the_white_one(
+    redder: float, status: TrayStatus
+) -> None:
     """With one white die in play nothing else tells an orange lamp's white from its yellow."""
     tints = (-0.9, 0.3 + redder, 60.0), (-0.9, 0.3, 60.0)
     light = [light_die(1, 0.001, tints[0]), light_die(2, 0.999, tints[1])]
     in_play = [colour for colour in ALL_DICE if colour is not W] + [W]
     assert judge([*light, *others()], in_play, Clutter()).status is status
     unmeasured = [replace(light[0], tint=None), light[1]]
-    assert judge([*unmeasured, *others()], in_play, Clutter()).status is Status.OK
+    assert judge([*unmeasured, *others()], in_play, Clutter()).status is TrayStatus.OK

@@ -13,6 +13,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import PictureError
+from companion.tray import Problem, ProblemCode, TrayStatus
 from tests.vision.trays import SIX, block
 from vision import pipeline
 from vision.benchmark.frames import case_of
@@ -23,7 +24,7 @@ from vision.eye.floor import Floor
 from vision.eye.search import find_dice
 from vision.images import load_picture
 from vision.pipeline import Eye
-from vision.reading import Frame, Pixels, Problem, ProblemCode, Reading, Status
+from vision.reading import Frame, Pixels, Reading
 from vision.simulation.render import Thing, background, default_scene, render, truth
 
 IMAGES = Path(__file__).parent / "images"
@@ -65,7 +66,7 @@ ODD = {
 @pytest.mark.parametrize("name", ODD)
 def test_odd_pictures_are_never_ok(name: str) -> None:
     reading, _ = read(ODD[name])
-    assert reading.status is not Status.OK
+    assert reading.status is not TrayStatus.OK
     assert reading.roll is None
     assert reading.problems
 
@@ -84,8 +85,8 @@ def golden() -> list[dict[str, object]]:
 def test_golden_pictures(case) -> None:  # type: ignore[no-untyped-def]
     outcome = score(case, read(load_picture(IMAGES / case.name), case.in_play)[0])
     assert outcome.verdict in ("exact", "not_announced")
-    assert outcome.named or case.expected in (None, Status.OK)
-    if case.expected in (None, Status.OK):
+    assert outcome.named or case.expected in (None, TrayStatus.OK)
+    if case.expected in (None, TrayStatus.OK):
         assert outcome.right == outcome.dice > 0
 
 
@@ -110,7 +111,7 @@ def default_throws(count: int) -> Iterator[Tally]:
         scene = default_scene(roll, seed=seed)
         reading, _ = read(render(scene, ground))
         tally.outcomes.append(score(case_of(f"throw {seed}", scene), reading))
-        if reading.status is Status.OK:
+        if reading.status is TrayStatus.OK:
             assert reading.roll == Roll.of((roll[0][1], roll[1][1]), dict(roll[2:]))
     yield tally
 
@@ -126,14 +127,14 @@ def test_the_simulated_tray_is_read(count: int, unsure: int) -> None:
 
 
 def test_an_empty_tray_is_empty_and_five_dice_miss_one() -> None:
-    assert read(render(default_scene()))[0].status is Status.EMPTY
+    assert read(render(default_scene()))[0].status is TrayStatus.EMPTY
     roll = [(c, 3) for c in ALL_DICE if c is not DieColour.BLUE]
     reading, _ = read(render(default_scene(roll, seed=5)))
-    assert reading.status is Status.MISSING
+    assert reading.status is TrayStatus.MISSING
     assert [p.colour for p in reading.problems] == [DieColour.BLUE]
     without_blue = tuple(c for c in ALL_DICE if c is not DieColour.BLUE)
     again, _ = read(render(default_scene(roll, seed=5)), without_blue)
-    assert again.status is Status.OK
+    assert again.status is TrayStatus.OK
 
 
 def test_a_hand_over_a_quarter_of_a_face_names_the_die() -> None:
@@ -143,7 +144,7 @@ def test_a_hand_over_a_quarter_of_a_face_names_the_die() -> None:
     covered = replace(scene, things=(hand,))
     assert truth(covered)[4].top_visible == pytest.approx(0.73, abs=0.02)
     reading, _ = read(render(covered))
-    assert reading.status is Status.OBSTRUCTED
+    assert reading.status is TrayStatus.OBSTRUCTED
     assert Problem(ProblemCode.OBSTRUCTED, scene.dice[4].colour) in reading.problems
 
 
@@ -178,7 +179,7 @@ def test_a_die_next_to_a_hand_is_whole_where_the_reader_is_sure_of_it(
 def test_a_removed_die_in_the_tray_is_a_warning() -> None:
     roll = [(c, n + 1) for n, c in enumerate(ALL_DICE)]
     reading, _ = read(render(default_scene(roll, seed=3)), ALL_DICE[:4])
-    assert reading.status is Status.OK
+    assert reading.status is TrayStatus.OK
     warned = {p.colour for p in reading.problems if p.code is ProblemCode.REMOVED_DIE_IN_TRAY}
     assert warned == {DieColour.GREEN, DieColour.BLUE}
     assert len(reading.dice) == 6
@@ -223,7 +224,7 @@ def test_small_dice_in_a_block_are_all_found(away: float) -> None:
     for seed in range(2):
         reading, _ = read(block(away, seed))
         assert len(reading.dice) == 6, seed
-        assert reading.status in (Status.OK, Status.UNCERTAIN), (seed, reading.problems)
+        assert reading.status in (TrayStatus.OK, TrayStatus.UNCERTAIN), (seed, reading.problems)
 
 
 def test_a_calibrated_tray_decides_what_lies_inside() -> None:
@@ -231,9 +232,9 @@ def test_a_calibrated_tray_decides_what_lies_inside() -> None:
     corner = ((0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0))
     pixels = render(scene)
     elsewhere = Calibration((640, 480), tray_px=corner)
-    assert EYE.read(Frame(pixels), calibration=elsewhere).status is Status.EMPTY
+    assert EYE.read(Frame(pixels), calibration=elsewhere).status is TrayStatus.EMPTY
     everywhere = Calibration((320, 240), ((0, 0), (320, 0), (320, 240), (0, 240)), (1.0, 1.0, 1.0))
-    assert EYE.read(Frame(pixels), calibration=everywhere).status is Status.OK
+    assert EYE.read(Frame(pixels), calibration=everywhere).status is TrayStatus.OK
 
 
 def shared_report(folder: Path, every: int) -> dict[str, object]:

@@ -13,13 +13,14 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
+from companion.tray import Problem, ProblemCode
 from tests.vision.trays import SIX, block, tray
 from vision.eye import reader, search
 from vision.eye.close_ups import CloseUps, Told
 from vision.eye.finder import Overview, Spot, look_over
 from vision.eye.reader import Aimed, look_at_each, look_closely
 from vision.pipeline import Eye
-from vision.reading import Frame, Pixels, Point, Problem, ProblemCode
+from vision.reading import Frame, Pixels, Point
 from vision.simulation.random_scenes import Recipe, random_scene
 from vision.simulation.render import render, truth
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
+from companion.tray import ProblemCode, TrayStatus
 from tests.vision.trays import SIX, tray
 from vision import pipeline
 from vision.eye import second_look
@@ -19,7 +20,7 @@ from vision.eye.reader import Look
 from vision.eye.search import Found, find_dice
 from vision.eye.second_look import look_again, mean_look, search_again
 from vision.pipeline import Eye
-from vision.reading import Frame, Pixels, Point, ProblemCode, Reading, Status
+from vision.reading import Frame, Pixels, Point, Reading
 from vision.simulation.render import default_scene, render
 
 Change = Callable[[list[Found]], list[Found]]
@@ -175,14 +176,14 @@ class TestWhenItIsTaken:
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
     ) -> None:
         reading, taken = read(large, list)
-        assert (reading.status, taken) == (Status.OK, [])
+        assert (reading.status, taken) == (TrayStatus.OK, [])
 
     @pytest.mark.parametrize("leaning", [-0.5, 0.5])
     def test_what_hardly_may_lean_is_announced_if_the_second_look_denies_it(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels, leaning: float
     ) -> None:
         reading, taken = read(large, changed(leaning=leaning))
-        assert (reading.status, taken) == (Status.OK, ["look_again"])
+        assert (reading.status, taken) == (TrayStatus.OK, ["look_again"])
         assert reading.roll is not None
 
     def test_what_leans_to_both_is_not(
@@ -198,20 +199,20 @@ class TestWhenItIsTaken:
 
         monkeypatch.setattr(second_look, "look_again", leaning)
         reading, taken = read(large, changed(leaning=0.6))
-        assert (reading.status, taken) == (Status.COCKED, ["look_again"])
+        assert (reading.status, taken) == (TrayStatus.COCKED, ["look_again"])
 
     @pytest.mark.parametrize("leaning", [1.6, 5.0])
     def test_what_leans_much_is_not_looked_at_again(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels, leaning: float
     ) -> None:
         reading, taken = read(large, changed(leaning=leaning))
-        assert (reading.status, taken) == (Status.COCKED, [])
+        assert (reading.status, taken) == (TrayStatus.COCKED, [])
 
     def test_where_a_die_leans_much_none_that_lacks_is_looked_for(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
     ) -> None:
         reading, taken = read(large, lambda dice: changed(leaning=1.6)(dice[1:]))
-        assert (reading.status, taken) == (Status.COCKED, [])
+        assert (reading.status, taken) == (TrayStatus.COCKED, [])
 
     def test_a_colour_in_doubt_is_looked_at_again(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
@@ -224,24 +225,24 @@ class TestWhenItIsTaken:
             return [*dice[:n], (replace(look, colours=colours), spot), *dice[n + 1 :]]
 
         reading, taken = read(large, doubted)
-        assert (reading.status, taken) == (Status.OK, ["look_again"])
+        assert (reading.status, taken) == (TrayStatus.OK, ["look_again"])
 
     def test_a_die_that_lacks_is_looked_for(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
     ) -> None:
         reading, taken = read(large, lambda dice: dice[1:])
-        assert (reading.status, taken) == (Status.OK, ["search_again"])
+        assert (reading.status, taken) == (TrayStatus.OK, ["search_again"])
         assert reading.roll is not None
 
     @pytest.mark.parametrize(
         ("status", "change"),
         [
-            (Status.MISSING, lambda dice: dice[1:]),
-            (Status.COCKED, changed(leaning=0.5)),
+            (TrayStatus.MISSING, lambda dice: dice[1:]),
+            (TrayStatus.COCKED, changed(leaning=0.5)),
         ],
     )
     def test_a_small_picture_in_which_one_lacks_or_leans_is_looked_at_once(
-        self, read: Callable[..., tuple[Reading, list[str]]], status: Status, change: Change
+        self, read: Callable[..., tuple[Reading, list[str]]], status: TrayStatus, change: Change
     ) -> None:
         reading, taken = read(tray(SIX), change)
         assert (reading.status, taken) == (status, [])
@@ -250,7 +251,7 @@ class TestWhenItIsTaken:
         self, read: Callable[..., tuple[Reading, list[str]]]
     ) -> None:
         reading, taken = read(tray(SIX), changed(leaning=-0.5))
-        assert (reading.status, taken) == (Status.OK, ["look_again"])
+        assert (reading.status, taken) == (TrayStatus.OK, ["look_again"])
         assert reading.roll is not None
 
     def test_a_die_that_is_away_lacks_to_both(
@@ -258,7 +259,7 @@ class TestWhenItIsTaken:
     ) -> None:
         picture = render(default_scene(SIX[:5], seed=3, size_wh=(1280, 960)))
         reading, taken = read(picture, list)
-        assert (reading.status, taken) == (Status.MISSING, ["search_again"])
+        assert (reading.status, taken) == (TrayStatus.MISSING, ["search_again"])
         assert [p.colour for p in reading.problems if p.code is ProblemCode.MISSING] == [
             DieColour.BLUE
         ]

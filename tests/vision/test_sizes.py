@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE
+from companion.tray import Problem, ProblemCode, TrayStatus
 from tests.vision.trays import SIX, tray
 from vision import pipeline
 from vision.eye.finder import Overview
 from vision.eye.search import Found, find_dice
 from vision.eye.sizes import oddness
 from vision.pipeline import Eye
-from vision.reading import Frame, Pixels, Problem, ProblemCode, Status
+from vision.reading import Frame, Pixels
 
 PLACES = [(-0.3, -0.2), (0.3, -0.25), (0.0, 0.0), (-0.35, 0.2), (0.25, 0.3), (0.1, -0.1)]
 
@@ -70,7 +71,7 @@ def test_a_die_whose_face_is_far_too_small_is_asked_for(
     monkeypatch.setattr(pipeline, "look_again", lambda _, dice: dice)
     pixels: Pixels = tray(SIX)
     reading = Eye().read(Frame(pixels), ALL_DICE)
-    assert (reading.status is Status.OK) is is_read
+    assert (reading.status is TrayStatus.OK) is is_read
     doubted = [die.colour for die in reading.dice if die.confidence < 0.98]
     assert reading.problems == tuple(Problem(ProblemCode.UNCERTAIN, colour) for colour in doubted)
     assert len(doubted) == (0 if is_read else 1)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
+from companion.tray import Problem, ProblemCode, TrayStatus
 from vision.eye.verdict import PALETTE, Clutter, Seen, judge, likeliest
-from vision.reading import Problem, ProblemCode, Status
 
 W, R, Y, G, B = DieColour
 CLEAR = Clutter()
@@ -30,7 +30,7 @@ SIX = [die(c, n + 1) for n, c in enumerate(ALL_DICE)]
 
 def test_six_clear_dice_are_ok_and_make_the_roll() -> None:
     verdict = judge(SIX, ALL_DICE, CLEAR)
-    assert verdict.status is Status.OK
+    assert verdict.status is TrayStatus.OK
     assert verdict.problems == ()
     assert verdict.roll == Roll.of((1, 2), {R: 3, Y: 4, G: 5, B: 6})
 
@@ -43,7 +43,7 @@ def test_a_removed_die_left_in_the_tray_does_not_stand_in_for_one_that_is_missin
     blue[PALETTE.index(B)], blue[PALETTE.index(G)] = sure, 1.0 - sure
     left_in = replace(die(B), colours=blue)
     verdict = judge([*SIX[:4], left_in], [W, W, R, Y, G], CLEAR)
-    assert verdict.status is not Status.OK
+    assert verdict.status is not TrayStatus.OK
 
 
 @pytest.mark.parametrize("odd", [0.95, 0.98, 0.999])
@@ -51,33 +51,33 @@ def test_a_die_of_another_game_does_not_stand_in_for_one_that_is_missing(odd: fl
     foreign = np.full(6, 1e-5, np.float32)
     foreign[5], foreign[PALETTE.index(Y)] = odd, 1.0 - odd
     seen = [*SIX[:3], replace(die(Y), colours=foreign), *SIX[4:]]
-    assert judge(seen, ALL_DICE, CLEAR).status is not Status.OK
+    assert judge(seen, ALL_DICE, CLEAR).status is not TrayStatus.OK
 
 
 def test_the_other_dice_are_as_sure_with_one_removed() -> None:
     verdict = judge(SIX[:5], [W, W, R, Y, G], CLEAR)
-    assert verdict.status is Status.OK
+    assert verdict.status is TrayStatus.OK
     assert min(verdict.confidences) > 0.98
 
 
 def test_where_no_die_is_in_play_none_is_announced() -> None:
     verdict = judge(SIX, (), CLEAR)
-    assert verdict.status is not Status.OK or verdict.roll is None
+    assert verdict.status is not TrayStatus.OK or verdict.roll is None
 
 
 @pytest.mark.parametrize(
     ("change", "status", "problem"),
     [
-        ({"moving": True}, Status.MOVING, Problem(ProblemCode.MOVING, R)),
-        ({"visible": 0.5}, Status.OBSTRUCTED, Problem(ProblemCode.OBSTRUCTED, R)),
-        ({"cocked": True}, Status.COCKED, Problem(ProblemCode.COCKED, R)),
-        ({"in_tray": False}, Status.MISSING, Problem(ProblemCode.MISSING, R)),
-        ({"value": None}, Status.UNCERTAIN, Problem(ProblemCode.UNCERTAIN, R)),
-        ({"sure": 0.9}, Status.UNCERTAIN, Problem(ProblemCode.UNCERTAIN, R)),
+        ({"moving": True}, TrayStatus.MOVING, Problem(ProblemCode.MOVING, R)),
+        ({"visible": 0.5}, TrayStatus.OBSTRUCTED, Problem(ProblemCode.OBSTRUCTED, R)),
+        ({"cocked": True}, TrayStatus.COCKED, Problem(ProblemCode.COCKED, R)),
+        ({"in_tray": False}, TrayStatus.MISSING, Problem(ProblemCode.MISSING, R)),
+        ({"value": None}, TrayStatus.UNCERTAIN, Problem(ProblemCode.UNCERTAIN, R)),
+        ({"sure": 0.9}, TrayStatus.UNCERTAIN, Problem(ProblemCode.UNCERTAIN, R)),
     ],
 )
 def test_one_bad_die_names_itself(
-    change: dict[str, object], status: Status, problem: Problem
+    change: dict[str, object], status: TrayStatus, problem: Problem
 ) -> None:
     dice = [*SIX[:2], replace(SIX[2], **change), *SIX[3:]]  # type: ignore[arg-type]
     verdict = judge(dice, ALL_DICE, CLEAR)
@@ -91,16 +91,22 @@ def test_the_first_that_applies_is_the_status() -> None:
         replace(SIX[0], cocked=True), replace(SIX[1], visible=0.3), replace(SIX[2], moving=True),
         die(None),
     ]  # fmt: skip
-    order = [Status.MOVING, Status.OBSTRUCTED, Status.COCKED, Status.MISSING, Status.EXTRA]
+    order = [
+        TrayStatus.MOVING,
+        TrayStatus.OBSTRUCTED,
+        TrayStatus.COCKED,
+        TrayStatus.MISSING,
+        TrayStatus.EXTRA,
+    ]
     for status in order:
         assert judge(dice, ALL_DICE, CLEAR).status is status
-        if status is Status.MOVING:
+        if status is TrayStatus.MOVING:
             dice[2] = SIX[2]
-        elif status is Status.OBSTRUCTED:
+        elif status is TrayStatus.OBSTRUCTED:
             dice[1] = SIX[1]
-        elif status is Status.COCKED:
+        elif status is TrayStatus.COCKED:
             dice[0] = SIX[0]
-        elif status is Status.MISSING:
+        elif status is TrayStatus.MISSING:
             dice += SIX[3:]
 
 
@@ -108,25 +114,27 @@ def test_an_empty_tray() -> None:
     beside = replace(SIX[0], in_tray=False)
     for dice in ([], [beside]):
         verdict = judge(dice, ALL_DICE, CLEAR)
-        assert verdict.status is Status.EMPTY
+        assert verdict.status is TrayStatus.EMPTY
     assert Problem(ProblemCode.BESIDE_TRAY, W) in verdict.problems
 
 
 def test_a_smear_is_motion_and_a_hand_over_a_missing_die_obstructs() -> None:
-    assert judge(SIX[:5], ALL_DICE, Clutter(smear=2.0)).status is Status.MOVING
-    assert judge(SIX, ALL_DICE, Clutter(smear=2.0)).status is Status.OK, "none of the dice is it"
+    assert judge(SIX[:5], ALL_DICE, Clutter(smear=2.0)).status is TrayStatus.MOVING
+    assert judge(SIX, ALL_DICE, Clutter(smear=2.0)).status is TrayStatus.OK, (
+        "none of the dice is it"
+    )
     on_one = Clutter(smear=2.0, smear_on_dice=1.0)
-    assert judge(SIX, ALL_DICE, on_one).status is Status.MOVING
-    assert judge(SIX[:5], ALL_DICE, Clutter(thing=3.0)).status is Status.OBSTRUCTED
+    assert judge(SIX, ALL_DICE, on_one).status is TrayStatus.MOVING
+    assert judge(SIX[:5], ALL_DICE, Clutter(thing=3.0)).status is TrayStatus.OBSTRUCTED
     small = judge(SIX[:5], ALL_DICE, Clutter(thing=1.0))
-    assert small.status is Status.MISSING, "a coin hides no die"
+    assert small.status is TrayStatus.MISSING, "a coin hides no die"
     assert ProblemCode.FOREIGN_OBJECT in [problem.code for problem in small.problems]
-    assert judge(SIX[:5], ALL_DICE, CLEAR).status is Status.MISSING
+    assert judge(SIX[:5], ALL_DICE, CLEAR).status is TrayStatus.MISSING
 
 
 def test_a_thing_that_hides_nothing_is_a_warning() -> None:
     verdict = judge(SIX, ALL_DICE, Clutter(thing=1.0))
-    assert verdict.status is Status.OK
+    assert verdict.status is TrayStatus.OK
     assert verdict.problems == (Problem(ProblemCode.FOREIGN_OBJECT),)
 
 
@@ -134,14 +142,14 @@ def test_one_missing_white_is_named_and_a_third_is_extra() -> None:
     verdict = judge(SIX[1:], ALL_DICE, CLEAR)
     assert verdict.problems == (Problem(ProblemCode.MISSING, W),)
     verdict = judge([*SIX, die(W, 5)], ALL_DICE, CLEAR)
-    assert verdict.status is Status.EXTRA
+    assert verdict.status is TrayStatus.EXTRA
     assert verdict.problems == (Problem(ProblemCode.EXTRA, W),)
 
 
 def test_a_removed_die_warns_and_hides_nothing() -> None:
     in_play = (W, W, R, Y, G)
     verdict = judge(SIX, in_play, CLEAR)
-    assert verdict.status is Status.OK
+    assert verdict.status is TrayStatus.OK
     assert verdict.problems == (Problem(ProblemCode.REMOVED_DIE_IN_TRAY, B),)
     assert verdict.roll == Roll.of((1, 2), {R: 3, Y: 4, G: 5})
 
@@ -160,11 +168,11 @@ def test_two_dice_that_could_each_be_the_other_are_uncertain() -> None:
     both = np.array([0.0, 0.0, 0.0, 0.5, 0.5, 0.0], np.float32)
     dice = [*SIX[:4], replace(SIX[4], colours=both), replace(SIX[5], colours=both)]
     verdict = judge(dice, ALL_DICE, CLEAR)
-    assert verdict.status is Status.UNCERTAIN
+    assert verdict.status is TrayStatus.UNCERTAIN
     assert {p.colour for p in verdict.problems} == {G, B}
 
 
 def test_without_both_whites_in_play_there_is_no_roll() -> None:
     verdict = judge(SIX[2:], ALL_DICE[2:], CLEAR)
-    assert verdict.status is Status.OK
+    assert verdict.status is TrayStatus.OK
     assert verdict.roll is None

@@ -10,8 +10,8 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CameraUnavailable
-from vision.cameras.notes import Note
-from vision.reading import DieReading, Frame, Pixels, Problem, ProblemCode, Reading, Status
+from companion.tray import DieView, Note, Problem, ProblemCode, TrayStatus
+from vision.reading import Frame, Pixels, Reading
 
 
 class FakeClock:
@@ -29,11 +29,11 @@ class FakeClock:
 
 def die(
     colour: str | None, value: int | None, x: float = 0.0, y: float = 0.0, **more: object
-) -> DieReading:
+) -> DieView:
     """A die of 40 px."""
     corners = ((x - 20, y - 20), (x + 20, y - 20), (x + 20, y + 20), (x - 20, y + 20))
     known = DieColour(colour) if colour else None
-    return DieReading(known, value, 0.99, (x, y), corners, **more)  # type: ignore[arg-type]
+    return DieView(known, value, 0.99, (x, y), corners, **more)  # type: ignore[arg-type]
 
 
 def ok(values: str = "34-4225", *, dx: float = 0.0, dy: float = 0.0) -> Reading:
@@ -45,14 +45,14 @@ def ok(values: str = "34-4225", *, dx: float = 0.0, dy: float = 0.0) -> Reading:
         for n, (c, v) in enumerate(zip(colours, digits, strict=True))
     )
     roll = Roll.of((digits[0], digits[1]), dict(zip(ALL_DICE[2:], digits[2:], strict=True)))
-    return Reading(Status.OK, dice, (), (640, 480), 0.0, roll)
+    return Reading(TrayStatus.OK, dice, (), (640, 480), 0.0, roll)
 
 
-def bad(status: str, *dice: DieReading, colour: str | None = None) -> Reading:
+def bad(status: str, *dice: DieView, colour: str | None = None) -> Reading:
     """A reading that may not be announced."""
     named = DieColour(colour) if colour else None
     problem = Problem(ProblemCode(status), named)
-    return Reading(Status(status), tuple(dice), (problem,), (640, 480))
+    return Reading(TrayStatus(status), tuple(dice), (problem,), (640, 480))
 
 
 def picture(shade: int = 90, spot: int | None = None) -> Pixels:

@@ -11,6 +11,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.browsing import PATIENCE_S
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
@@ -50,7 +51,7 @@ def app(stage: Stage, tray: StandInTray) -> Flask:
     return create_app(
         stage.session,
         tray=tray,
-        equipment=lambda: Equipment("simulated", "mock"),
+        equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
         join_url=lambda: "http://192.168.1.5:8000/",
         version="0.1",
         code="QWX7",

@@ -8,9 +8,8 @@ import cv2
 import numpy as np
 
 from companion.engine import DieColour, Roll
-from companion.messages.equipment import Doubt
-from companion.session.ports import SeenDie, TrayView
 from companion.session.session import Joined
+from companion.tray import DieView, Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.fakes import Stage
 
 SIZE_WH = (640, 480)
@@ -57,23 +56,22 @@ def dice_in_tray(roll: Roll, *, frame: int = 1, status: str = "ok", leaning: str
     for i, (colour, value) in enumerate(values):
         angle = 2 * np.pi * i / len(values)
         x, y = 320 + 170 * float(np.cos(angle)), 240 + 130 * float(np.sin(angle))
-        corners = tuple(
-            (x + dx * 36, y + dy * 36) for dx, dy in ((-1, -1), (1, -1), (1, 1), (-1, 1))
-        )
+        left, top, right, bottom = x - 36, y - 36, x + 36, y + 36
+        corners = ((left, top), (right, top), (right, bottom), (left, bottom))
         dice.append(
-            SeenDie(
-                colour=colour.value,
+            DieView(
+                colour=colour,
                 value=value,
                 confidence=0.5 if colour.value == leaning else 0.99,
-                centre=(x, y),
-                corners=corners,
+                centre_xy=(x, y),
+                corners_xy=corners,
                 cocked=colour.value == leaning,
             )
         )
-    doubts = (Doubt("cocked", leaning),) if leaning else ()
+    problems = (Problem(ProblemCode.COCKED, DieColour(leaning)),) if leaning else ()
     status = "cocked" if leaning else status
     settled = roll if status == "ok" else None
-    return TrayView(status, settled, frame, SIZE_WH, tuple(dice), doubts)
+    return TrayView(TrayStatus(status), settled, frame, SIZE_WH, tuple(dice), problems)
 
 
 def a_roll(low: int, high: int, **colour: int) -> Roll:

@@ -10,7 +10,7 @@ from flask.testing import FlaskClient
 
 from companion.errors import StoreError
 from companion.eventlog.record import Record
-from companion.session.ports import TrayView
+from companion.tray import CameraState, TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray
 from web import Equipment, create_app
@@ -222,7 +222,7 @@ class TestPlaying:
         assert tray.throws == 0
 
     def test_a_real_camera_throws_nothing(self, stage: Stage) -> None:
-        app = create_app(stage.session, equipment=lambda: Equipment("ok", "ok"))
+        app = create_app(stage.session, equipment=lambda: Equipment(CameraState.OK, "ok"))
         got = app.test_client().post("/api/throw", json={})
         assert (got.status_code, got.get_json()["error"]) == (409, "CANNOT_THROW")
 
@@ -241,7 +241,7 @@ class TestPlaying:
         dice = {"white": [3, 4], "colour": {"red": 1, "yellow": 2, "green": 3, "blue": 4}}
         ada.post("/api/start", json={})
         assert ben.post("/api/roll", json=dice).status_code == 403
-        stage.session.see(TrayView("dark"))
+        stage.session.see(TrayView(TrayStatus.DARK))
         guest = app.test_client()
         guest.get("/")
         assert guest.post("/api/roll", json=dice).status_code == 403

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from flask.testing import FlaskClient
 
-from companion.session.ports import TrayView
+from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.test_calls import answer
 
@@ -46,7 +46,7 @@ class TestLate:
         assert answer(ada, rolled=rolled, key="once")[0] == 200
 
     def test_dice_entered_for_an_earlier_turn(self, ada: FlaskClient, stage: Stage) -> None:
-        stage.session.see(TrayView("none"))
+        stage.session.see(TrayView(TrayStatus.NONE))
         stage.session.start()
         game = ada.get("/api/state").get_json()["game"]
         sent = {"white": [6, 6], "colour": dict.fromkeys(game["dice"], 6)}

@@ -12,6 +12,7 @@ from flask.testing import FlaskClient
 
 from companion.hotspot import Wifi
 from companion.session.session import Session
+from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
 from web import Equipment, create_app
@@ -161,7 +162,7 @@ class TestTheHost:
             assert not session.is_host("0" * 32)
 
     def test_without_a_camera_who_plays_enters_the_dice(self, stage: Stage) -> None:
-        app = create_app(stage.session, equipment=lambda: Equipment("none", "none"))
+        app = create_app(stage.session, equipment=lambda: Equipment(CameraState.NONE, "none"))
         ada, ben = app.test_client(), app.test_client()
         post(ada, "join", name="Ada")
         post(ben, "join", name="Ben")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from companion.engine import Phase
-from companion.session.ports import TrayView
+from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     OpenPage,
@@ -92,7 +92,7 @@ class TestAnswers:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "roll")
-        stage.session.see(TrayView("lost"))
+        stage.session.see(TrayView(TrayStatus.LOST))
         page = open_page("/", token=tokens[0])
         page.locator("#type").click()
         for die in page.locator("#faces fieldset").all():

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 from companion.engine import DieColour
 from companion.errors import CalibrationError, ConfigError
 from companion.messages.catalogue import LANGUAGES
-from companion.session.ports import TrayView
+from companion.tray import CameraFault, CameraState, TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, PHONE_FLAT, PHONE_SMALL, TV, put, violations
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
@@ -110,7 +110,7 @@ def app(stage: Stage, wizard: StandInSetup) -> Flask:
     return create_app(
         stage.session,
         tray=StandInTray(pictures={1: picture()}),
-        equipment=lambda: Equipment("simulated", "mock"),
+        equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
         setup=wizard,
         pin="4711",
     )
@@ -234,7 +234,7 @@ class TestInABrowser:
         for number in range(10):
             page.locator("#rolls-said", has_text=f"Roll {number + 1} of 10: throw").wait_for()
             is_read = number != 3
-            stage.session.see(TrayView("moving", None, number + 2, (640, 480)))
+            stage.session.see(TrayView(TrayStatus.MOVING, None, number + 2, (640, 480)))
             page.locator("#rolls-said", has_text="still moving").wait_for()
             stage.session.see(
                 dice_in_tray(a_roll(3, 4), frame=number + 2, leaning="" if is_read else "red")
@@ -277,7 +277,7 @@ class TestInABrowser:
         page = open_page("/setup", size_wh=PHONE_SMALL)
         light = page.locator("#light")
         light.filter(has_text="keep the corners again (step 1). The picture is blurred").wait_for()
-        seen = replace(dice_in_tray(a_roll(3, 4)), status="lost", roll=None, fault="lost")
+        seen = replace(dice_in_tray(a_roll(3, 4)), status="lost", roll=None, fault=CameraFault.LOST)
         stage.session.see(seen)
         light.filter(has_text="The camera does not answer.").wait_for()
         assert "blurred" not in light.inner_text()

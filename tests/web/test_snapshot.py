@@ -7,15 +7,20 @@ from typing import Any
 import pytest
 
 from companion.audio.settings import VoiceSettings
-from companion.session.ports import TrayView
 from companion.session.timers import GRACE_S
+from companion.tray import CameraState, TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web import Equipment
 from web.snapshot import Setting, snapshot
 
 SETTING = Setting(
-    "e", "Table", "http://10.0.0.2:8000/", Equipment("simulated", "mock"), True, VoiceSettings()
+    "e",
+    "Table",
+    "http://10.0.0.2:8000/",
+    Equipment(CameraState.SIMULATED, "mock"),
+    True,
+    VoiceSettings(),
 )
 
 
@@ -51,17 +56,17 @@ def test_before_a_game(stage: Stage) -> None:
 def test_what_people_have_to_do_by_hand(
     stage: Stage, camera: str, button: str, typed: bool, on_screen: bool
 ) -> None:
-    table = shown(stage, Setting("e", "T", "", Equipment(camera, button), False, VoiceSettings()))[
-        "table"
-    ]
+    table = shown(
+        stage, Setting("e", "T", "", Equipment(CameraState(camera), button), False, VoiceSettings())
+    )["table"]
     assert (table["typed_rolls"], table["on_screen_button"]) == (typed, on_screen)
 
 
 @pytest.mark.parametrize("status", ["lost", "dark", "blocked", "frozen"])
 def test_a_blind_camera_leaves_the_dice_to_people(two: Stage, status: str) -> None:
-    two.session.see(TrayView(status))
+    two.session.see(TrayView(TrayStatus(status)))
     assert shown(two)["table"]["typed_rolls"] is True
-    two.session.see(TrayView("waiting"))
+    two.session.see(TrayView(TrayStatus.WAITING))
     assert shown(two)["table"]["typed_rolls"] is False
 
 
@@ -73,7 +78,7 @@ def test_without_a_game_nobody_is_asked_to_throw_or_confirm(stage: Stage) -> Non
     assert shown(stage)["tray"]["text"].endswith("Press the button to confirm.")
     stage.session.end()
     assert shown(stage)["tray"]["text"] == ""
-    stage.session.see(TrayView("lost"))
+    stage.session.see(TrayView(TrayStatus.LOST))
     assert shown(stage)["tray"]["text"] != ""
 
 
@@ -235,6 +240,6 @@ def test_what_the_eye_saw(two: Stage) -> None:
 
 
 def test_without_a_camera(stage: Stage) -> None:
-    stage.session.see(TrayView("lost"))
+    stage.session.see(TrayView(TrayStatus.LOST))
     tray = shown(stage)["tray"]
     assert (tray["confirmable"], tray["frame"], tray["dice"]) == (False, 0, [])

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from companion.messages.catalogue import LANGUAGES
-from companion.session.ports import TrayView
+from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     OVERLAPPING,
@@ -105,7 +105,7 @@ class TestTheTableView:
 
     def test_an_empty_tray_waits_for_who_throws(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "roll")
-        stage.session.see(TrayView("empty"))
+        stage.session.see(TrayView(TrayStatus.EMPTY))
         table = ready(open_page("/table", size_wh=TV))
         name = stage.game.names[stage.state.active]
         table.locator("#tray-text", has_text="I see no dice in the tray.").wait_for()

@@ -9,6 +9,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from companion.history.pictures import Pictures
+from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray
 from web import Equipment, create_app
@@ -30,7 +31,7 @@ def app(stage: Stage, tray: StandInTray, pictures: Pictures) -> Flask:
         stage.session,
         tray=tray,
         pictures=pictures,
-        equipment=lambda: Equipment("simulated", "mock"),
+        equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
     )
 
 
@@ -84,7 +85,7 @@ def test_a_die_that_cannot_be_put_right(
     client: FlaskClient, stage: Stage, change: dict[str, object], status: int
 ) -> None:
     stage.session.see(dice_in_tray(a_roll(1, 2), frame=5))
-    x, y = stage.session.view().tray.dice[2].centre
+    x, y = stage.session.view().tray.dice[2].centre_xy
     got = client.post("/api/die", json={"frame": 5, "x": x, "y": y, "value": 6} | change)
     assert got.status_code == status
     assert got.get_json()["message"]

@@ -10,6 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray
 from web import Equipment, create_app
@@ -209,7 +210,7 @@ def test_the_state_is_the_same_by_every_door(ada: FlaskClient, stage: Stage) -> 
     desk = Desk(
         stage.session,
         StandInTray(),
-        lambda: Equipment("simulated", "mock"),
+        lambda: Equipment(CameraState.SIMULATED, "mock"),
         stage.session.press,
         lambda: "http://192.168.1.5:8000/",
         "Dice Companion",

@@ -7,8 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
+from companion.tray import TrayStatus
 from vision.benchmark.truth import Case, TrueDie
-from vision.reading import Pixels, Status
+from vision.reading import Pixels
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
 from vision.simulation.render import DieTruth, Scene, render, truth
 
@@ -48,7 +49,7 @@ def case_of(name: str, scene: Scene, in_play: Sequence[DieColour] | None = None)
         for fact in facts
     )
     readable = not conditions or conditions == ["things"]
-    status = Status(conditions[0]) if not readable else Status.OK
+    status = TrayStatus(conditions[0]) if not readable else TrayStatus.OK
     return Case(name, status, expects, readable, dice, special_dice=special)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from companion.engine.dice import DieColour
+from companion.tray import DieView, TrayStatus
 from vision.benchmark.truth import Case, TrueDie
-from vision.reading import DieReading, Pixels, Reading, Status
+from vision.reading import Pixels, Reading
 
 _NEAR = 0.6
 """A die seen belongs to a true one within this many die widths (photos/README of the set)."""
@@ -59,9 +60,9 @@ class Tally:
         """The JSON object of `bench read`; the contract fixes its first keys."""
         scored = [o for o in self.outcomes if o.verdict != "not_counted"]
         verdicts = Counter(o.verdict for o in scored)
-        special = [o for o in scored if o.expected not in (None, Status.OK.value)]
+        special = [o for o in scored if o.expected not in (None, TrayStatus.OK.value)]
         times = np.array(self.elapsed_ms or [0.0])
-        ok = [o for o in scored if o.expected == Status.OK.value]
+        ok = [o for o in scored if o.expected == TrayStatus.OK.value]
         return {
             "frames": len(scored),
             "exact": verdicts["exact"],
@@ -83,7 +84,7 @@ class Tally:
             "ok": {
                 "frames": len(ok),
                 "exact": sum(o.verdict == "exact" for o in ok),
-                "faint": sum(o.faint and o.status == Status.UNCERTAIN.value for o in ok),
+                "faint": sum(o.faint and o.status == TrayStatus.UNCERTAIN.value for o in ok),
             },
             "statuses": {
                 f"{expected or 'photo'} as {status}": count
@@ -152,16 +153,16 @@ def score(case: Case, reading: Reading) -> Outcome:
 _COLOURS = frozenset(colour.value for colour in DieColour)
 
 
-def _is_right(true: TrueDie, die: DieReading) -> bool:
+def _is_right(true: TrueDie, die: DieView) -> bool:
     """Whether value and colour are right; a colour that the game has not is not asked for."""
     return die.value == true.value and (true.colour not in _COLOURS or _colour(die) == true.colour)
 
 
-def _colour(die: DieReading) -> str | None:
+def _colour(die: DieView) -> str | None:
     return die.colour.value if die.colour else None
 
 
-def _words(die: TrueDie | DieReading) -> str:
+def _words(die: TrueDie | DieView) -> str:
     colour = die.colour.value if isinstance(die.colour, DieColour) else die.colour
     return f"{colour or 'unknown'} {die.value or '?'}"
 
@@ -184,7 +185,7 @@ def _matched(dice: Sequence[TrueDie], reading: Reading) -> dict[int, int]:
     return found
 
 
-def _edge(die: DieReading) -> float:
+def _edge(die: DieView) -> float:
     """The mean side of the face seen, where the truth does not tell how wide the die is."""
     corners = np.array(die.corners_xy)
     return float(np.hypot(*(corners - np.roll(corners, 1, axis=0)).T).mean())
@@ -206,16 +207,16 @@ def _right_roll(case: Case, reading: Reading, found: Mapping[int, int]) -> bool:
 
 
 def _verdict(case: Case, reading: Reading, found: Mapping[int, int]) -> str:
-    if reading.status is Status.OK:
-        fine = case.expected is Status.OK or case.readable
+    if reading.status is TrayStatus.OK:
+        fine = case.expected is TrayStatus.OK or case.readable
         return "exact" if fine and _right_roll(case, reading, found) else "silently_wrong"
-    return "unsure" if case.expected is Status.OK else "not_announced"
+    return "unsure" if case.expected is TrayStatus.OK else "not_announced"
 
 
 def _named(case: Case, reading: Reading, found: Mapping[int, int]) -> bool:
-    if case.expected is None or case.expected is Status.OK:
+    if case.expected is None or case.expected is TrayStatus.OK:
         return False
-    if reading.status is Status.OK:
+    if reading.status is TrayStatus.OK:
         return case.readable and _right_roll(case, reading, found)
     return reading.status is case.expected
 

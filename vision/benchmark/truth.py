@@ -12,8 +12,9 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import PictureError
+from companion.tray import TrayStatus
 from vision.images import load_picture
-from vision.reading import Pixels, Point, Status
+from vision.reading import Pixels, Point
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in px."""
@@ -49,7 +50,7 @@ class Case:
     """
 
     name: str
-    expected: Status | None
+    expected: TrayStatus | None
     in_play: tuple[DieColour, ...]
     readable: bool
     dice: tuple[TrueDie, ...]
@@ -96,14 +97,14 @@ def parse_case(line: Mapping[str, Any]) -> Case:
     in_play = tuple(DieColour(c) for c in line.get("dice_in_play", ALL_DICE))
     if not in_play:
         raise ValueError("no dice in play")
-    expected = Status(line["expected"])
+    expected = TrayStatus(line["expected"])
     dice = tuple(_frame_die(die) for die in line["dice"])
     special = frozenset(
         n
         for n, (die, labels) in enumerate(zip(dice, line["dice"], strict=True))
         if not labels.get("in_tray", True) or die.value is None
     )
-    readable = bool(line.get("values_readable", expected is Status.OK))
+    readable = bool(line.get("values_readable", expected is TrayStatus.OK))
     if line.get("almost_settled") and line.get("values"):
         dice, special, readable = _settled(dice, line["values"]), frozenset(), True
     faint = bool(line.get("glare_or_faint"))

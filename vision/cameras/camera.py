@@ -10,8 +10,8 @@ from typing import Protocol
 
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable, ConfigError
+from companion.tray import Note
 from vision.cameras import devices
-from vision.cameras.notes import Note
 from vision.cameras.pace import Clock, Sleep
 from vision.cameras.recorded import PICTURE_SUFFIXES, FolderCamera, VideoCamera
 from vision.reading import Frame

@@ -13,9 +13,9 @@ from typing import Any
 import cv2
 
 from companion.errors import CameraUnavailable
+from companion.tray import Note
 from vision.cameras.capture import NewestPicture
 from vision.cameras.exposure import LightMeter, PiControls, V4l2Controls, without_warnings
-from vision.cameras.notes import Note
 from vision.cameras.pace import Clock
 from vision.cameras.real_dice import OverRealDice
 from vision.images import as_pixels

@@ -8,7 +8,7 @@ from pathlib import Path
 import cv2
 
 from companion.errors import CameraUnavailable, PictureError
-from vision.cameras.notes import Note, NoteCode
+from companion.tray import Note, NoteCode
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.cameras.real_dice import OverRealDice
 from vision.images import as_pixels, load_picture

@@ -10,10 +10,11 @@ from itertools import product
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
+from companion.tray import Problem, ProblemCode, TrayStatus
 from vision.eye.nets import Scores
 from vision.eye.pairs import is_swapped, likeness
 from vision.eye.shares import shared_out, shared_with_a_pair
-from vision.reading import Point, Problem, ProblemCode, Status
+from vision.reading import Point
 
 PALETTE = tuple(DieColour)
 """The order of the first five columns of `Seen.colours`; the sixth is none of them."""
@@ -88,7 +89,7 @@ class Clutter:
 class Verdict:
     """The status of a picture, its problems, and the colour given to each die (None: no place)."""
 
-    status: Status
+    status: TrayStatus
     problems: tuple[Problem, ...]
     colours: tuple[DieColour | None, ...]
     confidences: tuple[float, ...]
@@ -144,7 +145,7 @@ def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) 
     elif wanted and clutter.thing > _HIDES and not found[ProblemCode.OBSTRUCTED]:
         found[ProblemCode.OBSTRUCTED] = list(wanted)
     problems = [Problem(code, colour) for code, named in found.items() for colour in named]
-    status = Status(problems[0].code.value) if problems else Status.OK
+    status = TrayStatus(problems[0].code) if problems else TrayStatus.OK
     if clutter.thing > 0.3:
         problems.append(Problem(ProblemCode.FOREIGN_OBJECT))
     problems += [
@@ -153,7 +154,9 @@ def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) 
     problems += [
         Problem(ProblemCode.REMOVED_DIE_IN_TRAY, likeliest(seen[n].colours)) for n in removed
     ]
-    roll = _roll([(colours[n], seen[n].value) for n in playing]) if status is Status.OK else None
+    roll = (
+        _roll([(colours[n], seen[n].value) for n in playing]) if status is TrayStatus.OK else None
+    )
     return Verdict(status, tuple(problems), tuple(colours), tuple(confidences), roll)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError
+from companion.tray import DieView, TrayStatus
 from vision.calibration.calibration import Calibration
 from vision.calibration.light import white_balanced
 from vision.cameras.camera import Camera
@@ -21,7 +22,7 @@ from vision.eye.nets import softmax
 from vision.eye.reader import Look, look_at_each
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye
-from vision.reading import DieReading, Frame, Pixels, Point, Reading, Status
+from vision.reading import Frame, Pixels, Point, Reading
 
 _BLOWN = 250.0
 """A white face brighter than this has lost its colour: no gain can be told from it."""
@@ -70,7 +71,7 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[Show
     return tuple(_shown(pixels, die, looks) for die in dice)
 
 
-def _shown(pixels: Pixels, die: DieReading, looks: Sequence[Look]) -> ShownDie:
+def _shown(pixels: Pixels, die: DieView, looks: Sequence[Look]) -> ShownDie:
     """A die that was read, with what the reader alone took it for."""
 
     def gap(look: Look) -> float:
@@ -152,7 +153,7 @@ def read_roll(
         began_s = frame.captured_at_s if began_s is None else began_s
         reading = eye.read(frame, calibration=calibration)
         last = frame, reading
-        is_same = reading.status is Status.OK and reading.roll == agreed
+        is_same = reading.status is TrayStatus.OK and reading.roll == agreed
         agreed, times = reading.roll, times + 1 if is_same else 1
         if agreed is not None and times >= AGREE:
             break

@@ -17,7 +17,7 @@ import numpy as np
 
 from companion.engine.dice import DieColour
 from companion.errors import CameraUnavailable
-from vision.cameras.notes import Note
+from companion.tray import Note
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.reading import Frame, Pixels
 from vision.simulation.landing import MISHAPS

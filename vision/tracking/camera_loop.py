@@ -10,12 +10,12 @@ from queue import Empty, SimpleQueue
 
 from companion.engine.dice import DieColour, Roll
 from companion.errors import CameraUnavailable
+from companion.tray import CameraState, Note, TrayView
 from vision.cameras.camera import Camera
-from vision.cameras.notes import Note
 from vision.reading import Frame
 from vision.tracking.frame_buffer import as_jpeg
 from vision.tracking.settle import DEFAULT_RULES, SettleRules
-from vision.tracking.tracker import Eye, TrayReport, TrayWatch, is_news
+from vision.tracking.tracker import Eye, TrayWatch
 
 LOGGER = logging.getLogger(__name__)
 
@@ -37,16 +37,16 @@ LONGEST_BLINK_S = 1.5
 """A lamp that changes for longer than this is not waited for: the eye must not depend on it."""
 
 LightAt = Callable[[float], str | None]
-OnReport = Callable[[TrayReport], None]
+OnView = Callable[[TrayView], None]
 
 
 class LiveTray:
     """Watches the tray on a thread of its own.
 
-    `on_report` is called whenever what people would see changes: on the camera thread, or on the
+    `on_view` is called whenever what people would see changes: on the camera thread, or on the
     thread that calls `confirmed`, `reoffer` or `throw`, before these return. It is called one at
     a time and in order, so once `confirmed` has returned, the confirmed roll is never reported
-    again. Those methods must not be called holding a lock that `on_report` needs.
+    again. Those methods must not be called holding a lock that `on_view` needs.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class LiveTray:
         reopen: Callable[[], Camera],
         eye: Eye,
         in_play: Callable[[], Sequence[DieColour]],
-        on_report: OnReport,
+        on_view: OnView,
         rules: SettleRules = DEFAULT_RULES,
         confirmed_roll: Roll | None = None,
     ) -> None:
@@ -67,14 +67,14 @@ class LiveTray:
             reopen: Opens the same camera again after it was lost; raises CameraUnavailable.
             eye: Reads single frames.
             in_play: The dice the game expects now.
-            on_report: Hears what the tray shows.
+            on_view: Hears what the tray shows.
             confirmed_roll: What was confirmed before a restart: its dice may still lie there,
                 and are no new throw.
         """
         self._camera: Camera | None = camera
         self._reopen = reopen
         self._in_play = in_play
-        self._on_report = on_report
+        self._on_view = on_view
         self._watch = TrayWatch(
             eye,
             in_play,
@@ -91,7 +91,7 @@ class LiveTray:
         self._steady_s: float | None = None
         self._overlooking = False
         self._requests: SimpleQueue[Callable[[Camera], None]] = SimpleQueue()
-        self._told: TrayReport | None = None
+        self._told: TrayView | None = None
         self._number = 0
         self._attempts = 0
         self._trouble: str | None = None
@@ -102,16 +102,16 @@ class LiveTray:
         self._guard = threading.Thread(target=self._keep_checking, name="camera-guard", daemon=True)
 
     @property
-    def report(self) -> TrayReport:
+    def view(self) -> TrayView:
         """What the tray shows now."""
         with self._mutex:
-            return self._watch.report()
+            return self._watch.view()
 
     @property
     def is_reading(self) -> bool:
         """Whether the dice lie still and the verdict on them is due any moment.
 
-        Takes no lock: whoever asks may hold one that `on_report` needs.
+        Takes no lock: whoever asks may hold one that `on_view` needs.
         """
         return self._watch.is_reading
 
@@ -256,7 +256,7 @@ class LiveTray:
         is_silent = camera is not None and camera.is_silent
         with self._mutex:
             is_reading = self._watch.is_reading
-            if is_silent and camera is self._camera and self._watch.camera != "lost":
+            if is_silent and camera is self._camera and self._watch.camera is not CameraState.LOST:
                 self._watch.lost()
             elif is_reading and self._was_reading:
                 self._watch.linger()
@@ -266,7 +266,7 @@ class LiveTray:
     def _take(self, frame: Frame, notes: tuple[Note, ...]) -> None:
         if self._light_at is not None and not self._is_lit_steadily(frame, self._light_at):
             return
-        if self._watch.camera == "lost" and self._camera is not None:
+        if self._watch.camera is CameraState.LOST and self._camera is not None:
             with self._mutex:
                 self._watch.heard(_state_of(self._camera))
         look = self._watch.glimpse(frame)
@@ -275,7 +275,7 @@ class LiveTray:
                 self._watch.begin_reading()
             look = self._watch.read(look)
         with self._mutex:
-            if self._watch.camera == "lost":
+            if self._watch.camera is CameraState.LOST:
                 return  # it fell silent meanwhile: what was read is no longer to be offered
             self._watch.weigh(look)
             self._overlooking = False
@@ -372,15 +372,15 @@ class LiveTray:
                 LOGGER.exception("the camera could not be closed")
 
     def _tell(self) -> None:
-        report = self._watch.report()
-        if self._told is not None and not is_news(self._told, report):
+        view = self._watch.view()
+        if view == self._told:
             return
-        self._told = report
+        self._told = view
         try:
-            self._on_report(report)
+            self._on_view(view)
         except Exception:
-            LOGGER.exception("a report of the tray was not taken")
+            LOGGER.exception("the tray's view was not accepted")
 
 
-def _state_of(camera: Camera) -> str:
-    return "simulated" if camera.kind == "simulated" else "ok"
+def _state_of(camera: Camera) -> CameraState:
+    return CameraState.SIMULATED if camera.kind == "simulated" else CameraState.OK

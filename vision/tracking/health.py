@@ -7,11 +7,11 @@ of it within two seconds.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 import cv2
 import numpy as np
 
+from companion.tray import CameraFault
 from vision.tracking.motion import Glance
 
 AREA = cv2.INTER_AREA
@@ -37,20 +37,6 @@ equal pictures of it are the same picture. Drawn and recorded pictures have none
 
 SLOW_S = 0.34
 """Fewer than three pictures a second are too slow to tell rolling dice from lying ones."""
-
-
-class Fault(StrEnum):
-    """What is wrong with the pictures."""
-
-    DARK = "dark"
-    FROZEN = "frozen"
-    BLOCKED = "blocked"
-    SLOW = "slow"
-
-    @property
-    def is_blind(self) -> bool:
-        """Whether nothing can be read; a slow camera still sees."""
-        return self is not Fault.SLOW
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +73,8 @@ class Health:
         level, detail: Of the clear pictures, as they were lately.
     """
 
-    fault: Fault | None = None
-    suspected: Fault | None = None
+    fault: CameraFault | None = None
+    suspected: CameraFault | None = None
     since_s: float = 0.0
     noisy: int = 0
     level: float = 0.0
@@ -128,7 +114,7 @@ def examine(health: Health, sight: Sight) -> Health:
     if suspected is None and not sight.moved:
         health = _remember(health, sight)
     if suspected is not health.suspected:
-        began_s = sight.at_s - ((sight.gap_s or 0.0) if suspected is Fault.SLOW else 0.0)
+        began_s = sight.at_s - ((sight.gap_s or 0.0) if suspected is CameraFault.SLOW else 0.0)
         health = replace(health, suspected=suspected, since_s=began_s)
     lasted_s = sight.at_s - health.since_s
     if suspected is not health.fault and lasted_s >= (CLEARS_S if suspected is None else LASTS_S):
@@ -136,19 +122,19 @@ def examine(health: Health, sight: Sight) -> Health:
     return health
 
 
-def _suspect(health: Health, sight: Sight) -> Fault | None:
+def _suspect(health: Health, sight: Sight) -> CameraFault | None:
     if sight.level < DARK_LEVEL and sight.peak < DARK_PEAK:
-        return Fault.DARK
+        return CameraFault.DARK
     if sight.is_same and health.noisy >= NOISY_FRAMES:
-        return Fault.FROZEN
+        return CameraFault.FROZEN
     if health.detail > 0.0 and sight.detail < BLOCKED_DETAIL * health.detail:
         change = max(sight.level, 1.0) / max(health.level, 1.0)
         # Once it is covered, its own exposure may bring the brightness back, but no detail.
-        is_covered = health.suspected is Fault.BLOCKED
+        is_covered = health.suspected is CameraFault.BLOCKED
         if is_covered or not 1.0 / BLOCKED_LIGHT < change < BLOCKED_LIGHT:
-            return Fault.BLOCKED
-    is_slow = health.suspected is Fault.SLOW if sight.gap_s is None else sight.gap_s > SLOW_S
-    return Fault.SLOW if is_slow else None
+            return CameraFault.BLOCKED
+    is_slow = health.suspected is CameraFault.SLOW if sight.gap_s is None else sight.gap_s > SLOW_S
+    return CameraFault.SLOW if is_slow else None
 
 
 def _remember(health: Health, sight: Sight) -> Health:

@@ -8,37 +8,10 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from enum import StrEnum
 
 from companion.engine.dice import Roll
-from vision.reading import DieReading, Point, ProblemCode, Reading, Status
-
-
-class TrayStatus(StrEnum):
-    """What the tray shows: a reading's status or one of eight more; only OK carries a roll."""
-
-    OK = "ok"
-    MOVING = "moving"
-    EMPTY = "empty"
-    OBSTRUCTED = "obstructed"
-    COCKED = "cocked"
-    MISSING = "missing"
-    EXTRA = "extra"
-    UNCERTAIN = "uncertain"
-    WAITING = "waiting"
-    """Nothing has been seen yet."""
-    READING = "reading"
-    """Everything is still, the eye has not made up its mind."""
-    OLD = "old"
-    """The dice of the last roll lie there untouched."""
-    LOST = "lost"
-    """The camera gives no pictures."""
-    DARK = "dark"
-    """Its pictures are black."""
-    BLOCKED = "blocked"
-    """Something covers its lens."""
-    FROZEN = "frozen"
-    """It gives the same picture over and over."""
+from companion.tray import DieView, ProblemCode, TrayStatus
+from vision.reading import Point, Reading
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +82,7 @@ class Settling:
     is_contradicted: bool = False
     doubt_since_s: float | None = None
     read_s: float = -math.inf
-    used: tuple[DieReading, ...] = ()
+    used: tuple[DieView, ...] = ()
     used_roll: Roll | None = None
     last_roll: Roll | None = None
     shown: Shown = Shown(TrayStatus.WAITING)
@@ -126,7 +99,10 @@ def needs_reading(
     if not _is_agreed(state, rules):
         # A picture that is read differently each time must not keep a processor busy for ever.
         return not _is_doubted(state, state.read_s, rules) or at_s - state.read_s >= rules.retry_s
-    calm = state.seen.status in (Status.OK, Status.EMPTY) or state.shown.status is TrayStatus.OLD
+    calm = (
+        state.seen.status in (TrayStatus.OK, TrayStatus.EMPTY)
+        or state.shown.status is TrayStatus.OLD
+    )
     return at_s - state.read_s >= (rules.recheck_s if calm else rules.retry_s)
 
 
@@ -153,7 +129,7 @@ def settle(
     if state.seen is not None and _says_the_same(state.seen, reading):
         state = replace(state, agreed=state.agreed + 1, read_s=at_s)
     else:
-        is_sure = reading.status is Status.OK
+        is_sure = reading.status is TrayStatus.OK
         was_sure = state.sure is not None and not _says_the_same(state.sure, reading)
         state = replace(
             state,
@@ -222,8 +198,8 @@ def forget_used(state: Settling) -> Settling:
 
 
 def are_untouched(
-    used: Iterable[DieReading],
-    dice: Iterable[DieReading],
+    used: Iterable[DieView],
+    dice: Iterable[DieView],
     *,
     rules: SettleRules = DEFAULT_RULES,
 ) -> bool:
@@ -262,14 +238,14 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
             state = replace(state, last_roll=None)
     if state.used and dice and are_untouched(state.used, dice, rules=rules):
         return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
-    if reading.status is Status.OK or _is_bare(reading):
+    if reading.status is TrayStatus.OK or _is_bare(reading):
         # The used dice have been taken out or thrown again: from here on nothing is old.
         state = replace(state, used=())
-    if reading.status is Status.OK:
+    if reading.status is TrayStatus.OK:
         if reading.roll is None:
             return replace(state, shown=Shown(TrayStatus.UNCERTAIN, None, reading))
         return replace(state, shown=Shown(TrayStatus.OK, reading.roll, reading))
-    return replace(state, shown=Shown(TrayStatus(reading.status.value), None, reading))
+    return replace(state, shown=Shown(reading.status, None, reading))
 
 
 def _is_still_there(used: Roll, seen: Roll) -> bool:
@@ -291,7 +267,7 @@ def _is_still_there(used: Roll, seen: Roll) -> bool:
 def _is_bare(reading: Reading) -> bool:
     """Whether the tray is empty for sure: nothing lies or reaches in that could hide dice, and
     no dice lie beside it, as they seem to where the camera was turned away from it."""
-    return reading.status is Status.EMPTY and not any(
+    return reading.status is TrayStatus.EMPTY and not any(
         problem.code in (ProblemCode.FOREIGN_OBJECT, ProblemCode.BESIDE_TRAY)
         for problem in reading.problems
     )
@@ -308,16 +284,16 @@ def _is_doubted(state: Settling, at_s: float, rules: SettleRules) -> bool:
 
 def _doubted(reading: Reading) -> TrayStatus:
     """A single reading that says OK is not enough to say OK."""
-    if reading.status is Status.OK:
+    if reading.status is TrayStatus.OK:
         return TrayStatus.UNCERTAIN
-    return TrayStatus(reading.status.value)
+    return reading.status
 
 
 def _says_the_same(one: Reading, other: Reading) -> bool:
     """Compare every colour and value where they are offered, else the problems by name."""
     if one.status is not other.status:
         return False
-    if one.status is Status.OK:
+    if one.status is TrayStatus.OK:
         return one.roll == other.roll and _faces(one) == _faces(other)
     return set(one.problems) == set(other.problems)
 
@@ -327,12 +303,12 @@ def _faces(reading: Reading) -> list[tuple[str, int]]:
     return sorted((d.colour.value if d.colour else "", d.value or 0) for d in dice)
 
 
-def _dice_in_tray(reading: Reading) -> tuple[DieReading, ...]:
+def _dice_in_tray(reading: Reading) -> tuple[DieView, ...]:
     return tuple(die for die in reading.dice if die.in_tray)
 
 
 def _matching(
-    old: tuple[DieReading, ...], new: tuple[DieReading, ...], shift: Point, rules: SettleRules
+    old: tuple[DieView, ...], new: tuple[DieView, ...], shift: Point, rules: SettleRules
 ) -> int:
     """How many of the new dice lie where an old one lay, each counted once, and show the same."""
     left = list(old)
@@ -347,17 +323,17 @@ def _matching(
     return len(old) - len(left)
 
 
-def _shows_the_same(one: DieReading, other: DieReading) -> bool:
+def _shows_the_same(one: DieView, other: DieView) -> bool:
     colour = one.colour is other.colour or one.colour is None or other.colour is None
     return colour and (one.value == other.value or one.value is None or other.value is None)
 
 
-def _edge_px(die: DieReading) -> float:
+def _edge_px(die: DieView) -> float:
     a, b, c, d = die.corners_xy
     return (math.dist(a, b) + math.dist(b, c) + math.dist(c, d) + math.dist(d, a)) / 4.0
 
 
-def _middle(dice: tuple[DieReading, ...]) -> Point:
+def _middle(dice: tuple[DieView, ...]) -> Point:
     x = sum(die.centre_xy[0] for die in dice) / len(dice)
     y = sum(die.centre_xy[1] for die in dice) / len(dice)
     return x, y

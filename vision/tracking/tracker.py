@@ -8,17 +8,16 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from companion.engine.dice import DieColour, Roll
-from vision.cameras.notes import Note, NoteCode
+from companion.tray import CameraFault, CameraState, Note, NoteCode, TrayStatus, TrayView
 from vision.reading import Frame, Pixels, Reading
 from vision.tracking.frame_buffer import KeptFrames
-from vision.tracking.health import Fault, Health, Sight, examine, sight_of
+from vision.tracking.health import Health, Sight, examine, sight_of
 from vision.tracking.motion import Glance, glance, motion
 from vision.tracking.settle import (
     DEFAULT_RULES,
     SettleRules,
     Settling,
     Shown,
-    TrayStatus,
     confirm,
     forget_used,
     look_again,
@@ -36,37 +35,6 @@ class Eye(Protocol):
 
     def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
         """Say what lies in the tray; an unreadable picture is a reading, not an error."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrayReport:
-    """What the tray shows now.
-
-    Attributes:
-        status: A reading's status, or waiting, reading, old, lost.
-        roll: The roll that may be confirmed; set exactly when `status` is ok.
-        reading: What the dice outlines are drawn from; None while nothing is known.
-        frame_number: The picture that belongs to `reading` (or else the newest one); its JPEG
-            can be asked for by this number.
-        size_wh: That picture's size, the frame of all coordinates.
-        camera: ok, simulated, or lost where it gives no pictures or they show nothing.
-        notes: What the camera has to say, or what went wrong.
-        fault: What is wrong with the camera: lost, or a Fault's value; None while all is well.
-    """
-
-    status: TrayStatus
-    roll: Roll | None = None
-    reading: Reading | None = None
-    frame_number: int = 0
-    size_wh: tuple[int, int] = (0, 0)
-    camera: str = "ok"
-    notes: tuple[Note, ...] = ()
-    fault: str | None = None
-
-    @property
-    def is_confirmable(self) -> bool:
-        """Whether the button would confirm a roll."""
-        return self.roll is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,7 +93,7 @@ class TrayWatch:
         self._seen_frame: Frame | None = None
         self._is_reading = False
         self._is_relit = False
-        self.camera = "ok"
+        self.camera = CameraState.OK
         self.notes: tuple[Note, ...] = ()
 
     @property
@@ -138,12 +106,12 @@ class TrayWatch:
         """Whether the dice lie still and the verdict on them is due any moment."""
         return self._is_reading
 
-    def step(self, frame: Frame) -> TrayReport | None:
-        """Take a frame; return what the tray shows when that changed."""
-        before = self.report()
+    def step(self, frame: Frame) -> TrayView | None:
+        """Take a frame; return the tray's view if that changed it."""
+        before = self.view()
         self.weigh(self.look(frame))
-        after = self.report()
-        return after if is_news(before, after) else None
+        after = self.view()
+        return after if after != before else None
 
     def look(self, frame: Frame) -> Look:
         """Measure motion against the frame before, and read when there was none."""
@@ -179,7 +147,7 @@ class TrayWatch:
     def begin_reading(self) -> None:
         """Hear that a frame is going to be read; to be told before `read`."""
         shown = self._state.shown
-        self._is_reading = shown.roll is None and shown.status in _UNDECIDED
+        self._is_reading = shown.roll is None and shown.status.is_undecided
 
     def overlook(self, frame: Frame) -> Look:
         """See of a frame that is not to be judged only whether the camera sees anything."""
@@ -217,10 +185,10 @@ class TrayWatch:
         if self._health.is_blind:
             self._blind(look.frame)
             return
-        if self._state.shown.status in _BLIND:
+        if self._state.shown.status.is_blind:
             self._state = self._without(TrayStatus.WAITING)
         self._weigh(look)
-        if self._state.shown.status not in _UNDECIDED or look.moved:
+        if not self._state.shown.status.is_undecided or look.moved:
             self._is_reading = False
 
     def _blind(self, frame: Frame) -> None:
@@ -272,9 +240,9 @@ class TrayWatch:
         """
         self._state = self._without(TrayStatus.LOST)
         self._is_reading = False
-        self.camera, self.notes = "lost", ()
+        self.camera, self.notes = CameraState.LOST, ()
 
-    def heard(self, camera: str) -> None:
+    def heard(self, camera: CameraState) -> None:
         """Hear that the camera gives pictures (again); the next frame counts as motion.
 
         To be called where `look` is called, and guarded.
@@ -287,7 +255,7 @@ class TrayWatch:
     def linger(self) -> None:
         """Hear that the verdict takes longer than anybody would wait for without a word."""
         shown = self._state.shown
-        if self._is_reading and shown.status in _UNDECIDED:
+        if self._is_reading and shown.status.is_undecided:
             shown = Shown(TrayStatus.READING, None, shown.reading)
             self._state = replace(self._state, shown=shown)
 
@@ -334,42 +302,23 @@ class TrayWatch:
         self._shown_frame = frame
         self._frames.keep(frame)
 
-    def report(self) -> TrayReport:
-        """Say what the tray shows."""
-        shown, frame = self._state.shown, self._shown_frame
-        fault = self._health.fault.value if self._health.fault is not None else None
-        camera = self.camera
-        if camera == "lost":
-            fault = TrayStatus.LOST.value
+    def view(self) -> TrayView:
+        """Return what the tray shows."""
+        shown, frame, reading = self._state.shown, self._shown_frame, self._state.shown.reading
+        camera, fault = self.camera, self._health.fault
+        if camera is CameraState.LOST:
+            fault = CameraFault.LOST
         elif self._health.is_blind:
-            camera = "lost"
+            camera = CameraState.LOST
+        view = TrayView(shown.status, notes=self.notes, camera=camera, fault=fault)
         if frame is None:
-            return TrayReport(shown.status, camera=camera, notes=self.notes, fault=fault)
+            return view
         height, width = frame.pixels.shape[:2]
-        return TrayReport(
-            shown.status,
-            shown.roll,
-            shown.reading,
-            frame.number,
-            (width, height),
-            camera,
-            self.notes,
-            fault,
+        return replace(
+            view,
+            roll=shown.roll,
+            frame=frame.number,
+            size_wh=(width, height),
+            dice=reading.dice if reading is not None else (),
+            problems=reading.problems if reading is not None else (),
         )
-
-
-_UNDECIDED = (TrayStatus.WAITING, TrayStatus.MOVING, TrayStatus.READING)
-_BLIND = tuple(TrayStatus(fault.value) for fault in Fault if fault.is_blind)
-
-
-def is_news(before: TrayReport, after: TrayReport) -> bool:
-    """Tell whether people would see a difference; a newer picture of the same is none."""
-    return (
-        before.status is not after.status
-        or before.roll != after.roll
-        or before.reading != after.reading
-        or before.camera != after.camera
-        or before.notes != after.notes
-        or before.fault != after.fault
-        or before.size_wh != after.size_wh
-    )

@@ -173,7 +173,7 @@ def blueprint(desk: Desk, streams: Streams) -> Blueprint:
     def roll() -> Response:
         asked = body()
         entered = typed_roll(asked)
-        is_unseen = desk.equipment().typed_rolls or session.view().tray.is_blind
+        is_unseen = desk.equipment().typed_rolls or session.view().tray.status.is_blind
         if not (is_unseen and session.seats_of(desk.caller().tokens)):
             desk.lead()  # where no camera sees them who plays enters the dice, else the host does
         return settled(desk, session.typed_roll(entered, due(asked)))

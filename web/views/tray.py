@@ -64,7 +64,9 @@ def install(pages: Blueprint, desk: Desk) -> None:
             raise bad("asked.unknown", field="colour", value=colour[:40])
         frame, value = want(asked, "frame", int), want(asked, "value", int)
         desk.at_the_table()
-        return settled(desk, session.fix_die(frame, at, value, colour))
+        return settled(
+            desk, session.fix_die(frame, at, value, DieColour(colour) if colour else None)
+        )
 
     @pages.post("/api/reoffer")
     def reoffer() -> Response:

@@ -11,9 +11,10 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import PictureError
+from companion.tray import DieView, TrayStatus
 from vision.benchmark.scoring import Tally, score
 from vision.benchmark.truth import Case, TrueDie, load_cases, parse_case, pictures, scaled, shrunk
-from vision.reading import DieReading, Reading, Status
+from vision.reading import Reading
 
 W, R, Y, G, B = DieColour
 
@@ -23,21 +24,21 @@ def true_die(number: int, value: int | None = None) -> TrueDie:
     return TrueDie(colour, value or number + 1, (100.0 * number, 50.0), 40.0)
 
 
-def read_die(number: int, value: int | None = None, colour: DieColour | None = None) -> DieReading:
+def read_die(number: int, value: int | None = None, colour: DieColour | None = None) -> DieView:
     x = 100.0 * number + 5.0
     corners = ((x - 20, 30.0), (x + 20, 30.0), (x + 20, 70.0), (x - 20, 70.0))
-    return DieReading(colour or ALL_DICE[number], value or number + 1, 0.99, (x, 50.0), corners)
+    return DieView(colour or ALL_DICE[number], value or number + 1, 0.99, (x, 50.0), corners)
 
 
-OK_CASE = Case("a", Status.OK, ALL_DICE, True, tuple(true_die(n) for n in range(6)))
-OK_READING = Reading(Status.OK, tuple(read_die(n) for n in range(6)))
+OK_CASE = Case("a", TrayStatus.OK, ALL_DICE, True, tuple(true_die(n) for n in range(6)))
+OK_READING = Reading(TrayStatus.OK, tuple(read_die(n) for n in range(6)))
 WRONG_VALUE = replace(OK_READING, dice=(read_die(0, value=4), *OK_READING.dice[1:]))
 WRONG_COLOUR = replace(
     OK_READING, dice=(*OK_READING.dice[:4], read_die(4, colour=B), read_die(5, colour=G))
 )
-UNSURE = Reading(Status.UNCERTAIN, OK_READING.dice)
-COCKED = replace(OK_CASE, expected=Status.COCKED, readable=False)
-HAND = replace(OK_CASE, expected=Status.EXTRA, readable=True)
+UNSURE = Reading(TrayStatus.UNCERTAIN, OK_READING.dice)
+COCKED = replace(OK_CASE, expected=TrayStatus.COCKED, readable=False)
+HAND = replace(OK_CASE, expected=TrayStatus.EXTRA, readable=True)
 
 
 @pytest.mark.parametrize(
@@ -49,11 +50,11 @@ HAND = replace(OK_CASE, expected=Status.EXTRA, readable=True)
         (OK_CASE, WRONG_COLOUR, "silently_wrong", False),
         (OK_CASE, replace(OK_READING, dice=OK_READING.dice[:5]), "silently_wrong", False),
         (COCKED, OK_READING, "silently_wrong", False),
-        (COCKED, replace(UNSURE, status=Status.COCKED), "not_announced", True),
+        (COCKED, replace(UNSURE, status=TrayStatus.COCKED), "not_announced", True),
         (COCKED, UNSURE, "not_announced", False),
         (HAND, OK_READING, "exact", True),
         (HAND, WRONG_VALUE, "silently_wrong", False),
-        (HAND, replace(OK_READING, status=Status.EXTRA), "not_announced", True),
+        (HAND, replace(OK_READING, status=TrayStatus.EXTRA), "not_announced", True),
     ],
 )
 def test_the_verdict_on_a_frame(case: Case, reading: Reading, verdict: str, named: bool) -> None:
@@ -114,7 +115,7 @@ PHOTO_LINE = {
 
 def test_both_kinds_of_truth_lines_parse() -> None:
     frame = parse_case(FRAME_LINE)
-    assert frame.expected is Status.MISSING
+    assert frame.expected is TrayStatus.MISSING
     assert frame.in_play == (W, W, R)
     assert frame.special_dice == {0, 1}
     assert [d.counted for d in frame.dice] == [True, False]
@@ -122,7 +123,7 @@ def test_both_kinds_of_truth_lines_parse() -> None:
     assert photo.expected is None
     assert [d.counted for d in photo.dice] == [True, False]
     purple = replace(read_die(0, 6), colour=None, centre_xy=(12.0, 14.0))
-    assert score(photo, Reading(Status.EXTRA, (purple,))).right == 1
+    assert score(photo, Reading(TrayStatus.EXTRA, (purple,))).right == 1
 
 
 def test_scaling_moves_truth_and_picture_alike() -> None:
@@ -137,7 +138,7 @@ def test_a_photo_is_exact_where_all_values_and_colours_are_right() -> None:
     red = {"value": 6, "colour": "red", "centre": [10, 10], "certain": True, "box": [0, 0, 20, 20]}
     photo = parse_case({"file": "p.jpg", "quality": "usable", "dice": [red]})
     die = replace(read_die(2, 6), centre_xy=(10.0, 10.0))
-    seen = Reading(Status.MISSING, (die,))
+    seen = Reading(TrayStatus.MISSING, (die,))
     assert score(photo, seen).verdict == "exact"
     wrong = score(photo, replace(seen, dice=(replace(die, colour=B),)))
     assert (wrong.verdict, wrong.misread) == ("unsure", ("red 6 as blue 6",))
@@ -164,7 +165,7 @@ def test_a_die_without_a_box_is_as_wide_as_the_one_seen(factor: float) -> None:
         centre_xy=(die.centre_xy[0] * factor, die.centre_xy[1] * factor),
         corners_xy=corners,  # type: ignore[arg-type]
     )
-    assert score(photo, Reading(Status.MISSING, (large,))).right == 1
+    assert score(photo, Reading(TrayStatus.MISSING, (large,))).right == 1
 
 
 def test_dice_that_have_all_but_settled_may_be_announced() -> None:

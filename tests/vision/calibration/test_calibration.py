@@ -12,6 +12,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, ConfigError
+from companion.tray import ProblemCode, TrayStatus
 from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
 from vision import pipeline
 from vision.calibration.calibration import Calibration, as_toml, load_calibration, save_calibration
@@ -24,7 +25,7 @@ from vision.eye.reader import look_at_each
 from vision.eye.search import Found, find_dice
 from vision.eye.verdict import PALETTE
 from vision.pipeline import Eye
-from vision.reading import Frame, Pixels, ProblemCode, Reading, Status
+from vision.reading import Frame, Pixels, Reading
 from vision.setup.corners import propose_corners
 from vision.setup.measure import colours_played, gains_of_white, known_dice, shown_dice
 from vision.simulation.render import default_scene, render, resting_die
@@ -139,8 +140,8 @@ class TestCorners:
         dice = (*(die for die in others if die is not moved), resting_die(4, place, 0.0, moved))
         in_play = [die.colour for die in dice if die.colour is not None]
         picture = render(replace(scene, dice=dice))
-        assert EYE.read(Frame(picture), in_play).status is Status.OK
-        assert EYE.read(Frame(picture), in_play, calibration=measured).status is Status.OK
+        assert EYE.read(Frame(picture), in_play).status is TrayStatus.OK
+        assert EYE.read(Frame(picture), in_play, calibration=measured).status is TrayStatus.OK
 
     def test_pictures_of_another_shape_are_read_without_the_corners(self) -> None:
         corners = ((64.0, 48.0), (582.0, 56.0), (590.0, 450.0), (48.0, 436.0))
@@ -200,16 +201,16 @@ class TestDice:
         known = Calibration((640, 480), dice=known_dice(learnt, colours_played(learnt)))
         another = painted(tray(SIX, 7), PURPLE)
         reading = EYE.read(Frame(another), calibration=known)
-        assert reading.status is Status.OK
+        assert reading.status is TrayStatus.OK
         assert reading.roll == EYE.read(Frame(tray(SIX, 7))).roll
         stranger = EYE.read(Frame(painted(tray(SIX, 7), 20)), calibration=known)
-        assert stranger.status is not Status.OK
+        assert stranger.status is not TrayStatus.OK
 
     def test_in_another_light_the_white_dice_tell_how(self) -> None:
         learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), EYE)
         known = Calibration((640, 480), dice=known_dice(learnt, colours_played(learnt)))
         dim = lit(painted(tray(SIX, 7), PURPLE), 0.65, 0.6, 0.6)
-        assert EYE.read(Frame(dim), calibration=known).status is Status.OK
+        assert EYE.read(Frame(dim), calibration=known).status is TrayStatus.OK
 
     @pytest.mark.parametrize("seed", [7, 8, 9])
     def test_a_die_told_by_its_pips_alone(self, seed: int) -> None:
@@ -225,7 +226,7 @@ class TestDice:
         reading = EYE.read(Frame(with_red_pips(SIX, seed)), calibration=known)
         truth = EYE.read(Frame(tray(SIX, seed))).roll
         assert reading.roll in (truth, None)
-        assert reading.status in (Status.OK, Status.UNCERTAIN)
+        assert reading.status in (TrayStatus.OK, TrayStatus.UNCERTAIN)
         assert reading.roll == truth or seed != 7
 
     def test_too_few_dice_are_counted(self) -> None:
@@ -305,7 +306,7 @@ class Asked:
         calibration: Calibration | None = None,
     ) -> Reading:
         self.with_.append(calibration)
-        return Reading(Status.EMPTY)
+        return Reading(TrayStatus.EMPTY)
 
 
 class TestCalibratedEye:

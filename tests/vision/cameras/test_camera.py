@@ -10,10 +10,10 @@ import pytest
 
 from companion.engine.dice import ALL_DICE
 from companion.errors import CameraUnavailable, ConfigError
+from companion.tray import Note, NoteCode
 from tests.vision.tray_fakes import FakeClock
 from vision.cameras import devices
 from vision.cameras.camera import Camera, open_camera
-from vision.cameras.notes import Note, NoteCode
 from vision.cameras.pace import Pace
 
 

@@ -11,12 +11,13 @@ import pytest
 
 from companion.engine.dice import DieColour
 from companion.errors import CalibrationError, ConfigError
+from companion.tray import TrayStatus
 from tests.vision.trays import SIX, painted, shifted, tray
 from vision.calibration.calibration import load_calibration
 from vision.calibration.light import PictureFault
 from vision.calibration.reader import CalibratedEye, Change
 from vision.pipeline import Eye
-from vision.reading import Frame, Pixels, Status
+from vision.reading import Frame, Pixels
 from vision.setup.wizard import TraySetup
 
 
@@ -63,7 +64,7 @@ def test_step_by_step_all_counts_at_once_and_is_kept(
     kept = load_calibration(tmp_path / "tray.toml")
     assert kept.camera == {"exposure": 157.0}
     assert [die.plays for die in kept.dice] == [die.plays for die in looked]
-    assert eye.read(Frame(painted(tray(SIX, 7), 145))).status is Status.OK
+    assert eye.read(Frame(painted(tray(SIX, 7), 145))).status is TrayStatus.OK
 
 
 def test_what_was_set_up_can_be_forgotten(
@@ -128,7 +129,7 @@ def test_dice_kept_again_under_another_lamp_count(
     number, looked = setup.look_at_dice()
     setup.keep_dice([die.plays for die in looked], number)
     for _ in range(3):
-        assert eye.read(Frame(evening)).status is Status.OK
+        assert eye.read(Frame(evening)).status is TrayStatus.OK
     assert setup.state().change is None
     setup.keep_corners(corners)
     live.shows = tray(SIX)

@@ -12,6 +12,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
+from companion.tray import TrayView
 from tests.vision.tray_fakes import FakeClock
 from vision.reading import Frame
 from vision.simulation import camera as simulated_camera
@@ -22,7 +23,6 @@ from vision.simulation.throw import default_tray
 from vision.simulation.tumble import Throw, draw_throw
 from vision.tracking.camera_loop import LiveTray
 from vision.tracking.motion import glance, motion
-from vision.tracking.tracker import TrayReport
 
 TRAY = default_tray().tray
 FPS = 12.0
@@ -266,13 +266,13 @@ def test_throws_are_read_from_the_picture() -> None:
 
     clock = FakeClock()
     tray = SimulatedTray(seed=3, fps=FPS, clock=clock, sleep=clock.sleep)
-    reports: list[TrayReport] = []
+    reports: list[TrayView] = []
 
     def reopen() -> SimulatedTray:
         raise AssertionError("the simulated tray is never lost")
 
     live = LiveTray(
-        tray, reopen=reopen, eye=Eye(), in_play=lambda: ALL_DICE, on_report=reports.append
+        tray, reopen=reopen, eye=Eye(), in_play=lambda: ALL_DICE, on_view=reports.append
     )
     for _ in range(5):
         assert live.turn() == 0.0

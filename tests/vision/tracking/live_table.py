@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
+from companion.tray import TrayView
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok, picture
 from vision.cameras.camera import Camera
 from vision.reading import Pixels, Reading
 from vision.tracking.camera_loop import LiveTray
-from vision.tracking.tracker import TrayReport
 
 REST = picture()
 
@@ -31,13 +31,13 @@ class Table:
         self.later = list(later)
         self.eye = ScriptedEye(*readings or (ok(),))
         self.in_play: tuple[DieColour, ...] = ALL_DICE
-        self.reports: list[TrayReport] = []
+        self.reports: list[TrayView] = []
         self.live = LiveTray(
             self.camera,
             reopen=self.reopen,
             eye=self.eye,
             in_play=lambda: self.in_play,
-            on_report=self.reports.append,
+            on_view=self.reports.append,
         )
 
     def reopen(self) -> Camera:

@@ -14,13 +14,12 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.errors import CameraUnavailable
+from companion.tray import Note, NoteCode, TrayStatus, TrayView
 from tests.vision.tracking.live_table import REST, Table
 from tests.vision.tray_fakes import ScriptedEye, bad, ok, picture
-from vision.cameras.notes import Note, NoteCode
 from vision.reading import Frame, Reading
 from vision.tracking.camera_loop import REOPEN_S
-from vision.tracking.settle import TrayStatus
-from vision.tracking.tracker import TrayReport, TrayWatch
+from vision.tracking.tracker import TrayWatch
 
 
 def test_a_throw_is_waited_for_seen_and_offered_once() -> None:
@@ -48,7 +47,7 @@ def test_at_rest_the_eye_looks_only_now_and_then() -> None:
 def test_a_confirmed_roll_is_never_reported_again() -> None:
     table = Table([REST] * 60)
     table.turns(5)
-    assert table.reports[-1].is_confirmable
+    assert table.reports[-1].roll is not None
     table.live.confirmed()
     assert table.said[-1] == "old"
     table.turns(50)
@@ -60,12 +59,12 @@ def test_a_look_that_began_before_the_confirmation_does_not_bring_the_roll_back(
     watch = TrayWatch(ScriptedEye(ok()), lambda: ALL_DICE)
     for n in range(3):
         watch.step(Frame(REST, n * 0.1, n))
-    assert watch.report().roll is not None
+    assert watch.view().roll is not None
     late = watch.look(Frame(REST, 5.0, 9))
     assert late.reading is not None
     watch.confirmed()
     watch.weigh(late)
-    assert watch.report().status is TrayStatus.OLD
+    assert watch.view().status is TrayStatus.OLD
 
 
 def test_reoffer_brings_untouched_dice_back() -> None:
@@ -75,7 +74,7 @@ def test_reoffer_brings_untouched_dice_back() -> None:
     table.turns(3)
     table.live.reoffer()
     table.turns(3)
-    assert table.reports[-1].is_confirmable
+    assert table.reports[-1].roll is not None
 
 
 def test_a_folder_that_shows_the_same_dice_next_offers_them_as_a_new_throw() -> None:
@@ -100,16 +99,14 @@ def test_the_picture_belongs_to_the_reading() -> None:
     table = Table([REST, *shaded])
     table.turns(31)
     report = table.reports[-1]
-    assert report.reading is not None
-    at_s = report.reading.captured_at_s
-    frame = table.live._watch.frames.get(report.frame_number)
+    frame = table.live._watch.frames.get(report.frame)
     assert frame is not None
-    assert frame.captured_at_s == at_s
-    data = table.live.jpeg(report.frame_number)
+    assert frame.captured_at_s == table.live._watch._state.shown.reading.captured_at_s
+    data = table.live.jpeg(report.frame)
     assert data is not None
     decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     assert (decoded.shape[1], decoded.shape[0]) == report.size_wh
-    assert data is table.live.jpeg(report.frame_number)
+    assert data is table.live.jpeg(report.frame)
 
 
 def test_only_kept_pictures_are_given() -> None:
@@ -141,8 +138,8 @@ def test_a_lost_camera_is_said_once_and_comes_back(caplog: pytest.LogCaptureFixt
     assert [r.status for r in lost] == [TrayStatus.LOST] * len(lost)
     assert table.camera.closed == 1
     assert table.reports[-1].camera == "ok"
-    assert table.reports[-1].is_confirmable
-    numbers = [r.frame_number for r in table.reports]
+    assert table.reports[-1].roll is not None
+    numbers = [r.frame for r in table.reports]
     assert numbers == sorted(numbers)
 
 
@@ -170,21 +167,21 @@ def test_an_error_nobody_foresaw_is_logged_once_and_the_watch_goes_on(
     assert len([r for r in caplog.records if r.levelno == logging.ERROR]) == 1
     assert table.reports[1].notes == (Note(NoteCode.FAILED),)
     assert "broken weights" in caplog.text
-    assert table.reports[-1].is_confirmable
+    assert table.reports[-1].roll is not None
     assert table.reports[-1].notes == ()
 
 
 def test_a_listener_that_fails_does_not_stop_the_watch(caplog: pytest.LogCaptureFixture) -> None:
     table = Table([REST] * 9)
-    heard: list[TrayReport] = []
+    heard: list[TrayView] = []
 
-    def listen(report: TrayReport) -> None:
+    def listen(report: TrayView) -> None:
         heard.append(report)
         raise RuntimeError("full")
 
-    table.live._on_report = listen
+    table.live._on_view = listen
     assert set(table.turns(9)) == {0.0}
-    assert heard[-1].is_confirmable
+    assert heard[-1].roll is not None
     assert all(r.levelno == logging.ERROR for r in caplog.records)
 
 
@@ -195,7 +192,7 @@ def test_only_a_tray_that_can_throw_is_asked_to() -> None:
         table.live.throw()
     other = Table([REST] * 9, can_throw=True)
     other.turns(4)
-    assert other.reports[-1].is_confirmable
+    assert other.reports[-1].roll is not None
     other.live.throw(mishap="cocked")
     assert other.said[-1] == "moving"
     other.turns(1)
@@ -226,7 +223,7 @@ def test_a_throw_that_never_shows_is_given_up() -> None:
 def test_the_thread_runs_until_closed_and_lets_go_of_the_camera() -> None:
     table = Table([REST] * 100_000)
     offered = threading.Event()
-    table.live._on_report = lambda report: offered.set() if report.is_confirmable else None
+    table.live._on_view = lambda report: offered.set() if report.roll is not None else None
     table.live.start()
     assert offered.wait(10.0)
     table.live.close()

@@ -10,12 +10,12 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
+from companion.tray import TrayView
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ok, picture
 from vision.cameras.capture import STALL_S, NewestPicture
 from vision.reading import Frame, Pixels, Reading
 from vision.simulation.camera import SimulatedTray
 from vision.tracking.camera_loop import CHECK_S, LiveTray
-from vision.tracking.tracker import TrayReport
 
 REST = picture()
 
@@ -37,13 +37,13 @@ class Table:
     def __init__(self, script: Sequence[Pixels | Exception | None]) -> None:
         self.camera = ScriptedCamera(FakeClock(), script)
         self.eye = BusyEye()
-        self.reports: list[TrayReport] = []
+        self.reports: list[TrayView] = []
         self.live = LiveTray(
             self.camera,
             reopen=lambda: self.camera,
             eye=self.eye,
             in_play=lambda: ALL_DICE,
-            on_report=self.reports.append,
+            on_view=self.reports.append,
         )
 
     def turns(self, count: int) -> None:
@@ -84,13 +84,13 @@ def test_the_reading_that_would_settle_it_offers_nothing_of_a_silent_camera() ->
     table.eye.meanwhile = fall_silent
     table.turns(1)
     assert table.said[-1] == "lost"
-    assert not table.live.report.is_confirmable
+    assert not table.live.view.roll is not None
 
 
 def test_a_camera_that_goes_on_by_itself_is_taken_back_without_opening_it_again() -> None:
     table = Table([REST] * 9)
     table.turns(3)
-    assert table.reports[-1].is_confirmable
+    assert table.reports[-1].roll is not None
     table.camera.is_silent = True
     table.live.check()
     assert table.said[-1] == "lost"
@@ -98,7 +98,7 @@ def test_a_camera_that_goes_on_by_itself_is_taken_back_without_opening_it_again(
     table.turns(5)
     assert table.reports[-1].camera == "ok"
     assert table.reports[-1].fault is None
-    assert table.reports[-1].is_confirmable
+    assert table.reports[-1].roll is not None
     assert table.camera.closed == 0
 
 
@@ -216,7 +216,7 @@ def test_the_guard_survives_a_camera_that_cannot_be_asked(
         reopen=lambda: camera,
         eye=BusyEye(),
         in_play=lambda: ALL_DICE,
-        on_report=lambda report: None,
+        on_view=lambda report: None,
     )
     live.start()
     assert asked.acquire(timeout=10.0)

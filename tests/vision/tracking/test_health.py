@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE
+from companion.tray import CameraFault, TrayView
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok
 from vision.reading import Pixels
 from vision.simulation.render import background, default_scene, render
 from vision.tracking.camera_loop import LiveTray
-from vision.tracking.health import Fault, Health, Sight, examine, sight_of
+from vision.tracking.health import Health, Sight, examine, sight_of
 from vision.tracking.motion import glance
-from vision.tracking.tracker import TrayReport
 
 FPS = 10.0
 NOTICED_WITHIN_S = 2.0
@@ -60,13 +60,13 @@ class Rig:
         self.camera.read = self._read  # type: ignore[method-assign]
         self.seeds = itertools.count()
         self.fps = FPS
-        self.reports: list[TrayReport] = []
+        self.reports: list[TrayView] = []
         self.live = LiveTray(
             self.camera,
             reopen=lambda: self.camera,
             eye=ScriptedEye(ok()),
             in_play=lambda: ALL_DICE,
-            on_report=self.reports.append,
+            on_view=self.reports.append,
         )
 
     def _pictures(self) -> Iterator[Pixels]:
@@ -114,10 +114,10 @@ SPOILT = {
 def test_a_blind_camera_is_noticed_said_once_and_taken_back(tray: Pixels, fault: str) -> None:
     rig = Rig(tray)
     rig.pass_s(2.0)
-    assert rig.reports[-1].is_confirmable
+    assert rig.reports[-1].roll is not None
     rig.spoil = SPOILT[fault]()
     rig.pass_s(NOTICED_WITHIN_S - 1.0 / FPS)
-    report = rig.live.report
+    report = rig.live.view
     assert (report.fault, report.status.value, report.camera) == (fault, fault, "lost")
     assert report.roll is None, "what it showed last must not be confirmed any more"
     told = len(rig.reports)
@@ -126,8 +126,8 @@ def test_a_blind_camera_is_noticed_said_once_and_taken_back(tray: Pixels, fault:
     rig.spoil = None
     rig.pass_s(NOTICED_WITHIN_S)
     assert rig.faults == [None, fault, None]
-    assert rig.live.report.camera == "ok"
-    assert rig.live.report.is_confirmable
+    assert rig.live.view.camera == "ok"
+    assert rig.live.view.roll is not None
 
 
 def test_a_slow_camera_is_said_and_goes_on_reading(tray: Pixels) -> None:
@@ -136,8 +136,8 @@ def test_a_slow_camera_is_said_and_goes_on_reading(tray: Pixels) -> None:
     rig.fps = 2.0
     rig.pass_s(NOTICED_WITHIN_S)
     assert rig.faults == [None, "slow"]
-    assert rig.live.report.camera == "ok"
-    assert rig.live.report.is_confirmable
+    assert rig.live.view.camera == "ok"
+    assert rig.live.view.roll is not None
     rig.fps = FPS
     rig.pass_s(NOTICED_WITHIN_S)
     assert rig.faults == [None, "slow", None]
@@ -151,7 +151,7 @@ def test_dice_used_before_the_camera_was_covered_stay_used(tray: Pixels) -> None
     rig.pass_s(3.0)
     rig.spoil = None
     rig.pass_s(3.0)
-    assert rig.live.report.status.value == "old"
+    assert rig.live.view.status.value == "old"
 
 
 def test_a_sleeve_over_the_lens_is_no_news(tray: Pixels) -> None:
@@ -162,7 +162,7 @@ def test_a_sleeve_over_the_lens_is_no_news(tray: Pixels) -> None:
     rig.spoil = None
     rig.pass_s(2.0)
     assert rig.faults == [None]
-    assert rig.live.report.is_confirmable
+    assert rig.live.view.roll is not None
 
 
 def test_drawn_pictures_without_any_noise_are_not_frozen(tray: Pixels) -> None:
@@ -170,7 +170,7 @@ def test_drawn_pictures_without_any_noise_are_not_frozen(tray: Pixels) -> None:
     rig.spoil = lambda pixels, seed: pixels
     rig.pass_s(10.0)
     assert rig.faults == [None]
-    assert rig.live.report.is_confirmable
+    assert rig.live.view.roll is not None
 
 
 def test_an_empty_tray_and_another_lamp_are_not_a_cover(tray: Pixels) -> None:
@@ -212,7 +212,12 @@ def test_no_picture_of_the_shared_set_is_called_blind(shared: Path) -> None:
 
 @pytest.mark.parametrize(
     ("fault", "is_blind"),
-    [(Fault.DARK, True), (Fault.FROZEN, True), (Fault.BLOCKED, True), (Fault.SLOW, False)],
+    [
+        (CameraFault.DARK, True),
+        (CameraFault.FROZEN, True),
+        (CameraFault.BLOCKED, True),
+        (CameraFault.SLOW, False),
+    ],
 )
-def test_only_a_slow_camera_still_sees(fault: Fault, is_blind: bool) -> None:
+def test_only_a_slow_camera_still_sees(fault: CameraFault, is_blind: bool) -> None:
     assert Health(fault=fault).is_blind is is_blind

@@ -8,11 +8,11 @@ from dataclasses import replace
 import pytest
 
 from companion.engine.dice import Roll
+from companion.tray import Problem, ProblemCode, TrayStatus
 from tests.vision.tray_fakes import bad, die, ok
-from vision.reading import Problem, ProblemCode, Reading
+from vision.reading import Reading
 from vision.tracking.settle import (
     Settling,
-    TrayStatus,
     are_untouched,
     confirm,
     forget_used,

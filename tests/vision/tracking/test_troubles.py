@@ -12,13 +12,12 @@ import pytest
 
 from companion.engine.dice import ALL_DICE
 from companion.errors import CameraUnavailable
+from companion.tray import TrayStatus, TrayView
 from tests.vision.tray_fakes import FakeClock
 from vision.pipeline import Eye
 from vision.reading import Frame
 from vision.simulation.camera import TROUBLE_S, TROUBLES, SimulatedTray
 from vision.tracking.camera_loop import LiveTray
-from vision.tracking.settle import TrayStatus
-from vision.tracking.tracker import TrayReport
 
 FPS = 10.0
 
@@ -31,13 +30,13 @@ class Rig:
         self.camera = SimulatedTray(
             seed=11, size_wh=(480, 360), fps=FPS, clock=self.clock, sleep=self.clock.sleep
         )
-        self.reports: list[TrayReport] = []
+        self.reports: list[TrayView] = []
         self.live = LiveTray(
             self.camera,
             reopen=self.camera.plugged_in,
             eye=Eye(),
             in_play=lambda: ALL_DICE,
-            on_report=self.reports.append,
+            on_view=self.reports.append,
         )
 
     def pass_s(self, seconds: float) -> None:
@@ -50,8 +49,8 @@ class Rig:
         self.pass_s(2.5)
 
     @property
-    def now(self) -> TrayReport:
-        return self.live.report
+    def now(self) -> TrayView:
+        return self.live.view
 
     @property
     def faults(self) -> list[str | None]:
@@ -63,7 +62,7 @@ def rig() -> Iterator[Rig]:
     rig = Rig()
     rig.pass_s(0.5)
     rig.throw()
-    assert rig.now.is_confirmable
+    assert rig.now.roll is not None
     yield rig
     rig.live.close()
 
@@ -88,7 +87,7 @@ def test_a_slow_camera_is_named_and_goes_on(rig: Rig) -> None:
     rig.live.trouble("slow")
     rig.pass_s(3.0)
     assert rig.now.fault == "slow"
-    assert rig.now.is_confirmable
+    assert rig.now.roll is not None
     rig.pass_s(TROUBLE_S)
     assert rig.faults == [None, "slow", None]
 
@@ -105,7 +104,7 @@ def test_a_lamp_switched_on_makes_no_new_throw_of_old_dice(rig: Rig) -> None:
     for _ in range(2):
         rig.live.trouble("light")
         rig.pass_s(2.5)
-        assert not rig.now.is_confirmable
+        assert not rig.now.roll is not None
     assert rig.now.status.value == "old"
 
 
@@ -129,7 +128,7 @@ def test_the_last_die_at_rest_is_offered_within_0_4_s() -> None:
     for _ in range(2):
         rig.live.throw()
         began_s = None
-        while not rig.now.is_confirmable:
+        while not rig.now.roll is not None:
             rig.pass_s(1.0 / FPS)
             began_s = began_s or rig.camera.began_s
             assert rig.clock() < (began_s or rig.clock()) + 5.0
@@ -151,7 +150,7 @@ def test_dice_typed_while_the_camera_was_away_are_no_new_throw_when_it_is_back(
     rig.live.confirmed(roll)
     rig.pass_s(TROUBLE_S + 2.0)
     assert rig.now.status is TrayStatus.OLD
-    assert not any(report.is_confirmable for report in rig.reports[told:])
+    assert not any(report.roll is not None for report in rig.reports[told:])
     rig.live.reoffer()
     rig.pass_s(1.0)
     assert rig.now.roll == roll
@@ -169,7 +168,7 @@ def test_confirmed_dice_are_no_new_throw_after_a_trouble_of_the_camera(rig: Rig)
         rig.live.trouble(trouble)
         rig.pass_s(TROUBLE_S + 6.0)
         assert rig.now.status.value == "old", trouble
-    assert not any(report.is_confirmable for report in rig.reports[told:])
+    assert not any(report.roll is not None for report in rig.reports[told:])
 
 
 class Passer:
@@ -205,7 +204,7 @@ def test_somebody_who_walks_past_neither_changes_a_roll_nor_makes_one() -> None:
         reopen=rig.camera.plugged_in,
         eye=Eye(),
         in_play=lambda: ALL_DICE,
-        on_report=rig.reports.append,
+        on_view=rig.reports.append,
     )
     rig.pass_s(0.5)
     rig.throw()
@@ -222,7 +221,7 @@ def test_somebody_who_walks_past_neither_changes_a_roll_nor_makes_one() -> None:
     told = len(rig.reports)
     passer.walk()
     rig.pass_s(3.5)
-    assert not any(report.is_confirmable for report in rig.reports[told:])
+    assert not any(report.roll is not None for report in rig.reports[told:])
     assert rig.now.status is TrayStatus.OLD
 
 
