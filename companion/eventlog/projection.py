@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from companion.engine import MOST_PLAYERS, Phase, Refusal, Roll, RollCorrected, Rolled
 from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
-from companion.eventlog.record import BEGINNINGS, KNOWN, PEOPLE, Record, to_event
-from companion.eventlog.reducer import advance
+from companion.eventlog.record import BEGINNINGS, KNOWN, PEOPLE, Move, Record, to_entry
+from companion.eventlog.reducer import reduce
 from companion.eventlog.state import Game, Seat, Table
 
 
@@ -115,9 +115,10 @@ def last_roll(records: Iterable[Record]) -> Roll | None:
     for record in reversed(visible_records(records)):
         if record.kind in ("rolled", "roll_corrected"):
             try:
-                event = to_event(record)
+                entry = to_entry(record)
             except NotationError:
                 return None
+            event = entry.event if isinstance(entry, Move) else None
             return event.roll if isinstance(event, (Rolled, RollCorrected)) else None
     return None
 
@@ -212,7 +213,7 @@ def _is_put_aside(record: Record, owner: GameSpan | None, table: Table) -> bool:
 def _advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:
     """The table after a record, or why it does not fit."""
     try:
-        result = advance(table, record)
+        result = reduce(table, to_entry(record), record.revision)
     except NotationError as error:
         return str(error), None
     if isinstance(result, Refusal):

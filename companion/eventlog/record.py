@@ -1,9 +1,9 @@
-"""The table's log: what is kept of every accepted step, and how it becomes events again."""
+"""Entries of the event log, and the rows they are stored as."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from companion.engine import (
@@ -22,7 +22,7 @@ from companion.engine.notation import parse_roll, roll_to_json
 from companion.errors import NotationError
 
 PEOPLE = ("seated", "left", "claimed", "ordered", "hosted", "set", "imported")
-"""Kinds that are about people and settings, and belong to no game."""
+"""Kinds about people and settings; they belong to no game."""
 
 BEGINNINGS = ("started", "resumed")
 MOVES = (
@@ -36,27 +36,27 @@ MOVES = (
     "seat_closed",
 )
 SPARED = (*PEOPLE, *BEGINNINGS, "paused", *MOVES)
-"""Kinds that say something even where their data cannot be read: whose they are, or that a game
-begins or ends there. What another struck out is not known without it."""
+"""Kinds that are of use even without readable data: they show where games begin, continue and end.
+All others need their data."""
 DAMAGED, LOST = "damaged", "lost"
-"""Kinds of a record that cannot be read at all, and of one whose list of what it struck out cannot;
-the table knows no such kinds, and the game they stand in stops there."""
+"""Kinds of an unreadable record, and of one whose list of voided revisions is unreadable. The
+reducer rejects both, so the game they belong to stops there."""
 KNOWN = (*SPARED, LOST)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """One line of the log; a `kind` once kept is never renamed.
+    """One row of the log; a `kind` once stored is never renamed.
 
     Attributes:
         revision: Its number, from 1.
         kind: seated, left, claimed, ordered, hosted, set; started, paused, resumed,
             imported; rolled, roll_corrected, answered, withdrawn, action_closed, played,
-            ended_early, seat_closed; undone (the game's records after the revision it names are
-            struck out), struck (those it lists are: they do not fit) or kept (everything after the
-            one it names is).
+            ended_early, seat_closed; undone (voids the game's records after the revision it
+            names), struck (voids the records it lists: they do not fit) or kept (voids every
+            record after the one it names).
         data: JSON values.
-        at: When, as ISO 8601 text with the zone.
+        at: Time of day, as ISO 8601 text with the zone.
     """
 
     revision: int
@@ -65,20 +65,56 @@ class Record:
     at: str = ""
 
 
-def roll_from_json(data: Mapping[str, Any]) -> Roll:
-    """The roll of a record.
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A rule event of the running game.
+
+    Attributes:
+        details: JSON values stored beside the event: typed, by_hand and eye of a roll; done, by
+            and key of an answer.
+    """
+
+    event: Event
+    details: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A change that is no rule event: to seats, hosts, settings, or to which game is on."""
+
+    kind: str
+    data: Mapping[str, Any] = field(default_factory=dict)
+
+
+Entry = Move | Change
+"""One step of the log, before it has a revision and a time."""
+
+
+def to_record(entry: Entry, revision: int, at: str = "") -> Record:
+    """The row that stores an entry."""
+    if isinstance(entry, Change):
+        return Record(revision, entry.kind, entry.data, at)
+    kind, data = _event_data(entry.event)
+    return Record(revision, kind, {**data, **entry.details}, at)
+
+
+def to_entry(record: Record) -> Entry:
+    """The entry that a row stores.
 
     Raises:
-        ValueError: It is not written like one.
+        NotationError: A move's data is not what its kind needs.
     """
-    roll = parse_roll(data.get("white"), data.get("colour"))
-    if roll is None:
-        raise ValueError(f"expected two white dice and named colours, got {dict(data)!r}")
-    return roll
+    if record.kind not in MOVES:
+        return Change(record.kind, record.data)
+    try:
+        event = _event_of(record.kind, record.data)
+    except (LookupError, ValueError, TypeError) as error:
+        raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
+    _, own = _event_data(event)
+    return Move(event, {key: value for key, value in record.data.items() if key not in own})
 
 
-def to_record(event: Event) -> tuple[str, dict[str, Any]]:
-    """Kind and data of a rule event."""
+def _event_data(event: Event) -> tuple[str, dict[str, Any]]:
     match event:
         case Rolled(roll):
             return "rolled", roll_to_json(roll)
@@ -98,31 +134,29 @@ def to_record(event: Event) -> tuple[str, dict[str, Any]]:
             return "seat_closed", {"player": player}
 
 
-def to_event(record: Record) -> Event | None:
-    """The rule event of a record, or None where it is about seats and games.
+def _event_of(kind: str, data: Mapping[str, Any]) -> Event:
+    match kind:
+        case "rolled":
+            return Rolled(_roll_of(data))
+        case "answered":
+            return Answered(data["player"], data["action"], data["choice"])
+        case "withdrawn":
+            return Withdrawn(data["player"], data["action"])
+        case "action_closed":
+            return ActionClosed(data["action"])
+        case "played":
+            return Played(data["action"], tuple(data["choices"]))
+        case "roll_corrected":
+            return RollCorrected(_roll_of(data))
+        case "ended_early":
+            return EndedEarly()
+        case "seat_closed":
+            return SeatClosed(data["player"])
+    raise ValueError("unknown kind")
 
-    Raises:
-        NotationError: The record's data is not what its kind needs.
-    """
-    data = record.data
-    try:
-        match record.kind:
-            case "rolled":
-                return Rolled(roll_from_json(data))
-            case "answered":
-                return Answered(data["player"], data["action"], data["choice"])
-            case "withdrawn":
-                return Withdrawn(data["player"], data["action"])
-            case "action_closed":
-                return ActionClosed(data["action"])
-            case "played":
-                return Played(data["action"], tuple(data["choices"]))
-            case "roll_corrected":
-                return RollCorrected(roll_from_json(data))
-            case "ended_early":
-                return EndedEarly()
-            case "seat_closed":
-                return SeatClosed(data["player"])
-    except (LookupError, ValueError, TypeError) as error:
-        raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
-    return None
+
+def _roll_of(data: Mapping[str, Any]) -> Roll:
+    roll = parse_roll(data.get("white"), data.get("colour"))
+    if roll is None:
+        raise ValueError(f"expected two white dice and named colours, got {dict(data)!r}")
+    return roll

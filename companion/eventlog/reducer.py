@@ -1,4 +1,4 @@
-"""Apply one record to the table (pure)."""
+"""The reducer: apply one entry of the event log to the table (pure)."""
 
 from __future__ import annotations
 
@@ -10,93 +10,112 @@ from companion.audio.settings import from_data
 from companion.engine import (
     MOST_PLAYERS,
     PLANS,
+    ActionClosed,
+    Answered,
     Fact,
     GameState,
     HouseRule,
     Phase,
     Refusal,
+    Rolled,
+    SeatClosed,
+    Withdrawn,
     apply,
     new_game,
 )
 from companion.errors import NotationError
-from companion.eventlog.record import Record, to_event
+from companion.eventlog.record import Change, Entry, Move, to_record
 from companion.eventlog.state import Game, Seat, Table
 
 MOST_DEVICES = 4
-"""Devices that may prove one seat: a phone under the table's several addresses."""
-
+"""Most devices that prove one seat: a phone that opens the table under several addresses."""
 
 MOST_HOSTS = 8
-"""Devices that may lead the table; the newest stay."""
+"""Most devices that may host the table; the newest stay."""
 
 
 @dataclass(frozen=True, slots=True)
-class Advance:
-    """The table after a record, and what followed from it."""
+class Reduced:
+    """The table after an entry, and the facts that followed from it."""
 
     table: Table
     facts: tuple[Fact, ...] = ()
 
 
-def advance(table: Table, record: Record) -> Advance | Refusal:
-    """Fold one record into the table.
+def reduce(table: Table, entry: Entry, revision: int) -> Reduced | Refusal:
+    """Apply an entry to the table.
+
+    Args:
+        revision: The entry's number in the log.
+
+    Returns:
+        The table after it, or the rule that forbids it.
 
     Raises:
-        NotationError: The record cannot be understood or does not fit the table.
+        NotationError: A change cannot be understood or does not fit the table.
     """
-    data = record.data
-    table = replace(table, revision=record.revision)
+    table = replace(table, revision=revision)
+    if isinstance(entry, Move):
+        return _moved(table, entry)
     try:
-        match record.kind:
-            case "seated" | "left" | "claimed" | "ordered":
-                seats, game = _seats(table, record), table.game
-                if record.kind == "left" and game is not None and game.state.phase is Phase.OVER:
-                    game = _without(game, data["seat"])
-                return Advance(replace(table, seats=seats, game=game))
-            case "hosted":
-                hosts = tuple(host for host in table.hosts if host != data["device"])
-                return Advance(replace(table, hosts=(*hosts, data["device"])[-MOST_HOSTS:]))
-            case "set":
-                known = {key: bool(data[key]) for key in ("hints", "sound") if key in data}
-                speaking = from_data(data.get("speaking", {}), table.settings.speaking)
-                settings = replace(table.settings, speaking=speaking, **known)
-                return Advance(replace(table, settings=settings))
-            case "started":
-                order = tuple(data["seats"])
-                house = [HouseRule(rule) for rule in data.get("house", [])]
-                state = new_game(PLANS[data["variant"]], len(order), data["first"], house=house)
-                names = tuple(str(name) for name in data["names"])
-                if len(names) != len(order):
-                    raise ValueError(f"expected {len(order)} names, got {len(names)}")
-                game = Game(data["number"], order, state, names)
-                return Advance(replace(table, game=game, games=max(table.games, game.number)))
-            case "paused" | "resumed":
-                put = _put_aside(table) if record.kind == "paused" else _taken_up(table, data)
-                return Advance(put)
-            case "imported":
-                return Advance(replace(table, games=max(table.games, data["number"])))
+        return Reduced(_changed(table, entry))
     except (LookupError, ValueError, TypeError, AttributeError, StopIteration) as error:
-        raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
-    event = to_event(record)
-    if event is None:
-        raise NotationError(f"record {record.revision}: unknown kind {record.kind!r}")
+        raise NotationError(f"record {revision}: bad {entry.kind!r}: {error}") from error
+
+
+def _changed(table: Table, change: Change) -> Table:
+    data = change.data
+    match change.kind:
+        case "seated" | "left" | "claimed" | "ordered":
+            seats, game = _seats(table, change), table.game
+            if change.kind == "left" and game is not None and game.state.phase is Phase.OVER:
+                game = _without(game, data["seat"])
+            return replace(table, seats=seats, game=game)
+        case "hosted":
+            hosts = tuple(host for host in table.hosts if host != data["device"])
+            return replace(table, hosts=(*hosts, data["device"])[-MOST_HOSTS:])
+        case "set":
+            known = {key: bool(data[key]) for key in ("hints", "sound") if key in data}
+            speaking = from_data(data.get("speaking", {}), table.settings.speaking)
+            return replace(table, settings=replace(table.settings, speaking=speaking, **known))
+        case "started":
+            order = tuple(data["seats"])
+            house = [HouseRule(rule) for rule in data.get("house", [])]
+            state = new_game(PLANS[data["variant"]], len(order), data["first"], house=house)
+            names = tuple(str(name) for name in data["names"])
+            if len(names) != len(order):
+                raise ValueError(f"expected {len(order)} names, got {len(names)}")
+            game = Game(data["number"], order, state, names)
+            return replace(table, game=game, games=max(table.games, game.number))
+        case "paused":
+            return _paused(table)
+        case "resumed":
+            return _resumed(table, data)
+        case "imported":
+            return replace(table, games=max(table.games, data["number"]))
+    raise NotationError(f"record {table.revision}: unknown kind {change.kind!r}")
+
+
+def _moved(table: Table, move: Move) -> Reduced | Refusal:
     if table.game is None:
-        raise NotationError(f"record {record.revision}: {record.kind!r} outside a game")
-    step = apply(table.game.state, event)
+        kind = to_record(move, table.revision).kind
+        raise NotationError(f"record {table.revision}: {kind!r} outside a game")
+    step = apply(table.game.state, move.event)
     if isinstance(step, Refusal):
         return step
-    return Advance(replace(table, game=_next(table.game, step.state, record)), step.facts)
+    game = _next(table.game, step.state, move, table.revision)
+    return Reduced(replace(table, game=game), step.facts)
 
 
-def _seats(table: Table, record: Record) -> tuple[Seat, ...]:
-    """The seats after a record about them."""
-    data, seats = record.data, table.seats
-    if record.kind == "ordered":
+def _seats(table: Table, change: Change) -> tuple[Seat, ...]:
+    """The seats after a change to them."""
+    data, seats = change.data, table.seats
+    if change.kind == "ordered":
         number = list(data["seats"])
         if sorted(number) != sorted(seat.number for seat in seats):
             raise ValueError(f"expected the taken seats, got {number!r}")
         return tuple(sorted(seats, key=lambda seat: number.index(seat.number)))
-    if record.kind == "claimed":
+    if change.kind == "claimed":
         old = table.seat(data["seat"])
         if old is None:
             raise ValueError(f"nobody has seat {data['seat']!r}")
@@ -104,19 +123,19 @@ def _seats(table: Table, record: Record) -> tuple[Seat, ...]:
         claimed = replace(old, tokens=(*kept, data["token_hash"])[-MOST_DEVICES:])
         return tuple(claimed if seat is old else seat for seat in seats)
     others = tuple(seat for seat in seats if seat.number != data["seat"])
-    if record.kind == "left":
+    if change.kind == "left":
         return others
     tokens = (data["token_hash"],) if "token_hash" in data else ()
     return (*others, Seat(data["seat"], data["name"], tokens))
 
 
-def _put_aside(table: Table) -> Table:
+def _paused(table: Table) -> Table:
     if table.game is None:
         raise ValueError("no game to put aside")
     return replace(table, game=None, paused=(*table.paused, table.game))
 
 
-def _taken_up(table: Table, data: Mapping[str, Any]) -> Table:
+def _resumed(table: Table, data: Mapping[str, Any]) -> Table:
     game = next(game for game in table.paused if game.number == data["number"])
     seats = tuple(data["seats"])
     if len(seats) != len(game.seats) or len(set(seats)) != len(seats):
@@ -126,7 +145,7 @@ def _taken_up(table: Table, data: Mapping[str, Any]) -> Table:
 
 
 def next_to_begin(game: Game, seats: Sequence[int]) -> int:
-    """The place of who begins a rematch: the next seat, clockwise (E44)."""
+    """Index of the seat that begins a rematch: the next one clockwise (E44)."""
     began = game.state.first
     following = [*game.seats[began + 1 :], *game.seats[: began + 1]]
     if game.seats[began] in seats:
@@ -135,24 +154,23 @@ def next_to_begin(game: Game, seats: Sequence[int]) -> int:
 
 
 def _without(game: Game, seat: int) -> Game:
-    """The game with a number no seat has for who is gone: whoever sits there next is another."""
+    """Give the player of a seat a number no seat has: the seat's next owner is somebody else."""
     seats = (MOST_PLAYERS + n if each == seat else each for n, each in enumerate(game.seats))
     return replace(game, seats=tuple(seats))
 
 
-def _next(game: Game, state: GameState, record: Record) -> Game:
+def _next(game: Game, state: GameState, move: Move, revision: int) -> Game:
     done, typed = game.done, game.typed
-    match record.kind:
-        case "answered":
-            player = record.data["player"]
-            done = done | {player} if record.data.get("done") else done - {player}
-        case "withdrawn":
-            done = done - {record.data["player"]}
-        case "rolled":
-            done, typed = frozenset(), bool(record.data.get("typed"))
-            game = replace(game, rolled=record.revision)
-        case "action_closed":
+    match move.event:
+        case Answered(player):
+            done = done | {player} if move.details.get("done") else done - {player}
+        case Withdrawn(player):
+            done = done - {player}
+        case Rolled():
+            done, typed = frozenset(), bool(move.details.get("typed"))
+            game = replace(game, rolled=revision)
+        case ActionClosed():
             done = frozenset()
-        case "seat_closed":
-            game = _without(game, game.seats[record.data["player"]])
+        case SeatClosed(player):
+            game = _without(game, game.seats[player])
     return replace(game, state=state, done=done, typed=typed)

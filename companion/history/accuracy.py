@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from companion.engine import Roll
+from companion.engine import DieColour, Roll, RollCorrected, Rolled
+from companion.errors import NotationError
 from companion.eventlog.projection import visible_records
-from companion.eventlog.record import Record, roll_from_json
-from companion.session.corrections import roll_said
+from companion.eventlog.record import Move, Record, to_entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Accuracy:
 
     def plus(self, eye: dict[str, object], roll: Roll) -> Accuracy:
         """One roll more: what the eye said, and what it was."""
-        seen, right = roll_said(eye, roll)
+        seen, right = _compare(eye, roll)
         is_offered = eye.get("status") == "ok"
         is_right = is_offered and right == 2 + len(roll.coloured)
         return Accuracy(
@@ -51,19 +52,36 @@ def accuracy_of(records: Iterable[Record]) -> Accuracy:
     eye: dict[str, object] | None = None
     roll: Roll | None = None
     for record in visible_records(records):
-        if record.kind not in ("rolled", "roll_corrected"):
-            continue
         try:
-            said = roll_from_json(record.data)
-        except (ValueError, TypeError):
+            entry = to_entry(record)
+        except NotationError:
             continue
-        if record.kind == "rolled":
+        event = entry.event if isinstance(entry, Move) else None
+        if not isinstance(event, (Rolled, RollCorrected)):
+            continue
+        if isinstance(event, Rolled):
             if eye is not None and roll is not None:
                 total = total.plus(eye, roll)
             found = record.data.get("eye")
             eye = found if _is_readable(found) else None
-        roll = said
+        roll = event.roll
     return total.plus(eye, roll) if eye is not None and roll is not None else total
+
+
+def _compare(eye: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
+    """Count the dice of a confirmed roll that the reading gave a value, and those it got right."""
+    left = [DieColour.WHITE.value] * 2 + [colour.value for colour, _ in roll.coloured]
+    right = [*roll.white, *(value for _, value in roll.coloured)]
+    truth = sorted(zip(left, right, strict=True))
+    seen = correct = 0
+    for colour, value, *_ in eye.get("dice", []):
+        if value is None or colour not in {name for name, _ in truth}:
+            continue
+        seen += 1
+        if (colour, value) in truth:
+            truth.remove((colour, value))
+            correct += 1
+    return seen, correct
 
 
 def _is_readable(eye: object) -> bool:

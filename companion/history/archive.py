@@ -17,7 +17,7 @@ from companion.engine.notation import (
 from companion.errors import NotationError
 from companion.eventlog.names import clean_name
 from companion.eventlog.projection import GameSpan, project, spans_of, visible_records
-from companion.eventlog.record import BEGINNINGS, Record, to_event
+from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
 from companion.messages.announcements import box_line
 from companion.messages.catalogue import Phrases, numeral
 
@@ -123,21 +123,21 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
     fault = None
     for record in records[1:]:
         try:
-            event = to_event(record)
+            entry = to_entry(record)
         except NotationError as error:
             fault = str(error)
             break
-        if event is None and record.kind in (*BEGINNINGS, "paused"):
-            continue
-        if event is None:
+        if isinstance(entry, Change):
+            if record.kind in (*BEGINNINGS, "paused"):
+                continue
             fault = f"record {record.revision}: {record.kind!r} is no move"
             break
-        step = apply(state, event)
+        step = apply(state, entry.event)
         if isinstance(step, Refusal):
             fault = f"record {record.revision}: {record.kind!r} is refused: {step.reason.value}"
             break
         state = step.state
-        events.append(event)
+        events.append(entry.event)
     return [SavedGame(began.number, records[0].at, began.names, start, tuple(events), state, fault)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,22 +110,6 @@ def said_by_eye(tray: TrayView) -> dict[str, Any]:
         if die.in_tray
     ]
     return {"status": tray.status.value, "dice": dice}
-
-
-def roll_said(eye: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
-    """How many dice of the right roll the eye had seen with a value, and how many rightly."""
-    left = [DieColour.WHITE.value] * 2 + [colour.value for colour, _ in roll.coloured]
-    right = [*roll.white, *(value for _, value in roll.coloured)]
-    truth = sorted(zip(left, right, strict=True))
-    seen = correct = 0
-    for colour, value, *_ in eye.get("dice", []):
-        if value is None or colour not in {name for name, _ in truth}:
-            continue
-        seen += 1
-        if (colour, value) in truth:
-            truth.remove((colour, value))
-            correct += 1
-    return seen, correct
 
 
 def _fixed(die: DieView, fixes: Sequence[Fix]) -> DieView:

@@ -14,11 +14,11 @@ from dataclasses import replace
 from typing import Any
 
 from companion.audio.settings import VoiceSettings, chosen, is_possible, to_data
-from companion.engine import Event, Fact, Phase, Refusal, Roll
+from companion.engine import ActionClosed, Event, Fact, Phase, Refusal, Roll, SeatClosed
 from companion.errors import StoreError
 from companion.eventlog.projection import last_roll, project, struck_by
-from companion.eventlog.record import Record, to_record
-from companion.eventlog.reducer import advance
+from companion.eventlog.record import Change, Entry, Move, Record, to_record
+from companion.eventlog.reducer import reduce
 from companion.eventlog.state import Game, Table
 from companion.history.archive import Archive
 from companion.messages.announcements import (
@@ -134,7 +134,7 @@ class Writer:
             return
         for player, seat in enumerate(game.seats):
             if player not in game.state.gone and self._table.seat(seat) is None:
-                self._keep("seat_closed", {"player": player})
+                self._append(Move(SeatClosed(player)))
 
     @property
     def listeners(self) -> list[Listener]:
@@ -205,8 +205,7 @@ class Writer:
         game = self._table.game
         if game is None:
             return self._no("NO_GAME", key="press.no_game")
-        kind, own = to_record(event)
-        refusal = self._keep(kind, {**own, **data})
+        refusal = self._append(Move(event, data))
         if refusal is not None:
             lines = (refusal_line(refusal, self._table.names),)
             return Rejected(refusal.reason.value, lines, refusal.ruling)
@@ -217,14 +216,17 @@ class Writer:
         return None
 
     def _keep(self, kind: str, data: Mapping[str, Any]) -> Refusal | None:
-        """Judge one record, keep it, and only then count it."""
-        record = Record(self._table.revision + 1, kind, data, self._now_text())
-        if kind in ("struck", "undone"):
+        return self._append(Change(kind, data))
+
+    def _append(self, entry: Entry) -> Refusal | None:
+        """Judge one entry, keep it, and only then count it."""
+        record = to_record(entry, self._table.revision + 1, self._now_text())
+        if record.kind in ("struck", "undone"):
             self._store.append((record,))
             self._table = replace(self._table, revision=record.revision)
             return None
         before = self._table
-        result = advance(before, record)
+        result = reduce(before, entry, record.revision)
         if isinstance(result, Refusal):
             return result
         self._store.append((record,))
@@ -260,7 +262,7 @@ class Writer:
             if game is None or self._table.revision != revision or game.state.waiting_for:
                 return  # somebody changed their answer meanwhile
             try:
-                self._keep("action_closed", {"action": game.state.action})
+                self._append(Move(ActionClosed(game.state.action)))
                 self._is_retrying = False
             except StoreError:
                 if not self._is_retrying:
