@@ -1,10 +1,8 @@
-"""What every test may use: the shared folder, and tables whose logs are closed afterwards.
-
-Python 3.13 warns about an open database, and warnings fail a test.
-"""
+"""Fixtures of all tests, and two rules: short test names, and no error logged unasked."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,17 +14,62 @@ from tests.session.fakes import Stage
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
+LONGEST_NAME = 69
+"""Characters of a test's name; a longer one promises two things."""
+
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
-    """The folder of frames, photos and recorded games beside the project."""
+    """Folder of frames, photos and recorded games beside the project."""
     if not SHARED.is_dir():
         pytest.skip("the shared folder with games and pictures is not beside the project")
     return SHARED
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need Chromium; reject names too long to be read at a glance."""
+    functions = [item for item in items if isinstance(item, pytest.Function)]
+    for item in functions:
+        if "chromium" in item.fixturenames:
+            item.add_marker("browser")
+    names = {item.originalname for item in functions}
+    if long := sorted(name for name in names if len(name) > LONGEST_NAME):
+        raise pytest.UsageError(
+            f"test names: expected at most {LONGEST_NAME} characters: {', '.join(long)}"
+        )
+
+
+class _Errors(logging.Handler):
+    """Keeps records of level ERROR and above."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.ERROR)
+        self.records: list[logging.LogRecord] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.records.append(record)
+
+
+@pytest.fixture(autouse=True)
+def _no_errors_logged(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Fail a test during which an error is logged.
+
+    A test that expects one takes `caplog` and checks it, or is marked `logs_errors`.
+    """
+    if "caplog" in request.fixturenames or request.node.get_closest_marker("logs_errors"):
+        yield
+        return
+    errors = _Errors()
+    logging.getLogger().addHandler(errors)
+    yield
+    logging.getLogger().removeHandler(errors)
+    assert [f"{each.name}: {each.getMessage()}" for each in errors.records] == []
+
+
 @pytest.fixture(autouse=True)
 def _closed_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close every event log that a test opened: Python 3.13 warns of an open database."""
     opened: list[SqliteStore] = []
     make = SqliteStore.__init__
 
@@ -42,13 +85,13 @@ def _closed_logs(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def stage(tmp_path: Path) -> Stage:
-    """A table where nobody sits yet."""
+    """A table without players."""
     return Stage(tmp_path)
 
 
 @pytest.fixture
 def two(stage: Stage) -> Stage:
-    """Ada and Ben in a game, Ada to throw; nothing was said since."""
+    """Ada and Ben in a game, Ada to throw; earlier announcements are cleared."""
     stage.seat("Ada", "Ben")
     assert stage.session.start() is None
     stage.told.clear()

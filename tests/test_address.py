@@ -39,7 +39,7 @@ def test_without_a_route_it_is_an_interfaces(addresses: list[str], host: str) ->
     assert reachable_host("0.0.0.0", lambda: addresses) == host
 
 
-def test_linux_tells_the_loopback_at_least() -> None:
+def test_linux_lists_at_least_the_loopback() -> None:
     assert "127.0.0.1" in own_addresses()
 
 

@@ -1,4 +1,4 @@
-"""Who imports whom: the layers, no cycles, one seam for each heavy dependency, a light core."""
+"""The import rules: layers, no cycles, one seam per heavy dependency, a light core."""
 
 from __future__ import annotations
 
@@ -329,6 +329,17 @@ def test_every_dependency_is_declared() -> None:
         if target.split(".")[0] not in {*sys.stdlib_module_names, *known, *PACKAGES}
     }
     assert strangers == set()
+
+
+def test_only_tests_use_the_simulators_true_dice() -> None:
+    """A reading must come from the picture, never from the simulator's own knowledge."""
+    users = {
+        module
+        for module, source in our_sources()[0].items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Attribute) and node.attr == "dice_for_tests"
+    }
+    assert users == set()
 
 
 @pytest.mark.parametrize(

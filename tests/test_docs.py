@@ -52,7 +52,7 @@ def test_links_of_the_readme_lead_somewhere(link: str) -> None:
     assert (ROOT / link).exists()
 
 
-def test_nothing_tells_of_another_machine() -> None:
+def test_no_text_names_another_machine() -> None:
     listed = subprocess.run(
         ["git", "grep", "-nIE", r"/(work|home|root)/[a-z]", "--", ".", ":!tests/test_docs.py"],
         cwd=ROOT,

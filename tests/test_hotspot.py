@@ -50,7 +50,7 @@ class Script:
         pytest.param(Script("ab12:802-11-wireless", ""), NONE, id="gone meanwhile"),
     ],
 )
-def test_what_is_made_of_the_answers(script: Script, wifi: Wifi) -> None:
+def test_command_output_is_parsed(script: Script, wifi: Wifi) -> None:
     assert active_hotspot(script) == wifi
 
 
@@ -104,9 +104,9 @@ def test_an_answer_that_does_not_come_keeps_nobody_from_ending() -> None:
 
 
 @pytest.mark.parametrize("command", [["/nowhere/nmcli"], ["sh", "-c", "echo half; exit 8"]])
-def test_a_command_that_fails_says_nothing(command: list[str]) -> None:
+def test_a_failing_command_yields_nothing(command: list[str]) -> None:
     assert run_quietly(command) == ""
 
 
-def test_what_a_command_prints() -> None:
+def test_command_output_is_returned() -> None:
     assert run_quietly(["sh", "-c", "printf 'a\\nb'"]) == "a\nb"

@@ -111,7 +111,7 @@ def test_the_tests_need_a_browser_and_a_voice(machine: Machine) -> None:
         ("libgthread-2.0.so.0", "libglib2.0-0"),
     ],
 )
-def test_what_python_lacks_is_named_by_its_package(
+def test_missing_python_modules_are_named_by_debian_package(
     lacks: str, package: str, machine: Machine
 ) -> None:
     machine.python(lacks)
@@ -125,7 +125,7 @@ def test_what_python_lacks_is_named_by_its_package(
         (False, "    su -c 'apt-get update && apt-get install -y --no-install-recommends {}'"),
     ],
 )
-def test_who_may_not_install_is_given_the_one_line_and_nothing_is_done(
+def test_without_root_it_prints_the_install_line_and_stops(
     has_sudo: bool, line: str, machine: Machine
 ) -> None:
     machine.python("ensurepip", "libGL")
@@ -141,7 +141,7 @@ def test_who_may_not_install_is_given_the_one_line_and_nothing_is_done(
 
 
 @pytest.mark.parametrize("as_root", [True, False])
-def test_who_may_install_does(as_root: bool, machine: Machine) -> None:
+def test_with_root_it_installs(as_root: bool, machine: Machine) -> None:
     machine.python("libGL")
     machine.user(0 if as_root else 1000)
     log = machine.project / "log"
@@ -185,7 +185,7 @@ def test_a_pi_gets_camera_and_pins_from_apt_and_a_venv_that_sees_them(machine: M
     assert "--system-site-packages" in done.stdout
 
 
-def test_what_the_archive_lacks_is_said_and_left_out(machine: Machine) -> None:
+def test_packages_missing_from_the_archive_are_named_and_skipped(machine: Machine) -> None:
     machine.python("picamera2", "libGL")
     machine.program("apt-get", 'case "$*" in "install --simulate "*libgl1) exit 0;; esac; exit 100')
     done = machine.set_up("pi", DRY_RUN="1")
@@ -193,7 +193,7 @@ def test_what_the_archive_lacks_is_said_and_left_out(machine: Machine) -> None:
     assert "so without: python3-picamera2 espeak-ng (Rasp" in done.stderr
 
 
-def test_an_archive_never_looked_at_tells_nothing(machine: Machine) -> None:
+def test_an_archive_list_never_fetched_proves_nothing(machine: Machine) -> None:
     machine.python("picamera2")
     machine.program("apt-get", "exit 100")
     done = machine.set_up("pi", DRY_RUN="1")

@@ -118,7 +118,7 @@ def test_the_lamp_and_the_buzzer_follow(wired: Wired) -> None:
     assert wired.until(lambda: any(state.state > 0.0 for state in wired.pin(BUZZER).states))
 
 
-def test_the_lamp_is_opened_anew_when_the_chip_of_the_button_is_back(
+def test_the_lamp_is_reopened_with_the_buttons_chip(
     wired: Wired, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     renewed = threading.Event()
@@ -142,7 +142,7 @@ class FalliblePin(MockPWMPin):  # type: ignore[misc]
         return float(super()._get_state())
 
 
-def test_a_lost_second_button_is_told_like_the_first(
+def test_a_lost_second_button_is_reported_like_the_first(
     config: Config, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pins = MockFactory(pin_class=FalliblePin)

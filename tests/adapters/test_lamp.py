@@ -14,7 +14,7 @@ from tests.session.fakes import Stage, dice_seen, leaning
 PATIENCE_S = 10.0
 
 
-def test_the_lamp_says_how_things_stand_through_a_turn(stage: Stage) -> None:
+def test_the_lamp_follows_a_turn(stage: Stage) -> None:
     def says() -> str:
         return lamp_state(stage.session.view())
 

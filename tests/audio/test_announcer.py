@@ -68,13 +68,13 @@ def play(stage: Stage) -> None:
     stage.store.close()
 
 
-def test_sum_says_just_the_number(tmp_path: Path) -> None:
+def test_the_level_sum_announces_only_the_number(tmp_path: Path) -> None:
     stage, listener = table(tmp_path, "sum")
     play(stage)
     assert listener.heard == [("roll", "7"), ("corrected", "8")]
 
 
-def test_sums_adds_what_the_active_player_may_cross(tmp_path: Path) -> None:
+def test_the_level_sums_adds_the_active_players_options(tmp_path: Path) -> None:
     stage, listener = table(tmp_path, "sums")
     play(stage)
     assert listener.heard == [
@@ -110,7 +110,7 @@ def test_all_adds_everything_else(tmp_path: Path) -> None:
     assert "Red" not in said["corrected"], "who has to answer again is shown, not said"
 
 
-def test_points_below_zero_are_said_so_in_french_too(tmp_path: Path) -> None:
+def test_negative_points_are_spoken_in_french(tmp_path: Path) -> None:
     scores = line("end.scores", scores=all_of([line("end.score", name="L-7", total=-15)]))
     (said,) = pieces_of((scores,), load_phrases("fr"), {})
     assert said == "L-7 moins 15."
@@ -124,7 +124,7 @@ def test_sentences_are_lines_of_their_own() -> None:
     assert said.startswith("Weiß 7.\nmia ")
 
 
-def test_a_closing_says_which_die_to_take_out(tmp_path: Path) -> None:
+def test_a_closing_names_the_die_to_remove(tmp_path: Path) -> None:
     stage, listener = table(tmp_path, "all")
     stage.close_red()
     stage.answer(1, None)
@@ -146,9 +146,7 @@ def test_only_a_corrected_colour_is_named_and_no_sum_repeated(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("amount", ["sum", "sums"])
-def test_what_becomes_untrue_falls_silent_even_when_nothing_is_said(
-    tmp_path: Path, amount: str
-) -> None:
+def test_outdated_speech_is_cancelled_without_new_speech(tmp_path: Path, amount: str) -> None:
     stage, listener = table(tmp_path, amount)
     stage.roll(4, 3)
     for player in (0, 1, 0):
@@ -159,11 +157,11 @@ def test_what_becomes_untrue_falls_silent_even_when_nothing_is_said(
 
 
 @pytest.mark.parametrize("kind", ["roll", "corrected", "undone", "over"])
-def test_a_new_roll_or_an_end_cancels_everything_said_of_the_game(kind: str) -> None:
+def test_a_new_roll_or_an_end_cancels_all_speech_about_the_game(kind: str) -> None:
     assert set(CANCELS) - {"retracted"} == CANCELS[kind]
 
 
-def test_a_roll_does_not_cut_off_what_is_still_broken(tmp_path: Path) -> None:
+def test_a_roll_does_not_cancel_a_fault_that_persists(tmp_path: Path) -> None:
     stage, listener = table(tmp_path, "all")
     stage.session.part_is("button", "lost")
     stage.roll(4, 3)
@@ -174,7 +172,7 @@ def test_a_roll_does_not_cut_off_what_is_still_broken(tmp_path: Path) -> None:
     stage.store.close()
 
 
-def test_who_leaves_in_their_turn_silences_what_they_might_have_crossed(tmp_path: Path) -> None:
+def test_leaving_in_ones_turn_cancels_the_spoken_options(tmp_path: Path) -> None:
     stage, listener = table(tmp_path, "all")
     stage.roll(4, 3)
     for player in (0, 1):
@@ -196,7 +194,7 @@ def test_a_refusal_whose_reason_is_gone_falls_silent_and_nothing_else(tmp_path: 
     stage.store.close()
 
 
-def test_what_breaks_together_is_said_one_after_the_other(tmp_path: Path) -> None:
+def test_faults_at_the_same_time_are_spoken_in_turn(tmp_path: Path) -> None:
     stage, listener = table(tmp_path, "all")
     stage.session.part_is("button", "lost")
     stage.session.part_is("repeat", "lost")
@@ -208,7 +206,7 @@ def test_what_breaks_together_is_said_one_after_the_other(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(("amount", "has_closing"), [("sums", False), ("all", True)])
-def test_a_correction_tells_closings_only_where_everything_is_said(
+def test_only_the_level_all_speaks_closings_after_a_correction(
     tmp_path: Path, amount: str, has_closing: bool
 ) -> None:
     stage, listener = table(tmp_path, amount)
@@ -221,7 +219,7 @@ def test_a_correction_tells_closings_only_where_everything_is_said(
 
 
 @pytest.mark.parametrize("kind", ["turn", "refused", "closing", "passed"])
-def test_a_die_to_take_out_is_said_to_its_end(kind: str) -> None:
+def test_the_die_to_remove_is_spoken_to_the_end(kind: str) -> None:
     assert "closed" not in CANCELS[kind]
 
 

@@ -112,7 +112,7 @@ def test_the_end_of_a_line_parts_sentences(voice: StandIn, speaker: Speaker) -> 
     assert lines[2:] == ["said|Weiß 7.", "mia würfelt."]
 
 
-def test_the_newest_text_stops_the_one_being_said(voice: StandIn, speaker: Speaker) -> None:
+def test_the_newest_text_stops_the_current_one(voice: StandIn, speaker: Speaker) -> None:
     speaker.say(["on and on forever"], "en")
     assert voice.line().endswith("|on and on forever")
     speaker.say(["White seven."], "en")
@@ -120,9 +120,7 @@ def test_the_newest_text_stops_the_one_being_said(voice: StandIn, speaker: Speak
     assert voice.line() == "said|White seven."
 
 
-def test_of_many_texts_the_last_is_said_and_never_two_at_once(
-    voice: StandIn, speaker: Speaker
-) -> None:
+def test_of_many_texts_only_the_last_is_spoken(voice: StandIn, speaker: Speaker) -> None:
     for n in range(40):
         speaker.say([f"number {n} forever"], "en")
     speaker.say(["the last word"], "en")
@@ -134,7 +132,7 @@ def test_of_many_texts_the_last_is_said_and_never_two_at_once(
     assert voice.all_lines() == []
 
 
-def test_what_is_still_true_is_said_to_its_end(voice: StandIn, speaker: Speaker) -> None:
+def test_text_that_still_holds_is_spoken_to_the_end(voice: StandIn, speaker: Speaker) -> None:
     speaker.say(["Take the red die out."], "en", "closed")
     speaker.say(["Ben throws next."], "en", "turn", cancels={"roll"})
     assert [voice.line() for _ in range(4)][1::2] == [
@@ -143,9 +141,7 @@ def test_what_is_still_true_is_said_to_its_end(voice: StandIn, speaker: Speaker)
     ]
 
 
-def test_what_is_no_longer_true_is_cut_short_or_never_said(
-    voice: StandIn, speaker: Speaker
-) -> None:
+def test_outdated_text_is_cut_short_or_never_spoken(voice: StandIn, speaker: Speaker) -> None:
     speaker.say(["White six forever"], "en", "roll")
     assert voice.line().endswith("|White six forever")
     speaker.say(["Press again."], "en", "refused", cancels={"refused"})
@@ -157,7 +153,7 @@ def test_what_is_no_longer_true_is_cut_short_or_never_said(
     assert voice.all_lines() == []
 
 
-def test_a_cut_text_takes_what_follows_it_along(voice: StandIn, speaker: Speaker) -> None:
+def test_cancelling_a_text_cancels_its_continuation(voice: StandIn, speaker: Speaker) -> None:
     speaker.say(["on forever", "and after"], "en")
     voice.line()
     speaker.stop()
@@ -251,7 +247,7 @@ def test_stop_and_close_silence_it(voice: StandIn, speaker: Speaker) -> None:
     assert voice.all_lines() == []
 
 
-def test_a_stop_right_after_say_leaves_nothing_running(voice: StandIn, speaker: Speaker) -> None:
+def test_stopping_right_after_speaking_leaves_no_process(voice: StandIn, speaker: Speaker) -> None:
     for _ in range(20):
         speaker.say(["on and on forever"], "en")
         speaker.stop()
@@ -265,7 +261,7 @@ def test_a_stop_right_after_say_leaves_nothing_running(voice: StandIn, speaker: 
         ("no-card", "voice: the table stays silent: error: No such file or directory"),
     ],
 )
-def test_sound_that_fails_is_told_once_and_tried_again(
+def test_failing_sound_is_reported_once_and_retried(
     text: str, line: str, voice: StandIn, speaker: Speaker, caplog: pytest.LogCaptureFixture
 ) -> None:
     for _ in range(3):
@@ -279,7 +275,7 @@ def test_sound_that_fails_is_told_once_and_tried_again(
     assert caplog.records[-1].getMessage() == "voice: the sound works again"
 
 
-def test_a_voice_that_hangs_does_not_keep_what_waits_behind_it(
+def test_a_hanging_voice_does_not_block_later_texts(
     voice: StandIn, caplog: pytest.LogCaptureFixture
 ) -> None:
     speaker = Speaker(words_per_minute=450, hung_s=0.05)
@@ -323,7 +319,7 @@ def test_being_stopped_is_no_failure(
     assert caplog.records == []
 
 
-def test_without_espeak_the_table_plays_on_and_says_so_once(
+def test_without_espeak_play_goes_on_with_one_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))

@@ -23,7 +23,7 @@ def again(stage: Stage, speaking: VoiceSettings) -> Session:
     )
 
 
-def test_what_was_chosen_is_kept(stage: Stage) -> None:
+def test_chosen_settings_are_kept(stage: Stage) -> None:
     set_up: list[int] = []
     stage.session.on_set.append(lambda: set_up.append(stage.session.speaking.volume))
     stage.session.speak({"language": "it", "volume": 20})
@@ -65,7 +65,7 @@ def test_an_undone_step_leaves_it_as_it_is(stage: Stage) -> None:
         ("pitch", 50),
     ],
 )
-def test_what_no_table_can_speak_is_refused(stage: Stage, name: str, value: object) -> None:
+def test_impossible_settings_are_refused(stage: Stage, name: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"^{name}: "):
         stage.session.speak({name: value})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="expected"):

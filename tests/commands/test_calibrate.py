@@ -77,7 +77,7 @@ def test_a_person_puts_things_right(household: Path, tmp_path: Path) -> None:
     assert report["rolls"]["wrong"] == 1
 
 
-def test_a_step_alone_keeps_what_the_others_measured(household: Path, tmp_path: Path) -> None:
+def test_a_single_step_keeps_the_others_results(household: Path, tmp_path: Path) -> None:
     calibrate(household, tmp_path, "--yes", "--rolls", "0")
     before = load_calibration(tmp_path / "tray.toml")
     corners = ["--only", "corners", "--corners", "60,50 585,50 590,445 50,440", "--yes"]
@@ -156,7 +156,7 @@ def test_a_step_alone_holds_the_camera_as_it_was(
         ),
     ],
 )
-def test_what_cannot_be_done_is_one_clear_line(
+def test_an_impossible_step_is_one_clear_line(
     tmp_path: Path, args: list[str], status: int, says: str
 ) -> None:
     cv2.imwrite(str(tmp_path / "empty.png"), tray())
@@ -168,7 +168,7 @@ def test_what_cannot_be_done_is_one_clear_line(
         assert says in str(result.exception)
 
 
-def test_what_cannot_be_kept_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_a_failed_save_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "tray.toml").mkdir()
     with pytest.raises(ConfigError, match="cannot write the calibration"):
         save_calibration(tmp_path / "tray.toml", Calibration((640, 480)))
@@ -255,7 +255,7 @@ def test_play_uses_it_and_goes_on_without_a_damaged_one(household: Path, tmp_pat
     assert not any(note.startswith("calibration") for note in app.notes)
 
 
-def test_people_hear_that_the_camera_was_moved() -> None:
+def test_a_moved_camera_is_reported() -> None:
     empty = TrayView(TrayStatus.EMPTY)
     view = with_change(empty, Change.MOVED)
     lines = tray_lines(view.status, view.problems)

@@ -44,7 +44,7 @@ def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_packages")
-def test_what_makes_play_impossible_is_said_with_its_cure(tmp_path: Path) -> None:
+def test_every_fatal_fault_is_reported_with_its_remedy(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text("[web]\nprot = 1\n")
     status, out = doctor("--config", str(config), "--camera", "none")
@@ -77,7 +77,7 @@ def test_a_camera_that_was_moved_since_it_was_calibrated(tmp_path: Path) -> None
     ],
     ids=["none yet", "none", "well", "damaged", "damaged and named", "named and not there"],
 )
-def test_what_was_measured_hides_nothing_of_the_camera(
+def test_a_calibration_does_not_hide_the_cameras_check(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     named: str,
@@ -117,7 +117,7 @@ def test_a_camera_that_play_insists_on_is_bad(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_packages")
-def test_auto_says_which_camera_it_may_not_open(
+def test_auto_names_the_camera_it_may_not_open(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fallback = SimulatedTray(seed=1)
@@ -141,7 +141,7 @@ def test_nobody_need_listen_to_it(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_a_package_that_cannot_be_loaded_is_one_line_that_names_the_doctor(tmp_path: Path) -> None:
+def test_an_unloadable_package_is_one_line_that_names_doctor(tmp_path: Path) -> None:
     (tmp_path / "cv2.py").write_text("raise ImportError('libGL.so.1: cannot open shared object')")
     done = subprocess.run(
         [sys.executable, "-m", "companion", "play", "--data-dir", str(tmp_path), "--port", "0"],

@@ -48,7 +48,7 @@ def test_an_empty_name_is_wrong_usage_and_not_the_working_directory(line: str) -
     ],
     ids=["a record", "a record to take in", "no folder's name", "no folder", "no truth in it"],
 )
-def test_what_is_not_there_is_named_in_plain_words(
+def test_a_missing_file_is_named_in_plain_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, args: list[str], said: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -57,7 +57,7 @@ def test_what_is_not_there_is_named_in_plain_words(
     assert str(result.exception).startswith(said)
 
 
-def test_an_empty_name_among_pictures_is_said_like_any_that_is_not_there() -> None:
+def test_an_empty_picture_name_is_reported_as_missing() -> None:
     result = CliRunner().invoke(dice_companion, ["read", "", "nix.png"])
     assert result.exit_code == 1
     first, second = result.stderr.splitlines()

@@ -140,7 +140,7 @@ def test_sigterm_ends_it_in_time_with_pages_open(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("gone", ["stdout", "stderr"])
-def test_a_table_goes_on_when_nobody_reads_what_it_prints(tmp_path: Path, gone: str) -> None:
+def test_a_table_survives_a_closed_terminal(tmp_path: Path, gone: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     with subprocess.Popen(
@@ -228,7 +228,7 @@ def test_a_log_that_may_not_be_written_is_no_table(tmp_path: Path) -> None:
     assert run_bound(catching, *args) == "1\n"
 
 
-def test_a_damaged_log_is_set_aside_and_said(tmp_path: Path) -> None:
+def test_a_damaged_log_is_set_aside_and_reported(tmp_path: Path) -> None:
     (tmp_path / "games.sqlite3").write_bytes(b"no database" * 1000)
     with playing(tmp_path, "--camera", "none") as table:
         table.post("/api/join", "Ada", name="Ada")
@@ -261,9 +261,7 @@ def test_two_tables_do_not_share_a_data_directory(tmp_path: Path) -> None:
     ],
     ids=lambda args: " ".join(args),
 )
-def test_what_was_named_and_cannot_be_had_is_an_error(
-    tmp_path: Path, args: tuple[str, ...]
-) -> None:
+def test_equipment_named_but_unavailable_is_an_error(tmp_path: Path, args: tuple[str, ...]) -> None:
     library = {"pi": "picamera2", "lgpio": "lgpio"}.get(args[1])
     if library is not None and find_spec(library) is not None:
         pytest.skip(f"{library} is here, so this may well be had")

@@ -115,7 +115,7 @@ def test_no_drawing_takes_the_place_of_a_picture_still_to_read(
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_what_is_no_file_in_a_folder_is_passed_over(folder: Path, tmp_path: Path) -> None:
+def test_folder_entries_that_are_no_files_are_skipped(folder: Path, tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.jpg")
     (tmp_path / "deeper.jpg").mkdir()
     (tmp_path / "b.jpg").write_bytes((folder / "b.jpg").read_bytes())
@@ -124,7 +124,7 @@ def test_what_is_no_file_in_a_folder_is_passed_over(folder: Path, tmp_path: Path
     assert len(result.output.splitlines()) == 1
 
 
-def test_a_picture_too_wide_to_be_drawn_is_told(tmp_path: Path) -> None:
+def test_a_picture_too_wide_to_draw_is_reported(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "a.png"), np.zeros((4, 70_000, 3), np.uint8))
     args = [str(tmp_path / "a.png"), "--annotate", str(tmp_path / "drawn")]
     result = CliRunner().invoke(read, args)
@@ -148,7 +148,7 @@ def test_annotate_writes_pictures(folder: Path, tmp_path: Path) -> None:
     assert (cv2.absdiff(drawn, plain).max(axis=2) > 60).mean() > 0.002
 
 
-def test_annotating_into_the_folder_itself_spares_the_pictures(folder: Path) -> None:
+def test_annotating_into_the_same_folder_overwrites_no_picture(folder: Path) -> None:
     before = (folder / "b.jpg").read_bytes()
     CliRunner().invoke(read, [str(folder / "b.jpg"), "--annotate", str(folder)])
     assert (folder / "b.jpg").read_bytes() == before

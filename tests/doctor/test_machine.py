@@ -114,7 +114,7 @@ class TestGames:
 
     @pytest.mark.parametrize("name", [FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME])
     @pytest.mark.parametrize("is_own", [True, False])
-    def test_what_play_has_to_write_and_may_not(
+    def test_files_play_cannot_write_are_reported(
         self, kept: Path, monkeypatch: pytest.MonkeyPatch, name: str, is_own: bool
     ) -> None:
         (kept / name).touch()
@@ -147,7 +147,7 @@ class TestGames:
 
 
 class TestAddress:
-    def test_a_machine_without_a_network(self) -> None:
+    def test_a_machine_without_a_network_is_reported(self) -> None:
         finding = check_address("0.0.0.0", 8000, "127.0.0.1")
         assert finding.verdict is Verdict.NOTE
         assert "http://127.0.0.1:8000/ is for this machine alone" in finding.text

@@ -44,7 +44,7 @@ class TestCamera:
             ("camera '/dev/video9': expected a video device, there is none", "--camera none"),
         ],
     )
-    def test_what_helps_fits_the_trouble(self, error: str, cure: str) -> None:
+    def test_the_remedy_fits_the_fault(self, error: str, cure: str) -> None:
         (finding,) = check_camera("auto", raising(CameraUnavailable(error)))
         assert finding.verdict is Verdict.NOTE
         assert cure in finding.cure
@@ -115,7 +115,7 @@ class TestButton:
             ("lgpio pins: cannot open GPIO17: something else", "--pins none"),
         ],
     )
-    def test_what_helps_fits_the_trouble(self, text: str, cure: str) -> None:
+    def test_the_remedy_fits_the_fault(self, text: str, cure: str) -> None:
         def open_pins() -> None:
             raise PinsUnavailable(text)
 
@@ -139,7 +139,7 @@ class TestVoice:
             (None, "timed out", Verdict.NOTE),
         ],
     )
-    def test_by_what_the_program_says(
+    def test_the_voice_check_follows_the_programs_output(
         self, tmp_path: Path, status: int | None, err: str, verdict: Verdict
     ) -> None:
         asked: list[list[str]] = []

@@ -66,7 +66,7 @@ def test_a_package_that_cannot_be_loaded(tmp_path: Path, source: str, text: str,
     assert found["segno"].verdict is Verdict.OK
 
 
-def test_an_old_package_is_named_with_what_is_wanted(tmp_path: Path) -> None:
+def test_an_old_package_is_named_with_the_version_needed(tmp_path: Path) -> None:
     found = check_packages(with_module(tmp_path, "cv2", "__version__ = '4.5.1'"))
     assert found[0].verdict is Verdict.NOTE
     assert found[0].text == "4.5.1 is older than 4.6"
@@ -99,7 +99,7 @@ def test_onnxruntime_may_be_absent_but_not_crash(
     assert cure in finding.cure
 
 
-def test_two_wheels_of_opencv_are_told_apart_from_one() -> None:
+def test_two_opencv_wheels_are_distinguished_from_one() -> None:
     assert check_opencv_wheels({"opencv-python"}.__contains__) == []
     both = {"opencv-python", "opencv-python-headless"}
     (finding,) = check_opencv_wheels(both.__contains__)

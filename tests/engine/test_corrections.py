@@ -45,7 +45,7 @@ def test_in_action_2_the_same_white_sum_keeps_action_1() -> None:
     assert state.plan.marks_of(state.crosses[1])["Y"] == [7]
 
 
-def test_in_action_2_who_passed_on_other_sums_is_asked_again() -> None:
+def test_in_action_2_a_pass_on_other_sums_is_reopened() -> None:
     state = action1(go(game(), roll(3, 4, red=1)), None, None)
     passed = go(state, Answered(0, 2, None))
     state, facts = facts_of(passed, right(3, 4, red=6))

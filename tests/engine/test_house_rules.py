@@ -44,7 +44,7 @@ def test_finish_turn_ends_where_nobody_is_left_to_play_action_2() -> None:
     assert (state.phase, state.end, state.turn) == (Phase.OVER, End.LOCKS, 1)
 
 
-def test_each_says_which_rulings_it_replaces_and_none_holds_unless_chosen() -> None:
+def test_house_rules_name_their_rulings_and_are_off_by_default() -> None:
     assert HouseRule.FINISH_TURN.replaces == ("E18", "E19")
     assert HouseRule.BONUS_NEXT_TURN.replaces == ("E26",)
     assert new_game(BIG_POINTS, 2).setup.house == frozenset()

@@ -48,7 +48,7 @@ def three() -> GameState:
     return after(new_game(BASE, 3, 0), roll(3, 4), *answers, *done)
 
 
-def test_what_they_scored_is_kept(three: GameState) -> None:
+def test_the_score_of_a_player_who_left_is_kept(three: GameState) -> None:
     state = after(three, SeatClosed(2))
     assert state.total(2) == 1
     assert state.ranking == three.ranking
@@ -57,7 +57,7 @@ def test_what_they_scored_is_kept(three: GameState) -> None:
     assert step.facts == (PlayerLeft(2),)
 
 
-def test_whose_turn_it_was_to_throw_is_passed_over(three: GameState) -> None:
+def test_the_turn_of_a_player_who_left_is_skipped(three: GameState) -> None:
     state = after(three, SeatClosed(1))
     assert (state.phase, state.active, state.turn) == (Phase.ROLL, 2, 3)
     assert state.misses == (0, 0, 0)
@@ -106,7 +106,7 @@ def test_the_last_one_to_leave_ends_the_game(three: GameState) -> None:
 
 
 @pytest.mark.parametrize("player", [2, 3, -1, None, True])
-def test_who_is_not_there_cannot_leave(three: GameState, player: object) -> None:
+def test_only_players_in_the_game_can_leave(three: GameState, player: object) -> None:
     refused = apply(after(three, SeatClosed(2)), SeatClosed(player))  # type: ignore[arg-type]
     assert isinstance(refused, Refusal)
     assert refused.reason.value == "UNKNOWN_PLAYER"
@@ -118,7 +118,7 @@ def test_nobody_leaves_a_finished_game(three: GameState) -> None:
     assert refused.reason.value == "GAME_OVER"
 
 
-def test_a_record_tells_of_it(three: GameState) -> None:
+def test_a_game_record_contains_the_leaving(three: GameState) -> None:
     start = new_game(BASE, 3, 0)
     events: list[Event] = [
         roll(3, 4),
@@ -149,13 +149,13 @@ def told(start: GameState, events: list[Event]) -> GameState:
     return fold(read.start, read.events)
 
 
-def test_a_record_tells_of_who_left_before_any_roll() -> None:
+def test_a_game_record_contains_a_leaving_before_any_roll() -> None:
     start = new_game(BASE, 3, 0)
     for events in ([SeatClosed(0)], [SeatClosed(0), EndedEarly()], [SeatClosed(2), roll(3, 4)]):
         assert told(start, list(events)) == fold(start, events)
 
 
-def test_a_record_tells_of_who_left_before_action_1_opened_again() -> None:
+def test_a_game_record_contains_a_leaving_before_a_reopening() -> None:
     start = new_game(BASE, 4, 3)
     events = [
         roll(3, 4),
@@ -188,7 +188,7 @@ def test_a_record_has_the_end_that_is_about_to_come() -> None:
     assert told(start, events) == fold(start, [*events, ActionClosed(2)])
 
 
-def test_in_a_record_who_leaves_last_lets_action_1_close() -> None:
+def test_in_a_game_record_the_last_leaving_closes_action_1() -> None:
     lines = [
         '{"t": "config", "variant": "base", "players": 3, "first": 0}',
         '{"t": "roll", "white": [3, 4], "colour": {"red": 1, "yellow": 1, "green": 1, "blue": 1}}',

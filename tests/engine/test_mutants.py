@@ -1,6 +1,6 @@
-"""Each ruling is broken in turn in a copy of the judge, and some test must notice.
+"""Break each ruling in turn in a copy of the engine: the engine's tests must notice.
 
-Slow: every mutant runs the rulings' tables. `pytest -m slow tests/engine/test_mutants.py`
+Every mutant runs the tables of rulings, so all of this is slow.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ import pytest
 
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 
 class Mutant(NamedTuple):
-    """A text of one engine module and what it is turned into."""
+    """A line of one engine module and its broken replacement."""
 
     rulings: str
     module: str
@@ -179,7 +181,7 @@ MUTANTS = [
 ]
 
 NO_CHANGE = {"E29"}
-"""A mutant that changes nothing: it shows that the check can tell."""
+"""A mutant without an effect: it proves that a surviving mutant is detected."""
 
 
 def broken(mutant: Mutant, folder: Path) -> Path:
@@ -198,7 +200,6 @@ def broken(mutant: Mutant, folder: Path) -> Path:
     return folder
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.rulings.replace(" ", "-"))
 def test_a_broken_ruling_is_noticed(mutant: Mutant, tmp_path: Path) -> None:
     folder = broken(mutant, tmp_path)

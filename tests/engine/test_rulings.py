@@ -100,7 +100,7 @@ class TestTurn:
         state = action1(go(game(), roll(4, 1)), "R5")
         assert reason(state, 0, 2, "MISS") == "MISS_NOT_DUE"
 
-    def test_E8_who_is_not_active_never_takes_a_miss(self) -> None:
+    def test_E8_inactive_players_never_take_a_miss(self) -> None:
         assert turn(game(3), roll(4, 1), [], None).misses == (1, 0, 0)
 
     def test_E9_answers_change_until_the_action_closes_and_not_later(self) -> None:
@@ -186,7 +186,7 @@ class TestClosing:
         state = game(sheets={0: {"R": [2, 3]}, 1: {"R": [*FIVE, 12]}}, closed=["R"])
         assert [state.total(0), state.total(1)] == [3, 28]
 
-    def test_E46_an_answer_that_would_close_is_told_and_may_be_taken_back(self) -> None:
+    def test_E46_an_answer_that_closes_is_reported_and_may_be_changed(self) -> None:
         state = go(game(sheets={0: {"R": FIVE}}), roll(6, 6))
         state, facts = facts_of(state, Answered(0, 1, "R12"))
         assert facts == [WouldClose(0, "R")]

@@ -13,7 +13,7 @@ def test_nothing_is_offered_while_a_roll_is_due() -> None:
     assert offer_of(game()) is None
 
 
-def test_a_roll_offers_the_white_sum_to_all_and_coloured_ones_to_the_active() -> None:
+def test_all_are_offered_the_white_sum_and_the_active_player_more() -> None:
     state = game(2, first=1, sheets={0: {"R": [8]}, 1: {"B": [6], "Y": [5]}})
     offer = offer_of(go(state, roll(4, 3, red=1, yellow=1, green=1, blue=6)))
     assert offer is not None

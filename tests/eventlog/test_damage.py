@@ -65,7 +65,7 @@ class TestDamage:
         assert two.answer(0, "R7") == ""
         assert two.again().state == two.state
 
-    def test_of_somebody_who_sat_down_it_costs_no_game(self, two: Stage) -> None:
+    def test_a_damaged_joining_costs_no_game(self, two: Stage) -> None:
         two.session.end()
         two.session.order([1, 0])
         self.play_and_end(two)
@@ -132,7 +132,7 @@ class TestDamage:
         assert two.state.turn == 3
         assert two.again().state == two.state
 
-    def test_a_game_taken_up_after_it_goes_on_after_a_restart(self, two: Stage) -> None:
+    def test_a_resumed_game_goes_on_after_a_restart(self, two: Stage) -> None:
         self.play_on(two)
         two.session.pause()
         self.play_and_end(two)
@@ -162,7 +162,7 @@ class TestDamage:
         assert two.session.view().table.paused == now.paused
         assert two.session.view().table.seats == now.seats
 
-    def test_in_a_finished_game_it_is_said_and_nothing_behind_it_counts(self, two: Stage) -> None:
+    def test_damage_in_a_finished_game_is_reported(self, two: Stage) -> None:
         two.roll(4, 3)
         two.answer(0, "R7")
         two.answer(1, "R7")
@@ -174,7 +174,7 @@ class TestDamage:
         assert first.fault is not None
         assert first.state.phase is Phase.ACTION1
 
-    def test_of_somebody_who_left_it_brings_nobody_back(self, tmp_path: Path) -> None:
+    def test_a_damaged_leaving_brings_nobody_back(self, tmp_path: Path) -> None:
         stage = Stage(tmp_path)
         stage.seat("Ada", "Ben", "Cleo")
         stage.session.start()
@@ -187,9 +187,7 @@ class TestDamage:
         again.seat("Dan")
         assert again.game.names == ("Ada", "Ben", "Dan")
 
-    def test_of_who_changed_seats_it_gives_nobody_the_sheet_of_another(
-        self, tmp_path: Path
-    ) -> None:
+    def test_a_damaged_seat_change_keeps_sheets_with_their_owners(self, tmp_path: Path) -> None:
         stage = Stage(tmp_path)
         (token, _) = stage.seat("Ada", "Ben")
         stage.session.start()
@@ -208,9 +206,7 @@ class TestDamage:
         assert seats == dict(zip(game.seats, game.names, strict=True))
         assert again.session.seats_of((token,)) == ()
 
-    def test_of_somebody_who_left_and_came_back_it_gives_them_one_seat(
-        self, tmp_path: Path
-    ) -> None:
+    def test_a_damaged_leaving_and_return_gives_one_seat(self, tmp_path: Path) -> None:
         stage = Stage(tmp_path)
         stage.seat("Ada", "Ben")
         stage.session.let_go(0)
@@ -219,7 +215,7 @@ class TestDamage:
         seats = Stage(tmp_path).session.view().table.seats
         assert [(seat.number, seat.name) for seat in seats] == [(1, "Ben"), (0, "Cleo"), (2, "Ada")]
 
-    def test_nobody_waits_for_who_left_after_it(self, two: Stage) -> None:
+    def test_nobody_waits_for_a_player_who_left_after_the_damage(self, two: Stage) -> None:
         two.seat("Cleo")
         two.session.end()
         two.session.start()
@@ -242,9 +238,7 @@ class TestDamage:
         assert two.state.waiting_for == (0, 1)
         assert two.again().state == two.state
 
-    def test_of_who_sat_down_to_play_on_it_gives_nobody_else_their_sheet(
-        self, tmp_path: Path
-    ) -> None:
+    def test_a_damaged_taking_over_gives_no_sheet_away(self, tmp_path: Path) -> None:
         stage = Stage(tmp_path)
         stage.seat("Ada", "Ben", "Cleo")
         stage.session.start()
@@ -258,9 +252,7 @@ class TestDamage:
         assert joined.seat == 3
 
     @pytest.mark.parametrize("nth", range(3))
-    def test_whatever_is_damaged_the_table_that_starts_starts_again_the_same(
-        self, two: Stage, nth: int
-    ) -> None:
+    def test_a_damaged_table_restarts_to_the_same_state(self, two: Stage, nth: int) -> None:
         two.roll(4, 3)
         two.session.pause()
         self.play_and_end(two)

@@ -31,7 +31,7 @@ def spoil(path: Path) -> None:
     path.write_bytes(data)
 
 
-def test_what_was_kept_comes_back(tmp_path: Path) -> None:
+def test_stored_records_are_read_back(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path / "deep" / "down")
     store.append(RECORDS[:2])
     store.append(RECORDS[2:])
@@ -75,9 +75,7 @@ except StoreError as error:
 
 
 @pytest.mark.parametrize("name", [FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME])
-def test_what_may_not_be_written_is_said_at_once_and_not_at_the_first_mark(
-    tmp_path: Path, name: str
-) -> None:
+def test_a_read_only_log_is_refused_at_the_start(tmp_path: Path, name: str) -> None:
     store = SqliteStore(tmp_path)
     store.append(RECORDS)
     store.close()
@@ -105,7 +103,7 @@ def test_a_damaged_file_is_set_aside_and_play_goes_on(tmp_path: Path, junk: byte
     assert "damaged-2" in (SqliteStore(tmp_path).notice or "")
 
 
-def test_what_can_be_read_of_a_damaged_file_is_taken_over(tmp_path: Path) -> None:
+def test_readable_records_of_a_damaged_file_are_kept(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     many = [
         Record(n, "seated", {"seat": 0, "name": "x" * 300, "token_hash": ""}) for n in range(1, 400)
@@ -157,7 +155,7 @@ class TestTakingOver:
         assert sorted(path.name for path in damaged.parent.iterdir()) == ["games.lock", FILE_NAME]
         assert len(list(SqliteStore(damaged.parent).load())) > 100
 
-    def test_what_was_not_saved_whole_takes_nobodys_place(
+    def test_an_unfinished_save_replaces_nothing(
         self, damaged: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         before = damaged.read_bytes()
@@ -237,7 +235,7 @@ def test_a_row_that_is_no_json_costs_that_row(tmp_path: Path) -> None:
     assert projection.fault
 
 
-def test_a_letter_that_is_none_costs_that_letter(tmp_path: Path) -> None:
+def test_an_undecodable_byte_costs_one_letter(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     store.append(
         [Record(1, "seated", {"seat": 0, "name": "Ada"}), Record(2, "set", {"hints": True})]

@@ -52,7 +52,7 @@ def test_bounces_while_the_game_is_busy_are_presses_by_their_own_times(
     assert ear.is_silent
 
 
-def test_a_hold_is_told_while_the_button_is_still_down(pins: MockFactory, ear: Ear) -> None:
+def test_a_hold_is_reported_while_the_button_is_still_down(pins: MockFactory, ear: Ear) -> None:
     config = GestureConfig(debounce_s=0.005, hold_s=0.02)
     clock = Clock()
     with open_panel("mock", PIN, ear, pin_factory=pins, config=config, clock=clock) as panel:
@@ -99,7 +99,7 @@ def test_a_callback_that_raises_costs_one_line_and_not_the_button(
     caplog.clear()
 
 
-def test_a_closed_panel_is_quiet_lets_its_pin_go_and_says_so(pins: MockFactory, ear: Ear) -> None:
+def test_a_closed_panel_is_silent_and_releases_its_pin(pins: MockFactory, ear: Ear) -> None:
     panel = open_panel("mock", PIN, ear, pin_factory=pins)
     panel.close()
     panel.close()
@@ -127,7 +127,7 @@ def test_a_panel_can_be_closed_from_its_own_callback() -> None:
     assert done.wait(PATIENCE_S)
 
 
-def test_an_edge_the_pin_library_dropped_does_not_turn_a_press_into_a_hold(ear: Ear) -> None:
+def test_a_dropped_edge_does_not_turn_a_press_into_a_hold(ear: Ear) -> None:
     config = GestureConfig(debounce_s=0.005, hold_s=0.05)
     factory = MockFactory(pin_class=PinWithFaults)
     pin = factory.pin(PIN)
@@ -148,7 +148,7 @@ class PinThatIsDown(MockPin):  # type: ignore[misc]
         self._state = False
 
 
-def test_a_button_that_is_down_at_the_start_counts_only_after_it_was_let_go(
+def test_a_button_down_at_the_start_counts_after_its_release(
     ear: Ear, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = Clock()
@@ -189,7 +189,7 @@ def test_a_pin_that_is_taken_is_refused_in_one_line(pins: MockFactory, ear: Ear)
         open_panel("mock", PIN, ear, pin_factory=pins)
 
 
-def test_without_lgpio_auto_takes_the_mock_and_says_why(
+def test_without_lgpio_auto_uses_mock_pins_and_gives_the_reason(
     ear: Ear, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "lgpio", None)

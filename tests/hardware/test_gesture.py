@@ -131,7 +131,7 @@ def late(edges: Edges) -> list[Gesture]:
     return told
 
 
-def test_a_button_that_is_down_when_we_come_is_silent_until_it_was_let_go() -> None:
+def test_a_button_down_when_opened_is_ignored_until_released() -> None:
     stuck = gesture.already_closed(0.0)
     assert play([], contact=stuck) == []
     assert play([(5.0, False)], contact=stuck) == []

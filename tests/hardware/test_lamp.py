@@ -102,7 +102,7 @@ def test_another_pattern_begins_at_once(lamp: tuple[Lamp, Shining, Clock]) -> No
     assert light.shone[-1] == (PATTERNS["reading"].colour, 1.0)
 
 
-def test_frames_are_told_by_which_steady_light_fell_into_them(
+def test_frames_record_the_steady_light_they_were_taken_in(
     lamp: tuple[Lamp, Shining, Clock],
 ) -> None:
     shown, _, clock = lamp
@@ -123,7 +123,7 @@ def test_frames_are_told_by_which_steady_light_fell_into_them(
     assert shown.light_at(clock.now_s + 60.0) == "reading"
 
 
-def test_a_dead_chip_is_said_once_and_tried_until_it_is_back(
+def test_a_dead_chip_is_reported_once_and_retried(
     lamp: tuple[Lamp, Shining, Clock], caplog: pytest.LogCaptureFixture
 ) -> None:
     shown, light, clock = lamp
@@ -142,7 +142,7 @@ def test_a_dead_chip_is_said_once_and_tried_until_it_is_back(
     assert light.shone == [(PATTERNS["ready"].colour, 0.3)]
 
 
-def test_pins_are_opened_anew_when_their_chip_was_away(
+def test_pins_are_reopened_after_their_chip_returns(
     lamp: tuple[Lamp, Shining, Clock],
 ) -> None:
     shown, light, clock = lamp

@@ -51,7 +51,7 @@ def test_a_pin_that_can_no_longer_be_read_is_lost_and_comes_back(
     ]
 
 
-def test_a_chip_that_died_is_opened_anew(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dead_chip_is_reopened(ear: Ear, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hardware.button, "CHECK_EVERY_S", 0.001)
     monkeypatch.setattr(hardware.button, "REOPEN_EVERY_S", 0.001)
     chips: list[MockFactory] = []

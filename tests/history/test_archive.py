@@ -56,7 +56,7 @@ def test_list_names_number_end_and_totals(evening: Path) -> None:
     assert second.split("\t")[2] == "open"
 
 
-def test_what_is_exported_replays_to_the_same_state(evening: Path, tmp_path: Path) -> None:
+def test_an_exported_game_replays_to_the_same_state(evening: Path, tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     path.write_text(run(evening, "export", "1").stdout)
     lines = [json.loads(line) for line in path.read_text().splitlines()]

@@ -52,7 +52,7 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     assert note.exists()
 
 
-def test_where_none_can_be_kept_it_is_said_once_and_nothing_stops(
+def test_a_folder_that_takes_no_pictures_is_reported_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / DIRECTORY).write_text("in the way")

@@ -165,7 +165,7 @@ def test_before_any_config_every_line_is_out_of_phase() -> None:
     assert [a["refused"] for a in judge(ROLL, "", "  ")] == ["WRONG_PHASE"]
 
 
-def test_every_reason_has_a_sentence_that_names_what_it_needs() -> None:
+def test_every_refusal_reason_has_a_sentence() -> None:
     said = load_phrases("en")
     for reason in Reason:
         keys = [key for key in said._table if key.startswith(f"refused.{reason.value}")]
@@ -196,7 +196,7 @@ def test_a_byte_order_mark_and_odd_letters_are_no_obstacle(tmp_path: Path) -> No
     assert json.loads(second)["refused"] == "BAD_LINE"
 
 
-def test_a_config_that_lacks_a_key_changes_nothing() -> None:
+def test_an_incomplete_config_record_changes_nothing() -> None:
     _, _, answer, after = judge(
         CONFIG, ROLL, {"t": "config"}, {"t": "action1", "choices": ["R7", None]}
     )

@@ -63,12 +63,12 @@ def test_a_closing_in_action_2_is_not_for_others_to_answer() -> None:
     assert announce_closings(go(state, Answered(0, 2, "R12")), NAMES) is None
 
 
-def test_a_lone_player_is_not_told_that_everybody_may_change() -> None:
+def test_a_lone_player_gets_no_hint_that_everybody_may_change() -> None:
     state = go(game(1, sheets={0: {"R": FIVE}}), roll(6, 6))
     assert after(state, Answered(0, 1, "R12")) == ("Ada closes red", "Ada closes red.")
 
 
-def test_two_closings_are_both_told(closing: GameState) -> None:
+def test_two_closings_are_both_announced(closing: GameState) -> None:
     assert after(closing, Answered(1, 1, "Y12")) == (
         "Ada closes red and Ben closes yellow",
         "Ada closes red. Ben closes yellow. Everybody may still change their answer.",
@@ -85,20 +85,20 @@ def test_one_taken_back_leaves_the_other_standing(closing: GameState) -> None:
     assert after(closing, Withdrawn(0, 1))[0] == "Ada does not close red after all."
 
 
-def test_who_changes_the_row_is_told_with_the_new_one(closing: GameState) -> None:
+def test_a_changed_closing_is_announced_with_the_new_row(closing: GameState) -> None:
     state = go(closing, Withdrawn(0, 1), Answered(1, 1, "R12"))
     headline, text = after(state, Answered(1, 1, "Y12"))
     assert headline == "Ben closes yellow"
     assert text.startswith("Ben does not close red after all. Ben closes yellow.")
 
 
-def test_a_correction_tells_the_closings_that_still_stand(closing: GameState) -> None:
+def test_a_correction_announces_the_closings_that_remain(closing: GameState) -> None:
     headline, text = after(closing, RollCorrected(roll(6, 6, red=1).roll))
     assert headline == "12"
     assert text.endswith("Ada closes red. Everybody may still change their answer.")
 
 
-def test_a_correction_and_an_undo_say_which_row_is_open_again(closing: GameState) -> None:
+def test_a_correction_or_undo_announces_the_reopened_row(closing: GameState) -> None:
     state = go(closing, ActionClosed(1))
     assert state.closed
     again = "The red row is open again: put the red die back."
@@ -127,14 +127,14 @@ def test_after_the_end_nobody_puts_back_a_die_they_never_took_out() -> None:
     )
 
 
-def test_where_an_open_action_stands_has_the_roll_and_the_closings(closing: GameState) -> None:
+def test_the_status_of_an_open_action_has_roll_and_closings(closing: GameState) -> None:
     headline, text = shown(announce_open(closing, NAMES))
     assert headline == "12"
     assert text.startswith("White 12. ")
     assert text.endswith("Ada closes red. Everybody may still change their answer.")
 
 
-def test_nobody_is_told_what_somebody_who_left_may_cross() -> None:
+def test_no_options_are_announced_for_a_player_who_left() -> None:
     state = go(game(3), roll(3, 4), SeatClosed(0))
     assert "Ada may" not in after(state, RollCorrected(roll(3, 4, red=6).roll))[1]
 
@@ -176,13 +176,13 @@ class TestTheEnd:
         assert "at once" not in said
         assert "The turn was played to its end, and the game is over." in said
 
-    def test_a_fourth_miss_is_told_once(self) -> None:
+    def test_a_fourth_miss_is_announced_once(self) -> None:
         state = action1(go(game(2, misses={0: 3}), roll(3, 4)), None, None)
         said = after(state, ActionClosed(2))[1]
         assert said.count("miss") == 1
         assert said.startswith("Ada took the fourth miss, so the game is over at once.")
 
-    def test_who_left_takes_no_miss_and_is_not_named(self) -> None:
+    def test_a_player_who_left_takes_no_miss_and_is_not_named(self) -> None:
         state = game(3, sheets={1: {"R": FIVE}, 2: {"Y": FIVE}})
         state = go(state, roll(6, 6), SeatClosed(0), Answered(1, 1, "R12"), Answered(2, 1, "Y12"))
         state = go(state, ActionClosed(1))

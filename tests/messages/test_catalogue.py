@@ -87,7 +87,7 @@ ELIDED = {
 
 
 @pytest.mark.parametrize("language", ELIDED)
-def test_no_word_elides_before_what_is_filled_in(language: str) -> None:
+def test_no_eliding_word_stands_before_a_placeholder(language: str) -> None:
     for key, text in load_phrases(language).under("").items():
         assert not re.search(ELIDED[language], text), f"{key}: {text}"
 
@@ -104,7 +104,7 @@ NAMED = {
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_a_button_is_called_what_stands_on_it(language: str) -> None:
+def test_a_buttons_accessible_name_contains_its_label(language: str) -> None:
     phrases = load_phrases(language)
     for key, button in NAMED.items():
         text, word = phrases.under("page.")[key], phrases.say(f"page.{button}")
@@ -124,7 +124,8 @@ def test_every_form_a_sentence_asks_for_is_there(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_every_sentence_is_said_somewhere(language: str) -> None:
+def test_every_catalogue_entry_is_used(language: str) -> None:
+    """A consistency check over source text: an entry nobody uses is translated in vain."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
     stems = (
         "tray.",
@@ -269,7 +270,7 @@ ALIKE = frozenset({"roll.headline", "end.scores", "end.score"})
 
 
 @pytest.mark.parametrize("language", OTHERS)
-def test_what_is_announced_and_refused_is_in_the_language_asked_for(
+def test_announcements_and_refusals_use_the_language_asked_for(
     language: str, tmp_path: Path
 ) -> None:
     english, phrases = load_phrases("en"), load_phrases(language)
@@ -296,7 +297,7 @@ def test_what_is_announced_and_refused_is_in_the_language_asked_for(
         ("it", "La fila rossa è chiusa da Ada e Ben. Togliete il dado rosso."),
     ],
 )
-def test_colours_agree_with_what_they_tell_of(language: str, said: str) -> None:
+def test_colours_agree_with_their_noun(language: str, said: str) -> None:
     state = _state("base")
     closed = announce_facts(state, state, [RowClosed("R", DieColour.RED, (0, 1))], ["Ada", "Ben"])
     assert closed is not None
@@ -316,7 +317,7 @@ def test_colours_agree_with_what_they_tell_of(language: str, said: str) -> None:
         ("it", 1, "Ada vince con 1 punto."),
     ],
 )
-def test_one_is_said_in_the_singular(language: str, count: int, said: str) -> None:
+def test_a_count_of_one_takes_the_singular(language: str, count: int, said: str) -> None:
     assert load_phrases(language).say("end.winner", names="Ada", count=count) == said
 
 
@@ -345,7 +346,7 @@ def test_a_line_is_the_same_in_no_language() -> None:
     ]
 
 
-def test_what_is_lacking_is_an_error() -> None:
+def test_a_missing_entry_is_an_error() -> None:
     with pytest.raises(ValueError, match="expected en or de or fr or it, got 'nl'"):
         load_phrases("nl")
     with pytest.raises(KeyError):

@@ -11,9 +11,7 @@ from companion.tray import Note, NoteCode
 
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("code", list(NoteCode))
-def test_what_a_camera_has_to_say_is_a_sentence_of_every_language(
-    language: str, code: NoteCode
-) -> None:
+def test_camera_problems_have_a_sentence_in_every_language(language: str, code: NoteCode) -> None:
     names = ("a.jpg", "b.jpg") if code is NoteCode.SKIPPED else ()
     text = load_phrases(language).tell(note_line(Note(code, names)))
     assert text.endswith(".")

@@ -64,7 +64,7 @@ class TestBefore:
         two.session.see(seen(frame=40))
         assert two.session.view().tray.roll == a_roll(3, 4)
 
-    def test_a_refusal_goes_with_the_doubt_it_named(self, two: Stage) -> None:
+    def test_a_refusal_ends_with_the_problem_it_named(self, two: Stage) -> None:
         two.session.see(doubtful(BLUE, "blue"))
         two.session.press()
         refused = two.session.view().announcement
@@ -85,7 +85,7 @@ class TestBefore:
         tray = two.session.view().tray
         assert (tray.status, tray.roll, tray.problems) == ("ok", a_roll(3, 4, blue=6), ())
 
-    def test_another_die_put_right_does_not_settle_the_doubt(self, two: Stage) -> None:
+    def test_fixing_another_die_does_not_resolve_the_uncertain_one(self, two: Stage) -> None:
         two.session.see(doubtful(BLUE, "blue", value=2))
         put_right(two, RED, 6)
         assert two.session.view().tray.roll is None
@@ -93,7 +93,7 @@ class TestBefore:
         assert rejected is not None
         assert rejected.code == "NOT_READABLE"
 
-    def test_of_two_white_dice_in_doubt_both_are_told(self, two: Stage) -> None:
+    def test_both_uncertain_white_dice_are_named(self, two: Stage) -> None:
         two.session.see(doubtful(WHITE, "white", value=1))
         put_right(two, WHITE, 5)
         assert two.session.view().tray.roll is None
@@ -113,7 +113,9 @@ class TestBefore:
         assert two.session.view().tray.roll == a_roll(3, 4)
 
     @pytest.mark.parametrize("codes", [("cocked", "uncertain"), ("obstructed", "uncertain")])
-    def test_one_doubt_settled_leaves_the_other(self, two: Stage, codes: tuple[str, str]) -> None:
+    def test_fixing_one_uncertain_die_leaves_the_other(
+        self, two: Stage, codes: tuple[str, str]
+    ) -> None:
         """The status is the first doubt's; the die of the second is a guess all the same."""
         tray = doubtful(RED, "red", status=codes[0])
         guess = replace(tray.dice[GREEN], value=2, confidence=0.55)
@@ -130,9 +132,7 @@ class TestBefore:
         assert two.session.view().tray.roll == a_roll(3, 4, red=6, green=4)
         assert two.session.view().tray.problems == ()
 
-    def test_where_both_white_dice_are_in_doubt_one_that_stands_out_is_not_enough(
-        self, two: Stage
-    ) -> None:
+    def test_two_uncertain_white_dice_both_need_fixing(self, two: Stage) -> None:
         tray = doubtful(WHITE, "white")
         two.session.see(
             replace(tray, problems=(Problem(ProblemCode.UNCERTAIN, DieColour.WHITE),) * 2)
@@ -191,7 +191,7 @@ class TestTheRecord:
     def kept(self, stage: Stage, kind: str) -> list[Record]:
         return [record for record in stage.store.load() if record.kind == kind]
 
-    def test_what_the_eye_had_said_is_kept_beside_the_roll(self, two: Stage) -> None:
+    def test_the_original_reading_is_stored_beside_the_roll(self, two: Stage) -> None:
         two.session.see(seen())
         put_right(two, GREEN, 5)
         two.session.press()
@@ -251,7 +251,7 @@ class TestTheRecord:
         }
         assert accuracy_of([Record(1, "rolled", data)]) == Accuracy()
 
-    def test_who_keeps_pictures_hears_which_roll_it_was(self, two: Stage) -> None:
+    def test_the_picture_keeper_receives_the_confirmed_roll(self, two: Stage) -> None:
         heard: list[RollKept] = []
         two.session.on_rolled.append(heard.append)
         two.session.see(seen(frame=12))

@@ -8,7 +8,7 @@ from tests.session.fakes import Stage
 
 
 class TestCorrections:
-    def test_a_corrected_roll_is_told_with_what_goes_back(self, two: Stage) -> None:
+    def test_a_corrected_roll_is_announced_with_the_removed_marks(self, two: Stage) -> None:
         two.roll(4, 3)
         two.answer(0, "R7", done=False)
         dice = dict.fromkeys((DieColour.RED, DieColour.YELLOW, DieColour.GREEN, DieColour.BLUE), 2)
@@ -63,7 +63,7 @@ class TestCorrections:
         assert two.state.waiting_for
         assert len(two.session.view().table.seats) == 3
 
-    def test_what_would_close_again_at_once_is_not_undone(self, stage: Stage) -> None:
+    def test_undo_refuses_a_closing_that_would_happen_again(self, stage: Stage) -> None:
         stage.seat("Ada", "Ben", "Cleo")
         assert stage.session.start("base", 0) is None
         stage.roll(4, 3)
@@ -90,7 +90,7 @@ class TestCorrections:
         assert two.state.phase is Phase.ROLL
         assert offered == [True]
 
-    def test_a_game_somebody_has_left_is_not_taken_up_again(self, two: Stage) -> None:
+    def test_a_game_that_a_player_left_is_not_resumed(self, two: Stage) -> None:
         two.session.end()
         two.session.leave(0)
         rejected = two.session.undo()

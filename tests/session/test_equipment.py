@@ -10,7 +10,7 @@ from tests.session.fakes import Stage
 
 
 @pytest.mark.parametrize("fault", ["lost", "dark", "blocked", "frozen", "slow"])
-def test_a_broken_camera_is_said_once_and_once_when_it_is_back(two: Stage, fault: str) -> None:
+def test_a_camera_fault_and_its_end_are_announced_once_each(two: Stage, fault: str) -> None:
     status = "moving" if fault == "slow" else fault
     for frame in range(3):
         two.session.see(TrayView(TrayStatus(status), frame=frame, fault=CameraFault(fault)))
@@ -23,7 +23,7 @@ def test_a_broken_camera_is_said_once_and_once_when_it_is_back(two: Stage, fault
     assert two.session.view().faults == ()
 
 
-def test_what_is_shown_large_stays_there_meanwhile(two: Stage) -> None:
+def test_the_headline_stays_during_a_fault(two: Stage) -> None:
     two.roll(4, 3)
     two.session.see(TrayView(TrayStatus.LOST, fault=CameraFault.LOST))
     announcement = two.session.view().announcement
@@ -53,7 +53,7 @@ def test_a_lost_button_is_shown_at_once(two: Stage) -> None:
     ]
 
 
-def test_pages_are_drawn_anew_when_something_around_the_game_changed(two: Stage) -> None:
+def test_pages_are_notified_of_changes_around_the_game(two: Stage) -> None:
     version = two.session.view().version
     two.session.show_anew()
     assert two.session.wait(version, 0.0) > version

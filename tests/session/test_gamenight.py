@@ -126,7 +126,7 @@ class TestPutAside:
 
 class TestTheList:
     @pytest.mark.parametrize("leaver", [0, 2])
-    def test_who_comes_after_somebody_left_is_in_a_game_without_a_roll(
+    def test_a_newcomer_after_a_leaving_joins_a_game_without_a_roll(
         self, tmp_path: Path, leaver: int
     ) -> None:
         stage = Stage(tmp_path)
@@ -188,7 +188,7 @@ class TestWhoLeavesAfterTheEnd:
         assert stage.session.rematch() is None
         assert (stage.game.names, stage.state.first) == (("Ada", "Zoe"), 1)
 
-    def test_who_left_before_does_not_hold_an_undo_up(self, stage: Stage) -> None:
+    def test_players_who_left_earlier_do_not_block_an_undo(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben", "Cleo")
         stage.session.let_go(2)
         stage.roll(3, 4)
@@ -326,7 +326,7 @@ class TestAnEvening:
         a_turn(stage, "R7", None)
         assert standings(stage.session.games()) == []
 
-    def test_those_who_played_are_remembered_the_latest_first(self, tmp_path: Path) -> None:
+    def test_past_players_are_listed_latest_first(self, tmp_path: Path) -> None:
         stage = Stage(tmp_path / "other")
         begin(stage, "Ada", "Ben")
         stage.session.end()
@@ -378,7 +378,7 @@ class TestWrittenOut:
         assert written([], "text", load_phrases("en")) == ""
 
 
-def test_an_archive_reads_only_what_is_new(stage: Stage) -> None:
+def test_an_archive_reads_only_new_records(stage: Stage) -> None:
     begin(stage, "Ada", "Ben")
     a_turn(stage, "R7", "Y7")
     assert stage.session.games() == stage.session.games()

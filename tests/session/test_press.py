@@ -57,7 +57,7 @@ def test_a_press_while_the_dice_are_read_confirms_them(two: Stage) -> None:
     assert [said.kind for said in two.told] == ["roll"]
 
 
-def test_a_press_while_dice_are_read_that_cannot_be_says_why_then(two: Stage) -> None:
+def test_a_press_before_an_unreadable_verdict_is_refused_with_it(two: Stage) -> None:
     reading(two)
     two.session.press()
     two.session.press()
@@ -68,7 +68,7 @@ def test_a_press_while_dice_are_read_that_cannot_be_says_why_then(two: Stage) ->
     assert two.state.phase is Phase.ROLL, "the press was answered; the dice were thrown since"
 
 
-def test_a_press_while_nothing_is_watched_waits_for_what_the_next_frame_shows(two: Stage) -> None:
+def test_a_press_between_frames_waits_for_the_next_frame(two: Stage) -> None:
     """The lamp's light changes, and frames are left out: a sleeve may nudge a die unseen."""
     unwatched = True
     two.session.is_unwatched = lambda: unwatched
@@ -82,7 +82,7 @@ def test_a_press_while_nothing_is_watched_waits_for_what_the_next_frame_shows(tw
     assert two.state.roll.white_sum == 7
 
 
-def test_dice_nudged_while_nothing_was_watched_are_not_confirmed_as_they_were(two: Stage) -> None:
+def test_dice_nudged_between_frames_are_not_confirmed(two: Stage) -> None:
     unwatched = True
     two.session.is_unwatched = lambda: unwatched
     two.session.see(dice_seen(4, 3))
@@ -165,7 +165,7 @@ def test_a_press_while_dice_roll_is_rejected_at_once(two: Stage) -> None:
     assert two.state.phase is Phase.ROLL
 
 
-def test_a_remembered_press_does_not_confirm_a_typed_roll_once_more(two: Stage) -> None:
+def test_a_remembered_press_does_not_confirm_a_typed_roll(two: Stage) -> None:
     reading(two)
     two.session.press()
     two.type_roll(1, 1)
@@ -174,7 +174,7 @@ def test_a_remembered_press_does_not_confirm_a_typed_roll_once_more(two: Stage) 
     assert two.confirmed == 1
 
 
-def test_a_hold_says_who_had_to_pass(two: Stage) -> None:
+def test_a_hold_names_the_players_who_passed(two: Stage) -> None:
     two.roll(4, 3)
     two.answer(0, "R7")
     two.told.clear()
@@ -188,7 +188,7 @@ def test_a_hold_says_who_had_to_pass(two: Stage) -> None:
     assert [said.kind for said in two.told] == ["turn"], "action 2 ends with the next turn"
 
 
-def test_what_is_said_again_is_what_may_be_crossed_by_now(two: Stage) -> None:
+def test_repeating_announces_the_options_still_open(two: Stage) -> None:
     two.roll(4, 3)
     two.session.say_again()
     first = two.told[-1].text
@@ -219,13 +219,13 @@ def test_a_hold_is_meant_for_the_action_it_began_in(two: Stage) -> None:
     assert two.state.phase is Phase.ROLL
 
 
-def test_a_hold_that_closes_a_row_tells_the_row_first(two: Stage) -> None:
+def test_a_hold_that_closes_a_row_announces_the_row_first(two: Stage) -> None:
     two.close_red()
     assert two.session.hold() is None
     assert [said.kind for said in two.told[-2:]] == ["closed", "passed"]
 
 
-def test_a_press_before_the_eye_knows_that_a_die_is_out_waits_for_its_verdict(two: Stage) -> None:
+def test_a_press_right_after_a_removal_waits_for_the_verdict(two: Stage) -> None:
     two.close_red()
     two.session.see(dice_seen(4, 3))  # thrown early, six dice
     two.session.hold()

@@ -66,7 +66,7 @@ class TestSeats:
         assert isinstance(rejected, Rejected)
         assert (rejected.code, rejected.ruling) == ("TABLE_FULL", "E40")
 
-    def test_who_comes_late_plays_the_next_game(self, two: Stage) -> None:
+    def test_latecomers_play_the_next_game(self, two: Stage) -> None:
         two.roll(4, 3)
         two.seat("Cleo")
         assert two.game.seats == (0, 1)

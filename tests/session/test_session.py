@@ -18,7 +18,7 @@ class TestButton:
         assert two.told[-1].headline == "7"
         assert two.told[-1].text.startswith("White 7. Ada may cross red 4 or 5, yellow 6 or 7")
 
-    def test_an_unreadable_tray_says_why_and_changes_nothing(self, two: Stage) -> None:
+    def test_an_unreadable_tray_is_refused_with_the_reason(self, two: Stage) -> None:
         two.session.see(leaning("green"))
         rejected = two.session.press()
         assert rejected is not None
@@ -27,7 +27,7 @@ class TestButton:
         assert two.state.phase is Phase.ROLL
         assert two.confirmed == 0
 
-    def test_while_marks_are_open_it_says_who_is_to_answer(self, two: Stage) -> None:
+    def test_an_open_action_names_the_players_to_answer(self, two: Stage) -> None:
         two.roll(4, 3)
         two.answer(0, None)
         two.time.pass_s(1.0)
@@ -93,7 +93,7 @@ class TestAnswers:
         assert "red die out" in two.told[-1].text
         assert DieColour.RED not in two.session.in_play()
 
-    def test_the_table_may_close_an_action_for_who_is_missing(self, two: Stage) -> None:
+    def test_the_table_may_close_an_action_for_missing_players(self, two: Stage) -> None:
         assert two.session.close_action() is not None
         two.roll(4, 3)
         two.answer(1, "Y7")
@@ -102,7 +102,7 @@ class TestAnswers:
         assert two.session.close_action() is None
         assert two.state.misses == (1, 0)
 
-    def test_a_refused_mark_says_why_with_its_ruling(self, two: Stage) -> None:
+    def test_a_refused_mark_names_its_ruling(self, two: Stage) -> None:
         two.roll(4, 3)
         rejected = two.session.answer(0, 1, 1, "R12", done=False)
         assert rejected is not None
@@ -131,14 +131,14 @@ class TestAnswers:
         assert again.session.answer(1, 1, 1, "R7", done=True, key="k1") is None
         assert again.session.answer(1, 1, 1, "R7", done=True, key="k2") is not None
 
-    def test_a_miss_and_the_next_turn_are_told(self, two: Stage) -> None:
+    def test_a_miss_and_the_next_turn_are_announced(self, two: Stage) -> None:
         two.roll(4, 3)
         two.answer(0, None)
         two.answer(1, None)
         two.answer(0, None)
         assert two.told[-1].text == "Ada takes a miss, number 1. Ben throws next."
 
-    def test_the_end_is_told_with_reason_and_winner(self, stage: Stage) -> None:
+    def test_the_end_is_announced_with_reason_and_winner(self, stage: Stage) -> None:
         stage.seat("Ada")
         stage.session.start()
         for _ in range(4):
@@ -164,7 +164,7 @@ class TestTelling:
         stage.session.see(TrayView(TrayStatus.MOVING))
         assert stage.session.view().version == version
 
-    def test_who_waits_can_be_woken_without_news(self, stage: Stage) -> None:
+    def test_waiters_can_be_woken_without_a_change(self, stage: Stage) -> None:
         version = stage.session.view().version
         seen: list[int] = []
         waiter = threading.Thread(target=lambda: seen.append(stage.session.wait(version, 60)))

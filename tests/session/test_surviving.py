@@ -75,7 +75,7 @@ class TestSurviving:
         again.time.pass_s(CLOSING_GRACE_S + 0.1)
         assert again.state.closed[0].players == (0, 1)
 
-    def test_after_a_restart_the_table_can_say_where_it_stands(self, two: Stage) -> None:
+    def test_after_a_restart_the_last_state_can_be_announced(self, two: Stage) -> None:
         assert Stage(two.directory / "empty").session.view().announcement is None
         two.session.say_again()
         assert two.told[-1].kind == "turn"
@@ -95,7 +95,8 @@ class TestSurviving:
         once_more.session.rematch()
         assert once_more.again().session.last_roll == again.state.roll
 
-    def test_a_press_on_a_full_disk_says_so(self, two: Stage) -> None:
+    @pytest.mark.logs_errors
+    def test_a_press_on_a_full_disk_is_refused_with_the_reason(self, two: Stage) -> None:
         two.store.close()
         rejected = two.roll(4, 3)
         assert rejected is not None
@@ -114,7 +115,7 @@ class TestSurviving:
         once_more = again.again()
         assert once_more.session.view().table == again.session.view().table
 
-    def test_what_cannot_be_kept_does_not_happen(self, tmp_path: Path) -> None:
+    def test_a_step_that_cannot_be_stored_does_not_happen(self, tmp_path: Path) -> None:
         stage = Stage(tmp_path)
         stage.seat("Ada", "Ben")
         stage.session.start()
@@ -125,6 +126,7 @@ class TestSurviving:
             stage.answer(0, "R7")
         assert stage.session.view().table == before
 
+    @pytest.mark.logs_errors
     def test_a_closing_that_cannot_be_kept_is_tried_again(self, tmp_path: Path) -> None:
         class FullDisk(SqliteStore):
             full = False

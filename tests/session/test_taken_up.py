@@ -35,7 +35,7 @@ def goes_on(stage: Stage) -> None:
     assert stage.state.phase is Phase.ACTION2
 
 
-def test_a_game_taken_up_tells_who_is_about_to_close(closing: Stage) -> None:
+def test_a_resumed_game_announces_pending_closings(closing: Stage) -> None:
     assert closing.session.pause() is None
     closing.time.pass_s(3600.0)
     assert closing.session.resume(1) is None
@@ -51,7 +51,7 @@ def test_an_undone_closing_is_about_to_close_again(closing: Stage) -> None:
     goes_on(closing)
 
 
-def test_what_would_be_refused_is_not_promised(closing: Stage) -> None:
+def test_a_preview_promises_no_refused_step(closing: Stage) -> None:
     closing.session.end()
     closing.session.let_go(1)
     foreseen = closing.session.preview_undo()

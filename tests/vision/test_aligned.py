@@ -101,7 +101,7 @@ def asked_of(pixels: Pixels, looks: list[Look], which: list[int], tell: Scores) 
 NONE_TOLD = np.zeros((6, 2), np.float32)
 
 
-def test_the_die_that_leans_stands_out() -> None:
+def test_the_tilted_die_scores_highest() -> None:
     pixels = with_one_leaning(22.0)
     looks = seen_in(pixels)
     odds = asked_of(pixels, looks, list(range(6)), NONE_TOLD)
@@ -121,7 +121,7 @@ def test_flat_dice_lie_flat_however_the_camera_is_turned() -> None:
         assert asked_of(pixels, looks, list(range(6)), NONE_TOLD).max() < -2.0
 
 
-def test_of_dice_that_are_not_asked_the_reader_tells_which_way_they_look() -> None:
+def test_unexamined_dice_keep_the_classifiers_orientation() -> None:
     pixels = tray(SIX)
     looks = seen_in(pixels)
     alone = asked_of(pixels, looks, [2], NONE_TOLD)

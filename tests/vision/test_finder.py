@@ -49,14 +49,14 @@ def test_a_die_between_two_hotter_ones_that_touch_it() -> None:
     assert sorted(round(x) for _, _, x, _, _ in found) == [40, 50, 60]
 
 
-def test_a_faint_cell_beside_a_die_is_none() -> None:
+def test_a_weak_cell_beside_a_die_is_no_candidate() -> None:
     heat, aim = grid([(40.0, 30.0, 10.0)], [0.9], 0.65)
     heat[7, 11:13] = (0.5, 0.25)
     aim[1, 7, 12] = 1.0  # points away from the die, but is hardly warm
     assert len(hottest(heat, aim)) == 1
 
 
-def test_the_hottest_come_first_and_no_more_than_can_be_looked_at() -> None:
+def test_the_strongest_candidates_come_first_up_to_the_limit() -> None:
     dice = [(10.0 + 14 * n, 10.0 + 14 * m, 6.0) for n in range(7) for m in range(5)]
     heats = list(np.linspace(0.3, 0.95, len(dice)))
     heat, aim = grid(dice, heats, 0.7)

@@ -35,7 +35,7 @@ def test_the_order_of_the_dice_does_not_matter() -> None:
     assert verdict(turned) == pytest.approx(verdict(dice)[order], abs=1e-4)
 
 
-def test_what_is_no_die_has_no_say() -> None:
+def test_candidates_that_are_no_dice_carry_no_weight() -> None:
     dice = said_of(6)
     more = said_of(7)
     for name, column in dice.items():

@@ -36,7 +36,7 @@ def test_flat_dice_agree_under_any_camera(tilt_deg: float, focal_px: float) -> N
 
 
 @pytest.mark.parametrize("tilt_deg", [0.0, 12.0, 24.0])
-def test_a_die_that_leans_stands_out_and_does_not_pull_the_floor_along(tilt_deg: float) -> None:
+def test_a_tilted_die_does_not_distort_the_floor_plane(tilt_deg: float) -> None:
     places, up = view(tilt_deg, 560.0)
     own = up.copy()
     own[2] += (0.3, -0.3)
@@ -46,7 +46,7 @@ def test_a_die_that_leans_stands_out_and_does_not_pull_the_floor_along(tilt_deg:
     assert stand.fits[2] < 0.2 < 0.5 < np.delete(stand.fits, 2).min()
 
 
-def test_what_is_hardly_made_out_is_no_proof_of_a_lean() -> None:
+def test_a_blurred_outline_is_no_evidence_of_a_tilt() -> None:
     places, up = view(10.0, 560.0)
     own = up.copy()
     own[2] += (0.2, -0.1)
@@ -80,7 +80,7 @@ def test_without_dice_nothing_fits() -> None:
 
 
 @pytest.mark.parametrize("tilt_deg", [0.0, 12.0, 24.0])
-def test_dice_grow_across_the_picture_as_the_floor_leans(tilt_deg: float) -> None:
+def test_dice_grow_across_the_picture_with_the_floors_slope(tilt_deg: float) -> None:
     """Nearer ones are larger: by the share of the distance to the camera that they are nearer."""
     places, up = view(tilt_deg, 560.0)
     grows = np.array(off_the_floor(up, EVEN, places, up, ALL).grows())

@@ -41,7 +41,7 @@ def a_picture(shape: tuple[int, ...]) -> Scores:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_both_engines_say_the_same(name: str) -> None:
+def test_both_engines_give_equal_outputs(name: str) -> None:
     pytest.importorskip("onnxruntime", reason="none for this system: OpenCV is the only engine")
     blob = a_picture(SHAPES[name])
     one, other = OnnxRuntimeNet(model_of(name))(blob), OpenCvNet(model_of(name))(blob)

@@ -49,7 +49,7 @@ def test_of_three_light_dice_the_two_that_are_alike_are_the_white_ones() -> None
     assert judge([*unmeasured, *others()], ALL_DICE, Clutter()).status is TrayStatus.UNCERTAIN
 
 
-def test_two_witnesses_that_disagree_leave_the_colours_uncertain() -> None:
+def test_two_classifiers_that_disagree_leave_the_colours_uncertain() -> None:
     tints = [(-0.9, 0.1, 80.0), (-1.9, 0.3, 30.0), (-0.9, 0.1, 80.0)]
     light = [
         light_die(n + 1, yellow, tint)
@@ -60,7 +60,7 @@ def test_two_witnesses_that_disagree_leave_the_colours_uncertain() -> None:
     assert judge([*agreeing, *others()], ALL_DICE, Clutter()).status is TrayStatus.OK
 
 
-def test_what_was_not_measured_says_nothing() -> None:
+def test_missing_measurements_carry_no_weight() -> None:
     tint = np.array([0.1, 0.2, 100.0], np.float32)
     says = likeness([tint, None, tint + 0.01, tint + 1.0])
     assert (says == says.T).all()
@@ -68,14 +68,14 @@ def test_what_was_not_measured_says_nothing() -> None:
     assert says[0, 2] > 0 > says[0, 3]
 
 
-def test_where_the_lamp_has_hardly_any_blue_no_difference_of_it_tells_white_from_yellow() -> None:
+def test_a_lamp_with_little_blue_does_not_separate_white_and_yellow() -> None:
     dark = [np.array([-2.9 + 0.3 * n, 0.45, 5.0 + 2.0 * n], np.float32) for n in range(2)]
     light = [np.array([-0.9 + 0.3 * n, 0.45, 80.0 + 25.0 * n], np.float32) for n in range(2)]
     assert likeness(dark)[0, 1] > 3.0
     assert likeness(light)[0, 1] < 1.0
 
 
-def test_white_and_yellow_that_differ_in_red_alone_are_told_apart() -> None:
+def test_white_and_yellow_that_differ_only_in_red_are_separated() -> None:
     dark = [np.array([-2.6, red, 10.0], np.float32) for red in (0.12, 0.13, 0.45)]
     says = likeness(dark)
     assert says[0, 1] > says[0, 2] + 3.0

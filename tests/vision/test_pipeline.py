@@ -96,7 +96,7 @@ def test_no_die_of_a_golden_picture_is_wrong_and_sure(case) -> None:  # type: ig
     assert all(right for stated, right in outcome.sure if stated > 0.9)
 
 
-def test_every_photo_says_whose_it_is() -> None:
+def test_every_photo_names_its_author() -> None:
     sources = (IMAGES / "SOURCES.md").read_text()
     for line in golden():
         assert str(line["file"]) in sources
@@ -149,7 +149,7 @@ def test_a_hand_over_a_quarter_of_a_face_names_the_die() -> None:
 
 
 @pytest.mark.parametrize("far", [True, False])
-def test_a_smear_is_told_from_one_on_a_die(far: bool) -> None:
+def test_a_smear_beside_a_die_is_not_one_on_a_die(far: bool) -> None:
     overview, dice = find_dice(render(default_scene(SIX, seed=7)), ALL_DICE, lambda *_: 1.0)
     looks = [look for look, _ in dice]
     edge = looks[0].edge_px * overview.cells_per_px
@@ -227,7 +227,7 @@ def test_small_dice_in_a_block_are_all_found(away: float) -> None:
         assert reading.status in (TrayStatus.OK, TrayStatus.UNCERTAIN), (seed, reading.problems)
 
 
-def test_a_calibrated_tray_decides_what_lies_inside() -> None:
+def test_a_calibrated_tray_decides_which_dice_are_inside() -> None:
     scene = default_scene([(c, n + 1) for n, c in enumerate(ALL_DICE)], seed=3)
     corner = ((0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0))
     pixels = render(scene)

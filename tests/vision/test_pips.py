@@ -55,7 +55,7 @@ def misfits_of(seen: NDArray[np.float64], corners: NDArray[np.float32]) -> Score
 @pytest.mark.parametrize("value", FACES)
 @pytest.mark.parametrize("turn_deg", [0, 20, 45, 100, 250])
 @pytest.mark.parametrize("first", [0, 1])
-def test_every_value_is_told_by_its_pattern(value: int, turn_deg: float, first: int) -> None:
+def test_every_value_is_recognised_by_its_pattern(value: int, turn_deg: float, first: int) -> None:
     corners = outline(turn_deg)
     seen = drawn(on_face(corners, FACES[value])) + RNG.normal(0, 0.003, (PIP_CELLS,) * 2)
     costs = misfits_of(seen, np.roll(corners, first, axis=0))
@@ -72,7 +72,7 @@ def test_pips_of_side_faces_do_not_count() -> None:
     assert margin(misfits_of(seen, corners), 1) < -0.4
 
 
-def test_what_was_half_made_out_fits_no_value_well() -> None:
+def test_half_visible_pips_fit_no_value_well() -> None:
     corners = outline(30)
     five = drawn(on_face(corners, FACES[4])) + 0.5 * drawn(on_face(corners, FACES[1]))
     costs = misfits_of(five, corners)
@@ -80,7 +80,7 @@ def test_what_was_half_made_out_fits_no_value_well() -> None:
     assert margin(costs, 5) > -0.3
 
 
-def test_faces_are_weighed_one_by_one_and_one_without_a_width_fits_nothing() -> None:
+def test_faces_are_scored_independently_of_each_other() -> None:
     faces = [outline(10), outline(200), np.full((4, 2), 32.0, np.float32)]
     seen = np.stack([drawn(on_face(faces[0], FACES[value])) for value in (2, 6, 3)])
     together = misfits(seen.astype(np.float32), np.stack(faces))

@@ -46,7 +46,7 @@ def everywhere(overview: Overview, foot_xy: Point, edge_px: float) -> float:
 
 
 @pytest.mark.parametrize("away", [0, 3])
-def test_where_nothing_else_can_be_a_die_one_glance_is_enough(
+def test_a_tray_without_other_candidates_takes_one_search(
     away: int, glances: list[tuple[int, int]]
 ) -> None:
     _, dice = search.find_dice(tray(SIX[: 6 - away]), ALL_DICE, everywhere)
@@ -65,7 +65,7 @@ def test_dice_too_small_for_one_glance_are_looked_for_again(
 
 
 @pytest.mark.parametrize("hidden", [False, True])
-def test_what_is_hardly_warm_is_looked_at_where_a_die_lacks(
+def test_weak_candidates_are_examined_when_a_die_is_missing(
     hidden: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_at: list[int] = []
@@ -138,7 +138,7 @@ def empty_tray() -> Overview:
 
 
 @pytest.mark.parametrize(("alike", "kept"), [(4, False), (3, True)])
-def test_only_where_there_is_no_doubt_about_the_usual_size_another_is_left_out(
+def test_odd_sizes_are_discarded_only_beside_four_equal_dice(
     alike: int, kept: bool, empty_tray: Overview
 ) -> None:
     aimed = candidates([6.0] * alike + [6.0, 6.0], [30.0] * alike + [15.0, 60.0])
@@ -151,7 +151,7 @@ def test_a_blur_of_any_size_is_read(empty_tray: Overview) -> None:
     assert search._of_usual_size(aimed, empty_tray) == [0, 1, 2, 3, 4]
 
 
-def test_what_is_seen_beside_the_tray_does_not_tell_the_usual_size(empty_tray: Overview) -> None:
+def test_candidates_beside_the_tray_do_not_set_the_usual_size(empty_tray: Overview) -> None:
     aimed = candidates([6.0] * 6, [15.0] * 4 + [30.0] * 2)
     bare = replace(empty_tray, tray=np.zeros_like(empty_tray.tray))
     assert search._of_usual_size(aimed, bare) == [0, 1, 2, 3, 4, 5]
@@ -168,7 +168,7 @@ def test_what_is_seen_beside_the_tray_does_not_tell_the_usual_size(empty_tray: O
         (6, 0, 0, 4, True),
     ],
 )
-def test_what_is_likely_no_die_is_spared_more_looks_only_where_six_others_lie_in_the_tray(
+def test_unlikely_candidates_are_skipped_only_beside_six_dice(
     sure: int, twice: int, beside: int, in_play: int, spared: bool, empty_tray: Overview
 ) -> None:
     last = 30.0 + 40 * (sure - 1)
@@ -182,13 +182,13 @@ def test_what_is_likely_no_die_is_spared_more_looks_only_where_six_others_lie_in
     assert (len(lefts) - 1 not in task._worth_more(empty_tray, aimed)) is spared
 
 
-def test_look_alikes_seen_twice_tell_no_usual_size(empty_tray: Overview) -> None:
+def test_duplicate_candidates_do_not_set_the_usual_size(empty_tray: Overview) -> None:
     lefts = [30.0, 32.0, 80.0, 82.0, 200.0, 300.0]
     aimed = candidates([6.0] * 6, [15.0] * 4 + [30.0] * 2, lefts=lefts)
     assert search._of_usual_size(aimed, empty_tray) == [0, 1, 2, 3, 4, 5]
 
 
-def test_what_lies_beside_the_tray_gets_no_more_looks(
+def test_candidates_beside_the_tray_are_not_examined_again(
     given: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pixels = tray(SIX)
@@ -224,7 +224,7 @@ def test_dice_stand_where_their_bodies_do() -> None:
     assert np.quantile(off, 0.9) < 0.2
 
 
-def test_a_die_taken_for_a_part_of_the_one_it_touches_is_looked_at_where_it_must_lie(
+def test_a_die_merged_with_its_neighbour_is_still_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pixels = block(1.0, 5)
@@ -274,7 +274,7 @@ def test_a_candidate_that_lies_half_on_a_die_is_moved_beside_it(by_the_finder: b
     assert search._moved_off(candidates([-6.0], [die.edge_px]), [(die, spot)]) == []
 
 
-def test_what_is_surely_a_die_comes_before_what_lies_half_on_it_and_is_hotter() -> None:
+def test_a_certain_die_wins_over_a_stronger_overlapping_candidate() -> None:
     look, spot = look_at_each(CloseUps(tray(SIX)), look_over(tray(SIX)).spots)[0]
     x, y = look.centre_xy
     sure = replace(look, die=0.999), replace(spot, heat=0.4)
@@ -337,9 +337,7 @@ def test_one_more_of_no_known_colour_has_to_be_surely_a_die(
     assert len(search.find_dice(pixels, in_play, everywhere)[1]) == found
 
 
-def test_no_close_up_is_read_twice_by_one_network(
-    given: Counter[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_crop_is_classified_twice(given: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
     monkeypatch.setattr(reader, "_unclear", lambda _, __, ___, square_on=None: square_on is None)
     pixels = tray(SIX)
@@ -358,7 +356,7 @@ def test_no_close_up_is_read_twice_by_one_network(
 
 
 @pytest.mark.parametrize(("torn", "looks"), [(False, 1), (True, 4)])
-def test_who_may_lean_even_so_is_turned_round_and_then_seen_from_all_sides(
+def test_a_possibly_tilted_die_is_examined_from_four_sides(
     torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
@@ -370,7 +368,7 @@ def test_who_may_lean_even_so_is_turned_round_and_then_seen_from_all_sides(
 
 
 @pytest.mark.parametrize(("torn", "looks"), [(False, 1), (True, 1 + 1 + 5 + 6 * 2)])
-def test_one_die_that_is_torn_even_when_turned_has_all_others_seen(
+def test_one_undecided_tilt_has_all_dice_examined(
     torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = chain([True], repeat(False))
@@ -381,11 +379,11 @@ def test_one_die_that_is_torn_even_when_turned_has_all_others_seen(
     assert given["lean"] == looks
 
 
-def test_where_nothing_is_seen_nothing_is_read() -> None:
+def test_no_candidates_give_no_detections() -> None:
     assert look_at_each(CloseUps(tray(SIX)), ()) == []
 
 
-def test_a_die_in_doubt_gets_more_looks_and_one_that_is_clear_does_not(
+def test_only_uncertain_dice_are_examined_again(
     given: Counter[str],
 ) -> None:
     blurred = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8)

@@ -56,7 +56,7 @@ def changed(**fields: object) -> Change:
 
 
 class TestTheMeanOfTwoLooks:
-    def test_each_has_half_a_say(self, found: list[Found]) -> None:
+    def test_both_passes_weigh_the_same(self, found: list[Found]) -> None:
         one = replace(found[0][0], leaning=-0.5, die=0.9, visible=0.5, moving=0.2)
         other = replace(one, leaning=-6.5, die=0.999, visible=0.99, moving=0.01)
         mean = mean_look(one, other)
@@ -66,7 +66,7 @@ class TestTheMeanOfTwoLooks:
         assert other.moving < mean.moving < one.moving
         assert mean.die == pytest.approx(mean_look(other, one).die)
 
-    def test_values_and_pips_of_both_are_heard(self, found: list[Found]) -> None:
+    def test_values_and_pips_of_both_passes_are_kept(self, found: list[Found]) -> None:
         one, other = found[0][0], found[1][0]
         mean = mean_look(one, other)
         assert np.array_equal(mean.values, np.vstack([one.values, other.values]))
@@ -74,16 +74,14 @@ class TestTheMeanOfTwoLooks:
         assert mean.centre_xy == one.centre_xy
         assert np.array_equal(mean.corners, one.corners)
 
-    def test_what_one_is_sure_of_and_the_other_denies_stays_in_doubt(
-        self, found: list[Found]
-    ) -> None:
+    def test_passes_that_contradict_each_other_stay_uncertain(self, found: list[Found]) -> None:
         red = replace(found[0][0], colours=np.array([0, 8, 0, 0, 0, 0], np.float32))
         none = replace(red, colours=np.array([0, 0, 0, 0, 0, 8], np.float32))
         likely = softmax(mean_look(red, none).colours)
         assert likely[1] == pytest.approx(likely[5])
 
     @pytest.mark.parametrize("swapped", [False, True])
-    def test_a_face_seen_square_on_once_counts(self, found: list[Found], swapped: bool) -> None:
+    def test_a_face_rectified_in_one_pass_counts(self, found: list[Found], swapped: bool) -> None:
         likely = np.array([0.9, 0.02, 0.02, 0.02, 0.02, 0.02], np.float32)
         two = [replace(found[0][0], square_on=None), replace(found[0][0], square_on=likely)]
         first, second = reversed(two) if swapped else two
@@ -98,7 +96,7 @@ class TestTheMeanOfTwoLooks:
 
 
 class TestWhatIsLookedAt:
-    def test_the_dice_found_are_seen_once_more_where_they_lie(self, found: list[Found]) -> None:
+    def test_the_second_pass_keeps_the_places_of_the_dice(self, found: list[Found]) -> None:
         again = look_again(tray(SIX), found)
         assert where(again) == where(found)
         for (before, _), (after, _) in zip(found, again, strict=True):
@@ -106,14 +104,14 @@ class TestWhatIsLookedAt:
             assert (after.values.argmax(axis=1) == before.values[0].argmax()).all()
             assert after.colours.argmax() == before.colours.argmax()
 
-    def test_a_die_that_is_not_seen_again_is_as_it_was(self, found: list[Found]) -> None:
+    def test_a_die_lost_in_the_second_pass_keeps_the_first(self, found: list[Found]) -> None:
         empty = look_again(tray(), found)
         assert [a is b for (a, _), (b, _) in zip(empty, found, strict=True)] == [True] * 6
 
-    def test_where_nothing_was_found_nothing_is(self) -> None:
+    def test_a_second_pass_over_no_dice_finds_none(self) -> None:
         assert look_again(tray(), []) == []
 
-    def test_a_die_that_lacks_is_found_where_it_lies(self, large: Pixels) -> None:
+    def test_a_missing_die_is_found_where_it_lies(self, large: Pixels) -> None:
         dice = find_dice(large, ALL_DICE, everywhere)[1]
         again = search_again(large, ALL_DICE, everywhere, dice[1:])
         assert len(again) == 6
@@ -172,21 +170,21 @@ class TestWhenItIsTaken:
 
         return reading
 
-    def test_a_clear_picture_is_looked_at_once(
+    def test_a_clear_picture_gets_one_pass(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
     ) -> None:
         reading, taken = read(large, list)
         assert (reading.status, taken) == (TrayStatus.OK, [])
 
     @pytest.mark.parametrize("leaning", [-0.5, 0.5])
-    def test_what_hardly_may_lean_is_announced_if_the_second_look_denies_it(
+    def test_a_slight_tilt_denied_by_the_second_pass_is_announced(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels, leaning: float
     ) -> None:
         reading, taken = read(large, changed(leaning=leaning))
         assert (reading.status, taken) == (TrayStatus.OK, ["look_again"])
         assert reading.roll is not None
 
-    def test_what_leans_to_both_is_not(
+    def test_a_tilt_in_both_passes_is_not_announced(
         self,
         read: Callable[..., tuple[Reading, list[str]]],
         large: Pixels,
@@ -202,19 +200,19 @@ class TestWhenItIsTaken:
         assert (reading.status, taken) == (TrayStatus.COCKED, ["look_again"])
 
     @pytest.mark.parametrize("leaning", [1.6, 5.0])
-    def test_what_leans_much_is_not_looked_at_again(
+    def test_a_strong_tilt_gets_no_second_pass(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels, leaning: float
     ) -> None:
         reading, taken = read(large, changed(leaning=leaning))
         assert (reading.status, taken) == (TrayStatus.COCKED, [])
 
-    def test_where_a_die_leans_much_none_that_lacks_is_looked_for(
+    def test_beside_a_strong_tilt_no_missing_die_is_searched(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
     ) -> None:
         reading, taken = read(large, lambda dice: changed(leaning=1.6)(dice[1:]))
         assert (reading.status, taken) == (TrayStatus.COCKED, [])
 
-    def test_a_colour_in_doubt_is_looked_at_again(
+    def test_an_uncertain_colour_gets_a_second_pass(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
     ) -> None:
         def doubted(dice: list[Found]) -> list[Found]:
@@ -227,7 +225,7 @@ class TestWhenItIsTaken:
         reading, taken = read(large, doubted)
         assert (reading.status, taken) == (TrayStatus.OK, ["look_again"])
 
-    def test_a_die_that_lacks_is_looked_for(
+    def test_a_missing_die_gets_a_second_search(
         self, read: Callable[..., tuple[Reading, list[str]]], large: Pixels
     ) -> None:
         reading, taken = read(large, lambda dice: dice[1:])
@@ -241,20 +239,20 @@ class TestWhenItIsTaken:
             (TrayStatus.COCKED, changed(leaning=0.5)),
         ],
     )
-    def test_a_small_picture_in_which_one_lacks_or_leans_is_looked_at_once(
+    def test_a_small_picture_gets_one_pass_for_missing_or_tilted_dice(
         self, read: Callable[..., tuple[Reading, list[str]]], status: TrayStatus, change: Change
     ) -> None:
         reading, taken = read(tray(SIX), change)
         assert (reading.status, taken) == (status, [])
 
-    def test_a_small_picture_with_a_doubt_is_looked_at_again(
+    def test_an_uncertain_small_picture_gets_a_second_pass(
         self, read: Callable[..., tuple[Reading, list[str]]]
     ) -> None:
         reading, taken = read(tray(SIX), changed(leaning=-0.5))
         assert (reading.status, taken) == (TrayStatus.OK, ["look_again"])
         assert reading.roll is not None
 
-    def test_a_die_that_is_away_lacks_to_both(
+    def test_an_absent_die_is_missing_in_both_passes(
         self, read: Callable[..., tuple[Reading, list[str]]]
     ) -> None:
         picture = render(default_scene(SIX[:5], seed=3, size_wh=(1280, 960)))

@@ -39,7 +39,7 @@ def asked(given: Counter[str], monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
         (SIX[:5], ALL_DICE, True, 20),
     ],
 )
-def test_where_no_roll_can_be_made_flat_dice_are_not_seen_upright(
+def test_without_a_possible_roll_flat_dice_get_no_upright_view(
     dice: tuple[tuple[DieColour, int], ...],
     in_play: tuple[DieColour, ...],
     any_colour: bool,
@@ -51,7 +51,7 @@ def test_where_no_roll_can_be_made_flat_dice_are_not_seen_upright(
     assert asked["lean"] == upright
 
 
-def test_where_one_seems_to_lean_all_are_seen_upright(asked: Counter[str]) -> None:
+def test_one_apparent_tilt_gives_all_dice_an_upright_view(asked: Counter[str]) -> None:
     scene = default_scene(SIX[:5], seed=3)
     first = scene.dice[0]
     tipped, _ = cv2.Rodrigues(np.array([0.6, 0.8, 0.0]) * np.radians(22.0))
@@ -70,7 +70,7 @@ def test_where_one_seems_to_lean_all_are_seen_upright(asked: Counter[str]) -> No
 
 
 @pytest.mark.parametrize(("any_colour", "upright"), [(False, 20), (True, 24)])
-def test_a_die_of_another_game_is_not_seen_upright(
+def test_a_foreign_die_gets_no_upright_view(
     any_colour: bool, upright: int, asked: Counter[str]
 ) -> None:
     scene = default_scene(SIX, seed=3)

@@ -44,7 +44,7 @@ def test_a_face_of_another_size_is_odd_and_makes_no_other_so(share: float) -> No
     assert abs(odd[2]) > 4.2 > 3.0 > np.abs(np.delete(odd, 2)).max()
 
 
-def test_two_dice_tell_nothing() -> None:
+def test_two_dice_set_no_size() -> None:
     assert oddness([30.0, 60.0], PLACES[:2], (0.0, 0.0)).tolist() == [0.0, 0.0]
     assert oddness([], [], (0.0, 0.0)).tolist() == []
 
@@ -53,7 +53,7 @@ def test_two_dice_tell_nothing() -> None:
     ("share", "visible", "is_read"),
     [(0.75, 1.0, False), (0.95, 1.0, True), (0.89, 1.0, True), (0.89, 0.93, False)],
 )
-def test_a_die_whose_face_is_far_too_small_is_asked_for(
+def test_a_die_with_a_far_too_small_face_is_uncertain(
     share: float, visible: float, is_read: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is cut short shows fewer pips, and what may be hidden in part likely is; a second look

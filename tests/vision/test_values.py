@@ -32,7 +32,7 @@ def pips(count: int, fits: Scores = FITS) -> Scores:
     return np.tile(fits, (count, 1))
 
 
-def test_of_a_few_looks_one_that_names_another_value_is_a_doubt() -> None:
+def test_one_dissenting_crop_of_a_few_is_a_disagreement() -> None:
     assert not weighed(looks((5, 0.999), (3, 0.6), (5, 0.999)), pips(3))[1]
     assert weighed(looks((5, 0.999), (5, 0.99), (5, 0.999)), pips(3))[1]
 
@@ -42,7 +42,7 @@ def face(value: int, sure: float) -> Scores:
     return looks((value, sure))[0]
 
 
-def test_a_face_seen_square_on_settles_what_the_looks_left_open() -> None:
+def test_a_rectified_face_resolves_disagreeing_crops() -> None:
     torn = looks((5, 0.9), (5, 0.7), (3, 0.5))
     assert not weighed(torn, pips(3))[1]
     likely, agree = weighed(torn, pips(3), face(5, 0.99))
@@ -51,26 +51,26 @@ def test_a_face_seen_square_on_settles_what_the_looks_left_open() -> None:
     assert likely.max() > 0.99
 
 
-def test_a_face_that_shows_another_value_is_a_doubt() -> None:
+def test_a_rectified_face_with_another_value_is_a_disagreement() -> None:
     for sure in (0.5, 0.9, 0.9999):
         assert not weighed(looks((5, 0.99)), pips(1), face(3, sure))[1]
 
 
-def test_the_likelier_value_of_two_that_disagree_is_no_agreement() -> None:
+def test_the_likelier_of_two_disagreeing_values_is_no_agreement() -> None:
     torn = looks((4, 0.86), (4, 0.86), (4, 0.86))
     likely, agree = weighed(torn, np.zeros((3, 6), np.float32), face(2, 0.99999))
     assert likely.argmax() == 1
     assert not agree, "one may be as wrong as the other"
 
 
-def test_a_face_seen_square_on_settles_a_value_that_no_look_was_sure_of() -> None:
+def test_a_rectified_face_resolves_an_unsure_value() -> None:
     even = looks((5, 0.3), (4, 0.31), (4, 0.3))
     likely, agree = weighed(even, np.zeros((3, 6), np.float32), face(4, 0.97))
     assert likely.argmax() == 3
     assert agree
 
 
-def test_pips_that_fit_another_value_are_a_doubt_however_many_looks_there_are() -> None:
+def test_pips_of_another_value_are_always_a_disagreement() -> None:
     other = FITS[[0, 1, 4, 3, 2, 5]]
     for count in (1, 3):
         assert not weighed(looks(*[(5, 0.9999)] * count), pips(count, other))[1]
@@ -83,7 +83,7 @@ def six_looks() -> list[reader.Look]:
     return [look for look, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots)]
 
 
-def test_clear_dice_are_not_in_doubt(six_looks: list[reader.Look]) -> None:
+def test_clear_dice_are_certain(six_looks: list[reader.Look]) -> None:
     for look in six_looks:
         likely, agree = weighed(look.values, look.pips)
         assert agree
@@ -96,14 +96,14 @@ def row(die: float = 6.0, lean: float = -6.0, moving: float = -6.0, visible: flo
     return said
 
 
-def test_who_may_be_no_die_is_in_doubt_as_who_may_show_another_value() -> None:
+def test_a_doubtful_die_or_value_is_unclear() -> None:
     clear = looks((5, 0.985))
     assert not reader._unclear(row(), clear, pips(1))
     assert reader._unclear(row(die=3.75), clear, pips(1)), "0.985 times 0.977"
     assert reader._unclear(row(die=3.0), clear, pips(1), face(5, 0.9999)), "it may be no die"
 
 
-def test_a_face_seen_square_on_ends_the_doubt_or_does_not() -> None:
+def test_an_agreeing_rectified_face_makes_a_value_clear() -> None:
     torn = looks((5, 0.7))
     assert reader._unclear(row(), torn, pips(1))
     assert not reader._unclear(row(), torn, pips(1), face(5, 0.99))
@@ -111,12 +111,12 @@ def test_a_face_seen_square_on_ends_the_doubt_or_does_not() -> None:
 
 
 @pytest.mark.parametrize("seen", [{"moving": 2.5}, {"visible": -1.5}, {"die": -2.5}])
-def test_what_moves_is_covered_or_no_die_is_not_at_rest(seen: dict[str, float]) -> None:
+def test_moving_covered_or_false_dice_are_not_at_rest(seen: dict[str, float]) -> None:
     assert reader._is_at_rest(row())
     assert not reader._is_at_rest(row(**seen))
 
 
-def test_no_trouble_is_taken_over_what_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_dice_not_at_rest_are_classified_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "_unclear", lambda *_: True)
     monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
     monkeypatch.setattr(reader, "_is_at_rest", lambda *_: False)
@@ -127,13 +127,13 @@ def test_no_trouble_is_taken_over_what_cannot_be_read(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     "seen", [{"lean": -1.0}, {"moving": 1.0}, {"visible": -1.0}, {"die": -1.0}]
 )
-def test_only_a_die_at_rest_flat_and_in_view_is_looked_at_square_on(seen: dict[str, float]) -> None:
+def test_only_a_flat_visible_die_at_rest_is_rectified(seen: dict[str, float]) -> None:
     calm = np.zeros(7, np.float32)
     assert reader._is_legible(row(), calm, None)
     assert not reader._is_legible(row(**seen), calm, None)
 
 
-def test_jury_and_upright_look_have_a_say_in_whether_a_die_lies_flat() -> None:
+def test_context_and_upright_view_decide_on_flatness() -> None:
     calm, leaning = np.zeros(7, np.float32), np.zeros(7, np.float32)
     leaning[6] = 5.0
     assert not reader._is_legible(row(), leaning, None)
@@ -151,14 +151,14 @@ def names_its_own(look: reader.Look) -> bool:
     return look.square_on is not None and look.square_on.argmax() == look.values[0].argmax()
 
 
-def test_a_face_that_settles_the_value_spares_more_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_clear_rectified_face_needs_no_further_crops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "_unclear", lambda _, __, ___, square_on=None: square_on is None)
     dice = six_dice()
     assert [look.values.shape for look in dice] == [(1, 6)] * 6
     assert all(names_its_own(look) for look in dice)
 
 
-def test_a_value_in_doubt_even_so_has_three_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unclear_value_gets_three_crops(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "_unclear", lambda *_: True)
     dice = six_dice()
     assert [look.values.shape for look in dice] == [(3, 6)] * 6
@@ -169,18 +169,18 @@ def test_a_value_in_doubt_even_so_has_three_looks(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize(
     ("die", "sure", "may"), [(6.0, 0.3, True), (2.0, 0.5, True), (2.0, 0.4, False)]
 )
-def test_what_may_be_no_die_has_to_show_some_value(die: float, sure: float, may: bool) -> None:
+def test_a_doubtful_die_must_show_some_value(die: float, sure: float, may: bool) -> None:
     assert reader._may_show_a_value(row(die=die), looks((5, sure))) is may
 
 
-def test_what_shows_none_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_candidate_without_a_value_gets_one_crop(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "_unclear", lambda *_: True)
     monkeypatch.setattr(reader, "_may_show_a_value", lambda *_: False)
     assert [look.values.shape for look in six_dice()] == [(1, 6)] * 6
 
 
 @pytest.mark.parametrize(("torn", "seen"), [(False, 1), (True, 6)])
-def test_who_may_lean_is_seen_upright_and_beside_all_others_where_that_leaves_a_doubt(
+def test_a_possible_tilt_has_dice_compared_upright(
     torn: bool, seen: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = [look.leaning for look in six_dice()]
@@ -192,7 +192,7 @@ def test_who_may_lean_is_seen_upright_and_beside_all_others_where_that_leaves_a_
     assert max(after) < -2.0
 
 
-def test_a_second_look_that_ends_the_doubt_spares_those_at_all_others(
+def test_a_resolved_tilt_leaves_other_dice_alone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     before = [look.leaning for look in six_dice()]
@@ -203,14 +203,14 @@ def test_a_second_look_that_ends_the_doubt_spares_those_at_all_others(
     assert sum(now != then for now, then in zip(after, before, strict=True)) == 1
 
 
-def test_a_look_at_it_upright_counts_more_than_reader_and_jury() -> None:
+def test_the_upright_view_outweighs_classifier_and_context() -> None:
     added = np.zeros(7, np.float32)
     added[6] = 1.0
     assert reader._leaning(row(lean=-4.0), added, None) == pytest.approx(-3.0)
     assert reader._leaning(row(lean=-4.0), added, 5.0) == pytest.approx(2.2)
 
 
-def test_only_who_hardly_leans_is_spared_the_look() -> None:
+def test_only_clearly_flat_dice_skip_the_upright_view() -> None:
     calm = np.zeros(7, np.float32)
     assert reader._may_lean(row(lean=-1.0), calm)
     assert reader._may_lean(row(lean=9.0), calm), "the reader may be wrong about that too"
@@ -220,13 +220,13 @@ def test_only_who_hardly_leans_is_spared_the_look() -> None:
 @pytest.mark.parametrize(
     ("lean", "upright", "torn"), [(-4.0, 4.0, True), (-7.0, -6.0, False), (6.0, 5.0, False)]
 )
-def test_only_who_is_neither_clearly_flat_nor_clearly_leaning_is_torn(
+def test_only_dice_neither_clearly_flat_nor_tilted_are_undecided(
     lean: float, upright: float, torn: bool
 ) -> None:
     assert reader._is_torn(row(lean=lean), np.zeros(7, np.float32), upright) is torn
 
 
-def test_the_second_look_has_to_leave_more_of_a_doubt() -> None:
+def test_the_second_view_has_a_wider_threshold() -> None:
     calm = np.zeros(7, np.float32)
     for upright, still in ((-1.0, True), (-2.0, True), (-3.0, False)):
         assert reader._is_torn(row(lean=-1.5), calm, upright)

@@ -36,7 +36,7 @@ def test_six_clear_dice_are_ok_and_make_the_roll() -> None:
 
 
 @pytest.mark.parametrize("sure", [0.8, 0.95, 0.98])
-def test_a_removed_die_left_in_the_tray_does_not_stand_in_for_one_that_is_missing(
+def test_a_removed_die_in_the_tray_does_not_replace_a_missing_one(
     sure: float,
 ) -> None:
     blue = np.full(6, 1e-5, np.float32)
@@ -47,7 +47,7 @@ def test_a_removed_die_left_in_the_tray_does_not_stand_in_for_one_that_is_missin
 
 
 @pytest.mark.parametrize("odd", [0.95, 0.98, 0.999])
-def test_a_die_of_another_game_does_not_stand_in_for_one_that_is_missing(odd: float) -> None:
+def test_a_foreign_die_does_not_replace_a_missing_one(odd: float) -> None:
     foreign = np.full(6, 1e-5, np.float32)
     foreign[5], foreign[PALETTE.index(Y)] = odd, 1.0 - odd
     seen = [*SIX[:3], replace(die(Y), colours=foreign), *SIX[4:]]
@@ -60,7 +60,7 @@ def test_the_other_dice_are_as_sure_with_one_removed() -> None:
     assert min(verdict.confidences) > 0.98
 
 
-def test_where_no_die_is_in_play_none_is_announced() -> None:
+def test_with_no_die_in_play_none_is_announced() -> None:
     verdict = judge(SIX, (), CLEAR)
     assert verdict.status is not TrayStatus.OK or verdict.roll is None
 

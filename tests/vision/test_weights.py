@@ -45,7 +45,7 @@ def test_all_weights_together_are_small() -> None:
         ("reader", (5, 3, CROP, CROP), (5, SCORES + FEATURES + PIP_CELLS**2)),
     ],
 )
-def test_networks_give_what_the_eye_expects(
+def test_networks_have_the_expected_outputs(
     name: str, shape: tuple[int, ...], out: tuple[int, ...]
 ) -> None:
     pixels = np.random.default_rng(1).random(shape, np.float32)

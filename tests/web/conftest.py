@@ -130,7 +130,7 @@ OpenPage = Callable[..., "Page"]
 def open_page(chromium: Browser, address: str) -> Iterator[OpenPage]:
     """open_page(path, size_wh=..., dark=..., token=..., device=...): a page of its own browser.
 
-    Whatever a page logs as an error, or throws, fails the test.
+    An error that a page logs or throws fails the test, and so does a request to another host.
     """
     contexts: list[BrowserContext] = []
     troubles: list[str] = []
@@ -156,6 +156,7 @@ def open_page(chromium: Browser, address: str) -> Iterator[OpenPage]:
         page = context.new_page()
         page.on("pageerror", lambda error: troubles.append(f"{path}: {error}"))
         page.on("console", lambda said: _note(said.type, said.text, path, troubles))
+        page.on("request", lambda request: _note_stranger(request.url, address, troubles))
         page.goto(address + path)
         return page
 
@@ -165,7 +166,12 @@ def open_page(chromium: Browser, address: str) -> Iterator[OpenPage]:
     assert troubles == []
 
 
+def _note_stranger(url: str, address: str, troubles: list[str]) -> None:
+    if not url.startswith((f"{address}/", "data:", "blob:")):
+        troubles.append(f"a request to {url}")
+
+
 def _note(kind: str, text: str, path: str, troubles: list[str]) -> None:
-    # a refused mark answers 409 or 422, which Chromium logs as well: that is no trouble
+    # Chromium also logs refused marks (409, 422), which are no errors of the page.
     if kind == "error" and "Failed to load resource" not in text:
         troubles.append(f"{path}: {text}")

@@ -16,8 +16,6 @@ from tests.web.browsing import (
     violations,
 )
 
-pytestmark = pytest.mark.browser
-
 
 class TestAxe:
     @pytest.mark.parametrize("state", STATES)

@@ -98,7 +98,7 @@ class TestSeats:
         assert (got.status_code, got.get_json()["error"]) == (409, "SEAT_IN_GAME")
 
     @pytest.mark.usefixtures("in_action1")
-    def test_who_has_to_go_home_says_so(self, ben: FlaskClient, stage: Stage) -> None:
+    def test_a_player_can_leave_the_game(self, ben: FlaskClient, stage: Stage) -> None:
         got = ben.post("/api/leave", json={"from_game": True})
         assert got.status_code == 200
         assert got.get_json()["me"]["seats"] == []
@@ -168,7 +168,7 @@ class TestPlaying:
         assert (status, told["error"]) == (409, "WRONG_PHASE")
 
     @pytest.mark.usefixtures("in_action1")
-    def test_a_mark_against_the_rules_says_why(self, ada: FlaskClient) -> None:
+    def test_an_illegal_mark_is_refused_with_its_reason(self, ada: FlaskClient) -> None:
         status, told = answer(ada, box="R8")
         assert (status, told["error"], told["ruling"]) == (422, "WRONG_SUM", "E2")
         assert told["message"] == "The white dice make 7, not 8."
@@ -206,7 +206,7 @@ class TestPlaying:
         assert told["message"]
 
     @pytest.mark.usefixtures("in_action1")
-    def test_pressing_in_an_open_action_says_who_is_missing(self, ada: FlaskClient) -> None:
+    def test_pressing_in_an_open_action_names_the_missing_players(self, ada: FlaskClient) -> None:
         got = ada.post("/api/press", json={})
         assert got.status_code == 409
         assert got.get_json()["message"] == "Still to answer: Ada and Ben."
@@ -235,7 +235,7 @@ class TestPlaying:
         assert got["game"]["typed"] is True
         assert ada.post("/api/roll", json=dice).status_code == 409
 
-    def test_who_plays_enters_the_dice_while_the_camera_is_blind(
+    def test_players_enter_the_dice_while_the_camera_sees_nothing(
         self, ada: FlaskClient, ben: FlaskClient, app: Flask, stage: Stage
     ) -> None:
         dice = {"white": [3, 4], "colour": {"red": 1, "yellow": 2, "green": 3, "blue": 4}}
@@ -332,7 +332,8 @@ class TestPlaying:
         assert again["text"] == before["text"]
         assert again["number"] == before["number"] + 1
 
-    def test_a_full_disk_is_said_and_nothing_is_changed(
+    @pytest.mark.logs_errors
+    def test_a_full_disk_is_reported_and_nothing_is_changed(
         self, ada: FlaskClient, stage: Stage, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def fail(records: tuple[Record, ...]) -> None:

@@ -19,8 +19,6 @@ from tests.web.browsing import PATIENCE_S, violations
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
-
 
 @pytest.fixture
 def source() -> str:

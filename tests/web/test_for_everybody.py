@@ -27,9 +27,7 @@ from tests.web.stand_in import StandInTray, seat
 from web.security import SEAT_COOKIE
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Locator, Page
-
-pytestmark = pytest.mark.browser
+    from playwright.sync_api import Locator, Page, Response
 
 LARGE_TYPE = "document.documentElement.style.fontSize = '200%'"
 
@@ -85,6 +83,19 @@ class TestNarrowWindows:
         page = open_page(path, size_wh=(320, 640))
         page.wait_for_load_state("networkidle") if path == "/setup" else ready(page)
         settle(page)
+
+
+@pytest.mark.parametrize("path", ["/", "/table", "/host", "/games", "/setup"])
+def test_a_page_and_all_it_loads_is_under_150_kb(open_page: OpenPage, path: str) -> None:
+    page = open_page("/healthz")
+    loaded: list[Response] = []
+    page.on("response", lambda response: loaded.append(response))
+    page.goto(page.url.removesuffix("/healthz") + path)
+    page.wait_for_function("document.readyState === 'complete'")
+    sizes = {each.url: len(each.body()) for each in loaded if "/api/" not in each.url}
+    assert any(url.endswith(".css") for url in sizes)
+    assert any(url.endswith(".js") for url in sizes)
+    assert sum(sizes.values()) < 150_000
 
 
 @pytest.mark.slow
@@ -226,7 +237,7 @@ class TestRowsWithoutColour:
         shapes = signs.evaluate_all("all => all.map((each) => each.firstElementChild.outerHTML)")
         assert len({shape for shape, key in zip(shapes, "R_YG_B", strict=True) if key != "_"}) == 4
 
-    def test_what_can_be_crossed_is_told_by_light_and_dark(
+    def test_legal_boxes_differ_in_brightness_and_not_only_in_colour(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = ready(open_page("/", token=put(stage, "action1")[0]))
@@ -265,7 +276,7 @@ def test_the_table_settles_an_answer_within_a_tenth_of_a_second(stage: Stage, ad
 
 
 class TestTheTricks:
-    def test_everything_the_tray_can_be_told_has_a_button(
+    def test_every_mishap_and_trouble_has_a_button(
         self, stage: Stage, open_page: OpenPage, tray: StandInTray
     ) -> None:
         put(stage, "roll")
@@ -278,7 +289,7 @@ class TestTheTricks:
         assert violations(table) == []
 
 
-def test_what_a_player_presses_is_a_finger_wide(stage: Stage, open_page: OpenPage) -> None:
+def test_controls_are_at_least_a_finger_wide(stage: Stage, open_page: OpenPage) -> None:
     """Controls that are pressed in every turn, and the way between the pages: 44 px."""
     page = open_page("/", size_wh=PHONE)
     page.locator("#join-seats:not(:empty)").wait_for()
@@ -331,7 +342,7 @@ class TestNames:
         )
         assert found == cut
 
-    def test_at_twice_the_size_every_name_that_is_cut_says_so(
+    def test_at_200_percent_truncated_names_end_in_an_ellipsis(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = [seat(stage, name).token for name in ("Ada", "Ben", "Cleo", "Dieter", "Sandra")]

@@ -50,7 +50,7 @@ def told(client: FlaskClient, stage: Stage) -> dict[str, Any]:
 
 
 class TestTheCalls:
-    def test_all_games_and_who_did_how_well(self, told: dict[str, Any]) -> None:
+    def test_the_list_has_all_games_and_their_winners(self, told: dict[str, Any]) -> None:
         assert complaints(told, SCHEMAS["Games"]) == []
         states = [(g["number"], g["over"], g["paused"], g["running"]) for g in told["games"]]
         assert states == [
@@ -87,7 +87,9 @@ class TestTheCalls:
     @pytest.mark.parametrize(
         ("query", "status"), [("", 400), ("?number=x", 400), ("?number=9", 404)]
     )
-    def test_a_game_there_is_not(self, client: FlaskClient, query: str, status: int) -> None:
+    def test_an_unknown_game_is_not_found(
+        self, client: FlaskClient, query: str, status: int
+    ) -> None:
         answer = client.get(f"/api/game{query}")
         assert answer.status_code == status
         assert answer.get_json()["message"]
@@ -149,7 +151,6 @@ PRINTED = """() => {
 INK = "getComputedStyle(document.querySelector('.final figcaption')).color"
 
 
-@pytest.mark.browser
 class TestThePage:
     def test_from_the_standings_to_a_record_and_back(
         self, stage: Stage, open_page: OpenPage
@@ -211,7 +212,7 @@ class TestThePage:
         page.emulate_media(media="print", color_scheme="dark")
         assert page.evaluate(INK) == ink  # also where the screen is dark, paper is light
 
-    def test_a_game_there_is_not(self, open_page: OpenPage) -> None:
+    def test_an_unknown_game_is_not_found(self, open_page: OpenPage) -> None:
         page = open_page("/games?game=9")
         page.get_by_role("alert").filter(has_text="There is no such saved game.").wait_for()
 
@@ -220,7 +221,7 @@ class TestThePage:
         page.get_by_text("No game has been played here yet.").wait_for()
         assert violations(page) == []
 
-    def test_it_follows_what_is_played(self, stage: Stage, open_page: OpenPage) -> None:
+    def test_the_list_follows_the_running_game(self, stage: Stage, open_page: OpenPage) -> None:
         seat(stage, "Ada")
         page = open_page("/games")
         page.get_by_text("No game has been played here yet.").wait_for()

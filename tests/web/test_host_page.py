@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from flask import Flask
     from playwright.sync_api import Route
 
-pytestmark = pytest.mark.browser
-
 PRESSED_AT_ONCE = """() => {
   window.pressed = [];
   new MutationObserver(() => {
@@ -57,7 +55,7 @@ class TestTheHost:
         assert stage.game.typed
         assert stage.state.roll == a_roll(3, 4, red=1, yellow=2, green=5, blue=6)
 
-    def test_what_is_changed_twice_stays_as_it_was_changed_last(
+    def test_a_setting_changed_twice_keeps_the_last_value(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "roll")
@@ -108,7 +106,9 @@ class TestTheHost:
         page.get_by_role("dialog").get_by_role("button", name="Play again").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
 
-    def test_who_leads_by_keys_keeps_their_place(self, stage: Stage, open_page: OpenPage) -> None:
+    def test_a_host_using_the_keyboard_keeps_the_focus(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
         put(stage, "action1")
         page = open_page("/host")
         page.get_by_role("button", name="Answer for Cleo").focus()
@@ -159,7 +159,7 @@ class TestTheHost:
         assert violations(page) == []
         assert guest.get_by_role("link", name="Correct").count() == 0
 
-    def test_a_doubtful_die_is_told_before_the_roll_is_confirmed(
+    def test_an_uncertain_die_is_named_before_the_roll_is_confirmed(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "roll")
@@ -173,7 +173,9 @@ class TestTheHost:
         page.get_by_role("button", name="Confirm", exact=True).click()
         wait_until(page, lambda: stage.state.roll == a_roll(3, 4, green=5))
 
-    def test_undo_says_first_what_it_takes_back(self, stage: Stage, open_page: OpenPage) -> None:
+    def test_undo_first_shows_the_step_it_takes_back(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
         put(stage, "action1")
         page = open_page("/host")
         page.get_by_role("button", name="Undo the last step").click()

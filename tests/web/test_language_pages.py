@@ -30,7 +30,9 @@ def language_of(client: FlaskClient, path: str = "/", **headers: str) -> str:
 
 
 class TestWhichLanguage:
-    def test_a_browser_that_says_nothing_gets_the_tables(self, app: Flask, stage: Stage) -> None:
+    def test_without_a_preference_the_page_has_the_tables_language(
+        self, app: Flask, stage: Stage
+    ) -> None:
         stage.session.use_language("fr")
         assert language_of(app.test_client()) == "fr"
 
@@ -60,7 +62,7 @@ class TestWhichLanguage:
         assert language_of(client, **{"Accept-Language": "fr"}) == "fr"
 
     @pytest.mark.parametrize("language", ["nl", "", 3])
-    def test_a_language_there_is_not(self, client: FlaskClient, language: object) -> None:
+    def test_an_unknown_language_is_refused(self, client: FlaskClient, language: object) -> None:
         answer = client.post("/api/language", json={"language": language})
         assert (answer.status_code, answer.get_json()["error"]) == (400, "BAD_REQUEST")
 
@@ -96,7 +98,7 @@ class TestWhichLanguage:
             ("/api/nothing", {}),
         ],
     )
-    def test_what_was_asked_wrongly_is_told_in_it_too(
+    def test_errors_use_the_chosen_language(
         self, client: FlaskClient, path: str, sent: object
     ) -> None:
         told = [
@@ -131,7 +133,6 @@ def said(page: Page) -> set[str]:
     return {text for text in texts if not ALIKE.fullmatch(text)}
 
 
-@pytest.mark.browser
 class TestNothingIsMixed:
     @pytest.mark.parametrize(
         "language",

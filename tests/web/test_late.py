@@ -36,7 +36,7 @@ class TestLate:
         stage.roll(3, 4)
         assert answer(ada, rolled=rolled)[0] == 409
 
-    def test_an_answer_that_was_heard_is_not_late(self, ada: FlaskClient, stage: Stage) -> None:
+    def test_an_answer_received_in_time_is_not_late(self, ada: FlaskClient, stage: Stage) -> None:
         stage.session.start()
         stage.roll(3, 4)
         rolled = ada.get("/api/state").get_json()["game"]["rolled"]
@@ -58,7 +58,7 @@ class TestLate:
         assert (got.status_code, got.get_json()["error"]) == (409, "GONE_ON")
         assert got.get_json()["state"]["game"]["phase"] == "roll"
 
-    def test_only_who_sits_at_the_table_lets_it_speak(
+    def test_only_seated_players_can_make_the_table_speak(
         self, ada: FlaskClient, client: FlaskClient
     ) -> None:
         got = client.post("/api/say", json={}, environ_base={"REMOTE_ADDR": "192.168.1.77"})

@@ -63,7 +63,7 @@ def complaints(value: object, schema: Json, where: str = "$") -> list[str]:
     return found
 
 
-def test_the_checker_finds_what_is_wrong() -> None:
+def test_the_schema_checker_finds_errors() -> None:
     wrong = {"white": [3, 9, 1], "colour": {"red": True}, "more": 1}
     assert len(complaints(wrong, SCHEMAS["Roll"])) == 3
 

@@ -80,7 +80,7 @@ class TestTheCode:
         assert not me(client)["needs_code"]
         assert post(client, "join", name="Ben")[0] == 200
 
-    def test_it_is_told_to_the_table_view_and_the_host_only(self, app: Flask) -> None:
+    def test_only_the_table_view_and_the_host_receive_it(self, app: Flask) -> None:
         ada, ben = phone(app, "192.168.1.20"), phone(app, "192.168.1.21")
         post(ada, "join", name="Ada", code="QWX7")
         assert me(ada)["door"] == {"code": "QWX7", "pin": "4711", "wifi": None}
@@ -98,7 +98,7 @@ class TestTheCode:
 
 
 class TestTheWifi:
-    def test_it_is_told_to_the_table_view_and_has_a_code_of_its_own(self, stage: Stage) -> None:
+    def test_the_table_view_receives_it_with_a_code_of_its_own(self, stage: Stage) -> None:
         app = create_app(stage.session, wifi=lambda: Wifi("Dice; table", "wpa secret"))
         shown = app.test_client().get("/api/state?view=table")
         assert shown.get_json()["me"]["door"]["wifi"] == "Dice; table"
@@ -106,7 +106,7 @@ class TestTheWifi:
         code = app.test_client().get("/wifi.svg")
         assert (code.status_code, code.mimetype) == (200, "image/svg+xml")
 
-    def test_without_one_there_is_none(self, client: FlaskClient) -> None:
+    def test_a_table_without_a_code_shows_none(self, client: FlaskClient) -> None:
         assert client.get("/api/state?view=table").get_json()["me"]["door"]["wifi"] is None
         assert client.get("/wifi.svg").status_code == 404
 
@@ -148,7 +148,7 @@ class TestTheHost:
         afar.environ_base |= {"REMOTE_ADDR": "192.168.1.99"}
         assert post(afar, "end")[1]["error"] == "NOT_HOST"
 
-    def test_who_opens_the_hosts_page_first_leads(self, app: Flask, sit: Sit) -> None:
+    def test_the_first_to_open_the_host_page_becomes_host(self, app: Flask, sit: Sit) -> None:
         tv = phone(app, "192.168.1.5")
         assert post(tv, "host")[1]["me"]["host"]
         assert not me(sit("Ada"))["host"]
@@ -161,7 +161,7 @@ class TestTheHost:
             assert session.is_host(cookie.value)
             assert not session.is_host("0" * 32)
 
-    def test_without_a_camera_who_plays_enters_the_dice(self, stage: Stage) -> None:
+    def test_without_a_camera_players_enter_the_dice(self, stage: Stage) -> None:
         app = create_app(stage.session, equipment=lambda: Equipment(CameraState.NONE, "none"))
         ada, ben = app.test_client(), app.test_client()
         post(ada, "join", name="Ada")
@@ -292,7 +292,7 @@ class TestForesight:
         post(ada, "press")
         return ada
 
-    def test_it_tells_and_changes_nothing(self, ada: FlaskClient, stage: Stage) -> None:
+    def test_a_preview_changes_nothing(self, ada: FlaskClient, stage: Stage) -> None:
         stage.answer(0, "R7")
         before = stage.session.view()
         close = post(ada, "preview", what="close")[1]["lines"]
@@ -314,7 +314,7 @@ class TestForesight:
         assert post(ada, "preview", what="end")[1]["lines"] == ["The game is over."]
         assert stage.session.view() == before
 
-    def test_what_is_foretold_comes_true(self, ada: FlaskClient, stage: Stage) -> None:
+    def test_a_preview_equals_the_step_that_follows(self, ada: FlaskClient, stage: Stage) -> None:
         stage.answer(0, "R7")
         stage.answer(1, None)
         stage.answer(0, None)
@@ -337,7 +337,7 @@ class TestForesight:
             ("end", lambda stage: [stage.session.end(), stage.session.rematch()]),
         ],
     )
-    def test_a_step_is_not_taken_on_anything_but_what_was_shown(
+    def test_a_step_on_an_outdated_state_is_refused(
         self, ada: FlaskClient, stage: Stage, what: str, then: Callable[[Stage], object]
     ) -> None:
         right = {"white": [3, 5], "colour": {"red": 3, "yellow": 3, "green": 3, "blue": 3}}
@@ -359,7 +359,9 @@ class TestForesight:
         stage.answer(1, "R7", done=False)
         assert post(ada, "close", moment=moment)[0] == 200
 
-    def test_nobody_is_answered_for_who_has_answered(self, ada: FlaskClient, stage: Stage) -> None:
+    def test_the_host_cannot_overwrite_a_players_own_answer(
+        self, ada: FlaskClient, stage: Stage
+    ) -> None:
         stage.answer(1, "R7", done=False)
         status, told = post(ada, "answer_for", seat=1, turn=1, action=1, box=None)
         assert (status, told["error"]) == (409, "HAS_ANSWERED")

@@ -16,8 +16,6 @@ from tests.web.test_games import an_evening
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
-
 FOCUSED = """() => {
   const { id, ariaLabel, tagName } = document.activeElement;
   return id || ariaLabel || tagName;
@@ -131,7 +129,7 @@ class TestTheGames:
 
 
 class TestAPlayer:
-    def test_who_leaves_the_game_is_led_to_the_way_back(
+    def test_leaving_a_game_moves_the_focus_to_the_way_back(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = ready(open_page("/", token=put(stage, "action1")[1]))
@@ -141,7 +139,7 @@ class TestAPlayer:
         page.get_by_label("Your name").wait_for()
         assert focused(page) == "join"
 
-    def test_who_enters_the_dice_goes_on_from_the_sheet(
+    def test_entering_the_dice_returns_the_focus_to_the_sheet(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import re
 
-import pytest
-
 from tests.session.fakes import Stage
 from tests.web.browsing import OpenPage, put, ready
 
-pytestmark = pytest.mark.browser
 
-
-def test_the_name_of_the_switch_alone_tells_what_it_does(stage: Stage, open_page: OpenPage) -> None:
+def test_the_points_switch_is_named_by_its_action(stage: Stage, open_page: OpenPage) -> None:
     page = ready(open_page("/", token=put(stage, "action1")[0]))
     page.get_by_role("button", name="Total 3, hide my points").click()
     switch = page.get_by_role("button", name="Show my points")

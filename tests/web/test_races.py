@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-import pytest
-
 from companion.engine import Phase
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
@@ -22,8 +20,6 @@ from tests.web.browsing import (
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-pytestmark = pytest.mark.browser
-
 RED_7 = re.compile("^red 7, can be crossed now")
 
 
@@ -36,7 +32,7 @@ def later(route: Route, ms: int) -> None:
 
 
 class TestAnswers:
-    def test_a_game_put_aside_while_an_answer_is_sent_again_can_be_played_on(
+    def test_a_game_paused_during_a_resent_answer_can_be_resumed(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "action1")
@@ -53,7 +49,7 @@ class TestAnswers:
         red.click()
         wait_until(page, lambda: stage.state.answers[0] is not None)
 
-    def test_an_answer_that_counted_is_not_said_to_be_late(
+    def test_an_answer_that_counted_is_not_reported_late(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "action1")
@@ -73,7 +69,7 @@ class TestAnswers:
         assert lost == [200]
         assert page.locator("#why").inner_text() == ""
 
-    def test_who_leaves_is_who_the_menu_was_opened_for(
+    def test_leaving_removes_the_player_whose_menu_was_opened(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = open_page("/", size_wh=(768, 1024))
@@ -122,7 +118,7 @@ class TestAnswers:
 
 
 class TestTheHost:
-    def test_a_step_is_taken_on_what_was_shown_only(
+    def test_a_step_applies_only_to_the_state_shown(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "action1")
@@ -141,7 +137,7 @@ class TestTheHost:
         dialog.locator("#ask-yes").click()
         wait_until(page, lambda: sum(stage.state.misses) == sum(misses) + 1)
 
-    def test_who_has_answered_after_all_keeps_their_answer(
+    def test_a_late_answer_of_the_players_own_is_kept(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "action1")
@@ -171,7 +167,7 @@ class TestTheHost:
         dialog.get_by_role("button", name="Yes, take it back").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
 
-    def test_who_begins_stays_chosen_while_phones_come_and_go(
+    def test_the_chosen_starter_survives_joins_and_leaves(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "lobby")
@@ -187,7 +183,7 @@ class TestTheHost:
 
 
 class TestTheDoor:
-    def test_who_comes_before_the_first_roll_is_not_put_off(
+    def test_joining_before_the_first_roll_is_immediate(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "lobby")
@@ -213,7 +209,7 @@ class TestTheDoor:
 
 
 class TestTheEnd:
-    def test_who_has_to_go_home_leaves_and_nobody_gets_their_sheet(
+    def test_nobody_inherits_the_sheet_of_a_player_who_left(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "over")

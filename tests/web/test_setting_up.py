@@ -161,7 +161,7 @@ class TestCalls:
         assert answer.get_json()["message"]
 
     @pytest.mark.parametrize("language", LANGUAGES)
-    def test_what_a_step_cannot_do_is_a_sentence(
+    def test_a_step_that_cannot_be_done_is_refused_with_a_sentence(
         self, client: FlaskClient, wizard: StandInSetup, language: str
     ) -> None:
         reasons = ("not_six", "unclear", "other_dice", "no_picture", "outside")
@@ -183,7 +183,7 @@ class TestCalls:
             assert call.status_code == 403
         assert client.get("/api/setup").status_code == 200
 
-    def test_without_a_camera_it_says_so(self, stage: Stage) -> None:
+    def test_without_a_camera_the_page_says_so(self, stage: Stage) -> None:
         client = create_app(stage.session).test_client()
         answer = client.get("/api/setup")
         assert (answer.status_code, answer.get_json()["error"]) == (409, "NO_CAMERA")
@@ -194,7 +194,6 @@ def open_step(page: Page, title: str) -> Locator:
     return page.locator("details[open]", has=page.get_by_role("heading", name=title))
 
 
-@pytest.mark.browser
 class TestInABrowser:
     def test_a_host_takes_every_step(
         self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
@@ -270,7 +269,7 @@ class TestInABrowser:
         heading = page.evaluate("document.activeElement.textContent")
         assert "2 · Exposure and colours" in heading
 
-    def test_below_the_picture_stands_what_is_wrong_with_it(
+    def test_problems_of_the_picture_are_listed_below_it(
         self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
     ) -> None:
         wizard.faults, wizard.change = ["blurred"], "moved"
@@ -299,7 +298,9 @@ class TestInABrowser:
         assert violations(page) == []
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")
 
-    def test_a_guest_is_told_who_sets_up(self, open_page: OpenPage, client: FlaskClient) -> None:
+    def test_a_guest_reads_that_the_host_sets_up(
+        self, open_page: OpenPage, client: FlaskClient
+    ) -> None:
         client.get("/host")
         assert client.post("/api/host", json={}).status_code == 200
         page = open_page("/setup", size_wh=PHONE)

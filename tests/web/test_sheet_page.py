@@ -23,9 +23,6 @@ from tests.web.browsing import (
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 
-pytestmark = pytest.mark.browser
-
-
 MEASURE = """() => {
   const boxes = [...document.querySelectorAll('.box')].map((box) => {
     const r = box.getBoundingClientRect();
@@ -146,7 +143,7 @@ class TestPlaying:
         page.get_by_role("button", name="red 7, can be crossed now").wait_for()
         wait_until(page, lambda: stage.state.answers[0] is None)
 
-    def test_an_illegal_tap_says_why_and_marks_nothing(
+    def test_an_illegal_tap_shows_the_reason_and_marks_nothing(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "action1")
@@ -185,7 +182,7 @@ class TestPlaying:
         wait_until(page, lambda: stage.state.answers[0] is not None)
         assert page.evaluate("document.activeElement.dataset.token") == "R7"
 
-    def test_who_cannot_see_the_sheet_hears_what_can_be_crossed_and_begins_there(
+    def test_screen_readers_get_the_legal_boxes_first(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = ready(open_page("/", token=put(stage, "roll")[0]))
@@ -198,7 +195,9 @@ class TestPlaying:
         wait_until(page, lambda: stage.state.answers[0] is not None)
         said.wait_for(state="detached")
 
-    def test_who_plays_by_keys_keeps_their_place(self, stage: Stage, open_page: OpenPage) -> None:
+    def test_a_player_using_the_keyboard_keeps_the_focus(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
         page = ready(open_page("/", token=put(stage, "action1")[0]))
         button = page.get_by_role("button", name="Pass")
         wait_until(page, button.is_enabled)
@@ -226,7 +225,7 @@ class TestPlaying:
         page.reload()
         page.get_by_role("button", name=re.compile("^yellow 7, your choice")).wait_for()
 
-    def test_a_closing_is_told_to_who_may_still_change(
+    def test_a_closing_is_shown_to_players_who_may_still_change(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = [seat(stage, name).token for name in ("Ada", "Ben")]
@@ -242,7 +241,7 @@ class TestPlaying:
         ben.get_by_role("group", name="Red, 2 to 12, closed by Ada").wait_for()
         assert ben.get_by_role("button", name="red 3, closed").count() == 1
 
-    def test_offline_is_said_and_the_mark_arrives_later(
+    def test_offline_is_shown_and_the_mark_arrives_later(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "action1")
@@ -279,7 +278,7 @@ LOST = """() => [...document.querySelectorAll('#status, #why')]
 """Sentences whose end is cut off."""
 
 
-def test_who_closed_a_row_is_seen_also_where_two_did(stage: Stage, open_page: OpenPage) -> None:
+def test_the_sheet_names_every_player_who_closed_a_row(stage: Stage, open_page: OpenPage) -> None:
     tokens = [seat(stage, name).token for name in ("Ada", "Benjamin")]
     stage.session.start("base", 0)
     before_the_locks(stage, "R", "R")
@@ -343,13 +342,15 @@ class TestTheSentence:
         page.locator("#why:not(:empty)").wait_for()
         assert page.evaluate(LOST) == []
 
-    def test_it_says_what_is_to_do_after_a_tap(self, stage: Stage, open_page: OpenPage) -> None:
+    def test_after_a_tap_the_page_shows_the_next_step(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
         tokens = put(stage, "tapped")
         page = open_page("/", token=tokens[0])
         page.locator("#status", has_text="press Done, or tap again to undo").wait_for()
         assert "Waiting" not in page.locator("#status").inner_text()
 
-    def test_without_hints_it_does_not_tell_whether_a_box_fits(
+    def test_without_hints_a_box_does_not_show_that_it_is_legal(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         token = seat(stage, "Ada").token
@@ -366,7 +367,7 @@ class TestTheSentence:
         page.locator("#status", has_text="White 5: cross one box, or pass.").wait_for()
 
 
-def test_why_a_press_did_nothing_goes_once_it_is_no_longer_so(
+def test_the_reason_of_a_refused_press_goes_when_outdated(
     stage: Stage, open_page: OpenPage
 ) -> None:
     page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))

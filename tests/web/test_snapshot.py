@@ -53,7 +53,7 @@ def test_before_a_game(stage: Stage) -> None:
         ("lost", "lost", True, True),
     ],
 )
-def test_what_people_have_to_do_by_hand(
+def test_the_state_lists_the_steps_to_do_by_hand(
     stage: Stage, camera: str, button: str, typed: bool, on_screen: bool
 ) -> None:
     table = shown(
@@ -187,7 +187,7 @@ def test_a_miss_is_due_only_without_a_cross_in_action_1(two: Stage) -> None:
     assert shown(two)["game"]["miss_due"] is True
 
 
-def test_a_closing_is_told_while_it_can_be_taken_back(two: Stage) -> None:
+def test_a_pending_closing_is_in_the_state(two: Stage) -> None:
     play_red_to_the_lock(two)
     two.answer(0, "R12", done=False)
     game = shown(two)["game"]
@@ -229,7 +229,7 @@ def test_the_end_has_a_ranking_and_a_reason(two: Stage) -> None:
     assert game["winner_text"]
 
 
-def test_what_the_eye_saw(two: Stage) -> None:
+def test_the_state_holds_the_reading(two: Stage) -> None:
     two.session.see(dice_in_tray(a_roll(3, 4), frame=9, leaning="green"))
     tray = shown(two)["tray"]
     assert (tray["status"], tray["frame"], tray["size"]) == ("cocked", 9, [640, 480])

@@ -148,7 +148,7 @@ def test_closing_ends_one_that_waits_at_once(app: Flask, monkeypatch: pytest.Mon
     assert rest == []
 
 
-def test_when_all_places_are_taken_the_page_is_told_when_to_come_back(app: Flask) -> None:
+def test_with_all_streams_taken_the_page_gets_a_retry_time(app: Flask) -> None:
     streams: Streams = app.extensions["streams"]
     taken = [streams.open(device(address=f"192.168.1.{n}")) for n in range(36)]
     assert None not in taken
@@ -158,7 +158,7 @@ def test_when_all_places_are_taken_the_page_is_told_when_to_come_back(app: Flask
     assert got.get_json()["error"] == "TOO_MANY_STREAMS"
 
 
-def test_a_look_at_the_headers_takes_no_place(app: Flask) -> None:
+def test_a_head_request_takes_no_stream(app: Flask) -> None:
     assert app.test_client().head("/api/events").status_code == 200
     assert len(app.extensions["streams"]) == 0
 
@@ -200,7 +200,7 @@ def test_a_device_that_took_every_place_gives_one_to_another(streams: Streams) -
     }
 
 
-def test_where_everybody_has_their_share_the_next_is_turned_away(streams: Streams) -> None:
+def test_with_all_shares_used_a_newcomer_is_refused(streams: Streams) -> None:
     for n in range(5):
         assert streams.open(device(address=f"192.168.1.{n}")) is not None
     assert streams.open(device(address="192.168.1.9")) is None

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from flask import Flask
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
-
 
 OVERFLOWING = """() => {
   const out = (node, box) => {
@@ -92,9 +90,7 @@ def overflowing(page: Page) -> list[str]:
 
 
 class TestTheTableView:
-    def test_what_the_eye_saw_is_drawn_over_the_picture(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
+    def test_detections_are_drawn_over_the_picture(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")
         page = open_page("/table", size_wh=TV)
         page.locator("#tray-text", has_text="The green die is leaning. Throw it again.").wait_for()
@@ -103,7 +99,9 @@ class TestTheTableView:
         assert drawn.count() == 1
         assert page.locator("#reading .is-doubtful").count() == 1
 
-    def test_an_empty_tray_waits_for_who_throws(self, stage: Stage, open_page: OpenPage) -> None:
+    def test_an_empty_tray_names_the_player_to_throw(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
         tokens = put(stage, "roll")
         stage.session.see(TrayView(TrayStatus.EMPTY))
         table = ready(open_page("/table", size_wh=TV))
@@ -164,7 +162,7 @@ class TestTheTableView:
         page.locator(".headline", has_text="10").wait_for()
         assert overflowing(page) == []
 
-    def test_a_closing_is_told_with_the_sum_still_in_sight(
+    def test_a_closing_is_announced_with_the_sum_still_visible(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         for name in "AB":
@@ -224,7 +222,7 @@ class TestTheTableView:
         page = ready(open_page("/table", size_wh=PHONE_FLAT))
         assert page.evaluate(OVERLAPPING) == []
 
-    def test_in_action_2_what_the_active_player_may_use_stands_out(
+    def test_in_action_2_the_usable_dice_are_highlighted(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         put(stage, "action2")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from companion.engine import Phase
 from tests.session.fakes import Stage
 from tests.web.browsing import (
@@ -20,8 +18,6 @@ from tests.web.stand_in import a_roll, dice_in_tray
 
 if TYPE_CHECKING:
     from playwright.sync_api import Route
-
-pytestmark = pytest.mark.browser
 
 PRESSED_AS_IT_CHANGES = """(id) => {
     const button = document.getElementById(id);
@@ -68,7 +64,7 @@ def test_a_double_tap_on_leaving_does_not_leave(stage: Stage, open_page: OpenPag
     wait_until(page, lambda: len(names(stage)) == 2)
 
 
-def test_who_was_turned_to_stays_when_an_answer_comes_late(
+def test_a_late_reply_does_not_switch_the_selected_player(
     stage: Stage, open_page: OpenPage
 ) -> None:
     page = open_page("/", size_wh=(768, 1024))
@@ -129,7 +125,7 @@ def test_a_question_about_a_die_goes_with_its_roll(stage: Stage, open_page: Open
     dialog.wait_for(state="hidden")
 
 
-def test_a_refusal_goes_with_what_was_refused(stage: Stage, open_page: OpenPage) -> None:
+def test_a_refusal_disappears_with_the_refused_mark(stage: Stage, open_page: OpenPage) -> None:
     put(stage, "roll")
     stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
     page = open_page("/host")
@@ -141,7 +137,7 @@ def test_a_refusal_goes_with_what_was_refused(stage: Stage, open_page: OpenPage)
     page.locator("#why:empty").wait_for(state="attached")
 
 
-def test_a_refusal_that_nobody_saw_is_not_told_later(stage: Stage, open_page: OpenPage) -> None:
+def test_an_unseen_refusal_is_not_shown_later(stage: Stage, open_page: OpenPage) -> None:
     tokens = put(stage, "roll")
     page = open_page("/", token=tokens[stage.state.active])
     page.context.add_init_script(SLEEPS)
@@ -160,7 +156,7 @@ def test_a_refusal_that_nobody_saw_is_not_told_later(stage: Stage, open_page: Op
     assert page.locator("#why").inner_text() == ""
 
 
-def test_what_a_key_pressed_goes_and_the_focus_stays_on_the_page(
+def test_the_focus_stays_on_the_page_when_its_button_goes(
     stage: Stage, open_page: OpenPage
 ) -> None:
     tokens = put(stage, "roll")
@@ -173,7 +169,7 @@ def test_what_a_key_pressed_goes_and_the_focus_stays_on_the_page(
     assert page.evaluate("() => document.activeElement.id") == "game"
 
 
-def test_the_result_says_you_to_whose_sheet_was_seen_last(
+def test_the_result_addresses_the_player_seen_last_as_you(
     stage: Stage, open_page: OpenPage
 ) -> None:
     page = open_page("/", size_wh=(768, 1024))

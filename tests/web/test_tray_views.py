@@ -35,7 +35,7 @@ def app(stage: Stage, tray: StandInTray, pictures: Pictures) -> Flask:
     )
 
 
-def test_a_throw_can_be_told_to_go_wrong(client: FlaskClient, tray: StandInTray) -> None:
+def test_a_throw_takes_a_named_mishap(client: FlaskClient, tray: StandInTray) -> None:
     table = client.get("/api/state").get_json()["table"]
     assert (table["mishaps"], table["troubles"]) == (["cocked", "off"], ["dark"])
     assert client.post("/api/throw", json={"mishap": "off"}).status_code == 200
@@ -45,7 +45,7 @@ def test_a_throw_can_be_told_to_go_wrong(client: FlaskClient, tray: StandInTray)
     assert tray.told == ["off", None]
 
 
-def test_the_simulated_camera_can_be_told_to_suffer(client: FlaskClient, tray: StandInTray) -> None:
+def test_the_simulated_camera_takes_a_named_trouble(client: FlaskClient, tray: StandInTray) -> None:
     assert client.post("/api/trouble", json={"trouble": "dark"}).status_code == 200
     assert client.post("/api/trouble", json={"trouble": "fire"}).status_code == 400
     assert client.post("/api/trouble", json={}).status_code == 400
@@ -91,9 +91,7 @@ def test_a_die_that_cannot_be_put_right(
     assert got.get_json()["message"]
 
 
-def test_the_old_dice_are_offered_again_when_somebody_says_so(
-    client: FlaskClient, tray: StandInTray
-) -> None:
+def test_the_old_dice_are_offered_again_on_request(client: FlaskClient, tray: StandInTray) -> None:
     assert client.post("/api/reoffer", json={}).status_code == 200
     assert tray.told == ["reoffer"]
 
@@ -113,7 +111,7 @@ def test_kept_pictures_are_listed_shown_and_deleted(client: FlaskClient) -> None
     assert client.get("/api/pictures").get_json()["pictures"] == []
 
 
-def test_where_none_are_kept_there_are_none(stage: Stage) -> None:
+def test_without_kept_pictures_the_gallery_is_empty(stage: Stage) -> None:
     client = create_app(stage.session, tray=StandInTray()).test_client()
     assert client.get("/api/state").get_json()["table"]["keeps_pictures"] is False
     assert client.get("/api/pictures").get_json()["pictures"] == []

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
-from pathlib import Path
 
 import pytest
-from flask import Flask
 from flask.testing import FlaskClient
 
 from companion.tray import CameraState
@@ -55,26 +52,7 @@ class TestPages:
         assert page.headers["X-Content-Type-Options"] == "nosniff"
         assert "Dice" in page.text
 
-    @pytest.mark.parametrize("path", ["/", "/table", "/host", "/games", "/setup"])
-    def test_a_page_and_all_it_loads_is_under_150_kb(self, app: Flask, path: str) -> None:
-        page = app.test_client().get(path)
-        assert app.static_folder is not None
-        static = Path(app.static_folder)
-        loaded = set(re.findall(r"/static/([\w.]+)", page.text))
-        while (
-            more := {
-                name
-                for script in loaded
-                if script.endswith(".js")
-                for name in re.findall(r'from "\./([\w.]+)"', (static / script).read_text())
-            }
-            - loaded
-        ):
-            loaded |= more
-        assert {"style.css", "live.js", "words.js"} <= loaded
-        assert len(page.data) + sum((static / name).stat().st_size for name in loaded) < 150_000
-
-    def test_health_says_how_the_parts_are(self, client: FlaskClient) -> None:
+    def test_health_reports_each_part(self, client: FlaskClient) -> None:
         assert client.get("/healthz").get_json() == {
             "status": "ok",
             "version": "0.1",
@@ -123,7 +101,7 @@ class TestGuard:
             assert (got.status_code, got.get_json()["error"]) == (403, "BAD_ORIGIN")
         assert stage.session.view().table.revision == 0
 
-    def test_an_origin_that_is_none_is_refused(self, client: FlaskClient) -> None:
+    def test_a_malformed_origin_is_refused(self, client: FlaskClient) -> None:
         got = client.post("/api/press", json={}, headers={"Origin": "http://["})
         assert (got.status_code, got.get_json()["error"]) == (403, "BAD_ORIGIN")
 
@@ -146,7 +124,7 @@ class TestGuard:
         assert got.status_code == 200
 
     @pytest.mark.parametrize("name", POSTS)
-    def test_what_is_not_json_is_refused(self, client: FlaskClient, name: str) -> None:
+    def test_a_body_that_is_not_json_is_refused(self, client: FlaskClient, name: str) -> None:
         assert client.post(f"/api/{name}", data={"name": "Ada"}).status_code == 415
         assert client.post(f"/api/{name}", data="name=Ada").status_code == 415
         for nonsense in ("", "{", "[]", '"Ada"', "null", "[" * 3000, "\udc00"):

@@ -185,7 +185,7 @@ def test_marks_and_ends_of_lines_of_other_systems_are_taken(tmp_path: Path, text
     assert {case.name for case in load_cases(tmp_path)} == {name}
 
 
-def test_a_picture_that_cannot_be_read_is_told_and_the_others_follow(tmp_path: Path) -> None:
+def test_an_unreadable_picture_is_reported_and_the_rest_read(tmp_path: Path) -> None:
     line = json.dumps({"file": "a.jpg", "expected": "empty", "dice": []})
     (tmp_path / "truth.jsonl").write_text(line)
     told: list[PictureError] = []

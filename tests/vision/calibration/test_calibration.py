@@ -55,7 +55,7 @@ def whole() -> Calibration:
 
 
 class TestFile:
-    def test_what_is_saved_loads_again(self, tmp_path: Path) -> None:
+    def test_a_saved_calibration_loads_again(self, tmp_path: Path) -> None:
         path = tmp_path / "new" / "tray.toml"
         for calibration in (whole(), Calibration((320, 240))):
             save_calibration(path, calibration)
@@ -92,7 +92,7 @@ class TestFile:
             ),
         ],
     )
-    def test_what_makes_no_sense_is_named(
+    def test_an_impossible_value_is_named(
         self, tmp_path: Path, before: str, after: str, says: str
     ) -> None:
         path = tmp_path / "tray.toml"
@@ -103,7 +103,7 @@ class TestFile:
             load_calibration(path)
         assert str(path) in str(caught.value)
 
-    def test_what_somebody_mistyped_is_set_aside_and_not_written_over(self, tmp_path: Path) -> None:
+    def test_a_mistyped_file_is_set_aside_and_not_overwritten(self, tmp_path: Path) -> None:
         path = tmp_path / "tray.toml"
         text = as_toml(whole()).replace("plays", "play")
         path.write_text(text)
@@ -206,14 +206,14 @@ class TestDice:
         stranger = EYE.read(Frame(painted(tray(SIX, 7), 20)), calibration=known)
         assert stranger.status is not TrayStatus.OK
 
-    def test_in_another_light_the_white_dice_tell_how(self) -> None:
+    def test_the_white_dice_measure_a_change_of_light(self) -> None:
         learnt = shown_dice(painted(tray(SIX), PURPLE), Calibration((640, 480)), EYE)
         known = Calibration((640, 480), dice=known_dice(learnt, colours_played(learnt)))
         dim = lit(painted(tray(SIX, 7), PURPLE), 0.65, 0.6, 0.6)
         assert EYE.read(Frame(dim), calibration=known).status is TrayStatus.OK
 
     @pytest.mark.parametrize("seed", [7, 8, 9])
-    def test_a_die_told_by_its_pips_alone(self, seed: int) -> None:
+    def test_a_die_known_by_its_pips_alone_loads_again(self, seed: int) -> None:
         learnt = shown_dice(with_red_pips(SIX), Calibration((640, 480)), EYE)
         plays = [DieColour.WHITE] * 6
         pips = [die.pips_bgr or (0.0, 0.0, 0.0) for die in learnt]
@@ -248,7 +248,7 @@ class TestDice:
             if die.taken_for[0] > 0.9:
                 assert max(die.face_bgr) - min(die.face_bgr) < 12, die.face_bgr
 
-    def test_a_die_is_never_learnt_by_the_look_at_another(
+    def test_a_die_is_never_measured_on_anothers_crop(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def all_but_the_first(close_ups: CloseUps, spots: Sequence[Spot]) -> list[Found]:
@@ -273,12 +273,12 @@ class TestDice:
         for other in ([200.0, 60.0, 40.0], [40.0, 40.0, 200.0], [60.0, 160.0, 60.0]):
             assert weigh(said, np.array(other), [yellow])[1]
 
-    def test_blown_out_whites_tell_no_white_balance(self) -> None:
+    def test_overexposed_whites_give_no_white_balance(self) -> None:
         shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
         blown = [replace(die, face_bgr=(254.0, 255.0, 255.0)) for die in shown]
         assert gains_of_white(blown) is None
 
-    def test_two_sure_witnesses_that_disagree_leave_a_die_uncertain(self) -> None:
+    def test_two_sure_classifiers_that_disagree_leave_a_die_uncertain(self) -> None:
         pure = {colour: tuple(float(c is colour) for c in (*PALETTE, None)) for colour in PALETTE}
         known = (
             KnownDie(DieColour.RED, (40.0, 40.0, 200.0), pure[DieColour.RED]),
@@ -310,7 +310,7 @@ class Asked:
 
 
 class TestCalibratedEye:
-    def test_a_passing_hand_changes_nothing_and_a_moved_camera_is_said(
+    def test_a_passing_hand_is_ignored_and_a_moved_camera_reported(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
         asked = Asked()
@@ -373,7 +373,7 @@ class TestCalibratedEye:
 
 
 @pytest.mark.parametrize("shown_once", [False, True])
-def test_only_where_the_households_dice_are_known_may_any_colour_play(
+def test_only_a_measured_dice_set_may_play_in_any_colour(
     shown_once: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One of another colour that may lean is then looked at as closely as any other."""

@@ -49,7 +49,7 @@ def test_a_named_camera_that_is_not_there_is_one_clear_line(source: str) -> None
     assert "97" in str(caught.value) or source in str(caught.value)
 
 
-def test_auto_without_any_camera_is_the_simulated_tray_and_says_so(
+def test_auto_without_a_camera_is_the_simulated_tray(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(devices, "has_pi_camera", lambda: False)
@@ -99,7 +99,7 @@ def test_a_device_that_is_no_camera_is_one_line_and_opencv_adds_none(
 # -- a folder -------------------------------------------------------------------------------
 
 
-def test_a_folder_shows_the_next_picture_after_each_roll_and_stays_on_the_last(
+def test_a_folder_shows_its_pictures_in_turn_and_stays_on_the_last(
     tmp_path: Path,
 ) -> None:
     for name, level in (("b.png", 80), ("a.jpg", 40), ("c.PNG", 120)):
@@ -122,7 +122,7 @@ def test_a_folder_shows_the_next_picture_after_each_roll_and_stays_on_the_last(
     camera.close()
 
 
-def test_what_is_no_picture_is_left_out_and_named(tmp_path: Path) -> None:
+def test_files_that_are_no_pictures_are_skipped_and_named(tmp_path: Path) -> None:
     (tmp_path / "1.jpg").write_text("no picture")
     write_picture(tmp_path / "2.png", 80)
     write_picture(tmp_path / "3.jpg", 10)

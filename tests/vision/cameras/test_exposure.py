@@ -100,7 +100,7 @@ def test_a_webcam_is_held_after_its_warm_up() -> None:
     assert camera.exposure == 100.0
 
 
-def test_a_webcam_that_says_another_exposure_than_it_used_is_put_right() -> None:
+def test_a_webcam_reporting_a_wrong_exposure_is_corrected() -> None:
     camera = Webcam(says=20.0)
     light_meter, pass_s = metered(camera)
     pass_s(6.0)
@@ -130,7 +130,7 @@ def test_a_camera_without_controls_stays_as_it_is() -> None:
     assert camera.white_balance_is_automatic
 
 
-def test_when_the_lamp_is_switched_on_everything_is_measured_anew() -> None:
+def test_switching_on_the_lamp_restarts_metering() -> None:
     camera = Webcam()
     light_meter, pass_s = metered(camera)
     pass_s(3.0)
@@ -151,7 +151,7 @@ def test_calibrated_values_are_held_from_the_first_picture_on() -> None:
     assert light_meter.held == {"exposure": 80.0}
 
 
-def test_a_webcam_left_as_it_was_held_before_measures_anew() -> None:
+def test_a_webcam_left_in_manual_mode_is_metered_again() -> None:
     camera = Webcam()
     camera.is_automatic, camera.white_balance_is_automatic, camera.exposure = False, False, 366.0
     light_meter, pass_s = metered(camera)
@@ -161,7 +161,7 @@ def test_a_webcam_left_as_it_was_held_before_measures_anew() -> None:
 
 
 @pytest.mark.parametrize("light", [0.15, 8.0])
-def test_calibrated_values_yield_where_they_leave_the_picture_dark_or_white(light: float) -> None:
+def test_calibrated_exposure_yields_when_far_too_dark_or_bright(light: float) -> None:
     camera = Webcam()
     camera.light = light
     _, pass_s = metered(camera, wanted={"exposure": 80.0})

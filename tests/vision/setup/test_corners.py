@@ -43,7 +43,7 @@ def test_four_sides_with_sharp_corners_or_round_ones(
     assert max(off) < 5, found  # a cell is 8 px wide
 
 
-def test_a_corner_that_was_not_made_out_is_still_proposed() -> None:
+def test_an_unseen_corner_is_still_proposed() -> None:
     mask = np.zeros(SIZE[::-1], np.uint8)
     cv2.fillConvexPoly(mask, np.array(TRAYS[0], np.int32), 255)
     cv2.fillConvexPoly(mask, np.array([[560, 340], [560, 420], [470, 420]], np.int32), 0)

@@ -67,9 +67,7 @@ def test_step_by_step_all_counts_at_once_and_is_kept(
     assert eye.read(Frame(painted(tray(SIX, 7), 145))).status is TrayStatus.OK
 
 
-def test_what_was_set_up_can_be_forgotten(
-    setup: TraySetup, eye: CalibratedEye, tmp_path: Path
-) -> None:
+def test_a_setup_can_be_deleted(setup: TraySetup, eye: CalibratedEye, tmp_path: Path) -> None:
     setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
     setup.forget()
     setup.forget()
@@ -78,7 +76,7 @@ def test_what_was_set_up_can_be_forgotten(
     assert setup.state().corners is None
 
 
-def test_the_state_tells_of_the_picture_and_of_what_changed(
+def test_the_state_describes_the_picture_and_its_changes(
     setup: TraySetup, live: StandInLive, eye: CalibratedEye
 ) -> None:
     setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
@@ -98,7 +96,9 @@ def test_pictures_of_another_size_take_the_corners_along(
     assert setup.state().corners == ((30.0, 25.0), (290.0, 25.0), (290.0, 220.0))
 
 
-def test_what_a_step_cannot_do_it_says(setup: TraySetup, live: StandInLive, tmp_path: Path) -> None:
+def test_a_step_that_cannot_be_done_names_the_reason(
+    setup: TraySetup, live: StandInLive, tmp_path: Path
+) -> None:
     for corners in ([(0.0, 0.0), (9.0, 9.0)], [(0.0, 0.0), (9.0, 9.0), (900.0, 0.0)]):
         with pytest.raises(CalibrationError, match="corners"):
             setup.keep_corners(corners)
@@ -141,7 +141,7 @@ def test_dice_kept_again_under_another_lamp_count(
     assert setup.state().change is Change.RELIT, "the dice are those of the evening"
 
 
-def test_dice_somebody_else_looked_at_since_are_not_kept(
+def test_dice_measured_by_another_device_since_are_not_saved(
     setup: TraySetup, live: StandInLive
 ) -> None:
     live.shows = tray(SIX)

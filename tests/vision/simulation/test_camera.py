@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -214,7 +213,7 @@ def test_without_a_seed_no_two_runs_are_alike() -> None:
     assert one.dice_for_tests != other.dice_for_tests
 
 
-def test_a_throw_in_the_middle_of_a_throw_begins_anew() -> None:
+def test_a_throw_during_a_throw_starts_over() -> None:
     tray = simulated_tray()
     tray.throw(ALL_DICE)
     frames(tray, 8)
@@ -235,7 +234,7 @@ def test_the_hand_stays_for_a_while_and_goes_away() -> None:
 
 
 @pytest.mark.parametrize("mishap", MISHAPS)
-def test_a_throw_can_be_told_to_go_wrong(mishap: str) -> None:
+def test_a_throw_takes_a_named_mishap(mishap: str) -> None:
     tray = simulated_tray()
     tray.throw(ALL_DICE, mishap=mishap)
     frames(tray, 25)
@@ -245,17 +244,6 @@ def test_a_throw_can_be_told_to_go_wrong(mishap: str) -> None:
 def test_an_unknown_mishap_is_refused_in_one_line() -> None:
     with pytest.raises(CameraUnavailable, match="expected a mishap of cocked, off"):
         simulated_tray().throw(ALL_DICE, mishap="earthquake")
-
-
-def test_nothing_but_tests_asks_for_the_true_dice() -> None:
-    root = Path(__file__).resolve().parents[3]
-    asking = [
-        file.relative_to(root).as_posix()
-        for package in ("companion", "vision", "hardware", "web")
-        for file in (root / package).rglob("*.py")
-        if "dice_for_tests" in file.read_text(encoding="utf-8")
-    ]
-    assert asking == ["vision/simulation/camera.py"]
 
 
 # -- the whole way, picture to roll ---------------------------------------------------------

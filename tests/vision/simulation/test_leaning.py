@@ -77,13 +77,13 @@ def leaning(count: int) -> list[tuple[list[Die], Die, Thing | None]]:
 ROWS = leaning(150)
 
 
-def test_dice_held_up_lean_and_stand_on_the_floor() -> None:
+def test_propped_dice_are_tilted_and_touch_the_floor() -> None:
     for _, die, _ in ROWS:
         assert COCKED_DEG < die.top[1] < MOST_DEG + 1.0
         assert -0.11 * die.size_mm < corners(die)[:, 2].min() < 0.01
 
 
-def test_what_holds_a_die_up_touches_it_and_is_not_in_it() -> None:
+def test_a_prop_touches_its_die_without_overlapping() -> None:
     kinds = []
     for _, die, thing in ROWS:
         if thing is None:
@@ -102,7 +102,7 @@ def test_it_holds_up_no_other_die() -> None:
             assert depth_in(other, surface(thing)) < 0.3
 
 
-def test_some_dice_lean_on_others_and_on_the_wall_but_stand_in_neither() -> None:
+def test_dice_lean_on_others_and_the_wall_without_overlapping() -> None:
     outline = np.array(ROOM.outline_mm)
     edge = np.roll(outline, -1, axis=0) - outline
     inwards = np.c_[-edge[:, 1], edge[:, 0]] / np.hypot(edge[:, 0], edge[:, 1])[:, None]
@@ -146,7 +146,7 @@ def scene_with_a_coin() -> tuple[Scene, Scene]:
     return plain, replace(plain, things=(coin,))
 
 
-def test_what_lies_under_a_die_hides_none_of_it() -> None:
+def test_an_object_under_a_die_hides_none_of_it() -> None:
     plain, scene = scene_with_a_coin()
     assert truth(scene)[0].top_visible == pytest.approx(1.0)
     changed = np.abs(render(scene).astype(int) - render(plain)).max(axis=2) > 8
@@ -159,7 +159,7 @@ def test_what_lies_under_a_die_hides_none_of_it() -> None:
     assert changed.sum() > 100
 
 
-def test_the_finder_is_shown_what_is_seen_of_a_coin_under_a_die() -> None:
+def test_a_coin_under_a_die_is_masked_where_visible() -> None:
     _, scene = scene_with_a_coin()
     things = frame_part(rng(3), scene)["masks"][1].astype(int)
     fact = truth(scene)[0]

@@ -74,7 +74,7 @@ def test_no_two_dice_are_in_one_place() -> None:
     assert clusters > 8, "dice that touch are drawn"
 
 
-def test_dice_pushed_together_lie_side_against_side_and_not_in_one_another() -> None:
+def test_dice_pushed_together_touch_without_overlapping() -> None:
     flush, hemmed_in = 0, 0
     for seed in range(30):
         dice = random_scene(rng(seed), Recipe((320, 256), 0.05, pushed=True)).dice
@@ -91,7 +91,7 @@ def test_dice_pushed_together_lie_side_against_side_and_not_in_one_another() -> 
     assert hemmed_in > 5, "some have neighbours on more than one side"
 
 
-def test_of_dice_pushed_together_those_lean_first_that_have_room_to() -> None:
+def test_dice_with_room_are_tilted_first() -> None:
     steps = np.linspace(-0.5, 0.5, 7)
     grid = np.stack(np.meshgrid(steps, steps, steps), axis=-1).reshape(-1, 3)
     leaning, in_others = 0, 0
@@ -158,7 +158,7 @@ def test_close_ups_of_leaning_dice_are_aimed_as_the_finder_aims() -> None:
     assert np.quantile(off, 0.3) < 0.12, "some round that of the top face"
 
 
-def test_scenes_to_learn_leaning_from_hold_dice_that_lean_and_that_do_not() -> None:
+def test_tilt_training_scenes_hold_tilted_and_flat_dice() -> None:
     rows = [leaning_row(rng(seed)) for seed in range(12)]
     assert {key.startswith("patch_") for row in rows for key in row} == {True}
     labels = np.concatenate([row["patch_labels"][row["patch_present"]] for row in rows])
@@ -184,7 +184,7 @@ def test_beside_each_close_up_its_top_face_is_straightened() -> None:
     assert compared > 15
 
 
-def test_what_lies_in_the_tray_is_said_to() -> None:
+def test_truth_marks_the_dice_inside_the_tray() -> None:
     for seed in range(10):
         scene = random_scene(rng(seed), Recipe((320, 256), 0.08))
         for die, fact in zip(scene.dice, truth(scene), strict=True):
@@ -192,7 +192,7 @@ def test_what_lies_in_the_tray_is_said_to() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_what_a_camera_does_leaves_a_picture(seed: int) -> None:
+def test_camera_effects_keep_the_picture_valid(seed: int) -> None:
     scene = random_scene(rng(seed), Recipe((97, 131), 0.2))
     rows = close_ups(rng(seed), scene, 0.2)
     assert rows["patch_pixels"].shape == (PATCHES, PATCH, PATCH, 3)

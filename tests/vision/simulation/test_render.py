@@ -46,7 +46,7 @@ def test_opposite_sides_sum_to_seven() -> None:
 
 
 @pytest.mark.parametrize("right_handed", [True, False])
-def test_one_two_three_turn_the_way_the_mould_says(right_handed: bool) -> None:
+def test_faces_one_two_three_turn_as_on_real_dice(right_handed: bool) -> None:
     die = replace(default_die(DieColour.RED), right_handed=right_handed)
     normals = []
     for value in (1, 2, 3):
@@ -208,7 +208,7 @@ def test_shadows_darken_the_felt_and_nothing_else_changes() -> None:
     assert (darker < 0).sum() > 0.15 * changed.sum()
 
 
-def test_gloom_lies_on_sides_that_look_away_from_the_lamp_and_between_dice() -> None:
+def test_sides_away_from_the_lamp_and_gaps_are_darker() -> None:
     """A white die, lit from the right, looked at from the left and above."""
     room = default_tray((320, 240))
     paper = replace(room.tray.floor, colour=(0.7, 0.7, 0.7))

@@ -55,7 +55,7 @@ def test_a_confirmed_roll_is_never_reported_again() -> None:
     assert table.camera.confirmations == 1
 
 
-def test_a_look_that_began_before_the_confirmation_does_not_bring_the_roll_back() -> None:
+def test_a_reading_begun_before_confirmation_is_discarded() -> None:
     watch = TrayWatch(ScriptedEye(ok()), lambda: ALL_DICE)
     for n in range(3):
         watch.step(Frame(REST, n * 0.1, n))
@@ -77,7 +77,7 @@ def test_reoffer_brings_untouched_dice_back() -> None:
     assert table.reports[-1].roll is not None
 
 
-def test_a_folder_that_shows_the_same_dice_next_offers_them_as_a_new_throw() -> None:
+def test_equal_dice_in_the_next_picture_are_a_new_throw() -> None:
     table = Table([REST] * 20, shows_others=True)
     table.turns(5)
     table.live.confirmed()
@@ -127,7 +127,7 @@ def test_huge_pictures_are_shown_smaller() -> None:
     assert table.reports[-1].size_wh == (3000, 1500)
 
 
-def test_a_lost_camera_is_said_once_and_comes_back(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_lost_camera_is_reported_once_and_comes_back(caplog: pytest.LogCaptureFixture) -> None:
     gone = CameraUnavailable("camera '/dev/video9': gives no pictures any more")
     table = Table([REST] * 4 + [gone], later=[CameraUnavailable("not yet")] * 5 + [[REST] * 9])
     with caplog.at_level(logging.WARNING):
@@ -199,7 +199,7 @@ def test_only_a_tray_that_can_throw_is_asked_to() -> None:
     assert other.camera.thrown == [(ALL_DICE, "cocked")]
 
 
-def test_until_thrown_dice_come_into_the_picture_nothing_is_said_of_an_empty_tray() -> None:
+def test_right_after_a_throw_the_tray_is_not_reported_empty() -> None:
     table = Table([REST] * 9 + [picture(spot=90)] * 6, bad("empty"), can_throw=True)
     table.turns(5)
     assert table.said[-1] == "empty"

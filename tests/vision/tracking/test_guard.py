@@ -55,7 +55,7 @@ class Table:
         return [report.status.value for report in self.reports]
 
 
-def test_a_silent_camera_is_told_while_a_reading_still_runs() -> None:
+def test_a_silent_camera_is_reported_during_a_reading() -> None:
     table = Table([REST] * 4)
     table.turns(1)
 
@@ -72,7 +72,7 @@ def test_a_silent_camera_is_told_while_a_reading_still_runs() -> None:
     assert table.said == ["waiting", "lost"], "what was read before is not offered any more"
 
 
-def test_the_reading_that_would_settle_it_offers_nothing_of_a_silent_camera() -> None:
+def test_a_late_reading_of_a_silent_camera_offers_nothing() -> None:
     table = Table([REST] * 4)
     table.turns(2)
     assert table.live.is_reading, "one more that agrees, and the roll is offered"
@@ -87,7 +87,7 @@ def test_the_reading_that_would_settle_it_offers_nothing_of_a_silent_camera() ->
     assert not table.live.view.roll is not None
 
 
-def test_a_camera_that_goes_on_by_itself_is_taken_back_without_opening_it_again() -> None:
+def test_a_camera_that_recovers_is_not_reopened() -> None:
     table = Table([REST] * 9)
     table.turns(3)
     assert table.reports[-1].roll is not None
@@ -102,7 +102,7 @@ def test_a_camera_that_goes_on_by_itself_is_taken_back_without_opening_it_again(
     assert table.camera.closed == 0
 
 
-def test_a_camera_that_raises_after_it_was_told_lost_is_said_once() -> None:
+def test_a_camera_failing_after_its_loss_is_reported_once() -> None:
     table = Table([REST, REST, REST, CameraUnavailable("gone")])
     table.turns(3)
     table.camera.is_silent = True
@@ -112,7 +112,7 @@ def test_a_camera_that_raises_after_it_was_told_lost_is_said_once() -> None:
     assert table.said.count("lost") == 1
 
 
-def test_people_hear_of_a_lost_camera_before_it_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_camera_is_reported_before_it_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     table = Table([REST, CameraUnavailable("no picture for 1.5 s")])
     said_by_then: list[list[str]] = []
     monkeypatch.setattr(table.camera, "close", lambda: said_by_then.append(table.said))
@@ -143,7 +143,7 @@ def test_old_dice_stay_old_over_a_silence() -> None:
     assert table.said[-1] == "old"
 
 
-def test_a_reading_that_takes_long_is_told_as_such() -> None:
+def test_a_slow_reading_is_reported_as_slow() -> None:
     table = Table([REST, picture(spot=50), *[picture(spot=90)] * 5])
     table.turns(3)
     assert table.said == ["waiting", "moving"]

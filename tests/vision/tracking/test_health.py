@@ -111,7 +111,7 @@ SPOILT = {
 
 
 @pytest.mark.parametrize("fault", list(SPOILT))
-def test_a_blind_camera_is_noticed_said_once_and_taken_back(tray: Pixels, fault: str) -> None:
+def test_a_blind_camera_is_reported_once_and_cleared(tray: Pixels, fault: str) -> None:
     rig = Rig(tray)
     rig.pass_s(2.0)
     assert rig.reports[-1].roll is not None
@@ -130,7 +130,7 @@ def test_a_blind_camera_is_noticed_said_once_and_taken_back(tray: Pixels, fault:
     assert rig.live.view.roll is not None
 
 
-def test_a_slow_camera_is_said_and_goes_on_reading(tray: Pixels) -> None:
+def test_a_slow_camera_is_reported_and_goes_on_reading(tray: Pixels) -> None:
     rig = Rig(tray)
     rig.pass_s(1.0)
     rig.fps = 2.0

@@ -95,7 +95,7 @@ def test_two_readings_in_a_blink_are_not_enough() -> None:
     assert said == ["moving", "moving", "moving"]
 
 
-def test_readings_that_never_agree_are_shown_as_doubt_and_asked_for_less_often() -> None:
+def test_readings_that_never_agree_become_uncertain_and_rarer() -> None:
     state, asked, said = Settling(), [0.0], []
     for frame in range(60):
         at_s = 0.1 * frame
@@ -116,14 +116,14 @@ def test_after_a_contradiction_more_readings_must_agree() -> None:
 
 
 @pytest.mark.parametrize("between", [[UNSURE], [COCKED, UNSURE]])
-def test_what_was_not_sure_in_between_makes_a_contradiction_no_smaller(
+def test_an_unsure_reading_in_between_hides_no_contradiction(
     between: list[Reading],
 ) -> None:
     _, said = play([MOVED, A, *between, *[B] * 8])
     assert said.index("ok") == 2 + len(between) + 5
 
 
-def test_a_problem_is_looked_at_again_and_then_offered() -> None:
+def test_dice_that_agree_after_a_problem_are_offered() -> None:
     state, said = play([MOVED, *[UNSURE] * 3])
     assert said[-1] == "uncertain"
     assert not needs_reading(state, state.read_s + 0.3, moved=False)
@@ -190,7 +190,7 @@ def test_old_dice_never_flash_up_as_an_offer() -> None:
     assert "ok" not in said
 
 
-def test_old_dice_are_offered_again_when_somebody_says_so() -> None:
+def test_old_dice_are_offered_again_on_request() -> None:
     _, said = play([A, A], forget_used(confirmed_state()))
     assert said[-1] == "ok"
 
@@ -280,6 +280,6 @@ def test_after_a_restart_the_confirmed_dice_are_no_new_throw(
     assert play(steps, Settling(used_roll=A.roll))[1] == said.split()
 
 
-def test_a_person_may_say_that_they_are() -> None:
+def test_a_person_may_declare_old_dice_new() -> None:
     state, _ = play([A, A], Settling(used_roll=A.roll))
     assert play([A, A], forget_used(state))[1][-1] == "ok"

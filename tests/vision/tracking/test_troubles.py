@@ -139,9 +139,7 @@ def test_the_last_die_at_rest_is_offered_within_0_4_s() -> None:
 
 
 @pytest.mark.parametrize("trouble", ["dark", "unplug"])
-def test_dice_typed_while_the_camera_was_away_are_no_new_throw_when_it_is_back(
-    rig: Rig, trouble: str
-) -> None:
+def test_typed_dice_are_no_new_throw_when_the_camera_returns(rig: Rig, trouble: str) -> None:
     roll = rig.now.roll
     assert roll is not None
     rig.live.trouble(trouble)
@@ -195,7 +193,7 @@ class Passer:
         return replace(frame, pixels=pixels.astype(np.uint8))
 
 
-def test_somebody_who_walks_past_neither_changes_a_roll_nor_makes_one() -> None:
+def test_a_passing_shadow_neither_changes_nor_makes_a_roll() -> None:
     rig = Rig()
     passer = Passer(rig.camera, rig.clock)
     rig.live.close()
@@ -225,7 +223,7 @@ def test_somebody_who_walks_past_neither_changes_a_roll_nor_makes_one() -> None:
     assert rig.now.status is TrayStatus.OLD
 
 
-def test_what_it_does_not_know_is_refused(rig: Rig) -> None:
+def test_an_unknown_trouble_is_refused(rig: Rig) -> None:
     with pytest.raises(CameraUnavailable, match="knows no 'fire'"):
         rig.live.trouble("fire")
     with pytest.raises(CameraUnavailable, match=", ".join(TROUBLES)):
