@@ -45,6 +45,7 @@ SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "onnxruntime": (("vision",), 1),
     "picamera2": (("vision",), 1),
     "segno": (PACKAGES, 1),
+    "simplejpeg": (("vision",), 1),
     "sqlite3": (("companion.eventlog",), None),
     "torch": (("vision.training",), None),
     "waitress": (PACKAGES, 1),

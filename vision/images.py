@@ -1,49 +1,109 @@
-"""Picture files and odd arrays in, pixels the eye takes out."""
+"""Picture files and odd arrays in, pixels the detector takes out."""
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 from typing import Any
 
 import cv2
 import numpy as np
+import simplejpeg
 from numpy.typing import NDArray
 
 from companion.errors import PictureError
-from vision.reading import Pixels
+from vision.reading import Frame, Pixels
+
+LARGEST_PX = 25_000_000
+"""Pixels of the largest picture that is decoded: with it a reading stays below 300 MB."""
+
+LARGEST_BYTES = 64_000_000
+"""Bytes of the largest file that is read; no picture of 25 megapixels comes near it."""
 
 _JPEG = b"\xff\xd8\xff"
 _PNG = b"\x89PNG\r\n\x1a\n"
+_IHDR_END = len(_PNG) + 8 + 13
 
 
 def load_picture(path: str | Path) -> Pixels:
-    """Decode a picture file, turned upright as its EXIF data says.
+    """Decode a picture file; see `load_frame`."""
+    return load_frame(path).pixels
+
+
+def load_frame(path: str | Path) -> Frame:
+    """Decode a JPEG or PNG file, turned upright as its EXIF data says.
 
     Returns:
-        (H, W, 3) uint8, BGR, whatever depth, colour or transparency the file has.
+        A frame of (H, W, 3) uint8, BGR, whatever depth, colour or transparency the file has. A
+        JPEG of which the decoder complains is marked as damaged.
     Raises:
-        PictureError: The file cannot be read, is no picture, or is cut short.
+        PictureError: The file cannot be read, is no JPEG or PNG, is cut short, or is too large.
     """
     where = str(path)
-    try:
-        data = Path(path).read_bytes()
-    except IsADirectoryError:
-        raise PictureError(f"{where}: expected a picture file, got a folder") from None
-    except OSError as error:
-        raise PictureError(f"{where}: cannot read the file: {error.strerror}") from error
-    if not data:
-        raise PictureError(f"{where}: expected a picture, got an empty file")
-    if data.startswith(_JPEG) and not _jpeg_is_whole(data):
-        raise PictureError(f"{where}: expected a whole JPEG, got one that is cut short")
-    if data.startswith(_PNG) and not _png_is_whole(data):
-        raise PictureError(f"{where}: expected a whole PNG, got one that is cut short")
+    data = _content(Path(path), where)
+    if data.startswith(_JPEG):
+        is_damaged = _check_jpeg(data, where)
+    elif data.startswith(_PNG):
+        _check_png(data, where)
+        is_damaged = False
+    else:
+        raise PictureError(f"{where}: expected a JPEG or PNG picture, got something else")
     try:
         pixels = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
     except cv2.error as error:
         raise PictureError(f"{where}: cannot decode the picture: {error.err}") from error
     if pixels is None:
         raise PictureError(f"{where}: expected a JPEG or PNG picture, got something else")
-    return np.asarray(pixels, np.uint8)
+    return Frame(np.asarray(pixels, np.uint8), is_damaged=is_damaged)
+
+
+def _content(path: Path, where: str) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(LARGEST_BYTES + 1)
+    except IsADirectoryError:
+        raise PictureError(f"{where}: expected a picture file, got a folder") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise PictureError(f"{where}: cannot read the file: {reason}") from error
+    if not data:
+        raise PictureError(f"{where}: expected a picture, got an empty file")
+    if len(data) > LARGEST_BYTES:
+        limit = LARGEST_BYTES // 1_000_000
+        raise PictureError(f"{where}: expected a picture of at most {limit} MB, got a larger file")
+    return data
+
+
+def _check_jpeg(data: bytes, where: str) -> bool:
+    """Return whether the decoder complains of a JPEG; raise if it cannot be a whole picture."""
+    if not _jpeg_is_whole(data):
+        raise PictureError(f"{where}: expected a whole JPEG, got one that is cut short")
+    try:
+        height, width, _, _ = simplejpeg.decode_jpeg_header(data, strict=False)
+    except ValueError as error:
+        raise PictureError(f"{where}: cannot decode the picture: {error}") from error
+    _check_size(width, height, where)
+    try:
+        # at an eighth of its size, where all of the compressed data is still looked at
+        simplejpeg.decode_jpeg(data, "GRAY", min_height=1, min_width=1, min_factor=8)
+    except ValueError:
+        return True
+    return False
+
+
+def _check_png(data: bytes, where: str) -> None:
+    width, height = (int.from_bytes(data[n : n + 4], "big") for n in (16, 20))
+    if len(data) < _IHDR_END or not _png_is_whole(data):
+        raise PictureError(f"{where}: expected a whole PNG, got one that is cut short or damaged")
+    _check_size(width, height, where)
+
+
+def _check_size(width: int, height: int, where: str) -> None:
+    if width * height > LARGEST_PX:
+        limit = LARGEST_PX // 1_000_000
+        raise PictureError(
+            f"{where}: expected at most {limit} megapixels, got {width} x {height} pixels"
+        )
 
 
 def as_pixels(array: NDArray[Any]) -> Pixels:
@@ -105,12 +165,16 @@ def _jpeg_is_whole(data: bytes) -> bool:
 
 
 def _png_is_whole(data: bytes) -> bool:
-    """Whether the chunks of a PNG reach its end chunk."""
+    """Whether the chunks of a PNG reach its end chunk, each as its checksum says."""
     at = len(_PNG)
     while at + 12 <= len(data):
         length = int.from_bytes(data[at : at + 4], "big")
-        kind = data[at + 4 : at + 8]
-        at += 12 + length
-        if kind == b"IEND":
-            return at <= len(data)
+        end = at + 8 + length
+        if end + 4 > len(data):
+            return False
+        if zlib.crc32(data[at + 4 : end]) != int.from_bytes(data[end : end + 4], "big"):
+            return False
+        if data[at + 4 : at + 8] == b"IEND":
+            return True
+        at = end + 4
     return False

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.tray import DieView, TrayStatus
+from companion.tray import DieView, Problem, ProblemCode, TrayStatus
 from vision.calibration.calibration import is_same_shape
 from vision.calibration.light import white_balanced
 from vision.eye.finder import SMEARED, Overview
@@ -140,6 +140,11 @@ class Eye:
             else:
                 dice = look_again(pixels, dice)
             seen, verdict = _judged(scene, dice)
+        if frame.is_damaged and verdict.status is TrayStatus.OK:
+            doubt = Problem(ProblemCode.UNCERTAIN)
+            verdict = replace(
+                verdict, status=TrayStatus.UNCERTAIN, problems=(doubt, *verdict.problems), roll=None
+            )
         readings = []
         for (look, _), die, given, joint in zip(
             dice, seen, verdict.colours, verdict.confidences, strict=True

@@ -24,6 +24,8 @@ class Frame:
     captured_at_s: float = 0.0
     """Monotonic seconds of the capture."""
     number: int = 0
+    is_damaged: bool = False
+    """Whether the decoder complained of the picture: its reading is never announced."""
 
 
 @dataclass(frozen=True, slots=True)

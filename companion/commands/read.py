@@ -76,9 +76,8 @@ def read(
     """Read the dice in pictures (files or folders of JPEG and PNG)."""
     from vision.calibration.calibration import load_calibration
     from vision.calibration.reader import ADVICE, what_changed, what_holds
-    from vision.images import load_picture
+    from vision.images import load_frame
     from vision.pipeline import Eye
-    from vision.reading import Frame
 
     measured = load_calibration(calibration) if calibration is not None else None
     folder = _folder(annotate) if annotate is not None else None
@@ -94,12 +93,11 @@ def read(
             failed = _complain(name)
             continue
         try:
-            pixels = load_picture(name)
+            frame = load_frame(name)
         except PictureError as error:
             failed = _complain(error)
             continue
         started = time.perf_counter()
-        frame = Frame(pixels)
         if measured is not None:
             changes = what_changed(measured, frame)
             holds = what_holds(measured, changes)
@@ -111,7 +109,7 @@ def read(
         line = as_line(name, reading, elapsed_ms)
         click.echo(json.dumps(line) if as_json else _readable(line))
         if folder is not None:
-            failed |= not _annotate(folder, name, pixels, reading, taken)
+            failed |= not _annotate(folder, name, frame.pixels, reading, taken)
     if failed:
         sys.exit(1)
 

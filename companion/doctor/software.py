@@ -17,6 +17,7 @@ PACKAGES = {
     "waitress": ("waitress", (2, 1)),
     "gpiozero": ("gpiozero", (2, 0)),
     "segno": ("segno", (1, 5)),
+    "simplejpeg": ("simplejpeg", (1, 6)),
 }
 """Module, what people call it, and the oldest version that will do (as in pyproject.toml)."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from pathlib import Path
 
 import cv2
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 from companion.errors import PictureError
-from vision.images import as_pixels, load_picture
+from vision.images import as_pixels, load_frame, load_picture
 
 RNG = np.random.default_rng(3)
 PICTURE = cv2.resize(RNG.integers(0, 255, (6, 8, 3), np.uint8), (160, 120))
@@ -43,6 +44,65 @@ def test_a_jpeg_cut_short_is_refused(tmp_path: Path, share: float, progressive: 
     path.write_bytes(data[: int(len(data) * share)])
     with pytest.raises(PictureError, match=r"cut short|something else"):
         load_picture(path)
+
+
+def test_a_jpeg_that_lost_a_part_is_marked_as_damaged(tmp_path: Path) -> None:
+    data = bytearray(encoded(".jpg"))
+    middle = len(data) * 2 // 3
+    del data[middle : middle + 400]
+    path = tmp_path / "broken.jpg"
+    path.write_bytes(encoded(".jpg"))
+    assert not load_frame(path).is_damaged
+    path.write_bytes(data)
+    assert load_frame(path).is_damaged
+
+
+def test_a_png_with_a_flipped_bit_is_refused(tmp_path: Path) -> None:
+    data = bytearray(encoded(".png"))
+    data[len(data) // 2] ^= 1
+    path = tmp_path / "flipped.png"
+    path.write_bytes(data)
+    with pytest.raises(PictureError, match="damaged"):
+        load_picture(path)
+
+
+def png_of(width: int, height: int) -> bytes:
+    """A small file that claims to be a large picture."""
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        whole = kind + data
+        return len(data).to_bytes(4, "big") + whole + zlib.crc32(whole).to_bytes(4, "big")
+
+    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + b"\x08\x00\x00\x00\x00"
+    rows = zlib.compress(bytes(100))
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    )
+
+
+@pytest.mark.parametrize("size", [(30_000, 30_000), (2**31 - 1, 1), (5001, 5000)])
+def test_a_picture_that_would_fill_the_memory_is_refused(
+    tmp_path: Path, size: tuple[int, int]
+) -> None:
+    path = tmp_path / "huge.png"
+    path.write_bytes(png_of(*size))
+    with pytest.raises(PictureError, match="25 megapixels"):
+        load_picture(path)
+
+
+def test_a_jpeg_that_claims_too_many_pixels_is_refused(tmp_path: Path) -> None:
+    data = bytearray(encoded(".jpg"))
+    at = data.index(b"\xff\xc0") + 5
+    data[at : at + 4] = b"\xea\x60\xea\x60"
+    path = tmp_path / "huge.jpg"
+    path.write_bytes(data)
+    with pytest.raises(PictureError, match="60000 x 60000"):
+        load_picture(path)
+
+
+def test_a_file_that_never_ends_is_refused() -> None:
+    with pytest.raises(PictureError, match="at most 64 MB"):
+        load_picture("/dev/zero")
 
 
 @pytest.mark.parametrize(

@@ -264,3 +264,13 @@ def test_the_shared_photos(shared: Path, every: int, right: float) -> None:
         pytest.skip("the shared photos are not beside the project")
     dice = shared_report(folder, every)["dice"]
     assert dice["right"] >= right * dice["labelled"]  # type: ignore[index]
+
+
+def test_a_damaged_picture_is_uncertain_at_best() -> None:
+    case = next(case for case in load_cases(IMAGES) if case.expected is TrayStatus.OK)
+    pixels = load_picture(IMAGES / case.name)
+    whole = Eye().read(Frame(pixels), case.in_play)
+    damaged = Eye().read(Frame(pixels, is_damaged=True), case.in_play)
+    assert whole.status is TrayStatus.OK
+    assert (damaged.status, damaged.roll) == (TrayStatus.UNCERTAIN, None)
+    assert damaged.dice == whole.dice

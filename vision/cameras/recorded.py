@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -11,7 +12,7 @@ from companion.errors import CameraUnavailable, PictureError
 from companion.tray import Note, NoteCode
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.cameras.real_dice import OverRealDice
-from vision.images import as_pixels, load_picture
+from vision.images import as_pixels, load_frame
 from vision.reading import Frame, Pixels
 
 PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
@@ -115,12 +116,12 @@ class FolderCamera(OverRealDice):
         self._number = 0
         self._skipped: list[str] = []
         self._is_over = False
-        pixels = self._advance()
-        if pixels is None:
+        frame = self._advance()
+        if frame is None:
             raise CameraUnavailable(
                 f"camera {self.source!r}: expected pictures, none of {len(self._files)} decodes"
             )
-        self._pixels = pixels
+        self._frame = frame
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -137,26 +138,26 @@ class FolderCamera(OverRealDice):
         """Return the picture that is shown now."""
         at_s = self._pace.wait()
         self._number += 1
-        return Frame(self._pixels, at_s, self._number)
+        return replace(self._frame, captured_at_s=at_s, number=self._number)
 
     def confirmed(self) -> bool:
         """Show the next picture; False after the last one."""
-        pixels = self._advance()
-        if pixels is None:
+        frame = self._advance()
+        if frame is None:
             self._is_over = True
             return False
-        self._pixels = pixels
+        self._frame = frame
         return True
 
     def close(self) -> None:
         """Nothing is held open."""
 
-    def _advance(self) -> Pixels | None:
+    def _advance(self) -> Frame | None:
         while self._at + 1 < len(self._files):
             self._at += 1
             file = self._files[self._at]
             try:
-                return load_picture(file)
+                return load_frame(file)
             except PictureError:
                 self._skipped.append(file.name)
         return None
