@@ -11,7 +11,8 @@ from flask import Flask
 from companion.hotspot import Wifi
 from companion.session.session import Rejected, Session
 from web import security
-from web.context import Desk
+from web.context import AppContext
+from web.errors import install_errors
 from web.ports import Equipment, Pictures, Tray, TraySetup
 from web.sse import Streams
 from web.views import game
@@ -76,7 +77,7 @@ def create_app(
     )
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     security.install(app, allowed_hosts=allowed_hosts)
-    desk = Desk(
+    context = AppContext(
         session=session,
         tray=tray,
         pictures=pictures,
@@ -90,9 +91,8 @@ def create_app(
         pin=pin or drawn_pin(),
         wifi=wifi,
     )
-    app.extensions["streams"] = Streams(session, desk.render)
-    app.register_blueprint(game.blueprint(desk, app.extensions["streams"]))
-    app.register_blueprint(setup_views.blueprint(desk, setup))
-    game.install_errors(app, desk)
-    setup_views.install_errors(app, desk)
+    app.extensions["streams"] = Streams(session, context.render)
+    app.register_blueprint(game.blueprint(context, app.extensions["streams"]))
+    app.register_blueprint(setup_views.blueprint(context, setup))
+    install_errors(app, context)
     return app

@@ -15,14 +15,14 @@ from companion.session.session import Session
 from web import security
 
 MOST_TRIES = 10
-TRIES_S = 60.0
+WINDOW_S = 60.0
 """Ten wrong codes a minute from one address: a four-digit PIN then holds for days."""
 
 MOST_REMEMBERED = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class Client:
     """A device that asks.
 
     Attributes:
@@ -42,10 +42,10 @@ class Caller:
     language: str = ""
 
 
-def caller_of(asked: Request, language: str) -> Caller:
+def client_of(asked: Request, language: str) -> Client:
     """The device a request comes from."""
     address = asked.remote_addr or ""
-    return Caller(
+    return Client(
         device=security.browser_id(asked),
         tokens=security.seat_tokens(asked),
         is_local=is_loopback(address),
@@ -63,35 +63,35 @@ def is_loopback(address: str) -> bool:
         return False
 
 
-def is_host(session: Session, caller: Caller) -> bool:
+def is_host(session: Session, client: Client) -> bool:
     """Whether a device may lead the table; a program on the table's own machine may."""
-    if caller.device is None:
-        return caller.is_local
-    return session.is_host(caller.device)
+    if client.device is None:
+        return client.is_local
+    return session.is_host(client.device)
 
 
 @dataclass
-class Known:
+class SeatMemory:
     """Seats by the looks of the devices that had them, so that they come back by one tap."""
 
     _looks: OrderedDict[tuple[str, str], tuple[int, ...]] = field(default_factory=OrderedDict)
     _mutex: threading.Lock = field(default_factory=threading.Lock)
 
-    def remember(self, caller: Caller, seats: tuple[int, ...]) -> None:
+    def remember(self, client: Client, seats: tuple[int, ...]) -> None:
         """A device proved its seats."""
-        if not seats or not caller.looks[0]:
+        if not seats or not client.looks[0]:
             return
         with self._mutex:
-            self._looks[caller.looks] = tuple(
-                dict.fromkeys((*self._looks.pop(caller.looks, ()), *seats))
+            self._looks[client.looks] = tuple(
+                dict.fromkeys((*self._looks.pop(client.looks, ()), *seats))
             )
             while len(self._looks) > MOST_REMEMBERED:
                 self._looks.popitem(last=False)
 
-    def seats(self, caller: Caller) -> tuple[int, ...]:
+    def seats(self, client: Client) -> tuple[int, ...]:
         """The seats a device of these looks had."""
         with self._mutex:
-            return self._looks.get(caller.looks, ())
+            return self._looks.get(client.looks, ())
 
     def forget(self, seat: int) -> None:
         """A seat was given to somebody else."""
@@ -100,7 +100,7 @@ class Known:
                 self._looks[looks] = tuple(each for each in seats if each != seat)
 
 
-class Tries:
+class RateLimiter:
     """Counts wrong codes by address."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
@@ -110,7 +110,7 @@ class Tries:
 
     def may_try(self, address: str) -> bool:
         """Whether an address may try another code."""
-        since = self._clock() - TRIES_S
+        since = self._clock() - WINDOW_S
         with self._mutex:
             self._wrong = {
                 each: kept

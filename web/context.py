@@ -13,13 +13,13 @@ from companion.hotspot import Wifi
 from companion.messages.catalogue import Phrases, line, load_phrases
 from companion.session.session import Rejected, Session
 from web import locale, snapshot
-from web.client import Caller, Known, Tries, caller_of, is_host
+from web.client import Client, RateLimiter, SeatMemory, client_of, is_host
 from web.ports import Equipment, Pictures, Tray
 from web.security import Refused
 
 
 @dataclass
-class Desk:
+class AppContext:
     """What the views work with."""
 
     session: Session
@@ -34,8 +34,8 @@ class Desk:
     pin: str
     wifi: Callable[[], Wifi] = Wifi
     pictures: Pictures | None = None
-    known: Known = field(default_factory=Known)
-    tries: Tries = field(default_factory=Tries)
+    memory: SeatMemory = field(default_factory=SeatMemory)
+    limiter: RateLimiter = field(default_factory=RateLimiter)
     _mutex: Lock = field(default_factory=Lock)
     _rendered: dict[str, tuple[object, str]] = field(default_factory=dict)
 
@@ -58,10 +58,10 @@ class Desk:
             keeps_pictures=self.pictures is not None,
         )
 
-    def render(self, caller: Caller) -> tuple[int, str]:
+    def render(self, client: Client) -> tuple[int, str]:
         """The version now and its snapshot as JSON; what all seats share is made once for each
         language."""
-        language = caller.language or self.session.phrases.language
+        language = client.language or self.session.phrases.language
         view, setting = self.session.view(), self.setting()
         # an open action's countdown differs from moment to moment
         key = None if view.closes_at_s is not None else (view.version, setting)
@@ -72,38 +72,38 @@ class Desk:
             shared = dumps(snapshot.snapshot(view, setting, load_phrases(language), now_s=now_s))
             with self._mutex:
                 self._rendered[language] = (key, shared)
-        mine = dumps(self.me(caller))
+        mine = dumps(self.me(client))
         return view.version, f'{{"me":{mine},{shared[1:]}'
 
-    def me(self, caller: Caller) -> snapshot.Json:
+    def me(self, client: Client) -> snapshot.Json:
         """What one device is told of itself."""
         view = self.session.view()
-        seats = self.session.seats_of(caller.tokens)
-        self.known.remember(caller, seats)
-        leads = is_host(self.session, caller)
-        had = [] if seats else [s for s in self.known.seats(caller) if s not in view.online]
+        seats = self.session.seats_of(client.tokens)
+        self.memory.remember(client, seats)
+        leads = is_host(self.session, client)
+        had = [] if seats else [s for s in self.memory.seats(client) if s not in view.online]
         return {
             "seat": seats[0] if seats else None,
             "seats": list(seats),
             "host": leads,
-            "needs_code": self.needs_code(caller),
+            "needs_code": self.needs_code(client),
             "had": [seat for seat in had if view.table.seat(seat) is not None],
             "door": {"code": self.code, "pin": self.pin, "wifi": self.wifi().name or None}
-            if caller.is_table or (leads and view.table.hosts)
+            if client.is_table or (leads and view.table.hosts)
             else None,
         }
 
-    def caller(self) -> Caller:
+    def client(self) -> Client:
         """The device that asks."""
-        return caller_of(request, self.phrases.language)
+        return client_of(request, self.phrases.language)
 
-    def needs_code(self, caller: Caller) -> bool:
+    def needs_code(self, client: Client) -> bool:
         """Whether a device has to know the table's code to sit down: not at the table's own
         machine, and not once it is in."""
-        if caller.is_local or self.session.seats_of(caller.tokens):
+        if client.is_local or self.session.seats_of(client.tokens):
             return False
-        is_named = caller.device is not None and bool(self.session.view().table.hosts)
-        return not (is_named and is_host(self.session, caller))
+        is_named = client.device is not None and bool(self.session.view().table.hosts)
+        return not (is_named and is_host(self.session, client))
 
     def lead(self) -> None:
         """Let only the host pass.
@@ -111,7 +111,7 @@ class Desk:
         Raises:
             Refused: Somebody else asks.
         """
-        if not is_host(self.session, self.caller()):
+        if not is_host(self.session, self.client()):
             raise Refused(403, "NOT_HOST", line("page.not_host"))
 
     def at_the_table(self) -> None:
@@ -120,7 +120,7 @@ class Desk:
         Raises:
             Refused: Somebody else asks.
         """
-        if not self.session.seats_of(self.caller().tokens):
+        if not self.session.seats_of(self.client().tokens):
             self.lead()
 
     def check(self, given: str, right: str, code: str) -> None:
@@ -130,10 +130,10 @@ class Desk:
             Refused: It is wrong, or too many were.
         """
         address = request.remote_addr or ""
-        if not self.tries.may_try(address):
+        if not self.limiter.may_try(address):
             raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
         if given.strip().upper() != right:
-            self.tries.was_wrong(address)
+            self.limiter.was_wrong(address)
             key = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
             raise Refused(403, code, line(key))
 

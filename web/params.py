@@ -28,7 +28,7 @@ def body() -> dict[str, Any]:
     return security.json_body(request)
 
 
-def want(asked: dict[str, Any], name: str, kind: type[T], *, longest: int | None = None) -> T:
+def require(asked: dict[str, Any], name: str, kind: type[T], *, longest: int | None = None) -> T:
     """One field of a request, of its type.
 
     Raises:
@@ -45,28 +45,28 @@ def want(asked: dict[str, Any], name: str, kind: type[T], *, longest: int | None
 
 def key(asked: dict[str, Any]) -> str:
     """The idempotency key of a request, empty for none."""
-    return want(asked, "key", str, longest=LONGEST_KEY) if "key" in asked else ""
+    return require(asked, "key", str, longest=LONGEST_KEY) if "key" in asked else ""
 
 
 def moment(asked: dict[str, Any]) -> str | None:
     """What a host's step was foreseen on, where it was."""
-    return want(asked, "moment", str, longest=LONGEST_MOMENT) if "moment" in asked else None
+    return require(asked, "moment", str, longest=LONGEST_MOMENT) if "moment" in asked else None
 
 
-def maybe(asked: dict[str, Any], name: str, kind: type[T]) -> T | None:
+def optional(asked: dict[str, Any], name: str, kind: type[T]) -> T | None:
     """One field of a request that may be missing or null."""
-    return want(asked, name, kind) if asked.get(name) is not None else None
+    return require(asked, name, kind) if asked.get(name) is not None else None
 
 
 def due(asked: dict[str, Any]) -> tuple[int, int] | None:
     """Number and turn of the game that a roll was entered for, where they were sent."""
-    game, turn = maybe(asked, "game", int), maybe(asked, "turn", int)
+    game, turn = optional(asked, "game", int), optional(asked, "turn", int)
     return None if game is None or turn is None else (game, turn)
 
 
 def typed_roll(asked: dict[str, Any]) -> Roll:
     """The dice somebody entered; whether they are the dice in play the judge says."""
-    white, coloured = want(asked, "white", list), want(asked, "colour", dict)
+    white, coloured = require(asked, "white", list), require(asked, "colour", dict)
     values = [*white, *coloured.values()]
     if not all(isinstance(v, int) and not isinstance(v, bool) for v in values):
         raise bad("asked.dice")
@@ -80,4 +80,4 @@ def box(asked: dict[str, Any]) -> str | None:
     """The box of an answer; null, and nothing else, is a pass."""
     if "box" not in asked or asked["box"] == "":
         raise bad("asked.text", field="box")
-    return None if asked["box"] is None else want(asked, "box", str, longest=LONGEST_TOKEN)
+    return None if asked["box"] is None else require(asked, "box", str, longest=LONGEST_TOKEN)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from flask import Response
 
 from companion.session.session import Rejected
-from web.client import Caller
-from web.context import Desk, dumps
+from web.client import Client
+from web.context import AppContext, dumps
 
 STALE = frozenset(
     [
@@ -39,20 +39,20 @@ def as_json(value: object, status: int = 200) -> Response:
     return Response(dumps(value), status, mimetype="application/json")
 
 
-def snapshot(desk: Desk, caller: Caller | None = None) -> Response:
+def snapshot(context: AppContext, client: Client | None = None) -> Response:
     """The snapshot of the moment, for the device that asks."""
-    return Response(desk.render(caller or desk.caller())[1], mimetype="application/json")
+    return Response(context.render(client or context.client())[1], mimetype="application/json")
 
 
-def settled(desk: Desk, rejected: Rejected | None) -> Response:
-    """The snapshot after a step, or why it was not taken."""
-    return snapshot(desk) if rejected is None else problem(desk, rejected)
+def ok(context: AppContext, refusal: Rejected | None = None) -> Response:
+    """Return the snapshot after a step, or the reason it was rejected."""
+    return snapshot(context) if refusal is None else rejected(context, refusal)
 
 
-def problem(desk: Desk, rejected: Rejected) -> Response:
-    """Why a step was not taken, and how things stand."""
-    status = 409 if rejected.code in STALE else 403 if rejected.code in FORBIDDEN else 422
-    message = desk.phrases.tell(*rejected.lines)
-    told = {"error": rejected.code, "ruling": rejected.ruling, "message": message}
-    state = desk.render(desk.caller())[1]
+def rejected(context: AppContext, refusal: Rejected) -> Response:
+    """Return the reason a step was rejected, and the current snapshot."""
+    status = 409 if refusal.code in STALE else 403 if refusal.code in FORBIDDEN else 422
+    message = context.phrases.tell(*refusal.lines)
+    told = {"error": refusal.code, "ruling": refusal.ruling, "message": message}
+    state = context.render(context.client())[1]
     return Response(f'{dumps(told)[:-1]},"state":{state}}}', status, mimetype="application/json")

@@ -50,7 +50,7 @@ class Setting:
 
 
 def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> Json:
-    """Everything a page shows, the caller's own seat left out."""
+    """Everything a page shows, the client's own seat left out."""
     return {
         "revision": view.table.revision,
         "version": view.version,

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from companion.session.session import Session
-from web.client import Caller
+from web.client import Client
 
 HEARTBEAT_S = 10.0
 """Between two signs of life; a stream nobody reads is only noticed by writing to it."""
@@ -29,17 +29,17 @@ RETRY_MS = 1000
 WAKE_S = 0.5
 """How often a waiting stream looks whether it has to end: a shutdown must not take longer."""
 
-Render = Callable[[Caller], tuple[int, str]]
+Render = Callable[[Client], tuple[int, str]]
 """The version now, and the snapshot a device is sent."""
 
 
 class Stream(Iterator[bytes]):
     """One browser's stream; closing it frees its place."""
 
-    def __init__(self, streams: Streams, caller: Caller) -> None:
-        self._streams, self.caller, self.browser = streams, caller, caller.device
-        self.address = caller.looks[0]
-        self.seats = streams.session.seats_of(caller.tokens)
+    def __init__(self, streams: Streams, client: Client) -> None:
+        self._streams, self.client, self.browser = streams, client, client.device
+        self.address = client.looks[0]
+        self.seats = streams.session.seats_of(client.tokens)
         self._version = -1
         self._until_s = streams.clock() + streams.life_s
         self._is_closed = False
@@ -64,7 +64,7 @@ class Stream(Iterator[bytes]):
         raise StopIteration
 
     def _state(self, first: bool) -> bytes:
-        self._version, text = self._streams.render(self.caller)
+        self._version, text = self._streams.render(self.client)
         retry = f"retry: {RETRY_MS}\n" if first else ""
         return f"{retry}id: {self._version}\nevent: state\ndata: {text}\n\n".encode()
 
@@ -100,13 +100,13 @@ class Streams:
         with self._mutex:
             return len(self._open)
 
-    def open(self, caller: Caller) -> Stream | None:
+    def open(self, client: Client) -> Stream | None:
         """A new stream, or None where all places are taken.
 
         A browser that has its share loses its oldest one instead; where all places are taken the
         address with the most loses its oldest, so that one device cannot keep the others out.
         """
-        stream, browser = Stream(self, caller), caller.device
+        stream, browser = Stream(self, client), client.device
         with self._mutex:
             kept = [s for s in self._open if not s.is_replaced]
             own = [s for s in kept if browser is not None and s.browser == browser]

@@ -11,7 +11,7 @@ from flask import Flask
 
 from tests.session.fakes import Stage
 from tests.web.stand_in import seat
-from web.client import Caller
+from web.client import Client
 from web.sse import WAKE_S, Stream, Streams
 
 
@@ -43,8 +43,8 @@ class Hand:
     def seats_of(self, tokens: tuple[str, ...]) -> tuple[int, ...]:
         return tuple(int(token) for token in tokens)
 
-    def render(self, caller: Caller) -> tuple[int, str]:
-        return self.version, json.dumps({"seats": list(self.seats_of(caller.tokens))})
+    def render(self, client: Client) -> tuple[int, str]:
+        return self.version, json.dumps({"seats": list(self.seats_of(client.tokens))})
 
 
 @pytest.fixture
@@ -57,8 +57,8 @@ def streams(hand: Hand) -> Streams:
     return Streams(hand, hand.render, clock=hand.clock, most=5, most_per_browser=2)  # type: ignore[arg-type]
 
 
-def device(name: str | None = None, *tokens: str, address: str = "") -> Caller:
-    return Caller(name, tokens, True, (address, ""))
+def device(name: str | None = None, *tokens: str, address: str = "") -> Client:
+    return Client(name, tokens, True, (address, ""))
 
 
 def opened(streams: Streams, browser: str | None = None, *tokens: str) -> Stream:

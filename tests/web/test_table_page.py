@@ -25,7 +25,7 @@ from tests.web.browsing import (
     ready,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
-from web.client import Caller
+from web.client import Client
 
 if TYPE_CHECKING:
     from flask import Flask
@@ -271,7 +271,7 @@ class TestTheLine:
         self, stage: Stage, app: Flask, open_page: OpenPage
     ) -> None:
         streams = app.extensions["streams"]
-        taken = [streams.open(Caller(None, (), True, ("", ""))) for _ in range(36)]
+        taken = [streams.open(Client(None, (), True, ("", ""))) for _ in range(36)]
         assert None not in taken
         page = open_page("/")
         page.get_by_text("Nobody sits here yet.").wait_for()

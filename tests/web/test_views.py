@@ -11,8 +11,8 @@ from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray
 from web import Equipment, create_app
-from web.client import Caller
-from web.context import Desk
+from web.client import Client
+from web.context import AppContext
 from web.security import BROWSER_COOKIE, SEAT_COOKIE, is_home_host, is_same_origin
 
 POSTS = [
@@ -185,7 +185,7 @@ class TestGuard:
 
 def test_the_state_is_the_same_by_every_door(ada: FlaskClient, stage: Stage) -> None:
     by_call = ada.get("/api/state").get_json()
-    desk = Desk(
+    context = AppContext(
         stage.session,
         StandInTray(),
         lambda: Equipment(CameraState.SIMULATED, "mock"),
@@ -199,5 +199,5 @@ def test_the_state_is_the_same_by_every_door(ada: FlaskClient, stage: Stage) -> 
     )
     cookies = [ada.get_cookie(name) for name in (BROWSER_COOKIE, SEAT_COOKIE)]
     device, token = [cookie.value for cookie in cookies if cookie is not None]
-    caller = Caller(device, (token,), True, ("127.0.0.1", ""))
-    assert json.loads(desk.render(caller)[1]) == by_call
+    device_client = Client(device, (token,), True, ("127.0.0.1", ""))
+    assert json.loads(context.render(device_client)[1]) == by_call

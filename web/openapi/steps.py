@@ -89,7 +89,7 @@ STEPS: Json = {
     "Answer": thing(
         "",
         ("seat", "done", "key", "rolled"),
-        seat={**maybe(SEAT), "description": "The caller's own; taken from the cookie anyway."},
+        seat={**maybe(SEAT), "description": "The client's own; taken from the cookie anyway."},
         turn=WHOLE,
         action={"type": "integer", "enum": [1, 2]},
         box={**maybe(TOKEN), "description": "Null is a pass."},

@@ -10,9 +10,9 @@ from companion.engine import Phase
 from companion.history.archive import SavedGame, text_of
 from companion.history.standings import FORMS, Standing, evenings, standings, summary, written
 from companion.messages.catalogue import Phrases, line
-from web.context import Desk
-from web.params import bad, body, want
-from web.responses import as_json, settled
+from web.context import AppContext
+from web.params import bad, body, require
+from web.responses import as_json, ok
 from web.security import Refused
 
 Json = dict[str, Any]
@@ -25,28 +25,30 @@ MEDIA = {
 """The media type and the ending of each form games are written out in."""
 
 
-def install(pages: Blueprint, desk: Desk) -> None:
+def install(pages: Blueprint, context: AppContext) -> None:
     """Add the calls to a blueprint."""
-    session = desk.session
+    session = context.session
 
     @pages.get("/api/games")
     def games() -> Response:
-        return as_json(overview(session.games(), paused=_paused(desk), running=_running(desk)))
+        return as_json(
+            overview(session.games(), paused=_paused(context), running=_running(context))
+        )
 
     @pages.get("/api/game")
     def game() -> Response:
-        return as_json(whole(_asked_for(desk), desk.phrases))
+        return as_json(whole(_asked_for(context), context.phrases))
 
     @pages.get("/api/export")
     def export() -> Response:
         form = request.args.get("form", "text")
         if form not in FORMS:
             raise bad("asked.other", field="form", value=form[:20])
-        chosen = [_asked_for(desk)] if "number" in request.args else session.games()
+        chosen = [_asked_for(context)] if "number" in request.args else session.games()
         name = f"game-{chosen[0].number}" if "number" in request.args else "games"
         media, ending = MEDIA[form]
         response = Response(
-            written(chosen, form, desk.phrases), content_type=f"{media}; charset=utf-8"
+            written(chosen, form, context.phrases), content_type=f"{media}; charset=utf-8"
         )
         response.headers["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
         return response
@@ -54,32 +56,32 @@ def install(pages: Blueprint, desk: Desk) -> None:
     @pages.post("/api/pause")
     def pause() -> Response:
         body()
-        desk.lead()
-        return settled(desk, session.pause())
+        context.lead()
+        return ok(context, session.pause())
 
     @pages.post("/api/resume")
     def resume() -> Response:
-        number = want(body(), "number", int)
-        desk.lead()
-        return settled(desk, session.resume(number))
+        number = require(body(), "number", int)
+        context.lead()
+        return ok(context, session.resume(number))
 
 
-def _asked_for(desk: Desk) -> SavedGame:
+def _asked_for(context: AppContext) -> SavedGame:
     number = request.args.get("number", type=int)
     if number is None:
         raise bad("asked.number", field="number")
-    found = next((game for game in desk.session.games() if game.number == number), None)
+    found = next((game for game in context.session.games() if game.number == number), None)
     if found is None:
         raise Refused(404, "NO_SUCH_GAME", line("declined.NO_SUCH_GAME"))
     return found
 
 
-def _paused(desk: Desk) -> set[int]:
-    return {game.number for game in desk.session.view().table.paused}
+def _paused(context: AppContext) -> set[int]:
+    return {game.number for game in context.session.view().table.paused}
 
 
-def _running(desk: Desk) -> int | None:
-    game = desk.session.view().table.game
+def _running(context: AppContext) -> int | None:
+    game = context.session.view().table.game
     return None if game is None or game.state.phase is Phase.OVER else game.number
 
 

@@ -5,25 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flask import Blueprint, Flask, Response, make_response, render_template, request
+from flask import Blueprint, Response, make_response, render_template, request
 
 from companion.engine import DieColour
-from companion.errors import CalibrationError, ConfigError
 from companion.messages.catalogue import line
 from web import security
-from web.context import Desk
-from web.params import bad, body, want
+from web.context import AppContext
+from web.params import bad, body, require
 from web.ports import Point, TraySetup
 from web.responses import as_json
 from web.security import Refused
-from web.views.game import words
+from web.views.pages import words
 
 MOST_CORNERS = 24
 FAR_PX = 100_000.0
 """No picture is so large; what is asked for beyond is no number worth a look."""
 
 
-def blueprint(desk: Desk, setup: TraySetup | None) -> Blueprint:
+def blueprint(context: AppContext, setup: TraySetup | None) -> Blueprint:
     """The page /setup and its calls; without a camera they say so."""
     pages = Blueprint("setup", __name__)
 
@@ -33,17 +32,17 @@ def blueprint(desk: Desk, setup: TraySetup | None) -> Blueprint:
         Raises:
             Refused: Somebody else asks, or there is no camera.
         """
-        desk.lead()
+        context.lead()
         if setup is None:
             raise Refused(409, "NO_CAMERA", line("page.setup.no_camera"))
         return setup
 
     def told(taken: TraySetup) -> Response:
-        return as_json(_state(desk, taken))
+        return as_json(_state(context, taken))
 
     @pages.get("/setup")
     def page() -> Response:
-        shared = words(desk, desk.phrases) | {"phrases": desk.phrases.for_pages("setup.")}
+        shared = words(context, context.phrases) | {"phrases": context.phrases.for_pages("setup.")}
         response = make_response(render_template("setup.html", **shared))
         if security.browser_id(request) is None:
             security.set_browser_id(response, security.new_browser_id())
@@ -96,7 +95,7 @@ def blueprint(desk: Desk, setup: TraySetup | None) -> Blueprint:
     def keep_dice() -> Response:
         asked = body()
         plays = _plays(asked)
-        number = want(asked, "look", int) if "look" in asked else None
+        number = require(asked, "look", int) if "look" in asked else None
         taken = steps()
         taken.keep_dice(plays, number)
         return told(taken)
@@ -111,24 +110,8 @@ def blueprint(desk: Desk, setup: TraySetup | None) -> Blueprint:
     return pages
 
 
-def install_errors(app: Flask, desk: Desk) -> None:
-    """Turn a step that could not be taken into a sentence."""
-
-    @app.errorhandler(CalibrationError)
-    def not_taken(error: CalibrationError) -> Response:
-        are_none = error.reason == "not_six" and error.count == 0
-        key = "setup.no_dice" if are_none else f"setup.{error.reason}"
-        message = desk.phrases.say(key, count=error.count)
-        return as_json({"error": error.reason.upper(), "message": message}, 409)
-
-    @app.errorhandler(ConfigError)
-    def not_kept(error: ConfigError) -> Response:
-        message = desk.phrases.say("setup.not_kept")
-        return as_json({"error": "NOT_KEPT", "message": message}, 503)
-
-
-def _state(desk: Desk, setup: TraySetup) -> dict[str, Any]:
-    state, phrases = setup.state(), desk.phrases
+def _state(context: AppContext, setup: TraySetup) -> dict[str, Any]:
+    state, phrases = setup.state(), context.phrases
     change = None if state.change is None else str(state.change)
     return {
         "size": list(state.size_wh),
@@ -152,7 +135,7 @@ def _all_rounded(points: Sequence[Point] | None) -> list[list[float]] | None:
 
 
 def _corners(asked: dict[str, Any]) -> list[Point]:
-    given = want(asked, "corners", list)
+    given = require(asked, "corners", list)
     points: list[Point] = []
     for point in given[: MOST_CORNERS + 1]:
         is_pair = isinstance(point, list) and len(point) == 2
@@ -165,7 +148,7 @@ def _corners(asked: dict[str, Any]) -> list[Point]:
 
 
 def _plays(asked: dict[str, Any]) -> list[DieColour]:
-    given, known = want(asked, "plays", list), {colour.value: colour for colour in DieColour}
+    given, known = require(asked, "plays", list), {colour.value: colour for colour in DieColour}
     if not all(isinstance(name, str) and name in known for name in given):
         raise bad("asked.list", field="plays")
     return [known[name] for name in given]

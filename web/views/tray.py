@@ -10,76 +10,74 @@ from companion.engine import DieColour
 from companion.errors import CameraUnavailable, StoreError
 from companion.messages.catalogue import line
 from companion.session.session import Rejected
-from web.context import Desk
-from web.params import bad, body, maybe, want
-from web.responses import as_json, problem, settled, snapshot
+from web.context import AppContext
+from web.params import bad, body, optional, require
+from web.responses import as_json, ok, rejected, snapshot
 from web.security import Refused
 
 
-def install(pages: Blueprint, desk: Desk) -> None:
+def install(pages: Blueprint, context: AppContext) -> None:
     """Add the calls to a blueprint."""
-    session = desk.session
+    session = context.session
 
     @pages.get("/api/frame.jpg")
     def frame() -> Response:
         number = request.args.get("n", type=int)
         if "n" in request.args and number is None:
             raise bad("asked.number", field="n")
-        return _jpeg(desk.tray.jpeg(number) if desk.tray is not None else None)
+        return _jpeg(context.tray.jpeg(number) if context.tray is not None else None)
 
     @pages.post("/api/throw")
     def throw() -> Response:
         asked = body()
-        mishap = maybe(asked, "mishap", str)
-        if mishap is not None and (desk.tray is None or mishap not in desk.tray.mishaps):
+        mishap = optional(asked, "mishap", str)
+        if mishap is not None and (context.tray is None or mishap not in context.tray.mishaps):
             raise bad("asked.unknown", field="mishap", value=mishap[:40])
         view = session.view()
         if view.table.game is not None and view.table.game.state.action:
-            return problem(desk, Rejected("WRONG_PHASE", (line("page.throw_later"),), "E9"))
+            return rejected(context, Rejected("WRONG_PHASE", (line("page.throw_later"),), "E9"))
         try:
-            if desk.tray is None:
+            if context.tray is None:
                 raise CameraUnavailable("throw: there is no camera")
-            desk.tray.throw(mishap=mishap)
+            context.tray.throw(mishap=mishap)
         except CameraUnavailable as error:
             raise Refused(409, "CANNOT_THROW", line("page.cannot_throw")) from error
-        return snapshot(desk)
+        return snapshot(context)
 
     @pages.post("/api/trouble")
     def trouble() -> Response:
-        named = want(body(), "trouble", str)
-        desk.at_the_table()
-        if desk.tray is None or not desk.tray.can_throw:
+        named = require(body(), "trouble", str)
+        context.at_the_table()
+        if context.tray is None or not context.tray.can_throw:
             raise Refused(409, "CANNOT_THROW", line("page.cannot_throw"))
-        if named not in desk.tray.troubles:
+        if named not in context.tray.troubles:
             raise bad("asked.unknown", field="trouble", value=named[:40])
-        desk.tray.trouble(named)
-        return snapshot(desk)
+        context.tray.trouble(named)
+        return snapshot(context)
 
     @pages.post("/api/die")
     def die() -> Response:
         asked = body()
         at = (_number(asked, "x"), _number(asked, "y"))
-        colour = maybe(asked, "colour", str)
+        colour = optional(asked, "colour", str)
         if colour is not None and colour not in {each.value for each in DieColour}:
             raise bad("asked.unknown", field="colour", value=colour[:40])
-        frame, value = want(asked, "frame", int), want(asked, "value", int)
-        desk.at_the_table()
-        return settled(
-            desk, session.fix_die(frame, at, value, DieColour(colour) if colour else None)
-        )
+        frame, value = require(asked, "frame", int), require(asked, "value", int)
+        context.at_the_table()
+        return ok(context, session.fix_die(frame, at, value, DieColour(colour) if colour else None))
 
     @pages.post("/api/reoffer")
     def reoffer() -> Response:
         body()
-        desk.at_the_table()
-        if desk.tray is not None:
-            desk.tray.reoffer()
-        return snapshot(desk)
+        context.at_the_table()
+        if context.tray is not None:
+            context.tray.reoffer()
+        return snapshot(context)
 
     @pages.get("/api/pictures")
     def pictures() -> Response:
-        desk.lead()
-        kept = desk.pictures.all() if desk.pictures is not None else []
+        context.lead()
+        kept = context.pictures.all() if context.pictures is not None else []
         told = [
             {
                 "revision": each.revision,
@@ -97,21 +95,21 @@ def install(pages: Blueprint, desk: Desk) -> None:
         revision = request.args.get("revision", type=int)
         if revision is None:
             raise bad("asked.number", field="revision")
-        desk.lead()
-        return _jpeg(desk.pictures.jpeg(revision) if desk.pictures is not None else None)
+        context.lead()
+        return _jpeg(context.pictures.jpeg(revision) if context.pictures is not None else None)
 
     @pages.post("/api/pictures/delete")
     def delete_pictures() -> Response:
         asked = body()
-        revision = maybe(asked, "revision", int)
-        desk.lead()
+        revision = optional(asked, "revision", int)
+        context.lead()
         try:
-            gone = desk.pictures.delete(revision) if desk.pictures is not None else 0
+            gone = context.pictures.delete(revision) if context.pictures is not None else 0
         except OSError as error:
             raise StoreError(f"a picture cannot be deleted: {error}") from error
         if revision is not None and not gone:
             raise Refused(404, "NO_PICTURE", line("page.no_picture"))
-        return snapshot(desk)
+        return snapshot(context)
 
 
 def _jpeg(data: bytes | None) -> Response:

@@ -1,0 +1,61 @@
+"""Errors as answers: JSON for programs, a page for people."""
+
+from __future__ import annotations
+
+import logging
+
+from flask import Flask, Response, make_response, render_template, request
+from werkzeug.exceptions import HTTPException
+
+from companion.errors import CalibrationError, ConfigError, StoreError
+from companion.messages.catalogue import line
+from web.context import AppContext
+from web.responses import as_json
+from web.security import Refused
+from web.views.pages import words
+
+LOGGER = logging.getLogger(__name__)
+
+
+def install_errors(app: Flask, context: AppContext) -> None:
+    """Add the error handlers to an app."""
+
+    def answer(refused: Refused) -> Response:
+        if request.path.startswith("/api/") or request.method == "POST":
+            message = context.phrases.tell(refused.said)
+            return as_json({"error": refused.code, "message": message}, refused.status)
+        phrases = context.phrases
+        shared = words(context, phrases)
+        text = render_template("error.html", message=phrases.tell(refused.said), **shared)
+        return make_response(text, refused.status)
+
+    @app.errorhandler(Refused)
+    def refused(error: Refused) -> Response:
+        return answer(error)
+
+    @app.errorhandler(HTTPException)
+    def http(error: HTTPException) -> Response:
+        status = error.code or 500
+        key = f"page.http.{status}"
+        said = line(key if key in context.phrases else "page.http.other")
+        response = answer(Refused(status, f"HTTP_{status}", said))
+        if allow := error.get_response().headers.get("Allow"):
+            response.headers["Allow"] = allow
+        return response
+
+    @app.errorhandler(StoreError)
+    def not_kept(error: StoreError) -> Response:
+        LOGGER.error("not kept: %s", error)
+        return answer(Refused(503, "NOT_KEPT", line("page.not_kept")))
+
+    @app.errorhandler(CalibrationError)
+    def not_taken(error: CalibrationError) -> Response:
+        are_none = error.reason == "not_six" and error.count == 0
+        key = "setup.no_dice" if are_none else f"setup.{error.reason}"
+        message = context.phrases.say(key, count=error.count)
+        return as_json({"error": error.reason.upper(), "message": message}, 409)
+
+    @app.errorhandler(ConfigError)
+    def calibration_not_kept(error: ConfigError) -> Response:
+        message = context.phrases.say("setup.not_kept")
+        return as_json({"error": "NOT_KEPT", "message": message}, 503)

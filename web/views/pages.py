@@ -1,0 +1,68 @@
+"""The HTML pages, their QR codes, and the texts that every template receives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask import Blueprint, Response, make_response, render_template, request
+
+from companion.history.standings import remembered
+from companion.messages.catalogue import Phrases, line
+from web import locale, qr, security
+from web.context import AppContext
+from web.security import Refused
+
+MOST_NAMES = 12
+"""Names of earlier players that are offered to a newcomer."""
+
+
+def install(pages: Blueprint, context: AppContext) -> None:
+    """Add the pages to a blueprint."""
+    session = context.session
+
+    def page(template: str, phrases: Phrases | None = None, **more: Any) -> Response:
+        shared = words(context, phrases or context.phrases)
+        response = make_response(render_template(template, **shared, **more))
+        if security.browser_id(request) is None:
+            security.set_browser_id(response, security.new_browser_id())
+        return response
+
+    @pages.get("/")
+    def play() -> Response:
+        return page("play.html", known_names=remembered(session.games())[:MOST_NAMES])
+
+    @pages.get("/table")
+    def table() -> Response:
+        return page("table.html", session.phrases)  # the television is the table's own screen
+
+    @pages.get("/host")
+    def host() -> Response:
+        return page("host.html")
+
+    @pages.get("/games")
+    def all_games() -> Response:
+        return page("games.html")
+
+    @pages.get("/join.svg")
+    def join_code() -> Response:
+        address = f"{context.join_url() or request.host_url}?code={context.code}"
+        return Response(qr.as_svg(address), mimetype="image/svg+xml")
+
+    @pages.get("/wifi.svg")
+    def wifi_code() -> Response:
+        wifi = context.wifi()
+        if not wifi.name:
+            raise Refused(404, "NO_WIFI", line("page.http.404"))
+        return Response(qr.wifi_as_svg(wifi.name, wifi.password), mimetype="image/svg+xml")
+
+
+def words(context: AppContext, phrases: Phrases) -> dict[str, Any]:
+    """What every template is given: its sentences, and those for its scripts."""
+    return {
+        "t": lambda key, **data: phrases.say(f"page.{key}", **data),
+        "phrases": phrases.for_pages(),
+        "language": phrases.language,
+        "languages": locale.names(),
+        "chosen_language": locale.chosen(request),
+        "table_name": context.name,
+    }
