@@ -27,6 +27,7 @@ _WITH_ALL = (
     "preview.closes",
     "fact.take_out",
     "fact.would_close",
+    "fact.would_close.many",
     "fact.may_change",
 )
 _KINDS_FOR_SUMS = frozenset({"refused", "fault", "mended"})

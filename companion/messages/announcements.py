@@ -130,15 +130,21 @@ def announce_facts(
 
 
 def _standing(state: GameState, names: Sequence[str]) -> list[_Part]:
-    """One part for each answer that would close a row in action 1."""
-    closings = [
-        (names[player], _row_term(state, state.plan.rows[state.plan.row_of(bit)].key))
-        for player, bit in state.closings
-    ]
+    """One part for each row that answers would close in action 1."""
+    closing: dict[str, list[str]] = {}
+    for player, bit in state.closings:
+        key = state.plan.rows[state.plan.row_of(bit)].key
+        closing.setdefault(key, []).append(names[player])
     parts: list[_Part] = []
-    for name, row in closings:
-        text = line("fact.would_close", name=name, row=row)
-        parts.append(("closing", line("fact.would_close.headline", name=name, row=row), (text,)))
+    for key, who in closing.items():
+        row = _row_term(state, key)
+        if len(who) == 1:
+            headline = line("fact.would_close.headline", name=who[0], row=row)
+            text = line("fact.would_close", name=who[0], row=row)
+        else:
+            headline = line("fact.would_close.headline.many", names=all_of(who), row=row)
+            text = line("fact.would_close.many", names=all_of(who), row=row)
+        parts.append(("closing", headline, (text,)))
     if parts and state.players - len(state.gone) > 1:
         kind, headline, lines = parts[-1]
         parts[-1] = (kind, headline, (*lines, line("fact.may_change")))
@@ -155,7 +161,7 @@ def _together(parts: Sequence[_Part]) -> Announcement | None:
         return None
     kind = parts[0][0]
     headlines = [headline for each, headline, _ in parts if each == kind]
-    standing = [each for each in headlines if each.key == "fact.would_close.headline"]
+    standing = [each for each in headlines if each.key.startswith("fact.would_close.headline")]
     headlines = standing or headlines
     headline = headlines[0]
     if len(headlines) > 1:

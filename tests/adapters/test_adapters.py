@@ -100,12 +100,12 @@ def test_a_turn_by_the_buttons(wired: Wired) -> None:
     wired.push(AGAIN)
     assert wired.next() == said
     wired.push(BUTTON, bounces=20)
-    assert wired.next() == "refused: Still to answer: Ada and Ben."
+    assert wired.next() == "refused: Waiting for Ada and Ben."
     wired.pin(BUTTON).drive_low()  # and held, until those who have not answered pass
     assert wired.until(lambda: wired.phase is Phase.ACTION2)
     wired.pin(BUTTON).drive_high()
     assert wired.next() == "retracted: "
-    assert wired.next() == "passed: Passed without an answer: Ada and Ben."
+    assert wired.next() == "passed: No answer, so they pass: Ada and Ben."
 
 
 def test_the_lamp_and_the_buzzer_follow(wired: Wired) -> None:
@@ -154,10 +154,10 @@ def test_a_lost_second_button_is_reported_like_the_first(
     try:
         pin = wired.pin(AGAIN)
         pin.is_broken = True
-        assert wired.next() == "fault: The second button does not answer."
+        assert wired.next() == "fault: The second button isn’t responding."
         assert wired.session.view().faults == (("repeat", "lost"),)
         pin.is_broken = False
-        assert wired.next() == "mended: The second button works again."
+        assert wired.next() == "mended: The second button is working again."
         assert wired.session.view().faults == ()
     finally:
         wired.app.close()

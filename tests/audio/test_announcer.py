@@ -82,10 +82,10 @@ def test_the_level_sums_adds_the_active_players_options(tmp_path: Path) -> None:
             "roll",
             "White 7. Ada may cross red 6 or 7, yellow 6 or 7, green 6 or 7 or blue 6 or 7.",
         ),
-        ("refused", "Still to answer: Ada and Ben."),
+        ("refused", "Waiting for Ada and Ben."),
         (
             "corrected",
-            "The dice are corrected: white 4 and 4. White 8. "
+            "Roll corrected: white 4 and 4. White 8. "
             "Ada may cross red 7, yellow 7, green 7 or blue 7.",
         ),
     ]
@@ -103,9 +103,9 @@ def test_all_adds_everything_else(tmp_path: Path) -> None:
         "over",
     ]
     said = dict(listener.heard)
-    assert said["miss"] == "Ada takes a miss, number 1. Ben throws next."
+    assert said["miss"] == "Penalty for Ada (1 of 4). Ben throws next."
     assert said["over"] == (
-        "The table ended the game early. Ben wins with 0 points. Ben 0 and Ada minus 5."
+        "The game was ended early. Ben wins with 0 points. Ben 0 and Ada minus 5."
     )
     assert "Red" not in said["corrected"], "who has to answer again is shown, not said"
 
@@ -118,7 +118,7 @@ def test_negative_points_are_spoken_in_french(tmp_path: Path) -> None:
 
 def test_sentences_are_lines_of_their_own() -> None:
     """ "Weiß 7. mia ..." in one line is "Weiß siebte mia" to espeak-ng 1.51."""
-    lines = (line("roll.white", sum=7), line("roll.no_extra", name="mia"))
+    lines = (line("roll.white", sum=7), line("fact.turn", name="mia"))
     (said,) = pieces_of(lines, load_phrases("de"), {})
     assert isinstance(said, str)
     assert said.startswith("Weiß 7.\nmia ")
@@ -130,8 +130,8 @@ def test_a_closing_names_the_die_to_remove(tmp_path: Path) -> None:
     stage.answer(1, None)
     stage.time.pass_s(10)
     said = dict(listener.heard)
-    assert said["closing"] == "Ada closes red. Everybody may still change their answer."
-    assert said["closed"] == "The red row is closed by Ada. Take the red die out."
+    assert said["closing"] == "Ada is closing red. You can all still change your answer."
+    assert said["closed"] == "The red row has been closed by Ada. Take the red die out."
     stage.store.close()
 
 
@@ -139,9 +139,7 @@ def test_only_a_corrected_colour_is_named_and_no_sum_repeated(tmp_path: Path) ->
     stage, listener = table(tmp_path, "sums")
     stage.roll(4, 3)
     stage.correct(4, 3, red=5)
-    assert listener.heard[-1][1].startswith(
-        "The dice are corrected: red 5. Ada may cross red 8 or 9, "
-    )
+    assert listener.heard[-1][1].startswith("Roll corrected: red 5. Ada may cross red 8 or 9, ")
     stage.store.close()
 
 
@@ -214,7 +212,7 @@ def test_only_the_level_all_speaks_closings_after_a_correction(
     stage.correct(6, 6, red=1)
     kind, said = listener.heard[-1]
     assert kind == "corrected"
-    assert ("closes red" in said) == has_closing
+    assert ("is closing red" in said) == has_closing
     stage.store.close()
 
 

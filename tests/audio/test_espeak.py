@@ -145,7 +145,7 @@ def test_outdated_text_is_cut_short_or_never_spoken(voice: StandIn, speaker: Spe
     speaker.say(["White six forever"], "en", "roll")
     assert voice.line().endswith("|White six forever")
     speaker.say(["Press again."], "en", "refused", cancels={"refused"})
-    speaker.say(["Still to answer: Ben."], "en", "refused", cancels={"refused"})
+    speaker.say(["Waiting for Ben."], "en", "refused", cancels={"refused"})
     speaker.say(["Ben throws next."], "en", "turn", cancels={"roll", "refused"})
     assert voice.line().endswith("|Ben throws next.")
     assert voice.line() == "said|Ben throws next."

@@ -65,37 +65,44 @@ def test_a_closing_in_action_2_is_not_for_others_to_answer() -> None:
 
 def test_a_lone_player_gets_no_hint_that_everybody_may_change() -> None:
     state = go(game(1, sheets={0: {"R": FIVE}}), roll(6, 6))
-    assert after(state, Answered(0, 1, "R12")) == ("Ada closes red", "Ada closes red.")
+    assert after(state, Answered(0, 1, "R12")) == ("Ada is closing red", "Ada is closing red.")
 
 
 def test_two_closings_are_both_announced(closing: GameState) -> None:
     assert after(closing, Answered(1, 1, "Y12")) == (
-        "Ada closes red and Ben closes yellow",
-        "Ada closes red. Ben closes yellow. Everybody may still change their answer.",
+        "Ada is closing red and Ben is closing yellow",
+        "Ada is closing red. Ben is closing yellow. You can all still change your answer.",
+    )
+
+
+def test_two_players_who_close_one_row_share_a_sentence(closing: GameState) -> None:
+    assert after(closing, Answered(1, 1, "R12")) == (
+        "Ada and Ben are closing red",
+        "Ada and Ben are closing red. You can all still change your answer.",
     )
 
 
 def test_one_taken_back_leaves_the_other_standing(closing: GameState) -> None:
     state = go(closing, Answered(1, 1, "Y12"))
     assert after(state, Withdrawn(1, 1)) == (
-        "Ada closes red",
-        "Ben does not close yellow after all. Ada closes red. "
-        "Everybody may still change their answer.",
+        "Ada is closing red",
+        "Ben isn’t closing yellow after all. Ada is closing red. "
+        "You can all still change your answer.",
     )
-    assert after(closing, Withdrawn(0, 1))[0] == "Ada does not close red after all."
+    assert after(closing, Withdrawn(0, 1))[0] == "Ada isn’t closing red after all."
 
 
 def test_a_changed_closing_is_announced_with_the_new_row(closing: GameState) -> None:
     state = go(closing, Withdrawn(0, 1), Answered(1, 1, "R12"))
     headline, text = after(state, Answered(1, 1, "Y12"))
-    assert headline == "Ben closes yellow"
-    assert text.startswith("Ben does not close red after all. Ben closes yellow.")
+    assert headline == "Ben is closing yellow"
+    assert text.startswith("Ben isn’t closing red after all. Ben is closing yellow.")
 
 
 def test_a_correction_announces_the_closings_that_remain(closing: GameState) -> None:
     headline, text = after(closing, RollCorrected(roll(6, 6, red=1).roll))
     assert headline == "12"
-    assert text.endswith("Ada closes red. Everybody may still change their answer.")
+    assert text.endswith("Ada is closing red. You can all still change your answer.")
 
 
 def test_a_correction_or_undo_announces_the_reopened_row(closing: GameState) -> None:
@@ -104,14 +111,14 @@ def test_a_correction_or_undo_announces_the_reopened_row(closing: GameState) -> 
     again = "The red row is open again: put the red die back."
     assert again in after(state, RollCorrected(roll(5, 6).roll))[1]
     assert again in shown(announce_undone(state, closing))[1]
-    assert shown(announce_undone(closing, closing))[1] == "The last step is undone."
+    assert shown(announce_undone(closing, closing))[1] == "Last step undone."
 
 
 def test_an_undo_of_a_correction_closes_the_row_again(closing: GameState) -> None:
     state = go(closing, ActionClosed(1))
     corrected = go(state, RollCorrected(roll(5, 6).roll))
     said = shown(announce_undone(corrected, state))[1]
-    assert said == "The last step is undone. The red row closes. Take the red die out."
+    assert said == "Last step undone. The red row closes. Take the red die out."
 
 
 def test_after_the_end_nobody_puts_back_a_die_they_never_took_out() -> None:
@@ -122,16 +129,14 @@ def test_after_the_end_nobody_puts_back_a_die_they_never_took_out() -> None:
         Answered(1, 1, "Y12"),
     )
     said = shown(announce_undone(go(state, ActionClosed(1)), state))[1]
-    assert said == (
-        "The last step is undone. The red row is open again. The yellow row is open again."
-    )
+    assert said == ("Last step undone. The red row is open again. The yellow row is open again.")
 
 
 def test_the_status_of_an_open_action_has_roll_and_closings(closing: GameState) -> None:
     headline, text = shown(announce_open(closing, NAMES))
     assert headline == "12"
     assert text.startswith("White 12. ")
-    assert text.endswith("Ada closes red. Everybody may still change their answer.")
+    assert text.endswith("Ada is closing red. You can all still change your answer.")
 
 
 def test_no_options_are_announced_for_a_player_who_left() -> None:
@@ -151,15 +156,15 @@ class TestTheEnd:
         assert self.end(
             roll(6, 6, green=0), Answered(1, 1, "R12"), ActionClosed(1), state=state
         ) == (
-            "The red row is closed by Ben. Two rows are closed. The game is over at once: "
-            "there is no action 2, and Ada takes no miss"
+            "The red row has been closed by Ben. Two rows are closed. "
+            "The game ends immediately, and Ada gets no penalty"
         )
 
     def test_three_rows(self) -> None:
         state = game(2, sheets={0: {"R": FIVE}, 1: {"Y": FIVE}}, closed=["G"])
         answers = [Answered(0, 1, "R12"), Answered(1, 1, "Y12")]
         said = self.end(roll(6, 6, green=0), *answers, ActionClosed(1), state=state)
-        assert "3 rows are closed. The game is over at once." in f"{said}."
+        assert "3 rows are closed. The game ends immediately." in f"{said}."
         assert "Take" not in said
 
     def test_under_the_house_rule_the_turn_was_played(self) -> None:
@@ -173,20 +178,21 @@ class TestTheEnd:
             ActionClosed(1),
         )
         said = after(state, ActionClosed(2))[1]
-        assert "at once" not in said
-        assert "The turn was played to its end, and the game is over." in said
+        assert "immediately" not in said
+        assert "The turn was played to the end, and now the game is over." in said
 
     def test_a_fourth_miss_is_announced_once(self) -> None:
         state = action1(go(game(2, misses={0: 3}), roll(3, 4)), None, None)
         said = after(state, ActionClosed(2))[1]
-        assert said.count("miss") == 1
-        assert said.startswith("Ada took the fourth miss, so the game is over at once.")
+        assert said.casefold().count("penalty") == 1
+        assert said.startswith("Fourth penalty for Ada: the game ends immediately.")
 
     def test_a_player_who_left_takes_no_miss_and_is_not_named(self) -> None:
         state = game(3, sheets={1: {"R": FIVE}, 2: {"Y": FIVE}})
         state = go(state, roll(6, 6), SeatClosed(0), Answered(1, 1, "R12"), Answered(2, 1, "Y12"))
         state = go(state, ActionClosed(1))
-        assert EN.tell(*end_lines(state, NAMES)) == "Two rows are closed. The game is over at once."
+        said = EN.tell(*end_lines(state, NAMES))
+        assert said == "Two rows are closed. The game ends immediately."
 
 
 def test_two_rows_closed_together_are_both_in_the_headline() -> None:
@@ -200,12 +206,12 @@ def test_white_dice_of_the_same_sum_are_named_by_their_faces() -> None:
     state = go(game(2), roll(3, 4))
     other = go(state, RollCorrected(roll(2, 5).roll))
     lines = differences(state, other, NAMES[:2])
-    assert EN.tell(*lines) == "White dice: 3 and 4, then 2 and 5."
+    assert EN.tell(*lines) == "White dice: 3 and 4 become 2 and 5."
 
 
 @pytest.mark.parametrize(
     ("house", "says"),
-    [([HouseRule.BONUS_NEXT_TURN], "by your house rule"), ([], "")],
+    [([HouseRule.BONUS_NEXT_TURN], "By your house rule"), ([], "")],
 )
 def test_a_bonus_of_this_turn_is_declined_by_the_house_rule(
     house: list[HouseRule], says: str
@@ -221,4 +227,4 @@ def test_a_bonus_whose_row_was_never_crossed_has_the_old_reason() -> None:
     state = new_game(BIG_POINTS, 2, 0, house=[HouseRule.BONUS_NEXT_TURN])
     step = apply(go(state, roll(3, 4, red=4), ActionClosed(1)), Answered(0, 2, "RY7"))
     assert isinstance(step, Refusal)
-    assert "neighbouring row whose own 7" in EN.tell(refusal_line(step, NAMES))
+    assert "neighbouring row where you have crossed 7" in EN.tell(refusal_line(step, NAMES))

@@ -288,13 +288,13 @@ def test_announcements_and_refusals_use_the_language_asked_for(
 @pytest.mark.parametrize(
     ("language", "said"),
     [
-        ("en", "The red row is closed by Ada and Ben. Take the red die out."),
+        ("en", "The red row has been closed by Ada and Ben. Take the red die out."),
         (
             "de",
             "Die rote Reihe wurde von Ada und Ben abgeschlossen. Nehmt den roten Würfel heraus.",
         ),
-        ("fr", "La rangée rouge est clôturée par Ada et Ben. Retirez le dé rouge."),
-        ("it", "La fila rossa è chiusa da Ada e Ben. Togliete il dado rosso."),
+        ("fr", "La rangée rouge a été clôturée par Ada et Ben. Retirez le dé rouge."),
+        ("it", "La fila rossa è stata chiusa da Ada e Ben. Togliete il dado rosso."),
     ],
 )
 def test_colours_agree_with_their_noun(language: str, said: str) -> None:

@@ -14,8 +14,8 @@ class TestCorrections:
         dice = dict.fromkeys((DieColour.RED, DieColour.YELLOW, DieColour.GREEN, DieColour.BLUE), 2)
         assert two.session.correct_roll(Roll.of((4, 2), dice)) is None
         assert two.told[-1].text == (
-            "The dice are corrected: white 2 and 4, red 2, yellow 2, green 2 and blue 2. White 6. "
-            "Ada’s red 7 no longer fits; please answer again. "
+            "Roll corrected: white 2 and 4, red 2, yellow 2, green 2 and blue 2. White 6. "
+            "Ada’s red 7 no longer fits. Please answer again. "
             "Ada may cross red 4 or 6, yellow 4 or 6, green 4 or 6 or blue 4 or 6."
         )
         assert two.state.waiting_for == (0, 1)

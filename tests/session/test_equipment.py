@@ -19,7 +19,7 @@ def test_a_camera_fault_and_its_end_are_announced_once_each(two: Stage, fault: s
     two.session.see(TrayView(TrayStatus.WAITING))
     two.session.see(TrayView(TrayStatus.MOVING))
     assert [said.kind for said in two.told] == ["fault", "mended"]
-    assert two.told[-1].text == "The camera works again."
+    assert two.told[-1].text == "The camera is working again."
     assert two.session.view().faults == ()
 
 
@@ -35,7 +35,7 @@ def test_the_game_goes_on_by_hand_while_the_camera_is_away(two: Stage) -> None:
     two.session.see(TrayView(TrayStatus.BLOCKED, fault=CameraFault.BLOCKED))
     rejected = two.session.press()
     assert rejected is not None
-    assert two.message(rejected).startswith("Something covers the camera.")
+    assert two.message(rejected).startswith("Something is covering the camera.")
     two.type_roll(4, 3)
     assert two.state.phase is Phase.ACTION1
     assert two.game.typed
@@ -48,8 +48,8 @@ def test_a_lost_button_is_shown_at_once(two: Stage) -> None:
     two.session.part_is("button", "lost")
     two.session.part_is("button", None)
     assert [said.text for said in two.told] == [
-        "The button does not answer. There is one on every page.",
-        "The button works again.",
+        "The button isn’t responding. Use the one on a phone instead.",
+        "The button is working again.",
     ]
 
 

@@ -42,7 +42,7 @@ class TestPutAside:
         before = stage.state
         assert stage.session.pause() is None
         assert stage.session.view().table.game is None
-        assert stage.told[-1].text.startswith("Game 1 is put aside")
+        assert stage.told[-1].text.startswith("Game 1 is saved")
         assert stage.session.undo() is not None
         stage = stage.again()
         assert stage.session.resume(1) is None
@@ -225,7 +225,7 @@ class TestWhoLeaves:
         a_turn(stage, "R7", "Y7", "G7")
         assert stage.session.let_go(1) is None
         assert stage.told[-1].text == (
-            "Ben leaves the game; the points so far are kept. Cleo throws next."
+            "Ben leaves the game and keeps their points. Cleo throws next."
         )
         assert [seat.name for seat in stage.session.view().table.seats] == ["Ada", "Cleo"]
         stage = stage.again()

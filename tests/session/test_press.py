@@ -34,7 +34,7 @@ def test_a_confirmation_within_a_second_of_another_counts_once(two: Stage) -> No
     assert two.confirmed == 1
     two.time.pass_s(SAME_PRESS_S)
     assert two.session.press() is not None
-    assert two.told[-1].text == "Still to answer: Ada and Ben."
+    assert two.told[-1].text == "Waiting for Ada and Ben."
 
 
 def test_the_next_roll_is_confirmed_however_soon_it_comes(two: Stage) -> None:
@@ -62,7 +62,7 @@ def test_a_press_before_an_unreadable_verdict_is_refused_with_it(two: Stage) -> 
     two.session.press()
     two.session.press()
     two.session.see(leaning("green"))
-    assert [said.text for said in two.told] == ["The green die is leaning. Throw it again."]
+    assert [said.text for said in two.told] == ["The green die isn’t lying flat. Throw it again."]
     two.session.is_reading = lambda: False
     two.session.see(dice_seen(4, 3))
     assert two.state.phase is Phase.ROLL, "the press was answered; the dice were thrown since"
@@ -127,15 +127,15 @@ def test_a_press_does_not_wait_for_ever(two: Stage) -> None:
 def test_a_refusal_is_taken_off_the_screen_once_its_reason_is_gone(two: Stage) -> None:
     two.session.see(leaning("green"))
     two.session.press()
-    assert shown(two).startswith("The green die is leaning.")
+    assert shown(two).startswith("The green die isn’t lying flat.")
     two.session.see(dice_seen(4, 3))
     assert shown(two) == "Ada throws next."
     two.session.press()
     two.time.pass_s(SAME_PRESS_S)
     two.session.press()
-    assert shown(two) == "Still to answer: Ada and Ben."
+    assert shown(two) == "Waiting for Ada and Ben."
     two.session.see(TrayView(TrayStatus.MOVING))
-    assert shown(two) == "Still to answer: Ada and Ben.", "what lies in the tray does not matter"
+    assert shown(two) == "Waiting for Ada and Ben.", "what lies in the tray does not matter"
     number = two.session.view().announced
     two.answer(0, None)
     assert shown(two).startswith("White 7.")
@@ -153,7 +153,7 @@ def test_a_refusal_while_the_tray_stays_as_it_is_stays_too(two: Stage) -> None:
     two.session.see(leaning("green"))
     two.session.press()
     two.session.see(replace(leaning("green"), frame=9))
-    assert shown(two).startswith("The green die is leaning.")
+    assert shown(two).startswith("The green die isn’t lying flat.")
 
 
 def test_a_press_while_dice_roll_is_rejected_at_once(two: Stage) -> None:
@@ -180,7 +180,7 @@ def test_a_hold_names_the_players_who_passed(two: Stage) -> None:
     two.told.clear()
     assert two.session.hold() is None
     assert [(said.kind, said.text) for said in two.told] == [
-        ("passed", "Passed without an answer: Ben.")
+        ("passed", "No answer, so they pass: Ben.")
     ]
     assert shown(two).startswith("Ada may cross "), "what is shown is what is left of the roll"
     two.told.clear()

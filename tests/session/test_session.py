@@ -22,7 +22,7 @@ class TestButton:
         two.session.see(leaning("green"))
         rejected = two.session.press()
         assert rejected is not None
-        assert two.message(rejected) == "The green die is leaning. Throw it again."
+        assert two.message(rejected) == "The green die isn’t lying flat. Throw it again."
         assert two.told[-1].text == two.message(rejected)
         assert two.state.phase is Phase.ROLL
         assert two.confirmed == 0
@@ -32,7 +32,7 @@ class TestButton:
         two.answer(0, None)
         two.time.pass_s(1.0)
         assert two.roll(1, 1) is not None
-        assert two.told[-1].text == "Still to answer: Ben."
+        assert two.told[-1].text == "Waiting for Ben."
         assert two.state.answers == (0, None)  # the button never passes for anybody
 
     def test_without_a_game_and_after_it(self, stage: Stage) -> None:
@@ -84,7 +84,7 @@ class TestAnswers:
         two.roll(6, 6)
         assert two.answer(0, None) == ""
         assert two.answer(1, "R12") == ""
-        assert two.told[-1].headline == "Ben closes red"
+        assert two.told[-1].headline == "Ben is closing red"
         assert two.state.phase is Phase.ACTION1  # though everybody is done
         two.time.pass_s(CLOSING_GRACE_S - 0.1)
         assert two.answer(0, "R12") == ""
@@ -119,7 +119,7 @@ class TestAnswers:
         two.answer(0, None)
         rejected = two.session.answer(0, 1, 2, "R7", done=True)
         assert rejected is not None
-        assert two.message(rejected) == "That turn is over; late crosses do not count."
+        assert two.message(rejected) == "That turn is over. Late crosses don’t count."
 
     def test_a_retry_of_a_taken_step_is_no_late_mark(self, two: Stage) -> None:
         two.roll(4, 3)
@@ -136,7 +136,7 @@ class TestAnswers:
         two.answer(0, None)
         two.answer(1, None)
         two.answer(0, None)
-        assert two.told[-1].text == "Ada takes a miss, number 1. Ben throws next."
+        assert two.told[-1].text == "Penalty for Ada (1 of 4). Ben throws next."
 
     def test_the_end_is_announced_with_reason_and_winner(self, stage: Stage) -> None:
         stage.seat("Ada")
@@ -146,7 +146,7 @@ class TestAnswers:
             stage.answer(0, None)
             stage.answer(0, None)
         assert stage.state.phase is Phase.OVER
-        assert "fourth miss" in stage.told[-1].text
+        assert "Fourth penalty" in stage.told[-1].text
         assert "Ada wins with −20 points" in stage.told[-1].text
 
 

@@ -69,7 +69,7 @@ class TestSurviving:
         again = two.again()
         again.session.say_again()
         assert again.told[-1].text.startswith("White 12. ")
-        assert "Ben closes red. Everybody may still change" in again.told[-1].text
+        assert "Ben is closing red. You can all still change" in again.told[-1].text
         again.time.pass_s(CLOSING_GRACE_S - 0.1)
         assert again.answer(0, "R12") == ""
         again.time.pass_s(CLOSING_GRACE_S + 0.1)
@@ -101,7 +101,7 @@ class TestSurviving:
         rejected = two.roll(4, 3)
         assert rejected is not None
         assert rejected.code == "NOT_KEPT"
-        assert "cannot be written" in two.told[-1].text
+        assert "can’t be saved" in two.told[-1].text
         assert two.state.phase is Phase.ROLL
 
     def test_a_log_with_a_bad_record_is_taken_up_to_it(self, two: Stage) -> None:

@@ -28,7 +28,7 @@ def closing(tmp_path: Path) -> Stage:
 
 def goes_on(stage: Stage) -> None:
     """Everybody has heard of it, and may still change their answer for a while."""
-    assert "Ada closes red. Everybody may still change their answer." in stage.told[-1].text
+    assert "Ada is closing red. You can all still change your answer." in stage.told[-1].text
     assert stage.answer(1, None) == ""
     assert stage.state.phase is Phase.ACTION1
     stage.time.pass_s(CLOSING_GRACE_S + 0.1)

@@ -113,7 +113,7 @@ def start_on_a_shared_tablet(page: Page, stage: Stage) -> None:
     """Ada and Grandma sit down on one device and begin; white 7 is on the table, Ada's turn."""
     page.get_by_label("Your name").fill("Ada")
     page.get_by_role("button", name="Take a seat").click()
-    page.get_by_text("One more player on this device").click()
+    page.get_by_text("Add a player on this device").click()
     page.get_by_label("Their name").fill("Grandma")
     page.get_by_role("button", name="Take a seat").click()
     page.get_by_text("Welcome, Ada and Grandma!").wait_for()

@@ -209,7 +209,7 @@ class TestPlaying:
     def test_pressing_in_an_open_action_names_the_missing_players(self, ada: FlaskClient) -> None:
         got = ada.post("/api/press", json={})
         assert got.status_code == 409
-        assert got.get_json()["message"] == "Still to answer: Ada and Ben."
+        assert got.get_json()["message"] == "Waiting for Ada and Ben."
 
     def test_throwing(self, client: FlaskClient, tray: StandInTray) -> None:
         assert client.post("/api/throw", json={}).status_code == 200

@@ -259,7 +259,7 @@ def test_without_a_camera_the_dice_are_entered_on_the_phone(
     phone.get_by_role("button", name="Enter the dice").click()
     dialog = phone.get_by_role("dialog")
     dialog.get_by_role("button", name="Confirm").click()
-    dialog.get_by_text("Every die needs its number.").wait_for()
+    dialog.get_by_text("Every die needs a number.").wait_for()
     for name in ("First white die 3", "Second white die 4", "Red 1", "Yellow 2", "Green 5"):
         dialog.get_by_label(name).check()
     dialog.get_by_label("Blue 6").check()

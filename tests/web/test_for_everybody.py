@@ -281,7 +281,7 @@ class TestTheTricks:
     ) -> None:
         put(stage, "roll")
         page = ready(open_page("/host", size_wh=PHONE_SMALL))
-        for name in ("Throw: a die leans", "Throw: a die falls out", "Lamp goes out"):
+        for name in ("Throw: a die ends up tilted", "Throw: a die falls out", "Lamp goes out"):
             page.get_by_role("button", name=name).click()
         wait_until(page, lambda: tray.told[-3:] == ["cocked", "off", "dark"])
         assert violations(page) == []

@@ -177,12 +177,12 @@ class TestThePage:
     def test_putting_aside_and_taking_up(self, stage: Stage, open_page: OpenPage) -> None:
         an_evening(stage)
         page = open_page("/games", size_wh=TV, device="a" * 32)
-        page.get_by_role("button", name="Put it aside for another time").click()
-        page.get_by_role("button", name="Go on with game 4").wait_for()
-        page.get_by_role("button", name="Go on with game 3").click()
+        page.get_by_role("button", name="Save it for another time").click()
+        page.get_by_role("button", name="Continue game 4").wait_for()
+        page.get_by_role("button", name="Continue game 3").click()
         wait_until(page, lambda: stage.session.view().table.game is not None)
         assert stage.game.number == 3
-        page.get_by_role("button", name="Go on with game 4").wait_for(state="hidden")
+        page.get_by_role("button", name="Continue game 4").wait_for(state="hidden")
 
     @pytest.mark.parametrize("size_wh", [PHONE_SMALL, (844, 390), TV])
     def test_it_never_scrolls_sideways(
@@ -218,13 +218,13 @@ class TestThePage:
 
     def test_before_the_first_game(self, open_page: OpenPage) -> None:
         page = open_page("/games")
-        page.get_by_text("No game has been played here yet.").wait_for()
+        page.get_by_text("No games have been played here yet.").wait_for()
         assert violations(page) == []
 
     def test_the_list_follows_the_running_game(self, stage: Stage, open_page: OpenPage) -> None:
         seat(stage, "Ada")
         page = open_page("/games")
-        page.get_by_text("No game has been played here yet.").wait_for()
+        page.get_by_text("No games have been played here yet.").wait_for()
         stage.session.start("base", 0)
         page.get_by_text("being played").wait_for()
         stage.session.end()

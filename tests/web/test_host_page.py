@@ -45,7 +45,7 @@ class TestTheHost:
         page = open_page("/host", size_wh=TV)
         page.get_by_text("Enter the dice by hand").click()
         page.get_by_role("button", name="Confirm these dice").click()
-        page.get_by_text("Every die needs its number.").wait_for()
+        page.get_by_text("Every die needs a number.").wait_for()
         for name in ("First white die 3", "Second white die 4", "red 1", "yellow 2"):
             page.get_by_label(name).check()
         for name in ("green 5", "blue 6"):
@@ -69,7 +69,7 @@ class TestTheHost:
                 route.continue_()
 
         page.route("**/api/settings", hold_the_first)
-        hints = page.get_by_label("Show on the sheets which boxes fit")
+        hints = page.get_by_label("Highlight the boxes you can cross")
         hints.and_(page.locator(":checked")).wait_for()  # as the table has it: the page was drawn
         hints.uncheck()
         wait_until(page, lambda: bool(held))
@@ -83,7 +83,7 @@ class TestTheHost:
     def test_the_button_that_comes_next_stands_out(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")
         page = open_page("/host")
-        page.get_by_text("The green die is leaning").wait_for()
+        page.get_by_text("The green die isn’t lying flat").wait_for()
         standing_out = page.locator("#throw.primary, #confirm.primary")
         assert standing_out.all_inner_texts() == ["Throw"]
         stage.session.see(dice_in_tray(a_roll(3, 4), frame=2))
@@ -97,7 +97,7 @@ class TestTheHost:
         put(stage, "action1")
         page = open_page("/host")
         page.get_by_role("button", name="End the game early").click()
-        page.get_by_role("button", name="No, leave it").click()
+        page.get_by_role("button", name="No, keep playing").click()
         assert stage.state.phase is Phase.ACTION1
         page.get_by_role("button", name="End the game early").click()
         page.get_by_role("button", name="Yes, end it").click()
@@ -167,7 +167,7 @@ class TestTheHost:
         page.locator(".rolled-die.is-doubtful").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_role("button", name="green 5").click()
-        dialog.get_by_role("button", name="Put it right").click()
+        dialog.get_by_role("button", name="Save").click()
         page.get_by_role("button", name="Correct green 5").wait_for()
         wait_until(page, lambda: stage.session.view().tray.roll is not None)
         page.get_by_role("button", name="Confirm", exact=True).click()
@@ -180,7 +180,7 @@ class TestTheHost:
         page = open_page("/host")
         page.get_by_role("button", name="Undo the last step").click()
         page.get_by_text("The roll is taken back (white 7).").wait_for()
-        page.get_by_role("button", name="Yes, take it back").click()
+        page.get_by_role("button", name="Yes, undo it").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
 
     def test_it_answers_for_somebody_whose_phone_died(
@@ -219,7 +219,7 @@ class TestTheHost:
         page = open_page("/host")
         page.get_by_role("button", name="Cleo plays earlier").click()
         wait_until(page, lambda: names(stage) == ["Ada", "Cleo", "Benjamin"])
-        page.get_by_label("Show on the sheets which boxes fit").uncheck()
+        page.get_by_label("Highlight the boxes you can cross").uncheck()
         wait_until(page, lambda: not stage.session.view().table.settings.hints)
         stage.session.start("base", 0)
         stage.session.see(dice_in_tray(a_roll(3, 4)))
@@ -238,13 +238,13 @@ class TestPeople:
         old, host = open_page("/", token=tokens[1]), open_page("/host")
         ready(old)
         tablet = open_page("/", size_wh=(768, 1024))
-        host.get_by_role("button", name="Hand on Benjamin’s seat").click()
+        host.get_by_role("button", name="Hand over Benjamin’s seat").click()
         host.get_by_text("Now open this table’s page on the other device.").wait_for()
         tablet.get_by_role("button", name="Take Benjamin’s seat").click()
         tablet.get_by_role("button", name=re.compile("^yellow 7, can be crossed now")).click()
         wait_until(tablet, lambda: stage.state.answers[1] is not None)
         old.get_by_label("Your name").wait_for()
-        old.get_by_role("alert").filter(has_text="You have no seat here any more.").wait_for()
+        old.get_by_role("alert").filter(has_text="You no longer have a seat here.").wait_for()
 
     def test_a_seat_is_taken_though_other_news_overtakes_the_answer(
         self, stage: Stage, open_page: OpenPage
@@ -294,7 +294,7 @@ class TestPeople:
         page.get_by_role("button", name="Pass", disabled=False).wait_for()
         assert (stage.state.phase, stage.state.answers[0]) == (Phase.ACTION2, None)
         page.get_by_role("button", name=re.compile("^Grandma")).click()
-        page.locator("#status", has_text="Grandma: Ada may use a coloured die.").wait_for()
+        page.locator("#status", has_text="Grandma: Ada can use a coloured die.").wait_for()
         page.get_by_role("button", name=re.compile("^Ada")).click()
         page.get_by_role("button", name="Pass").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)

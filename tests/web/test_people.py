@@ -297,9 +297,9 @@ class TestForesight:
         before = stage.session.view()
         close = post(ada, "preview", what="close")[1]["lines"]
         assert close == [
-            "Turn 1: action 2 is open, Ada may answer.",
+            "Turn 1: action 2 is open, Ada can answer.",
             "Ada crosses red 7.",
-            "Ada’s total: 0, then 1.",
+            "Ada’s total goes from 0 to 1.",
         ]
         right = {"white": [3, 5], "colour": {"red": 3, "yellow": 3, "green": 6, "blue": 3}}
         assert post(ada, "preview", what="correct", **right)[1]["lines"] == [
@@ -319,11 +319,11 @@ class TestForesight:
         stage.answer(1, None)
         stage.answer(0, None)
         lines = post(ada, "preview", what="undo")[1]["lines"]
-        assert lines == ["Turn 1: action 2 is open, Ada may answer."]
+        assert lines == ["Turn 1: action 2 is open, Ada can answer."]
         post(ada, "undo")
         assert (stage.state.turn, stage.state.phase.value) == (1, "action2")
         lines = post(ada, "preview", what="undo")[1]["lines"]
-        assert "Ada gives red 7 back." in lines
+        assert "Ada takes back red 7." in lines
         post(ada, "undo")
         assert stage.state.crosses[0] == 0
 
@@ -365,7 +365,7 @@ class TestForesight:
         stage.answer(1, "R7", done=False)
         status, told = post(ada, "answer_for", seat=1, turn=1, action=1, box=None)
         assert (status, told["error"]) == (409, "HAS_ANSWERED")
-        assert told["message"] == "Ben has answered meanwhile."
+        assert told["message"] == "Ben has answered in the meantime."
 
     def test_nonsense_is_refused(self, ada: FlaskClient, client: FlaskClient) -> None:
         assert post(ada, "preview", what="tea")[0] == 400

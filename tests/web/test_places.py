@@ -50,7 +50,7 @@ class TestTheHost:
     @pytest.mark.parametrize(
         ("button", "yes"),
         [
-            ("Go on without them: they pass", "Yes, go on"),
+            ("Continue without them (they pass)", "Yes, continue"),
             ("End the game early", "Yes, end it"),
             ("Answer for Ada", "Pass"),
         ],
@@ -72,7 +72,7 @@ class TestTheHost:
         press(page, "Correct green 3")
         dialog = page.get_by_role("dialog")
         press(page, "green 5")
-        press(page, "Put it right")
+        press(page, "Save")
         dialog.wait_for(state="hidden")
         assert focused(page) == "h-dice"
 
@@ -82,7 +82,7 @@ class TestTheHost:
         put(stage, "action1")
         page = open_page("/host")
         press(page, "End the game early")
-        press(page, "No, leave it")
+        press(page, "No, keep playing")
         assert focused(page) == "end"
 
     def test_a_button_that_others_make_go_leads_to_its_heading(
@@ -100,7 +100,7 @@ class TestTheHost:
     ) -> None:
         put(stage, "lobby")
         page = open_page("/host")
-        press(page, "Hand on Cleo’s seat to another device")
+        press(page, "Hand over Cleo’s seat to another device")
         page.get_by_text("Now open this table’s page").wait_for()
         assert focused(page) == "LI"
         assert "Cleo" in page.evaluate("document.activeElement.textContent")
@@ -119,11 +119,11 @@ class TestTheGames:
     def test_a_game_is_followed_to_where_it_goes(self, stage: Stage, open_page: OpenPage) -> None:
         an_evening(stage)
         page = open_page("/games", device="a" * 32)
-        press(page, "Put it aside for another time")
-        page.get_by_role("button", name="Go on with game 3").wait_for()
+        press(page, "Save it for another time")
+        page.get_by_role("button", name="Continue game 3").wait_for()
         assert focused(page) == "h-saved"
-        press(page, "Go on with game 3")
-        page.get_by_role("button", name="Put it aside for another time").wait_for()
+        press(page, "Continue game 3")
+        page.get_by_role("button", name="Save it for another time").wait_for()
         assert focused(page) == "h-now"
         assert violations(page) == []
 

@@ -123,17 +123,17 @@ class TestTheHost:
     ) -> None:
         put(stage, "action1")
         page = open_page("/host")
-        page.get_by_role("button", name="Go on without them").click()
+        page.get_by_role("button", name="Continue without them").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_text("action 2 is open").wait_for()
         for player in range(3):
             assert stage.answer(player, None) == ""
         misses = stage.state.misses
         dialog.locator("#ask-yes").click()
-        dialog.get_by_text("The table has gone on meanwhile.").wait_for()
+        dialog.get_by_text("The game has moved on.").wait_for()
         assert stage.state.phase is Phase.ACTION2
         assert stage.state.misses == misses
-        dialog.get_by_text(re.compile("takes a miss")).wait_for()
+        dialog.get_by_text(re.compile("gets a penalty")).wait_for()
         dialog.locator("#ask-yes").click()
         wait_until(page, lambda: sum(stage.state.misses) == sum(misses) + 1)
 
@@ -146,7 +146,7 @@ class TestTheHost:
         assert stage.answer(1, "B7", done=False) == ""
         dialog = page.get_by_role("dialog")
         dialog.get_by_role("button", name="Pass").click()
-        dialog.get_by_text("Benjamin has answered meanwhile.").wait_for()
+        dialog.get_by_text("Benjamin has answered in the meantime.").wait_for()
         assert stage.state.plan.tokens[stage.state.answers[1]] == "B7"
 
     def test_a_late_answer_belongs_to_its_own_question(
@@ -158,13 +158,13 @@ class TestTheHost:
         page.get_by_role("button", name="End the game early").click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_role("button", name="Yes, end it").click()
-        dialog.get_by_role("button", name="No, leave it").click()
+        dialog.get_by_role("button", name="No, keep playing").click()
         page.get_by_role("button", name="Undo the last step").click()
         dialog.get_by_text("The roll is taken back (white 7).").wait_for()
         page.wait_for_timeout(1_500)
         assert dialog.locator("#ask-why").inner_text() == ""
         page.unroute("**/api/end")
-        dialog.get_by_role("button", name="Yes, take it back").click()
+        dialog.get_by_role("button", name="Yes, undo it").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
 
     def test_the_chosen_starter_survives_joins_and_leaves(

@@ -211,22 +211,22 @@ class TestInABrowser:
         page.mouse.up()
         page.get_by_role("button", name="Corner 2 of 4").focus()
         page.keyboard.press("ArrowLeft")
-        page.get_by_role("button", name="Keep the corners").click()
+        page.get_by_role("button", name="Save the corners").click()
         open_step(page, "2 · Exposure and colours").wait_for()
         assert wizard.corners is not None
         first, second = wizard.corners[0], wizard.corners[1]
         scale = 640 / (PHONE[0] - 36)
         assert first == pytest.approx((60 + 20 * scale, 50 + 10 * scale), abs=3)
         assert second == pytest.approx((585 - 6.4, 50), abs=0.2)
-        page.get_by_role("button", name="Keep as it is").click()
+        page.get_by_role("button", name="Keep these settings").click()
         open_step(page, "3 · Your dice").wait_for()
         wizard.trouble = CalibrationError("", reason="not_six", count=4)
-        page.get_by_role("button", name="Look at the dice").click()
+        page.get_by_role("button", name="Read the dice").click()
         page.locator("#dice-said", has_text="I see 4 dice").wait_for()
-        page.get_by_role("button", name="Look at the dice").click()
+        page.get_by_role("button", name="Read the dice").click()
         page.get_by_label("Die 4 counts as").select_option("blue")
         page.get_by_label("Die 5 counts as").select_option("red")
-        page.get_by_role("button", name="Keep the dice").click()
+        page.get_by_role("button", name="Save the dice").click()
         open_step(page, "4 · Ten rolls").wait_for()
         kept = [die.plays.value for die in wizard.dice]
         assert kept == ["green", "yellow", "white", "blue", "red", "white"]
@@ -238,20 +238,20 @@ class TestInABrowser:
             stage.session.see(
                 dice_in_tray(a_roll(3, 4), frame=number + 2, leaning="" if is_read else "red")
             )
-            seen = "is this what lies there" if is_read else "leaning"
+            seen = "is this right" if is_read else "isn’t lying flat"
             page.locator("#rolls-said", has_text=seen).wait_for()
             if number == 5:
-                page.get_by_role("button", name="blue 3, read wrong").click()
-                assert page.get_by_role("button", name="Read right").is_disabled()
-            name = "Not read" if not is_read else "Read wrong" if number == 5 else "Read right"
+                page.get_by_role("button", name="blue 3, wrong").click()
+                assert page.get_by_role("button", name="Correct", exact=True).is_disabled()
+            name = "Not recognised" if not is_read else "Wrong" if number == 5 else "Correct"
             page.get_by_role("button", name=name, exact=True).click()
             if not is_read:  # the eye looks again by itself: that is no new throw
                 stage.session.see(dice_in_tray(a_roll(3, 4), frame=99))
                 page.wait_for_timeout(500)
-                assert page.get_by_role("button", name="Read right").is_disabled()
-                assert page.get_by_role("button", name="Not read").is_disabled()
-        said = page.locator("#rolls-said", has_text="8 read right, 1 not read, 1 wrong")
-        said.filter(has_text="How often each was read wrong: blue 1.").wait_for()
+                assert page.get_by_role("button", name="Correct", exact=True).is_disabled()
+                assert page.get_by_role("button", name="Not recognised").is_disabled()
+        said = page.locator("#rolls-said", has_text="8 correct, 1 not recognised, 1 wrong")
+        said.filter(has_text="Times misread: blue 1.").wait_for()
         page.get_by_role("link", name="Done: to the host’s page").wait_for()
 
     def test_a_step_can_be_taken_alone_later(
@@ -275,10 +275,10 @@ class TestInABrowser:
         wizard.faults, wizard.change = ["blurred"], "moved"
         page = open_page("/setup", size_wh=PHONE_SMALL)
         light = page.locator("#light")
-        light.filter(has_text="keep the corners again (step 1). The picture is blurred").wait_for()
+        light.filter(has_text="save the corners again (step 1). The picture is blurred").wait_for()
         seen = replace(dice_in_tray(a_roll(3, 4)), status="lost", roll=None, fault=CameraFault.LOST)
         stage.session.see(seen)
-        light.filter(has_text="The camera does not answer.").wait_for()
+        light.filter(has_text="The camera isn’t responding.").wait_for()
         assert "blurred" not in light.inner_text()
 
     @pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE_FLAT, TV])
@@ -289,11 +289,11 @@ class TestInABrowser:
         page = open_page("/setup", size_wh=size_wh)
         page.get_by_role("button", name="Corner 1 of 4").wait_for()
         page.get_by_role("heading", name="3 · Your dice").click()
-        page.get_by_role("button", name="Look at the dice").click()
+        page.get_by_role("button", name="Read the dice").click()
         page.get_by_label("Die 6 counts as").wait_for()
         assert violations(page) == []
         page.get_by_role("heading", name="4 · Ten rolls").click()
-        page.get_by_role("button", name="Read right").wait_for()
+        page.get_by_role("button", name="Correct", exact=True).wait_for()
         page.emulate_media(color_scheme="dark")
         assert violations(page) == []
         assert not page.evaluate("document.documentElement.scrollWidth > innerWidth")

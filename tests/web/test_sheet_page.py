@@ -162,7 +162,7 @@ class TestPlaying:
         stage.answer(2, None)
         page.get_by_role("button", name="Pass").wait_for()
         page.get_by_role("button", name="Pass").click()
-        page.get_by_text("Passing is a miss!").wait_for()
+        page.get_by_text("Passing costs you a penalty!").wait_for()
         assert stage.state.phase is Phase.ACTION2
 
     def test_the_keyboard_reaches_every_box(self, stage: Stage, open_page: OpenPage) -> None:
@@ -234,9 +234,9 @@ class TestPlaying:
         ben = open_page("/", token=tokens[1])
         ben.get_by_role("button", name="red 12", exact=True).wait_for()
         stage.answer(0, "R12")
-        ben.locator("#status", has_text="Ada closes red. White 12: ").wait_for()
+        ben.locator("#status", has_text="Ada is closing red. White 12: ").wait_for()
         stage.answer(1, None)
-        ben.locator("#status", has_text="You may still change your answer.").wait_for()
+        ben.locator("#status", has_text="You can still change your answer.").wait_for()
         stage.time.pass_s(10)
         ben.get_by_role("group", name="Red, 2 to 12, closed by Ada").wait_for()
         assert ben.get_by_role("button", name="red 3, closed").count() == 1
@@ -407,7 +407,7 @@ class TestTheMenu:
         ben.get_by_role("button", name="More").click()
         ben.get_by_role("button", name="Leave the game", exact=True).click()
         ben.get_by_role("dialog", name="Leave the game").wait_for()
-        ben.get_by_role("button", name="No, play on").click()
+        ben.get_by_role("button", name="No, keep playing").click()
         ben.get_by_role("dialog", name="More").wait_for()
         ben.get_by_role("button", name="Leave the game", exact=True).click()
         assert violations(ben) == []

@@ -142,7 +142,7 @@ def test_a_correction_in_action_2_is_shown_whole(two: Stage) -> None:
     two.answer(0, "B7", done=False)
     assert two.correct(3, 4, blue=1) is None
     text = shown(two)["announcement"]["text"]
-    assert text.startswith("The dice are corrected: blue 1. Ada’s blue 7 no longer fits;")
+    assert text.startswith("Roll corrected: blue 1. Ada’s blue 7 no longer fits.")
     assert "Ada may cross" in text
 
 
@@ -225,7 +225,7 @@ def test_the_end_has_a_ranking_and_a_reason(two: Stage) -> None:
         {"rank": 1, "seat": 1, "total": 1},
         {"rank": 2, "seat": 0, "total": 0},
     ]
-    assert game["end_text"] == "The table ended the game early."
+    assert game["end_text"] == "The game was ended early."
     assert game["winner_text"]
 
 
@@ -233,7 +233,7 @@ def test_the_state_holds_the_reading(two: Stage) -> None:
     two.session.see(dice_in_tray(a_roll(3, 4), frame=9, leaning="green"))
     tray = shown(two)["tray"]
     assert (tray["status"], tray["frame"], tray["size"]) == ("cocked", 9, [640, 480])
-    assert tray["text"] == "The green die is leaning. Throw it again."
+    assert tray["text"] == "The green die isn’t lying flat. Throw it again."
     assert tray["problems"] == [{"code": "cocked", "colour": "green"}]
     green = next(die for die in tray["dice"] if die["colour"] == "green")
     assert (green["cocked"], len(green["corners"])) == (True, 4)

@@ -93,7 +93,9 @@ class TestTheTableView:
     def test_detections_are_drawn_over_the_picture(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")
         page = open_page("/table", size_wh=TV)
-        page.locator("#tray-text", has_text="The green die is leaning. Throw it again.").wait_for()
+        page.locator(
+            "#tray-text", has_text="The green die isn’t lying flat. Throw it again."
+        ).wait_for()
         page.locator("#reading polygon").nth(5).wait_for()
         drawn = page.get_by_role("img", name=re.compile("green 3"))
         assert drawn.count() == 1
@@ -106,7 +108,7 @@ class TestTheTableView:
         stage.session.see(TrayView(TrayStatus.EMPTY))
         table = ready(open_page("/table", size_wh=TV))
         name = stage.game.names[stage.state.active]
-        table.locator("#tray-text", has_text="I see no dice in the tray.").wait_for()
+        table.locator("#tray-text", has_text="I can’t see any dice in the tray.").wait_for()
         table.locator(".asked", has_text=f"{name} throws").wait_for()
         assert table.locator(".headline[data-kind=trouble]").count() == 0
         for player, token in enumerate(tokens):
@@ -252,7 +254,7 @@ class TestTheTableView:
         page.evaluate(READ_OUT)
         for player in range(2):
             stage.answer(player, None)
-        page.locator(".asked", has_text="Still to answer: Cleo").wait_for()
+        page.locator(".asked", has_text="Waiting for Cleo").wait_for()
         assert page.evaluate("readOut") == []
         stage.answer(2, None)
         stage.time.pass_s(2.0)
@@ -262,7 +264,7 @@ class TestTheTableView:
     def test_the_end_has_a_podium_and_a_reason(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "over")
         page = open_page("/table", size_wh=TV)
-        page.get_by_text("The table ended the game early.", exact=True).wait_for()
+        page.get_by_text("The game was ended early.", exact=True).wait_for()
         assert page.locator(".podium li").count() == 3
 
 

@@ -131,7 +131,7 @@ def test_a_refusal_disappears_with_the_refused_mark(stage: Stage, open_page: Ope
     page = open_page("/host")
     page.locator("#confirm").click()
     why = page.locator("#why")
-    why.filter(has_text="leaning").wait_for()
+    why.filter(has_text="isn’t lying flat").wait_for()
     stage.session.see(dice_in_tray(a_roll(3, 4), frame=2))
     assert stage.session.press() is None
     page.locator("#why:empty").wait_for(state="attached")
