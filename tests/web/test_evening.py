@@ -232,7 +232,7 @@ def test_a_whole_game_is_played_and_a_restart_in_it_loses_nothing(
     check_the_end(phones, table)
     game = state_of(table)["game"]
     assert (game["end"], game["players"][1]["misses"]) == ("misses", 4)
-    table.get_by_text("Ben took the fourth miss").first.wait_for()
+    table.get_by_text("Fourth penalty for Ben").first.wait_for()
     phones[1].get_by_text("The host starts the next game.").wait_for()
     host = phones[0]
     host.goto(host.url + "host")
