@@ -135,6 +135,7 @@ def test_every_catalogue_entry_is_used(language: str) -> None:
         "record.end.",
         "preview.moment.",
         "setup.",
+        "rules.",
         "page.",
         *SHARED,
     )

@@ -208,7 +208,7 @@ class TestTheHost:
         assert violations(second) == []
         second.get_by_label("The host’s PIN").fill("0000")
         second.get_by_role("button", name="Host the table").click()
-        second.get_by_text("The PIN is not right.").wait_for()
+        second.get_by_text("Wrong PIN.").wait_for()
         pin = table.locator(".qr").get_by_text("Host PIN").inner_text().split()[-1]
         second.get_by_label("The host’s PIN").fill(pin)
         second.get_by_role("button", name="Host the table").click()
@@ -307,7 +307,7 @@ class TestPeople:
         typed.get_by_label("Your name").fill("Ada")
         typed.get_by_label("Table code").fill("AAAA")
         typed.get_by_role("button", name="Take a seat").click()
-        typed.get_by_text("The code is not right.").wait_for()
+        typed.get_by_text("Wrong code.").wait_for()
         assert violations(typed) == []
         typed.get_by_label("Table code").fill("qwx7")
         typed.get_by_role("button", name="Take a seat").click()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from companion.engine import Phase
+from companion.tray import TrayStatus
 from tests.session.fakes import Stage
 from tests.web.browsing import OpenPage, names, put, ready, violations, wait_until
 from tests.web.stand_in import a_roll, dice_in_tray, seat
@@ -90,9 +91,9 @@ class TestTheHost:
     ) -> None:
         put(stage, "action1")
         page = open_page("/host")
-        page.get_by_role("button", name="Go on without them").focus()
+        page.get_by_role("button", name="Continue without them").focus()
         stage.session.undo()
-        page.get_by_role("button", name="Go on without them").wait_for(state="hidden")
+        page.get_by_role("button", name="Continue without them").wait_for(state="hidden")
         assert focused(page) == "h-game"
 
     def test_a_seat_handed_on_leads_not_to_freeing_it(
@@ -143,7 +144,7 @@ class TestAPlayer:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))
-        stage.session.see(replace(dice_in_tray(a_roll(3, 4)), status="dark", roll=None))
+        stage.session.see(replace(dice_in_tray(a_roll(3, 4)), status=TrayStatus.DARK, roll=None))
         press(page, "Enter the dice")
         dialog = page.get_by_role("dialog")
         for name in ("First white die 3", "Second white die 4"):

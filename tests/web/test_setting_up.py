@@ -227,7 +227,7 @@ class TestInABrowser:
         page.get_by_label("Die 4 counts as").select_option("blue")
         page.get_by_label("Die 5 counts as").select_option("red")
         page.get_by_role("button", name="Save the dice").click()
-        open_step(page, "4 · Ten rolls").wait_for()
+        open_step(page, "4 · Ten test rolls").wait_for()
         kept = [die.plays.value for die in wizard.dice]
         assert kept == ["green", "yellow", "white", "blue", "red", "white"]
         for number in range(10):
@@ -276,7 +276,9 @@ class TestInABrowser:
         page = open_page("/setup", size_wh=PHONE_SMALL)
         light = page.locator("#light")
         light.filter(has_text="save the corners again (step 1). The picture is blurred").wait_for()
-        seen = replace(dice_in_tray(a_roll(3, 4)), status="lost", roll=None, fault=CameraFault.LOST)
+        seen = replace(
+            dice_in_tray(a_roll(3, 4)), status=TrayStatus.LOST, roll=None, fault=CameraFault.LOST
+        )
         stage.session.see(seen)
         light.filter(has_text="The camera isn’t responding.").wait_for()
         assert "blurred" not in light.inner_text()
@@ -292,7 +294,7 @@ class TestInABrowser:
         page.get_by_role("button", name="Read the dice").click()
         page.get_by_label("Die 6 counts as").wait_for()
         assert violations(page) == []
-        page.get_by_role("heading", name="4 · Ten rolls").click()
+        page.get_by_role("heading", name="4 · Ten test rolls").click()
         page.get_by_role("button", name="Correct", exact=True).wait_for()
         page.emulate_media(color_scheme="dark")
         assert violations(page) == []

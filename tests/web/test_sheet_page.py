@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from companion.engine import Phase
+from companion.tray import TrayStatus
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE,
@@ -121,7 +122,7 @@ class TestPlaying:
         ada.get_by_role("button", name="Start the game").click()
         ada.get_by_role("button", name="Throw").click()
         stage.session.see(dice_in_tray(a_roll(3, 4)))
-        table.locator("#news").get_by_text("The dice are read").wait_for()
+        table.locator("#news").get_by_text("Dice read").wait_for()
         ada.get_by_role("button", name="Confirm").click()
         table.locator(".headline", has_text=re.compile("^7$")).wait_for()
         ada.get_by_role("button", name="red 7, can be crossed now").click()
@@ -382,7 +383,7 @@ def test_the_reason_of_a_refused_press_goes_when_outdated(
 
 def test_while_the_camera_is_dark_the_dice_are_entered(stage: Stage, open_page: OpenPage) -> None:
     page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))
-    stage.session.see(replace(dice_in_tray(a_roll(3, 4)), status="dark", roll=None))
+    stage.session.see(replace(dice_in_tray(a_roll(3, 4)), status=TrayStatus.DARK, roll=None))
     page.locator("#status", has_text="enter what they show").wait_for()
     page.get_by_role("button", name="Enter the dice").click()
     page.get_by_role("dialog", name="Enter the dice").wait_for()

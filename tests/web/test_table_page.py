@@ -276,7 +276,7 @@ class TestTheLine:
         taken = [streams.open(Client(None, (), True, ("", ""))) for _ in range(36)]
         assert None not in taken
         page = open_page("/")
-        page.get_by_text("Nobody sits here yet.").wait_for()
+        page.get_by_text("Nobody is here yet.").wait_for()
         stage.session.join("Ada")
         page.get_by_text("Already here: Ada.").wait_for()
 
@@ -284,7 +284,7 @@ class TestTheLine:
         self, stage: Stage, app: Flask, open_page: OpenPage
     ) -> None:
         page = open_page("/")
-        page.get_by_text("Nobody sits here yet.").wait_for()
+        page.get_by_text("Nobody is here yet.").wait_for()
         streams = app.extensions["streams"]
         for stream in list(streams._open):
             stream.close()  # as iOS does to a sleeping page, without a word

@@ -118,6 +118,7 @@ def every_path() -> Json:
         "/": _get("The page to join and play.", "text/html", html),
         "/table": _get("The table view, for a TV or a tablet.", "text/html", html),
         "/host": _get("The host's page.", "text/html", html),
+        "/rules": _get("All rulings; a refusal links to its own as #E10.", "text/html", html),
         "/games": _get("All games, standings and records.", "text/html", html),
         "/api/games": _get("Every game and the standings.", "application/json", ref("Games")),
         "/api/game": _one_game("One game in full.", "application/json", ref("GameResult")),

@@ -6,7 +6,7 @@ const wishes = new Map(); // by seat, what this page asked for and the table has
 let isSending = false;
 let page = null;
 
-/** @param own the page: `player()` whose sheet it shows, `draw()`, `explain(text)` and `handOn(sent)` */
+/** @param own the page: `player()` whose sheet it shows, `draw()`, `explain(text, ruling)` and `handOn(sent)` */
 export function answerFor(own) {
   page = own;
 }
@@ -29,7 +29,8 @@ export function tapped(token) {
   const { game } = now();
   const mine = page.player();
   if (!mayAnswer(game, mine)) {
-    page.explain(t(game.over ? "why.over" : game.action === 2 ? "why.not_yours" : "why.no_roll"));
+    const [why, ruling] = game.over ? ["over", "E18"] : game.action === 2 ? ["not_yours", "E4"] : ["no_roll", "E1"];
+    page.explain(t(`why.${why}`), ruling);
     return;
   }
   const answer = currentAnswer(game, mine);
@@ -73,7 +74,7 @@ function send(each, isWanted) {
 
 function settle(answer, sent) {
   if (answer === null) page.explain(t("why.too_late"));
-  else if (!answer.ok) page.explain(answer.data.message ?? t("why.unknown"));
+  else if (!answer.ok) page.explain(answer.data.message ?? t("why.unknown"), answer.data.ruling);
   else if (sent.done) page.handOn(sent);
   page.draw();
 }

@@ -295,12 +295,16 @@ function handOn({ seat }) {
   if (next !== undefined) chosenSeat = next;
 }
 
-function explain(text) {
+/** Show why something was refused, with a link to the ruling where there is one. */
+function explain(text, ruling = null) {
   clearTimeout(whyTimer);
   cancelAnimationFrame(whyFrame);
   $("why").textContent = "";
   if (!text) return;
-  whyFrame = requestAnimationFrame(() => say($("why"), text)); // the same sentence again is told again
+  whyFrame = requestAnimationFrame(() => { // the same sentence again is told again
+    say($("why"), text);
+    if (ruling) $("why").append(" ", el("a", { href: `/rules#${ruling}`, text: t("why.rule") }));
+  });
   whyTimer = setTimeout(() => explain(""), WHY_MS); // also where a page that sleeps never showed it
 }
 
@@ -316,7 +320,7 @@ function look(number) {
 async function press(path, where, body = {}) {
   const answer = await post(path, body);
   const text = answer === null ? t("why.unreachable") : answer.ok ? "" : answer.data.message ?? t("why.unknown");
-  if (where === "why") explain(text);
+  if (where === "why") explain(text, answer?.data?.ruling);
   else say($(where), text);
   return Boolean(answer?.ok);
 }

@@ -8,6 +8,7 @@ from flask import Blueprint, Response, make_response, render_template, request
 
 from companion.history.standings import remembered
 from companion.messages.catalogue import Phrases, line
+from companion.messages.rulings import rules
 from web import locale, qr, security
 from web.context import AppContext
 from web.security import Refused
@@ -42,6 +43,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/games")
     def all_games() -> Response:
         return page("games.html")
+
+    @pages.get("/rules")
+    def rulings() -> Response:
+        say = context.phrases.say
+        texts = {"title": say("rules.title"), "lead": say("rules.lead"), "back": say("rules.back")}
+        return page("rules.html", parts=rules(context.phrases), **texts)
 
     @pages.get("/join.svg")
     def join_code() -> Response:

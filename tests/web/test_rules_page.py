@@ -1,0 +1,34 @@
+"""The rules page, and the link that a refusal on a phone carries."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask import Flask
+
+from companion.messages.catalogue import LANGUAGES, load_phrases
+from companion.messages.rulings import rules
+from tests.session.fakes import Stage
+from tests.web.browsing import PHONE_SMALL, OpenPage, put, ready
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_it_shows_each_ruling_at_its_anchor(app: Flask, language: str) -> None:
+    got = app.test_client().get("/rules", headers={"Accept-Language": language})
+    assert got.status_code == 200
+    page = got.get_data(as_text=True)
+    assert f'<html lang="{language}">' in page
+    for part in rules(load_phrases(language)):
+        for name, text in part.rulings:
+            assert f'<p id="{name}"><b>{name}</b> {text}</p>' in page
+
+
+@pytest.mark.browser
+def test_a_refusal_leads_to_its_ruling_and_back(stage: Stage, open_page: OpenPage) -> None:
+    page = ready(open_page("/", size_wh=PHONE_SMALL, token=put(stage, "action1")[0]))
+    page.get_by_role("button", name=re.compile("^red 3")).click()
+    page.get_by_role("link", name="Why?").click()
+    page.locator("#E2:target", has_text="only the sum of both white dice").wait_for()
+    page.get_by_role("link", name="Back to my sheet").click()
+    page.get_by_role("button", name=re.compile("^red 7")).wait_for()
