@@ -47,8 +47,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/rules")
     def rulings() -> Response:
         say = context.phrases.say
-        texts = {"title": say("rules.title"), "lead": say("rules.lead"), "back": say("rules.back")}
-        return page("rules.html", parts=rules(context.phrases), **texts)
+        return page(
+            "rules.html",
+            parts=rules(context.phrases),
+            title=say("rules.title"),
+            lead=say("rules.lead"),
+            back=say("rules.back"),
+        )
 
     @pages.get("/join.svg")
     def join_code() -> Response:
