@@ -11,17 +11,21 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, get_args, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 from companion.audio.announcer import AMOUNTS
 from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.errors import ConfigError
 from companion.messages.catalogue import LANGUAGES
+from companion.wire import Meta, WireError, convert, one_of
 
 ENVIRONMENT_PREFIX = "DICE_COMPANION_"
 """DICE_COMPANION_WEB_PORT=8001 sets `port` of `[web]`."""
 
 PIN_FACTORIES = ("auto", "lgpio", "mock", "none")
+
+Pin = Annotated[int, Meta(ge=0, le=27)]
+"""A BCM number of the Pi's header."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +43,9 @@ class CameraConfig:
     """
 
     source: str = "auto"
-    width: int = 640
-    height: int = 480
-    fps: int = 15
+    width: Annotated[int, Meta(ge=160, le=4096)] = 640
+    height: Annotated[int, Meta(ge=120, le=4096)] = 480
+    fps: Annotated[int, Meta(ge=1, le=60)] = 15
     seed: int | None = None
     calibration: str = "auto"
 
@@ -59,11 +63,11 @@ class PanelConfig:
         hold_s: How long a press must last to be a hold.
     """
 
-    factory: str = "auto"
-    pin: int = 17
-    repeat_pin: int | None = None
-    debounce_s: float = 0.025
-    hold_s: float = 1.5
+    factory: Annotated[str, one_of(PIN_FACTORIES)] = "auto"
+    pin: Pin = 17
+    repeat_pin: Pin | None = None
+    debounce_s: Annotated[float, Meta(ge=0.0, le=0.2)] = 0.025
+    hold_s: Annotated[float, Meta(ge=0.3, le=10.0)] = 1.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,20 +80,20 @@ class LampConfig:
         brightness: 0.05 to 1.
     """
 
-    led_pin: int | None = None
-    red_pin: int | None = None
-    green_pin: int | None = None
-    blue_pin: int | None = None
+    led_pin: Pin | None = None
+    red_pin: Pin | None = None
+    green_pin: Pin | None = None
+    blue_pin: Pin | None = None
     dimmed: bool = True
     common_anode: bool = False
-    brightness: float = 1.0
+    brightness: Annotated[float, Meta(ge=0.05, le=1.0)] = 1.0
 
 
 @dataclass(frozen=True, slots=True)
 class BuzzerConfig:
     """The buzzer: a passive piezo on a BCM pin; without a pin there is none."""
 
-    pin: int | None = None
+    pin: Pin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ class WebConfig:
     """
 
     host: str = "0.0.0.0"
-    port: int = 8000
+    port: Annotated[int, Meta(ge=0, le=65535)] = 8000
     wifi_name: str = ""
     wifi_password: str = ""
 
@@ -123,9 +127,9 @@ class SoundConfig:
     """
 
     enabled: bool = True
-    volume: int = 100
-    words_per_minute: int = 165
-    say: str = "all"
+    volume: Annotated[int, Meta(ge=VOLUMES[0], le=VOLUMES[1])] = 100
+    words_per_minute: Annotated[int, Meta(ge=SPEEDS[0], le=SPEEDS[1])] = 165
+    say: Annotated[str, one_of(AMOUNTS)] = "all"
     clips: str | None = None
 
 
@@ -133,14 +137,14 @@ class SoundConfig:
 class PicturesConfig:
     """The pictures of confirmed rolls: how many are kept on this machine, 0 for none."""
 
-    keep: int = 60
+    keep: Annotated[int, Meta(ge=0, le=1000)] = 60
 
 
 @dataclass(frozen=True, slots=True)
 class TableConfig:
     """The table: its language."""
 
-    language: str = "en"
+    language: Annotated[str, one_of(LANGUAGES)] = "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,27 +163,6 @@ class Config:
 
 
 SECTIONS = {f.name: f.default_factory for f in fields(Config) if f.name != "data_dir"}
-
-_RANGES: dict[str, tuple[float, float]] = {
-    "camera.width": (160, 4096),
-    "camera.height": (120, 4096),
-    "camera.fps": (1, 60),
-    "panel.pin": (0, 27),
-    "panel.repeat_pin": (0, 27),
-    "panel.debounce_s": (0.0, 0.2),
-    "panel.hold_s": (0.3, 10.0),
-    "lamp.led_pin": (0, 27),
-    "lamp.red_pin": (0, 27),
-    "lamp.green_pin": (0, 27),
-    "lamp.blue_pin": (0, 27),
-    "lamp.brightness": (0.05, 1.0),
-    "buzzer.pin": (0, 27),
-    "web.port": (0, 65535),
-    "pictures.keep": (0, 1000),
-    "sound.volume": VOLUMES,
-    "sound.words_per_minute": SPEEDS,
-}
-_CHOICES = {"panel.factory": PIN_FACTORIES, "table.language": LANGUAGES, "sound.say": AMOUNTS}
 
 
 def load(
@@ -288,39 +271,12 @@ def _with(config: Config, name: str, value: object, where: str, *, is_text: bool
         return replace(config, data_dir=directory)
     section, _, key = name.partition(".")
     part = getattr(config, section)
-    hints = get_type_hints(type(part))
-    if key not in hints:
-        raise ConfigError(f"{where}: {_unknown(key, list(hints))}")
-    fitted = _fit(value, hints[key], where, is_text=is_text)
-    if name in _RANGES and not _RANGES[name][0] <= fitted <= _RANGES[name][1]:
-        low, high = _RANGES[name]
-        raise ConfigError(f"{where}: expected {low} to {high}, got {value!r}")
-    if name in _CHOICES and fitted not in _CHOICES[name]:
-        raise ConfigError(f"{where}: expected {' or '.join(_CHOICES[name])}, got {value!r}")
+    types = get_type_hints(type(part), include_extras=True)
+    if key not in types:
+        raise ConfigError(f"{where}: {_unknown(key, list(types))}")
+    try:
+        fitted = convert(value, types[key], is_text=is_text)
+    except WireError as error:
+        raise ConfigError(f"{where}: {error}") from None
     changed: Any = {section: replace(part, **{key: fitted})}
     return replace(config, **changed)
-
-
-def _fit(value: object, hint: Any, where: str, *, is_text: bool) -> Any:
-    kinds = [kind for kind in (get_args(hint) or (hint,)) if kind is not type(None)]
-    kind = kinds[0]
-    if is_text and isinstance(value, str) and kind is not str:
-        value = _parsed(value, kind, where)
-    if kind is float and isinstance(value, int) and not isinstance(value, bool):
-        try:
-            value = float(value)
-        except OverflowError:
-            raise ConfigError(f"{where}: expected a number, got one of too many digits") from None
-    if not isinstance(value, kind) or (kind is not bool and isinstance(value, bool)):
-        names = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
-        raise ConfigError(f"{where}: expected {names[kind]}, got {value!r}")
-    return value
-
-
-def _parsed(text: str, kind: type, where: str) -> object:
-    if kind is bool:
-        return {"true": True, "1": True, "false": False, "0": False}.get(text.lower(), text)
-    try:
-        return kind(text)
-    except ValueError:
-        return text

@@ -27,13 +27,15 @@ import os
 import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from dataclasses import field as dataclass_field
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Annotated
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import ConfigError
+from companion.wire import Meta, Struct, WireError, convert, described, field
 from vision.calibration.drift import COLOUR_WH, GREY_WH, Reference
 from vision.eye.known_dice import KnownDie
 from vision.reading import Point
@@ -41,8 +43,55 @@ from vision.reading import Point
 FILE_NAME = "tray.toml"
 """What `calibrate` calls its file in the data directory, where `play` looks for it."""
 
-_DIE_KEYS = ("plays", "face_bgr", "taken_for", "pips_bgr")
-_KEYS = ("size_wh", "tray_px", "white_balance_bgr", "camera", "die", "reference")
+_LARGEST = 1e12
+"""Greatest value of a camera control."""
+
+_Level = Annotated[float, Meta(ge=0.0, le=255.0)]
+_Colour = Annotated[tuple[_Level, _Level, _Level], described("3 numbers from 0 to 255")]
+_Share = Annotated[float, Meta(ge=0.0, le=1.0)]
+_Gain = Annotated[float, Meta(ge=0.2, le=5.0)]
+_Size = Annotated[float, Meta(ge=1.0, le=1e5)]
+
+
+class _DieTable(Struct, forbid_unknown_fields=True):
+    """One `[[die]]` of the file."""
+
+    plays: DieColour
+    face_bgr: _Colour
+    taken_for: Annotated[
+        tuple[_Share, _Share, _Share, _Share, _Share, _Share],
+        described("6 numbers from 0 to 1"),
+    ]
+    pips_bgr: _Colour | None = None
+
+    def known_die(self) -> KnownDie:
+        """Return the die as the reader uses it."""
+        return KnownDie(self.plays, self.face_bgr, self.taken_for, self.pips_bgr)
+
+
+class _ReferenceTable(Struct):
+    """The `[reference]` of the file: rows of hexadecimal digits."""
+
+    grey: Annotated[list[str], described("rows of hexadecimal digits")]
+    colours: Annotated[list[str], described("rows of hexadecimal digits")]
+
+
+class _File(Struct, forbid_unknown_fields=True):
+    """A calibration file."""
+
+    size_wh: Annotated[tuple[_Size, _Size], described("[width, height], from 1 to 100000")]
+    tray_px: Annotated[
+        list[tuple[float, float]] | None,
+        described("three or more [x, y] in or near the picture"),
+    ] = None
+    white_balance_bgr: Annotated[
+        tuple[_Gain, _Gain, _Gain] | None, described("3 numbers from 0.2 to 5")
+    ] = None
+    camera: Annotated[
+        dict[str, Annotated[float, Meta(ge=-_LARGEST, le=_LARGEST)]], described("names and numbers")
+    ] = field(default_factory=dict)
+    die: list[_DieTable] = field(default_factory=list)
+    reference: _ReferenceTable | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +109,7 @@ class Calibration:
     size_wh: tuple[int, int]
     tray_px: tuple[Point, ...] | None = None
     white_balance_bgr: tuple[float, float, float] | None = None
-    camera: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    camera: Mapping[str, float] = dataclass_field(default_factory=lambda: MappingProxyType({}))
     dice: tuple[KnownDie, ...] = ()
     reference: Reference | None = None
 
@@ -104,20 +153,17 @@ def load_calibration(path: str | Path) -> Calibration:
         raise ConfigError(f"{path}: cannot read the calibration: {error.strerror}") from error
     except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path}: expected a calibration in TOML: {error}") from error
-    unknown = sorted(set(table) - set(_KEYS))
-    if unknown:
-        raise ConfigError(f"{path}: expected the keys of a calibration, got {unknown[0]!r}")
-    width, height = _numbers(path, table, "size_wh", 2, 1.0, 1e5) or (0.0, 0.0)
-    if not width:
-        raise ConfigError(f"{path}: size_wh: expected [width, height], got nothing")
-    gains = _numbers(path, table, "white_balance_bgr", 3, 0.2, 5.0)
+    try:
+        file: _File = convert(table, _File)
+    except WireError as error:
+        raise ConfigError(f"{path}: {error}") from error
     return Calibration(
-        (int(width), int(height)),
-        _corners(path, table, (width, height)),
-        None if gains is None else (gains[0], gains[1], gains[2]),
-        _camera(path, table),
-        _dice(path, table),
-        _reference(path, table),
+        (int(file.size_wh[0]), int(file.size_wh[1])),
+        None if file.tray_px is None else _corners(path, file.tray_px, file.size_wh),
+        file.white_balance_bgr,
+        MappingProxyType(file.camera),
+        _dice(path, file.die),
+        None if file.reference is None else _reference(path, file.reference),
     )
 
 
@@ -192,21 +238,6 @@ def _row(values: Sequence[float], digits: int) -> str:
     return "[" + ", ".join(str(round(float(value), digits)) for value in values) + "]"
 
 
-def _numbers(
-    path: str | Path, table: dict[str, Any], key: str, count: int, low: float, high: float
-) -> list[float] | None:
-    value = table.get(key)
-    if value is None:
-        return None
-    good = isinstance(value, list) and len(value) == count
-    good = good and all(type(v) in (int, float) and low <= v <= high for v in value)  # no NaN
-    if not good:
-        raise ConfigError(
-            f"{path}: {key}: expected {count} numbers from {low:g} to {high:g}, got {value!r}"
-        )
-    return [float(v) for v in value]
-
-
 _BEYOND = 1.0
 """So far beyond the picture, in pictures, may a corner of the tray lie."""
 _LEAST_FLOOR = 0.01
@@ -214,29 +245,20 @@ _LEAST_FLOOR = 0.01
 
 
 def _corners(
-    path: str | Path, table: dict[str, Any], size_wh: tuple[float, float]
-) -> tuple[Point, ...] | None:
-    value = table.get("tray_px")
-    if value is None:
-        return None
-    good = isinstance(value, list) and len(value) >= 3
-    good = good and all(
-        isinstance(p, list)
-        and len(p) == 2
-        and all(
-            type(v) in (int, float) and -_BEYOND * size <= v <= (1.0 + _BEYOND) * size
-            for v, size in zip(p, size_wh, strict=True)
-        )
-        for p in value
+    path: str | Path, given: list[Point], size_wh: tuple[float, float]
+) -> tuple[Point, ...]:
+    is_near = all(
+        -_BEYOND * size <= v <= (1.0 + _BEYOND) * size
+        for point in given
+        for v, size in zip(point, size_wh, strict=True)
     )
-    if not good:
+    if len(given) < 3 or not is_near:
         raise ConfigError(
-            f"{path}: tray_px: expected three or more [x, y] in or near the picture, got {value!r}"
+            f"{path}: tray_px: expected three or more [x, y] in or near the picture, got {given!r}"
         )
-    corners = tuple((float(p[0]), float(p[1])) for p in value)
-    if _area(corners) < _LEAST_FLOOR * size_wh[0] * size_wh[1]:
-        raise ConfigError(f"{path}: tray_px: expected corners round a floor, got {value!r}")
-    return corners
+    if _area(given) < _LEAST_FLOOR * size_wh[0] * size_wh[1]:
+        raise ConfigError(f"{path}: tray_px: expected corners round a floor, got {given!r}")
+    return tuple(given)
 
 
 def _area(corners: Sequence[Point]) -> float:
@@ -245,25 +267,8 @@ def _area(corners: Sequence[Point]) -> float:
     return abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs)) / 2.0
 
 
-_LARGEST = 1e12
-"""No camera's control goes further."""
-
-
-def _camera(path: str | Path, table: dict[str, Any]) -> Mapping[str, float]:
-    value = table.get("camera", {})
-    good = isinstance(value, dict) and all(
-        type(v) in (int, float) and -_LARGEST <= v <= _LARGEST for v in value.values()
-    )
-    if not good:
-        raise ConfigError(f"{path}: camera: expected names and numbers, got {value!r}")
-    return MappingProxyType({name: float(number) for name, number in value.items()})
-
-
-def _dice(path: str | Path, table: dict[str, Any]) -> tuple[KnownDie, ...]:
-    entries = table.get("die", [])
-    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise ConfigError(f"{path}: die: expected [[die]] tables, got {entries!r}")
-    dice = tuple(_die(f"{path}: die {n}", entry) for n, entry in enumerate(entries, 1))
+def _dice(path: str | Path, tables: list[_DieTable]) -> tuple[KnownDie, ...]:
+    dice = tuple(table.known_die() for table in tables)
     if dice and sorted(die.plays.value for die in dice) != sorted(c.value for c in ALL_DICE):
         raise ConfigError(
             f"{path}: die: expected none or the six of the game (two white, red, yellow, green, "
@@ -272,45 +277,17 @@ def _dice(path: str | Path, table: dict[str, Any]) -> tuple[KnownDie, ...]:
     return dice
 
 
-def _die(where: str, entry: dict[str, Any]) -> KnownDie:
-    unknown = sorted(set(entry) - set(_DIE_KEYS))
-    if unknown:
-        raise ConfigError(f"{where}: expected {', '.join(_DIE_KEYS)}, got {unknown[0]!r}")
-    colours = [colour.value for colour in DieColour]
-    if entry.get("plays") not in colours:
-        raise ConfigError(
-            f"{where}: plays: expected {', '.join(colours)}, got {entry.get('plays')!r}"
-        )
-    face = _numbers(where, entry, "face_bgr", 3, 0.0, 255.0)
-    taken = _numbers(where, entry, "taken_for", 6, 0.0, 1.0)
-    if face is None or taken is None:
-        missing = "face_bgr" if face is None else "taken_for"
-        raise ConfigError(f"{where}: {missing}: expected numbers, got nothing")
-    pips = _numbers(where, entry, "pips_bgr", 3, 0.0, 255.0)
-    return KnownDie(
-        DieColour(entry["plays"]),
-        (face[0], face[1], face[2]),
-        tuple(taken),
-        None if pips is None else (pips[0], pips[1], pips[2]),
-    )
-
-
-def _reference(path: str | Path, table: dict[str, Any]) -> Reference | None:
-    value = table.get("reference")
-    if value is None:
-        return None
-    if not isinstance(value, dict):
-        raise ConfigError(f"{path}: reference: expected a table, got {value!r}")
+def _reference(path: str | Path, table: _ReferenceTable) -> Reference:
     return Reference(
-        _rows(f"{path}: reference.grey", value.get("grey"), GREY_WH[0] * GREY_WH[1]),
-        _rows(f"{path}: reference.colours", value.get("colours"), 3 * COLOUR_WH[0] * COLOUR_WH[1]),
+        _bytes(f"{path}: reference.grey", table.grey, GREY_WH[0] * GREY_WH[1]),
+        _bytes(f"{path}: reference.colours", table.colours, 3 * COLOUR_WH[0] * COLOUR_WH[1]),
     )
 
 
-def _rows(where: str, rows: object, length: int) -> bytes:
+def _bytes(where: str, rows: list[str], length: int) -> bytes:
     try:
-        data = bytes.fromhex("".join(rows)) if isinstance(rows, list) else b""
-    except (TypeError, ValueError):
+        data = bytes.fromhex("".join(rows))
+    except ValueError:
         data = b""
     if len(data) != length:
         raise ConfigError(f"{where}: expected rows of hexadecimal digits for {length} bytes")

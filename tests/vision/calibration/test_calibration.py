@@ -72,7 +72,7 @@ class TestFile:
         [
             ('plays = "blue"', 'plays = "purple"', "die 1: plays: expected white"),
             ("face_bgr = [150.0", "face_bgr = [1500.0", "die 1: face_bgr"),
-            ("taken_for =", "# taken_for =", "die 1: taken_for: expected numbers"),
+            ("taken_for =", "# taken_for =", "die 1: taken_for: expected 6 numbers"),
             ("exposure = 157.0", 'exposure = "long"', "camera: expected names and numbers"),
             ('colours = [\n  "', 'colours = [\n  "zz', "reference.colours: expected rows"),
             ('grey = [\n  "', 'grey = [\n  "00', "reference.grey: expected rows"),
