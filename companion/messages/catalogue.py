@@ -5,7 +5,7 @@ whatever language somebody reads or hears it. Colours and rows go into a line as
 languages bend them: `{die:object}` takes the catalogue's form `die.red.object`, "den roten
 Würfel"; a form with a capital begins a sentence, and `{row:Name}` is the plain word so. A line
 with a `count` takes the key's `.singular` where the language says that number in the singular.
-The browser fills the same placeholders in web/static/words.js.
+The browser fills the same placeholders in web/static/lib/words.js.
 """
 
 from __future__ import annotations

@@ -119,7 +119,7 @@ SAID = """() => {
 }"""
 """Every text of a page, shown or only read out."""
 
-HAS_HEARD = "v => import('/static/live.js').then(({ now }) => now().version >= v)"
+HAS_HEARD = "v => import('/static/lib/live.js').then(({ latest }) => latest().version >= v)"
 
 ALIKE = re.compile(
     r"Dice|Companion|Dice Companion|QWX7|Table|Ada|Benjamin|Cleo|Big Points|http\S+|"

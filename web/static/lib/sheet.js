@@ -1,17 +1,17 @@
-// One sheet: built from the rows the table describes, upright on a tall screen, flat on a wide one.
+// A player's sheet, drawn from the game's rows: upright on a tall screen, flat on a wide one.
 import { lockIcon, sign } from "./dice.js";
-import { attribute, el, redraw, say, show } from "./dom.js";
-import { all, capital, pairOf, t } from "./words.js";
+import { setAttribute, el, redraw, setText, show } from "./dom.js";
+import { listOf, capital, pairOf, t } from "./words.js";
 
 const WITH_DICE = new Set(["legal", "other", "tapped", "chosen"]);
 
 export class Sheet {
-  /** @param root an empty element; @param onTap hears the token of a tapped box */
+  /** @param root an empty element; @param onTap is called with the token of a tapped box */
   constructor(root, onTap) {
     this.root = root;
     this.onTap = onTap;
     this.drawn = "";
-    this.led = undefined; // the box the keyboard was led to
+    this.led = undefined; // the box that was made the keyboard's entry
     this.boxes = new Map();
     this.rows = [];
     root.addEventListener("click", (event) => {
@@ -36,7 +36,11 @@ export class Sheet {
       const boxes = row.boxes.map((box) => this.#box(row, box));
       const node = el(
         "div",
-        { class: `row is-${row.lock ?? "bonus"}${row.bonus ? " is-bonus" : ""}`, role: "group", "data-row": row.key },
+        {
+          class: `row is-${row.lock ?? "bonus"}${row.bonus ? " is-bonus" : ""}`,
+          role: "group",
+          "data-row": row.key,
+        },
         el("div", { class: "head", "aria-hidden": "true" }, sign(row), closers),
         ...boxes,
         el("div", { class: "foot", "aria-hidden": "true" }, lock, points),
@@ -67,10 +71,10 @@ export class Sheet {
 
   /**
    * Show a player's sheet.
-   * @param answer what they have answered in the open action, as far as this page knows
-   * @param nameOf a seat's name
-   * @param hasHints boxes that may be crossed now stand out
-   * @param hasPoints a row's label tells its points
+   * @param answer their answer in the open action, as known to this page
+   * @param nameOf returns a seat's name
+   * @param hasHints highlight the boxes that may be crossed
+   * @param hasPoints include points in the rows' labels
    */
   update(game, player, answer, nameOf, hasHints = true, hasPoints = true) {
     const plan = JSON.stringify(game.rows);
@@ -95,32 +99,42 @@ export class Sheet {
         this.#mark(box.token, is, WITH_DICE.has(is) ? player.made_by[box.token] : null);
       }
       const isLocked = player.locks.includes(row.key);
-      attribute(node, "data-closed", by ? "yes" : null);
-      attribute(lock, "data-locked", isLocked ? "mine" : by ? "others" : null);
+      setAttribute(node, "data-closed", by ? "yes" : null);
+      setAttribute(lock, "data-locked", isLocked ? "mine" : by ? "others" : null);
       const names = by ? by.map(nameOf) : [];
       const isClosing = !by && closing.has(row.key);
       show(closers, isClosing || names.length > 0);
-      say(name, isClosing ? t("sheet.closing", { name: nameOf(closing.get(row.key)) }) : this.#short(names));
-      say(others, names.length > 1 && !this.#isWide ? `+${names.length - 1}` : ""); // never cut with the name
+      setText(
+        name,
+        isClosing ? t("sheet.closing", { name: nameOf(closing.get(row.key)) }) : this.#short(names),
+      );
+      // never truncated with the name
+      setText(others, names.length > 1 && !this.#isWide ? `+${names.length - 1}` : "");
       const scored = player.points.rows[row.lock];
-      say(points, scored === undefined ? "" : String(scored));
-      attribute(node, "aria-label", this.#rowLabel(row, by, isLocked, hasPoints ? scored : undefined, nameOf));
+      setText(points, scored === undefined ? "" : String(scored));
+      setAttribute(
+        node,
+        "aria-label",
+        this.#rowLabel(row, by, isLocked, hasPoints ? scored : undefined, nameOf),
+      );
     }
-    this.#leadTo(hasHints ? player.legal[0] : undefined);
+    this.#focusOn(hasHints ? player.legal[0] : undefined);
   }
 
   get #isWide() {
     return this.rows.length > 4;
   }
 
-  /** Who closed a row, as far as its head has room; its label names all of them. */
+  /** Shorten the closers' names to the room in the row's head; the label has all of them. */
   #short(names) {
     return this.#isWide ? names.map((each) => [...each][0]).join(" ") : (names[0] ?? "");
   }
 
   #rowLabel(row, by, isLocked, scored, nameOf) {
-    const parts = [t("sheet.row", { row: capital(row.name), from: row.boxes[0].number, to: row.boxes.at(-1).number })];
-    if (by) parts.push(t("sheet.closed_by", { names: all(by.map(nameOf)) }));
+    const parts = [
+      t("sheet.row", { row: capital(row.name), from: row.boxes[0].number, to: row.boxes.at(-1).number }),
+    ];
+    if (by) parts.push(t("sheet.closed_by", { names: listOf(by.map(nameOf)) }));
     if (isLocked) parts.push(t("sheet.lock_crossed"));
     if (scored !== undefined) parts.push(t("sheet.points", { count: scored }));
     return parts.join(", ");
@@ -128,16 +142,17 @@ export class Sheet {
 
   #mark(token, is, dice) {
     const { node, made, name } = this.boxes.get(token);
-    const chips = is === "legal" || is === "other" ? (dice ?? []) : []; // a cross covers them; the sentence names them
+    // a cross covers the dice; the status line names them
+    const chips = is === "legal" || is === "other" ? (dice ?? []) : [];
     redraw(made, chips, () => chips.map((die) => el("i", { class: `chip is-${die.colour}`, text: die.value })));
     const words = [name, t(`box.${is}`), dice ? pairOf(dice) : ""].filter(Boolean).join(", ");
-    attribute(node, "aria-label", words);
+    setAttribute(node, "aria-label", words);
     if (node.dataset.is === is) return;
     node.dataset.is = is;
-    attribute(node, "aria-pressed", is === "crossed" || is === "tapped" || is === "chosen" ? "true" : null);
+    setAttribute(node, "aria-pressed", is === "crossed" || is === "tapped" || is === "chosen" ? "true" : null);
   }
 
-  // -- the keyboard: one stop for the sheet, arrows move as the boxes lie on the screen
+  // -- keyboard: one tab stop for the sheet; arrows move as the boxes lie on the screen
 
   #move(event) {
     const steps = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
@@ -170,8 +185,8 @@ export class Sheet {
     return second.offsetTop > first.offsetTop;
   }
 
-  /** Who comes by the keyboard begins at a box that can be crossed. */
-  #leadTo(token) {
+  /** Make a legal box the keyboard's entry. */
+  #focusOn(token) {
     if (token === this.led) return;
     this.led = token;
     if (token && !this.root.contains(document.activeElement)) this.#holdFocus(this.boxes.get(token).node);

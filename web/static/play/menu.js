@@ -1,19 +1,19 @@
-// What a player seldom needs in a game: the page's language, the other pages, and going home early.
-import { $, holdBack, onPress, say, show } from "./dom.js";
-import { now, post } from "./live.js";
-import { t } from "./words.js";
+// The player's menu: language, other pages, leaving early.
+import { $, disableBriefly, onPress, setText, show } from "../lib/dom.js";
+import { latest, post, reasonOf } from "../lib/live.js";
+import { t } from "../lib/words.js";
 
-let leaving = null; // the seat that would be left
+let leaving = null; // the seat to leave
 
-/** @param whose gives the player whose sheet is looked at */
+/** @param whose returns the player whose sheet is shown */
 export function offerMenu(whose) {
   $("menu").addEventListener("click", () => {
-    const { game, me } = now();
+    const { game, me } = latest();
     const { seat, name } = whose();
     leaving = seat;
-    say($("menu-leave"), me.seats.length > 1 ? t("menu.leave_of", { name }) : t("menu.leave"));
+    setText($("menu-leave"), me.seats.length > 1 ? t("menu.leave_of", { name }) : t("menu.leave"));
     show($("menu-leave"), !game.over);
-    say($("menu-why"), "");
+    setText($("menu-why"), "");
     askLeave(false);
     $("more").showModal();
   });
@@ -23,7 +23,7 @@ export function offerMenu(whose) {
   onPress($("menu-go"), () => leave(leaving));
 }
 
-/** Close the menu of somebody who has no seat here any more. */
+/** Close the menu if its player no longer has a seat on this device. */
 export function keepMenu(seats) {
   if (!seats.includes(leaving)) closeMenu();
 }
@@ -35,14 +35,14 @@ function closeMenu() {
 function askLeave(is) {
   show($("menu-ask"), is);
   show($("menu-rest"), !is);
-  say($("menu-title"), is ? $("menu-leave").textContent : t("menu.title"));
+  setText($("menu-title"), is ? $("menu-leave").textContent : t("menu.title"));
   if (!is) return;
-  holdBack($("menu-go")); // it may lie where "leave" was
+  disableBriefly($("menu-go")); // it may cover the button just pressed
   $("menu-stay").focus();
 }
 
 async function leave(seat) {
   const answer = await post("/api/leave", { seat, from_game: true });
-  say($("menu-why"), answer === null ? t("why.unreachable") : answer.ok ? "" : (answer.data.message ?? t("why.unknown")));
+  setText($("menu-why"), reasonOf(answer));
   if (answer?.ok) closeMenu();
 }

@@ -1,7 +1,7 @@
-// What this device keeps for itself; a browser that keeps nothing forgets it with the page.
+// Values kept on this device, or for the life of the page if the browser refuses storage.
 const kept = {};
 
-export function remembered(name) {
+export function recall(name) {
   try {
     return localStorage.getItem(name) ?? kept[name] ?? "";
   } catch {
@@ -14,6 +14,6 @@ export function remember(name, value) {
   try {
     localStorage.setItem(name, value);
   } catch {
-    // private windows may refuse: the page's own memory has to do
+    // private windows may refuse storage
   }
 }

@@ -1,17 +1,42 @@
-// Dice and row signs, drawn: a row is told by letter and shape as well as by colour.
+// Dice and row signs as SVG. A row has a shape and letters besides its colour.
 import { el, svg } from "./dom.js";
 import { t } from "./words.js";
 
 const PIPS = {
   1: [[30, 30]],
-  2: [[17, 17], [43, 43]],
-  3: [[16, 16], [30, 30], [44, 44]],
-  4: [[17, 17], [43, 17], [17, 43], [43, 43]],
-  5: [[16, 16], [44, 16], [30, 30], [16, 44], [44, 44]],
-  6: [[17, 15], [43, 15], [17, 30], [43, 30], [17, 45], [43, 45]],
+  2: [
+    [17, 17],
+    [43, 43],
+  ],
+  3: [
+    [16, 16],
+    [30, 30],
+    [44, 44],
+  ],
+  4: [
+    [17, 17],
+    [43, 17],
+    [17, 43],
+    [43, 43],
+  ],
+  5: [
+    [16, 16],
+    [44, 16],
+    [30, 30],
+    [16, 44],
+    [44, 44],
+  ],
+  6: [
+    [17, 15],
+    [43, 15],
+    [17, 30],
+    [43, 30],
+    [17, 45],
+    [43, 45],
+  ],
 };
 
-/** A die's face; without a value an empty place that waits for one. */
+/** Draw a die; without a value, an empty outline. */
 export function die(colour, value) {
   const label = value ? t("die", { colour: t(`colour.${colour}`), value }) : null;
   const face = svg(
@@ -34,7 +59,7 @@ const SHAPES = {
   blue: () => svg("path", { d: "M20 1 39 20 20 39 1 20Z" }),
 };
 
-/** A row's sign: its letters in its shape; bonus rows have both neighbours' letters in a pill. */
+/** Draw a row's sign: its letters on its shape; bonus rows have both neighbours' letters on a pill. */
 export function sign(row) {
   const colour = row.lock;
   const picture = svg("svg", { viewBox: "0 0 40 40", class: "sign", "aria-hidden": "true" });
@@ -55,7 +80,7 @@ export function lockIcon() {
   );
 }
 
-/** The six places of a roll in a fixed order; dice that left are left out. */
+/** Draw a roll in a fixed order, without removed dice. */
 export function rollOf(game) {
   const { roll, dice } = game;
   const places = [

@@ -1,21 +1,32 @@
-// The end of a game: who came where, and what each row gave.
+// The ranking at the end of a game, with the points of each row.
 import { el } from "./dom.js";
 import { numeral, t } from "./words.js";
 
-/** The ranking as list items, the best first. */
+/** Draw the ranking as list items, best first. */
 export function podium(game, nameOf, own = null) {
   return game.ranking.map(({ rank, seat, total }) => {
     const player = game.players.find((each) => each.seat === seat);
     const rows = game.rows.filter((row) => row.lock);
     const parts = rows.map((row) =>
-      el("span", { class: `part is-${row.lock}` }, el("span", { class: "sr", text: `${row.name} ` }), String(player.points.rows[row.lock])),
+      el(
+        "span",
+        { class: `part is-${row.lock}` },
+        el("span", { class: "sr", text: `${row.name} ` }),
+        String(player.points.rows[row.lock]),
+      ),
     );
-    if (player.points.minus) parts.push(el("span", { class: "part is-minus", text: numeral(-player.points.minus) }));
+    if (player.points.minus)
+      parts.push(el("span", { class: "part is-minus", text: numeral(-player.points.minus) }));
     return el(
       "li",
       { class: `rank-${Math.min(rank, 4)}` },
       el("span", { class: "rank", text: t("over.rank", { rank }) }),
-      el("span", { class: "who" }, el("bdi", { text: nameOf(seat) }), seat === own ? el("span", { class: "note", text: ` (${t("lobby.you")})` }) : null),
+      el(
+        "span",
+        { class: "who" },
+        el("bdi", { text: nameOf(seat) }),
+        seat === own ? el("span", { class: "note", text: ` (${t("lobby.you")})` }) : null,
+      ),
       el("b", { class: "points", text: t("over.points", { total }) }),
       el("span", { class: "parts" }, ...parts),
     );

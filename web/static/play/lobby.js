@@ -1,28 +1,31 @@
-// Taking a seat, and waiting for the others.
-import { $, el, onPress, onSubmit, redraw, say, show } from "./dom.js";
-import { now, post } from "./live.js";
-import { remember, remembered } from "./own.js";
-import { all, t } from "./words.js";
+// Taking a seat, and the lobby before the game.
+import { $, el, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { latest, post, reasonOf } from "../lib/live.js";
+import { remember, recall } from "../lib/storage.js";
+import { listOf, t } from "../lib/words.js";
 
 const SEATS = 5;
 const scanned = new URLSearchParams(location.search).get("code");
 if (scanned) {
   remember("code", scanned);
-  history.replaceState(null, "", location.pathname); // a shared address must not carry it on
+  history.replaceState(null, "", location.pathname); // a shared address must not contain the code
 }
 let asksForCode = false;
 
 export function drawJoin({ seats, game, me }) {
   const names = seats.map((seat) => seat.name);
-  const text = names.length ? t("join.seated", { names: all(names) }) : t("join.nobody");
-  const isOn = game && !game.over && (game.turn > 1 || game.phase !== "roll"); // before the first roll everybody is let in
-  say($("join-seats"), isOn ? `${text} ${t("join.running")}` : text);
-  show($("code-field"), me.needs_code && (asksForCode || !remembered("code")));
+  const text = names.length ? t("join.seated", { names: listOf(names) }) : t("join.nobody");
+  // before the first roll everybody may join
+  const isOn = game && !game.over && (game.turn > 1 || game.phase !== "roll");
+  setText($("join-seats"), isOn ? `${text} ${t("join.running")}` : text);
+  show($("code-field"), me.needs_code && (asksForCode || !recall("code")));
   const offers = [
     ...seats.filter((seat) => me.had.includes(seat.seat)).map((seat) => [seat, "join.back"]),
     ...seats.filter((seat) => seat.offered && !me.had.includes(seat.seat)).map((seat) => [seat, "join.take"]),
   ];
-  redraw($("claims"), offers, () => offers.map(([seat, key]) => claimButton(seat, t(key, { name: seat.name }))));
+  redraw($("claims"), offers, () =>
+    offers.map(([seat, key]) => claimButton(seat, t(key, { name: seat.name }))),
+  );
 }
 
 function claimButton(seat, text) {
@@ -33,7 +36,7 @@ function claimButton(seat, text) {
 
 const code = () => {
   const typed = $("code").value.trim();
-  const known = typed || remembered("code");
+  const known = typed || recall("code");
   return known ? { code: known } : {};
 };
 
@@ -41,7 +44,7 @@ export function drawLobby({ seats, game, me, table }) {
   const own = seats.filter((seat) => me.seats.includes(seat.seat));
   const isRunning = game !== null && !game.over;
   const key = isRunning ? "lobby.running" : me.host ? "lobby.welcome" : "lobby.welcome.guest";
-  say($("lobby-lead"), t(key, { name: all(own.map((seat) => seat.name)) }));
+  setText($("lobby-lead"), t(key, { name: listOf(own.map((seat) => seat.name)) }));
   redraw($("lobby-seats"), [seats, me.seats], () => seats.map((seat) => seatItem(seat, me.seats)));
   show($("lobby-game"), !isRunning && me.host);
   show($("lobby-lead-it"), !me.host);
@@ -53,21 +56,31 @@ export function drawLobby({ seats, game, me, table }) {
 function seatItem(seat, own) {
   const isOwn = own.includes(seat.seat);
   const note = isOwn ? t("lobby.you") : seat.online ? "" : t("lobby.away");
-  const item = el("li", { class: seat.online || isOwn ? "is-here" : "" }, el("bdi", { text: seat.name }), el("span", { class: "note", text: note }));
+  const item = el(
+    "li",
+    { class: seat.online || isOwn ? "is-here" : "" },
+    el("bdi", { text: seat.name }),
+    el("span", { class: "note", text: note }),
+  );
   if (!isOwn || own.length === 1) return item;
-  const leave = el("button", { type: "button", class: "tool", text: t("lobby.leave_one"), "aria-label": t("lobby.leave_of", { name: seat.name }) });
+  const leave = el("button", {
+    type: "button",
+    class: "tool",
+    text: t("lobby.leave_one"),
+    "aria-label": t("lobby.leave_of", { name: seat.name }),
+  });
   onPress(leave, () => ask("/api/leave", "lobby-why", { seat: seat.seat }));
   item.append(leave);
   return item;
 }
 
-/** Ask the table; what it declines is said in the place named. */
+/** Send a request; show a refusal in element `where`. */
 async function ask(path, where, body = {}) {
   const answer = await post(path, body);
-  say($(where), answer === null ? t("why.unreachable") : answer.ok ? "" : (answer.data.message ?? t("why.unknown")));
+  setText($(where), reasonOf(answer));
   if (answer?.data.error === "BAD_CODE") {
     asksForCode = true;
-    if (now()) drawJoin(now());
+    if (latest()) drawJoin(latest());
     $("code").focus();
   }
   return Boolean(answer?.ok);
@@ -80,5 +93,7 @@ async function join(field, where, more) {
 
 onSubmit($("join-form"), () => join($("name"), "join-why", {}));
 onSubmit($("another-form"), () => join($("another-name"), "another-why", { another: true }));
-onPress($("start"), () => ask("/api/start", "lobby-why", { variant: document.querySelector("[name=variant]:checked").value }));
+onPress($("start"), () =>
+  ask("/api/start", "lobby-why", { variant: document.querySelector("[name=variant]:checked").value }),
+);
 onPress($("leave"), () => ask("/api/leave", "lobby-why"));

@@ -1,10 +1,10 @@
-// Small tools to build elements; text is only ever set as text.
+// Helpers for building and updating elements. Text is only ever set as text, never as HTML.
 const SVG = "http://www.w3.org/2000/svg";
-export const GUARD_MS = 350; // within which the second half of a double tap comes
+export const GUARD_MS = 350; // longest gap between the two halves of a double tap
 
 export const $ = (id) => document.getElementById(id);
 
-/** An element with attributes and children; `class` and `text` are short forms. */
+/** Create an element with attributes and children; `text` sets its text. */
 export function el(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
 }
@@ -23,22 +23,23 @@ function fill(node, attributes, children) {
   return node;
 }
 
-/** Set text only when it changes: live regions speak on every write. */
-export function say(node, text) {
+/** Set text only if it differs: screen readers announce every write to a live region. */
+export function setText(node, text) {
   if (node.textContent !== text) node.textContent = text;
 }
 
 export function show(node, is) {
-  if (node.hasAttribute("hidden") === is) node.toggleAttribute("hidden", !is); // SVG has no .hidden
+  // SVG elements have no `hidden` property
+  if (node.hasAttribute("hidden") === is) node.toggleAttribute("hidden", !is);
 }
 
-export function attribute(node, name, value) {
+export function setAttribute(node, name, value) {
   if (value === null || value === false) {
     if (node.hasAttribute(name)) node.removeAttribute(name);
   } else if (node.getAttribute(name) !== String(value)) node.setAttribute(name, value);
 }
 
-/** Replace children only when what they show differs. */
+/** Replace children only if their data changed; keep the focus. */
 export function redraw(node, signature, make) {
   const text = JSON.stringify(signature);
   if (node.dataset.shows === text) return;
@@ -53,8 +54,8 @@ const nameOf = (node) => node.getAttribute("aria-label") ?? node.textContent;
 
 const holders = (node) => [...node.querySelectorAll(CAN_HOLD_FOCUS)];
 
-/** What gives the focus back to what had it, or to what stands in its place; null where nothing had.
- * In a list whose entry has fewer buttons now, to the entry: the one beside does something else. */
+/** Return a function that restores the focus after a redraw, or null if nothing had it.
+ * If the list entry has fewer buttons now, the entry itself is focused: its other buttons do something else. */
 function focusIn(node) {
   const focused = document.activeElement;
   if (focused === node || !node.contains(focused)) return null;
@@ -66,12 +67,12 @@ function focusIn(node) {
     const entry = node.children[Math.min(line, node.children.length - 1)];
     const isEntry = entry?.localName === "li" && (at < 0 || holders(entry).length < before);
     const same = all.find((each) => nameOf(each) === name);
-    leadTo(same ?? (isEntry ? entry : all[Math.min(at, all.length - 1)]));
+    focusOn(same ?? (isEntry ? entry : all[Math.min(at, all.length - 1)]));
   };
 }
 
-/** Focus what is given, also where no key would reach it: a heading, an entry of a list. */
-export function leadTo(node) {
+/** Focus an element, even one outside the tab order such as a heading. */
+export function focusOn(node) {
   if (node && node.tabIndex < 0) node.tabIndex = -1;
   node?.focus({ preventScroll: true });
 }
@@ -79,16 +80,16 @@ export function leadTo(node) {
 const isSeen = (node) => node !== document.body && node.getClientRects().length > 0;
 const headingOf = (node) => node?.closest(".card")?.querySelector("h2, summary");
 
-/** What leads on to the heading above what has the focus now, once that is gone. */
-export function keepPlace() {
+/** Return a function that focuses the nearest heading if the focused element has gone. */
+export function keepFocus() {
   const focused = document.activeElement;
   const heading = headingOf(focused);
   return () => {
-    if (heading && !isSeen(focused) && !isSeen(document.activeElement)) leadTo(heading);
+    if (heading && !isSeen(focused) && !isSeen(document.activeElement)) focusOn(heading);
   };
 }
 
-/** A button that cannot be set off twice by one nervous finger. */
+/** Handle clicks on a button, ignoring further clicks until the action is done. */
 export function onPress(button, act) {
   button.addEventListener("click", async () => {
     if (button.getAttribute("aria-busy") === "true") return;
@@ -101,15 +102,15 @@ export function onPress(button, act) {
   });
 }
 
-/** Keep a button that has just come under the finger from the second half of a double tap. */
-export function holdBack(button) {
+/** Disable a button that has just appeared under the finger for the length of a double tap. */
+export function disableBriefly(button) {
   button.disabled = true;
   setTimeout(() => {
     button.disabled = false;
   }, GUARD_MS);
 }
 
-/** A form that cannot be sent twice by one nervous finger. */
+/** Handle a form's submission, ignoring further ones until the action is done. */
 export function onSubmit(form, act) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -123,7 +124,7 @@ export function onSubmit(form, act) {
   });
 }
 
-export function random() {
+export function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(12)); // randomUUID needs https
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,27 +1,27 @@
-// Setting the tray up: its corners dragged on the live picture, its dice named, ten rolls tried.
-import { die } from "./dice.js";
-import { $, attribute, el, onPress, redraw, say, show, svg } from "./dom.js";
-import { now, onLine, onState, post, start } from "./live.js";
-import { language, t } from "./words.js";
+// Tray set-up: drag the corners on the live picture, name the dice, try ten rolls.
+import { die } from "../lib/dice.js";
+import { $, setAttribute, el, onPress, redraw, setText, show, svg } from "../lib/dom.js";
+import { latest, onConnection, onState, post, start } from "../lib/live.js";
+import { language, t } from "../lib/words.js";
 
 const PICTURE_MS = 400;
 const LOOK_MS = 4_000;
 const ROLLS = 10;
-const STEP = 0.01; // of the picture's width, for each press of an arrow key
+const STEP = 0.01; // share of the picture's width per arrow key
 const COLOURS = ["white", "red", "yellow", "green", "blue"];
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const STEPS = ["corners", "exposure", "dice", "rolls"];
-const UNTOUCHED = 0.02; // of the picture's width: a die that lies no farther off was not thrown
-const POINT = 14; // a corner's handle is a seventh of the picture's width across: room for a finger
+const UNTOUCHED = 0.02; // share of the picture's width: a die that moved less was not thrown
+const POINT = 14; // a corner's handle has this part of the picture's width as radius
 
 let setup = null;
-let corners = []; // as they are dragged
-let looked = []; // the six dice looked at last
+let corners = []; // of the tray, in picture pixels
+let looked = []; // the six dice seen last
 let lookNumber = null;
-let rolls = null; // {right, wrong, unread, missed, frame, lay, stirred}: the roll of `frame` was judged, its dice lay there
-const doubted = new Set(); // which of the dice seen were tapped as read wrong
-let faults = ""; // what the camera itself suffers
+let rolls = null; // {right, wrong, unread, missed, frame, lay, stirred}: `frame` was judged, its dice at `lay`
+const doubted = new Set(); // indices of dice tapped as wrong
+let faults = ""; // camera faults
 
 // -- asking ----------------------------------------------------------------------------------
 
@@ -31,31 +31,31 @@ async function ask() {
     const response = await fetch("/api/setup", { cache: "no-store", headers: { "Page-Language": language } });
     answer = { ok: response.ok, data: await response.json() };
   } catch {
-    return; // the line at the top says that the table cannot be reached
+    return; // the banner says that the server is unreachable
   }
   if (answer.ok) take(answer.data);
   else close(answer.data.message);
 }
 
-/** A step; what it answers, or null with the reason said where the step is. */
+/** Send a step; return its reply, or show the reason and return null. */
 async function step(path, body, where) {
   const answer = await post(`/api/setup/${path}`, body);
   if (answer?.ok) return answer.data;
-  say($(where), answer === null ? t("why.unreachable") : answer.data.message ?? t("why.unknown"));
+  setText($(where), answer === null ? t("why.unreachable") : (answer.data.message ?? t("why.unknown")));
   return null;
 }
 
 function close(message) {
   show($("steps"), false);
-  say($("closed"), message ?? t("why.unknown"));
+  setText($("closed"), message ?? t("why.unknown"));
 }
 
 function take(state, isFirst = setup === null) {
   setup = state;
   show($("steps"), true);
-  say($("closed"), "");
-  $("frame").style.aspectRatio = state.size.join(" / "); // so that nothing jumps when the picture comes
-  attribute($("overlay"), "viewBox", `0 0 ${state.size[0]} ${state.size[1]}`);
+  setText($("closed"), "");
+  $("frame").style.aspectRatio = state.size.join(" / "); // reserve the picture's room
+  setAttribute($("overlay"), "viewBox", `0 0 ${state.size[0]} ${state.size[1]}`);
   drawLight();
   const isKept = { corners: state.corners !== null, exposure: state.held, dice: state.dice.length > 0 };
   for (const [name, is] of Object.entries(isKept)) show($(`kept-${name}`), is);
@@ -65,28 +65,28 @@ function take(state, isFirst = setup === null) {
   else void propose();
 }
 
-/** How the picture is, below it: what is wrong and what to do. A camera in trouble comes first:
- * its picture says nothing of the light. */
+/** Show problems of camera or light below the picture; camera faults come first. */
 function drawLight() {
   if (!setup) return;
-  const wrong = faults || [setup.change?.text, ...setup.faults.map((fault) => fault.text)].filter(Boolean).join(" ");
-  say($("light"), wrong || t("setup.light_ok"));
+  const wrong =
+    faults || [setup.change?.text, ...setup.faults.map((fault) => fault.text)].filter(Boolean).join(" ");
+  setText($("light"), wrong || t("setup.light_ok"));
   $("light").classList.toggle("is-wrong", wrong !== "");
 }
 
-/** One step is open at a time. */
+/** Open one step and close the others. */
 function unfold(name) {
   for (const each of STEPS) $(`step-${each}`).open = each === name;
 }
 
-/** The step that comes next, and the focus with it. */
+/** Open a step and focus it. */
 function turnTo(name) {
   unfold(name);
   $(`step-${name}`).querySelector("summary").focus({ preventScroll: true });
   bring(name);
 }
 
-/** A step right below the picture, or beside it. */
+/** Scroll a step right below the picture, or beside it. */
 function bring(name) {
   const step = $(`step-${name}`);
   const { right, height } = $("view").getBoundingClientRect();
@@ -95,8 +95,10 @@ function bring(name) {
   step.scrollIntoView({ block: "start" });
 }
 
-/** With very large type what is said below the picture would leave no room for the steps: it scrolls away. */
-new ResizeObserver(() => $("view").classList.toggle("is-tall", $("view").offsetHeight > 0.6 * innerHeight)).observe($("view"));
+/** With very large type the picture scrolls away to leave room for the steps. */
+new ResizeObserver(() =>
+  $("view").classList.toggle("is-tall", $("view").offsetHeight > 0.6 * innerHeight),
+).observe($("view"));
 
 // -- the picture and the corners on it -------------------------------------------------------
 
@@ -105,7 +107,13 @@ async function film() {
     if (document.visibilityState === "visible" && setup) {
       const next = new Image();
       next.src = `/api/frame.jpg?at=${Date.now()}`;
-      if (await next.decode().then(() => true, () => false)) $("picture").src = next.src;
+      if (
+        await next.decode().then(
+          () => true,
+          () => false,
+        )
+      )
+        $("picture").src = next.src;
     }
     await new Promise((resolve) => setTimeout(resolve, PICTURE_MS));
   }
@@ -122,7 +130,9 @@ function drawOverlay() {
   const isDragged = $("step-corners").open;
   redraw($("overlay"), [isDragged, corners.length, looked, setup.size], () => [
     svg("polygon", { class: "floor", "stroke-width": width / 200 }),
-    ...looked.map(({ corners: face }) => svg("polygon", { class: "face", points: face.join(" "), "stroke-width": width / 220 })),
+    ...looked.map(({ corners: face }) =>
+      svg("polygon", { class: "face", points: face.join(" "), "stroke-width": width / 220 }),
+    ),
     ...looked.map(({ centre: [x, y] }, n) => number(x, y, n + 1, width / 22)),
     ...(isDragged ? corners.map((_, n) => handle(n, width)) : []),
   ]);
@@ -138,8 +148,11 @@ function number(x, y, n, size) {
 function handle(n, width) {
   const label = t("setup.corner", { number: n + 1, count: corners.length });
   const group = svg("g", { class: "corner", tabindex: 0, role: "button", "aria-label": label });
-  group.append(svg("circle", { class: "reach", r: width / POINT }), svg("circle", { class: "dot", r: width / 50, "stroke-width": width / 200 }));
-  let grip = null; // from the finger to the corner: it may be taken beside the point, to see it
+  group.append(
+    svg("circle", { class: "reach", r: width / POINT }),
+    svg("circle", { class: "dot", r: width / 50, "stroke-width": width / 200 }),
+  );
+  let grip = null; // offset from finger to corner
   group.addEventListener("pointerdown", (event) => {
     group.setPointerCapture(event.pointerId);
     const at = placeOf(event);
@@ -160,34 +173,46 @@ function handle(n, width) {
   return group;
 }
 
-const placeOf = ({ clientX, clientY }) => new DOMPoint(clientX, clientY).matrixTransform($("overlay").getScreenCTM().inverse());
+const placeOf = ({ clientX, clientY }) =>
+  new DOMPoint(clientX, clientY).matrixTransform($("overlay").getScreenCTM().inverse());
 
 function move(n, x, y) {
   const [width, height] = setup.size;
   corners[n] = [Math.min(Math.max(x, 0), width), Math.min(Math.max(y, 0), height)];
-  say($("corners-said"), "");
+  setText($("corners-said"), "");
   place();
 }
 
 function place() {
-  attribute($("overlay").querySelector(".floor"), "points", corners.map((point) => point.join(",")).join(" "));
-  $("overlay").querySelectorAll(".corner").forEach((group, n) => attribute(group, "transform", `translate(${corners[n].join(" ")})`));
+  setAttribute(
+    $("overlay").querySelector(".floor"),
+    "points",
+    corners.map((point) => point.join(",")).join(" "),
+  );
+  $("overlay")
+    .querySelectorAll(".corner")
+    .forEach((group, n) => setAttribute(group, "transform", `translate(${corners[n].join(" ")})`));
 }
 
 async function propose() {
   const found = await step("propose", {}, "corners-said");
   if (found === null) return;
   const [width, height] = setup.size;
-  const inset = [[0.1, 0.1], [0.9, 0.1], [0.9, 0.9], [0.1, 0.9]].map(([x, y]) => [x * width, y * height]);
+  const inset = [
+    [0.1, 0.1],
+    [0.9, 0.1],
+    [0.9, 0.9],
+    [0.1, 0.9],
+  ].map(([x, y]) => [x * width, y * height]);
   setCorners(found.corners ?? inset);
-  say($("corners-said"), found.corners ? "" : t("setup.no_tray"));
+  setText($("corners-said"), found.corners ? "" : t("setup.no_tray"));
 }
 
-/** Keep what a step measured; true when it is kept. */
+/** Save a step's result; true on success. */
 async function keep(path, body, where) {
   const state = await step(path, body, where);
   if (state === null) return false;
-  say($(where), "");
+  setText($(where), "");
   take(state);
   return true;
 }
@@ -199,7 +224,7 @@ async function keepCorners() {
 async function hold() {
   if (!(await keep("exposure", {}, "exposure-said"))) return;
   if (setup.held && Object.keys(setup.controls).length) turnTo("dice");
-  else say($("exposure-said"), t("setup.not_held"));
+  else setText($("exposure-said"), t("setup.not_held"));
 }
 
 // -- the dice --------------------------------------------------------------------------------
@@ -210,17 +235,21 @@ async function look() {
   lookNumber = found?.look ?? null;
   $("keep-dice").disabled = !looked.length;
   drawOverlay();
-  if (found) say($("dice-said"), "");
-  redraw($("dice"), looked, () => looked.map((one, n) => {
-    const options = COLOURS.map((colour) => el("option", { value: colour, selected: colour === one.plays, text: t(`colour.${colour}`) }));
-    return el("label", {}, t("setup.die_plays", { number: n + 1 }), el("select", {}, ...options));
-  }));
+  if (found) setText($("dice-said"), "");
+  redraw($("dice"), looked, () =>
+    looked.map((one, n) => {
+      const options = COLOURS.map((colour) =>
+        el("option", { value: colour, selected: colour === one.plays, text: t(`colour.${colour}`) }),
+      );
+      return el("label", {}, t("setup.die_plays", { number: n + 1 }), el("select", {}, ...options));
+    }),
+  );
 }
 
 async function keepDice() {
   const plays = [...$("dice").querySelectorAll("select")].map((select) => select.value);
   if (!(await keep("dice", { plays, look: lookNumber }, "dice-said"))) return;
-  lookAway(); // they may be taken out now
+  lookAway(); // the dice may be taken out now
   turnTo("rolls");
 }
 
@@ -236,13 +265,13 @@ function lookAway() {
 const done = () => rolls.right + rolls.wrong + rolls.unread;
 
 function begin() {
-  if (now() === null) return; // with the first that is heard of the table
-  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, ...judged(now().tray) };
+  if (latest() === null) return; // with the first snapshot
+  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, ...judged(latest().tray) };
   doubted.clear();
-  drawRolls(now());
+  drawRolls(latest());
 }
 
-/** What is remembered of the dice that were judged: read anew they are no new throw. */
+/** What is recall of the dice that were judged: read anew they are no new throw. */
 const judged = ({ frame, dice }) => ({ frame, lay: dice.map(({ centre }) => centre), stirred: false });
 
 function isNewThrow({ frame, size, dice }) {
@@ -252,7 +281,7 @@ function isNewThrow({ frame, size, dice }) {
 }
 
 function judge(verdict) {
-  const { tray } = now();
+  const { tray } = latest();
   if (verdict === "wrong") {
     const seen = tray.dice.filter((one) => one.in_tray);
     for (const n of doubted) rolls.missed[seen[n].colour] = (rolls.missed[seen[n].colour] ?? 0) + 1;
@@ -260,13 +289,16 @@ function judge(verdict) {
   rolls[verdict] += 1;
   Object.assign(rolls, judged(tray));
   doubted.clear();
-  drawRolls(now());
-  if (done() === ROLLS) turnTo("rolls"); // so are these
+  drawRolls(latest());
+  if (done() === ROLLS) turnTo("rolls"); // the verdict buttons are gone
 }
 
 function drawRolls(state) {
   const { tray, table, game } = state;
-  faults = state.faults.filter((fault) => fault.part === "camera").map((fault) => fault.text).join(" ");
+  faults = state.faults
+    .filter((fault) => fault.part === "camera")
+    .map((fault) => fault.text)
+    .join(" ");
   drawLight();
   const isOn = rolls !== null && done() < ROLLS;
   if (isOn && tray.status === "moving") rolls.stirred = true;
@@ -288,17 +320,26 @@ function drawRolls(state) {
   $("wrong").classList.toggle("primary", doubted.size > 0);
   $("unread").disabled = !isNew;
   redraw($("seen"), [tray.frame, seen.map(({ colour, value }) => [colour, value])], () => seen.map(seenDie));
-  if (isOn) say($("rolls-said"), rollText(tray, isNew, isRead));
-  else if (isOver) say($("rolls-said"), report());
+  if (isOn) setText($("rolls-said"), rollText(tray, isNew, isRead));
+  else if (isOver) setText($("rolls-said"), report());
 }
 
-/** A die as it was read; tapped, it counts as read wrong. */
+/** Draw a die as read; tapping marks it as wrong. */
 function seenDie({ colour, value }, n) {
-  const button = el("button", { type: "button", class: "rolled-die", "aria-pressed": "false", "aria-label": t("setup.doubt", { die: t("die", { colour: t(`colour.${colour}`), value }) }) }, die(colour, value));
+  const button = el(
+    "button",
+    {
+      type: "button",
+      class: "rolled-die",
+      "aria-pressed": "false",
+      "aria-label": t("setup.doubt", { die: t("die", { colour: t(`colour.${colour}`), value }) }),
+    },
+    die(colour, value),
+  );
   button.addEventListener("click", () => {
     if (!doubted.delete(n)) doubted.add(n);
-    attribute(button, "aria-pressed", String(doubted.has(n)));
-    drawRolls(now());
+    setAttribute(button, "aria-pressed", String(doubted.has(n)));
+    drawRolls(latest());
   });
   return button;
 }
@@ -313,8 +354,18 @@ function rollText(tray, isNew, isRead) {
 function report() {
   const { right, wrong, unread, missed } = rolls;
   const dice = Object.entries(missed).map(([colour, count]) => `${t(`colour.${colour}`)} ${count}`);
-  const advice = wrong ? t("setup.advice_wrong") : unread > 2 ? t("setup.advice_unread") : t("setup.advice_none");
-  return [t("setup.report", { total: ROLLS, right, wrong, unread }), dice.length ? t("setup.report_dice", { dice: dice.join(", ") }) : "", advice].filter(Boolean).join(" ");
+  const advice = wrong
+    ? t("setup.advice_wrong")
+    : unread > 2
+      ? t("setup.advice_unread")
+      : t("setup.advice_none");
+  return [
+    t("setup.report", { total: ROLLS, right, wrong, unread }),
+    dice.length ? t("setup.report_dice", { dice: dice.join(", ") }) : "",
+    advice,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }
 
 onPress($("propose"), propose);
@@ -324,7 +375,7 @@ onPress($("look"), look);
 onPress($("keep-dice"), keepDice);
 onPress($("again"), () => {
   begin();
-  turnTo("rolls"); // the button that was pressed is gone
+  turnTo("rolls"); // the pressed button is gone
 });
 onPress($("throw"), () => {
   lookAway();
@@ -332,17 +383,21 @@ onPress($("throw"), () => {
 });
 onPress($("throw-again"), () => post("/api/throw"));
 for (const id of ["right", "wrong", "unread"]) onPress($(id), () => judge(id));
-for (const button of document.querySelectorAll("[data-next]")) onPress(button, () => turnTo(button.dataset.next));
+for (const button of document.querySelectorAll("[data-next]"))
+  onPress(button, () => turnTo(button.dataset.next));
 onPress($("forget"), async () => {
   const state = await step("forget", {}, "forgot");
   if (state === null) return;
   take(state, true);
-  say($("forgot"), t("setup.forgotten"));
+  setText($("forgot"), t("setup.forgotten"));
 });
-for (const name of STEPS) $(`step-${name}`).querySelector("summary").addEventListener("click", () => requestAnimationFrame(() => bring(name)));
+for (const name of STEPS)
+  $(`step-${name}`)
+    .querySelector("summary")
+    .addEventListener("click", () => requestAnimationFrame(() => bring(name)));
 $("step-corners").addEventListener("toggle", () => setup && drawOverlay());
 $("step-rolls").addEventListener("toggle", () => $("step-rolls").open && rolls === null && begin());
-onLine((up) => show($("offline"), !up));
+onConnection((up) => show($("offline"), !up));
 onState((state) => {
   if (rolls === null && $("step-rolls").open) begin();
   else drawRolls(state);

@@ -1,35 +1,49 @@
-// The games page: the evening's standings, every player's, all games, and one of them in full.
-import { sign } from "./dice.js";
-import { $, el, leadTo, onPress, redraw, say, show } from "./dom.js";
-import { get, onLine, onState, post, start } from "./live.js";
-import { all, capital, language, numeral, t } from "./words.js";
+// The games page: standings, all games, or one game in full.
+import { sign } from "../lib/dice.js";
+import { $, el, focusOn, onPress, redraw, setText, show } from "../lib/dom.js";
+import { get, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
+import { listOf, capital, language, numeral, t } from "../lib/words.js";
 
 const number = Number(new URLSearchParams(location.search).get("game")) || null;
-const day = new Intl.DateTimeFormat(language, { weekday: "long", day: "numeric", month: "long", year: "numeric" });
+const day = new Intl.DateTimeFormat(language, {
+  weekday: "long",
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+});
 const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
-let seen = ""; // what the page shows: it is asked for anew when a game began, ended or was put aside
-let told = null;
+let seen = ""; // the shown state; a change of it reloads the data
+let found = null; // the server's data
 
 const dated = (at, form) => (Number.isNaN(Date.parse(at)) ? at : form.format(new Date(at)));
 
-async function look(state) {
+async function load(state) {
   show($("back"), number !== null);
   show($("pause"), state.me.host);
   const { game } = state;
-  const now = JSON.stringify([state.epoch, game?.number, game?.over, game?.turn, game === null, state.me.host, game?.players.map(({ name }) => name), number !== null && state.revision]);
+  const now = JSON.stringify([
+    state.epoch,
+    game?.number,
+    game?.over,
+    game?.turn,
+    game === null,
+    state.me.host,
+    game?.players.map(({ name }) => name),
+    number !== null && state.revision,
+  ]);
   if (now === seen) return;
   seen = now;
   const answer = await get(number === null ? "/api/games" : `/api/game?number=${number}`);
   if (now !== seen) return;
   if (!answer?.ok) {
     seen = "";
-    say($("why"), answer?.data.message ?? t("why.unreachable"));
+    setText($("why"), answer?.data.message ?? t("why.unreachable"));
     return;
   }
-  say($("why"), "");
-  told = answer.data;
-  if (number === null) drawAll(told, state);
-  else drawOne(told);
+  setText($("why"), "");
+  found = answer.data;
+  if (number === null) drawAll(found, state);
+  else drawOne(found);
 }
 
 // -- all games -------------------------------------------------------------------------------
@@ -39,28 +53,39 @@ function drawAll({ games, evenings, players }, { me }) {
   const from = document.activeElement.closest("#now, #saved")?.id;
   const running = games.find((game) => game.running);
   show($("now"), Boolean(running));
-  if (running) say($("now-text"), `${titleOf(running)}. ${t("games.turn", { turn: running.turns })}. ${all(namesOf(running))}`);
+  if (running)
+    setText(
+      $("now-text"),
+      `${titleOf(running)}. ${t("games.turn", { turn: running.turns })}. ${listOf(namesOf(running))}`,
+    );
   const saved = games.filter((game) => game.paused);
   show($("saved"), saved.length > 0);
-  redraw($("saved-list"), [saved, me.host, Boolean(running)], () => saved.map((game) => savedItem(game, me.host && !running)));
+  redraw($("saved-list"), [saved, me.host, Boolean(running)], () =>
+    saved.map((game) => savedItem(game, me.host && !running)),
+  );
   show($("none"), games.length === 0);
   const [latest] = evenings;
   show($("evening"), Boolean(latest?.standings.length));
   if (latest) {
-    say($("h-evening"), t("games.evening", { date: dated(latest.at, day) }));
+    setText($("h-evening"), t("games.evening", { date: dated(latest.at, day) }));
     redraw($("evening-table"), latest.standings, () => [standings(latest.standings, "h-evening")]);
   }
   show($("ever"), players.length > 0 && (evenings.length > 1 || games.some((game) => game.imported)));
   redraw($("ever-table"), players, () => [standings(players, "h-ever")]);
   show($("list"), games.length > 0);
   redraw($("evenings"), [games, evenings], () => {
-    const groups = evenings.map((evening) => [dated(evening.at, day), games.filter((game) => evening.games.includes(game.number))]);
+    const groups = evenings.map((evening) => [
+      dated(evening.at, day),
+      games.filter((game) => evening.games.includes(game.number)),
+    ]);
     groups.push([t("games.imported"), games.filter((game) => game.imported)]);
-    return groups.filter(([, of]) => of.length).flatMap(([title, of]) => [el("h3", { text: title }), el("ul", { class: "game-list" }, ...of.map(item))]);
+    return groups
+      .filter(([, of]) => of.length)
+      .flatMap(([title, of]) => [el("h3", { text: title }), el("ul", { class: "game-list" }, ...of.map(item))]);
   });
   files();
-  if (from === "saved" && running) leadTo($("h-now")); // along with the game
-  if (from === "now" && !running) leadTo($(saved.length ? "h-saved" : "h-list"));
+  if (from === "saved" && running) focusOn($("h-now")); // follow the game
+  if (from === "now" && !running) focusOn($(saved.length ? "h-saved" : "h-list"));
 }
 
 const titleOf = (game) => t("games.game", { number: game.number, variant: t(`variant.${game.variant}`) });
@@ -95,7 +120,12 @@ function item(game) {
 function savedItem(game, canResume) {
   const made = item(game);
   if (!canResume) return made;
-  const button = el("button", { type: "button", class: "big", text: t("games.resume"), "aria-label": t("games.resume_of", { number: game.number }) });
+  const button = el("button", {
+    type: "button",
+    class: "big",
+    text: t("games.resume"),
+    "aria-label": t("games.resume_of", { number: game.number }),
+  });
   onPress(button, () => ask("/api/resume", { number: game.number }));
   made.append(button);
   return made;
@@ -105,12 +135,21 @@ const COLUMNS = ["wins", "points", "games", "best", "misses"];
 
 function standings(found, titled) {
   const heads = COLUMNS.map((key) => [t(`games.column.${key}`)]);
-  return table(titled, heads, found.map((each) => ({ name: each.name, values: COLUMNS.map((key) => each[key]) })));
+  return table(
+    titled,
+    heads,
+    found.map((each) => ({ name: each.name, values: COLUMNS.map((key) => each[key]) })),
+  );
 }
 
-/** Names and numbers; on a small phone each name has a line of its own, so the roles are named. */
+/** Draw a table; roles are explicit because small phones lay it out as a grid. */
 function table(titled, heads, rows) {
-  const head = el("tr", { role: "row" }, el("th", { scope: "col", role: "columnheader", text: t("games.player") }), ...heads.map((parts) => el("th", { scope: "col", role: "columnheader" }, ...parts)));
+  const head = el(
+    "tr",
+    { role: "row" },
+    el("th", { scope: "col", role: "columnheader", text: t("games.player") }),
+    ...heads.map((parts) => el("th", { scope: "col", role: "columnheader" }, ...parts)),
+  );
   const lines = rows.map(({ name, values, isFirst }) =>
     el(
       "tr",
@@ -130,19 +169,27 @@ function table(titled, heads, rows) {
 function drawOne(game) {
   show($("one"), true);
   document.title = `${titleOf(game)} · ${document.title.split(" · ").at(-1)}`;
-  say($("h-one"), titleOf(game));
+  setText($("h-one"), titleOf(game));
   const winners = game.players.filter((player) => player.rank === 1).map((player) => player.name);
-  const parts = [dated(game.at, day), howItStands(game), winners.length ? `${t("games.winner")}: ${all(winners)}` : ""];
-  say($("one-text"), parts.filter(Boolean).join(" · "));
+  const parts = [
+    dated(game.at, day),
+    howItStands(game),
+    winners.length ? `${t("games.winner")}: ${listOf(winners)}` : "",
+  ];
+  setText($("one-text"), parts.filter(Boolean).join(" · "));
   redraw($("one-table"), game.players, () => [result(game)]);
   redraw($("sheets"), game.sheets, () => game.sheets.map(finalSheet));
-  say($("record"), game.text);
+  setText($("record"), game.text);
   files();
 }
 
 function result(game) {
   const signs = game.sheets[0].rows.filter((row) => row.colour);
-  const heads = [[t("game.total")], ...signs.map((row) => [signOf(row), el("span", { class: "sr", text: capital(row.name) })]), [t("games.column.misses")]];
+  const heads = [
+    [t("game.total")],
+    ...signs.map((row) => [signOf(row), el("span", { class: "sr", text: capital(row.name) })]),
+    [t("games.column.misses")],
+  ];
   const rows = game.players.map((player) => ({
     name: player.name,
     values: [player.total, ...signs.map((row) => player.rows[row.colour]), -player.minus],
@@ -161,8 +208,24 @@ function finalSheet(sheet) {
     el("figcaption", {}, el("bdi", { text: sheet.name }), el("span", { class: "note", text: misses })),
     ...sheet.rows.map((row) => {
       const crossed = new Set(row.crossed);
-      const boxes = row.numbers.map((value) => el("span", { class: "box", "data-is": crossed.has(value) ? "crossed" : "open" }, el("span", { class: "number", text: String(value) })));
-      const node = el("div", { class: `row is-${row.colour ?? "bonus"}${row.colour ? "" : " is-bonus"}`, role: "img", "aria-label": labelOf(row) }, el("div", { class: "head" }, sign({ ...row, lock: row.colour })), ...boxes, el("div", { class: "foot", text: row.lock ? "🔒" : "" }));
+      const boxes = row.numbers.map((value) =>
+        el(
+          "span",
+          { class: "box", "data-is": crossed.has(value) ? "crossed" : "open" },
+          el("span", { class: "number", text: String(value) }),
+        ),
+      );
+      const node = el(
+        "div",
+        {
+          class: `row is-${row.colour ?? "bonus"}${row.colour ? "" : " is-bonus"}`,
+          role: "img",
+          "aria-label": labelOf(row),
+        },
+        el("div", { class: "head" }, sign({ ...row, lock: row.colour })),
+        ...boxes,
+        el("div", { class: "foot", text: row.lock ? "🔒" : "" }),
+      );
       row.beside.forEach((key, i) => {
         const colour = sheet.rows.find((each) => each.key === key)?.colour;
         node.style.setProperty(i ? "--to" : "--from", `var(--${colour})`);
@@ -173,7 +236,11 @@ function finalSheet(sheet) {
 }
 
 function labelOf(row) {
-  const parts = [row.crossed.length ? t("games.crossed", { row: capital(row.name), numbers: all(row.crossed.map(String)) }) : t("games.crossed_none", { row: capital(row.name) })];
+  const parts = [
+    row.crossed.length
+      ? t("games.crossed", { row: capital(row.name), numbers: listOf(row.crossed.map(String)) })
+      : t("games.crossed_none", { row: capital(row.name) }),
+  ];
   if (row.lock) parts.push(t("sheet.lock_crossed"));
   if (row.points !== null) parts.push(t("sheet.points", { count: row.points }));
   return parts.join(", ");
@@ -182,18 +249,19 @@ function labelOf(row) {
 // -- files and buttons -----------------------------------------------------------------------
 
 function files() {
-  show($("files"), number !== null || told.games.length > 0);
+  show($("files"), number !== null || found.games.length > 0);
   for (const link of document.querySelectorAll("#files a")) {
-    link.href = `/api/export?form=${link.dataset.form}${number === null ? "" : `&number=${number}`}&language=${language}`;
+    const only = number === null ? "" : `&number=${number}`;
+    link.href = `/api/export?form=${link.dataset.form}${only}&language=${language}`;
   }
 }
 
 async function ask(path, body = {}) {
   const answer = await post(path, body);
-  say($("why"), answer === null ? t("why.unreachable") : answer.ok ? "" : answer.data.message ?? t("why.unknown"));
+  setText($("why"), reasonOf(answer));
 }
 
 onPress($("pause"), () => ask("/api/pause"));
-onLine((up) => show($("offline"), !up));
-onState(look);
+onConnection((up) => show($("offline"), !up));
+onState(load);
 start();

@@ -1,4 +1,4 @@
-// The language of this browser's pages: chosen once, kept by the table, shown at once.
+// The language menu: the server keeps each browser's choice.
 import { $ } from "./dom.js";
 import { post } from "./live.js";
 

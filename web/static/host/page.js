@@ -1,0 +1,159 @@
+// The host's page: run the game; every step shows its effects first.
+import { openDialog, confirmFirst, closeIfOutdated, request } from "./dialog.js";
+import {
+  $,
+  setAttribute,
+  el,
+  keepFocus,
+  focusOn,
+  onPress,
+  onSubmit,
+  redraw,
+  setText,
+  show,
+} from "../lib/dom.js";
+import { drawGallery } from "./gallery.js";
+import { drawDice } from "./dice.js";
+import { drawSeats } from "./seats.js";
+import { offerLanguages } from "../lib/language.js";
+import { latest, onConnection, onState, post, start } from "../lib/live.js";
+import { t } from "../lib/words.js";
+
+const SETTINGS = [
+  ["hints", "hints"],
+  ["sound", "sound"],
+  ["say-amount", "say"],
+  ["volume", "volume"],
+  ["speed", "words_per_minute"],
+  ["table-language", "language"],
+];
+const changed = new Map(); // setting element -> its newest change
+let hasAsked = false;
+let shownAt = ""; // the step of the game shown before
+
+function draw(state) {
+  const { game, seats, table, me } = state;
+  const leads = me.host && table.hosted;
+  const step = `${game?.number} ${game?.turn} ${game?.phase}`;
+  if (step !== shownAt) for (const id of ["why", "roll-why"]) setText($(id), ""); // refusals of an earlier step
+  shownAt = step;
+  closeIfOutdated();
+  const goOn = keepFocus();
+  const isLet = leads && !$("gate").hidden;
+  show($("gate"), !leads && table.hosted);
+  show($("desk"), leads);
+  if (isLet) focusOn($("h-game"));
+  redraw($("faults"), state.faults, () => state.faults.map((fault) => el("li", { text: fault.text })));
+  if (!table.hosted && !hasAsked) {
+    hasAsked = true; // the first device to open this page becomes the host
+    void post("/api/host").then((answer) => {
+      hasAsked = Boolean(answer?.ok); // else try again with the next snapshot
+    });
+  }
+  if (!leads) return;
+  const nameOf = (seat) =>
+    [...(game?.players ?? []), ...seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
+  const isRunning = game !== null && !game.over;
+  setText($("game-text"), gameText(game, nameOf));
+  show($("start-form"), !isRunning);
+  show($("rematch"), game?.over ?? false);
+  show($("end"), isRunning);
+  show($("close"), isRunning && game.waiting_for.length > 0);
+  show($("undo"), game !== null);
+  const first = $("first").value;
+  redraw(
+    $("first"),
+    seats.map(({ seat, name }) => [seat, name]),
+    () => [
+      el("option", { value: "", text: t("host.lot") }),
+      ...seats.map((seat) => el("option", { value: seat.seat, text: seat.name })),
+    ],
+  );
+  $("first").value = first;
+  if ($("first").selectedIndex < 0) $("first").value = ""; // that player has left
+  drawDice(state);
+  drawSeats(state);
+  drawTable(state);
+  drawGallery(state);
+  goOn();
+}
+
+function gameText(game, nameOf) {
+  if (game === null) return t("host.none");
+  if (game.over) return t("host.over", { number: game.number, text: game.winner_text });
+  return t("host.running", { number: game.number, turn: game.turn, name: nameOf(game.active) });
+}
+
+function drawTable({ table, me }) {
+  for (const [id, key] of SETTINGS) {
+    const node = $(id);
+    if (node.getAttribute("aria-busy") === "true" || (node.type === "range" && document.activeElement === node))
+      continue;
+    if (node.type === "checkbox") node.checked = table[key];
+    else node.value = table[key];
+  }
+  redraw($("parts"), [table, me.door], () => [
+    ...fact("host.address", table.join_url || `${location.origin}/`),
+    ...(me.door ? [...fact("table.code", me.door.code), ...fact("host.pin_short", me.door.pin)] : []),
+    ...fact("host.camera", t(`host.equipment.${table.camera}`)),
+    ...fact("host.button", t(`host.equipment.${table.button}`)),
+  ]);
+  const mishaps = table.mishaps ?? [];
+  const troubles = table.troubles ?? [];
+  show($("tricks"), mishaps.length + troubles.length > 0);
+  redraw($("mishaps"), mishaps, () =>
+    mishaps.map((mishap) => trick(t(`host.mishap.${mishap}`), "/api/throw", { mishap })),
+  );
+  redraw($("troubles"), troubles, () =>
+    troubles.map((trouble) => trick(t(`host.trouble.${trouble}`), "/api/trouble", { trouble })),
+  );
+}
+
+function trick(text, path, body) {
+  const button = el("button", { type: "button", text });
+  onPress(button, () => request(path, body, "tricks-why"));
+  return button;
+}
+
+const fact = (key, value) => [el("dt", { text: t(key) }), el("dd", { text: value })];
+
+async function set(node, key) {
+  const value =
+    node.type === "checkbox" ? node.checked : node.type === "range" ? Number(node.value) : node.value;
+  const own = {};
+  changed.set(node, own);
+  setAttribute(node, "aria-busy", "true");
+  await request("/api/settings", { [key]: value });
+  if (changed.get(node) !== own) return; // it was changed again meanwhile
+  setAttribute(node, "aria-busy", null);
+  draw(latest());
+}
+
+onSubmit($("gate-form"), () => request("/api/host", { pin: $("pin").value }, "gate-why"));
+onSubmit($("start-form"), (event) => {
+  const form = new FormData(event.target);
+  const first = $("first").value;
+  return request("/api/start", {
+    variant: form.get("variant"),
+    first: first === "" ? null : Number(first),
+    house: form.getAll("house"),
+  });
+});
+for (const [id, key] of SETTINGS) $(id).addEventListener("change", () => set($(id), key));
+onPress($("close"), () => confirmFirst(t("host.close"), t("host.close_yes"), "/api/close", "close"));
+onPress($("undo"), () => confirmFirst(t("host.undo"), t("host.undo_yes"), "/api/undo", "undo"));
+onPress($("end"), () => confirmFirst(t("host.end_ask"), t("host.end_yes"), "/api/end", "end"));
+onPress($("rematch"), () =>
+  openDialog({
+    title: t("host.rematch_ask"),
+    yes: t("host.rematch"),
+    onYes: () => request("/api/rematch", {}, "ask-why"),
+  }),
+);
+onPress($("throw"), () => request("/api/throw"));
+onPress($("confirm"), () => request("/api/press"));
+onPress($("say"), () => request("/api/say"));
+offerLanguages();
+onConnection((up) => show($("offline"), !up));
+onState(draw);
+start();

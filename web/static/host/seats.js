@@ -1,0 +1,119 @@
+// The host's list of players: order, devices, and answering for a player.
+import { openDialog, request, takeNow } from "./dialog.js";
+import { $, el, onPress, redraw } from "../lib/dom.js";
+import { capital, t } from "../lib/words.js";
+
+export function drawSeats({ game, seats }) {
+  const isRunning = game !== null && !game.over;
+  redraw($("seats"), [seats, isRunning], () => seats.map((seat, i) => seatItem(seats, i, isRunning)));
+  if (!seats.length) redraw($("seats"), "none", () => [el("li", {}, el("span", { text: t("table.empty") }))]);
+  redraw(
+    $("waiting"),
+    [game?.waiting_for, game?.turn, game?.action, game?.players.map((player) => player.legal)],
+    () =>
+      (game?.waiting_for ?? []).map((seat) =>
+        waitingItem(
+          game,
+          game.players.find((player) => player.seat === seat),
+        ),
+      ),
+  );
+}
+
+function seatItem(seats, i, isRunning) {
+  const seat = seats[i];
+  const note = seat.offered ? t("host.offered") : seat.online ? "" : t("lobby.away");
+  const item = el(
+    "li",
+    { class: seat.online ? "is-here" : "" },
+    el("bdi", { text: seat.name }),
+    el("span", { class: "note", text: note }),
+  );
+  const tools = el("span", { class: "tools" });
+  if (!isRunning && seats.length > 1) {
+    tools.append(tool("↑", t("host.earlier", { name: seat.name }), () => move(seats, i, -1), i === 0));
+    tools.append(
+      tool("↓", t("host.later", { name: seat.name }), () => move(seats, i, 1), i === seats.length - 1),
+    );
+  }
+  if (!seat.offered)
+    tools.append(
+      tool(t("host.hand"), t("host.hand_of", { name: seat.name }), () =>
+        request("/api/hand", { seat: seat.seat }, "seats-why"),
+      ),
+    );
+  tools.append(tool(t("host.free"), t("host.free_of", { name: seat.name }), () => free(seat, isRunning)));
+  item.append(tools);
+  return item;
+}
+
+function tool(text, label, does, isOff = false) {
+  const button = el("button", { type: "button", class: "tool", text, "aria-label": label, disabled: isOff });
+  onPress(button, does);
+  return button;
+}
+
+async function move(seats, i, by) {
+  const order = seats.map((seat) => seat.seat);
+  [order[i], order[i + by]] = [order[i + by], order[i]];
+  const isDone = await request("/api/order", { seats: order }, "seats-why");
+  const entry = isDone && $("seats").children[i + by];
+  const same = entry && entry.querySelectorAll("button")[by < 0 ? 0 : 1];
+  // at the end of the list that button is disabled
+  if (same) (same.disabled ? entry.querySelector("button:enabled") : same).focus();
+}
+
+function free(seat, isRunning) {
+  openDialog({
+    title: t(isRunning ? "host.free_ask_game" : "host.free_ask", { name: seat.name }),
+    yes: t("host.free"),
+    onYes: () => request("/api/free", { seat: seat.seat }, "ask-why"),
+  });
+}
+
+function waitingItem(game, player) {
+  const item = el(
+    "li",
+    {},
+    el("bdi", { text: player.name }),
+    el("span", { class: "note", text: t("table.to_answer") }),
+  );
+  item.append(
+    el(
+      "span",
+      { class: "tools" },
+      tool(t("host.answer"), t("host.answer_of", { name: player.name }), () => answerFor(game, player)),
+    ),
+  );
+  return item;
+}
+
+function answerFor(game, player) {
+  const give = (box) => () =>
+    takeNow("/api/answer_for", {
+      seat: player.seat,
+      rolled: game.rolled,
+      turn: game.turn,
+      action: game.action,
+      box,
+    });
+  const boxes = player.legal.map((token) => {
+    const row = game.rows.find((each) => each.boxes.some((box) => box.token === token));
+    const { number } = row.boxes.find((box) => box.token === token);
+    const button = el("button", {
+      type: "button",
+      class: `pick is-${row.lock ?? "bonus"}`,
+      text: `${capital(row.name)} ${number}`,
+    });
+    onPress(button, give(token));
+    return button;
+  });
+  const pass = el("button", { type: "button", class: "pick", text: t("pass") });
+  onPress(pass, give(null));
+  openDialog({
+    title: t("host.answer_of", { name: player.name }),
+    yes: "",
+    onYes: null,
+    choices: [...boxes, pass],
+  });
+}

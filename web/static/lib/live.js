@@ -1,0 +1,184 @@
+// Connection to the server: a stream of snapshots, a watchdog, and polling if the stream fails.
+import { randomKey } from "./dom.js";
+import { language, t } from "./words.js";
+
+const WATCHDOG_MS = 30_000; // three heartbeats of the server
+const POLL_MS = 5_000;
+const HIDDEN_MS = 30_000; // a hidden page closes its stream after this time
+const REQUEST_MS = 6_000;
+const RETRY_MS = 1_500;
+const REOPEN_MS = 15_000;
+
+let state = null;
+let source = null;
+let view = "";
+let receivedAt = 0;
+let isConnected = true;
+let pollTimer = 0;
+let reopenAt = 0; // time of the next attempt to open a rejected stream
+let hiddenTimer = 0;
+const stateListeners = [];
+const connectionListeners = [];
+
+/** Return the newest snapshot, or null before the first. */
+export const latest = () => state;
+
+export function onState(listener) {
+  stateListeners.push(listener);
+  if (state) listener(state);
+}
+
+/** Call a listener with true or false when the connection comes or goes. */
+export function onConnection(listener) {
+  connectionListeners.push(listener);
+}
+
+/** @param as the page's name, if the server counts its viewers */
+export function start(as = "") {
+  view = as;
+  openStream();
+  setInterval(watch, 1_000);
+  document.addEventListener("visibilitychange", () => {
+    clearTimeout(hiddenTimer);
+    if (document.visibilityState === "visible") openStream();
+    else hiddenTimer = setTimeout(closeStream, HIDDEN_MS);
+  });
+  // iOS drops streams of sleeping pages silently: every wake-up opens a new one
+  addEventListener("pageshow", (event) => event.persisted && openStream());
+  addEventListener("online", openStream);
+  addEventListener("offline", poll);
+  addEventListener("pagehide", closeStream);
+}
+
+/** Open a new stream, for example after taking a seat. */
+export function openStream() {
+  closeStream();
+  receivedAt = Date.now();
+  source = new EventSource(`/api/events?language=${language}${view && `&view=${view}`}`);
+  const own = source;
+  own.addEventListener("state", (event) => own === source && receive(JSON.parse(event.data)));
+  own.addEventListener("beat", () => own === source && receive(null));
+  own.addEventListener("replaced", () => own === source && pollInstead(Infinity));
+  own.addEventListener("error", () => {
+    if (own !== source) return;
+    if (own.readyState === EventSource.CLOSED) pollInstead();
+    else poll(); // the browser reconnects; poll meanwhile
+  });
+}
+
+function closeStream() {
+  source?.close();
+  source = null;
+  clearTimeout(pollTimer);
+  pollTimer = 0;
+}
+
+function watch() {
+  if (source && Date.now() - receivedAt > WATCHDOG_MS) pollInstead();
+}
+
+/** Poll instead of streaming; a page replaced by newer ones polls until it is visible again. */
+function pollInstead(forMs = REOPEN_MS) {
+  closeStream();
+  reopenAt = Date.now() + forMs;
+  poll();
+}
+
+async function poll() {
+  clearTimeout(pollTimer);
+  const answer = await request("GET", `/api/state${view && `?view=${view}`}`);
+  if (answer?.ok) accept(answer.data);
+  setConnected(answer !== null);
+  clearTimeout(pollTimer);
+  if (source?.readyState === EventSource.OPEN || document.visibilityState !== "visible") return;
+  if (source === null && isConnected && Date.now() >= reopenAt) openStream();
+  else {
+    pollTimer = setTimeout(poll, isConnected ? POLL_MS : RETRY_MS);
+  }
+}
+
+function receive(snapshot) {
+  receivedAt = Date.now();
+  clearTimeout(pollTimer);
+  pollTimer = 0;
+  setConnected(true);
+  if (snapshot) accept(snapshot);
+}
+
+function setConnected(up) {
+  if (up === isConnected) return;
+  isConnected = up;
+  for (const listener of connectionListeners) listener(up);
+}
+
+/** Publish a snapshot; false if it is older than the current one. */
+function accept(snapshot) {
+  // replies and stream messages may overtake each other; after a restart versions begin at 1 again
+  if (state && snapshot.epoch === state.epoch && snapshot.version < state.version) return false;
+  state = snapshot;
+  for (const listener of stateListeners) listener(state);
+  return true;
+}
+
+/** Whether a reply changed the seats or role that the stream was opened with. */
+const hasOtherSeats = (me) => String(me.seats) !== String(state.me.seats) || me.host !== state.me.host;
+
+async function request(method, path, body) {
+  const stop = new AbortController();
+  const timer = setTimeout(() => stop.abort(), REQUEST_MS);
+  try {
+    const response = await fetch(path, {
+      method,
+      headers: { "Page-Language": language, ...(body ? { "Content-Type": "application/json" } : {}) },
+      body: body ? JSON.stringify(body) : undefined,
+      signal: stop.signal,
+      cache: "no-store",
+    });
+    const data = await response.json().catch(() => ({}));
+    return { ok: response.ok, status: response.status, data };
+  } catch {
+    return null;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Return why a request failed, or "" if it succeeded. */
+export function reasonOf(answer) {
+  if (answer === null) return t("why.unreachable");
+  return answer.ok ? "" : (answer.data.message ?? t("why.unknown"));
+}
+
+/** Send a GET request; null if the server is unreachable. */
+export const get = (path) => request("GET", path);
+
+/** Send a POST request; null if the server is unreachable. */
+export async function post(path, body = {}) {
+  const answer = await request("POST", path, body);
+  setConnected(answer !== null);
+  if (answer === null) {
+    if (!pollTimer) pollTimer = setTimeout(poll, RETRY_MS);
+    return null;
+  }
+  const snapshot = answer.ok ? answer.data : answer.data.state;
+  if (snapshot?.version !== undefined && !accept(snapshot) && hasOtherSeats(snapshot.me)) openStream();
+  return answer;
+}
+
+/**
+ * Repeat a POST request with the same key until the server answers.
+ * @param isWanted whether the request is still wanted; if not, stop
+ * @param isTimely whether it is still in time; if not, try once more to find out if it arrived earlier
+ */
+export async function postUntilAnswered(path, body, isWanted, isTimely) {
+  const keyed = { ...body, key: randomKey() };
+  for (;;) {
+    const isLast = !isTimely();
+    const answer = await post(path, keyed);
+    // 503: the server's disk is busy for a moment
+    if (answer !== null && answer.status !== 503) return answer;
+    if (isLast) return null;
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    if (!isWanted()) return null;
+  }
+}

@@ -1,0 +1,94 @@
+// A player's answers: shown at once, sent one after the other until the server has them.
+import { latest, postUntilAnswered } from "../lib/live.js";
+import { t } from "../lib/words.js";
+
+const pending = new Map(); // by seat, answers that the server has not confirmed yet
+let isSending = false;
+let page = null;
+
+/** @param own the page: `player()` shown, `draw()`, `explain(text, ruling)` and `handOn(sent)` */
+export function configureAnswers(own) {
+  page = own;
+}
+
+export function mayAnswer(game, mine) {
+  if (game.over || game.action === 0) return false;
+  return game.action === 1 || game.active === mine.seat;
+}
+
+const belongsTo = (each, game) =>
+  each !== undefined &&
+  game !== null &&
+  each.rolled === game.rolled &&
+  each.turn === game.turn &&
+  each.action === game.action;
+
+/** Return the player's answer; a pending one counts until the server replies. */
+export function currentAnswer(game, mine) {
+  const wanted = pending.get(mine.seat);
+  if (!belongsTo(wanted, game)) return mine.answer;
+  return wanted.isBack ? null : { box: wanted.box, done: wanted.done };
+}
+
+export function tapBox(token) {
+  const { game } = latest();
+  const mine = page.player();
+  if (!mayAnswer(game, mine)) {
+    const [why, ruling] = game.over ? ["over", "E18"] : game.action === 2 ? ["not_yours", "E4"] : ["no_roll", "E1"];
+    page.explain(t(`why.${why}`), ruling);
+    return;
+  }
+  const answer = currentAnswer(game, mine);
+  if (answer?.box === token) sendAnswer({ isBack: true });
+  else sendAnswer({ box: token, done: false }, mine.legal.includes(token));
+}
+
+/** Send an answer; show it at once if `isShown`. */
+export async function sendAnswer(what, isShown = true) {
+  const { game } = latest();
+  const own = {
+    box: null,
+    done: false,
+    isBack: false,
+    ...what,
+    seat: page.player().seat,
+    rolled: game.rolled,
+    turn: game.turn,
+    action: game.action,
+  };
+  page.explain("");
+  if (!isShown) {
+    settle(await postAnswer(own, () => true), own);
+    return;
+  }
+  pending.set(own.seat, own);
+  page.draw();
+  if (isSending) return; // sent after the reply to the current one
+  isSending = true;
+  try {
+    while (pending.size) {
+      const [sent] = pending.values();
+      const isWanted = () => pending.get(sent.seat) === sent;
+      const answer = await postAnswer(sent, isWanted);
+      if (!isWanted()) continue;
+      pending.delete(sent.seat);
+      settle(answer, sent);
+    }
+  } finally {
+    isSending = false;
+  }
+}
+
+function postAnswer(each, isWanted) {
+  const where = { seat: each.seat, rolled: each.rolled, turn: each.turn, action: each.action };
+  const isTimely = () => belongsTo(each, latest().game);
+  if (each.isBack) return postUntilAnswered("/api/withdraw", where, isWanted, isTimely);
+  return postUntilAnswered("/api/answer", { ...where, box: each.box, done: each.done }, isWanted, isTimely);
+}
+
+function settle(answer, sent) {
+  if (answer === null) page.explain(t("why.too_late"));
+  else if (!answer.ok) page.explain(answer.data.message ?? t("why.unknown"), answer.data.ruling);
+  else if (sent.done) page.handOn(sent);
+  page.draw();
+}
