@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from companion.adapters.audio import open_voice
-from companion.adapters.camera import keep_pictures, open_tray
+from companion.adapters.camera import CameraPort, keep_pictures, open_tray
 from companion.adapters.gpio import open_button, open_buzzer, open_lamp
 from companion.address import reachable_host, url
 from companion.audio.settings import VoiceSettings
@@ -83,6 +83,7 @@ def build(config: Config) -> App:
         stack.callback(store.close)
         if store.notice:
             notes.append(store.notice)
+        port = CameraPort()
         session = Session(
             store,
             load_phrases(config.table.language),
@@ -90,6 +91,7 @@ def build(config: Config) -> App:
             now_text=lambda: datetime.now().astimezone().isoformat(timespec="seconds"),
             call_later=_call_later,
             draw=random.SystemRandom().randrange,
+            tray=port,
             speaking=VoiceSettings(
                 config.table.language,
                 config.sound.say,
@@ -97,7 +99,7 @@ def build(config: Config) -> App:
                 config.sound.words_per_minute,
             ),
         )
-        live, setup = open_tray(config, session, stack, notes)
+        live, setup = open_tray(config, session, port, stack, notes)
         panel = open_button(config, session, stack, notes)
         open_lamp(config, session, live, panel, stack, notes)
         open_buzzer(config, session, panel, stack, notes)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from companion.config import Config
 from companion.errors import ConfigError
-from companion.session.session import Session
+from companion.session.session import Session, Topic
 
 
 def open_voice(config: Config, session: Session, stack: ExitStack) -> None:
@@ -30,5 +30,5 @@ def open_voice(config: Config, session: Session, stack: ExitStack) -> None:
         speaker.tune(speaking.volume if is_on else 0, speaking.words_per_minute)
 
     tune()
-    session.on_set.append(tune)
-    session.listeners.append(lambda said: voice.tell(said, session.phrases))
+    session.subscribe(Topic.SETTINGS, tune)
+    session.subscribe(Topic.ANNOUNCEMENT, lambda said: voice.tell(said, session.phrases))

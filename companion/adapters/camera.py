@@ -10,7 +10,7 @@ from companion.config import Config
 from companion.errors import ConfigError
 from companion.history.pictures import Pictures
 from companion.session.ports import RollKept
-from companion.session.session import Session
+from companion.session.session import Session, Topic
 from companion.tray import Problem, ProblemCode, TrayView
 
 if TYPE_CHECKING:
@@ -20,8 +20,29 @@ if TYPE_CHECKING:
     from vision.tracking.camera_loop import LiveTray
 
 
+class CameraPort:
+    """State of the camera loop for the session, which is there before the camera is opened.
+
+    Attributes:
+        live: The camera loop; None until it is opened, or without a camera.
+    """
+
+    def __init__(self) -> None:
+        self.live: LiveTray | None = None
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the dice lie still and their reading is due any moment."""
+        return self.live is not None and self.live.is_reading
+
+    @property
+    def is_unwatched(self) -> bool:
+        """Whether frames are discarded at present, so that a die may be moved unseen."""
+        return self.live is not None and self.live.is_overlooking
+
+
 def open_tray(
-    config: Config, session: Session, stack: ExitStack, notes: list[str]
+    config: Config, session: Session, port: CameraPort, stack: ExitStack, notes: list[str]
 ) -> tuple[LiveTray, TraySetup] | tuple[None, None]:
     source = config.camera.source
     if source == "none":
@@ -68,10 +89,9 @@ def open_tray(
         confirmed_roll=None if camera.kind in ("folder", "video") else session.last_roll,
     )
     stack.callback(live.close)
-    session.on_confirmed.append(live.confirmed)
-    session.on_undone.append(live.reoffer)
-    session.is_reading = lambda: live.is_reading
-    session.is_unwatched = lambda: live.is_overlooking
+    session.subscribe(Topic.CONFIRMED, live.confirmed)
+    session.subscribe(Topic.ROLL_DUE_AGAIN, live.reoffer)
+    port.live = live
     session.see(live.view)
     live.start()
     kept_in = place_of(config.camera.calibration, config.data_dir)
@@ -90,7 +110,7 @@ def keep_pictures(config: Config, session: Session, live: LiveTray | None) -> Pi
         if jpeg is not None:
             pictures.keep(kept.revision, kept.game, kept.turn, jpeg)
 
-    session.on_rolled.append(keep)
+    session.subscribe(Topic.SEEN_ROLL, keep)
     return pictures
 
 

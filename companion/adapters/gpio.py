@@ -10,7 +10,7 @@ from companion.adapters.following import Follower
 from companion.adapters.lamp import lamp_state
 from companion.config import Config, setting_names
 from companion.errors import ConfigError
-from companion.session.session import Session, View
+from companion.session.session import Session, Topic, View
 
 if TYPE_CHECKING:
     from hardware.button import Panel
@@ -141,5 +141,5 @@ def open_buzzer(
 
     buzzer = sound_out(_pins_of(panel), pin)
     stack.callback(buzzer.close)
-    session.listeners.append(lambda said: buzzer.play(said.kind))
+    session.subscribe(Topic.ANNOUNCEMENT, lambda said: buzzer.play(said.kind))
     notes.append(f"buzzer: GPIO{pin}")

@@ -16,7 +16,7 @@ import click
 
 from companion.config import Config
 from companion.errors import CompanionError
-from companion.session.session import SAME_PRESS_S
+from companion.session.confirm import SAME_PRESS_S
 
 if TYPE_CHECKING:
     from companion.app import App

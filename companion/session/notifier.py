@@ -1,51 +1,50 @@
-"""One mutex for a table's changes, and the telling of them once it is let go."""
+"""The lock for a table's changes, and the notifications that are sent once it is released."""
 
 from __future__ import annotations
 
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 
 from companion.messages.announcements import Announcement
-from companion.session.ports import Listener
+from companion.session.ports import Topic
 
 PASSING, RETRACTED = "refused", "retracted"
-"""The kind of announcement that is true only until something changes, and the one that ends it."""
+"""Kind of an announcement that holds until the next change, and of the one that ends it."""
 
 _PATIENCE_S = 0.1
-"""So long a table that ends waits for a change under way before it wakes who waits (own choice, a
-fifth of the half second after which they look by themselves)."""
+"""Seconds `wake` waits for a running change; waiting threads check twice a second themselves."""
 
 
 class Notifier:
-    """Counts changes, wakes who waits for them, and keeps announcements until the mutex is free.
+    """Counts changes, wakes waiting threads and delays callbacks until the lock is free.
 
     Attributes:
-        version: Rises with every change; touched under the mutex only.
-        announcement: The newest, and its number.
-        listeners: Told of each announcement, never while the mutex is held, so that they may take
-            locks of their own.
+        version: Rises with every change; only touched under the lock.
+        announcement: The announcement that is displayed.
+        announced: Number of announcements published so far.
     """
 
     def __init__(self) -> None:
         self.version = 1
         self.announcement: Announcement | None = None
         self.announced = 0
-        self.listeners: list[Listener] = []
-        self._standing: Announcement | None = None
-        self._mutex = threading.RLock()
-        self._changed = threading.Condition(self._mutex)
+        self._lasting: Announcement | None = None
+        self._callbacks: defaultdict[Topic, list[Callable[..., object]]] = defaultdict(list)
+        self._lock = threading.RLock()
+        self._changed = threading.Condition(self._lock)
         self._woken = 0
         self._depth = 0
-        self._calls: list[Callable[[], None]] = []
+        self._calls: list[Callable[[], object]] = []
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Hold the mutex; may be nested. What was put off meanwhile is called at the outer end."""
-        calls: list[Callable[[], None]] = []
+        """Hold the lock; may be nested. Delayed callbacks run after the outermost one."""
+        calls: list[Callable[[], object]] = []
         try:
-            with self._mutex:
+            with self._lock:
                 self._depth += 1
                 try:
                     yield
@@ -53,58 +52,60 @@ class Notifier:
                     self._depth -= 1
                     if self._depth == 0:
                         calls, self._calls = self._calls, []
-        finally:  # what was kept before a step failed is told, too
+        finally:  # also after a failed step: earlier steps of the transaction are stored
             for call in calls:
                 call()
 
+    def subscribe(self, topic: Topic, callback: Callable[..., object]) -> None:
+        """Call a function on a topic, never while the lock is held; it may take its own locks."""
+        with self._lock:
+            self._callbacks[topic].append(callback)
+
+    def call_after_commit(self, topic: Topic, *values: object) -> None:
+        """Call a topic's subscribers once the lock is free."""
+        self._calls += [partial(callback, *values) for callback in self._callbacks[topic]]
+
     def touch(self) -> None:
-        """Something changed: wake everybody who waits for it."""
+        """Count a change and wake every waiting thread."""
         self.version += 1
         self._changed.notify_all()
 
     def publish(self, announcement: Announcement) -> None:
-        """Make this the newest announcement and put off telling it."""
+        """Display an announcement and notify the subscribers."""
         self.announcement = announcement
         if announcement.kind != PASSING:
-            self._standing = announcement
+            self._lasting = announcement
         self.announced += 1
+        self.notify(announcement)
+
+    def notify(self, announcement: Announcement) -> None:
+        """Notify subscribers without replacing the displayed announcement."""
         self.touch()
-        self.call_after_commit(partial(listener, announcement) for listener in self.listeners)
+        self.call_after_commit(Topic.ANNOUNCEMENT, announcement)
 
-    def show(self, announcement: Announcement) -> None:
-        """Put this in the place of the newest announcement, which is not true any more.
-
-        It is no news, so its number stays and nobody hears it.
-        """
+    def display(self, announcement: Announcement) -> None:
+        """Replace the displayed announcement, which is outdated, without notifying anybody."""
         self.retract()
-        self.announcement = self._standing = announcement
+        self.announcement = self._lasting = announcement
         self.touch()
 
     def retract(self) -> None:
-        """Show again what was announced before a refusal, whose reason is gone by now.
+        """End a refusal whose reason is gone: display the announcement before it again.
 
-        It is no news, so its number stays; listeners hear that the refusal is not true any more.
+        Subscribers receive an announcement of kind RETRACTED; the count does not change.
         """
-        said = self.announcement
-        if said is None or said.kind != PASSING:
+        refused = self.announcement
+        if refused is None or refused.kind != PASSING:
             return
-        self.announcement = self._standing
-        self.notify(Announcement(RETRACTED, said.headline, ()))
-
-    def notify(self, announcement: Announcement) -> None:
-        """Have it said without putting it in the place of what is shown."""
-        self.touch()
-        self.call_after_commit(partial(listener, announcement) for listener in self.listeners)
-
-    def call_after_commit(
-        self, calls: Iterator[Callable[[], None]] | list[Callable[[], None]]
-    ) -> None:
-        """Call these once the mutex is free."""
-        self._calls.extend(calls)
+        self.announcement = self._lasting
+        self.notify(Announcement(RETRACTED, refused.headline, ()))
 
     def wait(self, version: int, timeout_s: float) -> int:
-        """Block until something newer than `version` is there, all who wait are woken, or time is
-        up; the version now."""
+        """Block until there is a newer version, `wake` is called or time is up.
+
+        Returns:
+            The version now.
+        """
         with self._changed:
             woken = self._woken
             self._changed.wait_for(
@@ -113,10 +114,10 @@ class Notifier:
             return self.version
 
     def wake(self) -> None:
-        """Let all who wait look whether they have to end."""
-        if self._mutex.acquire(timeout=_PATIENCE_S):  # else a disk is slow: they look by themselves
+        """Wake every waiting thread, so that each can check whether it has to end."""
+        if self._lock.acquire(timeout=_PATIENCE_S):  # else a disk is slow: they wake by themselves
             try:
                 self._woken += 1
                 self._changed.notify_all()
             finally:
-                self._mutex.release()
+                self._lock.release()

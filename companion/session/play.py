@@ -1,10 +1,9 @@
-"""The steps of a game: begin, answer, close, correct, undo, end."""
+"""Decide the steps of a game: start, answer, close, correct, undo, end (pure)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from companion.engine import (
     PLANS,
@@ -16,252 +15,233 @@ from companion.engine import (
     Phase,
     Roll,
     RollCorrected,
-    Rolled,
     Withdrawn,
 )
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.eventlog.projection import precondition_of, project, undone_to
+from companion.eventlog.projection import project, undone_to
+from companion.eventlog.record import Change, Entry, Move, Record, to_record
 from companion.eventlog.reducer import next_to_begin
-from companion.messages.announcements import announce_passed, announce_turn, announce_undone
-from companion.session.corrections import said_by_eye
-from companion.session.ports import RollKept
-from companion.session.view import Rejected
-from companion.session.writer import Writer
+from companion.eventlog.state import Game, Table
+from companion.messages.announcements import (
+    Announcement,
+    announce_closings,
+    announce_passed,
+    announce_turn,
+    announce_undone,
+)
+from companion.session.decision import Decision, Rejected, decide_move, nothing, rejected
+
+KEYS_KEPT = 512
+"""Idempotency keys remembered: a phone retries one step at a time, and five phones play."""
+
+Draw = Callable[[int], int]
+"""draw(n) draws a number below n by lot."""
 
 
-class GameSteps(Writer):
-    """The session's room for the game."""
+def in_play(table: Table) -> tuple[DieColour, ...]:
+    """The dice of the next roll, white ones first."""
+    game = table.game
+    if game is None or game.state.phase is Phase.OVER:
+        return ALL_DICE
+    return (DieColour.WHITE, DieColour.WHITE, *game.state.dice)
 
-    def in_play(self) -> tuple[DieColour, ...]:
-        """The dice the next roll has, white ones first."""
-        game = self._table.game
-        if game is None or game.state.phase is Phase.OVER:
-            return ALL_DICE
-        return (DieColour.WHITE, DieColour.WHITE, *game.state.dice)
 
-    def start(
-        self, variant: str = "base", first: int | None = None, house: Sequence[str] = ()
-    ) -> Rejected | None:
-        """Begin a game with everybody seated; the first player is drawn unless named (E44)."""
-        with self._notifier.transaction():
-            game = self._table.game
-            if game is not None and game.state.phase is not Phase.OVER:
-                return self._no("GAME_RUNNING")
-            seats = [seat.number for seat in self._table.seats]
-            if not seats:
-                return self._no("NO_PLAYERS")
-            if variant not in PLANS:
-                return self._no("BAD_VARIANT", variant=variant)
-            if unknown := set(house) - {rule.value for rule in HouseRule}:
-                return self._no("BAD_HOUSE_RULE", rule=", ".join(sorted(unknown)))
-            if first is not None and first not in seats:
-                return self._no("NO_SUCH_SEAT")
-            place = self._draw(len(seats)) if first is None else seats.index(first)
-            self._begin(variant, seats, place, house)
-            return None
+def begin(
+    table: Table, variant: str, seats: Sequence[int], first: int, house: Iterable[str], number: int
+) -> tuple[Change, Announcement]:
+    """The start of a game, and its announcement.
 
-    def rematch(self) -> Rejected | None:
-        """Begin the next game of the same kind; the next seat begins (E44)."""
-        with self._notifier.transaction():
-            game = self._table.game
-            if game is None:
-                return self.start()
-            if game.state.phase is not Phase.OVER:
-                return self._no("GAME_RUNNING")
-            seats = [seat.number for seat in self._table.seats]
-            if not seats:
-                return self._no("NO_PLAYERS")
-            place = next_to_begin(game, seats)
-            house = [rule.value for rule in game.state.setup.house]
-            self._begin(game.state.plan.name, seats, place, house)
-            return None
+    Args:
+        seats: In playing order.
+        first: Index of the seat that begins.
+    """
+    names = [table.name(seat) for seat in seats]
+    data = {
+        "number": number,
+        "variant": variant,
+        "seats": list(seats),
+        "names": names,
+        "first": first,
+        "house": sorted(set(house)),
+    }
+    return Change("started", data), announce_turn(names[first])
 
-    def precondition(self, step: str) -> str:
-        """What a host's step would be taken on now; to be asked before it is foreseen."""
-        with self._notifier.transaction():
-            return precondition_of(step, self._table, self._store.load())
 
-    def close_action(self, precondition: str | None = None) -> Rejected | None:
-        """Close the open action for those who have not answered: they pass (E9).
+def decide_start(
+    table: Table, variant: str, first: int | None, house: Sequence[str], draw: Draw
+) -> Decision | Rejected:
+    """Start a game with everybody seated; the first player is drawn unless named (E44)."""
+    seats = _seats_to_start(table)
+    if isinstance(seats, Rejected):
+        return seats
+    if variant not in PLANS:
+        return rejected("BAD_VARIANT", variant=variant)
+    if unknown := set(house) - {rule.value for rule in HouseRule}:
+        return rejected("BAD_HOUSE_RULE", rule=", ".join(sorted(unknown)))
+    if first is not None and first not in seats:
+        return rejected("NO_SUCH_SEAT")
+    place = draw(len(seats)) if first is None else seats.index(first)
+    started, announcement = begin(table, variant, seats, place, house, table.games + 1)
+    return nothing(table).then(started, announcement=announcement)
 
-        Who had to pass in action 1 is said; of action 2 the miss, or the next turn, tells.
 
-        Args:
-            precondition: What was foreseen; nothing is done where the table has gone on since.
-        """
-        with self._notifier.transaction():
-            if self._has_gone_on("close", precondition):
-                return self._no("GONE_ON")
-            game = self._table.game
-            if game is None or game.state.action == 0:
-                return self._no("NO_ACTION")
-            passed = [self._table.names[player] for player in game.state.waiting_for]
-            rejected = self._play_locked(ActionClosed(game.state.action), data={"by": "table"})
-            is_over = self._table.game is not None and self._table.game.state.phase is Phase.OVER
-            if rejected is None and passed and game.state.action == 1 and not is_over:
-                self._notifier.notify(announce_passed(passed))
-            return rejected
+def decide_rematch(table: Table, draw: Draw) -> Decision | Rejected:
+    """Start the next game of the same kind; the next seat begins (E44)."""
+    game = table.game
+    if game is None:
+        return decide_start(table, "base", None, (), draw)
+    seats = _seats_to_start(table)
+    if isinstance(seats, Rejected):
+        return seats
+    house = [rule.value for rule in game.state.setup.house]
+    place, number = next_to_begin(game, seats), table.games + 1
+    started, announcement = begin(table, game.state.plan.name, seats, place, house, number)
+    return nothing(table).then(started, announcement=announcement)
 
-    def end(self, precondition: str | None = None) -> Rejected | None:
-        """Stop the game before the rules do."""
-        with self._notifier.transaction():
-            if self._has_gone_on("end", precondition):
-                return self._no("GONE_ON")
-            return self._play(lambda player: EndedEarly(), seat=None)
 
-    def _has_gone_on(self, step: str, precondition: str | None) -> bool:
-        return precondition is not None and precondition != self.precondition(step)
+def _seats_to_start(table: Table) -> list[int] | Rejected:
+    if table.game is not None and table.game.state.phase is not Phase.OVER:
+        return rejected("GAME_RUNNING")
+    return [seat.number for seat in table.seats] or rejected("NO_PLAYERS")
 
-    def answer(
-        self,
-        seat: int,
-        turn: int,
-        action: int,
-        box: str | None,
-        *,
-        done: bool,
-        key: str = "",
-        rolled: int | None = None,
-        is_by_host: bool = False,
-    ) -> Rejected | None:
-        """A seat's answer in the open action.
 
-        Args:
-            done: They have nothing more to change.
-            rolled: Revision of the roll it was meant for, where that is known.
-            key: A retry carries the same, and counts once.
-            is_by_host: The host answers for somebody who cannot; the log keeps that.
-        """
-        data = ({"done": True} if done else {}) | ({"by": "host"} if is_by_host else {})
-        with self._notifier.transaction():
-            game = self._table.game
-            if is_by_host and game is not None and seat in game.seats:
-                player = game.seats.index(seat)
-                is_now = (turn, action) == (game.state.turn, game.state.action)
-                if is_now and game.state.answers[player] is not None:  # they can, after all
-                    return self._no("HAS_ANSWERED", name=game.names[player])
-            return self._play(
-                lambda player: Answered(player, action, box),
-                seat,
-                turn=turn,
-                rolled=rolled,
-                data=data,
-                key=key,
-            )
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What every answer of a phone says about itself.
 
-    def withdraw(
-        self, seat: int, turn: int, action: int, *, key: str = "", rolled: int | None = None
-    ) -> Rejected | None:
-        """Take a seat's answer back."""
-        return self._play(
-            lambda player: Withdrawn(player, action), seat, turn=turn, rolled=rolled, key=key
-        )
+    Attributes:
+        turn: The turn it is meant for.
+        rolled: Revision of the roll it is meant for, if known.
+        key: Idempotency key: a retry carries the same one and counts once.
+    """
 
-    def typed_roll(self, roll: Roll, due: tuple[int, int] | None = None) -> Rejected | None:
-        """Confirm a roll entered by hand.
+    seat: int
+    turn: int
+    rolled: int | None = None
+    key: str = ""
 
-        Args:
-            due: Number and turn of the game it was entered for, where they are known.
-        """
-        with self._notifier.transaction():
-            game = self._table.game
-            if due is not None and (game is None or due != (game.number, game.state.turn)):
-                return self._no("GONE_ON")
-            return self._confirm(roll, typed=True)
 
-    def correct_roll(self, roll: Roll, precondition: str | None = None) -> Rejected | None:
-        """Put the right dice in place of misread ones while marks are open.
+def decide_answer(
+    table: Table,
+    given: Given,
+    keys: Container[str],
+    action: int,
+    box: str | None,
+    *,
+    done: bool,
+    is_by_host: bool = False,
+) -> Decision | Rejected:
+    """A seat's answer in the open action.
 
-        Answers the right dice do not allow go back to their owners, and everybody is told.
-        """
-        with self._notifier.transaction():
-            if self._has_gone_on("correct", precondition):
-                return self._no("GONE_ON")
-            return self._play_locked(RollCorrected(roll), data=self._eye_said())
+    Args:
+        keys: Idempotency keys of earlier steps.
+        done: The player has nothing more to change.
+        is_by_host: The host answers for a player who cannot.
+    """
+    game = table.game
+    if is_by_host and game is not None and given.seat in game.seats:
+        player = game.seats.index(given.seat)
+        is_now = (given.turn, action) == (game.state.turn, game.state.action)
+        if is_now and game.state.answers[player] is not None:  # the player has answered after all
+            return rejected("HAS_ANSWERED", name=game.names[player])
+    details: dict[str, object] = {"done": True} if done else {}
+    if is_by_host:
+        details["by"] = "host"
+    return _decide_of_seat(table, given, keys, lambda n: Answered(n, action, box), details)
 
-    def undo(self, precondition: str | None = None) -> Rejected | None:
-        """Take the last settled step back: an ending, a closed action with its last answer, or a
-        confirmed roll. What is struck out stays in the log."""
-        with self._notifier.transaction():
-            if self._has_gone_on("undo", precondition):
-                return self._no("GONE_ON")
-            kept = undone_to(self._store.load())
-            if kept is None:
-                return self._no("NOTHING_TO_UNDO")
-            game = self._table.game
-            if game is not None and self._lacks_somebody(game):
-                return self._no("SEAT_EMPTY")
-            self._keep("undone", {"revision": kept})
-            self._table = project(self._store.load()).table
-            self._closing_told_s = None
-            self._opened_s = self._clock()
-            self._notifier.touch()
-            now = self._table.game
-            is_same = game is not None and now is not None and game.number == now.number
-            before = game.state if is_same and game is not None else None
-            self._notifier.publish(announce_undone(before, now.state if now else None))
-            if now is not None and now.state.phase is Phase.ROLL:
-                self._notifier.call_after_commit(self.on_undone)
-            self._schedule()
-            self._tell_closings()
-            return None
 
-    def _confirm(self, roll: Roll, *, typed: bool) -> Rejected | None:
-        by_hand = {"by_hand": True} if self._fixes and not typed else {}
-        is_judged = bool(self._seen.dice) and self._seen.status.is_judged
-        self._eye = said_by_eye(self._seen) if is_judged else None
-        data = {"typed": typed, **by_hand, **self._eye_said()}
-        rejected = self._play_locked(Rolled(roll), data=data)
-        game = self._table.game
-        if rejected is None and game is not None:
-            if is_judged:
-                kept = RollKept(game.rolled, game.number, game.state.turn, self._seen.frame)
-                self._notifier.call_after_commit(partial(call, kept) for call in self.on_rolled)
-            self._notifier.call_after_commit(partial(call, roll) for call in self.on_confirmed)
-            self._fixes = ()
-        return rejected
+def decide_withdraw(
+    table: Table, given: Given, keys: Container[str], action: int
+) -> Decision | Rejected:
+    """Withdraw a seat's answer."""
+    return _decide_of_seat(table, given, keys, lambda n: Withdrawn(n, action), {})
 
-    def _eye_said(self) -> dict[str, Any]:
-        """What the eye had said of the roll, for the record of how often it is right."""
-        return {} if self._eye is None else {"eye": self._eye}
 
-    def _begin(
-        self,
-        variant: str,
-        seats: list[int],
-        first: int,
-        house: Sequence[str],
-        number: int | None = None,
-    ) -> None:
-        number = number or self._table.games + 1
-        data = {"number": number, "variant": variant, "seats": seats}
-        names = [self._table.name(seat) for seat in seats]
-        rules = sorted(set(house))
-        self._keep("started", {**data, "names": names, "first": first, "house": rules})
-        self._notifier.publish(announce_turn(self._table.names[first]))
+def _decide_of_seat(
+    table: Table,
+    given: Given,
+    keys: Container[str],
+    event_of: Callable[[int], Event],
+    details: dict[str, object],
+) -> Decision | Rejected:
+    game = table.game
+    if game is None:
+        return rejected("NO_GAME", key="press.no_game")
+    if given.key and given.key in keys:
+        return nothing(table)
+    is_late = given.turn != game.state.turn
+    if is_late or (given.rolled is not None and given.rolled != game.rolled):
+        return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.turn", ruling="E9")
+    if given.seat not in game.seats:
+        return rejected("NOT_IN_GAME")
+    if given.key:
+        details = details | {"key": given.key}
+    return decide_move(table, event_of(game.seats.index(given.seat)), **details)
 
-    def _play(
-        self,
-        event_of: Callable[[int], Event],
-        seat: int | None,
-        *,
-        turn: int | None = None,
-        rolled: int | None = None,
-        data: Mapping[str, Any] | None = None,
-        key: str = "",
-    ) -> Rejected | None:
-        with self._notifier.transaction():
-            game = self._table.game
-            if game is None:
-                return self._no("NO_GAME", key="press.no_game")
-            if key and key in self._keys:
-                return None  # a retry of a step that was taken
-            is_late = turn is not None and turn != game.state.turn
-            if is_late or (rolled is not None and rolled != game.rolled):
-                late = "refused.WRONG_PHASE.turn"
-                return self._no("WRONG_PHASE", key=late, ruling="E9")
-            if seat is not None and seat not in game.seats:
-                return self._no("NOT_IN_GAME")
-            player = game.seats.index(seat) if seat is not None else -1
-            kept = {**(data or {}), "key": key} if key else (data or {})
-            return self._play_locked(event_of(player), data=kept)
+
+def keys_after(keys: tuple[str, ...], entries: Iterable[Record | Entry]) -> tuple[str, ...]:
+    """The idempotency keys to remember, the newest last."""
+    details = (each.details if isinstance(each, Move) else each.data for each in entries)
+    return (*keys, *(str(data["key"]) for data in details if "key" in data))[-KEYS_KEPT:]
+
+
+def decide_close(table: Table) -> Decision | Rejected:
+    """Close the open action at the table's wish: players who have not answered pass (E9).
+
+    It announces who had to pass in action 1; action 2 ends with the miss or the next turn.
+    """
+    game = table.game
+    if game is None or game.state.action == 0:
+        return rejected("NO_ACTION")
+    passed = [game.names[player] for player in game.state.waiting_for]
+    decision = decide_move(table, ActionClosed(game.state.action), by="table")
+    if isinstance(decision, Rejected) or not passed or game.state.action != 1:
+        return decision
+    after = decision.table.game
+    is_over = after is not None and after.state.phase is Phase.OVER
+    return decision if is_over else replace(decision, notice=announce_passed(passed))
+
+
+def decide_end(table: Table) -> Decision | Rejected:
+    """End the game before the rules do."""
+    return decide_move(table, EndedEarly())
+
+
+def decide_correction(table: Table, roll: Roll, **details: object) -> Decision | Rejected:
+    """Replace misread dice while an action is open.
+
+    Answers that the right dice do not allow are returned to their players.
+    """
+    return decide_move(table, RollCorrected(roll), **details)
+
+
+def decide_undo(table: Table, records: Iterable[Record]) -> Decision | Rejected:
+    """Undo the last settled step: an ending, a closed action with its last answer, or a roll.
+
+    Args:
+        records: The whole log; undone records stay in it.
+    """
+    log, game = list(records), table.game
+    kept = undone_to(log)
+    if kept is None or game is None:
+        return rejected("NOTHING_TO_UNDO")
+    if is_seat_empty(table, game):
+        return rejected("SEAT_EMPTY")
+    undone = Change("undone", {"revision": kept})
+    after = project([*log, to_record(undone, table.revision + 1)]).table
+    now = after.game
+    is_same = now is not None and now.number == game.number
+    before = game.state if is_same else None
+    announcements = [announce_undone(before, now.state if now else None)]
+    closings = announce_closings(now.state, now.names) if now and now.state.closings else None
+    if closings is not None:
+        announcements.append(closings)
+    return Decision((undone,), after, tuple(announcements))
+
+
+def is_seat_empty(table: Table, game: Game) -> bool:
+    """Whether a player of a game has no seat any more."""
+    return any(
+        player not in game.state.gone and table.seat(seat) is None
+        for player, seat in enumerate(game.seats)
+    )

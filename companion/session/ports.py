@@ -1,18 +1,56 @@
-"""What the session needs from the outside, and the plain values that cross its edge."""
+"""Interfaces the session needs from outside, and the values that cross them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Protocol
 
 from companion.eventlog.record import Record
-from companion.messages.announcements import Announcement
+
+
+class Store(Protocol):
+    """Stores the event log; `append` returns once the records are safe."""
+
+    def load(self, after: int = 0) -> Iterable[Record]:
+        """Every record after a revision, oldest first."""
+
+    def append(self, records: tuple[Record, ...]) -> None:
+        """Write records, all or none; raises StoreError if they cannot be written."""
+
+    def close(self) -> None:
+        """Close the file; may be called twice."""
+
+
+class TrayPort(Protocol):
+    """State of the camera loop that a press of the button depends on."""
+
+    @property
+    def is_reading(self) -> bool:
+        """Whether the dice lie still and their reading is due any moment."""
+
+    @property
+    def is_unwatched(self) -> bool:
+        """Whether frames are discarded at present, so that a die may be moved unseen."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoTrayPort:
+    """A table without a camera."""
+
+    is_reading: bool = False
+    is_unwatched: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class RollKept:
-    """A confirmed roll the eye has seen: the record's revision, its game and turn, the picture."""
+    """A confirmed roll that the camera saw.
+
+    Attributes:
+        revision: Of the roll's record.
+        frame: Number of the frame its dice were read from.
+    """
 
     revision: int
     game: int
@@ -20,28 +58,21 @@ class RollKept:
     frame: int
 
 
-class Store(Protocol):
-    """Keeps the table's records; `append` returns only once they are safe."""
+class Topic(Enum):
+    """Topics of the session's callbacks, with the argument each callback receives."""
 
-    def load(self, after: int = 0) -> Iterable[Record]:
-        """Every record after a revision, oldest first."""
-
-    def append(self, records: tuple[Record, ...]) -> None:
-        """Keep records, all or none; raises StoreError when they cannot be kept."""
-
-    def close(self) -> None:
-        """Let go of the file; may be called twice."""
-
-
-class Speaker(Protocol):
-    """Says a text aloud; the newest text wins."""
-
-    def say(self, text: str, language: str) -> None:
-        """Begin to speak and return at once."""
+    ANNOUNCEMENT = "announcement"
+    """Every announcement: Announcement."""
+    CONFIRMED = "confirmed"
+    """A roll was confirmed: Roll."""
+    SEEN_ROLL = "seen_roll"
+    """A roll was confirmed that the camera saw: RollKept."""
+    ROLL_DUE_AGAIN = "roll_due_again"
+    """A confirmed roll was undone: no argument."""
+    SETTINGS = "settings"
+    """The table's settings changed: no argument."""
 
 
 Cancel = Callable[[], None]
 CallLater = Callable[[float, Callable[[], None]], Cancel]
 """Call a function after some seconds, on any thread; the result cancels it."""
-
-Listener = Callable[[Announcement], None]

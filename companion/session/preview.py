@@ -1,78 +1,25 @@
-"""What a host's step would change, told before it is taken: nothing here is kept."""
+"""List what a step would change, without taking it (pure)."""
 
 from __future__ import annotations
 
-from companion.engine import (
-    ActionClosed,
-    EndedEarly,
-    Event,
-    GameState,
-    Phase,
-    Refusal,
-    Roll,
-    RollCorrected,
-    apply,
-)
-from companion.eventlog.projection import project, undone_to
-from companion.eventlog.record import Record
-from companion.eventlog.state import Game
+from companion.engine import GameState, Phase
+from companion.eventlog.state import Table
 from companion.messages.announcements import box_line, die_term, row_term
 from companion.messages.catalogue import Line, all_of, line
-from companion.messages.refusals import refusal_line
-from companion.session.view import Rejected
-from companion.session.writer import Writer
+from companion.session.decision import Decision, Rejected
 
 
-class Previews(Writer):
-    """The session's room for looking ahead."""
-
-    def preview_undo(self) -> list[Line] | Rejected:
-        """What taking the last settled step back would change, line by line."""
-        with self._notifier.transaction():
-            records = list(self._store.load())
-            kept = undone_to(records)
-            game = self._table.game
-            if kept is None or game is None:
-                return self._no("NOTHING_TO_UNDO")
-            if self._lacks_somebody(game):
-                return self._no("SEAT_EMPTY")
-            struck = Record(self._table.revision + 1, "undone", {"revision": kept})
-            after = project([*records, struck]).table.game
-            return self._told(game, after.state if after else game.state)
-
-    def preview_correction(self, roll: Roll) -> list[Line] | Rejected:
-        """What the right dice would change."""
-        return self._preview(RollCorrected(roll))
-
-    def preview_close(self) -> list[Line] | Rejected:
-        """What closing the open action would change."""
-        with self._notifier.transaction():
-            game = self._table.game
-            if game is None or game.state.action == 0:
-                return self._no("NO_ACTION")
-            return self._preview(ActionClosed(game.state.action))
-
-    def preview_end(self) -> list[Line] | Rejected:
-        """What ending the game now would change."""
-        return self._preview(EndedEarly())
-
-    def _preview(self, event: Event) -> list[Line] | Rejected:
-        with self._notifier.transaction():
-            game = self._table.game
-            if game is None:
-                return self._no("NO_GAME", key="press.no_game")
-            step = apply(game.state, event)
-            if isinstance(step, Refusal):
-                lines = (refusal_line(step, self._table.names),)
-                return Rejected(step.reason.value, lines, step.ruling)
-            return self._told(game, step.state)
-
-    def _told(self, game: Game, after: GameState) -> list[Line]:
-        return differences(game.state, after, game.names)
+def preview(table: Table, decision: Decision | Rejected) -> list[Line] | Rejected:
+    """The changes a step would make to the running game, line by line."""
+    if isinstance(decision, Rejected):
+        return decision
+    assert table.game is not None
+    after = decision.table.game or table.game
+    return differences(table.game.state, after.state, table.game.names)
 
 
 def differences(before: GameState, after: GameState, names: tuple[str, ...]) -> list[Line]:
-    """What is another in a later or an earlier state of the same game."""
+    """List the differences between two states of the same game."""
     lines = [*_dice(before, after), *_turn_changed(before, after, names)]
     for player, name in enumerate(names):
         lines += _player(before, after, player, name)

@@ -1,153 +1,183 @@
-"""Who sits at the table: seats taken, left and handed on, the proof of a seat, and who leads."""
+"""Decide who sits where, which device proves a seat, and who hosts the table."""
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import secrets
-from collections.abc import Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from companion.audio.settings import VoiceSettings, chosen, is_possible, to_data
 from companion.engine import Phase
 from companion.eventlog.names import LONGEST_NAME, clean_name, name_fault, unproved_seat
-from companion.eventlog.state import free_seat
-from companion.session.view import Joined, Rejected
-from companion.session.writer import Writer
+from companion.eventlog.record import Change
+from companion.eventlog.state import Table, free_seat
+from companion.session.decision import Decision, Rejected, nothing, rejected
+from companion.session.games import begin_again
+from companion.session.ports import CallLater, Cancel
 
 OFFER_S = 300.0
-"""How long a seat stays offered to another device: time enough to fetch a tablet."""
+"""Seconds a seat stays offered to another device: time to fetch a tablet."""
 
 
-class People(Writer):
-    """The session's room for people."""
+class Offers:
+    """Seats that are offered to another device for a while."""
 
-    def seat_of(self, token: str) -> int | None:
-        """The seat a token proves, or None."""
-        return next(iter(self.seats_of((token,))), None)
+    def __init__(self, call_later: CallLater) -> None:
+        self._call_later = call_later
+        self._cancels: dict[int, Cancel] = {}
 
-    def seats_of(self, tokens: Iterable[str]) -> tuple[int, ...]:
-        """The seats a device's tokens prove, in the order of the tokens."""
-        digests = [_digest(token) for token in tokens]
-        seats = self._table.seats
-        proved = (
-            seat.number
-            for digest in digests
-            for seat in seats
-            if any(hmac.compare_digest(known, digest) for known in seat.tokens)
-        )
-        return tuple(dict.fromkeys(proved))
+    @property
+    def seats(self) -> frozenset[int]:
+        """The offered seats."""
+        return frozenset(self._cancels)
 
-    def join(self, name: str) -> Joined | Rejected:
-        """Give a newcomer a seat."""
-        shown = clean_name(name)
-        with self._notifier.transaction():
-            waiting = unproved_seat(self._table, shown)
-            if waiting is not None:  # it was kept for them when a saved game was taken up
-                return self.claim(waiting.number, is_known=True)
-            fault = name_fault(self._table, shown)
-            if fault is not None:
-                return self._no(fault, name=shown, longest=LONGEST_NAME)
-            number = free_seat(self._table)
-            if number is None:
-                return self._no("TABLE_FULL", ruling="E40")
-            token = secrets.token_hex(16)
-            self._keep("seated", {"seat": number, "name": shown, "token_hash": _digest(token)})
-            return Joined(number, token)
-
-    def leave(self, seat: int) -> Rejected | None:
-        """Free a seat; not while its game is running."""
-        with self._notifier.transaction():
-            game = self._table.game
-            if game and seat in game.seats and game.state.phase is not Phase.OVER:
-                return self._no("SEAT_IN_GAME")
-            if self._table.seat(seat) is not None:
-                self._keep("left", {"seat": seat})
-            return None
-
-    # -- a seat on another device ---------------------------------------------------------
-
-    def offer(self, seat: int) -> Rejected | None:
-        """Let another device claim a seat for a while; the game goes on meanwhile."""
-        with self._notifier.transaction():
-            if self._table.seat(seat) is None:
-                return self._no("NO_SUCH_SEAT")
-            if seat in self._offered:
-                self._offered[seat]()
-            self._offered[seat] = self._call_later(OFFER_S, partial(self._take_back, seat))
-            self._notifier.touch()
-            return None
-
-    def claim(self, seat: int, *, is_known: bool = False) -> Joined | Rejected:
-        """Give a device the proof of a seat that was offered; the old devices lose theirs.
+    def add(self, seat: int, on_expired: Callable[[], None]) -> None:
+        """Offer a seat, or extend its offer.
 
         Args:
-            is_known: The device is one that had the seat before: it needs no offer, and the
-                others keep their proof.
+            on_expired: Called when nobody claimed the seat in time.
         """
-        with self._notifier.transaction():
-            if self._table.seat(seat) is None:
-                return self._no("NO_SUCH_SEAT")
-            if not is_known and seat not in self._offered:
-                return self._no("NOT_OFFERED")
-            token = secrets.token_hex(16)
-            proof = {"seat": seat, "token_hash": _digest(token), "alone": not is_known}
-            self._keep("claimed", proof)
-            self._take_back(seat)
-            return Joined(seat, token)
 
-    def _take_back(self, seat: int) -> None:
-        with self._notifier.transaction():
-            cancel = self._offered.pop(seat, None)
-            if cancel is not None:
-                cancel()
-                self._notifier.touch()
+        def expire() -> None:
+            if self.withdraw(seat):
+                on_expired()
 
-    # -- the table ------------------------------------------------------------------------
+        self.withdraw(seat)
+        self._cancels[seat] = self._call_later(OFFER_S, expire)
 
-    def order(self, seats: Sequence[int]) -> Rejected | None:
-        """Set the order of play, clockwise; a running game keeps its own."""
-        with self._notifier.transaction():
-            now = [seat.number for seat in self._table.seats]
-            if sorted(seats) != sorted(now):
-                return self._no("BAD_ORDER")
-            if list(seats) != now:
-                self._keep("ordered", {"seats": list(seats)})
-            return None
-
-    def settle(self, chosen: Mapping[str, bool]) -> None:
-        """Change what the table is set to: `hints`, `sound`."""
-        with self._notifier.transaction():
-            now = self._table.settings
-            changed = {key: value for key, value in chosen.items() if getattr(now, key) != value}
-            if changed:
-                self._keep("set", changed)
-                self._notifier.call_after_commit(self.on_set)
-
-    def is_host(self, device: str) -> bool:
-        """Whether a device may lead the table; as long as none was named, each may."""
-        hosts = self._table.hosts
-        return not hosts or _digest(device) in hosts
-
-    def make_host(self, device: str) -> None:
-        """Let a device lead the table, also after a restart."""
-        with self._notifier.transaction():
-            if _digest(device) not in self._table.hosts:
-                self._keep("hosted", {"device": _digest(device)})
-
-    def connected(self, seat: int) -> None:
-        """A page of this seat is open."""
-        with self._notifier.transaction():
-            self._online[seat] = self._online.get(seat, 0) + 1
-            self._notifier.touch()
-
-    def disconnected(self, seat: int) -> None:
-        """A page of this seat was closed."""
-        with self._notifier.transaction():
-            left = self._online.pop(seat, 1) - 1
-            if left > 0:
-                self._online[seat] = left
-            self._notifier.touch()
+    def withdraw(self, seat: int) -> bool:
+        """End an offer; returns whether there was one."""
+        cancel = self._cancels.pop(seat, None)
+        if cancel is not None:
+            cancel()
+        return cancel is not None
 
 
-def _digest(token: str) -> str:
+def digest(token: str) -> str:
+    """The hash of a token, as the log stores it."""
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def proved_seats(table: Table, tokens: Iterable[str]) -> tuple[int, ...]:
+    """The seats that tokens prove, in the order of the tokens."""
+    digests = [digest(token) for token in tokens]
+    proved = (
+        seat.number
+        for each in digests
+        for seat in table.seats
+        if any(hmac.compare_digest(known, each) for known in seat.tokens)
+    )
+    return tuple(dict.fromkeys(proved))
+
+
+def decide_join(table: Table, name: str, token: str, device: str | None) -> Decision | Rejected:
+    """Give a newcomer a seat; before the first roll they enter the running game.
+
+    Args:
+        token: Proves the seat from now on.
+        device: Hosts the table if nobody does yet.
+    """
+    shown = clean_name(name)
+    reserved = unproved_seat(table, shown)  # for a missing player of a resumed game
+    if reserved is not None:
+        proof = {"seat": reserved.number, "token_hash": digest(token), "alone": False}
+        decision = nothing(table).then(Change("claimed", proof))
+    else:
+        fault = name_fault(table, shown)
+        if fault is not None:
+            return rejected(fault, name=shown, longest=LONGEST_NAME)
+        number = free_seat(table)
+        if number is None:
+            return rejected("TABLE_FULL", ruling="E40")
+        seated = {"seat": number, "name": shown, "token_hash": digest(token)}
+        decision = nothing(table).then(Change("seated", seated))
+    game = decision.table.game
+    start = begin_again(decision.table, game) if game is not None else None
+    if start is not None:
+        started, announcement = start
+        decision = decision.then(started, announcement=announcement)
+    if device is not None and not table.hosts:
+        decision = decision.then(Change("hosted", {"device": digest(device)}))
+    return decision
+
+
+def decide_leave(table: Table, seat: int) -> Decision | Rejected:
+    """Free a seat, unless its game is running."""
+    game = table.game
+    if game and seat in game.seats and game.state.phase is not Phase.OVER:
+        return rejected("SEAT_IN_GAME")
+    if table.seat(seat) is None:
+        return nothing(table)
+    return nothing(table).then(Change("left", {"seat": seat}))
+
+
+def decide_claim(
+    table: Table, seat: int, token: str, *, may_claim: bool, is_alone: bool, device: str | None
+) -> Decision | Rejected:
+    """Let a device prove a seat.
+
+    Args:
+        may_claim: The seat is offered, or the device had it before.
+        is_alone: Other devices lose their proof of it.
+        device: Hosts the table if nobody does yet.
+    """
+    if table.seat(seat) is None:
+        return rejected("NO_SUCH_SEAT")
+    if not may_claim:
+        return rejected("NOT_OFFERED")
+    proof = {"seat": seat, "token_hash": digest(token), "alone": is_alone}
+    decision = nothing(table).then(Change("claimed", proof))
+    if device is not None and not table.hosts:
+        decision = decision.then(Change("hosted", {"device": digest(device)}))
+    return decision
+
+
+def decide_order(table: Table, seats: Sequence[int]) -> Decision | Rejected:
+    """Set the order of play, clockwise; a running game keeps its own."""
+    now = [seat.number for seat in table.seats]
+    if sorted(seats) != sorted(now):
+        return rejected("BAD_ORDER")
+    if list(seats) == now:
+        return nothing(table)
+    return nothing(table).then(Change("ordered", {"seats": list(seats)}))
+
+
+def is_host(table: Table, device: str) -> bool:
+    """Whether a device hosts the table; as long as none does, every device may."""
+    return not table.hosts or digest(device) in table.hosts
+
+
+def decide_host(table: Table, device: str) -> Decision:
+    """Let a device host the table."""
+    if digest(device) in table.hosts:
+        return nothing(table)
+    return nothing(table).then(Change("hosted", {"device": digest(device)}))
+
+
+def decide_settings(
+    table: Table,
+    switches: Mapping[str, bool],
+    voice: Mapping[str, str | int],
+    configured: VoiceSettings,
+) -> Decision:
+    """Change settings of the table.
+
+    Args:
+        switches: hints and sound.
+        voice: Fields of VoiceSettings.
+        configured: Voice settings of the configuration, which the table's choices replace.
+
+    Raises:
+        ValueError: A voice setting is impossible.
+    """
+    for name, value in voice.items():
+        if not is_possible(name, value):
+            raise ValueError(f"{name}: expected what a table can speak, got {value!r}")
+    now, spoken = table.settings, chosen(configured, table.settings.speaking)
+    data: dict[str, object] = {
+        name: value for name, value in switches.items() if getattr(now, name) != value
+    }
+    changed = {name: value for name, value in voice.items() if getattr(spoken, name) != value}
+    if changed:
+        data["speaking"] = to_data(configured, changed)
+    return nothing(table).then(Change("set", data)) if data else nothing(table)

@@ -1,106 +1,515 @@
-"""One table's evening: its people, its game, its tray and its button."""
+"""One table: decide a step, store it, adopt the new table, notify.
+
+Buttons, cameras and phones call from many threads. Each step runs under one lock: a decider
+(seats, games, play, confirm, corrections) returns what the step would store, or why it is
+rejected; it is stored, all or nothing, and only then does it count. Reading is free: `view()`
+returns an immutable value.
+
+The class is long because it is the whole list of what a table can do; each method only passes its
+arguments to a decider.
+"""
 
 from __future__ import annotations
 
 import logging
+import secrets
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Concatenate, Never, ParamSpec
 
-from companion.engine import DieColour, Phase
+from companion.audio.settings import VoiceSettings, chosen
+from companion.engine import ActionClosed, DieColour, Phase, Roll, SeatClosed
 from companion.errors import StoreError
+from companion.eventlog.projection import last_roll, precondition_of
+from companion.eventlog.record import Record, to_record
+from companion.eventlog.repair import load_valid
+from companion.eventlog.state import Table
+from companion.history.archive import Archive, SavedGame
 from companion.messages.announcements import announce_open, announce_refusal
-from companion.messages.catalogue import all_of
-from companion.messages.equipment import announce_fault, tray_lines
-from companion.session.corrections import die_at, fix_of, is_at, with_fixes
-from companion.session.games import GameNight
-from companion.session.preview import Previews
-from companion.session.seats import People
-from companion.session.view import Joined, Rejected, View
-from companion.tray import TrayView
+from companion.messages.catalogue import Line, Phrases, load_phrases
+from companion.messages.equipment import announce_fault
+from companion.session import confirm, play, seats
+from companion.session.corrections import CorrectedTray, decide_fix
+from companion.session.decision import Decision, Rejected, decide_move, rejected
+from companion.session.games import (
+    announce_position,
+    decide_pause,
+    decide_release,
+    decide_resume,
+)
+from companion.session.notifier import Notifier
+from companion.session.ports import CallLater, Cancel, NoTrayPort, Store, Topic, TrayPort
+from companion.session.preview import preview
+from companion.session.timers import ActionTimer, ActionTimes, times_after
+from companion.session.view import Joined, View
+from companion.tray import NO_CAMERA, TrayView
 
-__all__ = ["Joined", "Rejected", "Session", "View"]
+__all__ = ["Joined", "Rejected", "Session", "Topic", "View"]
 
 LOGGER = logging.getLogger(__name__)
 
-SAME_PRESS_S = 1.0
-"""A press so soon after the roll was confirmed is the same confirmation, not a question."""
-
-VERDICT_S = 1.0
-"""So long a remembered press waits for the eye, which decides within half of it, or says after
-0.8 s that it cannot ..."""
-
-LONGEST_VERDICT_S = 8.0
-"""... or as long as a busy machine is still at that very reading, but no longer than this."""
-
-WATCHED_S = 0.1
-"""How often it is asked whether frames are looked at again."""
+_P = ParamSpec("_P")
+_UNCHANGED: Mapping[str, Never] = {}
 
 
-class Session(People, GameNight, Previews):
-    """The whole session. Every public method may be called from any thread."""
+def _step(
+    decide: Callable[Concatenate[Table, _P], Decision | Rejected],
+) -> Callable[Concatenate[Session, _P], Rejected | None]:
+    """A public method that decides a step on the current table and takes it."""
 
-    def join(self, name: str) -> Joined | Rejected:
-        """Give a newcomer a seat; before the first roll they are in the game at once."""
+    def take(session: Session, /, *args: _P.args, **named: _P.kwargs) -> Rejected | None:
+        return session._take(lambda table: decide(table, *args, **named))
+
+    take.__doc__ = decide.__doc__
+    return take
+
+
+class Session:
+    """The whole session. Every public method may be called from any thread.
+
+    Attributes:
+        last_roll: The roll confirmed last before this start; its dice may still lie in the tray.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        phrases: Phrases,
+        *,
+        clock: Callable[[], float],
+        now_text: Callable[[], str],
+        call_later: CallLater,
+        draw: play.Draw,
+        tray: TrayPort | None = None,
+        speaking: VoiceSettings | None = None,
+    ) -> None:
+        """Continue the evening from the store's log.
+
+        Args:
+            clock: Monotonic seconds.
+            now_text: The time of day for the log, ISO 8601.
+            call_later: Timer for the closing of actions.
+            draw: Draws the first player by lot (E44).
+            tray: State of the camera loop; None without a camera.
+            speaking: Voice settings of the configuration.
+        """
+        self._store, self._clock, self._now_text = store, clock, now_text
+        self._call_later, self._draw = call_later, draw
+        self._notifier = Notifier()
+        self._configured = speaking or VoiceSettings(language=phrases.language)
+        self._table, records, is_repaired = load_valid(store, now_text)
+        self._port: TrayPort = tray or NoTrayPort()
+        self._tray = CorrectedTray(NO_CAMERA, NO_CAMERA)
+        self._press = confirm.WaitingPress(self._port, self._later, self._answer_press)
+        self._confirmed_s: float | None = None
+        self._eye: Mapping[str, object] = {}
+        self._times = ActionTimes()
+        self._timer = ActionTimer(self._later, self._close)
+        self._is_retrying = False
+        self._keys = play.keys_after((), records)
+        self._offers = seats.Offers(self._later)
+        self._online: dict[int, int] = {}
+        self._faults: dict[str, str] = {}
+        self._archive = Archive()
+        self.last_roll = last_roll(records)
         with self._notifier.transaction():
-            joined = super().join(name)
-            if isinstance(joined, Joined):
-                self.let_in()
-            return joined
+            if is_repaired:
+                self._release_empty_seats()
+            self._announce_position()
+
+    def _release_empty_seats(self) -> None:
+        """Let players without a seat leave a damaged game: nobody would answer for them."""
+        game = self._table.game
+        if game is None or game.state.phase is Phase.OVER:
+            return
+        for player, seat in enumerate(game.seats):
+            if player not in game.state.gone and self._table.seat(seat) is None:
+                self._take_decided(decide_move(self._table, SeatClosed(player)))
+
+    def _announce_position(self) -> None:
+        """Announce where the game stands, and give everybody time to change their answer."""
+        game, said = self._table.game, self._notifier.announcement
+        if game is not None and game.state.closings:
+            self._times = replace(self._times, closings_announced_s=self._clock())
+        self._timer.set(self._table, self._clock(), self._times)
+        if game is not None and (said is None or said.kind == "left"):
+            position = announce_position(game.state, game.names)
+            if position is not None:
+                self._notifier.publish(position)
+
+    # -- reading --------------------------------------------------------------------------
+
+    def view(self) -> View:
+        """A snapshot of the table."""
+        with self._notifier.transaction():
+            return View(
+                self._notifier.version,
+                self._table,
+                self._tray.shown,
+                self._notifier.announcement,
+                self._notifier.announced,
+                self._timer.closes_at_s,
+                frozenset(self._online),
+                tuple(sorted(self._faults.items())),
+                self._offers.seats,
+            )
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Block until there is a newer version, `wake` is called or time is up; the version now."""
+        return self._notifier.wait(version, timeout_s)
+
+    def wake(self) -> None:
+        """Wake every waiting thread, so that each can check whether it has to end."""
+        self._notifier.wake()
+
+    def subscribe(self, topic: Topic, callback: Callable[..., object]) -> None:
+        """Call a function on a topic, never while the lock is held; `Topic` lists its arguments."""
+        self._notifier.subscribe(topic, callback)
+
+    def clock_s(self) -> float:
+        """The session's clock, to show how long an action stays open."""
+        return self._clock()
+
+    @property
+    def speaking(self) -> VoiceSettings:
+        """The voice settings: as configured, or as changed at the table since."""
+        return chosen(self._configured, self._table.settings.speaking)
+
+    @property
+    def phrases(self) -> Phrases:
+        """The catalogue of the table's language."""
+        return load_phrases(self.speaking.language)
+
+    def in_play(self) -> tuple[DieColour, ...]:
+        """The dice of the next roll, white ones first."""
+        return play.in_play(self._table)
+
+    def games(self) -> list[SavedGame]:
+        """Every game ever played at this table, the oldest first."""
+        return self._archive.brought_up_to_date(self._records_after)
+
+    def _records_after(self, revision: int) -> list[Record]:
+        with self._notifier.transaction():
+            return list(self._store.load(revision))
+
+    def seats_of(self, tokens: Iterable[str]) -> tuple[int, ...]:
+        """The seats a device's tokens prove, in the order of the tokens."""
+        return seats.proved_seats(self._table, tokens)
+
+    def is_host(self, device: str) -> bool:
+        """Whether a device hosts the table; as long as none does, every device may."""
+        return seats.is_host(self._table, device)
+
+    # -- people and settings --------------------------------------------------------------
+
+    def join(self, name: str, device: str | None = None) -> Joined | Rejected:
+        """Give a newcomer a seat; before the first roll they enter the running game.
+
+        Args:
+            device: Hosts the table if nobody does yet.
+        """
+        token = secrets.token_hex(16)
+        with self._notifier.transaction():
+            decision = seats.decide_join(self._table, name, token, device)
+            return self._take_decided(decision) or self._joined(token)
+
+    def claim(
+        self, seat: int, *, is_known: bool = False, device: str | None = None
+    ) -> Joined | Rejected:
+        """Let a device prove a seat; an offered seat's old devices lose their proof.
+
+        Args:
+            is_known: The device had the seat before: it needs no offer, and others keep theirs.
+            device: Hosts the table if nobody does yet.
+        """
+        token = secrets.token_hex(16)
+        with self._notifier.transaction():
+            may_claim = is_known or seat in self._offers.seats
+            decision = seats.decide_claim(
+                self._table, seat, token, may_claim=may_claim, is_alone=not is_known, device=device
+            )
+            return self._take_decided(decision) or self._joined(token)
+
+    def _joined(self, token: str) -> Joined:
+        (seat,) = self.seats_of((token,))
+        self._offers.withdraw(seat)
+        return Joined(seat, token)
+
+    def offer(self, seat: int) -> Rejected | None:
+        """Offer a seat to another device for a while; the game goes on meanwhile."""
+        with self._notifier.transaction():
+            if self._table.seat(seat) is None:
+                return rejected("NO_SUCH_SEAT")
+            self._offers.add(seat, self._notifier.touch)
+            self._notifier.touch()
+            return None
+
+    leave = _step(seats.decide_leave)
+    let_go = _step(decide_release)
+    order = _step(seats.decide_order)
+    make_host = _step(seats.decide_host)
+
+    def settle(
+        self,
+        switches: Mapping[str, bool] = _UNCHANGED,
+        voice: Mapping[str, str | int] = _UNCHANGED,
+    ) -> None:
+        """Change settings of the table, all or none.
+
+        Args:
+            switches: hints and sound.
+            voice: Fields of VoiceSettings.
+
+        Raises:
+            ValueError: A voice setting is impossible.
+        """
+        with self._notifier.transaction():
+            decision = seats.decide_settings(self._table, switches, voice, self._configured)
+            self._take_decided(decision)
+            if decision.entries:
+                self._notifier.call_after_commit(Topic.SETTINGS)
+
+    def connected(self, seat: int) -> None:
+        """Count a page of this seat that was opened."""
+        with self._notifier.transaction():
+            self._online[seat] = self._online.get(seat, 0) + 1
+            self._notifier.touch()
+
+    def disconnected(self, seat: int) -> None:
+        """Count a page of this seat that was closed."""
+        with self._notifier.transaction():
+            left = self._online.pop(seat, 1) - 1
+            if left > 0:
+                self._online[seat] = left
+            self._notifier.touch()
+
+    # -- games ----------------------------------------------------------------------------
+
+    def start(
+        self, variant: str = "base", first: int | None = None, house: Sequence[str] = ()
+    ) -> Rejected | None:
+        """Start a game with everybody seated; the first player is drawn unless named (E44)."""
+        return self._take(lambda table: play.decide_start(table, variant, first, house, self._draw))
+
+    def rematch(self) -> Rejected | None:
+        """Start the next game of the same kind; the next seat begins (E44)."""
+        return self._take(lambda table: play.decide_rematch(table, self._draw))
+
+    pause = _step(decide_pause)
+    resume = _step(decide_resume)
+
+    # -- playing --------------------------------------------------------------------------
+
+    def answer(
+        self,
+        seat: int,
+        turn: int,
+        action: int,
+        box: str | None,
+        *,
+        done: bool,
+        key: str = "",
+        rolled: int | None = None,
+        is_by_host: bool = False,
+    ) -> Rejected | None:
+        """A seat's answer in the open action.
+
+        Args:
+            done: The player has nothing more to change.
+            key: Idempotency key: a retry carries the same one and counts once.
+            rolled: Revision of the roll it is meant for, if known.
+            is_by_host: The host answers for a player who cannot; the log stores that.
+        """
+        given = play.Given(seat, turn, rolled, key)
+        return self._take(
+            lambda table: play.decide_answer(
+                table, given, self._keys, action, box, done=done, is_by_host=is_by_host
+            )
+        )
+
+    def withdraw(
+        self, seat: int, turn: int, action: int, *, key: str = "", rolled: int | None = None
+    ) -> Rejected | None:
+        """Withdraw a seat's answer."""
+        given = play.Given(seat, turn, rolled, key)
+        return self._take(lambda table: play.decide_withdraw(table, given, self._keys, action))
+
+    def typed_roll(self, roll: Roll, due: tuple[int, int] | None = None) -> Rejected | None:
+        """Confirm a roll entered by hand.
+
+        Args:
+            due: Number and turn of the game it was entered for, if known.
+        """
+        with self._notifier.transaction():
+            game = self._table.game
+            if due is not None and (game is None or due != (game.number, game.state.turn)):
+                return rejected("GONE_ON")
+            return self._confirm(confirm.decide_roll(self._table, roll, self._tray, typed=True))
+
+    # -- the host's steps -----------------------------------------------------------------
+
+    def precondition(self, step: str) -> str:
+        """A token of what a host's step would be based on now; request it before a preview."""
+        with self._notifier.transaction():
+            return precondition_of(step, self._table, self._store.load())
+
+    def preview(self, step: str, roll: Roll | None = None) -> list[Line] | Rejected:
+        """The changes a host's step would make now.
+
+        Args:
+            step: undo, close, end or correct.
+            roll: The right dice, to correct.
+        """
+        with self._notifier.transaction():
+            return preview(self._table, self._decide_host_step(step, roll))
+
+    def close_action(self, precondition: str | None = None) -> Rejected | None:
+        """Close the open action: players who have not answered pass (E9).
+
+        Args:
+            precondition: Token of the preview; rejected if the table has gone on since.
+        """
+        return self._take_host_step("close", precondition)
+
+    def end(self, precondition: str | None = None) -> Rejected | None:
+        """End the game before the rules do."""
+        return self._take_host_step("end", precondition)
+
+    def correct_roll(self, roll: Roll, precondition: str | None = None) -> Rejected | None:
+        """Replace misread dice while an action is open."""
+        return self._take_host_step("correct", precondition, roll)
+
+    def undo(self, precondition: str | None = None) -> Rejected | None:
+        """Undo the last settled step: an ending, a closed action with its last answer or a roll."""
+        with self._notifier.transaction():
+            answer = self._take_host_step("undo", precondition)
+            if answer is None and confirm.is_roll_due(self._table):
+                self._notifier.call_after_commit(Topic.ROLL_DUE_AGAIN)
+            return answer
+
+    def _take_host_step(
+        self, step: str, precondition: str | None, roll: Roll | None = None
+    ) -> Rejected | None:
+        with self._notifier.transaction():
+            if precondition is not None and precondition != self.precondition(step):
+                return rejected("GONE_ON")
+            return self._take_decided(self._decide_host_step(step, roll))
+
+    def _decide_host_step(self, step: str, roll: Roll | None) -> Decision | Rejected:
+        match step:
+            case "undo":
+                return play.decide_undo(self._table, self._store.load())
+            case "close":
+                return play.decide_close(self._table)
+            case "end":
+                return play.decide_end(self._table)
+        assert roll is not None
+        return play.decide_correction(self._table, roll, **self._eye)
+
+    # -- tray and button ------------------------------------------------------------------
 
     def see(self, tray: TrayView) -> None:
-        """Take what the camera loop reports."""
+        """Receive the camera loop's report."""
         with self._notifier.transaction():
-            if tray != self._seen:
-                self._seen = tray
-                if not tray.status.is_correctable:
-                    self._fixes, self._rest_frame = (), None
-                elif self._rest_frame is None:
-                    self._rest_frame = tray.frame
-                was = self._tray
-                self._tray = with_fixes(tray, self._fixes, self.in_play())
-                self._notifier.touch()
-                now = self._tray
-                told = (was.status, was.roll, was.problems)
-                if self._is_roll_due and told != (now.status, now.roll, now.problems):
-                    self._notifier.retract()
-                self.part_is("camera", tray.fault)
-                is_decided = not tray.status.is_undecided and not self._is_outdated
-                is_decided = is_decided and not self.is_unwatched()
-                if self._pending is not None and is_decided:
-                    self._settle_press()
+            if tray == self._tray.read:
+                return
+            before = confirm.reason(self._tray.shown)
+            self._tray = self._tray.updated(tray, self.in_play())
+            self._notifier.touch()
+            if confirm.is_roll_due(self._table) and before != confirm.reason(self._tray.shown):
+                self._notifier.retract()
+            self.part_is("camera", tray.fault)
+            is_settled = confirm.is_settled(self._table, self._tray, self._port)
+            if self._press.is_waiting and is_settled:
+                self._answer_press()
 
     def fix_die(
         self, frame: int, at: tuple[float, float], value: int, colour: DieColour | None = None
     ) -> Rejected | None:
-        """Put one die of the shown reading right, before the roll is confirmed.
+        """Correct one die of the shown reading, before its roll is confirmed.
 
-        It holds until something moves. With the doubtful dice put right, the roll may be
-        confirmed although the eye was not sure.
+        The correction holds until a die moves. With all doubtful dice corrected, a roll can be
+        confirmed that was not read with certainty.
 
         Args:
-            frame: Of the tray as it was shown; nothing may have moved since.
-            at: Where the die lies in that picture.
-            colour: Where the eye did not know it.
+            frame: Number of the frame that was shown; nothing may have moved since.
+            at: Where the die lies in that frame, in pixels.
+            colour: Needed if the reading does not name it.
         """
         with self._notifier.transaction():
-            game = self._table.game
-            if game is None or game.state.phase is not Phase.ROLL:
-                return self._no("NO_ROLL_DUE")
-            die = die_at(self._seen.dice, at)
-            if die is None or self._rest_frame is None or frame < self._rest_frame:
-                return self._no("TRAY_CHANGED")
-            fix = fix_of(die, value, colour)
-            if fix is None or not 1 <= value <= 6:
-                return self._no("BAD_DIE")
-            others = [old for old in self._fixes if not is_at(old, fix.centre)]
-            self._fixes = (*others, fix)
-            self._tray = with_fixes(self._seen, self._fixes, self.in_play())
+            fixed = decide_fix(self._table, self._tray, frame, at, value, colour)
+            if isinstance(fixed, Rejected):
+                return fixed
+            self._tray = fixed
             self._notifier.touch()
             self._notifier.retract()
             return None
 
-    def part_is(self, part: str, fault: str | None) -> None:
-        """Take what is wrong with a part of the equipment, None while all is well.
+    def press(self) -> Rejected | None:
+        """The button: confirm a settled roll if one is due, else explain why not.
 
-        It is said once when it breaks and once when it works again, and shown in between.
+        It never passes for anybody and changes nothing else. While the reading may be outdated, a
+        press is remembered until the next one.
+        """
+        with self._notifier.transaction():
+            if confirm.is_same_press(self._table, self._confirmed_s, self._clock()):
+                answer = confirm.decide_press(self._table, self._tray)
+                return answer if isinstance(answer, Rejected) else None  # announced before
+            if self._press.is_waiting:
+                return None
+            if confirm.has_to_wait(self._table, self._tray.shown, self._port):
+                self._press.start()
+                return None
+            return self._answer_press()
+
+    def _answer_press(self) -> Rejected | None:
+        self._press.stop()
+
+        def take() -> Rejected | None:
+            answer = self._confirm(confirm.decide_press(self._table, self._tray))
+            if answer is None:
+                self._confirmed_s = self._clock()
+            return answer
+
+        return self._take_from_button(take)
+
+    def hold(self, held_s: float = 0.0) -> Rejected | None:
+        """The button held down: players who have not answered the open action pass (E9).
+
+        Args:
+            held_s: For how long; an action that opened since is not meant.
+        """
+        with self._notifier.transaction():
+            if self._clock() - self._times.opened_s < held_s:
+                return self._take_from_button(lambda: rejected("GONE_ON", key="press.gone_on"))
+            return self._take_from_button(self.close_action)
+
+    def _take_from_button(self, take: Callable[[], Rejected | None]) -> Rejected | None:
+        """Take a step of the button, which has no screen: a rejection is announced."""
+        try:
+            answer = take()
+        except StoreError:
+            LOGGER.exception("a step of the button could not be stored")
+            answer = rejected("NOT_KEPT", key="page.not_kept")
+        if answer is not None:
+            self._notifier.publish(announce_refusal(*answer.lines))
+        return answer
+
+    def say_again(self) -> None:
+        """Repeat the last announcement; of a roll, the boxes that may still be crossed."""
+        with self._notifier.transaction():
+            game, said = self._table.game, self._notifier.announcement
+            if said is None:
+                return
+            is_open = game is not None and game.state.phase in (Phase.ACTION1, Phase.ACTION2)
+            if game is not None and is_open and said.kind in ("roll", "corrected"):
+                said = announce_open(game.state, game.names)
+            self._notifier.publish(said)
+
+    def part_is(self, part: str, fault: str | None) -> None:
+        """Report or clear an equipment fault.
+
+        It is announced when the part breaks and when it works again, and shown in between.
         """
         with self._notifier.transaction():
             if fault == self._faults.get(part):
@@ -112,113 +521,74 @@ class Session(People, GameNight, Previews):
             self._notifier.notify(announce_fault(part, fault))
 
     def show_anew(self) -> None:
-        """Have every page drawn anew: something around the game changed, such as the Wi-Fi."""
+        """Redraw every page: something around the game changed, such as the Wi-Fi."""
         with self._notifier.transaction():
             self._notifier.touch()
 
-    def press(self) -> Rejected | None:
-        """The button: confirm a settled roll when one is due, else say why not.
+    # -- taking a step --------------------------------------------------------------------
 
-        It never passes for anybody and never changes the game in another way. A press while the
-        dice, already still, are being read is remembered until their verdict; so is one while
-        the eye has yet to hear that a row closed and its die does not count any more, or while
-        the lamp's light changes and a die could be nudged unseen.
+    def _confirm(self, decision: Decision | Rejected) -> Rejected | None:
+        answer = self._take_decided(decision)
+        if answer is not None or isinstance(decision, Rejected):
+            return answer
+        confirmed = confirm.confirmed_roll(decision, self._tray.read)
+        self._eye = confirmed.eye
+        self._tray = replace(self._tray, fixes=())
+        if confirmed.kept is not None:
+            self._notifier.call_after_commit(Topic.SEEN_ROLL, confirmed.kept)
+        self._notifier.call_after_commit(Topic.CONFIRMED, confirmed.roll)
+        return None
+
+    def _take(self, decide: Callable[[Table], Decision | Rejected]) -> Rejected | None:
+        with self._notifier.transaction():
+            return self._take_decided(decide(self._table))
+
+    def _take_decided(self, decision: Decision | Rejected) -> Rejected | None:
+        """Store a decided step, adopt its table and notify; the lock is held.
+
+        Raises:
+            StoreError: It could not be stored; nothing has changed.
         """
-        with self._notifier.transaction():
-            is_due = self._is_roll_due
-            if not is_due and self._clock() - self._pressed_s < SAME_PRESS_S:
-                return self._press()  # the same confirmation twice: no news to anybody
-            if self._pending is not None:
-                return None
-            is_unread = self._is_outdated or (self._tray.roll is None and self.is_reading())
-            is_unread = is_unread or self.is_unwatched()
-            if is_due and is_unread:
-                self._await_verdict()
-                return None
-            return self._settle_press()
+        if isinstance(decision, Rejected):
+            return decision
+        if not decision.entries:
+            return None
+        before, at = self._table, self._now_text()
+        numbered = enumerate(decision.entries, before.revision + 1)
+        self._store.append(tuple(to_record(entry, number, at) for number, entry in numbered))
+        self._table = decision.table
+        self._keys = play.keys_after(self._keys, decision.entries)
+        self._times = times_after(self._times, before, decision, self._clock())
+        self._notifier.touch()
+        for announcement in decision.announcements:
+            self._notifier.publish(announcement)
+        if decision.display is not None:
+            self._notifier.display(decision.display)
+        self._notifier.retract()
+        if decision.notice is not None:
+            self._notifier.notify(decision.notice)
+        self._timer.set(self._table, self._clock(), self._times)
+        return None
 
-    @property
-    def _is_roll_due(self) -> bool:
+    def _close(self, revision: int) -> None:
+        """Close the open action, unless the table has gone on since a revision."""
         game = self._table.game
-        return game is not None and game.state.phase is Phase.ROLL
-
-    @property
-    def _is_outdated(self) -> bool:
-        """Whether the roll on offer was read before one of its dice left the game."""
-        game = self._table.game
-        return game is not None and self._tray.is_outdated(game.state.dice)
-
-    def _expire_press(self, waited_s: float) -> None:
-        with self._notifier.transaction():
-            if self._pending is None:
-                return
-            if (self.is_reading() or self.is_unwatched()) and waited_s < LONGEST_VERDICT_S:
-                self._await_verdict(waited_s)
-            else:
-                self._settle_press()
-
-    def _await_verdict(self, waited_s: float = 0.0) -> None:
-        step_s = WATCHED_S if self.is_unwatched() else VERDICT_S
-        self._pending = self._call_later(step_s, lambda: self._expire_press(waited_s + step_s))
-
-    def _settle_press(self) -> Rejected | None:
-        if self._pending is not None:
-            self._pending()
-            self._pending = None
+        if game is None or self._table.revision != revision or game.state.waiting_for:
+            return
         try:
-            rejected = self._press()
+            self._take_decided(decide_move(self._table, ActionClosed(game.state.action)))
+            self._is_retrying = False
         except StoreError:
-            LOGGER.exception("the press of the button could not be kept")
-            rejected = self._no("NOT_KEPT", key="page.not_kept")
-        if rejected is not None:
-            self._notifier.publish(announce_refusal(*rejected.lines))
-        return rejected
+            if not self._is_retrying:
+                LOGGER.exception("the closing of an action could not be stored; trying again")
+            self._is_retrying = True
+            self._timer.retry(self._table)
 
-    def hold(self, held_s: float = 0.0) -> Rejected | None:
-        """The button held down: who has not answered the open action passes (E9).
+    def _later(self, seconds: float, call: Callable[[], object]) -> Cancel:
+        """Call a function under the lock after some seconds; the result cancels it."""
 
-        Args:
-            held_s: For how long; an action that opened since is not meant.
-        """
-        with self._notifier.transaction():
-            try:
-                is_other = self._clock() - self._opened_s < held_s
-                gone = self._no("GONE_ON", key="press.gone_on") if is_other else None
-                rejected = gone or self.close_action()
-            except StoreError:
-                LOGGER.exception("the hold of the button could not be kept")
-                rejected = self._no("NOT_KEPT", key="page.not_kept")
-            if rejected is not None:
-                self._notifier.publish(announce_refusal(*rejected.lines))
-            return rejected
+        def locked() -> None:
+            with self._notifier.transaction():
+                call()
 
-    def say_again(self) -> None:
-        """Repeat the last announcement; of a roll, what may be crossed by now."""
-        with self._notifier.transaction():
-            game, said = self._table.game, self._notifier.announcement
-            if said is None:
-                return
-            is_open = game is not None and game.state.phase in (Phase.ACTION1, Phase.ACTION2)
-            if game is not None and is_open and said.kind in ("roll", "corrected"):
-                said = announce_open(game.state, game.names)
-            self._notifier.publish(said)
-
-    def _press(self) -> Rejected | None:
-        game = self._table.game
-        if game is None:
-            return self._no("NO_GAME", key="press.no_game")
-        if game.state.phase is Phase.OVER:
-            return self._no("GAME_OVER", key="press.game_over")
-        if game.state.phase is not Phase.ROLL:
-            waiting = [self._table.names[player] for player in game.state.waiting_for]
-            if not waiting:
-                return self._no("WRONG_PHASE", key="press.about_to_close", ruling="E9")
-            return self._no(
-                "WRONG_PHASE", key="press.waiting_for", names=all_of(waiting), ruling="E9"
-            )
-        if self._tray.roll is None:
-            return Rejected("NOT_READABLE", tray_lines(self._tray.status, self._tray.problems))
-        rejected = self._confirm(self._tray.roll, typed=False)
-        if rejected is None:
-            self._pressed_s = self._clock()
-        return rejected
+        return self._call_later(seconds, locked)

@@ -1,28 +1,110 @@
-"""When an open action closes by itself (pure): soon after the last answer, never too soon."""
+"""When an open action closes by itself: soon after the last answer, never too soon."""
 
 from __future__ import annotations
 
-from companion.eventlog.state import Game
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from companion.eventlog.record import Change
+from companion.eventlog.state import Game, Table
+from companion.session.decision import Decision
+from companion.session.ports import CallLater, Cancel
 
 GRACE_S = 1.5
-"""How long a tapped answer may still be taken back once everybody has answered (E9)."""
+"""Seconds a tapped answer may still be withdrawn once everybody has answered (E9)."""
 
 CLOSING_GRACE_S = 4.0
-"""How long after "Emma closes red" everybody may at least change their answer (E46)."""
+"""Least seconds to change an answer after "Emma closes red" was announced (E46)."""
+
+RETRY_S = 2.0
+"""Seconds between two attempts to store the closing of an action on a full disk."""
 
 
-def closes_at_s(game: Game | None, now_s: float, closing_told_s: float | None) -> float | None:
-    """The time the open action closes, or None while somebody has still to answer.
+@dataclass(frozen=True, slots=True)
+class ActionTimes:
+    """Times of the open action, on the session's clock.
+
+    Attributes:
+        opened_s: When it was opened.
+        closings_announced_s: When it was last announced who is about to close a row, or None.
+    """
+
+    opened_s: float = -math.inf
+    closings_announced_s: float | None = None
+
+
+def times_after(times: ActionTimes, before: Table, decision: Decision, now_s: float) -> ActionTimes:
+    """The times after a step.
+
+    Args:
+        before: The table before the step.
+        now_s: When the step was taken.
+    """
+    was, game = before.game, decision.table.game
+    if game is None:
+        return replace(times, closings_announced_s=None)
+    is_undo = any(isinstance(e, Change) and e.kind == "undone" for e in decision.entries)
+    if is_undo or (was is not None and was.number == game.number and _turn(was) != _turn(game)):
+        times = ActionTimes(now_s)
+    if any("closing" in (each.kind, *each.also) for each in decision.announcements):
+        times = replace(times, closings_announced_s=now_s)
+    return times
+
+
+def closes_at_s(game: Game | None, now_s: float, times: ActionTimes) -> float | None:
+    """When the open action closes, or None while an answer is missing.
 
     Args:
         now_s: When the newest answer came.
-        closing_told_s: When it was last told that somebody is about to close a row.
     """
     if game is None or game.state.action == 0 or game.state.waiting_for:
         return None
     state = game.state
     answering = set(range(state.players)) - state.gone if state.action == 1 else {state.active}
     at_s = now_s if game.done.issuperset(answering) else now_s + GRACE_S
-    if closing_told_s is not None and state.action == 1 and len(answering) > 1:
-        at_s = max(at_s, closing_told_s + CLOSING_GRACE_S)
+    announced_s = times.closings_announced_s
+    if announced_s is not None and state.action == 1 and len(answering) > 1:
+        at_s = max(at_s, announced_s + CLOSING_GRACE_S)
     return at_s
+
+
+class ActionTimer:
+    """The timer that closes the open action.
+
+    Attributes:
+        closes_at_s: When it closes, on the session's clock; None while an answer is missing.
+    """
+
+    def __init__(self, call_later: CallLater, close: Callable[[int], None]) -> None:
+        """Set up the timer.
+
+        Args:
+            call_later: Must hold the session's lock while it calls.
+            close: Closes the action, unless the table has another revision by then.
+        """
+        self.closes_at_s: float | None = None
+        self._call_later, self._close = call_later, close
+        self._cancel: Cancel = lambda: None
+
+    def set(self, table: Table, now_s: float, times: ActionTimes) -> None:
+        """Set the time anew after a step; an action that is due closes at once."""
+        self._cancel()
+        self.closes_at_s = closes_at_s(table.game, now_s, times)
+        if self.closes_at_s is None:
+            return
+        if self.closes_at_s <= now_s:
+            self._close(table.revision)
+        else:
+            self._later(self.closes_at_s - now_s, table.revision)
+
+    def retry(self, table: Table) -> None:
+        """Try again in a while, since the closing could not be stored."""
+        self._later(RETRY_S, table.revision)
+
+    def _later(self, seconds: float, revision: int) -> None:
+        self._cancel = self._call_later(seconds, lambda: self._close(revision))
+
+
+def _turn(game: Game) -> tuple[int, int]:
+    return game.state.turn, game.state.action

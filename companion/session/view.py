@@ -1,4 +1,4 @@
-"""What the session shows and answers: plain values for pages, buttons and tests."""
+"""Values the session returns to pages, buttons and tests."""
 
 from __future__ import annotations
 
@@ -6,17 +6,7 @@ from dataclasses import dataclass
 
 from companion.eventlog.state import Table
 from companion.messages.announcements import Announcement
-from companion.messages.catalogue import Line
 from companion.tray import TrayView
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A step the session did not take: a code, what to say of it, and the ruling it rests on."""
-
-    code: str
-    lines: tuple[Line, ...]
-    ruling: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,14 +19,15 @@ class Joined:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Everything pages show, at one moment.
+    """Everything a page shows, as one snapshot.
 
     Attributes:
-        version: Rises with every change, kept or not.
-        closes_at_s: On the session's clock, when the open action closes by itself; None while
-            somebody has still to answer.
+        version: Rises with every change, stored or not.
+        announced: Number of announcements so far.
+        closes_at_s: Time on the session's clock when the open action closes by itself; None
+            while an answer is missing.
         online: Seats with a page open.
-        faults: What does not work: the part (camera, button) and what is wrong with it.
+        faults: Equipment that does not work: the part (camera, button) and its fault.
         offered: Seats another device may claim.
     """
 

@@ -20,6 +20,7 @@ from companion.config import Config
 from companion.engine import COLOURED, Phase, Roll
 from companion.errors import ConfigError
 from companion.messages.announcements import Announcement
+from companion.session.ports import Topic
 
 BUTTON, AGAIN, RED, GREEN, BLUE, BUZZER = 17, 27, 22, 23, 24, 18
 PATIENCE_S = 20.0
@@ -31,7 +32,7 @@ class Wired:
     def __init__(self, app: App, pins: MockFactory) -> None:
         self.app, self.session, self.pins = app, app.session, pins
         self._told: queue.SimpleQueue[Announcement] = queue.SimpleQueue()
-        self.session.listeners.append(self._told.put)
+        self.session.subscribe(Topic.ANNOUNCEMENT, self._told.put)
 
     def next(self) -> str:
         said = self._told.get(timeout=PATIENCE_S)

@@ -18,6 +18,7 @@ from companion.audio.announcer import (
 from companion.audio.espeak import Clip
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import all_of, line, load_phrases
+from companion.session.ports import Topic
 from tests.session.fakes import Stage
 
 
@@ -48,7 +49,9 @@ def table(tmp_path: Path, amount: str, clips: Path | None = None) -> tuple[Stage
     """A table of two whose announcements are said."""
     stage, listener = Stage(tmp_path), Listener()
     voice = Voice(listener, amount, clips)
-    stage.session.listeners.append(lambda said: voice.tell(said, stage.session.phrases))
+    stage.session.subscribe(
+        Topic.ANNOUNCEMENT, lambda said: voice.tell(said, stage.session.phrases)
+    )
     stage.seat("Ada", "Ben")
     stage.session.start("base", 0)
     return stage, listener
@@ -267,7 +270,7 @@ class TestClips:
 @pytest.mark.parametrize("language", ["de", "fr", "it"])
 def test_the_voice_has_the_tables_language(tmp_path: Path, language: str) -> None:
     stage, listener = table(tmp_path, "all")
-    stage.session.use_language(language)
+    stage.session.settle(voice={"language": language})
     stage.roll(4, 3)
     expected = load_phrases(language).say("roll.white", sum=7)
     assert listener.heard[-1][1].startswith(expected)

@@ -6,6 +6,7 @@ import pytest
 
 from companion.audio.settings import VoiceOverride, VoiceSettings, chosen, from_data
 from companion.messages.catalogue import load_phrases
+from companion.session.ports import Topic
 from companion.session.session import Session
 from tests.session.fakes import Stage
 
@@ -25,10 +26,10 @@ def again(stage: Stage, speaking: VoiceSettings) -> Session:
 
 def test_chosen_settings_are_kept(stage: Stage) -> None:
     set_up: list[int] = []
-    stage.session.on_set.append(lambda: set_up.append(stage.session.speaking.volume))
-    stage.session.speak({"language": "it", "volume": 20})
-    stage.session.speak({"say": "sums", "volume": 30})
-    stage.session.speak({"volume": 30})
+    stage.session.subscribe(Topic.SETTINGS, lambda: set_up.append(stage.session.speaking.volume))
+    stage.session.settle(voice={"language": "it", "volume": 20})
+    stage.session.settle(voice={"say": "sums", "volume": 30})
+    stage.session.settle(voice={"volume": 30})
     assert set_up == [20, 30]
     assert stage.session.speaking == VoiceSettings("it", "sums", 30, 165)
     assert stage.session.phrases.language == "it"
@@ -38,7 +39,7 @@ def test_chosen_settings_are_kept(stage: Stage) -> None:
 
 
 def test_settings_that_were_changed_count_again(stage: Stage) -> None:
-    stage.session.speak({"language": "it", "volume": 20})
+    stage.session.settle(voice={"language": "it", "volume": 20})
     taken_up = again(stage, VoiceSettings(language="fr"))
     assert taken_up.speaking == VoiceSettings("fr", "all", 20, 165)
     assert taken_up.phrases.language == "fr"
@@ -48,7 +49,7 @@ def test_an_undone_step_leaves_it_as_it_is(stage: Stage) -> None:
     stage.seat("Ada")
     stage.session.start()
     stage.roll(3, 4)
-    stage.session.speak({"say": "sum"})
+    stage.session.settle(voice={"say": "sum"})
     stage.session.undo()
     assert stage.session.speaking.say == "sum"
 
@@ -67,7 +68,7 @@ def test_an_undone_step_leaves_it_as_it_is(stage: Stage) -> None:
 )
 def test_impossible_settings_are_refused(stage: Stage, name: str, value: object) -> None:
     with pytest.raises(ValueError, match=f"^{name}: "):
-        stage.session.speak({name: value})  # type: ignore[dict-item]
+        stage.session.settle(voice={name: value})  # type: ignore[dict-item]
     with pytest.raises(ValueError, match="expected"):
         from_data({name: [value, value]}, ())
 

@@ -35,6 +35,7 @@ from companion.messages.catalogue import (
 )
 from companion.messages.equipment import tray_lines
 from companion.messages.refusals import refusal_line
+from companion.session.ports import Topic
 from companion.tray import Problem, ProblemCode, TrayStatus
 from tests.conftest import ROOT
 from tests.session.fakes import Stage
@@ -148,7 +149,7 @@ def lines_of_a_table(directory: Path) -> Iterator[Line]:
     """What a game's announcements are made of: rolls, closings, misses, corrections, the end."""
     stage = Stage(directory)
     told: list[Announcement] = []
-    stage.session.listeners.append(told.append)
+    stage.session.subscribe(Topic.ANNOUNCEMENT, told.append)
     stage.seat("Zoé", "Jörg")
     assert stage.session.start("base", 0) is None
     stage.session.press()

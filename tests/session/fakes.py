@@ -10,7 +10,7 @@ from companion.engine import DieColour, Roll
 from companion.eventlog.store import SqliteStore
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import load_phrases
-from companion.session.ports import Store
+from companion.session.ports import Store, Topic
 from companion.session.session import Joined, Rejected, Session
 from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 
@@ -41,6 +41,14 @@ class Time:
         self.now_s = until
 
 
+@dataclass
+class Port:
+    """The state of a camera loop, set by a test."""
+
+    is_reading: bool = False
+    is_unwatched: bool = False
+
+
 @dataclass(frozen=True)
 class Announced:
     """An announcement as the table hears it."""
@@ -60,6 +68,7 @@ class Stage:
         self.time = Time()
         self.now = "2026-11-20T20:15:00+01:00"
         self.store = store or SqliteStore(directory)
+        self.port = Port()
         self.session = Session(
             self.store,
             load_phrases(language),
@@ -67,11 +76,12 @@ class Stage:
             now_text=lambda: self.now,
             call_later=self.time.call_later,
             draw=lambda n: 0,
+            tray=self.port,
         )
         self.told: list[Announced] = []
         self.confirmed = 0
-        self.session.listeners.append(self._hear)
-        self.session.on_confirmed.append(self._count)
+        self.session.subscribe(Topic.ANNOUNCEMENT, self._hear)
+        self.session.subscribe(Topic.CONFIRMED, self._count)
 
     def _hear(self, said: Announcement) -> None:
         tell = self.session.phrases.tell

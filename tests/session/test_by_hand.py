@@ -12,7 +12,7 @@ from companion.cli import dice_companion
 from companion.engine import DieColour, Phase
 from companion.eventlog.record import Record
 from companion.history.accuracy import Accuracy, accuracy_of
-from companion.session.ports import RollKept
+from companion.session.ports import RollKept, Topic
 from companion.tray import Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
@@ -253,7 +253,7 @@ class TestTheRecord:
 
     def test_the_picture_keeper_receives_the_confirmed_roll(self, two: Stage) -> None:
         heard: list[RollKept] = []
-        two.session.on_rolled.append(heard.append)
+        two.session.subscribe(Topic.SEEN_ROLL, heard.append)
         two.session.see(seen(frame=12))
         two.session.press()
         assert heard == [RollKept(two.game.rolled, game=1, turn=1, frame=12)]
@@ -261,7 +261,7 @@ class TestTheRecord:
 
     def test_a_picture_of_other_dice_is_not_kept_as_a_typed_rolls(self, two: Stage) -> None:
         heard: list[RollKept] = []
-        two.session.on_rolled.append(heard.append)
+        two.session.subscribe(Topic.SEEN_ROLL, heard.append)
         two.session.see(replace(seen(), status=TrayStatus.OLD, roll=None))
         assert two.type_roll(3, 4) is None
         assert heard == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from companion.engine import DieColour, Phase, Roll
+from companion.session.ports import Topic
 from companion.session.session import Rejected
 from tests.session.fakes import Stage
 
@@ -74,12 +75,12 @@ class TestCorrections:
         rejected = stage.session.undo()
         assert rejected is not None
         assert rejected.code == "NOTHING_TO_UNDO"
-        foreseen = stage.session.preview_undo()
+        foreseen = stage.session.preview("undo")
         assert isinstance(foreseen, Rejected)
 
     def test_dice_are_offered_again_only_where_a_roll_is_due(self, two: Stage) -> None:
         offered: list[bool] = []
-        two.session.on_undone.append(lambda: offered.append(True))
+        two.session.subscribe(Topic.ROLL_DUE_AGAIN, lambda: offered.append(True))
         two.roll(4, 3)
         two.answer(0, "R7")
         two.answer(1, None)

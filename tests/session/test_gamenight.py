@@ -90,7 +90,7 @@ class TestPutAside:
         assert [seat.name for seat in table.seats] == ["cleo", "Ada", "Ben"]
         late = stage.session.join("BEN")
         assert isinstance(late, Joined)
-        assert stage.session.seat_of(late.token) == 2
+        assert stage.session.seats_of((late.token,)) == (2,)
         a_turn(stage, None, None, "B7")
         assert stage.again().game.seats == (1, 2, 0)
 

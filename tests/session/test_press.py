@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from companion.engine import Phase
-from companion.session.session import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S
+from companion.session.confirm import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage, dice_seen, leaning
 
@@ -20,7 +20,7 @@ def shown(stage: Stage) -> str:
 def reading(stage: Stage) -> None:
     """The dice lie still and are being read."""
     stage.session.see(TrayView(TrayStatus.MOVING))
-    stage.session.is_reading = lambda: True
+    stage.port.is_reading = True
 
 
 def test_a_confirmation_within_a_second_of_another_counts_once(two: Stage) -> None:
@@ -63,33 +63,31 @@ def test_a_press_before_an_unreadable_verdict_is_refused_with_it(two: Stage) -> 
     two.session.press()
     two.session.see(leaning("green"))
     assert [said.text for said in two.told] == ["The green die isn’t lying flat. Throw it again."]
-    two.session.is_reading = lambda: False
+    two.port.is_reading = False
     two.session.see(dice_seen(4, 3))
     assert two.state.phase is Phase.ROLL, "the press was answered; the dice were thrown since"
 
 
 def test_a_press_between_frames_waits_for_the_next_frame(two: Stage) -> None:
     """The lamp's light changes, and frames are left out: a sleeve may nudge a die unseen."""
-    unwatched = True
-    two.session.is_unwatched = lambda: unwatched
+    two.port.is_unwatched = True
     two.session.see(dice_seen(4, 3))
     assert two.session.press() is None
     two.time.pass_s(0.4)
     assert two.state.phase is Phase.ROLL
-    unwatched = False
+    two.port.is_unwatched = False
     two.time.pass_s(0.2)
     assert two.state.phase is Phase.ACTION1
     assert two.state.roll.white_sum == 7
 
 
 def test_dice_nudged_between_frames_are_not_confirmed(two: Stage) -> None:
-    unwatched = True
-    two.session.is_unwatched = lambda: unwatched
+    two.port.is_unwatched = True
     two.session.see(dice_seen(4, 3))
     two.session.press()
     two.time.pass_s(0.3)
-    unwatched = False
-    two.session.is_reading = lambda: True
+    two.port.is_unwatched = False
+    two.port.is_reading = True
     two.session.see(TrayView(TrayStatus.MOVING))
     two.time.pass_s(0.3)
     assert two.state.phase is Phase.ROLL
@@ -100,7 +98,7 @@ def test_dice_nudged_between_frames_are_not_confirmed(two: Stage) -> None:
 def test_a_press_that_never_gets_its_verdict_is_answered_all_the_same(two: Stage) -> None:
     reading(two)
     two.session.press()
-    two.session.is_reading = lambda: False
+    two.port.is_reading = False
     two.time.pass_s(VERDICT_S)
     assert [said.text for said in two.told] == ["The dice are still moving."]
     two.session.see(dice_seen(4, 3))

@@ -11,10 +11,10 @@ from tests.session.fakes import Stage
 class TestSeats:
     def test_a_token_proves_its_seat_only(self, stage: Stage) -> None:
         ada, ben = stage.seat("Ada", "Ben")
-        assert stage.session.seat_of(ada) == 0
-        assert stage.session.seat_of(ben) == 1
-        assert stage.session.seat_of("") is None
-        assert stage.session.seat_of(ada[:-1] + "\udcff") is None
+        assert stage.session.seats_of((ada,)) == (0,)
+        assert stage.session.seats_of((ben,)) == (1,)
+        assert stage.session.seats_of(("",)) == ()
+        assert stage.session.seats_of((ada[:-1] + "\udcff",)) == ()
 
     @pytest.mark.parametrize(
         ("name", "code"),

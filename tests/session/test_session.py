@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 
 from companion.engine import DieColour, Phase, Roll
+from companion.eventlog.record import Record
+from companion.eventlog.store import SqliteStore
+from companion.session.ports import Topic
 from companion.session.timers import CLOSING_GRACE_S, GRACE_S
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage, leaning
@@ -175,15 +179,17 @@ class TestTelling:
         waiter.join(5)
         assert seen == [version]
 
-    def test_a_change_that_takes_its_time_keeps_nobody_from_ending(self, stage: Stage) -> None:
+    def test_a_slow_disk_keeps_nobody_from_ending(self, tmp_path: Path) -> None:
         held, done = threading.Event(), threading.Event()
 
-        def change() -> None:
-            with stage.session._notifier.transaction():
+        class SlowDisk(SqliteStore):
+            def append(self, records: tuple[Record, ...]) -> None:
                 held.set()
                 done.wait(60)
+                super().append(records)
 
-        changing = threading.Thread(target=change, daemon=True)
+        stage = Stage(tmp_path, store=SlowDisk(tmp_path))
+        changing = threading.Thread(target=stage.seat, args=["Ada"], daemon=True)
         changing.start()
         assert held.wait(5)
         waking = threading.Thread(target=stage.session.wake, daemon=True)
@@ -192,6 +198,7 @@ class TestTelling:
         assert not waking.is_alive()
         done.set()
         changing.join(5)
+        assert stage.session.view().table.name(0) == "Ada"
 
     def test_listeners_may_come_back(self, two: Stage) -> None:
         heard: list[str] = []
@@ -202,8 +209,8 @@ class TestTelling:
             thread.join(5)
             two.session.see(TrayView(TrayStatus.WAITING))
 
-        two.session.listeners.append(listen)
-        two.session.on_confirmed.append(lambda _: two.session.see(TrayView(TrayStatus.OLD)))
+        two.session.subscribe(Topic.ANNOUNCEMENT, listen)
+        two.session.subscribe(Topic.CONFIRMED, lambda _: two.session.see(TrayView(TrayStatus.OLD)))
         assert two.roll(4, 3) is None
         assert heard
 

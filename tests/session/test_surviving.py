@@ -21,7 +21,7 @@ class TestSurviving:
         two.answer(0, "R7", done=False)
         again = two.again()
         assert again.session.view().table == two.session.view().table
-        assert again.session.seat_of(tokens[0]) == 2
+        assert again.session.seats_of((tokens[0],)) == (2,)
         assert again.answer(1, "Y7") == ""
         again.time.pass_s(GRACE_S + 0.1)
         assert again.state.phase is Phase.ACTION2

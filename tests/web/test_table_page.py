@@ -154,7 +154,7 @@ class TestTheTableView:
     def test_a_corrected_roll_fits_a_tv(self, stage: Stage, open_page: OpenPage) -> None:
         for name in "ABCDE":
             seat(stage, f"{name} Wilhelmina Maxim")
-        stage.session.use_language("de")
+        stage.session.settle(voice={"language": "de"})
         stage.session.start("big_points", 0)
         stage.roll(5, 6, red=1, yellow=6, green=1, blue=6)
         for player, box in enumerate(("R11", "Y11", "G11", "B11", "R11")):

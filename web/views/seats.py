@@ -10,7 +10,6 @@ from typing import Any
 from flask import Blueprint, Response
 
 from companion.audio.settings import is_possible
-from companion.errors import StoreError
 from companion.messages.catalogue import line
 from companion.session.session import Joined, Rejected
 from web import security
@@ -49,10 +48,11 @@ def install(pages: Blueprint, context: AppContext) -> None:
             said = line("page.already_seated", name=seated)
             return rejected(context, Rejected("ALREADY_SEATED", (said,)))
         knows_code(client, asked)
-        joined = session.join(name)
+        client = with_device(client)
+        joined = session.join(name, client.device)
         if not isinstance(joined, Joined):
             return rejected(context, joined)
-        return seated_at(client, joined)
+        return with_tokens(client, (*client.tokens, joined.token))
 
     @pages.post("/api/claim")
     def claim() -> Response:
@@ -61,12 +61,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
         is_known = seat in context.me(client)["had"]
         if not is_known:
             knows_code(client, asked)
-        claimed = session.claim(seat, is_known=is_known)
+        client = with_device(client)
+        claimed = session.claim(seat, is_known=is_known, device=client.device)
         if not isinstance(claimed, Joined):
             return rejected(context, claimed)
         if not is_known:
             context.memory.forget(seat)
-        return seated_at(client, claimed)
+        return with_tokens(client, (*client.tokens, claimed.token))
 
     @pages.post("/api/leave")
     def leave() -> Response:
@@ -126,8 +127,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
             if not is_possible(name, value):
                 raise bad("asked.other", field=name, value=str(value)[:LONGEST_SHOWN])
         context.lead()
-        session.settle(chosen)
-        session.speak(speaking)
+        session.settle(chosen, speaking)
         return snapshot(context)
 
     @pages.post("/api/preview")
@@ -138,14 +138,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
             raise bad("asked.text", field="what")
         context.lead()
         moment = session.precondition(what)
-        if what == "correct":
-            lines = session.preview_correction(typed_roll(asked))
-        elif what == "undo":
-            lines = session.preview_undo()
-        elif what == "close":
-            lines = session.preview_close()
-        else:
-            lines = session.preview_end()
+        lines = session.preview(what, typed_roll(asked) if what == "correct" else None)
         if isinstance(lines, Rejected):
             return rejected(context, lines)
         told = [context.phrases.tell(each) for each in lines]
@@ -156,17 +149,9 @@ def install(pages: Blueprint, context: AppContext) -> None:
             given = require(asked, "code", str, longest=16) if "code" in asked else ""
             context.check(given, context.code, "BAD_CODE")
 
-    def seated_at(client: Client, joined: Joined) -> Response:
-        """The answer to somebody who sits down; the first device is the host."""
-        if client.device is None:
-            client = replace(client, device=security.new_browser_id())
-        assert client.device is not None
-        if not session.view().table.hosts:
-            try:
-                session.make_host(client.device)
-            except StoreError as error:  # the seat is kept; until somebody leads, everybody may
-                LOGGER.error("the host is not kept: %s", error)
-        return with_tokens(client, (*client.tokens, joined.token))
+    def with_device(client: Client) -> Client:
+        """The client with a name for its device: the first one that is seated is the host."""
+        return client if client.device else replace(client, device=security.new_browser_id())
 
     def with_tokens(client: Client, tokens: Iterable[str]) -> Response:
         """The answer to a device whose seats changed: proofs that prove nothing are dropped."""

@@ -55,6 +55,14 @@ def whole() -> Calibration:
 
 
 class TestFile:
+    def test_a_file_of_version_0_1_0_opens_unchanged(self) -> None:
+        old = load_calibration(Path(__file__).parent / "data" / "tray-0.1.0.toml")
+        assert replace(old, reference=None) == replace(whole(), reference=None)
+        assert old.reference is not None
+        drift = compare(old.reference, tray())
+        assert drift.stayed > 0.9
+        assert (drift.brighter, drift.tint) == pytest.approx((1.0, 1.0), abs=0.05)
+
     def test_a_saved_calibration_loads_again(self, tmp_path: Path) -> None:
         path = tmp_path / "new" / "tray.toml"
         for calibration in (whole(), Calibration((320, 240))):
