@@ -26,7 +26,8 @@ from companion.tray import CameraState
 
 if TYPE_CHECKING:
     from hardware.button import Panel
-    from vision.tracking.camera_loop import LiveTray
+    from vision.simulation.simulator import Simulator
+    from vision.tracking.camera_loop import CameraLoop
     from web.server import Server
 
 
@@ -43,7 +44,8 @@ class App:
     server: Server
     address: tuple[str, int]
     notes: list[str] = field(default_factory=list)
-    live: LiveTray | None = None
+    live: CameraLoop | None = None
+    simulator: Simulator | None = None
     panel: Panel | None = None
     _stack: ExitStack = field(default_factory=ExitStack)
 
@@ -99,7 +101,8 @@ def build(config: Config) -> App:
                 config.sound.words_per_minute,
             ),
         )
-        live, setup = open_tray(config, session, port, stack, notes)
+        tray = open_tray(config, session, port, stack, notes)
+        live = tray.live if tray is not None else None
         panel = open_button(config, session, stack, notes)
         open_lamp(config, session, live, panel, stack, notes)
         open_buzzer(config, session, panel, stack, notes)
@@ -110,6 +113,7 @@ def build(config: Config) -> App:
         page = create_app(
             session,
             tray=live,
+            simulator=tray.simulator if tray is not None else None,
             pictures=pictures,
             equipment=lambda: Equipment(
                 camera=live.view.camera if live is not None else CameraState.NONE,
@@ -118,7 +122,7 @@ def build(config: Config) -> App:
             press=panel.press,
             join_url=lambda: join_url(*address[0]),
             version=_version(),
-            setup=setup,
+            setup=tray.setup if tray is not None else None,
             code=(code := drawn_code()),
             pin=(pin := drawn_pin()),
             wifi=_wifi(config, session, stack),
@@ -128,7 +132,16 @@ def build(config: Config) -> App:
         server = serve(page, host=config.web.host, port=config.web.port)
         stack.callback(server.close)
         address[0] = (config.web.host, server.port)
-        return App(session, server, address[0], notes, live, panel, stack.pop_all())
+        return App(
+            session,
+            server,
+            address[0],
+            notes,
+            live,
+            tray.simulator if tray is not None else None,
+            panel,
+            stack.pop_all(),
+        )
 
 
 def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wifi]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import logging
 import sys
 from importlib import import_module
@@ -56,9 +55,6 @@ def dice_companion(verbose: bool) -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """Run the command line; a user's mistake is one line on stderr, never a traceback."""
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # a terminal may have no letters for a name
-            stream.reconfigure(errors="replace")
     try:
         return dice_companion.main(args, prog_name="dice-companion", standalone_mode=True)
     except CompanionError as error:

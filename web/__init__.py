@@ -13,7 +13,7 @@ from companion.session.session import Rejected, Session
 from web import security
 from web.context import AppContext
 from web.errors import install_errors
-from web.ports import Equipment, Pictures, Tray, TraySetup
+from web.ports import Equipment, Pictures, Simulator, Tray, TraySetup
 from web.sse import Streams
 from web.views import game
 from web.views import setup as setup_views
@@ -39,6 +39,7 @@ def create_app(
     session: Session,
     *,
     tray: Tray | None = None,
+    simulator: Simulator | None = None,
     pictures: Pictures | None = None,
     equipment: Callable[[], Equipment] = Equipment,
     press: Callable[[], Rejected | None] | None = None,
@@ -55,7 +56,8 @@ def create_app(
 
     Args:
         session: Judges and keeps whatever people do.
-        tray: The camera's pictures and, where it is simulated, its throw.
+        tray: The camera's pictures.
+        simulator: Throws the dice of a simulated tray; None for a real one.
         pictures: The kept pictures of confirmed rolls; None where none are kept.
         equipment: How camera and button are, asked whenever a page is told.
         press: What the on-screen button does; the session's own press unless given.
@@ -80,6 +82,7 @@ def create_app(
     context = AppContext(
         session=session,
         tray=tray,
+        simulator=simulator,
         pictures=pictures,
         equipment=equipment,
         press=press or session.press,

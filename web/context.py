@@ -14,7 +14,7 @@ from companion.messages.catalogue import Phrases, line, load_phrases
 from companion.session.session import Rejected, Session
 from web import locale, snapshot
 from web.client import Client, RateLimiter, SeatMemory, client_of, is_host
-from web.ports import Equipment, Pictures, Tray
+from web.ports import Equipment, Pictures, Simulator, Tray
 from web.security import Refused
 
 
@@ -24,6 +24,7 @@ class AppContext:
 
     session: Session
     tray: Tray | None
+    simulator: Simulator | None
     equipment: Callable[[], Equipment]
     press: Callable[[], Rejected | None]
     join_url: Callable[[], str]
@@ -46,15 +47,16 @@ class AppContext:
 
     def setting(self) -> snapshot.Setting:
         """What snapshots say besides the session's view."""
+        simulator = self.simulator
         return snapshot.Setting(
             epoch=self.epoch,
             name=self.name,
             join_url=self.join_url(),
             speaking=self.session.speaking,
             equipment=self.equipment(),
-            can_throw=self.tray is not None and self.tray.can_throw,
-            mishaps=tuple(self.tray.mishaps) if self.tray is not None else (),
-            troubles=tuple(self.tray.troubles) if self.tray is not None else (),
+            can_throw=simulator is not None,
+            mishaps=tuple(simulator.mishaps) if simulator is not None else (),
+            troubles=tuple(simulator.troubles) if simulator is not None else (),
             keeps_pictures=self.pictures is not None,
         )
 

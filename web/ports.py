@@ -13,26 +13,26 @@ from companion.tray import CameraState
 Point = tuple[float, float]
 
 
-class Tray(Protocol):
-    """The camera, as far as people on the page reach it."""
-
-    @property
-    def can_throw(self) -> bool:
-        """Whether `throw` works: only the simulated tray can."""
+class Simulator(Protocol):
+    """Controls of a simulated tray."""
 
     @property
     def mishaps(self) -> Sequence[str]:
-        """Ways in which a simulated throw can be told to go wrong; none of a real tray."""
+        """Ways in which `throw` can go wrong."""
 
     @property
     def troubles(self) -> Sequence[str]:
-        """What the simulated camera can be told to suffer; nothing of a real one."""
+        """Disturbances that `trouble` accepts."""
 
     def throw(self, *, mishap: str | None = None) -> None:
         """Throw the dice in play and return at once."""
 
     def trouble(self, name: str) -> None:
-        """Let the simulated camera suffer one of `troubles`."""
+        """Disturb the camera."""
+
+
+class Tray(Protocol):
+    """The camera, as far as the page needs it."""
 
     def reoffer(self) -> None:
         """Offer the untouched dice of the last roll as a new one."""

@@ -1,9 +1,9 @@
-"""The camera and the eye: opened, watched, and told to the session in its own plain words."""
+"""Opens the camera, watches the tray and reports it to the session."""
 
 from __future__ import annotations
 
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from companion.config import Config
@@ -17,7 +17,17 @@ if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
     from vision.calibration.reader import Change
     from vision.setup.wizard import TraySetup
-    from vision.tracking.camera_loop import LiveTray
+    from vision.simulation.simulator import Simulator
+    from vision.tracking.camera_loop import CameraLoop
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTray:
+    """The parts of an open tray; `simulator` is None for a real camera."""
+
+    live: CameraLoop
+    setup: TraySetup
+    simulator: Simulator | None
 
 
 class CameraPort:
@@ -28,7 +38,7 @@ class CameraPort:
     """
 
     def __init__(self) -> None:
-        self.live: LiveTray | None = None
+        self.live: CameraLoop | None = None
 
     @property
     def is_reading(self) -> bool:
@@ -38,26 +48,29 @@ class CameraPort:
     @property
     def is_unwatched(self) -> bool:
         """Whether frames are discarded at present, so that a die may be moved unseen."""
-        return self.live is not None and self.live.is_overlooking
+        return self.live is not None and self.live.is_skipping_frames
 
 
 def open_tray(
     config: Config, session: Session, port: CameraPort, stack: ExitStack, notes: list[str]
-) -> tuple[LiveTray, TraySetup] | tuple[None, None]:
+) -> OpenTray | None:
+    """Open the camera and watch the tray; None if the table has no camera."""
     source = config.camera.source
     if source == "none":
         notes.append("camera: none; dice are entered by hand")
-        return None, None
+        return None
     from vision.calibration.calibration import place_of
-    from vision.calibration.reader import CalibratedEye
-    from vision.cameras.camera import Camera, open_camera
+    from vision.calibration.reader import CalibratedReader
+    from vision.cameras.camera import Camera
     from vision.pipeline import Eye
     from vision.setup.wizard import TraySetup
     from vision.simulation.camera import SimulatedTray
-    from vision.tracking.camera_loop import LiveTray
+    from vision.simulation.simulator import Simulator
+    from vision.sources import open_camera
+    from vision.tracking.camera_loop import CameraLoop
 
     size_wh = (config.camera.width, config.camera.height)
-    eye = CalibratedEye(Eye(), _calibration(config, notes))
+    eye = CalibratedReader(Eye(), _calibration(config, notes))
 
     def open_named(name: str) -> Camera:
         measured = eye.calibration
@@ -72,35 +85,39 @@ def open_tray(
     camera = open_named(source)
     notes.append(f"camera: {camera.description}")
     if camera.kind == "simulated" and source != "simulated":
-        eye.use(None)  # it was measured of another tray
+        eye.use(None)  # it belongs to another tray
 
     def reopen() -> Camera:
         if isinstance(camera, SimulatedTray):
             return camera.plugged_in()
         return open_named(camera.source)
 
-    live = LiveTray(
+    live = CameraLoop(
         camera,
         reopen=reopen,
-        eye=eye,
+        reader=eye,
         in_play=session.in_play,
         on_view=lambda view: session.see(with_change(view, eye.change)),
-        # recorded pictures begin anew with the first
+        # recordings start again with their first picture
         confirmed_roll=None if camera.kind in ("folder", "video") else session.last_roll,
     )
     stack.callback(live.close)
-    session.subscribe(Topic.CONFIRMED, live.confirmed)
+    session.subscribe(Topic.CONFIRMED, live.on_confirmed)
     session.subscribe(Topic.ROLL_DUE_AGAIN, live.reoffer)
     port.live = live
     session.see(live.view)
     live.start()
     kept_in = place_of(config.camera.calibration, config.data_dir)
     if camera.kind == "simulated" and source != "simulated":
-        kept_in = kept_in.with_stem(f"{kept_in.stem}-simulated")  # the real tray's stays as it is
-    return live, TraySetup(live, eye, kept_in)
+        kept_in = kept_in.with_stem(f"{kept_in.stem}-simulated")  # keeps that of the real tray
+    simulator = None
+    if isinstance(camera, SimulatedTray):
+        simulator = Simulator(camera, live, session.in_play)
+    return OpenTray(live, TraySetup(live, eye, kept_in), simulator)
 
 
-def keep_pictures(config: Config, session: Session, live: LiveTray | None) -> Pictures | None:
+def keep_pictures(config: Config, session: Session, live: CameraLoop | None) -> Pictures | None:
+    """Keep the pictures of confirmed rolls, as many as the settings allow."""
     if live is None or config.pictures.keep == 0:
         return None
     pictures = Pictures(config.data_dir, config.pictures.keep)
@@ -115,7 +132,7 @@ def keep_pictures(config: Config, session: Session, live: LiveTray | None) -> Pi
 
 
 def _calibration(config: Config, notes: list[str]) -> Calibration | None:
-    """What was measured of the tray; a damaged file that nobody named is left out, and said."""
+    """Load the tray's calibration; a damaged file is skipped with a note unless it was named."""
     from vision.calibration.calibration import find_calibration, load_calibration
 
     named = config.camera.calibration

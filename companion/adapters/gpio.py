@@ -15,7 +15,7 @@ from companion.session.session import Session, Topic, View
 if TYPE_CHECKING:
     from hardware.button import Panel
     from hardware.lamp import LampPins
-    from vision.tracking.camera_loop import LiveTray
+    from vision.tracking.camera_loop import CameraLoop
 
 
 def open_button(config: Config, session: Session, stack: ExitStack, notes: list[str]) -> Panel:
@@ -100,7 +100,7 @@ def _pins_of(panel: Panel) -> str:
 def open_lamp(
     config: Config,
     session: Session,
-    live: LiveTray | None,
+    live: CameraLoop | None,
     panel: Panel,
     stack: ExitStack,
     notes: list[str],
@@ -126,7 +126,7 @@ def open_lamp(
     follower = Follower(session, follow, name="lamp-state")
     stack.callback(follower.close)
     if live is not None and panel.state != "mock":
-        live.heed(lamp.light_at)
+        live.use_lamp_schedule(lamp.light_at)
     pins = wiring.rgb or (wiring.led,)
     notes.append(f"lamp: GPIO{', '.join(str(pin) for pin in pins)}")
 

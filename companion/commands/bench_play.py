@@ -108,11 +108,11 @@ def bench_play(presses: int, clients: int, *, as_json: bool = False) -> None:
 
 def _measure(app: App, presses: int, clients: int) -> dict[str, Any]:
     assert app.panel is not None
-    assert app.live is not None
+    assert app.simulator is not None
     url = f"http://127.0.0.1:{app.address[1]}/"
     app.session.join("Ada")
     app.session.start()
-    app.live.throw()
+    app.simulator.throw()
     pages = [_Client(url) for _ in range(clients)]
     for page in pages:
         page.start()

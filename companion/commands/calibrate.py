@@ -136,8 +136,8 @@ def calibrate(
     if config.camera.source == "none":
         raise ConfigError("calibrate: expected a camera, got 'none'")
     from vision.calibration.calibration import load_calibration, place_of
-    from vision.cameras.camera import open_camera
     from vision.pipeline import Eye
+    from vision.sources import open_camera
 
     asked = config.camera
     steps = [step for step in STEPS if (not only or step in only) and (rolls or step != "rolls")]
@@ -323,9 +323,7 @@ def try_rolls(bench: Bench, rolls: int) -> None:
     right = wrong = unsure = 0
     for number in range(1, rolls + 1):
         _next_picture(bench)
-        if bench.camera.can_throw:
-            bench.camera.throw(ALL_DICE)
-        else:
+        if not _throw_simulated(bench):
             bench.wait_for(
                 f"Roll {number} of {rolls}: throw all six dice, wait till they lie still"
             )
@@ -358,16 +356,28 @@ def as_text(roll: Roll) -> str:
 
 
 def _next_picture(bench: Bench) -> None:
-    """A folder shows its next picture, as after a roll."""
-    bench.camera.confirmed()
+    """Show the next picture of a folder, as after a roll."""
+    from vision.cameras.camera import PictureSequence
+
+    if isinstance(bench.camera, PictureSequence):
+        bench.camera.show_next()
+
+
+def _throw_simulated(bench: Bench) -> bool:
+    """Throw the dice of the simulated tray; False for a real one."""
+    from vision.simulation.camera import SimulatedTray
+
+    if not isinstance(bench.camera, SimulatedTray):
+        return False
+    bench.camera.throw(ALL_DICE)
+    return True
 
 
 def _settled(bench: Bench) -> Frame:
     """A picture of dice at rest; the simulated tray throws them itself."""
     from vision.setup.measure import read_roll
 
-    if bench.camera.can_throw:
-        bench.camera.throw(ALL_DICE)
+    _throw_simulated(bench)
     patience_s = _PATIENCE_S[bench.camera.kind]
     return read_roll(bench.camera, bench.eye, bench.calibration, patience_s=patience_s)[0]
 

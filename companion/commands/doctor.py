@@ -269,8 +269,8 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
     """
     from vision.calibration.light import measure_light
     from vision.calibration.reader import what_changed
-    from vision.cameras.camera import open_camera
     from vision.cameras.devices import closed_paths
+    from vision.sources import open_camera
 
     asked = config.camera
     camera = open_camera(

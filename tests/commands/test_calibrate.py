@@ -24,9 +24,10 @@ from tests.conftest import ROOT
 from tests.vision.trays import SIX, lit, painted, tray
 from vision.calibration.calibration import Calibration, load_calibration, save_calibration
 from vision.calibration.reader import Change, what_changed
-from vision.cameras.camera import Camera, open_camera
+from vision.cameras.camera import Camera
 from vision.reading import Frame
 from vision.simulation.camera import SimulatedTray
+from vision.sources import open_camera
 
 
 @pytest.fixture(scope="module")
@@ -131,7 +132,7 @@ def test_a_step_alone_holds_the_camera_as_it_was(
         asked.append(more["controls"])
         return open_camera(*args, **more)
 
-    monkeypatch.setattr("vision.cameras.camera.open_camera", opening)
+    monkeypatch.setattr("vision.sources.open_camera", opening)
     calibrate(household, tmp_path, "--yes", "--only", "corners")
     calibrate(household, tmp_path, "--yes", "--only", "exposure")
     assert asked == [{"exposure": 157.0}, None]
@@ -216,7 +217,7 @@ def test_the_simulated_tray_is_not_measured_in_a_cameras_place(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fallback = SimulatedTray(seed=1)
-    monkeypatch.setattr("vision.cameras.camera.open_camera", lambda *_, **__: fallback)
+    monkeypatch.setattr("vision.sources.open_camera", lambda *_, **__: fallback)
     result = CliRunner().invoke(
         dice_companion, ["calibrate", "--data-dir", str(tmp_path), "--camera", "auto", "--yes"]
     )

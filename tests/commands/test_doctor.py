@@ -122,7 +122,7 @@ def test_auto_names_the_camera_it_may_not_open(
 ) -> None:
     fallback = SimulatedTray(seed=1)
     fallback.description = "simulated tray (no camera found)"
-    monkeypatch.setattr("vision.cameras.camera.open_camera", lambda *_, **__: fallback)
+    monkeypatch.setattr("vision.sources.open_camera", lambda *_, **__: fallback)
     monkeypatch.setattr("vision.cameras.devices.closed_paths", lambda: ["/dev/video0"])
     _, out = doctor("--camera", "auto", "--data-dir", str(tmp_path))
     assert "; no permission for /dev/video0 -> sudo usermod -aG video $USER" in out

@@ -12,7 +12,7 @@ from companion.doctor.finding import Ran, Verdict, run
 from companion.doctor.senses import check_button, check_camera, check_voice
 from companion.errors import CameraUnavailable, PinsUnavailable
 from hardware.button import open_panel
-from vision.cameras.camera import open_camera
+from vision.sources import open_camera
 
 Look = tuple[str, str, list[tuple[str, str]]]
 

@@ -84,8 +84,6 @@ class ScriptedCamera:
     kind = "v4l2"
     source = "/dev/video9"
     description = "scripted camera"
-    mishaps = ("cocked",)
-    troubles = ()
     controls: Mapping[str, float] = MappingProxyType({})
 
     def __init__(
@@ -94,20 +92,17 @@ class ScriptedCamera:
         script: Sequence[Pixels | Exception | None],
         *,
         fps: float = 10.0,
-        can_throw: bool = False,
         shows_others: bool = False,
     ) -> None:
         self._clock = clock
         self._script = list(script)
         self._fps = fps
-        self.can_throw = can_throw
         self.shows_others = shows_others
         self.notes: tuple[Note, ...] = ()
         self.number = 0
         self.is_silent = False
         self.closed = 0
         self.confirmations = 0
-        self.thrown: list[tuple[tuple[DieColour, ...], str | None]] = []
 
     def read(self) -> Frame | None:
         self._clock.sleep(1.0 / self._fps)
@@ -121,15 +116,9 @@ class ScriptedCamera:
         self.number += 1
         return Frame(step, self._clock(), self.number)
 
-    def confirmed(self) -> bool:
+    def show_next(self) -> bool:
         self.confirmations += 1
         return self.shows_others
-
-    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
-        self.thrown.append((tuple(in_play), mishap))
-
-    def trouble(self, name: str) -> None:
-        raise CameraUnavailable(name)
 
     def close(self) -> None:
         self.closed += 1

@@ -51,6 +51,7 @@ def app(stage: Stage, tray: StandInTray) -> Flask:
     return create_app(
         stage.session,
         tray=tray,
+        simulator=tray,
         equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
         join_url=lambda: "http://192.168.1.5:8000/",
         version="0.1",

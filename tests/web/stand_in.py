@@ -26,7 +26,6 @@ def picture() -> bytes:
 class StandInTray:
     """Remembers what it was asked for; its pictures are numbered."""
 
-    can_throw: bool = True
     throws: int = 0
     told: list[str | None] = field(default_factory=list)
     mishaps: tuple[str, ...] = ("cocked", "off")

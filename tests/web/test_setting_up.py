@@ -109,7 +109,8 @@ def wizard() -> StandInSetup:
 def app(stage: Stage, wizard: StandInSetup) -> Flask:
     return create_app(
         stage.session,
-        tray=StandInTray(pictures={1: picture()}),
+        tray=(tray := StandInTray(pictures={1: picture()})),
+        simulator=tray,
         equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
         setup=wizard,
         pin="4711",

@@ -30,6 +30,7 @@ def app(stage: Stage, tray: StandInTray, pictures: Pictures) -> Flask:
     return create_app(
         stage.session,
         tray=tray,
+        simulator=tray,
         pictures=pictures,
         equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
     )
@@ -49,10 +50,14 @@ def test_the_simulated_camera_takes_a_named_trouble(client: FlaskClient, tray: S
     assert client.post("/api/trouble", json={"trouble": "dark"}).status_code == 200
     assert client.post("/api/trouble", json={"trouble": "fire"}).status_code == 400
     assert client.post("/api/trouble", json={}).status_code == 400
-    tray.can_throw = False
+    assert tray.told == ["dark"]
+
+
+def test_a_real_camera_cannot_be_disturbed(stage: Stage, tray: StandInTray) -> None:
+    client = create_app(stage.session, tray=tray).test_client()
     got = client.post("/api/trouble", json={"trouble": "dark"})
     assert (got.status_code, got.get_json()["error"]) == (409, "CANNOT_THROW")
-    assert tray.told == ["dark"]
+    assert tray.told == []
 
 
 def test_a_die_is_put_right_and_the_roll_confirmed(client: FlaskClient, stage: Stage) -> None:

@@ -187,7 +187,8 @@ def test_the_state_is_the_same_by_every_door(ada: FlaskClient, stage: Stage) -> 
     by_call = ada.get("/api/state").get_json()
     context = AppContext(
         stage.session,
-        StandInTray(),
+        (tray := StandInTray()),
+        tray,
         lambda: Equipment(CameraState.SIMULATED, "mock"),
         stage.session.press,
         lambda: "http://192.168.1.5:8000/",

@@ -49,7 +49,7 @@ class Eye(Protocol):
         """Say what lies in the tray."""
 
 
-class CalibratedEye:
+class CalibratedReader:
     """Reads frames of one tray, with what holds of its calibration where it has one.
 
     Attributes:

@@ -1,29 +1,18 @@
-"""One interface for everything that gives pictures of the tray, and the way to open each kind."""
+"""Interface of everything that delivers frames of the tray."""
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Protocol, runtime_checkable
 
-from companion.engine.dice import DieColour
-from companion.errors import CameraUnavailable, ConfigError
 from companion.tray import Note
-from vision.cameras import devices
-from vision.cameras.pace import Clock, Sleep
-from vision.cameras.recorded import PICTURE_SUFFIXES, FolderCamera, VideoCamera
 from vision.reading import Frame
-from vision.simulation.camera import SimulatedTray
-
-LOGGER = logging.getLogger(__name__)
 
 
 class Camera(Protocol):
-    """Gives pictures of the tray, from above.
+    """Delivers frames of the tray, seen from above.
 
-    One thread uses it, but for `is_silent`; nothing here needs a mutex.
+    One thread uses it, except for `is_silent`; nothing here needs a mutex.
     """
 
     @property
@@ -32,7 +21,7 @@ class Camera(Protocol):
 
     @property
     def source(self) -> str:
-        """What opens this very camera again."""
+        """Name that opens this very camera again."""
 
     @property
     def description(self) -> str:
@@ -40,143 +29,33 @@ class Camera(Protocol):
 
     @property
     def controls(self) -> Mapping[str, float]:
-        """What exposure, gain and white balance are held at, by the driver's names and units;
-        empty where they are automatic, or there are none."""
-
-    @property
-    def can_throw(self) -> bool:
-        """Whether `throw` throws dice."""
-
-    @property
-    def mishaps(self) -> Sequence[str]:
-        """Ways in which `throw` can be told to go wrong."""
-
-    @property
-    def troubles(self) -> Sequence[str]:
-        """What `trouble` can be told."""
+        """Held exposure, gain and white balance, by the driver's names and units; empty while
+        they are automatic."""
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """What people should know about it now, such as that the last picture is shown."""
+        """Current messages to people, such as that the last picture is shown."""
 
     @property
     def is_silent(self) -> bool:
-        """Whether the device has given nothing for too long; may be asked from any thread, also
-        while another one reads."""
+        """Whether the device has delivered nothing for too long. Any thread may read it."""
 
     def read(self) -> Frame | None:
         """Wait for the next frame, at the camera's own pace.
 
         Returns:
-            None when nothing new came within about half a second.
+            None if nothing new came within about half a second.
         Raises:
             CameraUnavailable: The camera is lost; only opening it again may help.
         """
 
-    def confirmed(self) -> bool:
-        """Hear that a roll was confirmed; True when other dice are shown because of it."""
-
-    def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
-        """Throw the dice in play and return at once; they roll while frames are read.
-
-        Raises:
-            CameraUnavailable: This camera cannot throw.
-        """
-
-    def trouble(self, name: str) -> None:
-        """Suffer one of `troubles`; only the simulated tray knows any.
-
-        Raises:
-            CameraUnavailable: This camera does not know it.
-        """
-
     def close(self) -> None:
-        """Let go of the device; may be called twice."""
+        """Release the device; may be called twice."""
 
 
-def open_camera(
-    source: str,
-    *,
-    seed: int | None = None,
-    size_wh: tuple[int, int] = (640, 480),
-    fps: float = 15.0,
-    controls: Mapping[str, float] | None = None,
-    clock: Clock = time.monotonic,
-    sleep: Sleep = time.sleep,
-) -> Camera:
-    """Open a camera by the name people give it.
+@runtime_checkable
+class PictureSequence(Protocol):
+    """A camera that shows one picture until the next is requested, such as a folder."""
 
-    Args:
-        source: auto, pi, simulated, a V4L2 device (`0`, `/dev/video0`), a video file, a folder
-            of pictures or a single picture.
-        seed: Makes the simulated tray's throws repeatable.
-        size_wh, fps: Asked of devices; recordings keep their own, the simulated tray is drawn
-            at most 640 x 480.
-        controls: What a device's exposure, gain and white balance are to be held at, as
-            `Camera.controls` gave them once; unset, they are found anew and then held.
-    Raises:
-        CameraUnavailable: A named camera cannot be opened; the text is one clear line.
-        ConfigError: `source` is empty, or `none`, which is no camera.
-    """
-    if source in ("", "none"):
-        raise ConfigError(f"camera: expected a source, got {source!r}")
-    if source == "auto":
-        return _open_any(
-            seed=seed, size_wh=size_wh, fps=fps, controls=controls, clock=clock, sleep=sleep
-        )
-    if source == "simulated":
-        return _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
-    if source == "pi":
-        return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
-    try:
-        path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
-    except RuntimeError as error:
-        raise CameraUnavailable(f"{source}: {error}") from error
-    if source.isdecimal() or source.startswith("/dev/") or path.is_char_device():
-        return devices.open_v4l2(
-            str(path), size_wh=size_wh, fps=fps, controls=controls, clock=clock
-        )
-    if path.is_dir() or (path.is_file() and path.suffix.lower() in PICTURE_SUFFIXES):
-        return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
-    if path.is_file():
-        return VideoCamera(path, fps=fps, clock=clock, sleep=sleep)
-    raise CameraUnavailable(
-        f"camera {source!r}: expected auto, pi, simulated, none, a video device, a video file "
-        "or a folder of pictures, there is no such file"
-    )
-
-
-def _open_any(
-    *,
-    seed: int | None,
-    size_wh: tuple[int, int],
-    fps: float,
-    controls: Mapping[str, float] | None,
-    clock: Clock,
-    sleep: Sleep,
-) -> Camera:
-    """Open the first camera that works, else the simulated tray; its description says which."""
-    if devices.has_pi_camera():
-        try:
-            return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
-        except CameraUnavailable as error:
-            LOGGER.warning("%s", error)
-    paths = devices.webcam_paths()
-    for path in paths:
-        try:
-            return devices.open_v4l2(path, size_wh=size_wh, fps=fps, controls=controls, clock=clock)
-        except CameraUnavailable as error:
-            LOGGER.warning("%s", error)
-    tray = _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
-    why = f"none of {len(paths)} cameras works" if paths else "no camera found"
-    tray.description = f"simulated tray ({why})"
-    return tray
-
-
-def _simulated(
-    *, seed: int | None, size_wh: tuple[int, int], fps: float, clock: Clock, sleep: Sleep
-) -> SimulatedTray:
-    # The tray fills a 4:3 picture, and drawing a large one would take longer than its frame.
-    width = max(160, min(size_wh[0], size_wh[1] * 4 // 3, 640))
-    size_wh = (width, width * 3 // 4)
-    return SimulatedTray(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+    def show_next(self) -> bool:
+        """Show the next picture; False after the last one."""

@@ -26,7 +26,7 @@ FAILURE_PAUSE_S = 0.02
 """An unplugged device fails at once: the pause keeps that from spinning."""
 
 
-class NewestPicture:
+class LatestFrame:
     """A thread that grabs and keeps the newest, so that nobody gets a stale picture.
 
     A device whose source stalls blocks its reader for ten seconds (V4L2) or for ever; here only

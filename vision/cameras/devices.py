@@ -14,10 +14,9 @@ import cv2
 
 from companion.errors import CameraUnavailable
 from companion.tray import Note
-from vision.cameras.capture import NewestPicture
+from vision.cameras.capture import LatestFrame
 from vision.cameras.exposure import LightMeter, PiControls, V4l2Controls, without_warnings
 from vision.cameras.pace import Clock
-from vision.cameras.real_dice import OverRealDice
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels
 
@@ -41,8 +40,8 @@ _NOT_A_WEBCAM = ("bcm2835", "unicam", "rp1", "pisp", "rpi", "rpivid", "cedrus", 
 Pi; the Pi camera itself is reached through picamera2)."""
 
 
-class DeviceCamera(OverRealDice):
-    """What the two kinds of device have in common: the newest picture, and nothing else to do."""
+class DeviceCamera:
+    """A camera on a device: delivers the newest frame."""
 
     notes: tuple[Note, ...] = ()
 
@@ -51,7 +50,7 @@ class DeviceCamera(OverRealDice):
         kind: str,
         source: str,
         description: str,
-        pictures: NewestPicture,
+        pictures: LatestFrame,
         meter: LightMeter,
     ) -> None:
         """Wait for the first picture.
@@ -151,7 +150,7 @@ def open_v4l2(
         return pixels
 
     name = card_name(path) or path
-    pictures = NewestPicture(grab, device.release, clock=clock)
+    pictures = LatestFrame(grab, device.release, clock=clock)
     return DeviceCamera("v4l2", stable_path(path), f"camera {name}", pictures, meter)
 
 
@@ -211,7 +210,7 @@ def open_pi(
         finally:
             device.close()
 
-    pictures = NewestPicture(grab, release, clock=clock)
+    pictures = LatestFrame(grab, release, clock=clock)
     return DeviceCamera("pi", "pi", f"Pi camera {model}", pictures, meter)
 
 

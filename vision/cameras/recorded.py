@@ -1,30 +1,35 @@
-"""Cameras that play what was recorded: a video file, a folder of pictures."""
+"""Cameras that play recordings: a video file, a folder of pictures."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 import cv2
 
 from companion.errors import CameraUnavailable, PictureError
 from companion.tray import Note, NoteCode
 from vision.cameras.pace import Clock, Pace, Sleep
-from vision.cameras.real_dice import OverRealDice
 from vision.images import as_pixels, load_frame
 from vision.reading import Frame, Pixels
 
 PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 
 _NAMED = 3
-"""So many skipped files are named in a note; the rest are counted."""
+"""Skipped files that a note names; the rest are counted."""
+
+_NO_CONTROLS: Mapping[str, float] = MappingProxyType({})
 
 
-class VideoCamera(OverRealDice):
+class VideoCamera:
     """A video file at its own rate; after the end its last frame stays."""
 
     kind = "video"
+    is_silent = False
+    controls = _NO_CONTROLS
 
     def __init__(
         self,
@@ -34,7 +39,7 @@ class VideoCamera(OverRealDice):
         clock: Clock = time.monotonic,
         sleep: Sleep = time.sleep,
     ) -> None:
-        """Open a file; `fps` serves where the file does not tell its own.
+        """Open a file; `fps` applies if the file names no rate.
 
         Raises:
             CameraUnavailable: The file cannot be opened or holds no picture.
@@ -43,8 +48,8 @@ class VideoCamera(OverRealDice):
         self.description = f"video file {path.name}"
         self.notes: tuple[Note, ...] = ()
         self._video = cv2.VideoCapture(str(path))
-        told = self._video.get(cv2.CAP_PROP_FPS) if self._video.isOpened() else 0.0
-        self._pace = Pace(told if 1.0 <= told <= 240.0 else fps, clock=clock, sleep=sleep)
+        rate = self._video.get(cv2.CAP_PROP_FPS) if self._video.isOpened() else 0.0
+        self._pace = Pace(rate if 1.0 <= rate <= 240.0 else fps, clock=clock, sleep=sleep)
         self._number = 0
         self._pixels = self._next()
         if self._pixels is None:
@@ -70,7 +75,7 @@ class VideoCamera(OverRealDice):
         return Frame(self._pixels, at_s, self._number)
 
     def close(self) -> None:
-        """Let go of the file; may be called twice."""
+        """Close the file; may be called twice."""
         self._video.release()
 
     def _next(self) -> Pixels | None:
@@ -80,10 +85,12 @@ class VideoCamera(OverRealDice):
         return as_pixels(pixels) if ok else None
 
 
-class FolderCamera(OverRealDice):
-    """Pictures in name order, each as if the camera saw it; the next after each roll."""
+class FolderCamera:
+    """Pictures in name order, each shown as if the camera saw it until the next is requested."""
 
     kind = "folder"
+    is_silent = False
+    controls = _NO_CONTROLS
 
     def __init__(
         self,
@@ -125,22 +132,22 @@ class FolderCamera(OverRealDice):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """Tell which pictures were skipped, and that the last one stays."""
-        told: list[Note] = []
+        """Which pictures were skipped, and whether the last one stays."""
+        notes: list[Note] = []
         if self._skipped:
             named = tuple(self._skipped[:_NAMED])
-            told.append(Note(NoteCode.SKIPPED, named, len(self._skipped) - len(named)))
+            notes.append(Note(NoteCode.SKIPPED, named, len(self._skipped) - len(named)))
         if self._is_over:
-            told.append(Note(NoteCode.FOLDER_OVER))
-        return tuple(told)
+            notes.append(Note(NoteCode.FOLDER_OVER))
+        return tuple(notes)
 
     def read(self) -> Frame | None:
-        """Return the picture that is shown now."""
+        """Return the current picture."""
         at_s = self._pace.wait()
         self._number += 1
         return replace(self._frame, captured_at_s=at_s, number=self._number)
 
-    def confirmed(self) -> bool:
+    def show_next(self) -> bool:
         """Show the next picture; False after the last one."""
         frame = self._advance()
         if frame is None:

@@ -14,7 +14,7 @@ from companion.errors import CalibrationError, ConfigError
 from vision.calibration.calibration import Calibration, is_same_shape, save_calibration
 from vision.calibration.drift import in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light
-from vision.calibration.reader import CalibratedEye, Change
+from vision.calibration.reader import CalibratedReader, Change
 from vision.eye.known_dice import KnownDie
 from vision.pipeline import Eye
 from vision.reading import Frame, Point
@@ -79,7 +79,7 @@ class TraySetup:
     Requests come on several threads: one step is taken at a time.
     """
 
-    def __init__(self, live: Live, eye: CalibratedEye, path: Path) -> None:
+    def __init__(self, live: Live, eye: CalibratedReader, path: Path) -> None:
         """Begin with what the eye reads with now; `path` is the calibration's file."""
         self._live = live
         self._eye = eye

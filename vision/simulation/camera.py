@@ -54,6 +54,9 @@ HAND_S = 3.0
 
 HAND = "hand"
 
+ALL_MISHAPS = (*MISHAPS, HAND)
+"""Ways in which a throw can go wrong."""
+
 TROUBLES = ("light", "nudge", "dark", "block", "freeze", "slow", "unplug")
 """What the camera, or the tray, can be told to suffer: a lamp switched on or off and a die nudged
 stay so, the others pass after TROUBLE_S."""
@@ -74,9 +77,6 @@ class SimulatedTray:
     """
 
     kind = "simulated"
-    mishaps = (*MISHAPS, HAND)
-    troubles = TROUBLES
-    can_throw = True
     controls: Mapping[str, float] = MappingProxyType({})
     notes: tuple[Note, ...] = ()
 
@@ -179,10 +179,6 @@ class SimulatedTray:
             raise CameraUnavailable("camera 'simulated': is still unplugged")
         return self
 
-    def confirmed(self) -> bool:
-        """Confirmed dice stay until the next throw."""
-        return False
-
     def throw(self, in_play: Sequence[DieColour], *, mishap: str | None = None) -> None:
         """Take up the dice and throw those in play; they roll while frames are read.
 
@@ -191,8 +187,8 @@ class SimulatedTray:
         Raises:
             CameraUnavailable: There is no such mishap.
         """
-        if mishap is not None and mishap not in self.mishaps:
-            known = ", ".join(self.mishaps)
+        if mishap is not None and mishap not in ALL_MISHAPS:
+            known = ", ".join(ALL_MISHAPS)
             raise CameraUnavailable(f"simulated tray: expected a mishap of {known}, got {mishap!r}")
         self._throws += 1
         # The seed and the count make the throw, whatever was drawn in between.

@@ -13,7 +13,7 @@ JPEG_WIDTH_PX = 1280
 """Larger pictures are shown smaller; coordinates are shares of `size_wh` to a browser anyway."""
 
 
-class KeptFrames:
+class FrameBuffer:
     """The newest frame, and the last few that readings were made from."""
 
     def __init__(self, kept: int = 4) -> None:

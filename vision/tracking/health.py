@@ -12,7 +12,7 @@ import cv2
 import numpy as np
 
 from companion.tray import CameraFault
-from vision.tracking.motion import Glance
+from vision.tracking.motion import Thumbnail
 
 AREA = cv2.INTER_AREA
 
@@ -40,7 +40,7 @@ SLOW_S = 0.34
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class FrameStats:
     """What one picture tells about the camera.
 
     Attributes:
@@ -91,55 +91,55 @@ class Health:
         return self.suspected is not None and self.suspected.is_blind
 
 
-def sight_of(
-    now: Glance, before: Glance | None, at_s: float, *, moved: bool, gap_s: float | None
-) -> Sight:
-    """Measure a picture on its glance."""
+def frame_stats(
+    now: Thumbnail, before: Thumbnail | None, at_s: float, *, moved: bool, gap_s: float | None
+) -> FrameStats:
+    """Measure a picture on its thumbnail."""
     level = float(now.mean())
     # Coarse, so that a covered lens shows no detail of noise.
     coarse = cv2.resize(now, (now.shape[1] // 4, max(1, now.shape[0] // 4)), interpolation=AREA)
     steps = float(np.abs(np.diff(coarse, axis=0)).mean() + np.abs(np.diff(coarse, axis=1)).mean())
     is_same = before is not None and before.shape == now.shape and bool(np.array_equal(before, now))
     peak = float(np.percentile(now[::2, ::2], 98))
-    return Sight(at_s, level, peak, steps / max(level, 4.0), is_same, moved, gap_s)
+    return FrameStats(at_s, level, peak, steps / max(level, 4.0), is_same, moved, gap_s)
 
 
-def examine(health: Health, sight: Sight) -> Health:
+def update_health(health: Health, stats: FrameStats) -> Health:
     """Take one picture into account."""
-    if not sight.moved and not sight.is_same:
+    if not stats.moved and not stats.is_same:
         health = replace(health, noisy=min(NOISY_FRAMES, health.noisy + 1))
-    elif sight.moved and health.noisy < NOISY_FRAMES:
+    elif stats.moved and health.noisy < NOISY_FRAMES:
         health = replace(health, noisy=0)
-    suspected = _suspect(health, sight)
-    if suspected is None and not sight.moved:
-        health = _remember(health, sight)
+    suspected = _suspect(health, stats)
+    if suspected is None and not stats.moved:
+        health = _remember(health, stats)
     if suspected is not health.suspected:
-        began_s = sight.at_s - ((sight.gap_s or 0.0) if suspected is CameraFault.SLOW else 0.0)
+        began_s = stats.at_s - ((stats.gap_s or 0.0) if suspected is CameraFault.SLOW else 0.0)
         health = replace(health, suspected=suspected, since_s=began_s)
-    lasted_s = sight.at_s - health.since_s
+    lasted_s = stats.at_s - health.since_s
     if suspected is not health.fault and lasted_s >= (CLEARS_S if suspected is None else LASTS_S):
         health = replace(health, fault=suspected)
     return health
 
 
-def _suspect(health: Health, sight: Sight) -> CameraFault | None:
-    if sight.level < DARK_LEVEL and sight.peak < DARK_PEAK:
+def _suspect(health: Health, stats: FrameStats) -> CameraFault | None:
+    if stats.level < DARK_LEVEL and stats.peak < DARK_PEAK:
         return CameraFault.DARK
-    if sight.is_same and health.noisy >= NOISY_FRAMES:
+    if stats.is_same and health.noisy >= NOISY_FRAMES:
         return CameraFault.FROZEN
-    if health.detail > 0.0 and sight.detail < BLOCKED_DETAIL * health.detail:
-        change = max(sight.level, 1.0) / max(health.level, 1.0)
+    if health.detail > 0.0 and stats.detail < BLOCKED_DETAIL * health.detail:
+        change = max(stats.level, 1.0) / max(health.level, 1.0)
         # Once it is covered, its own exposure may bring the brightness back, but no detail.
         is_covered = health.suspected is CameraFault.BLOCKED
         if is_covered or not 1.0 / BLOCKED_LIGHT < change < BLOCKED_LIGHT:
             return CameraFault.BLOCKED
-    is_slow = health.suspected is CameraFault.SLOW if sight.gap_s is None else sight.gap_s > SLOW_S
+    is_slow = health.suspected is CameraFault.SLOW if stats.gap_s is None else stats.gap_s > SLOW_S
     return CameraFault.SLOW if is_slow else None
 
 
-def _remember(health: Health, sight: Sight) -> Health:
+def _remember(health: Health, stats: FrameStats) -> Health:
     if health.detail == 0.0:
-        return replace(health, level=sight.level, detail=sight.detail)
-    level = health.level + 0.1 * (sight.level - health.level)
-    detail = health.detail + 0.1 * (sight.detail - health.detail)
+        return replace(health, level=stats.level, detail=stats.detail)
+    level = health.level + 0.1 * (stats.level - health.level)
+    detail = health.detail + 0.1 * (stats.detail - health.detail)
     return replace(health, level=level, detail=detail)

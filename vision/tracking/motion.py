@@ -1,4 +1,4 @@
-"""How much of the picture changed from one frame to the next (pure; lamp flicker taken out)."""
+"""Share of the picture that changed from one frame to the next, without lamp flicker (pure)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 
 from vision.reading import Pixels
 
-Glance = NDArray[np.float32]
+Thumbnail = NDArray[np.float32]
 """(h, w) float32 grey levels 0 to 255: a frame made small enough to compare cheaply."""
 
-GLANCE_WIDTH_PX = 160
+THUMBNAIL_WIDTH_PX = 160
 """A die of 25 px in a 640 px frame, the smallest of the rendered set, still covers 6 x 6."""
 
 LEAST_STEP_LEVELS = 6.0
@@ -26,27 +26,27 @@ GAIN_RANGE = (0.5, 2.0)
 """Brightness of a row may change by this much from lamp flicker or exposure, not more."""
 
 
-def glance(pixels: Pixels) -> Glance:
-    """Give the small grey picture that motion is measured on.
+def thumbnail(pixels: Pixels) -> Thumbnail:
+    """Return the small grey picture on which motion is measured.
 
     Args:
         pixels: (H, W, 3) uint8, BGR, any size of at least 1 x 1.
     Returns:
-        (h, w) float32, w = GLANCE_WIDTH_PX, aspect kept, lightly smoothed.
+        (h, w) float32, w = THUMBNAIL_WIDTH_PX, aspect kept, lightly smoothed.
     """
     height, width = pixels.shape[:2]
-    small_height = max(1, min(4 * GLANCE_WIDTH_PX, round(height * GLANCE_WIDTH_PX / width)))
-    small = cv2.resize(pixels, (GLANCE_WIDTH_PX, small_height), interpolation=cv2.INTER_AREA)
+    small_height = max(1, min(4 * THUMBNAIL_WIDTH_PX, round(height * THUMBNAIL_WIDTH_PX / width)))
+    small = cv2.resize(pixels, (THUMBNAIL_WIDTH_PX, small_height), interpolation=cv2.INTER_AREA)
     grey = cv2.cvtColor(small, cv2.COLOR_BGR2GRAY)
     smooth = cv2.GaussianBlur(grey.astype(np.float32), (3, 3), 0)
     return np.asarray(smooth, dtype=np.float32)
 
 
-def motion(before: Glance, now: Glance) -> float:
+def motion(before: Thumbnail, now: Thumbnail) -> float:
     """Measure the share of the picture, 0.0 to 1.0, in which something moved.
 
     Each row's brightness is matched first, since mains flicker under a rolling shutter comes as
-    horizontal bands; single flickering points are dropped. Glances of different sizes have
+    horizontal bands; single flickering points are dropped. Thumbnails of different sizes have
     nothing in common and give 1.0. Anything above 0.0 is motion.
     """
     if before.shape != now.shape:
@@ -65,7 +65,7 @@ def motion(before: Glance, now: Glance) -> float:
     return float(np.count_nonzero(patches)) / patches.size
 
 
-def _row_gain(before: Glance, now: Glance) -> Glance:
+def _row_gain(before: Thumbnail, now: Thumbnail) -> Thumbnail:
     """Give the (h, 1) brightness ratio of each row, by the median so that dice do not sway it."""
     # Only the brighter half of a row tells: in its dark half noise is divided by noise, and
     # white that is clipped has no ratio to give.

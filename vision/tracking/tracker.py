@@ -1,4 +1,4 @@
-"""The work done for every frame: motion, a reading when it is still, the settle step."""
+"""Work done for every frame: measure motion, read while all is still, settle the result."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Protocol
 from companion.engine.dice import DieColour, Roll
 from companion.tray import CameraFault, CameraState, Note, NoteCode, TrayStatus, TrayView
 from vision.reading import Frame, Pixels, Reading
-from vision.tracking.frame_buffer import KeptFrames
-from vision.tracking.health import Health, Sight, examine, sight_of
-from vision.tracking.motion import Glance, glance, motion
+from vision.tracking.frame_buffer import FrameBuffer
+from vision.tracking.health import FrameStats, Health, frame_stats, update_health
+from vision.tracking.motion import Thumbnail, motion, thumbnail
 from vision.tracking.settle import (
     DEFAULT_RULES,
     SettleRules,
@@ -27,23 +27,23 @@ from vision.tracking.settle import (
 )
 
 THROW_S = 0.4
-"""So long after a simulated throw the dice must have come into the picture."""
+"""Seconds after a simulated throw within which the dice come into the picture."""
 
 
-class Eye(Protocol):
+class Reader(Protocol):
     """Reads single frames."""
 
     def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
-        """Say what lies in the tray; an unreadable picture is a reading, not an error."""
+        """Read the dice of a frame; an unreadable picture is a reading, not an error."""
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """What one frame showed, before it is weighed with what was known.
+class FrameObservation:
+    """What one frame shows, before it is combined with the frames before.
 
     Attributes:
-        is_due: The frame has to be read; `reading` is there once it was.
-        health: How the camera is, this frame included.
+        is_due: The frame has to be read; `reading` is set once it was.
+        health: Health of the camera, this frame included.
     """
 
     frame: Frame
@@ -54,16 +54,16 @@ class Look:
     health: Health = field(default_factory=Health)
 
 
-class TrayWatch:
-    """Turns frames into what the tray shows, one step each; knows no thread and no clock.
+class TrayTracker:
+    """Turns frames into a TrayView, one step each; has no thread and no clock.
 
-    `glimpse` and `read` do the slow part and keep to their own fields, `weigh` the quick one: a
-    caller with threads guards everything but these two with one mutex.
+    `measure_motion` and `read` do the slow part and use fields of their own, `update` does the
+    quick part: a caller with threads guards everything but these two with one mutex.
     """
 
     def __init__(
         self,
-        eye: Eye,
+        reader: Reader,
         in_play: Callable[[], Sequence[DieColour]],
         *,
         rules: SettleRules = DEFAULT_RULES,
@@ -74,21 +74,21 @@ class TrayWatch:
 
         Args:
             is_camera: Whether frames come from a camera, which can be covered or freeze;
-                recordings show what they show.
+                recordings cannot.
         """
-        self._eye = eye
+        self._reader = reader
         self._in_play = in_play
         self._rules = rules
         self._is_camera = is_camera
         self._health = Health()
         self._last_s: float | None = None
-        self._before: Glance | None = None
-        self._sighted: Glance | None = None
+        self._before: Thumbnail | None = None
+        self._stats_of: Thumbnail | None = None
         self._pixels: Pixels | None = None
         self._throw_due_s: float | None = None
         self._state = Settling(used_roll=confirmed_roll)
-        self._asked: tuple[DieColour, ...] | None = None
-        self._frames = KeptFrames()
+        self._read_for: tuple[DieColour, ...] | None = None
+        self._frames = FrameBuffer()
         self._shown_frame: Frame | None = None
         self._seen_frame: Frame | None = None
         self._is_reading = False
@@ -97,75 +97,76 @@ class TrayWatch:
         self.notes: tuple[Note, ...] = ()
 
     @property
-    def frames(self) -> KeptFrames:
-        """The frames whose pictures may still be asked for."""
+    def frames(self) -> FrameBuffer:
+        """Frames whose pictures may still be requested."""
         return self._frames
 
     @property
     def is_reading(self) -> bool:
-        """Whether the dice lie still and the verdict on them is due any moment."""
+        """Whether the dice lie still and their reading is due any moment."""
         return self._is_reading
 
     def step(self, frame: Frame) -> TrayView | None:
         """Take a frame; return the tray's view if that changed it."""
         before = self.view()
-        self.weigh(self.look(frame))
+        self.update(self.observe(frame))
         after = self.view()
         return after if after != before else None
 
-    def look(self, frame: Frame) -> Look:
-        """Measure motion against the frame before, and read when there was none."""
-        return self.read(self.glimpse(frame))
+    def observe(self, frame: Frame) -> FrameObservation:
+        """Measure motion against the frame before, and read if there was none."""
+        return self.read(self.measure_motion(frame))
 
-    def glimpse(self, frame: Frame) -> Look:
-        """Measure motion against the frame before, and say whether to read."""
+    def measure_motion(self, frame: Frame) -> FrameObservation:
+        """Measure motion against the frame before, and decide whether to read."""
         moved = self._has_moved(frame)
         in_play = tuple(self._in_play())
         health = self._health
         if self._is_camera:
             assert self._before is not None
-            health = examine(health, self._sight(frame, self._before, moved=moved))
+            health = update_health(health, self._stats(frame, self._before, moved=moved))
         if health.is_blind:
-            return Look(frame, moved, in_play, health=health)
+            return FrameObservation(frame, moved, in_play, health=health)
         state = self._state
-        if self._asked != in_play:
+        if self._read_for != in_play:
             state = look_again(state)
         is_due = needs_reading(state, frame.captured_at_s, moved=moved, rules=self._rules)
         is_due = is_due or (self._is_relit and not moved)
         # A lens that seems covered would show an empty tray, and its dice as new ones afterwards.
         is_due = is_due and not health.is_suspected_blind
         self._is_relit = False
-        return Look(frame, moved, in_play, is_due, health=health)
+        return FrameObservation(frame, moved, in_play, is_due, health=health)
 
-    def read(self, look: Look) -> Look:
-        """Have the eye read a frame that is due."""
-        if not look.is_due:
-            return look
-        self._last_s = None  # how long the eye takes says nothing about the camera
-        return replace(look, reading=self._eye.read(look.frame, look.in_play))
+    def read(self, observed: FrameObservation) -> FrameObservation:
+        """Read the dice of a frame that is due."""
+        if not observed.is_due:
+            return observed
+        self._last_s = None  # the time a reading takes is no gap between frames
+        return replace(observed, reading=self._reader.read(observed.frame, observed.in_play))
 
     def begin_reading(self) -> None:
-        """Hear that a frame is going to be read; to be told before `read`."""
+        """Note that a frame is about to be read; to be called before `read`."""
         shown = self._state.shown
         self._is_reading = shown.roll is None and shown.status.is_undecided
 
-    def overlook(self, frame: Frame) -> Look:
-        """See of a frame that is not to be judged only whether the camera sees anything."""
+    def check_health(self, frame: Frame) -> FrameObservation:
+        """Check a frame that is not to be read only for the camera's health."""
         health = self._health
         if self._is_camera:
-            health = examine(health, self._sight(frame, glance(frame.pixels), moved=True))
-        return Look(frame, True, (), health=health)
+            stats = self._stats(frame, thumbnail(frame.pixels), moved=True)
+            health = update_health(health, stats)
+        return FrameObservation(frame, True, (), health=health)
 
-    def _sight(self, frame: Frame, now: Glance, *, moved: bool) -> Sight:
-        before, self._sighted = self._sighted, now
+    def _stats(self, frame: Frame, now: Thumbnail, *, moved: bool) -> FrameStats:
+        before, self._stats_of = self._stats_of, now
         gap_s = None if self._last_s is None else frame.captured_at_s - self._last_s
         self._last_s = frame.captured_at_s
-        return sight_of(now, before, frame.captured_at_s, moved=moved, gap_s=gap_s)
+        return frame_stats(now, before, frame.captured_at_s, moved=moved, gap_s=gap_s)
 
     def _has_moved(self, frame: Frame) -> bool:
         before, same = self._before, frame.pixels is self._pixels
         # A folder shows the very same array again and again, and it may be huge.
-        now = before if same and before is not None else glance(frame.pixels)
+        now = before if same and before is not None else thumbnail(frame.pixels)
         # The first frame may have caught dice in flight: it counts as motion.
         is_still = now is before or (before is not None and self._is_relit)
         moved = before is None or not (is_still or motion(before, now) == 0.0)
@@ -178,20 +179,20 @@ class TrayWatch:
             moved = frame.captured_at_s < self._throw_due_s
         return moved
 
-    def weigh(self, look: Look) -> None:
-        """Take a look into account."""
-        self._frames.keep_newest(look.frame)
-        self._health = look.health
+    def update(self, observed: FrameObservation) -> None:
+        """Combine an observation with the frames before."""
+        self._frames.keep_newest(observed.frame)
+        self._health = observed.health
         if self._health.is_blind:
-            self._blind(look.frame)
+            self._show_blind(observed.frame)
             return
         if self._state.shown.status.is_blind:
             self._state = self._without(TrayStatus.WAITING)
-        self._weigh(look)
-        if not self._state.shown.status.is_undecided or look.moved:
+        self._settle(observed)
+        if not self._state.shown.status.is_undecided or observed.moved:
             self._is_reading = False
 
-    def _blind(self, frame: Frame) -> None:
+    def _show_blind(self, frame: Frame) -> None:
         assert self._health.fault is not None
         status = TrayStatus(self._health.fault.value)
         if self._state.shown.status is not status:
@@ -199,102 +200,103 @@ class TrayWatch:
             self._show(frame)
         self._is_reading = False
 
-    def _weigh(self, look: Look) -> None:
+    def _settle(self, observed: FrameObservation) -> None:
         state = self._state
-        if self._asked != look.in_play:
-            state = look_again(state) if self._asked is not None else state
-            self._asked = look.in_play
-        if self._shown_frame is None and look.moved:
+        if self._read_for != observed.in_play:
+            state = look_again(state) if self._read_for is not None else state
+            self._read_for = observed.in_play
+        if self._shown_frame is None and observed.moved:
             # Nothing is known yet: that is waiting, not motion.
-            self._show(look.frame)
+            self._show(observed.frame)
             return
         was = state.shown
         state = settle(
             state,
-            look.frame.captured_at_s,
-            moved=look.moved,
-            reading=look.reading,
+            observed.frame.captured_at_s,
+            moved=observed.moved,
+            reading=observed.reading,
             rules=self._rules,
         )
         self._state = state
-        if look.reading is not None and state.seen is look.reading:
-            self._seen_frame = look.frame
+        if observed.reading is not None and state.seen is observed.reading:
+            self._seen_frame = observed.frame
         shown = state.shown
         if shown.reading is None:
             if shown != was:
-                self._show(look.frame)
-        elif shown.reading is look.reading:
-            self._show(look.frame)
+                self._show(observed.frame)
+        elif shown.reading is observed.reading:
+            self._show(observed.frame)
         elif shown.reading is state.seen and self._seen_frame is not None:
             self._show(self._seen_frame)
 
-    def thrown(self) -> None:
-        """Hear that dice were thrown: what lay in the tray is not offered any more."""
+    def expect_throw(self) -> None:
+        """Withdraw the offered roll, because dice are about to be thrown."""
         self._state = settle(self._state, self._state.read_s, moved=True)
         self._throw_due_s = math.inf
 
-    def lost(self) -> None:
-        """Hear that the camera gives no pictures.
+    def on_camera_lost(self) -> None:
+        """Note that the camera delivers no frames.
 
-        Another thread may be at a look meanwhile: what that leads to is not to be weighed.
+        Another thread may be reading meanwhile; its observation must not reach `update`.
         """
         self._state = self._without(TrayStatus.LOST)
         self._is_reading = False
         self.camera, self.notes = CameraState.LOST, ()
 
-    def heard(self, camera: CameraState) -> None:
-        """Hear that the camera gives pictures (again); the next frame counts as motion.
+    def on_camera_restored(self, camera: CameraState) -> None:
+        """Note that the camera delivers frames (again); the next one counts as motion.
 
-        To be called where `look` is called, and guarded.
+        To be called on the thread that calls `observe`, and guarded.
         """
         self.camera = camera
-        # That it has noise is known for good, else one that comes back frozen would pass for drawn.
+        # Its noise stays known: without it, a camera that comes back frozen would pass for a
+        # recording.
         self._health, self._last_s = Health(noisy=self._health.noisy), None
-        self.restart()
+        self.expect_change()
 
-    def linger(self) -> None:
-        """Hear that the verdict takes longer than anybody would wait for without a word."""
+    def mark_slow(self) -> None:
+        """Show that dice are being read, because the reading takes longer than usual."""
         shown = self._state.shown
         if self._is_reading and shown.status.is_undecided:
             shown = Shown(TrayStatus.READING, None, shown.reading)
             self._state = replace(self._state, shown=shown)
 
-    def doubt(self) -> None:
-        """Hear that something unforeseen went wrong with the picture."""
+    def mark_failed(self) -> None:
+        """Note that reading a frame failed unexpectedly."""
         self._state = self._without(TrayStatus.UNCERTAIN)
         self._is_reading = False
         self.notes = (Note(NoteCode.FAILED),)
 
     def _without(self, status: TrayStatus) -> Settling:
-        """Nothing known any more but which dice are used up."""
+        """State with nothing known but the used dice."""
         return remembered(self._state, Shown(status))
 
-    def confirmed(self, roll: Roll | None = None) -> None:
-        """Hear that a roll was confirmed or typed: its dice are not offered again."""
+    def on_confirmed(self, roll: Roll | None = None) -> None:
+        """Note that a roll was confirmed or typed: its dice are not offered again."""
         self._state = confirm(self._state, roll)
 
     def reoffer(self) -> None:
-        """Offer what lies in the tray although it was confirmed before."""
+        """Offer the dice in the tray although they were confirmed before."""
         self._state = forget_used(self._state)
 
-    def pass_over(self, look: Look) -> None:
-        """Take a frame that was overlooked: it is to be shown and not judged."""
-        self._frames.keep_newest(look.frame)
-        self._health = look.health
+    def skip(self, observed: FrameObservation) -> None:
+        """Show a frame that was only checked for health, and do not judge it."""
+        self._frames.keep_newest(observed.frame)
+        self._health = observed.health
         if self._health.is_blind:
-            self._blind(look.frame)
+            self._show_blind(observed.frame)
 
-    def relit(self) -> None:
-        """Hear that another lamp shines on the next frame: what differs in it has not moved.
+    def on_lamp_changed(self) -> None:
+        """Read the next frame anew and count its differences not as motion.
 
-        It is read again all the same. To be called where `glimpse` is called, not guarded.
+        To be called on the thread that calls `measure_motion`, not guarded.
         """
         self._is_relit = True
 
-    def restart(self) -> None:
-        """Count the next frame as motion, because it shows something else or frames were missed.
+    def expect_change(self) -> None:
+        """Count the next frame as motion, because frames were missed or others follow.
 
-        To be called where `look` is called, not guarded.
+        To be called on the thread that calls `observe`, not guarded.
         """
         self._before = None
 

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from companion.engine import DieColour
-from companion.errors import CameraUnavailable, StoreError
+from companion.errors import StoreError
 from companion.messages.catalogue import line
 from companion.session.session import Rejected
 from web.context import AppContext
@@ -31,28 +31,27 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def throw() -> Response:
         asked = body()
         mishap = optional(asked, "mishap", str)
-        if mishap is not None and (context.tray is None or mishap not in context.tray.mishaps):
+        if mishap is not None and (
+            context.simulator is None or mishap not in context.simulator.mishaps
+        ):
             raise bad("asked.unknown", field="mishap", value=mishap[:40])
         view = session.view()
         if view.table.game is not None and view.table.game.state.action:
             return rejected(context, Rejected("WRONG_PHASE", (line("page.throw_later"),), "E9"))
-        try:
-            if context.tray is None:
-                raise CameraUnavailable("throw: there is no camera")
-            context.tray.throw(mishap=mishap)
-        except CameraUnavailable as error:
-            raise Refused(409, "CANNOT_THROW", line("page.cannot_throw")) from error
+        if context.simulator is None:
+            raise Refused(409, "CANNOT_THROW", line("page.cannot_throw"))
+        context.simulator.throw(mishap=mishap)
         return snapshot(context)
 
     @pages.post("/api/trouble")
     def trouble() -> Response:
         named = require(body(), "trouble", str)
         context.at_the_table()
-        if context.tray is None or not context.tray.can_throw:
+        if context.simulator is None:
             raise Refused(409, "CANNOT_THROW", line("page.cannot_throw"))
-        if named not in context.tray.troubles:
+        if named not in context.simulator.troubles:
             raise bad("asked.unknown", field="trouble", value=named[:40])
-        context.tray.trouble(named)
+        context.simulator.trouble(named)
         return snapshot(context)
 
     @pages.post("/api/die")

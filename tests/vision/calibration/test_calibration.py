@@ -17,7 +17,7 @@ from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
 from vision import pipeline
 from vision.calibration.calibration import Calibration, as_toml, load_calibration, save_calibration
 from vision.calibration.drift import compare, take_reference
-from vision.calibration.reader import CalibratedEye, Change, what_changed, what_holds
+from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import Overview, Spot
 from vision.eye.known_dice import KnownDie, weigh
@@ -317,12 +317,12 @@ class Asked:
         return Reading(TrayStatus.EMPTY)
 
 
-class TestCalibratedEye:
+class TestCalibratedReader:
     def test_a_passing_hand_is_ignored_and_a_moved_camera_reported(
         self, caplog: pytest.LogCaptureFixture
     ) -> None:
         asked = Asked()
-        eye = CalibratedEye(asked, whole())
+        eye = CalibratedReader(asked, whole())
 
         def see(*pictures: Pixels) -> Change | None:
             for picture in pictures:
@@ -346,12 +346,12 @@ class TestCalibratedEye:
 
     def test_without_a_calibration_it_is_the_eye_itself(self) -> None:
         asked = Asked()
-        CalibratedEye(asked, None).read(Frame(tray()))
+        CalibratedReader(asked, None).read(Frame(tray()))
         assert asked.with_ == [None]
 
     def test_moved_and_relit_leave_neither_corners_nor_colours(self) -> None:
         asked = Asked()
-        CalibratedEye(asked, whole()).read(Frame(lit(shifted(tray(), 40.0), 0.4, 0.4, 0.4)))
+        CalibratedReader(asked, whole()).read(Frame(lit(shifted(tray(), 40.0), 0.4, 0.4, 0.4)))
         left = replace(whole(), tray_px=None, white_balance_bgr=None, dice=())
         assert asked.with_ == [left]
 
@@ -364,10 +364,10 @@ class TestCalibratedEye:
         )
         asked = Asked()
         for light in (0.5, 0.6, 0.7, 1.6):
-            CalibratedEye(asked, known).read(Frame(lit(tray(SIX, 7), light, light, light)))
+            CalibratedReader(asked, known).read(Frame(lit(tray(SIX, 7), light, light, light)))
         assert asked.with_ == [known] * 4
         plain = EYE.read(Frame(tray(SIX, 7))).roll
-        dim = CalibratedEye(EYE, known).read(Frame(lit(tray(SIX, 7), 0.6, 0.6, 0.6)))
+        dim = CalibratedReader(EYE, known).read(Frame(lit(tray(SIX, 7), 0.6, 0.6, 0.6)))
         assert plain is not None
         assert dim.roll is None or dim.roll == Roll.of(
             plain.white,

@@ -8,13 +8,13 @@ import cv2
 import numpy as np
 import pytest
 
-from companion.engine.dice import ALL_DICE
 from companion.errors import CameraUnavailable, ConfigError
 from companion.tray import Note, NoteCode
 from tests.vision.tray_fakes import FakeClock
 from vision.cameras import devices
-from vision.cameras.camera import Camera, open_camera
+from vision.cameras.camera import Camera, PictureSequence
 from vision.cameras.pace import Pace
+from vision.sources import open_camera
 
 
 def opened(source: str | Path, clock: FakeClock | None = None) -> Camera:
@@ -106,18 +106,16 @@ def test_a_folder_shows_its_pictures_in_turn_and_stays_on_the_last(
         write_picture(tmp_path / name, level)
     (tmp_path / "truth.jsonl").write_text("{}\n")
     camera = opened(tmp_path)
-    assert (camera.kind, camera.can_throw, camera.notes) == ("folder", False, ())
+    assert (camera.kind, camera.notes) == ("folder", ())
     assert [shade(camera), shade(camera)] == [40, 40]
-    assert camera.confirmed()
+    assert camera.show_next()
     assert shade(camera) == 80
-    assert camera.confirmed()
+    assert camera.show_next()
     assert shade(camera) == 120
     assert camera.notes == ()
-    assert not camera.confirmed()
+    assert not camera.show_next()
     assert shade(camera) == 120
     assert camera.notes == (Note(NoteCode.FOLDER_OVER),)
-    with pytest.raises(CameraUnavailable, match="cannot throw"):
-        camera.throw(ALL_DICE)
     camera.close()
     camera.close()
 
@@ -133,7 +131,7 @@ def test_files_that_are_no_pictures_are_skipped_and_named(tmp_path: Path) -> Non
     camera = opened(tmp_path)
     assert shade(camera) == 80
     assert camera.notes == (Note(NoteCode.SKIPPED, ("1.jpg",)),)
-    assert camera.confirmed()
+    assert camera.show_next()
     assert shade(camera) == 50
     assert camera.notes == (Note(NoteCode.SKIPPED, ("1.jpg", "3.jpg", "4.png")),)
 
@@ -149,7 +147,7 @@ def test_a_folder_without_pictures_is_an_error(tmp_path: Path, name: str | None)
 def test_a_single_picture_is_a_folder_of_one(tmp_path: Path) -> None:
     write_picture(tmp_path / "one.png", 70)
     camera = opened(tmp_path / "one.png")
-    assert (camera.kind, shade(camera), camera.confirmed()) == ("folder", 70, False)
+    assert (camera.kind, shade(camera), camera.show_next()) == ("folder", 70, False)
 
 
 # -- a video --------------------------------------------------------------------------------
@@ -175,7 +173,7 @@ def test_a_video_plays_at_its_own_rate_and_stays_on_its_last_picture(video: Path
     assert times == pytest.approx([0.05] * 5)
     assert camera.kind == "video"
     assert camera.notes == (Note(NoteCode.VIDEO_OVER),)
-    assert not camera.confirmed()
+    assert not isinstance(camera, PictureSequence)
     camera.close()
     camera.close()
 

@@ -19,7 +19,7 @@ class BlinkingLamp:
         self.changing = REST.copy()
         self.changing[:60, :90] = (150, 150, 60)
         self.now: str | None = "blue"
-        table.live.heed(lambda at_s: self.now)
+        table.live.use_lamp_schedule(lambda at_s: self.now)
 
     def pass_frames(self, count: int) -> None:
         shown = self.changing if self.now is None else self.lights[self.now]
@@ -42,7 +42,7 @@ def test_the_tables_own_lamp_is_no_motion() -> None:
         assert len(table.eye.asked) > asked or light == "blue"
     without = Table([])
     blinking = BlinkingLamp(without)
-    without.live.heed(lambda at_s: "the same")
+    without.live.use_lamp_schedule(lambda at_s: "the same")
     blinking.pass_frames(5)
     blinking.now = "green"
     blinking.pass_frames(2)
@@ -53,16 +53,16 @@ def test_dice_moved_behind_a_blinking_lamp_are_seen_all_the_same() -> None:
     table = Table([])
     lamp = BlinkingLamp(table)
     lamp.pass_frames(5)
-    assert not table.live.is_overlooking
+    assert not table.live.is_skipping_frames
     lamp.now = None
     lamp.pass_frames(2)
-    assert table.live.is_overlooking, "a press has to wait for the next frame that is judged"
+    assert table.live.is_skipping_frames, "a press has to wait for the next frame that is judged"
     lamp.now = "blue"
     lamp.lights["blue"] = lamp.lights["blue"].copy()
     lamp.lights["blue"][100:130, 200:230] = 250
     lamp.pass_frames(1)
     assert table.said[-1] == "moving"
-    assert not table.live.is_overlooking
+    assert not table.live.is_skipping_frames
 
 
 def test_a_camera_gone_black_is_noticed_in_time_behind_a_blinking_lamp() -> None:

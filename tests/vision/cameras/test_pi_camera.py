@@ -11,8 +11,8 @@ import pytest
 
 from companion.errors import CameraUnavailable
 from vision.cameras import devices
-from vision.cameras.camera import open_camera
 from vision.reading import Pixels
+from vision.sources import open_camera
 
 
 class StandInPicamera2:

@@ -13,7 +13,7 @@ import pytest
 from companion.errors import CameraUnavailable
 from tests.vision.tray_fakes import FakeClock, picture
 from vision.cameras import devices
-from vision.cameras.capture import FAILURES, STALL_S, NewestPicture
+from vision.cameras.capture import FAILURES, STALL_S, LatestFrame
 from vision.reading import Pixels
 
 
@@ -108,7 +108,7 @@ def test_only_the_newest_picture_is_kept() -> None:
         end.wait(5.0)
         return None
 
-    pictures = NewestPicture(grab, end.set)
+    pictures = LatestFrame(grab, end.set)
     assert last_was_read.wait(5.0)
     taken = pictures.take(0.0)
     assert taken is not None
@@ -125,7 +125,7 @@ def test_a_camera_that_stalls_is_noticed_while_its_driver_still_blocks() -> None
         end.wait(5.0)
         return None
 
-    pictures = NewestPicture(grab, lambda: None, clock=clock)
+    pictures = LatestFrame(grab, lambda: None, clock=clock)
     clock.sleep(1.3)
     assert pictures.take(0.0) is None
     clock.sleep(0.2)
@@ -140,7 +140,7 @@ def test_a_driver_that_raises_is_a_lost_camera(caplog: pytest.LogCaptureFixture)
         raise OSError("bus fault")
 
     released = threading.Event()
-    pictures = NewestPicture(grab, released.set)
+    pictures = LatestFrame(grab, released.set)
     with pytest.raises(ConnectionError, match="bus fault"):
         pictures.take(5.0)
     assert released.wait(5.0)

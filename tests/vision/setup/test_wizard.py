@@ -15,7 +15,7 @@ from companion.tray import TrayStatus
 from tests.vision.trays import SIX, painted, shifted, tray
 from vision.calibration.calibration import load_calibration
 from vision.calibration.light import PictureFault
-from vision.calibration.reader import CalibratedEye, Change
+from vision.calibration.reader import CalibratedReader, Change
 from vision.pipeline import Eye
 from vision.reading import Frame, Pixels
 from vision.setup.wizard import TraySetup
@@ -38,17 +38,17 @@ def live() -> StandInLive:
 
 
 @pytest.fixture
-def eye() -> CalibratedEye:
-    return CalibratedEye(Eye(), None)
+def eye() -> CalibratedReader:
+    return CalibratedReader(Eye(), None)
 
 
 @pytest.fixture
-def setup(live: StandInLive, eye: CalibratedEye, tmp_path: Path) -> TraySetup:
+def setup(live: StandInLive, eye: CalibratedReader, tmp_path: Path) -> TraySetup:
     return TraySetup(live, eye, tmp_path / "tray.toml")
 
 
 def test_step_by_step_all_counts_at_once_and_is_kept(
-    setup: TraySetup, live: StandInLive, eye: CalibratedEye, tmp_path: Path
+    setup: TraySetup, live: StandInLive, eye: CalibratedReader, tmp_path: Path
 ) -> None:
     proposed = setup.propose()
     assert proposed is not None
@@ -67,7 +67,7 @@ def test_step_by_step_all_counts_at_once_and_is_kept(
     assert eye.read(Frame(painted(tray(SIX, 7), 145))).status is TrayStatus.OK
 
 
-def test_a_setup_can_be_deleted(setup: TraySetup, eye: CalibratedEye, tmp_path: Path) -> None:
+def test_a_setup_can_be_deleted(setup: TraySetup, eye: CalibratedReader, tmp_path: Path) -> None:
     setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
     setup.forget()
     setup.forget()
@@ -77,7 +77,7 @@ def test_a_setup_can_be_deleted(setup: TraySetup, eye: CalibratedEye, tmp_path: 
 
 
 def test_the_state_describes_the_picture_and_its_changes(
-    setup: TraySetup, live: StandInLive, eye: CalibratedEye
+    setup: TraySetup, live: StandInLive, eye: CalibratedReader
 ) -> None:
     setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
     assert setup.state().faults == ()
@@ -116,7 +116,7 @@ def test_a_step_that_cannot_be_done_names_the_reason(
 
 
 def test_dice_kept_again_under_another_lamp_count(
-    setup: TraySetup, live: StandInLive, eye: CalibratedEye
+    setup: TraySetup, live: StandInLive, eye: CalibratedReader
 ) -> None:
     corners = setup.propose()
     assert corners is not None
@@ -156,7 +156,7 @@ def test_dice_measured_by_another_device_since_are_not_saved(
 
 
 def test_a_disk_that_takes_nothing_leaves_the_eye_as_it_was(
-    live: StandInLive, eye: CalibratedEye, tmp_path: Path
+    live: StandInLive, eye: CalibratedReader, tmp_path: Path
 ) -> None:
     (tmp_path / "file").write_text("")
     setup = TraySetup(live, eye, tmp_path / "file" / "tray.toml")

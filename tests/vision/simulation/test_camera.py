@@ -18,10 +18,11 @@ from vision.simulation import camera as simulated_camera
 from vision.simulation.camera import HAND_S, STILLS, SimulatedTray
 from vision.simulation.landing import MISHAPS, support_mm
 from vision.simulation.render import COCKED_DEG, inside_tray
+from vision.simulation.simulator import Simulator
 from vision.simulation.throw import default_tray
 from vision.simulation.tumble import Throw, draw_throw
-from vision.tracking.camera_loop import LiveTray
-from vision.tracking.motion import glance, motion
+from vision.tracking.camera_loop import CameraLoop
+from vision.tracking.motion import motion, thumbnail
 
 TRAY = default_tray().tray
 FPS = 12.0
@@ -38,7 +39,7 @@ def frames(tray: SimulatedTray, count: int) -> list[Frame]:
 
 
 def movements(shown: list[Frame]) -> list[bool]:
-    glances = [glance(frame.pixels) for frame in shown]
+    glances = [thumbnail(frame.pixels) for frame in shown]
     return [motion(a, b) > 0.0 for a, b in itertools.pairwise(glances)]
 
 
@@ -259,16 +260,17 @@ def test_throws_are_read_from_the_picture() -> None:
     def reopen() -> SimulatedTray:
         raise AssertionError("the simulated tray is never lost")
 
-    live = LiveTray(
-        tray, reopen=reopen, eye=Eye(), in_play=lambda: ALL_DICE, on_view=reports.append
+    live = CameraLoop(
+        tray, reopen=reopen, reader=Eye(), in_play=lambda: ALL_DICE, on_view=reports.append
     )
+    simulator = Simulator(tray, live, lambda: ALL_DICE)
     for _ in range(5):
         assert live.turn() == 0.0
     assert reports[-1].status.value == "empty"
     assert reports[-1].camera == "simulated"
     read = 0
     for _ in range(6):
-        live.throw()
+        simulator.throw()
         for _ in range(26):
             assert live.turn() == 0.0
         report = reports[-1]
@@ -277,5 +279,5 @@ def test_throws_are_read_from_the_picture() -> None:
             assert sorted(v for c, v in values if c is DieColour.WHITE) == list(report.roll.white)
             assert dict(values[2:]) == dict(report.roll.coloured)
             read += 1
-            live.confirmed()
+            live.on_confirmed()
     assert read >= 5

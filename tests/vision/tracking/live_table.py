@@ -1,4 +1,4 @@
-"""A LiveTray turned frame by frame."""
+"""A CameraLoop turned frame by frame."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from companion.tray import TrayView
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok, picture
 from vision.cameras.camera import Camera
 from vision.reading import Pixels, Reading
-from vision.tracking.camera_loop import LiveTray
+from vision.tracking.camera_loop import CameraLoop
 
 REST = picture()
 
 
 class Table:
-    """A LiveTray turned by hand, with everything it said."""
+    """A CameraLoop turned by hand, with everything it said."""
 
     def __init__(
         self,
@@ -32,10 +32,10 @@ class Table:
         self.eye = ScriptedEye(*readings or (ok(),))
         self.in_play: tuple[DieColour, ...] = ALL_DICE
         self.reports: list[TrayView] = []
-        self.live = LiveTray(
+        self.live = CameraLoop(
             self.camera,
             reopen=self.reopen,
-            eye=self.eye,
+            reader=self.eye,
             in_play=lambda: self.in_play,
             on_view=self.reports.append,
         )

@@ -19,7 +19,7 @@ from tests.vision.tracking.live_table import REST, Table
 from tests.vision.tray_fakes import ScriptedEye, bad, ok, picture
 from vision.reading import Frame, Reading
 from vision.tracking.camera_loop import REOPEN_S
-from vision.tracking.tracker import TrayWatch
+from vision.tracking.tracker import TrayTracker
 
 
 def test_a_throw_is_waited_for_seen_and_offered_once() -> None:
@@ -48,7 +48,7 @@ def test_a_confirmed_roll_is_never_reported_again() -> None:
     table = Table([REST] * 60)
     table.turns(5)
     assert table.reports[-1].roll is not None
-    table.live.confirmed()
+    table.live.on_confirmed()
     assert table.said[-1] == "old"
     table.turns(50)
     assert table.said[-1] == "old"
@@ -56,21 +56,21 @@ def test_a_confirmed_roll_is_never_reported_again() -> None:
 
 
 def test_a_reading_begun_before_confirmation_is_discarded() -> None:
-    watch = TrayWatch(ScriptedEye(ok()), lambda: ALL_DICE)
+    watch = TrayTracker(ScriptedEye(ok()), lambda: ALL_DICE)
     for n in range(3):
         watch.step(Frame(REST, n * 0.1, n))
     assert watch.view().roll is not None
-    late = watch.look(Frame(REST, 5.0, 9))
+    late = watch.observe(Frame(REST, 5.0, 9))
     assert late.reading is not None
-    watch.confirmed()
-    watch.weigh(late)
+    watch.on_confirmed()
+    watch.update(late)
     assert watch.view().status is TrayStatus.OLD
 
 
 def test_reoffer_brings_untouched_dice_back() -> None:
     table = Table([REST] * 20)
     table.turns(5)
-    table.live.confirmed()
+    table.live.on_confirmed()
     table.turns(3)
     table.live.reoffer()
     table.turns(3)
@@ -80,7 +80,7 @@ def test_reoffer_brings_untouched_dice_back() -> None:
 def test_equal_dice_in_the_next_picture_are_a_new_throw() -> None:
     table = Table([REST] * 20, shows_others=True)
     table.turns(5)
-    table.live.confirmed()
+    table.live.on_confirmed()
     assert table.said[-1] == "old"
     table.turns(4)
     assert table.said[-2:] == ["moving", "ok"]
@@ -99,9 +99,9 @@ def test_the_picture_belongs_to_the_reading() -> None:
     table = Table([REST, *shaded])
     table.turns(31)
     report = table.reports[-1]
-    frame = table.live._watch.frames.get(report.frame)
+    frame = table.live._tracker.frames.get(report.frame)
     assert frame is not None
-    assert frame.captured_at_s == table.live._watch._state.shown.reading.captured_at_s
+    assert frame.captured_at_s == table.live._tracker._state.shown.reading.captured_at_s
     data = table.live.jpeg(report.frame)
     assert data is not None
     decoded = cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
@@ -146,7 +146,7 @@ def test_a_lost_camera_is_reported_once_and_comes_back(caplog: pytest.LogCapture
 def test_old_dice_stay_old_over_a_lost_camera() -> None:
     table = Table([REST] * 4 + [CameraUnavailable("gone")], later=[[REST] * 9])
     table.turns(4)
-    table.live.confirmed()
+    table.live.on_confirmed()
     table.turns(9)
     assert table.said[-1] == "old"
 
@@ -185,25 +185,30 @@ def test_a_listener_that_fails_does_not_stop_the_watch(caplog: pytest.LogCapture
     assert all(r.levelno == logging.ERROR for r in caplog.records)
 
 
-def test_only_a_tray_that_can_throw_is_asked_to() -> None:
-    table = Table([REST] * 4)
-    assert not table.live.can_throw
-    with pytest.raises(CameraUnavailable):
-        table.live.throw()
-    other = Table([REST] * 9, can_throw=True)
-    other.turns(4)
-    assert other.reports[-1].roll is not None
-    other.live.throw(mishap="cocked")
-    assert other.said[-1] == "moving"
-    other.turns(1)
-    assert other.camera.thrown == [(ALL_DICE, "cocked")]
+def test_an_expected_throw_withdraws_the_offer() -> None:
+    table = Table([REST] * 9)
+    table.turns(4)
+    assert table.reports[-1].roll is not None
+    table.live.expect_throw()
+    assert table.said[-1] == "moving"
+    assert table.reports[-1].roll is None
+
+
+def test_calls_run_before_the_next_frame_is_read() -> None:
+    table = Table([REST] * 9)
+    table.turns(2)
+    read: list[int] = []
+    table.live.call_soon(lambda: read.append(table.camera.number))
+    assert read == []
+    table.turns(1)
+    assert read == [2]
 
 
 def test_right_after_a_throw_the_tray_is_not_reported_empty() -> None:
-    table = Table([REST] * 9 + [picture(spot=90)] * 6, bad("empty"), can_throw=True)
+    table = Table([REST] * 9 + [picture(spot=90)] * 6, bad("empty"))
     table.turns(5)
     assert table.said[-1] == "empty"
-    table.live.throw()
+    table.live.expect_throw()
     asked = len(table.eye.asked)
     table.turns(3)
     assert table.said[-1] == "moving"
@@ -213,9 +218,9 @@ def test_right_after_a_throw_the_tray_is_not_reported_empty() -> None:
 
 
 def test_a_throw_that_never_shows_is_given_up() -> None:
-    table = Table([REST] * 40, bad("empty"), can_throw=True)
+    table = Table([REST] * 40, bad("empty"))
     table.turns(5)
-    table.live.throw()
+    table.live.expect_throw()
     table.turns(8)
     assert table.said[-2:] == ["moving", "empty"]
 
@@ -257,7 +262,7 @@ def test_the_recorded_throw_is_offered_once_at_the_right_time(shared: Path) -> N
     folder = shared / "frames" / "streams" / "stream_a"
     truth = [json.loads(line) for line in (folder / "truth.jsonl").read_text().splitlines()]
     eye = TruthfulEye(truth)
-    watch = TrayWatch(eye, lambda: ALL_DICE)
+    watch = TrayTracker(eye, lambda: ALL_DICE)
     told: dict[int, str] = {}
     for number, state in enumerate(truth):
         pixels = cv2.imread(str(folder / state["file"]))
@@ -278,7 +283,7 @@ def test_the_real_eye_offers_exactly_the_recorded_roll(shared: Path) -> None:
     from vision.pipeline import Eye
 
     folder = shared / "frames" / "streams" / "stream_a"
-    watch = TrayWatch(Eye(), lambda: ALL_DICE)
+    watch = TrayTracker(Eye(), lambda: ALL_DICE)
     offered = []
     for number, file in enumerate(sorted(folder.glob("*.jpg"))):
         report = watch.step(Frame(cv2.imread(str(file)), number / 10.0, number))

@@ -12,10 +12,10 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
 from companion.tray import TrayView
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ok, picture
-from vision.cameras.capture import STALL_S, NewestPicture
+from vision.cameras.capture import STALL_S, LatestFrame
 from vision.reading import Frame, Pixels, Reading
 from vision.simulation.camera import SimulatedTray
-from vision.tracking.camera_loop import CHECK_S, LiveTray
+from vision.tracking.camera_loop import CHECK_S, CameraLoop
 
 REST = picture()
 
@@ -32,16 +32,16 @@ class BusyEye:
 
 
 class Table:
-    """A LiveTray turned and checked by hand."""
+    """A CameraLoop turned and checked by hand."""
 
     def __init__(self, script: Sequence[Pixels | Exception | None]) -> None:
         self.camera = ScriptedCamera(FakeClock(), script)
         self.eye = BusyEye()
         self.reports: list[TrayView] = []
-        self.live = LiveTray(
+        self.live = CameraLoop(
             self.camera,
             reopen=lambda: self.camera,
-            eye=self.eye,
+            reader=self.eye,
             in_play=lambda: ALL_DICE,
             on_view=self.reports.append,
         )
@@ -135,7 +135,7 @@ def test_a_camera_that_comes_back_frozen_is_noticed() -> None:
 def test_old_dice_stay_old_over_a_silence() -> None:
     table = Table([REST] * 9)
     table.turns(3)
-    table.live.confirmed()
+    table.live.on_confirmed()
     table.camera.is_silent = True
     table.live.check()
     table.camera.is_silent = False
@@ -176,7 +176,7 @@ def test_a_stalled_device_is_silent_for_whoever_asks() -> None:
         end.wait(5.0)
         return None
 
-    pictures = NewestPicture(grab, lambda: None, clock=clock)
+    pictures = LatestFrame(grab, lambda: None, clock=clock)
     clock.sleep(STALL_S - 0.1)
     assert not pictures.is_silent
     clock.sleep(0.2)
@@ -211,10 +211,10 @@ def test_the_guard_survives_a_camera_that_cannot_be_asked(
         def is_silent(self, value: bool) -> None: ...
 
     camera = Odd(FakeClock(), [None] * 1_000_000)
-    live = LiveTray(
+    live = CameraLoop(
         camera,
         reopen=lambda: camera,
-        eye=BusyEye(),
+        reader=BusyEye(),
         in_play=lambda: ALL_DICE,
         on_view=lambda report: None,
     )
@@ -222,4 +222,4 @@ def test_the_guard_survives_a_camera_that_cannot_be_asked(
     assert asked.acquire(timeout=10.0)
     assert asked.acquire(timeout=10.0), "it asks again"
     live.close()
-    assert "could not be looked after" in caplog.text
+    assert "could not be checked" in caplog.text

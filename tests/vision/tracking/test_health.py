@@ -15,9 +15,9 @@ from companion.tray import CameraFault, TrayView
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok
 from vision.reading import Pixels
 from vision.simulation.render import background, default_scene, render
-from vision.tracking.camera_loop import LiveTray
-from vision.tracking.health import Health, Sight, examine, sight_of
-from vision.tracking.motion import glance
+from vision.tracking.camera_loop import CameraLoop
+from vision.tracking.health import FrameStats, Health, frame_stats, update_health
+from vision.tracking.motion import thumbnail
 
 FPS = 10.0
 NOTICED_WITHIN_S = 2.0
@@ -61,10 +61,10 @@ class Rig:
         self.seeds = itertools.count()
         self.fps = FPS
         self.reports: list[TrayView] = []
-        self.live = LiveTray(
+        self.live = CameraLoop(
             self.camera,
             reopen=lambda: self.camera,
-            eye=ScriptedEye(ok()),
+            reader=ScriptedEye(ok()),
             in_play=lambda: ALL_DICE,
             on_view=self.reports.append,
         )
@@ -146,7 +146,7 @@ def test_a_slow_camera_is_reported_and_goes_on_reading(tray: Pixels) -> None:
 def test_dice_used_before_the_camera_was_covered_stay_used(tray: Pixels) -> None:
     rig = Rig(tray)
     rig.pass_s(1.0)
-    rig.live.confirmed()
+    rig.live.on_confirmed()
     rig.spoil = covered
     rig.pass_s(3.0)
     rig.spoil = None
@@ -203,11 +203,11 @@ def test_its_own_exposure_does_not_uncover_a_lens(tray: Pixels) -> None:
 
 def test_no_picture_of_the_shared_set_is_called_blind(shared: Path) -> None:
     for file in sorted((shared / "frames" / "dev").glob("*.jpg"))[::4]:
-        now = glance(cv2.imread(str(file)))
+        now = thumbnail(cv2.imread(str(file)))
         health = Health(level=90.0, detail=0.175)  # as bright and as busy as the set's middle
-        sight = sight_of(now, None, 0.0, moved=False, gap_s=0.1)
-        later = Sight(9.0, sight.level, sight.peak, sight.detail, False, False, 0.1)
-        assert examine(examine(health, sight), later).fault is None, file.name
+        sight = frame_stats(now, None, 0.0, moved=False, gap_s=0.1)
+        later = FrameStats(9.0, sight.level, sight.peak, sight.detail, False, False, 0.1)
+        assert update_health(update_health(health, sight), later).fault is None, file.name
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from companion.engine.dice import ALL_DICE
 from vision.reading import Pixels
 from vision.simulation.render import background, default_scene, render
-from vision.tracking.motion import GLANCE_WIDTH_PX, glance, motion
+from vision.tracking.motion import THUMBNAIL_WIDTH_PX, motion, thumbnail
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def noisy(pixels: Pixels, sigma: float, seed: int, gain: np.ndarray | float = 1.
 
 @pytest.mark.parametrize("sigma", [0.0, 2.0, 6.0, 12.0])
 def test_sensor_noise_is_no_motion(tray: Pixels, sigma: float) -> None:
-    assert motion(glance(noisy(tray, sigma, 1)), glance(noisy(tray, sigma, 2))) == 0.0
+    assert motion(thumbnail(noisy(tray, sigma, 1)), thumbnail(noisy(tray, sigma, 2))) == 0.0
 
 
 @pytest.mark.parametrize("strength", [0.02, 0.05, 0.08])
@@ -36,11 +36,11 @@ def test_sensor_noise_is_no_motion(tray: Pixels, sigma: float) -> None:
 def test_mains_flicker_in_bands_is_no_motion(tray: Pixels, strength: float, phase: float) -> None:
     rows = np.arange(tray.shape[0]) / tray.shape[0]
     bands = 1.0 + strength * np.sin(rows * 2.0 * np.pi * 1.7 + phase)[:, None, None]
-    assert motion(glance(noisy(tray, 2.0, 1)), glance(noisy(tray, 2.0, 2, bands))) == 0.0
+    assert motion(thumbnail(noisy(tray, 2.0, 1)), thumbnail(noisy(tray, 2.0, 2, bands))) == 0.0
 
 
 def test_a_slow_change_of_exposure_is_no_motion(tray: Pixels) -> None:
-    assert motion(glance(tray), glance(noisy(tray, 1.0, 3, 1.12))) == 0.0
+    assert motion(thumbnail(tray), thumbnail(noisy(tray, 1.0, 3, 1.12))) == 0.0
 
 
 @pytest.mark.parametrize("step_px", [3, 6, 20])
@@ -48,36 +48,38 @@ def test_a_small_die_that_shifts_is_motion(step_px: int) -> None:
     before, now = (np.full((480, 640, 3), 70, np.uint8) for _ in range(2))
     before[200:225, 300:325] = 200
     now[200:225, 300 + step_px : 325 + step_px] = 200
-    assert motion(glance(noisy(before, 3.0, 1)), glance(noisy(now, 3.0, 2))) > 0.0
+    assert motion(thumbnail(noisy(before, 3.0, 1)), thumbnail(noisy(now, 3.0, 2))) > 0.0
 
 
 def test_a_hand_over_the_tray_is_more_motion_than_a_die(tray: Pixels) -> None:
     hand, one_die = tray.copy(), tray.copy()
     hand[:300, 200:420] = (60, 90, 150)
     one_die[100:150, 100:150] = (230, 230, 230)
-    assert motion(glance(tray), glance(hand)) > motion(glance(tray), glance(one_die)) > 0.0
+    assert (
+        motion(thumbnail(tray), thumbnail(hand)) > motion(thumbnail(tray), thumbnail(one_die)) > 0.0
+    )
 
 
 def test_pictures_of_other_shape_have_nothing_in_common(tray: Pixels) -> None:
-    assert motion(glance(tray), glance(tray[:200])) == 1.0
+    assert motion(thumbnail(tray), thumbnail(tray[:200])) == 1.0
 
 
 @pytest.mark.parametrize("size_wh", [(1, 1), (8, 8), (3, 900), (4000, 3000)])
 def test_any_size_of_picture_gives_a_glance(size_wh: tuple[int, int]) -> None:
     pixels = np.full((size_wh[1], size_wh[0], 3), 128, np.uint8)
-    small = glance(pixels)
-    assert small.shape[1] == GLANCE_WIDTH_PX
+    small = thumbnail(pixels)
+    assert small.shape[1] == THUMBNAIL_WIDTH_PX
     assert motion(small, small) == 0.0
 
 
 def test_black_pictures_are_still() -> None:
-    black = glance(np.zeros((48, 64, 3), np.uint8))
+    black = thumbnail(np.zeros((48, 64, 3), np.uint8))
     assert motion(black, black) == 0.0
 
 
 def test_the_recorded_throw_moves_exactly_while_it_moves(shared: Path) -> None:
     files = sorted((shared / "frames" / "streams" / "stream_a").glob("*.jpg"))
-    glances = [glance(cv2.imread(str(file))) for file in files]
+    glances = [thumbnail(cv2.imread(str(file))) for file in files]
     moved = [
         number + 1
         for number, (a, b) in enumerate(itertools.pairwise(glances))

@@ -17,7 +17,8 @@ from tests.vision.tray_fakes import FakeClock
 from vision.pipeline import Eye
 from vision.reading import Frame
 from vision.simulation.camera import TROUBLE_S, TROUBLES, SimulatedTray
-from vision.tracking.camera_loop import LiveTray
+from vision.simulation.simulator import Simulator
+from vision.tracking.camera_loop import CameraLoop
 
 FPS = 10.0
 
@@ -31,13 +32,14 @@ class Rig:
             seed=11, size_wh=(480, 360), fps=FPS, clock=self.clock, sleep=self.clock.sleep
         )
         self.reports: list[TrayView] = []
-        self.live = LiveTray(
+        self.live = CameraLoop(
             self.camera,
             reopen=self.camera.plugged_in,
-            eye=Eye(),
+            reader=Eye(),
             in_play=lambda: ALL_DICE,
             on_view=self.reports.append,
         )
+        self.simulator = Simulator(self.camera, self.live, lambda: ALL_DICE)
 
     def pass_s(self, seconds: float) -> None:
         until_s = self.clock() + seconds
@@ -45,7 +47,7 @@ class Rig:
             self.clock.sleep(self.live.turn())
 
     def throw(self) -> None:
-        self.live.throw()
+        self.simulator.throw()
         self.pass_s(2.5)
 
     @property
@@ -75,7 +77,7 @@ def test_a_blind_camera_withdraws_the_offer_and_makes_it_again(
     rig: Rig, trouble: str, fault: str
 ) -> None:
     roll = rig.now.roll
-    rig.live.trouble(trouble)
+    rig.simulator.trouble(trouble)
     rig.pass_s(2.0)
     assert (rig.now.fault, rig.now.camera, rig.now.roll) == (fault, "lost", None)
     rig.pass_s(TROUBLE_S + 2.0)  # and up to two seconds between two tries to open it
@@ -84,7 +86,7 @@ def test_a_blind_camera_withdraws_the_offer_and_makes_it_again(
 
 
 def test_a_slow_camera_is_named_and_goes_on(rig: Rig) -> None:
-    rig.live.trouble("slow")
+    rig.simulator.trouble("slow")
     rig.pass_s(3.0)
     assert rig.now.fault == "slow"
     assert rig.now.roll is not None
@@ -94,15 +96,15 @@ def test_a_slow_camera_is_named_and_goes_on(rig: Rig) -> None:
 
 def test_a_lamp_switched_on_makes_no_new_throw_of_old_dice(rig: Rig) -> None:
     roll = rig.now.roll
-    rig.live.trouble("light")
+    rig.simulator.trouble("light")
     rig.pass_s(2.5)
     assert rig.now.roll in (roll, None), "offered as it is, or said to be unsure"
-    rig.live.trouble("light")
+    rig.simulator.trouble("light")
     rig.pass_s(2.5)
     assert rig.now.roll == roll
-    rig.live.confirmed()
+    rig.live.on_confirmed()
     for _ in range(2):
-        rig.live.trouble("light")
+        rig.simulator.trouble("light")
         rig.pass_s(2.5)
         assert not rig.now.roll is not None
     assert rig.now.status.value == "old"
@@ -111,13 +113,13 @@ def test_a_lamp_switched_on_makes_no_new_throw_of_old_dice(rig: Rig) -> None:
 def test_a_die_nudged_after_it_settled_is_read_again(rig: Rig) -> None:
     roll = rig.now.roll
     told = len(rig.reports)
-    rig.live.trouble("nudge")
+    rig.simulator.trouble("nudge")
     rig.pass_s(1.0)
     since = [report.status.value for report in rig.reports[told:]]
     assert since[0] == "moving"
     assert rig.now.roll == roll
-    rig.live.confirmed()
-    rig.live.trouble("nudge")
+    rig.live.on_confirmed()
+    rig.simulator.trouble("nudge")
     rig.pass_s(1.0)
     assert rig.now.status.value == "old"
 
@@ -126,7 +128,7 @@ def test_the_last_die_at_rest_is_offered_within_0_4_s() -> None:
     rig = Rig()
     rig.pass_s(0.5)
     for _ in range(2):
-        rig.live.throw()
+        rig.simulator.throw()
         began_s = None
         while not rig.now.roll is not None:
             rig.pass_s(1.0 / FPS)
@@ -135,35 +137,35 @@ def test_the_last_die_at_rest_is_offered_within_0_4_s() -> None:
         assert began_s is not None
         rests_s = began_s + rig.camera.rests_s
         assert 0.0 < rig.clock() - rests_s <= 0.4
-        rig.live.confirmed()
+        rig.live.on_confirmed()
 
 
 @pytest.mark.parametrize("trouble", ["dark", "unplug"])
 def test_typed_dice_are_no_new_throw_when_the_camera_returns(rig: Rig, trouble: str) -> None:
     roll = rig.now.roll
     assert roll is not None
-    rig.live.trouble(trouble)
+    rig.simulator.trouble(trouble)
     rig.pass_s(2.0)
     told = len(rig.reports)
-    rig.live.confirmed(roll)
+    rig.live.on_confirmed(roll)
     rig.pass_s(TROUBLE_S + 2.0)
     assert rig.now.status is TrayStatus.OLD
     assert not any(report.roll is not None for report in rig.reports[told:])
     rig.live.reoffer()
     rig.pass_s(1.0)
     assert rig.now.roll == roll
-    rig.live.trouble(trouble)
+    rig.simulator.trouble(trouble)
     rig.pass_s(2.0)
-    rig.live.confirmed(replace(roll, white=tuple(7 - value for value in roll.white)))
+    rig.live.on_confirmed(replace(roll, white=tuple(7 - value for value in roll.white)))
     rig.pass_s(TROUBLE_S + 2.0)
     assert rig.now.roll == roll, "other dice than those typed"
 
 
 def test_confirmed_dice_are_no_new_throw_after_a_trouble_of_the_camera(rig: Rig) -> None:
-    rig.live.confirmed()
+    rig.live.on_confirmed()
     told = len(rig.reports)
     for trouble in ("dark", "block", "unplug"):
-        rig.live.trouble(trouble)
+        rig.simulator.trouble(trouble)
         rig.pass_s(TROUBLE_S + 6.0)
         assert rig.now.status.value == "old", trouble
     assert not any(report.roll is not None for report in rig.reports[told:])
@@ -197,13 +199,14 @@ def test_a_passing_shadow_neither_changes_nor_makes_a_roll() -> None:
     rig = Rig()
     passer = Passer(rig.camera, rig.clock)
     rig.live.close()
-    rig.live = LiveTray(
+    rig.live = CameraLoop(
         passer,  # type: ignore[arg-type]
         reopen=rig.camera.plugged_in,
-        eye=Eye(),
+        reader=Eye(),
         in_play=lambda: ALL_DICE,
         on_view=rig.reports.append,
     )
+    rig.simulator = Simulator(rig.camera, rig.live, lambda: ALL_DICE)
     rig.pass_s(0.5)
     rig.throw()
     roll = rig.now.roll
@@ -215,7 +218,7 @@ def test_a_passing_shadow_neither_changes_nor_makes_a_roll() -> None:
     assert TrayStatus.MOVING in {report.status for report in during}, "else this could not fail"
     assert {report.roll for report in during} <= {roll, None}
     assert rig.now.roll == roll
-    rig.live.confirmed()
+    rig.live.on_confirmed()
     told = len(rig.reports)
     passer.walk()
     rig.pass_s(3.5)
@@ -224,7 +227,7 @@ def test_a_passing_shadow_neither_changes_nor_makes_a_roll() -> None:
 
 
 def test_an_unknown_trouble_is_refused(rig: Rig) -> None:
-    with pytest.raises(CameraUnavailable, match="knows no 'fire'"):
-        rig.live.trouble("fire")
+    with pytest.raises(CameraUnavailable, match="none called 'fire'"):
+        rig.simulator.trouble("fire")
     with pytest.raises(CameraUnavailable, match=", ".join(TROUBLES)):
         rig.camera.trouble("fire")

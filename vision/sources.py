@@ -1,0 +1,105 @@
+"""Opens a camera by the name people give it."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from companion.errors import CameraUnavailable, ConfigError
+from vision.cameras import devices
+from vision.cameras.camera import Camera
+from vision.cameras.pace import Clock, Sleep
+from vision.cameras.recorded import PICTURE_SUFFIXES, FolderCamera, VideoCamera
+from vision.simulation.camera import SimulatedTray
+
+LOGGER = logging.getLogger(__name__)
+
+
+def open_camera(
+    source: str,
+    *,
+    seed: int | None = None,
+    size_wh: tuple[int, int] = (640, 480),
+    fps: float = 15.0,
+    controls: Mapping[str, float] | None = None,
+    clock: Clock = time.monotonic,
+    sleep: Sleep = time.sleep,
+) -> Camera:
+    """Open a camera by the name people give it.
+
+    Args:
+        source: auto, pi, simulated, a V4L2 device (`0`, `/dev/video0`), a video file, a folder
+            of pictures or a single picture.
+        seed: Makes the simulated tray's throws repeatable.
+        size_wh, fps: Requested from devices; recordings keep their own, the simulated tray is
+            drawn at most 640 x 480.
+        controls: Exposure, gain and white balance to hold, as `Camera.controls` returned them;
+            when unset, they are measured and then held.
+    Raises:
+        CameraUnavailable: A named camera cannot be opened; the text is one clear line.
+        ConfigError: `source` is empty, or `none`, which is no camera.
+    """
+    if source in ("", "none"):
+        raise ConfigError(f"camera: expected a source, got {source!r}")
+    if source == "auto":
+        return _open_any(
+            seed=seed, size_wh=size_wh, fps=fps, controls=controls, clock=clock, sleep=sleep
+        )
+    if source == "simulated":
+        return _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+    if source == "pi":
+        return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
+    try:
+        path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
+    except RuntimeError as error:
+        raise CameraUnavailable(f"{source}: {error}") from error
+    if source.isdecimal() or source.startswith("/dev/") or path.is_char_device():
+        return devices.open_v4l2(
+            str(path), size_wh=size_wh, fps=fps, controls=controls, clock=clock
+        )
+    if path.is_dir() or (path.is_file() and path.suffix.lower() in PICTURE_SUFFIXES):
+        return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
+    if path.is_file():
+        return VideoCamera(path, fps=fps, clock=clock, sleep=sleep)
+    raise CameraUnavailable(
+        f"camera {source!r}: expected auto, pi, simulated, none, a video device, a video file "
+        "or a folder of pictures, there is no such file"
+    )
+
+
+def _open_any(
+    *,
+    seed: int | None,
+    size_wh: tuple[int, int],
+    fps: float,
+    controls: Mapping[str, float] | None,
+    clock: Clock,
+    sleep: Sleep,
+) -> Camera:
+    """Open the first camera that works, else the simulated tray; its description names it."""
+    if devices.has_pi_camera():
+        try:
+            return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
+        except CameraUnavailable as error:
+            LOGGER.warning("%s", error)
+    paths = devices.webcam_paths()
+    for path in paths:
+        try:
+            return devices.open_v4l2(path, size_wh=size_wh, fps=fps, controls=controls, clock=clock)
+        except CameraUnavailable as error:
+            LOGGER.warning("%s", error)
+    tray = _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+    why = f"none of {len(paths)} cameras works" if paths else "no camera found"
+    tray.description = f"simulated tray ({why})"
+    return tray
+
+
+def _simulated(
+    *, seed: int | None, size_wh: tuple[int, int], fps: float, clock: Clock, sleep: Sleep
+) -> SimulatedTray:
+    # The tray fills a 4:3 picture; drawing a larger one would take longer than one frame lasts.
+    width = max(160, min(size_wh[0], size_wh[1] * 4 // 3, 640))
+    size_wh = (width, width * 3 // 4)
+    return SimulatedTray(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
