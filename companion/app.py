@@ -1,4 +1,4 @@
-"""The composition root: settings in, opened adapters plugged into one session, and out again."""
+"""The composition root: open every part from the configuration and connect it to one session."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ class App:
     """A running table.
 
     Attributes:
-        notes: One line each on what was found and chosen, for the terminal.
-        address: Where the server listens: the bound host, and the port that was taken.
+        notes: Lines for the terminal on the parts that were found.
+        address: The host and port the server listens on.
     """
 
     session: Session
@@ -51,7 +51,7 @@ class App:
 
     @property
     def join_url(self) -> str:
-        """The address phones can open."""
+        """The address that phones open."""
         return join_url(*self.address)
 
     def signs_of_life(self) -> dict[str, Callable[[], bool]]:
@@ -65,16 +65,16 @@ class App:
         }
 
     def close(self) -> None:
-        """Let go of everything, the last opened first; may be called twice."""
+        """Close every part, the last opened first; may be called twice."""
         self._stack.close()
 
 
 def build(config: Config) -> App:
-    """Open everything a table needs.
+    """Open every part of a table.
 
     Raises:
-        CompanionError: A part that was asked for by name cannot be used; what was opened by then
-            is closed again.
+        CompanionError: A part that was named in the configuration cannot be used. The parts opened
+            before it are closed.
     """
     from web import Equipment, create_app, drawn_code, drawn_pin
     from web.server import serve
@@ -107,7 +107,7 @@ def build(config: Config) -> App:
         open_lamp(config, session, live, panel, stack, notes)
         open_buzzer(config, session, panel, stack, notes)
         open_voice(config, session, stack)
-        session.say_again()  # where a game that was going on stands
+        session.say_again()  # the position of a game that goes on
         address: list[tuple[str, int]] = []
         pictures = keep_pictures(config, session, live)
         page = create_app(
@@ -145,7 +145,7 @@ def build(config: Config) -> App:
 
 
 def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wifi]:
-    """The Wi-Fi that phones join first: the one that is set, else this machine's hotspot."""
+    """The Wi-Fi that phones join first: as configured, else this machine's hotspot."""
     if config.web.wifi_name:
         named = Wifi(config.web.wifi_name, config.web.wifi_password)
         return lambda: named
@@ -156,7 +156,7 @@ def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wi
 
 
 def join_url(host: str, port: int) -> str:
-    """The address phones can open when the server is bound to `host`."""
+    """The address that phones open if the server is bound to `host`."""
     return url(reachable_host(host), port)
 
 

@@ -1,32 +1,32 @@
-"""Every error this project raises on purpose (leaf: imports nothing of ours).
+"""Every error this project raises on purpose (a leaf: it imports nothing of ours).
 
-A person's illegal move is a `Refusal`, a doubtful picture a `Problem`; only broken equipment,
-broken files and broken contracts raise.
+An illegal move is a `Refusal` and a doubtful picture has a `Problem`. Only broken equipment, broken
+files and broken contracts raise.
 """
 
 
 class CompanionError(Exception):
-    """Base of all: its text is one line that says where, what was wanted and what came."""
+    """Base class. The text is one line: where it happened, what was expected, what was given."""
 
 
 class ConfigError(CompanionError, ValueError):
-    """A setting, a flag or a file of settings cannot be used."""
+    """A setting, a flag or a configuration file cannot be used."""
 
 
 class PictureError(CompanionError, ValueError):
-    """A picture cannot be decoded, or has a shape or type the eye does not take."""
+    """A picture cannot be decoded, or has a shape or type that cannot be read."""
 
 
 class CameraUnavailable(CompanionError, RuntimeError):
-    """The named camera cannot be opened, or stopped giving frames."""
+    """The named camera cannot be opened, or delivers no frames any more."""
 
 
 class CalibrationError(CompanionError, RuntimeError):
-    """A step of a tray's calibration did not get what it needs.
+    """A step of the calibration cannot be completed.
 
     Attributes:
-        reason: A word for programs: not_six, unclear, other_dice, no_picture, outside, no_tray.
-        count: With not_six, how many dice were seen.
+        reason: A code: not_six, unclear, other_dice, no_picture, outside, no_tray.
+        count: With not_six, the number of dice that were seen.
     """
 
     def __init__(self, text: str, *, reason: str, count: int = 0) -> None:
@@ -40,7 +40,7 @@ class PinsUnavailable(CompanionError, RuntimeError):
 
 
 class StoreError(CompanionError, RuntimeError):
-    """The record of games cannot be opened or written."""
+    """The event log cannot be opened, read or written."""
 
 
 class NotationError(CompanionError, ValueError):
@@ -48,7 +48,7 @@ class NotationError(CompanionError, ValueError):
 
 
 class ServerError(CompanionError, RuntimeError):
-    """The web page cannot be served (the port is taken, the address is not ours)."""
+    """The web page cannot be served: the port is taken, or the address is not of this machine."""
 
 
 class ServiceError(CompanionError, RuntimeError):

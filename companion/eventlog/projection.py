@@ -1,6 +1,7 @@
-"""The log as the table it leads to: what counts of it, what undoing strikes out, whose move it is.
+"""Rebuild the table from the whole event log (pure).
 
-Pure; `companion.eventlog.state` knows what one record does, this module what a whole log comes to.
+The reducer applies one entry; this module decides which records count, to which game each belongs,
+and how damaged logs are read.
 """
 
 from __future__ import annotations
@@ -18,13 +19,12 @@ from companion.eventlog.state import Game, Seat, Table
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """A folded log.
+    """The result of reading a log.
 
     Attributes:
-        table: Where it leads; its revision is that of the last record, fitting or not.
-        skipped: Revisions of the records that were left out because they, or a record of the same
-            game before them, do not fit.
-        fault: The first record that did not fit, in words.
+        table: The table after it; its revision is that of the last record, valid or not.
+        skipped: Revisions of invalid records, and of later records of the same game.
+        fault: The first invalid record, in words.
     """
 
     table: Table
@@ -33,7 +33,7 @@ class Projection:
 
 
 def visible_records(records: Iterable[Record]) -> list[Record]:
-    """The records that count: what a later record struck out is left out."""
+    """The records that count: without those that a later record voids."""
     rows: list[Record] = []
     for record in records:
         if record.kind == "kept":
@@ -52,14 +52,14 @@ def visible_records(records: Iterable[Record]) -> list[Record]:
 
 
 def struck_by(record: Record) -> frozenset[int]:
-    """The revisions a record strikes out."""
+    """The revisions that a record of kind "struck" voids."""
     named = record.data.get("revisions")
     listed = named if isinstance(named, list) else []
     return frozenset(each for each in listed if is_whole_number(each))
 
 
 def _revision(record: Record) -> int:
-    """The revision a record names; one that names none strikes nothing out."""
+    """The revision a record names; its own if it names none, which voids nothing."""
     named = record.data.get("revision")
     return named if is_whole_number(named) else record.revision
 
@@ -68,13 +68,12 @@ _SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early
 
 
 def undone_to(records: Iterable[Record]) -> int | None:
-    """The revision up to which the log counts when the last settled step is taken back.
+    """The last revision that counts after an undo; None if the running game has no settled step.
 
-    A closed action goes back until somebody has to answer again, else it would close at once.
-    None where the running game has no settled step.
+    Undoing a closed action also removes answers until one is missing, else it would close at once.
     """
     rows = visible_records(records)
-    ends = (*BEGINNINGS, "seat_closed")  # nobody is called back to a game
+    ends = (*BEGINNINGS, "seat_closed")  # a player who left stays away
     begin = max((i for i, row in enumerate(rows) if row.kind in ends), default=len(rows))
     if any(row.kind == "paused" for row in rows[begin:]):
         return None
@@ -86,7 +85,7 @@ def undone_to(records: Iterable[Record]) -> int | None:
         while not _is_waiting(rows[:last]):
             last -= 1
             if last <= begin:
-                return None  # nobody would be asked: it would close again at once
+                return None  # no answer would be missing
     return rows[last - 1].revision
 
 
@@ -95,23 +94,8 @@ def _is_waiting(rows: Iterable[Record]) -> bool:
     return game is not None and bool(game.state.waiting_for)
 
 
-def precondition_of(step: str, table: Table, records: Iterable[Record]) -> str:
-    """What a host's step (undo, close, correct, end) would be taken on, as a word that is another
-    once the table has gone on: no step is taken on anything but what was shown."""
-    game = table.game
-    if step == "undo":
-        return f"{undone_to(records)} {game and game.rolled}"
-    if game is None or step == "end":
-        return f"{game and game.number}"
-    if step == "close":
-        return f"{game.rolled} {game.state.action}"
-    roll = game.state.roll
-    faces = [*roll.white, *(value for _, value in roll.coloured)] if roll is not None else []
-    return f"{game.rolled} {faces}"
-
-
 def last_roll(records: Iterable[Record]) -> Roll | None:
-    """The roll that was confirmed last, for telling its dice from newly thrown ones."""
+    """The roll that was confirmed last, to tell its dice from newly thrown ones."""
     for record in reversed(visible_records(records)):
         if record.kind in ("rolled", "roll_corrected"):
             try:
@@ -125,11 +109,12 @@ def last_roll(records: Iterable[Record]) -> Roll | None:
 
 @dataclass(slots=True)
 class GameSpan:
-    """The game a record belongs to; number 0 where it is none's.
+    """The records of one game.
 
     Attributes:
-        is_alive: It may still be played: it is on, or put aside.
-        is_new: It begins with this record, not at an earlier one that may be lost.
+        number: Of the game; 0 if the records belong to none.
+        is_alive: The game may still be played: it is running or put aside.
+        is_new: The span begins with the game, not with a later part after a loss.
     """
 
     number: int = 0
@@ -138,7 +123,7 @@ class GameSpan:
 
 
 def spans_of(rows: Iterable[Record]) -> list[GameSpan | None]:
-    """For each record the game it belongs to, or None where it is about people and settings."""
+    """For each record the span it belongs to; None for records about people and settings."""
     owners: list[GameSpan | None] = []
     known: dict[int, GameSpan] = {}
     now = GameSpan()
@@ -160,10 +145,10 @@ def spans_of(rows: Iterable[Record]) -> list[GameSpan | None]:
 
 
 def project(records: Iterable[Record]) -> Projection:
-    """The table a log leads to.
+    """Rebuild the table from a log.
 
-    A record that does not fit costs its own game what came after it, and nothing else: other games
-    and the people at the table go on.
+    An invalid record ends its own game there and nothing else: other games and the people at the
+    table go on.
     """
     everything = list(records)
     rows = visible_records(everything)
@@ -171,8 +156,8 @@ def project(records: Iterable[Record]) -> Projection:
     table, fault = Table(), None
     skipped: list[int] = []
     broken: set[int] = set()
-    holed: set[int] = set()  # where what is lost may be that another game was taken up
-    gapped: set[int] = set()  # games put aside that may lack moves in between
+    holed: set[int] = set()  # the lost record may have resumed another game
+    gapped: set[int] = set()  # paused games that may have lost moves
     for record, owner in zip(rows, spans_of(rows), strict=True):
         is_move = record.kind not in (*BEGINNINGS, "paused")
         is_nobodys = owner is not None and not owner.number and not owner.is_new and is_move
@@ -184,7 +169,7 @@ def project(records: Iterable[Record]) -> Projection:
             skipped.append(record.revision)
             continue
         if owner is not None and not owner.is_alive and is_move:
-            continue  # a finished game's moves lead nowhere any more
+            continue  # moves of a finished game have no effect
         if record.kind == "resumed" and owner is not None and owner.number in gapped:
             fault = fault or f"record {record.revision}: moves before it are lost"
             after = None
@@ -203,7 +188,7 @@ def project(records: Iterable[Record]) -> Projection:
 
 
 def _is_put_aside(record: Record, owner: GameSpan | None, table: Table) -> bool:
-    """Whether a damaged game, which is on, is put aside with what is known of it."""
+    """Whether a record puts the running game aside although the game is damaged."""
     game = table.game
     if record.kind != "paused" or owner is None or game is None:
         return False
@@ -211,7 +196,7 @@ def _is_put_aside(record: Record, owner: GameSpan | None, table: Table) -> bool:
 
 
 def _advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:
-    """The table after a record, or why it does not fit."""
+    """The fault of a record, or the table after it."""
     try:
         result = reduce(table, to_entry(record), record.revision)
     except NotationError as error:
@@ -225,16 +210,17 @@ def _advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:
 
 
 def _named_once(table: Table) -> Table:
-    """The table without an older seat of whoever sat down last: the record of their leaving it may
-    be damaged."""
+    """Free an older seat of the newest player: the record of their leaving may be lost."""
     *older, last = table.seats
     seats = (seat for seat in older if seat.name.casefold() != last.name.casefold())
     return replace(table, seats=(*seats, last))
 
 
 def _seated(table: Table, kind: str) -> Table:
-    """The table with the people at it whom a game that begins or goes on names: what is known of
-    who came and left may be damaged. A game begins with everybody who is there."""
+    """Seat the players whom a started or resumed game names: records of people may be lost.
+
+    A game starts with everybody at the table, so other seats are free then.
+    """
     game = table.game
     if kind not in BEGINNINGS or game is None:
         return table
@@ -254,7 +240,7 @@ def _places(game: Game) -> list[tuple[int, str]]:
 
 
 def _seat_of(table: Table, number: int, name: str) -> Seat:
-    """A seat as it is, or anew for somebody of another name."""
+    """The seat of a player; a new one if the seat has another name."""
     seat = table.seat(number)
     is_theirs = seat is not None and seat.name.casefold() == name.casefold()
     return seat if seat is not None and is_theirs else Seat(number, name)

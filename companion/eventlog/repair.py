@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from typing import Protocol
 
 from companion.eventlog.projection import Projection, project, struck_by
 from companion.eventlog.record import Change, Record, to_record
@@ -13,33 +12,29 @@ from companion.eventlog.state import Table
 LOGGER = logging.getLogger(__name__)
 
 
-class Log(Protocol):
-    """The part of a store that this module needs."""
-
-    def load(self, after: int = 0) -> Iterable[Record]:
-        """Every record after a revision, oldest first."""
-
-    def append(self, records: tuple[Record, ...]) -> None:
-        """Write records, all or none."""
-
-
-def load_valid(log: Log, now_text: Callable[[], str]) -> tuple[Table, list[Record], bool]:
+def load_valid(
+    load: Callable[[], Iterable[Record]],
+    append: Callable[[tuple[Record, ...]], None],
+    now_text: Callable[[], str],
+) -> tuple[Table, list[Record], bool]:
     """The table of a log, its valid records, and whether any record was ever voided.
 
     Args:
+        load: Loads every record, oldest first.
+        append: Writes new records, all or none.
         now_text: The time of day for new records, ISO 8601.
 
     Raises:
         StoreError: The log cannot be read or written.
     """
     while True:
-        records = list(log.load())
+        records = list(load())
         projection = project(records)
         if not projection.skipped:
             voided = {n for each in records if each.kind == "struck" for n in struck_by(each)}
             valid = [record for record in records if record.revision not in voided]
-            return projection.table, valid, len(valid) < len(records)
-        log.append((_struck(projection, now_text()),))
+            return projection.table, valid, any(each.kind == "struck" for each in valid)
+        append((_struck(projection, now_text()),))
 
 
 def _struck(projection: Projection, at: str) -> Record:

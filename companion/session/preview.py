@@ -1,16 +1,76 @@
-"""List what a step would change, without taking it (pure)."""
+"""Steps of the host: decide one, preview its changes, check that nothing happened since (pure)."""
 
 from __future__ import annotations
 
-from companion.engine import GameState, Phase
+from collections.abc import Iterable, Mapping
+from enum import StrEnum
+
+from companion.engine import GameState, Phase, Roll
+from companion.eventlog.projection import undone_to
+from companion.eventlog.record import Record
 from companion.eventlog.state import Table
 from companion.messages.announcements import box_line, die_term, row_term
 from companion.messages.catalogue import Line, all_of, line
 from companion.session.decision import Decision, Rejected
+from companion.session.play import decide_close, decide_correction, decide_end, decide_undo
+
+
+class HostStep(StrEnum):
+    """Steps the host previews before taking them."""
+
+    UNDO = "undo"
+    CLOSE = "close"
+    END = "end"
+    CORRECT = "correct"
+
+
+def decide_host_step(
+    table: Table,
+    step: HostStep,
+    records: Iterable[Record],
+    roll: Roll | None,
+    eye: Mapping[str, object],
+) -> Decision | Rejected:
+    """Decide a step of the host.
+
+    Args:
+        records: The whole log, to undo.
+        roll: The right dice, to correct.
+        eye: What was read of the roll, stored with a correction.
+    """
+    match step:
+        case HostStep.UNDO:
+            return decide_undo(table, records)
+        case HostStep.CLOSE:
+            return decide_close(table)
+        case HostStep.END:
+            return decide_end(table)
+        case HostStep.CORRECT:
+            if roll is None:
+                raise ValueError("a correction needs the right dice")
+            return decide_correction(table, roll, **eye)
+
+
+def precondition_of(table: Table, step: HostStep, records: Iterable[Record]) -> str:
+    """A token of the state a step would change; it differs once the table has gone on.
+
+    Args:
+        records: The whole log, to undo.
+    """
+    game = table.game
+    if step is HostStep.UNDO:
+        return f"{undone_to(records)} {game and game.rolled}"
+    if game is None or step is HostStep.END:
+        return f"{game and game.number}"
+    if step is HostStep.CLOSE:
+        return f"{game.rolled} {game.state.action}"
+    roll = game.state.roll
+    faces = [*roll.white, *(value for _, value in roll.coloured)] if roll is not None else []
+    return f"{game.rolled} {faces}"
 
 
 def preview(table: Table, decision: Decision | Rejected) -> list[Line] | Rejected:
-    """The changes a step would make to the running game, line by line."""
+    """The changes a decided step would make to the running game, line by line."""
     if isinstance(decision, Rejected):
         return decision
     assert table.game is not None

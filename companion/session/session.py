@@ -20,7 +20,7 @@ from typing import Concatenate, Never, ParamSpec
 from companion.audio.settings import VoiceSettings, chosen
 from companion.engine import ActionClosed, DieColour, Phase, Roll, SeatClosed
 from companion.errors import StoreError
-from companion.eventlog.projection import last_roll, precondition_of
+from companion.eventlog.projection import last_roll
 from companion.eventlog.record import Record, to_record
 from companion.eventlog.repair import load_valid
 from companion.eventlog.state import Table
@@ -39,12 +39,12 @@ from companion.session.games import (
 )
 from companion.session.notifier import Notifier
 from companion.session.ports import CallLater, Cancel, NoTrayPort, Store, Topic, TrayPort
-from companion.session.preview import preview
+from companion.session.preview import HostStep, decide_host_step, precondition_of, preview
 from companion.session.timers import ActionTimer, ActionTimes, times_after
 from companion.session.view import Joined, View
 from companion.tray import NO_CAMERA, TrayView
 
-__all__ = ["Joined", "Rejected", "Session", "Topic", "View"]
+__all__ = ["HostStep", "Joined", "Rejected", "Session", "Topic", "View"]
 
 LOGGER = logging.getLogger(__name__)
 
@@ -97,7 +97,7 @@ class Session:
         self._call_later, self._draw = call_later, draw
         self._notifier = Notifier()
         self._configured = speaking or VoiceSettings(language=phrases.language)
-        self._table, records, is_repaired = load_valid(store, now_text)
+        self._table, records, is_repaired = load_valid(store.load, store.append, now_text)
         self._port: TrayPort = tray or NoTrayPort()
         self._tray = CorrectedTray(NO_CAMERA, NO_CAMERA)
         self._press = confirm.WaitingPress(self._port, self._later, self._answer_press)
@@ -348,18 +348,13 @@ class Session:
 
     # -- the host's steps -----------------------------------------------------------------
 
-    def precondition(self, step: str) -> str:
-        """A token of what a host's step would be based on now; request it before a preview."""
+    def precondition(self, step: HostStep) -> str:
+        """A token of the state a step would change; request it before a preview."""
         with self._notifier.transaction():
-            return precondition_of(step, self._table, self._store.load())
+            return precondition_of(self._table, step, self._store.load())
 
-    def preview(self, step: str, roll: Roll | None = None) -> list[Line] | Rejected:
-        """The changes a host's step would make now.
-
-        Args:
-            step: undo, close, end or correct.
-            roll: The right dice, to correct.
-        """
+    def preview(self, step: HostStep, roll: Roll | None = None) -> list[Line] | Rejected:
+        """The changes a step would make now; `roll` has the right dice, to correct."""
         with self._notifier.transaction():
             return preview(self._table, self._decide_host_step(step, roll))
 
@@ -369,42 +364,34 @@ class Session:
         Args:
             precondition: Token of the preview; rejected if the table has gone on since.
         """
-        return self._take_host_step("close", precondition)
+        return self._take_host_step(HostStep.CLOSE, precondition)
 
     def end(self, precondition: str | None = None) -> Rejected | None:
         """End the game before the rules do."""
-        return self._take_host_step("end", precondition)
+        return self._take_host_step(HostStep.END, precondition)
 
     def correct_roll(self, roll: Roll, precondition: str | None = None) -> Rejected | None:
         """Replace misread dice while an action is open."""
-        return self._take_host_step("correct", precondition, roll)
+        return self._take_host_step(HostStep.CORRECT, precondition, roll)
 
     def undo(self, precondition: str | None = None) -> Rejected | None:
         """Undo the last settled step: an ending, a closed action with its last answer or a roll."""
         with self._notifier.transaction():
-            answer = self._take_host_step("undo", precondition)
+            answer = self._take_host_step(HostStep.UNDO, precondition)
             if answer is None and confirm.is_roll_due(self._table):
                 self._notifier.call_after_commit(Topic.ROLL_DUE_AGAIN)
             return answer
 
     def _take_host_step(
-        self, step: str, precondition: str | None, roll: Roll | None = None
+        self, step: HostStep, precondition: str | None, roll: Roll | None = None
     ) -> Rejected | None:
         with self._notifier.transaction():
             if precondition is not None and precondition != self.precondition(step):
                 return rejected("GONE_ON")
             return self._take_decided(self._decide_host_step(step, roll))
 
-    def _decide_host_step(self, step: str, roll: Roll | None) -> Decision | Rejected:
-        match step:
-            case "undo":
-                return play.decide_undo(self._table, self._store.load())
-            case "close":
-                return play.decide_close(self._table)
-            case "end":
-                return play.decide_end(self._table)
-        assert roll is not None
-        return play.decide_correction(self._table, roll, **self._eye)
+    def _decide_host_step(self, step: HostStep, roll: Roll | None) -> Decision | Rejected:
+        return decide_host_step(self._table, step, self._store.load(), roll, self._eye)
 
     # -- tray and button ------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from companion.engine import DieColour, Phase, Roll
 from companion.session.ports import Topic
-from companion.session.session import Rejected
+from companion.session.session import HostStep, Rejected
 from tests.session.fakes import Stage
 
 
@@ -75,7 +75,7 @@ class TestCorrections:
         rejected = stage.session.undo()
         assert rejected is not None
         assert rejected.code == "NOTHING_TO_UNDO"
-        foreseen = stage.session.preview("undo")
+        foreseen = stage.session.preview(HostStep.UNDO)
         assert isinstance(foreseen, Rejected)
 
     def test_dice_are_offered_again_only_where_a_roll_is_due(self, two: Stage) -> None:

@@ -10,7 +10,7 @@ import pytest
 from companion.engine import Phase
 from companion.eventlog.record import Record
 from companion.history.standings import standings
-from companion.session.session import Rejected
+from companion.session.session import HostStep, Rejected
 from companion.session.timers import CLOSING_GRACE_S
 from tests.session.fakes import Stage
 
@@ -54,7 +54,7 @@ def test_an_undone_closing_is_about_to_close_again(closing: Stage) -> None:
 def test_a_preview_promises_no_refused_step(closing: Stage) -> None:
     closing.session.end()
     closing.session.let_go(1)
-    foreseen = closing.session.preview("undo")
+    foreseen = closing.session.preview(HostStep.UNDO)
     assert isinstance(foreseen, Rejected)
     assert foreseen.code == "SEAT_EMPTY"
 

@@ -11,7 +11,7 @@ import pytest
 
 from companion.errors import StoreError
 from companion.eventlog.store import FILE_NAME
-from companion.session.session import Joined
+from companion.session.session import HostStep, Joined
 from tests.session.fakes import Stage
 
 Step = Callable[[Stage], object]
@@ -121,8 +121,8 @@ def test_settings_take_effect_together(two: Stage) -> None:
     assert two.session.phrases.language == "en"
 
 
-@pytest.mark.parametrize("step", ["undo", "close", "end"])
-def test_a_preview_changes_nothing(two: Stage, step: str) -> None:
+@pytest.mark.parametrize("step", [HostStep.UNDO, HostStep.CLOSE, HostStep.END])
+def test_a_preview_changes_nothing(two: Stage, step: HostStep) -> None:
     two.roll(3, 4)
     two.answer(0, "R7")
     before, records = two.session.view(), list(two.store.load())

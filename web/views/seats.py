@@ -11,7 +11,7 @@ from flask import Blueprint, Response
 
 from companion.audio.settings import is_possible
 from companion.messages.catalogue import line
-from companion.session.session import Joined, Rejected
+from companion.session.session import HostStep, Joined, Rejected
 from web import security
 from web.client import Client
 from web.context import AppContext
@@ -137,8 +137,9 @@ def install(pages: Blueprint, context: AppContext) -> None:
         if what not in FORESEEN:
             raise bad("asked.text", field="what")
         context.lead()
-        moment = session.precondition(what)
-        lines = session.preview(what, typed_roll(asked) if what == "correct" else None)
+        step = HostStep(what)
+        moment = session.precondition(step)
+        lines = session.preview(step, typed_roll(asked) if step is HostStep.CORRECT else None)
         if isinstance(lines, Rejected):
             return rejected(context, lines)
         told = [context.phrases.tell(each) for each in lines]
