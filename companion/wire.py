@@ -23,6 +23,7 @@ __all__ = [
     "about",
     "convert",
     "described",
+    "documented",
     "encode",
     "field",
     "one_of",
@@ -72,6 +73,11 @@ def one_of(values: Iterable[str]) -> Meta:
     known = tuple(values)
     pattern = rf"\A(?:{'|'.join(map(re.escape, known))})\Z"
     return Meta(pattern=pattern, extra={"choices": known}, extra_json_schema={"enum": list(known)})
+
+
+def documented(values: Iterable[str]) -> Meta:
+    """Annotate a text whose known values the JSON Schema lists; others pass."""
+    return Meta(extra_json_schema={"enum": list(values)})
 
 
 def described(expected: str, *, kind: str = "") -> Meta:

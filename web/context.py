@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
@@ -12,10 +11,12 @@ from flask import request
 from companion.hotspot import Wifi
 from companion.messages.catalogue import Phrases, line, load_phrases
 from companion.session.session import Rejected, Session
+from companion.wire import encode
 from web import locale, snapshot
 from web.client import Client, RateLimiter, SeatMemory, client_of, is_host
 from web.ports import Equipment, Pictures, Simulator, Tray
 from web.security import Refused
+from web.wire.snapshot import Door, Me
 
 
 @dataclass
@@ -71,29 +72,28 @@ class AppContext:
             made, shared = self._rendered.get(language, (None, None))
         if key is None or shared is None or made != key:
             now_s = self.session.clock_s()
-            shared = dumps(snapshot.snapshot(view, setting, load_phrases(language), now_s=now_s))
+            shared = encode(snapshot.snapshot(view, setting, load_phrases(language), now_s=now_s))
             with self._mutex:
                 self._rendered[language] = (key, shared)
-        mine = dumps(self.me(client))
+        mine = encode(self.me(client))
         return view.version, f'{{"me":{mine},{shared[1:]}'
 
-    def me(self, client: Client) -> snapshot.Json:
+    def me(self, client: Client) -> Me:
         """What one device is told of itself."""
         view = self.session.view()
         seats = self.session.seats_of(client.tokens)
         self.memory.remember(client, seats)
         leads = is_host(self.session, client)
         had = [] if seats else [s for s in self.memory.seats(client) if s not in view.online]
-        return {
-            "seat": seats[0] if seats else None,
-            "seats": list(seats),
-            "host": leads,
-            "needs_code": self.needs_code(client),
-            "had": [seat for seat in had if view.table.seat(seat) is not None],
-            "door": {"code": self.code, "pin": self.pin, "wifi": self.wifi().name or None}
-            if client.is_table or (leads and view.table.hosts)
-            else None,
-        }
+        shows_door = client.is_table or (leads and bool(view.table.hosts))
+        return Me(
+            seat=seats[0] if seats else None,
+            seats=list(seats),
+            host=leads,
+            needs_code=self.needs_code(client),
+            had=[seat for seat in had if view.table.seat(seat) is not None],
+            door=Door(self.code, self.pin, self.wifi().name or None) if shows_door else None,
+        )
 
     def client(self) -> Client:
         """The device that asks."""
@@ -138,8 +138,3 @@ class AppContext:
             self.limiter.was_wrong(address)
             key = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
             raise Refused(403, code, line(key))
-
-
-def dumps(value: object) -> str:
-    """JSON without needless spaces, in the letters people use."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -10,7 +10,7 @@ from werkzeug.exceptions import HTTPException
 from companion.errors import CalibrationError, ConfigError, StoreError
 from companion.messages.catalogue import line
 from web.context import AppContext
-from web.responses import as_json
+from web.responses import failed
 from web.security import Refused
 from web.views.pages import words
 
@@ -23,7 +23,7 @@ def install_errors(app: Flask, context: AppContext) -> None:
     def answer(refused: Refused) -> Response:
         if request.path.startswith("/api/") or request.method == "POST":
             message = context.phrases.tell(refused.said)
-            return as_json({"error": refused.code, "message": message}, refused.status)
+            return failed(refused.code, message, refused.status)
         phrases = context.phrases
         shared = words(context, phrases)
         text = render_template("error.html", message=phrases.tell(refused.said), **shared)
@@ -53,9 +53,9 @@ def install_errors(app: Flask, context: AppContext) -> None:
         are_none = error.reason == "not_six" and error.count == 0
         key = "setup.no_dice" if are_none else f"setup.{error.reason}"
         message = context.phrases.say(key, count=error.count)
-        return as_json({"error": error.reason.upper(), "message": message}, 409)
+        return failed(error.reason.upper(), message, 409)
 
     @app.errorhandler(ConfigError)
     def calibration_not_kept(error: ConfigError) -> Response:
         message = context.phrases.say("setup.not_kept")
-        return as_json({"error": "NOT_KEPT", "message": message}, 503)
+        return failed("NOT_KEPT", message, 503)

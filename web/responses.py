@@ -5,8 +5,10 @@ from __future__ import annotations
 from flask import Response
 
 from companion.session.session import Rejected
+from companion.wire import encode
 from web.client import Client
-from web.context import AppContext, dumps
+from web.context import AppContext
+from web.wire.snapshot import Problem
 
 STALE = frozenset(
     [
@@ -35,8 +37,13 @@ FORBIDDEN = frozenset({"NOT_IN_GAME"})
 
 
 def as_json(value: object, status: int = 200) -> Response:
-    """Any value as JSON."""
-    return Response(dumps(value), status, mimetype="application/json")
+    """Return a value as JSON."""
+    return Response(encode(value), status, mimetype="application/json")
+
+
+def failed(code: str, message: str, status: int) -> Response:
+    """Return the reason a request failed."""
+    return as_json(Problem(code, message=message), status)
 
 
 def snapshot(context: AppContext, client: Client | None = None) -> Response:
@@ -53,6 +60,6 @@ def rejected(context: AppContext, refusal: Rejected) -> Response:
     """Return the reason a step was rejected, and the current snapshot."""
     status = 409 if refusal.code in STALE else 403 if refusal.code in FORBIDDEN else 422
     message = context.phrases.tell(*refusal.lines)
-    told = {"error": refusal.code, "ruling": refusal.ruling, "message": message}
+    reason = encode(Problem(refusal.code, refusal.ruling, message))
     state = context.render(context.client())[1]
-    return Response(f'{dumps(told)[:-1]},"state":{state}}}', status, mimetype="application/json")
+    return Response(f'{reason[:-1]},"state":{state}}}', status, mimetype="application/json")

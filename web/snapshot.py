@@ -1,9 +1,8 @@
-"""The table as plain values for pages and programs: one snapshot, pure."""
+"""Make the snapshot of a table for pages and programs; pure."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from companion.audio.settings import VoiceSettings
 from companion.engine import DieColour, GameState, HouseRule, Phase, Plan
@@ -21,8 +20,7 @@ from companion.messages.equipment import fault_line, note_line, tray_lines
 from companion.session.session import View
 from companion.tray import TrayView
 from web.ports import Equipment
-
-Json = dict[str, Any]
+from web.wire import snapshot as wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,57 +47,57 @@ class Setting:
     keeps_pictures: bool = False
 
 
-def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> Json:
-    """Everything a page shows, the client's own seat left out."""
-    return {
-        "revision": view.table.revision,
-        "version": view.version,
-        "epoch": setting.epoch,
-        "language": phrases.language,
-        "table": _table(setting, view.table, view.tray),
-        "seats": [
-            {
-                "seat": seat.number,
-                "name": seat.name,
-                "online": seat.number in view.online,
-                "offered": seat.number in view.offered,
-            }
+def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> wire.Shared:
+    """Make the part of a snapshot that is the same for every device."""
+    return wire.Shared(
+        revision=view.table.revision,
+        version=view.version,
+        epoch=setting.epoch,
+        language=phrases.language,
+        table=_table(setting, view.table, view.tray),
+        seats=[
+            wire.SeatState(
+                seat=seat.number,
+                name=seat.name,
+                online=seat.number in view.online,
+                offered=seat.number in view.offered,
+            )
             for seat in view.table.seats
         ],
-        "game": _game(view, phrases, now_s) if view.table.game else None,
-        "tray": _tray(view.tray, view.table.game, phrases),
-        "faults": [
-            {"part": part, "code": code, "text": phrases.tell(fault_line(part, code))}
+        game=_game(view, phrases, now_s) if view.table.game else None,
+        tray=_tray(view.tray, view.table.game, phrases),
+        faults=[
+            wire.Fault(part, code, phrases.tell(fault_line(part, code)))
             for part, code in view.faults
         ],
-        "announcement": _announcement(view.announcement, view, phrases),
-    }
+        announcement=_announcement(view.announcement, view, phrases),
+    )
 
 
-def _table(setting: Setting, table: Table, tray: TrayView) -> Json:
+def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
     equipment = setting.equipment
-    return {
-        "name": setting.name,
-        "join_url": setting.join_url,
-        "language": setting.speaking.language,
-        "camera": equipment.camera.value,
-        "button": equipment.button,
-        "on_screen_button": equipment.on_screen_button,
-        "can_throw": setting.can_throw,
-        "mishaps": list(setting.mishaps),
-        "troubles": list(setting.troubles),
-        "keeps_pictures": setting.keeps_pictures,
-        "typed_rolls": equipment.typed_rolls or tray.status.is_blind,
-        "hints": table.settings.hints,
-        "sound": table.settings.sound,
-        "say": setting.speaking.say,
-        "volume": setting.speaking.volume,
-        "words_per_minute": setting.speaking.words_per_minute,
-        "hosted": bool(table.hosts),
-    }
+    return wire.Table(
+        name=setting.name,
+        join_url=setting.join_url,
+        language=setting.speaking.language,
+        camera=equipment.camera.value,
+        button=equipment.button,
+        on_screen_button=equipment.on_screen_button,
+        can_throw=setting.can_throw,
+        mishaps=list(setting.mishaps),
+        troubles=list(setting.troubles),
+        keeps_pictures=setting.keeps_pictures,
+        typed_rolls=equipment.typed_rolls or tray.status.is_blind,
+        hints=table.settings.hints,
+        sound=table.settings.sound,
+        say=setting.speaking.say,
+        volume=setting.speaking.volume,
+        words_per_minute=setting.speaking.words_per_minute,
+        hosted=bool(table.hosts),
+    )
 
 
-def _game(view: View, phrases: Phrases, now_s: float) -> Json:
+def _game(view: View, phrases: Phrases, now_s: float) -> wire.Game:
     game = view.table.game
     assert game is not None
     state, names = game.state, view.table.names
@@ -108,185 +106,183 @@ def _game(view: View, phrases: Phrases, now_s: float) -> Json:
     closes_in_s = None
     if view.closes_at_s is not None:
         closes_in_s = round(max(0.0, view.closes_at_s - now_s), 2)
-    return {
-        "number": game.number,
-        "variant": state.plan.name,
-        "phase": state.phase.value,
-        "turn": state.turn,
-        "action": state.action,
-        "active": game.seats[state.active],
-        "first": game.seats[state.first],
-        "roll": _roll(state),
-        "typed": game.typed and state.roll is not None,
-        "rolled": game.rolled if state.roll is not None else None,
-        "house": [
-            {"rule": rule.value, "replaces": list(rule.replaces)}
+    return wire.Game(
+        number=game.number,
+        variant=state.plan.name,
+        phase=state.phase.value,
+        turn=state.turn,
+        action=state.action,
+        active=game.seats[state.active],
+        first=game.seats[state.first],
+        roll=_roll(state),
+        typed=game.typed and state.roll is not None,
+        rolled=game.rolled if state.roll is not None else None,
+        house=[
+            wire.HouseRuleState(rule.value, list(rule.replaces))
             for rule in HouseRule
             if rule in state.setup.house
         ],
-        "sums": _sums(state),
-        "rows": _rows(state.plan, phrases),
-        "dice": [colour.value for colour in state.dice],
-        "closed": [
-            {
-                "row": state.plan.rows[closing.row].key,
-                "colour": _value(state.plan.rows[closing.row].lock),
-                "by": [game.seats[player] for player in closing.players],
-            }
+        sums=_sums(state),
+        rows=_rows(state.plan, phrases),
+        dice=[colour.value for colour in state.dice],
+        closed=[
+            wire.ClosedRow(
+                row=state.plan.rows[closing.row].key,
+                colour=_value(state.plan.rows[closing.row].lock),
+                by=[game.seats[player] for player in closing.players],
+            )
             for closing in state.closed
         ],
-        "waiting_for": [game.seats[player] for player in state.waiting_for],
-        "closing": _closing(game),
-        "closes_in_s": closes_in_s,
-        "miss_due": state.phase is Phase.ACTION2 and not state.marked,
-        "players": [_player(game, player) for player in range(state.players)],
-        "over": is_over,
-        "end": state.end.value if state.end else None,
-        "end_text": phrases.tell(*end_lines(state, names)) if is_over else "",
-        "winner_text": phrases.tell(winner_line(state, names)) if is_over else "",
-        "ranking": [
-            {"rank": rank, "seat": game.seats[p], "total": state.total(p)} for rank, p in ranking
-        ],
-        "winners": [game.seats[p] for rank, p in ranking if rank == 1],
-    }
+        waiting_for=[game.seats[player] for player in state.waiting_for],
+        closing=_closing(game),
+        closes_in_s=closes_in_s,
+        miss_due=state.phase is Phase.ACTION2 and not state.marked,
+        players=[_player(game, player) for player in range(state.players)],
+        over=is_over,
+        end=state.end.value if state.end else None,
+        end_text=phrases.tell(*end_lines(state, names)) if is_over else "",
+        winner_text=phrases.tell(winner_line(state, names)) if is_over else "",
+        ranking=[wire.Ranked(rank, game.seats[p], state.total(p)) for rank, p in ranking],
+        winners=[game.seats[p] for rank, p in ranking if rank == 1],
+    )
 
 
-def _roll(state: GameState) -> Json | None:
+def _roll(state: GameState) -> wire.Roll | None:
     if state.roll is None:
         return None
     coloured = {colour.value: value for colour, value in state.roll.coloured}
-    return {"white": list(state.roll.white), "colour": coloured}
+    return wire.Roll(state.roll.white, coloured)
 
 
-def _sums(state: GameState) -> Json | None:
+def _sums(state: GameState) -> wire.Sums | None:
     offer = offer_of(state)
     if offer is None:
         return None
-    return {"white": offer.white, "colour": {c.value: list(sums) for c, sums in offer.coloured}}
+    return wire.Sums(offer.white, {c.value: list(sums) for c, sums in offer.coloured})
 
 
-def _rows(plan: Plan, phrases: Phrases) -> list[Json]:
+def _rows(plan: Plan, phrases: Phrases) -> list[wire.Row]:
     return [
-        {
-            "key": row.key,
-            "name": phrases.row(row.name),
-            "word": row_term(row.name).key,
-            "bonus": row.is_bonus,
-            "beside": list(row.beside),
-            "lock": _value(row.lock),
-            "boxes": [
-                {
-                    "token": f"{row.key}{box.number}",
-                    "number": box.number,
-                    "colour": _value(box.colour),
-                }
+        wire.Row(
+            key=row.key,
+            name=phrases.row(row.name),
+            word=row_term(row.name).key,
+            bonus=row.is_bonus,
+            beside=list(row.beside),
+            lock=_value(row.lock),
+            boxes=[
+                wire.Box(
+                    token=f"{row.key}{box.number}",
+                    number=box.number,
+                    colour=_value(box.colour),
+                )
                 for box in row.boxes
             ],
-        }
+        )
         for row in plan.rows
     ]
 
 
-def _closing(game: Game) -> list[Json]:
+def _closing(game: Game) -> list[wire.ClosingRow]:
     """Answers that would close a row if they stand (E46)."""
     plan = game.state.plan
     return [
-        {"row": plan.rows[plan.row_of(box)].key, "seat": game.seats[player]}
+        wire.ClosingRow(plan.rows[plan.row_of(box)].key, game.seats[player])
         for player, box in game.state.closings
     ]
 
 
-def _player(game: Game, player: int) -> Json:
+def _player(game: Game, player: int) -> wire.Player:
     state = game.state
     plan, crosses = state.plan, state.crosses[player]
     shut = 0
     for closing in state.closed:
         shut |= plan.row_bits[closing.row]
     rows = state.points(player)
-    return {
-        "seat": game.seats[player],
-        "name": game.names[player],
-        "gone": player in state.gone,
-        "sheet": {
+    return wire.Player(
+        seat=game.seats[player],
+        name=game.names[player],
+        gone=player in state.gone,
+        sheet={
             key: [f"{key}{number}" for number in numbers]
             for key, numbers in plan.marks_of(crosses).items()
         },
-        "locks": plan.locks_of(crosses),
-        "misses": state.misses[player],
-        "misses_most": plan.misses,
-        "points": {
-            "rows": rows,
-            "minus": plan.miss_points * state.misses[player],
-            "total": state.total(player),
-        },
-        "answer": _answer(game, player),
-        "legal": plan.name_of(state.legal[player]),
-        "made_by": {
-            token: [{"colour": colour.value, "value": value} for colour, value in pair]
+        locks=plan.locks_of(crosses),
+        misses=state.misses[player],
+        misses_most=plan.misses,
+        points=wire.Points(
+            rows=rows,
+            minus=plan.miss_points * state.misses[player],
+            total=state.total(player),
+        ),
+        answer=_answer(game, player),
+        legal=plan.name_of(state.legal[player]),
+        made_by={
+            token: [wire.DieValue(colour.value, value) for colour, value in pair]
             for token, pair in dice_for(state, player).items()
         },
-        "lost": plan.name_of(plan.lost_boxes(crosses, shut)),
-    }
+        lost=plan.name_of(plan.lost_boxes(crosses, shut)),
+    )
 
 
-def _answer(game: Game, player: int) -> Json | None:
+def _answer(game: Game, player: int) -> wire.Answered | None:
     answer = game.state.answers[player]
     if game.state.action == 0 or answer is None:
         return None
     box = game.state.plan.tokens[answer] if answer else None
-    return {"box": box, "done": player in game.done}
+    return wire.Answered(box, player in game.done)
 
 
-def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> Json:
+def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> wire.Tray:
     is_due = game is not None and game.state.phase is Phase.ROLL
     is_outdated = game is not None and tray.is_outdated(game.state.dice)
     # without a game nobody is asked to throw or to confirm, though dice lie in the tray
     is_idle = (game is None or game.state.phase is Phase.OVER) and tray.status.is_prompt
-    return {
-        "status": tray.status.value,
-        "confirmable": tray.roll is not None and is_due and not is_outdated,
-        "text": "" if is_idle else phrases.tell(*tray_lines(tray.status, tray.problems)),
-        "note": phrases.tell(*map(note_line, tray.notes)) or None,
-        "frame": tray.frame,
-        "size": list(tray.size_wh),
-        "dice": [
-            {
-                "colour": _value(die.colour),
-                "value": die.value,
-                "confidence": round(die.confidence, 3),
-                "centre": _point(die.centre_xy),
-                "corners": [_point(corner) for corner in die.corners_xy],
-                "cocked": die.cocked,
-                "in_tray": die.in_tray,
-                "by_hand": die.by_hand,
-            }
+    return wire.Tray(
+        status=tray.status.value,
+        confirmable=tray.roll is not None and is_due and not is_outdated,
+        text="" if is_idle else phrases.tell(*tray_lines(tray.status, tray.problems)),
+        note=phrases.tell(*map(note_line, tray.notes)) or None,
+        frame=tray.frame,
+        size=tray.size_wh,
+        dice=[
+            wire.Die(
+                colour=_value(die.colour),
+                value=die.value,
+                confidence=round(die.confidence, 3),
+                centre=_point(die.centre_xy),
+                corners=[_point(corner) for corner in die.corners_xy],
+                cocked=die.cocked,
+                in_tray=die.in_tray,
+                by_hand=die.by_hand,
+            )
             for die in tray.dice
         ],
-        "problems": [
-            {"code": problem.code.value, "colour": _value(problem.colour)}
+        problems=[
+            wire.TrayProblem(problem.code.value, _value(problem.colour))
             for problem in tray.problems
         ],
-    }
+    )
 
 
-def _point(xy: tuple[float, float]) -> list[float]:
-    return [round(float(xy[0]), 1), round(float(xy[1]), 1)]
+def _point(xy: tuple[float, float]) -> tuple[float, float]:
+    return round(float(xy[0]), 1), round(float(xy[1]), 1)
 
 
-def _announcement(said: Announcement | None, view: View, phrases: Phrases) -> Json | None:
+def _announcement(said: Announcement | None, view: View, phrases: Phrases) -> wire.Announced | None:
     if said is None:
         return None
     game = view.table.game
     lines: list[str] = []
     if said.kind in ("roll", "corrected") and game is not None and game.state.roll is not None:
         lines = colour_choices(game.state, phrases)
-    return {
-        "number": view.announced,
-        "kind": said.kind,
-        "headline": phrases.tell(said.headline),
-        "text": phrases.tell(*said.lines),
-        "lines": lines,
-    }
+    return wire.Announced(
+        number=view.announced,
+        kind=said.kind,
+        headline=phrases.tell(said.headline),
+        text=phrases.tell(*said.lines),
+        lines=lines,
+    )
 
 
 def _value(colour: DieColour | None) -> str | None:

@@ -103,7 +103,8 @@ class TestSeats:
         assert got.status_code == 200
         assert got.get_json()["me"]["seats"] == []
         assert [player["gone"] for player in got.get_json()["game"]["players"]] == [False, True]
-        assert ben.post("/api/leave", json={"from_game": 1}).status_code == 403
+        assert ben.post("/api/leave", json={"from_game": 1}).status_code == 400
+        assert ben.post("/api/leave", json={"from_game": True}).status_code == 403
 
 
 class TestPlaying:

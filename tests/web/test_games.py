@@ -14,8 +14,7 @@ from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, PHONE_SMALL, TV, violations, wait_until
 from tests.web.stand_in import seat
-from tests.web.test_openapi import complaints
-from web.openapi import SCHEMAS
+from tests.web.test_openapi import SCHEMAS, complaints
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -19,9 +19,8 @@ from tests.web.browsing import PHONE, PHONE_FLAT, PHONE_SMALL, TV, put, violatio
 from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
 from tests.web.test_for_everybody import LARGE_TYPE, settle
 from tests.web.test_language_pages import said
-from tests.web.test_openapi import complaints
+from tests.web.test_openapi import SCHEMAS, complaints
 from web import Equipment, create_app
-from web.openapi import SCHEMAS
 from web.ports import Point
 
 if TYPE_CHECKING:

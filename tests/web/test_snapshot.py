@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from companion.audio.settings import VoiceSettings
 from companion.session.timers import GRACE_S
 from companion.tray import CameraState, TrayStatus, TrayView
+from companion.wire import encode
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web import Equipment
@@ -26,7 +28,9 @@ SETTING = Setting(
 
 def shown(stage: Stage, setting: Setting = SETTING) -> dict[str, Any]:
     now_s = stage.time.now_s
-    return snapshot(stage.session.view(), setting, stage.session.phrases, now_s=now_s)
+    made = snapshot(stage.session.view(), setting, stage.session.phrases, now_s=now_s)
+    state: dict[str, Any] = json.loads(encode(made))
+    return state
 
 
 @pytest.fixture

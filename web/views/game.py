@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from flask import Blueprint, Response, request
 
-from companion.messages.catalogue import LANGUAGES
 from web import locale, openapi
 from web.context import AppContext
-from web.params import (
-    LONGEST_TOKEN,
-    bad,
-    body,
-    box,
-    due,
-    key,
-    moment,
-    optional,
-    require,
-    typed_roll,
-)
-from web.responses import as_json, ok, snapshot
+from web.params import body, rolled
+from web.responses import as_json, failed, ok, snapshot
 from web.sse import Streams
 from web.views import games, pages, seats, tray
 from web.views.seats import own_seat
+from web.wire import requests
+from web.wire.replies import Health
 
 
 def blueprint(context: AppContext, streams: Streams) -> Blueprint:
@@ -35,9 +25,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     @api.get("/healthz")
     def health() -> Response:
         now = context.equipment()
-        return as_json(
-            {"status": "ok", "version": context.version, "camera": now.camera, "button": now.button}
-        )
+        return as_json(Health("ok", context.version, now.camera, now.button))
 
     @api.get("/api/openapi.json")
     def description() -> Response:
@@ -55,124 +43,112 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
         stream = streams.open(context.client())
         if stream is None:
             message = context.phrases.say("page.too_many_streams")
-            response = as_json({"error": "TOO_MANY_STREAMS", "message": message}, 503)
+            response = failed("TOO_MANY_STREAMS", message, 503)
             response.headers["Retry-After"] = "5"
             return response
         return Response(stream, mimetype="text/event-stream", headers=headers)
 
     @api.post("/api/language")
     def language() -> Response:
-        asked = body()
-        wanted = optional(asked, "language", str)
-        if wanted is not None and wanted not in LANGUAGES:
-            raise bad("asked.language", language=wanted)
+        chosen = body(requests.ChooseLanguage).language
         response = snapshot(context)
-        locale.choose(response, wanted)
+        locale.choose(response, chosen)
         return response
 
     # -- the game -------------------------------------------------------------------------
 
     @api.post("/api/start")
     def start() -> Response:
-        asked = body()
-        first = optional(asked, "first", int)
-        variant = (
-            require(asked, "variant", str, longest=LONGEST_TOKEN) if "variant" in asked else "base"
-        )
-        house = require(asked, "house", list) if "house" in asked else []
-        if not all(isinstance(rule, str) for rule in house):
-            raise bad("asked.text", field="house")
+        wanted = body(requests.Start)
         context.lead()
-        return ok(context, session.start(variant, first, house))
+        return ok(context, session.start(wanted.variant, wanted.first, wanted.house))
 
     @api.post("/api/answer")
     def answer() -> Response:
-        asked = body()
-        seat = own_seat(context, asked)
+        given = body(requests.Answer)
         refusal = session.answer(
-            seat,
-            require(asked, "turn", int),
-            require(asked, "action", int),
-            box(asked),
-            done=require(asked, "done", bool) if "done" in asked else False,
-            key=key(asked),
-            rolled=optional(asked, "rolled", int),
+            own_seat(context, given.seat),
+            given.turn,
+            given.action,
+            given.box,
+            done=given.done,
+            key=given.key,
+            rolled=given.rolled,
         )
         return ok(context, refusal)
 
     @api.post("/api/answer_for")
     def answer_for() -> Response:
-        asked = body()
-        turn, action, rolled = (
-            require(asked, "turn", int),
-            require(asked, "action", int),
-            optional(asked, "rolled", int),
-        )
-        seat, chosen = require(asked, "seat", int), box(asked)
+        given = body(requests.AnswerFor)
         context.lead()
         refusal = session.answer(
-            seat, turn, action, chosen, done=True, rolled=rolled, is_by_host=True
+            given.seat,
+            given.turn,
+            given.action,
+            given.box,
+            done=True,
+            rolled=given.rolled,
+            is_by_host=True,
         )
         return ok(context, refusal)
 
     @api.post("/api/withdraw")
     def withdraw() -> Response:
-        asked = body()
-        seat = own_seat(context, asked)
-        turn, action, rolled = (
-            require(asked, "turn", int),
-            require(asked, "action", int),
-            optional(asked, "rolled", int),
+        given = body(requests.Withdraw)
+        seat = own_seat(context, given.seat)
+        refusal = session.withdraw(
+            seat, given.turn, given.action, key=given.key, rolled=given.rolled
         )
-        return ok(context, session.withdraw(seat, turn, action, key=key(asked), rolled=rolled))
+        return ok(context, refusal)
 
     @api.post("/api/press")
     def press() -> Response:
-        body()
+        body(requests.Nothing)
         return ok(context, context.press())
 
     @api.post("/api/roll")
     def roll() -> Response:
-        asked = body()
-        entered = typed_roll(asked)
+        entered = body(requests.Entered)
         is_unseen = context.equipment().typed_rolls or session.view().tray.status.is_blind
         if not (is_unseen and session.seats_of(context.client().tokens)):
             context.lead()  # a player may enter dice only where no camera sees them
-        return ok(context, session.typed_roll(entered, due(asked)))
+        has_turn = entered.game is not None and entered.turn is not None
+        due = (entered.game or 0, entered.turn or 0) if has_turn else None
+        return ok(context, session.typed_roll(rolled(entered.white, entered.colour), due))
 
     @api.post("/api/correct")
     def correct() -> Response:
-        asked = body()
+        right = body(requests.Correction)
         context.lead()
-        return ok(context, session.correct_roll(typed_roll(asked), moment(asked)))
+        return ok(context, session.correct_roll(rolled(right.white, right.colour), right.moment))
 
     @api.post("/api/close")
     def close() -> Response:
-        asked = body()
+        step = body(requests.Step)
         context.lead()
-        return ok(context, session.close_action(moment(asked)))
+        return ok(context, session.close_action(step.moment))
 
     @api.post("/api/undo")
     def undo() -> Response:
-        asked = body()
+        step = body(requests.Step)
         context.lead()
-        return ok(context, session.undo(moment(asked)))
+        return ok(context, session.undo(step.moment))
 
     @api.post("/api/end")
     def end() -> Response:
-        asked = body()
+        step = body(requests.Step)
         context.lead()
-        return ok(context, session.end(moment(asked)))
+        return ok(context, session.end(step.moment))
 
     @api.post("/api/rematch")
     def rematch() -> Response:
-        body()
+        body(requests.Nothing)
         context.lead()
         return ok(context, session.rematch())
 
     @api.post("/api/say")
     def say() -> Response:
-        body()
+        body(requests.Nothing)
         context.at_the_table()
         session.say_again()
         return snapshot(context)

@@ -10,12 +10,13 @@ from companion.engine import Phase
 from companion.history.archive import SavedGame, text_of
 from companion.history.standings import FORMS, Standing, evenings, standings, summary, written
 from companion.messages.catalogue import Phrases, line
+from companion.wire import convert
 from web.context import AppContext
-from web.params import bad, body, require
+from web.params import bad, body, required
 from web.responses import as_json, ok
 from web.security import Refused
-
-Json = dict[str, Any]
+from web.wire import games as wire
+from web.wire import requests
 
 MEDIA = {
     "text": ("text/plain", "txt"),
@@ -55,21 +56,19 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.post("/api/pause")
     def pause() -> Response:
-        body()
+        body(requests.Nothing)
         context.lead()
         return ok(context, session.pause())
 
     @pages.post("/api/resume")
     def resume() -> Response:
-        number = require(body(), "number", int)
+        number = body(requests.Resume).number
         context.lead()
         return ok(context, session.resume(number))
 
 
 def _asked_for(context: AppContext) -> SavedGame:
-    number = request.args.get("number", type=int)
-    if number is None:
-        raise bad("asked.number", field="number")
+    number = required("number", int)
     found = next((game for game in context.session.games() if game.number == number), None)
     if found is None:
         raise Refused(404, "NO_SUCH_GAME", line("declined.NO_SUCH_GAME"))
@@ -85,72 +84,67 @@ def _running(context: AppContext) -> int | None:
     return None if game is None or game.state.phase is Phase.OVER else game.number
 
 
-def overview(games: list[SavedGame], *, paused: set[int], running: int | None) -> Json:
-    """All games by evenings, with who did how well on each evening and in all."""
-    return {
-        "games": [
-            summary(game) | {"paused": game.number in paused, "running": game.number == running}
+def overview(games: list[SavedGame], *, paused: set[int], running: int | None) -> wire.Games:
+    """Make the list of all games by evenings, with the standings of each evening and in all."""
+    return wire.Games(
+        games=[
+            _result(game, paused=game.number in paused, running=game.number == running)
             for game in reversed(games)
         ],
-        "evenings": [
-            {
-                "at": evening.at,
-                "games": [game.number for game in reversed(evening.games)],
-                "standings": _standings(standings(evening.games)),
-            }
+        evenings=[
+            wire.Evening(
+                evening.at,
+                [game.number for game in reversed(evening.games)],
+                _standings(standings(evening.games)),
+            )
             for evening in evenings(games)
         ],
-        "players": _standings(standings(games)),
-    }
+        players=_standings(standings(games)),
+    )
 
 
-def _standings(found: list[Standing]) -> list[Json]:
+def _result(game: SavedGame, **more: Any) -> wire.GameResult:
+    result: wire.GameResult = convert({**summary(game), **more}, wire.GameResult)
+    return result
+
+
+def _standings(found: list[Standing]) -> list[wire.Standing]:
     return [
-        {
-            "name": each.name,
-            "games": each.games,
-            "wins": each.wins,
-            "points": each.points,
-            "best": each.best,
-            "misses": each.misses,
-        }
+        wire.Standing(each.name, each.games, each.wins, each.points, each.best, each.misses)
         for each in found
     ]
 
 
-def whole(game: SavedGame, phrases: Phrases) -> Json:
-    """One game: its result, everybody's final sheet, and its record for people."""
-    return summary(game) | {
-        "sheets": [_sheet(game, player, phrases) for _, player in game.state.ranking],
-        "closed": [
-            {
-                "row": phrases.row(game.state.plan.rows[closing.row].name),
-                "by": [game.names[player] for player in closing.players],
-            }
-            for closing in game.state.closed
-        ],
-        "text": text_of(game, phrases),
-    }
+def whole(game: SavedGame, phrases: Phrases) -> wire.GameResult:
+    """Make one game's result, everybody's final sheet, and its record for people."""
+    result = _result(game)
+    result.sheets = [_sheet(game, player, phrases) for _, player in game.state.ranking]
+    result.closed = [
+        wire.ClosedBy(
+            phrases.row(game.state.plan.rows[closing.row].name),
+            [game.names[player] for player in closing.players],
+        )
+        for closing in game.state.closed
+    ]
+    result.text = text_of(game, phrases)
+    return result
 
 
-def _sheet(game: SavedGame, player: int, phrases: Phrases) -> Json:
+def _sheet(game: SavedGame, player: int, phrases: Phrases) -> wire.Sheet:
     state = game.state
     plan, crosses = state.plan, state.crosses[player]
     marks, locks, points = plan.marks_of(crosses), plan.locks_of(crosses), state.points(player)
-    return {
-        "name": game.names[player],
-        "misses": state.misses[player],
-        "rows": [
-            {
-                "key": row.key,
-                "name": phrases.row(row.name),
-                "colour": row.lock.value if row.lock else None,
-                "beside": list(row.beside),
-                "numbers": [box.number for box in row.boxes],
-                "crossed": list(marks[row.key]),
-                "lock": row.key in locks,
-                "points": points.get(row.lock.value) if row.lock else None,
-            }
-            for row in plan.rows
-        ],
-    }
+    rows = [
+        wire.SheetRow(
+            key=row.key,
+            name=phrases.row(row.name),
+            colour=row.lock.value if row.lock else None,
+            beside=list(row.beside),
+            numbers=[box.number for box in row.boxes],
+            crossed=list(marks[row.key]),
+            lock=row.key in locks,
+            points=points.get(row.lock.value) if row.lock else None,
+        )
+        for row in plan.rows
+    ]
+    return wire.Sheet(game.names[player], state.misses[player], rows)

@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from flask import Blueprint, Response
 
-from companion.audio.settings import is_possible
 from companion.messages.catalogue import line
 from companion.session.session import HostStep, Joined, Rejected
+from companion.wire import UNSET
 from web import security
 from web.client import Client
 from web.context import AppContext
-from web.openapi.steps import FORESEEN
-from web.params import bad, body, require, typed_roll
+from web.params import bad, body, rolled
 from web.responses import as_json, ok, rejected, snapshot
 from web.security import Refused
-
-LOGGER = logging.getLogger(__name__)
-
-SPEAKING: dict[str, type[str] | type[int]] = {
-    "language": str,
-    "say": str,
-    "volume": int,
-    "words_per_minute": int,
-}
-"""How the table speaks, as a request names it."""
-
-LONGEST_SHOWN = 20
-"""Characters of a wrong value that are told back."""
+from web.wire import requests
+from web.wire.replies import Preview
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -40,27 +27,26 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.post("/api/join")
     def join() -> Response:
-        asked = body()
-        name, client = require(asked, "name", str), context.client()
+        asked, client = body(requests.Join), context.client()
         own = session.seats_of(client.tokens)
-        if own and not (require(asked, "another", bool) if "another" in asked else False):
+        if own and not asked.another:
             seated = session.view().table.name(own[0])
             said = line("page.already_seated", name=seated)
             return rejected(context, Rejected("ALREADY_SEATED", (said,)))
-        knows_code(client, asked)
+        knows_code(client, asked.code)
         client = with_device(client)
-        joined = session.join(name, client.device)
+        joined = session.join(asked.name, client.device)
         if not isinstance(joined, Joined):
             return rejected(context, joined)
         return with_tokens(client, (*client.tokens, joined.token))
 
     @pages.post("/api/claim")
     def claim() -> Response:
-        asked = body()
-        client, seat = context.client(), require(asked, "seat", int)
-        is_known = seat in context.me(client)["had"]
+        asked, client = body(requests.Claim), context.client()
+        seat = asked.seat
+        is_known = seat in context.me(client).had
         if not is_known:
-            knows_code(client, asked)
+            knows_code(client, asked.code)
         client = with_device(client)
         claimed = session.claim(seat, is_known=is_known, device=client.device)
         if not isinstance(claimed, Joined):
@@ -71,10 +57,9 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.post("/api/leave")
     def leave() -> Response:
-        asked = body()
-        seat = own_seat(context, asked)
-        gives_up = require(asked, "from_game", bool) if "from_game" in asked else False
-        refusal = session.let_go(seat) if gives_up else session.leave(seat)
+        asked = body(requests.Leave)
+        seat = own_seat(context, asked.seat)
+        refusal = session.let_go(seat) if asked.from_game else session.leave(seat)
         if refusal is not None:
             return rejected(context, refusal)
         context.memory.forget(seat)
@@ -83,31 +68,31 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.post("/api/free")
     def free() -> Response:
-        seat = require(body(), "seat", int)
+        seat = body(requests.OfSeat).seat
         context.lead()
         context.memory.forget(seat)
         return ok(context, session.let_go(seat))
 
     @pages.post("/api/hand")
     def hand() -> Response:
-        seat = require(body(), "seat", int)
+        seat = body(requests.OfSeat).seat
         context.lead()
         return ok(context, session.offer(seat))
 
     @pages.post("/api/order")
     def order() -> Response:
-        seats = require(body(), "seats", list)
-        if not all(isinstance(seat, int) and not isinstance(seat, bool) for seat in seats):
-            raise bad("asked.list", field="seats")
+        seats = body(requests.Order).seats
         context.lead()
         return ok(context, session.order(seats))
 
     @pages.post("/api/host")
     def become_host() -> Response:
-        asked, client = body(), context.client()
+        asked, client = body(requests.Host), context.client()
         device = client.device or security.new_browser_id()
         if session.view().table.hosts and not session.is_host(device):
-            context.check(require(asked, "pin", str, longest=16), context.pin, "BAD_PIN")
+            if asked.pin is None:
+                raise bad("asked.text", field="pin")
+            context.check(asked.pin, context.pin, "BAD_PIN")
         session.make_host(device)
         response = snapshot(context, replace(client, device=device))
         security.set_browser_id(response, device)
@@ -115,39 +100,31 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.post("/api/settings")
     def settings() -> Response:
-        asked = body()
-        chosen: dict[str, bool] = {}
-        for key in ("hints", "sound"):
-            if key in asked:
-                chosen[key] = require(asked, key, bool)
-        speaking: dict[str, str | int] = {
-            key: require(asked, key, kind) for key, kind in SPEAKING.items() if key in asked
-        }
-        for name, value in speaking.items():
-            if not is_possible(name, value):
-                raise bad("asked.other", field=name, value=str(value)[:LONGEST_SHOWN])
+        asked = body(requests.Settings)
         context.lead()
-        session.settle(chosen, speaking)
+        session.settle(
+            _given(asked, "hints", "sound"),
+            _given(asked, "language", "say", "volume", "words_per_minute"),
+        )
         return snapshot(context)
 
     @pages.post("/api/preview")
     def preview() -> Response:
-        asked = body()
-        what = require(asked, "what", str)
-        if what not in FORESEEN:
-            raise bad("asked.text", field="what")
+        asked = body(requests.PreviewOf)
+        if asked.what is HostStep.CORRECT and (asked.white is None or asked.colour is None):
+            raise bad("asked.dice")
         context.lead()
-        step = HostStep(what)
-        moment = session.precondition(step)
-        lines = session.preview(step, typed_roll(asked) if step is HostStep.CORRECT else None)
+        moment = session.precondition(asked.what)
+        right = None
+        if asked.what is HostStep.CORRECT and asked.white is not None and asked.colour is not None:
+            right = rolled(asked.white, asked.colour)
+        lines = session.preview(asked.what, right)
         if isinstance(lines, Rejected):
             return rejected(context, lines)
-        told = [context.phrases.tell(each) for each in lines]
-        return as_json({"lines": told, "moment": moment})
+        return as_json(Preview([context.phrases.tell(each) for each in lines], moment))
 
-    def knows_code(client: Client, asked: dict[str, Any]) -> None:
+    def knows_code(client: Client, given: str) -> None:
         if context.needs_code(client):
-            given = require(asked, "code", str, longest=16) if "code" in asked else ""
             context.check(given, context.code, "BAD_CODE")
 
     def with_device(client: Client) -> Client:
@@ -165,18 +142,23 @@ def install(pages: Blueprint, context: AppContext) -> None:
         return response
 
 
-def own_seat(context: AppContext, asked: dict[str, Any] | None = None) -> int:
-    """The seat the client acts for: the one that is named, which has to be theirs.
+def own_seat(context: AppContext, named: int | None) -> int:
+    """Return the seat the client acts for: the named one, which has to be theirs.
 
     Raises:
-        Refused: The client has no seat, or means somebody else's.
+        Refused: The client has no seat, or names somebody else's.
     """
     own = context.session.seats_of(context.client().tokens)
     if not own:
         raise Refused(403, "NOT_SEATED", line("page.not_seated"))
-    if asked is None or asked.get("seat") is None:
+    if named is None:
         return own[0]
-    seat = require(asked, "seat", int)
-    if seat not in own:
+    if named not in own:
         raise Refused(403, "NOT_YOUR_SEAT", line("page.not_your_seat"))
-    return seat
+    return named
+
+
+def _given(asked: requests.Settings, *names: str) -> dict[str, Any]:
+    """Return the named settings that were sent."""
+    found = {name: getattr(asked, name) for name in names}
+    return {name: value for name, value in found.items() if value is not UNSET}

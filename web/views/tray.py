@@ -1,19 +1,18 @@
-"""The tray's part of the API: its picture, throwing, dice put right by hand, kept pictures."""
+"""The tray's part of the API: its picture, throwing, correcting dice, kept pictures."""
 
 from __future__ import annotations
 
-from typing import Any
-
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from companion.engine import DieColour
 from companion.errors import StoreError
 from companion.messages.catalogue import line
 from companion.session.session import Rejected
 from web.context import AppContext
-from web.params import bad, body, optional, require
+from web.params import bad, body, optional, required
 from web.responses import as_json, ok, rejected, snapshot
 from web.security import Refused
+from web.wire import replies, requests
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -22,15 +21,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/frame.jpg")
     def frame() -> Response:
-        number = request.args.get("n", type=int)
-        if "n" in request.args and number is None:
-            raise bad("asked.number", field="n")
+        number = optional("n", int)
         return _jpeg(context.tray.jpeg(number) if context.tray is not None else None)
 
     @pages.post("/api/throw")
     def throw() -> Response:
-        asked = body()
-        mishap = optional(asked, "mishap", str)
+        mishap = body(requests.Throw).mishap
         if mishap is not None and (
             context.simulator is None or mishap not in context.simulator.mishaps
         ):
@@ -45,7 +41,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.post("/api/trouble")
     def trouble() -> Response:
-        named = require(body(), "trouble", str)
+        named = body(requests.Trouble).trouble
         context.at_the_table()
         if context.simulator is None:
             raise Refused(409, "CANNOT_THROW", line("page.cannot_throw"))
@@ -56,18 +52,15 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.post("/api/die")
     def die() -> Response:
-        asked = body()
-        at = (_number(asked, "x"), _number(asked, "y"))
-        colour = optional(asked, "colour", str)
-        if colour is not None and colour not in {each.value for each in DieColour}:
-            raise bad("asked.unknown", field="colour", value=colour[:40])
-        frame, value = require(asked, "frame", int), require(asked, "value", int)
+        right = body(requests.FixDie)
         context.at_the_table()
-        return ok(context, session.fix_die(frame, at, value, DieColour(colour) if colour else None))
+        at = (right.x, right.y)
+        colour = None if right.colour is None else DieColour(right.colour)
+        return ok(context, session.fix_die(right.frame, at, right.value, colour))
 
     @pages.post("/api/reoffer")
     def reoffer() -> Response:
-        body()
+        body(requests.Nothing)
         context.at_the_table()
         if context.tray is not None:
             context.tray.reoffer()
@@ -77,30 +70,18 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def pictures() -> Response:
         context.lead()
         kept = context.pictures.all() if context.pictures is not None else []
-        told = [
-            {
-                "revision": each.revision,
-                "game": each.game,
-                "turn": each.turn,
-                "at": each.at,
-                "size": each.size,
-            }
-            for each in kept
-        ]
-        return as_json({"pictures": told})
+        found = [replies.KeptPicture(p.revision, p.game, p.turn, p.at, p.size) for p in kept]
+        return as_json(replies.Pictures(found))
 
     @pages.get("/api/picture.jpg")
     def picture() -> Response:
-        revision = request.args.get("revision", type=int)
-        if revision is None:
-            raise bad("asked.number", field="revision")
+        revision = required("revision", int)
         context.lead()
         return _jpeg(context.pictures.jpeg(revision) if context.pictures is not None else None)
 
     @pages.post("/api/pictures/delete")
     def delete_pictures() -> Response:
-        asked = body()
-        revision = optional(asked, "revision", int)
+        revision = body(requests.Picture).revision
         context.lead()
         try:
             gone = context.pictures.delete(revision) if context.pictures is not None else 0
@@ -115,10 +96,3 @@ def _jpeg(data: bytes | None) -> Response:
     if data is None:
         raise Refused(404, "NO_PICTURE", line("page.no_picture"))
     return Response(data, mimetype="image/jpeg")
-
-
-def _number(asked: dict[str, Any], name: str) -> float:
-    value = asked.get(name)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) < 1e6:
-        raise bad("asked.number", field=name)
-    return float(value)

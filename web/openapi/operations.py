@@ -1,0 +1,353 @@
+"""Every call of the HTTP API: its path, types, failures, and the calls that can follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+from companion.history.standings import FORMS
+from companion.wire import one_of
+from web.wire import games, replies, requests
+from web.wire.snapshot import Snapshot
+from web.wire.values import Language, Whole
+
+JSON = "application/json"
+HTML = "text/html"
+SVG = "image/svg+xml"
+JPEG = "image/jpeg"
+STREAM = "text/event-stream"
+
+READ = (400,)
+"""Failures of every call: a foreign Host header, or a wrong parameter."""
+
+WRITE = (400, 403, 413, 415)
+"""Failures of every write: the body, or another site's page."""
+
+STEP = (*WRITE, 409, 422, 503)
+"""Failures of a step that the session may reject or cannot keep."""
+
+_TEXT = {"type": "string"}
+_BINARY = {"type": "string", "format": "binary"}
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A query parameter."""
+
+    name: str
+    kind: Any
+    text: str
+    is_required: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A call that can follow, with values taken from the answer."""
+
+    operation_id: str
+    body: dict[str, Any] = field(default_factory=dict)
+    parameters: dict[str, str] = field(default_factory=dict)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the OpenAPI link object."""
+        found: dict[str, Any] = {"operationId": self.operation_id}
+        if self.body:
+            found["requestBody"] = self.body
+        if self.parameters:
+            found["parameters"] = self.parameters
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One call.
+
+    Attributes:
+        media: Media types of the answer.
+        request: Type of the JSON body; None for reading calls.
+        reply: Type of the JSON answer; None for another media type.
+        raw: Schema of an answer that is not JSON.
+        failures: Statuses other than 200.
+        links: Calls that can follow.
+    """
+
+    method: str
+    path: str
+    summary: str
+    media: tuple[str, ...] = (JSON,)
+    request: Any = None
+    reply: Any = None
+    raw: dict[str, str] = field(default_factory=lambda: _TEXT)
+    failures: tuple[int, ...] = READ
+    parameters: tuple[Parameter, ...] = ()
+    links: tuple[Link, ...] = ()
+
+    @property
+    def operation_id(self) -> str:
+        """A name made of the method and the path."""
+        path = self.path.removeprefix("/api").strip("/").replace("/", "_").replace(".", "_")
+        if self.media == (HTML,):
+            return f"page_{path or 'play'}"
+        return path if self.method == "post" else f"get_{path}"
+
+
+def _page(path: str, summary: str) -> Operation:
+    return Operation("get", path, summary, (HTML,))
+
+
+def _get(path: str, summary: str, reply: Any, *failures: int, **more: Any) -> Operation:
+    return Operation("get", path, summary, reply=reply, failures=(*READ, *failures), **more)
+
+
+def _post(
+    path: str,
+    summary: str,
+    request: Any,
+    failures: tuple[int, ...] = STEP,
+    reply: Any = Snapshot,
+    links: tuple[Link, ...] = (),
+) -> Operation:
+    return Operation(
+        "post", path, summary, request=request, reply=reply, failures=failures, links=links
+    )
+
+
+_BODY = "$response.body#"
+_ANSWER = {
+    "turn": f"{_BODY}/game/turn",
+    "action": f"{_BODY}/game/action",
+    "rolled": f"{_BODY}/game/rolled",
+    "box": None,
+}
+_ANSWERS = (
+    Link("answer", _ANSWER),
+    Link("answer", {**_ANSWER, "box": f"{_BODY}/game/players/0/legal/0"}),
+    Link("withdraw", {key: value for key, value in _ANSWER.items() if key != "box"}),
+)
+_ROLL = Link(
+    "roll",
+    {
+        "white": [3, 4],
+        "colour": {"red": 1, "yellow": 2, "green": 5, "blue": 6},
+        "game": f"{_BODY}/game/number",
+        "turn": f"{_BODY}/game/turn",
+    },
+)
+_MOMENTS = tuple(Link(step, {"moment": f"{_BODY}/moment"}) for step in ("undo", "close", "end"))
+_FRAME = Link("get_frame_jpg", parameters={"n": f"{_BODY}/tray/frame"})
+_SEAT = {"seat": f"{_BODY}/seats/0/seat"}
+_ONE_GAME = {"number": f"{_BODY}/games/0/number"}
+
+_NUMBER = Parameter("number", Whole, "The number of a game, as /api/games lists it.")
+_SETUP = (*WRITE, 409, 503)
+
+OPERATIONS: tuple[Operation, ...] = (
+    _page("/", "The page to join and play."),
+    _page("/table", "The table view, for a TV or a tablet."),
+    _page("/host", "The host's page."),
+    _page("/games", "All games, standings and records."),
+    _page("/rules", "The rulings, with their sources."),
+    _page("/setup", "The page to set the tray up."),
+    Operation("get", "/join.svg", "The page's address as a QR code.", (SVG,)),
+    Operation("get", "/wifi.svg", "The table's Wi-Fi as a QR code.", (SVG,), failures=(*READ, 404)),
+    _get("/healthz", "Whether the table answers.", replies.Health),
+    Operation("get", "/api/openapi.json", "This.", raw={"type": "object"}),
+    _get("/api/state", "The current snapshot.", Snapshot, links=(_FRAME, _ROLL, *_ANSWERS)),
+    Operation(
+        "get",
+        "/api/events",
+        "Snapshots as Server-Sent Events: event `state`, id = version; a comment every 10 s. A "
+        "stream ends after 10 minutes, earlier with event `replaced` when its browser opens more "
+        "than four.",
+        (STREAM,),
+        failures=(*READ, 503),
+        parameters=(
+            Parameter(
+                "language",
+                Language,
+                "The language of the texts; any call takes it, or the header Page-Language. "
+                "Without it the browser's choice or preference counts, then the table's language.",
+            ),
+        ),
+    ),
+    _get(
+        "/api/games",
+        "Every game and the standings.",
+        games.Games,
+        links=(
+            Link("get_game", parameters=_ONE_GAME),
+            Link("get_export", parameters=_ONE_GAME),
+            Link("resume", _ONE_GAME),
+        ),
+    ),
+    _get(
+        "/api/game",
+        "One game in full.",
+        games.GameResult,
+        404,
+        parameters=(
+            Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
+        ),
+    ),
+    Operation(
+        "get",
+        "/api/export",
+        "A file of one game, or of all.",
+        ("text/plain", JSON, "text/csv"),
+        raw={},
+        failures=(*READ, 404),
+        parameters=(
+            _NUMBER,
+            Parameter("form", Annotated[str, one_of(FORMS)], "The form of the file."),
+        ),
+    ),
+    _post("/api/pause", "Host: put the game aside for another time.", requests.Nothing),
+    _post(
+        "/api/resume",
+        "Host: resume a saved game.",
+        requests.Resume,
+        links=(_ROLL, *_ANSWERS),
+    ),
+    Operation(
+        "get",
+        "/api/frame.jpg",
+        "A picture of the tray.",
+        (JPEG,),
+        raw=_BINARY,
+        failures=(*READ, 404),
+        parameters=(Parameter("n", Whole, "tray.frame of a snapshot; the newest without it."),),
+    ),
+    _post(
+        "/api/join",
+        "Take a seat; the answer sets the seat's cookie.",
+        requests.Join,
+        (*STEP, 429),
+        links=(
+            Link("leave", _SEAT),
+            Link("hand", _SEAT),
+            Link("free", _SEAT),
+            Link("claim", _SEAT),
+            Link("start", {"variant": "base", "first": f"{_BODY}/seats/0/seat"}),
+        ),
+    ),
+    _post("/api/leave", "Give a seat up; in a game only with `from_game`.", requests.Leave),
+    _post(
+        "/api/claim",
+        "Take a seat that was handed on, or that this device had.",
+        requests.Claim,
+        (*STEP, 429),
+    ),
+    _post("/api/host", "Become a host, by the table's PIN.", requests.Host, (*WRITE, 429, 503)),
+    _post(
+        "/api/hand",
+        "Host: hand a seat on to another device.",
+        requests.OfSeat,
+        links=(Link("claim", _SEAT),),
+    ),
+    _post("/api/order", "Host: set the playing order of the next game.", requests.Order),
+    _post("/api/settings", "Host: change the table's settings.", requests.Settings),
+    _post(
+        "/api/preview",
+        "Host: what a step would change; nothing is done.",
+        requests.PreviewOf,
+        STEP,
+        replies.Preview,
+        _MOMENTS,
+    ),
+    _post("/api/language", "Choose this browser's language.", requests.ChooseLanguage, WRITE),
+    _post(
+        "/api/start",
+        "Host: begin a game with everybody seated.",
+        requests.Start,
+        links=(_ROLL, Link("press", {})),
+    ),
+    _post("/api/answer", "Cross a box in the open action, or pass.", requests.Answer),
+    _post("/api/answer_for", "Host: answer for somebody who cannot.", requests.AnswerFor),
+    _post("/api/withdraw", "Take the answer back.", requests.Withdraw),
+    _get("/api/setup", "Host: how far the tray is set up.", replies.Setup, 403, 409),
+    _post(
+        "/api/setup/propose",
+        "Host: find the tray's corners.",
+        requests.Nothing,
+        _SETUP,
+        replies.Proposed,
+        (Link("setup_corners", {"corners": f"{_BODY}/corners"}),),
+    ),
+    _post(
+        "/api/setup/corners",
+        "Host: keep the tray's corners.",
+        requests.Corners,
+        _SETUP,
+        replies.Setup,
+    ),
+    _post(
+        "/api/setup/exposure",
+        "Host: keep exposure and colours as held.",
+        requests.Nothing,
+        _SETUP,
+        replies.Setup,
+    ),
+    _post(
+        "/api/setup/look",
+        "Host: look at the six dice in the tray.",
+        requests.Nothing,
+        _SETUP,
+        replies.Looked,
+        (Link("setup_dice", {"look": f"{_BODY}/look", "plays": []}),),
+    ),
+    _post(
+        "/api/setup/dice",
+        "Host: keep the dice looked at.",
+        requests.Plays,
+        _SETUP,
+        replies.Setup,
+    ),
+    _post(
+        "/api/setup/forget",
+        "Host: forget the calibration.",
+        requests.Nothing,
+        _SETUP,
+        replies.Setup,
+    ),
+    _post(
+        "/api/press",
+        "The on-screen button: confirm the roll.",
+        requests.Nothing,
+        links=_ANSWERS,
+    ),
+    _post("/api/throw", "Throw the dice of the simulated tray.", requests.Throw),
+    _post("/api/trouble", "Cause a fault of the simulated camera.", requests.Trouble),
+    _post("/api/die", "Correct one die before the roll is confirmed.", requests.FixDie),
+    _post("/api/reoffer", "Offer the untouched dice of the last roll again.", requests.Nothing),
+    _get(
+        "/api/pictures",
+        "Host: the kept pictures of confirmed rolls.",
+        replies.Pictures,
+        403,
+        links=(Link("get_picture_jpg", parameters={"revision": f"{_BODY}/pictures/0/revision"}),),
+    ),
+    Operation(
+        "get",
+        "/api/picture.jpg",
+        "Host: a confirmed roll's picture.",
+        (JPEG,),
+        raw=_BINARY,
+        failures=(*READ, 403, 404),
+        parameters=(
+            Parameter("revision", Whole, "The roll's, as in game.rolled and /api/pictures.", True),
+        ),
+    ),
+    _post("/api/pictures/delete", "Host: delete kept pictures.", requests.Picture, (*STEP, 404)),
+    _post("/api/roll", "Confirm a roll entered by hand.", requests.Entered, links=_ANSWERS),
+    _post("/api/correct", "Host: replace misread dice.", requests.Correction),
+    _post("/api/close", "Host: close the open action; missing answers pass.", requests.Step),
+    _post("/api/undo", "Host: take the last settled step back.", requests.Step),
+    _post(
+        "/api/free",
+        "Host: free somebody's seat; a running game goes on without them.",
+        requests.OfSeat,
+    ),
+    _post("/api/end", "Host: end the game early.", requests.Step),
+    _post("/api/rematch", "Host: begin the next game; the next seat begins.", requests.Nothing),
+    _post("/api/say", "Repeat the last announcement.", requests.Nothing),
+)

@@ -1,0 +1,95 @@
+"""Kept games and the standings."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from companion.wire import UNSET, UnsetType, about
+from web.wire.snapshot import Ending
+from web.wire.values import Colour, Reply, Rule, Variant, Whole
+
+
+class Standing(Reply):
+    """A player's results over several finished games."""
+
+    name: str
+    games: Whole
+    wins: Annotated[Whole, about("Shared victories included.")]
+    points: int
+    best: int
+    misses: Whole
+
+
+class PlayerResult(Reply):
+    """A player's result in one game."""
+
+    name: str
+    rank: int | None
+    total: int
+    rows: dict[str, int]
+    misses: Whole
+    minus: int
+
+
+class SheetRow(Reply):
+    """One row of a final sheet."""
+
+    key: str
+    name: str
+    colour: Colour | None
+    beside: list[str]
+    numbers: list[int]
+    crossed: list[int]
+    lock: bool
+    points: int | None
+
+
+class Sheet(Reply):
+    """A player's final sheet."""
+
+    name: str
+    misses: Whole
+    rows: list[SheetRow]
+
+
+class ClosedBy(Reply):
+    """A closed row and the players who closed it."""
+
+    row: str
+    by: list[str]
+
+
+class GameResult(Reply):
+    """One game and its result; the sheets only where one game is requested."""
+
+    number: int
+    at: Annotated[str, about("When it began, or was imported.")]
+    variant: Variant
+    house: list[Rule]
+    imported: bool
+    over: bool
+    end: Ending | None
+    turns: int
+    fault: Annotated[str | None, about("Why it is not whole.")]
+    players: Annotated[list[PlayerResult], about("The best first.")]
+    paused: Annotated[bool | UnsetType, about("Put aside, to be resumed another time.")] = UNSET
+    running: bool | UnsetType = UNSET
+    sheets: list[Sheet] | UnsetType = UNSET
+    closed: list[ClosedBy] | UnsetType = UNSET
+    text: Annotated[str | UnsetType, about("Turn by turn, for people.")] = UNSET
+
+
+class Evening(Reply):
+    """The games of one evening."""
+
+    at: str
+    games: list[int]
+    standings: list[Standing]
+
+
+class Games(Reply):
+    """Every game, the newest first, and the standings."""
+
+    games: list[GameResult]
+    evenings: list[Evening]
+    players: list[Standing]

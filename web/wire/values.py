@@ -1,0 +1,43 @@
+"""Values that several requests and replies share."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from companion.audio.announcer import AMOUNTS
+from companion.audio.espeak import SPEEDS, VOLUMES
+from companion.engine import DieColour, HouseRule
+from companion.engine.dice import COLOURED
+from companion.engine.variants import PLANS
+from companion.messages.catalogue import LANGUAGES
+from companion.wire import Meta, Struct, documented, one_of
+
+LONGEST_KEY = 64
+LONGEST_TOKEN = 16
+
+Face = Annotated[int, Meta(ge=1, le=6)]
+Seat = Annotated[int, Meta(ge=0)]
+Whole = Annotated[int, Meta(ge=0)]
+Point = tuple[float, float]
+Size = tuple[Whole, Whole]
+Colour = Annotated[str, one_of(colour.value for colour in COLOURED)]
+AnyColour = Annotated[str, one_of(colour.value for colour in DieColour)]
+Token = Annotated[str, Meta(pattern="^[A-Z]+[0-9]+$", examples=["R7", "GB10"])]
+Language = Annotated[str, one_of(LANGUAGES)]
+Variant = Annotated[str, one_of(PLANS)]
+AnyVariant = Annotated[str, Meta(max_length=LONGEST_TOKEN), documented(PLANS)]
+"""The rules reject others."""
+Rule = Annotated[str, one_of(rule.value for rule in HouseRule)]
+AnyRule = Annotated[str, documented(rule.value for rule in HouseRule)]
+"""The rules reject others."""
+Say = Annotated[str, one_of(AMOUNTS), Meta(description="How much is said.")]
+Volume = Annotated[int, Meta(ge=VOLUMES[0], le=VOLUMES[1])]
+Speed = Annotated[int, Meta(ge=SPEEDS[0], le=SPEEDS[1])]
+
+
+class Request(Struct):
+    """A request's body; unknown fields are ignored."""
+
+
+class Reply(Struct, forbid_unknown_fields=True):
+    """An answer's body, or a part of one."""
