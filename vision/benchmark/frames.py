@@ -1,4 +1,4 @@
-"""Frames of our own with their truth, for `bench read` without a folder."""
+"""Synthetic frames with their truth, for `bench read` without a folder."""
 
 from __future__ import annotations
 
@@ -21,22 +21,25 @@ _SCENARIOS = ("flat", "flat", "flat", "flat", "cocked", "moving", "hand", "empty
 def own_pictures(
     count: int, size_wh: tuple[int, int] | None = None
 ) -> Iterator[tuple[Case, Pixels]]:
-    """Random frames with dice of 4 to 9 % of the width, what is expected of each beside it."""
+    """Random frames with the expected reading of each."""
     for number in range(count):
         rng = np.random.default_rng((SEED, number))
-        share = float(np.exp(rng.uniform(np.log(0.04), np.log(0.09))))
-        scenario = _SCENARIOS[number % len(_SCENARIOS)]
-        scene = random_scene(rng, Recipe(size_wh or (640, 480), share, scenario))
+        scene = synthetic_scene(rng, number, size_wh or (640, 480))
         pixels = squeezed(rng, render(scene))
         yield case_of(f"own_{number:05}", scene), pixels
+
+
+def synthetic_scene(rng: np.random.Generator, number: int, size_wh: tuple[int, int]) -> Scene:
+    """A scene whose dice are 4 to 9 % of the width wide; its scenario goes by its number."""
+    share = float(np.exp(rng.uniform(np.log(0.04), np.log(0.09))))
+    return random_scene(rng, Recipe(size_wh, share, _SCENARIOS[number % len(_SCENARIOS)]))
 
 
 def case_of(name: str, scene: Scene, in_play: Sequence[DieColour] | None = None) -> Case:
     """What is expected of a scene; without `in_play`, as if its dice were the game's."""
     facts = truth(scene)
-    inside = [fact for fact in facts if fact.in_tray]
-    expects = tuple(in_play) if in_play is not None else _in_play(facts)
-    conditions = _conditions(scene, inside, expects)
+    expects = tuple(in_play) if in_play is not None else dice_in_play(facts)
+    conditions = conditions_of(scene, facts, expects)
     special = frozenset(n for n, fact in enumerate(facts) if not fact.in_tray or fact.value is None)
     dice = tuple(
         TrueDie(
@@ -53,7 +56,7 @@ def case_of(name: str, scene: Scene, in_play: Sequence[DieColour] | None = None)
     return Case(name, status, expects, readable, dice, special_dice=special)
 
 
-def _in_play(facts: Sequence[DieTruth]) -> tuple[DieColour, ...]:
+def dice_in_play(facts: Sequence[DieTruth]) -> tuple[DieColour, ...]:
     """The dice in the tray that one game can have, or all six where three or fewer lie there."""
     expects: list[DieColour] = []
     for fact in facts:
@@ -64,10 +67,12 @@ def _in_play(facts: Sequence[DieTruth]) -> tuple[DieColour, ...]:
     return tuple(expects) if len(expects) > 3 else ALL_DICE
 
 
-def _conditions(
-    scene: Scene, inside: Sequence[DieTruth], in_play: Sequence[DieColour]
+def conditions_of(
+    scene: Scene, facts: Sequence[DieTruth], in_play: Sequence[DieColour]
 ) -> list[str]:
-    """What is special about a scene, in the contract's order."""
+    """Special conditions of a scene, in the contract's order; "things" where something is in it
+    that is no die."""
+    inside = [fact for fact in facts if fact.in_tray]
     missing, extra = list(in_play), 0
     for fact in inside:
         if fact.colour in missing:

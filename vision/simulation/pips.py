@@ -75,6 +75,13 @@ def shows_face(die: Die, point: list[Floats], value: int) -> NDArray[np.bool_]:
     return np.asarray((out >= side) & (out >= other) & (out > 0))
 
 
+def _distance(die: Die, du: Floats, dv: Floats) -> Floats:
+    """How far points lie from the middle of a pip, in the measure in which its edge is even."""
+    if die.pip_shape == "square":
+        return np.asarray((du**4 + dv**4) ** np.float32(0.25) * np.float32(1.12))
+    return np.asarray(np.hypot(du, dv))
+
+
 def pips_of(
     die: Die, point: list[Floats], normal: list[Floats], footprint: float
 ) -> tuple[Pips, list[Floats]]:
@@ -116,9 +123,12 @@ def pips_of(
             near_u.append(u)
             near_v.append(v)
         reach = radius * (die.one_scale if value == 1 else 1.0)
-        away = [np.hypot(du, dv) for du, dv in zip(near_u, near_v, strict=True)]
+        away = [_distance(die, du, dv) for du, dv in zip(near_u, near_v, strict=True)]
         nearest = away[0] if len(away) == 1 else np.minimum(away[0], away[1])
         alpha = np.clip(0.5 - (nearest - reach) / footprint, 0.0, 1.0) * on_face
+        if die.pip_shape == "ring":
+            hollow = np.clip(0.5 - (nearest - 0.5 * reach) / footprint, 0.0, 1.0)
+            alpha = np.clip(alpha - hollow, 0.0, 1.0)
         cover += alpha
         first = away[0] <= nearest
         du = np.where(first, near_u[0], near_u[-1])

@@ -8,8 +8,9 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.simulation.finishes import body_albedo
 from vision.simulation.pips import pips_of, shows_face
-from vision.simulation.render_tray import rim_shade
+from vision.simulation.render_tray import mask_light, rim_shade, room_light
 from vision.simulation.scene import Background, Die, Floats, Lamp, Scene, die_corners, turned
 
 _STEPS = 6
@@ -267,13 +268,14 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
         for w in range(3)
     ]
     facing = np.clip(-(n[0] * unit[0] + n[1] * unit[1] + n[2] * unit[2]), 0.0, 1.0)
-    fresnel = 0.04 + 0.6 * (1.0 - facing) ** 5
+    straight = 0.04 if die.finish is None else die.finish.mirror
+    fresnel = straight + 0.6 * (1.0 - facing) ** 5
     open_sky = (
         np.clip(0.45 + 0.55 * where[2] / die.size_mm, 0.2, 1.0) * (0.65 + 0.35 * n[2]) * pips.sky()
     )
     floor = np.asarray(scene.tray.floor.colour, np.float32)
     sky = np.asarray(scene.ambient, np.float32)
-    body = np.asarray(die.albedo, np.float32)
+    body = body_albedo(die, point, facing, footprint)
     paint = np.asarray(die.pip_albedo, np.float32)
     for value in die.other_pips[0]:
         shows = shows_face(die, point, value)[..., None]
@@ -290,6 +292,11 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     incoming = sky * (open_sky[..., None] + bounce)
     incoming = incoming + bounce * 0.35 * thrown_back
     mirror = sky * (fresnel * die.gloss * np.clip(0.4 + 0.6 * n[2], 0.0, 1.0))[..., None]
+    if scene.room is not None:
+        into = n[0] * unit[0] + n[1] * unit[1] + n[2] * unit[2]
+        back = [unit[w] - 2.0 * into * n[w] for w in range(3)]
+        above = np.clip(0.5 + 2.0 * back[2], 0.15, 1.0)
+        mirror = room_light(scene.room, back) * (fresnel * die.gloss * above)[..., None]
     for lamp in scene.lamps:
         to = [np.float32(lamp.position_mm[w]) - where[w] for w in range(3)]
         far = np.sqrt(to[0] ** 2 + to[1] ** 2 + to[2] ** 2)
@@ -299,13 +306,17 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
         lit = np.clip((cosine + wrap) / (1.0 + wrap), 0.0, 1.0)
         own = [to[0] * m[0, a] + to[1] * m[1, a] + to[2] * m[2, a] for a in range(3)]
         seen = _lamp_seen(scene, die, where, to) * pips.lit(own, footprint)
+        passed = mask_light(lamp, where)
+        if passed is not None:
+            seen = seen * passed
         h = [to[w] - unit[w] for w in range(3)]
         size = np.sqrt(h[0] ** 2 + h[1] ** 2 + h[2] ** 2) + 1e-6
         aligned = np.clip((n[0] * h[0] + n[1] * h[1] + n[2] * h[2]) / size, 0.0, 1.0)
         width = (die.roughness**2 + (0.35 * lamp.radius_mm / float(far.mean())) ** 2) + 2e-4
         sheen = np.exp((aligned**2 - 1.0) / (width * np.maximum(aligned**2, 0.05)))
         strength = die.gloss * min(0.045 / width, 14.0)
-        sheen = sheen * strength * (1.0 - 0.6 * pips.cover) * (cosine > 0) * seen
+        in_hollows = 0.6 if die.pip_depth else 0.0
+        sheen = sheen * strength * (1.0 - in_hollows * pips.cover) * (cosine > 0) * seen
         colour = np.asarray(lamp.colour, np.float32)
         incoming = incoming + colour * (lit * seen)[..., None]
         mirror = mirror + colour * sheen[..., None]

@@ -170,6 +170,8 @@ def _drawn(scene: Scene, thing: Thing, painted: bool = True) -> tuple[Floats, Fl
         _polygon(scene, thing, tip, np.array([[s * 0.8, -thick], [s, 0.0], [s * 0.8, thick]]))
         paint[tip > 127] = (0.25, 0.45, 0.65)
         mask = np.maximum(mask, tip)
+    elif thing.kind in ("token", "button"):
+        _flat_piece(scene, thing, mask, paint, rng)
     elif thing.kind in ("coin", "cup"):
         ring = np.linspace(0, 2 * np.pi, 48, endpoint=False)
         circle = np.c_[np.cos(ring), np.sin(ring)] * s
@@ -216,6 +218,29 @@ def _drawn(scene: Scene, thing: Thing, painted: bool = True) -> tuple[Floats, Fl
     else:
         bulge = np.ones(mask.shape, np.float32) * 0.8
     return mask.astype(np.float32) / 255.0, bulge.astype(np.float32), paint
+
+
+def _flat_piece(
+    scene: Scene, thing: Thing, mask: NDArray[np.uint8], paint: Floats, rng: np.random.Generator
+) -> None:
+    """A token (square, rounded or round, at times with a mark), or a button with holes."""
+    s = thing.size_mm
+    ring = np.linspace(0, 2 * np.pi, 33)[:-1]
+    power = 1.0 if thing.kind == "button" else float(rng.choice([0.25, 0.5, 1.0]))
+    round_shape = np.c_[np.cos(ring), np.sin(ring)]
+    shape = np.sign(round_shape) * np.abs(round_shape) ** power * s
+    _polygon(scene, thing, mask, shape)
+    marks: list[NDArray[np.float64]] = []
+    if thing.kind == "button":
+        holes = ((1, 0), (-1, 0)) if rng.random() < 0.4 else ((1, 1), (-1, 1), (-1, -1), (1, -1))
+        marks = [round_shape * 0.14 * s + np.array(hole) * 0.25 * s for hole in holes]
+    elif rng.random() < 0.5:
+        marks = [shape * rng.uniform(0.3, 0.8)]
+    ink = paint[0, 0] * np.float32(np.exp(rng.normal(0, 1.2)))
+    for mark in marks:
+        field = np.zeros_like(mask)
+        _polygon(scene, thing, field, mark)
+        paint[field > 127] = np.clip(ink, 0.005, 0.9)
 
 
 def _lint(

@@ -9,7 +9,17 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.simulation.scene import Background, Camera, Floats, Lamp, Scene, Surface, Tray
+from vision.simulation.scene import (
+    Background,
+    Camera,
+    Floats,
+    Lamp,
+    Room,
+    Scene,
+    Surface,
+    Tile,
+    Tray,
+)
 
 _TILE = 512
 
@@ -31,6 +41,8 @@ def draw_background(scene: Scene) -> Background:
     rim = float(tray.rim_height_mm)
     table_mm = plane(0.0)
     top_mm = plane(rim)
+    if _is_all_floor(inner, table_mm, top_mm):
+        return _lit_layers(scene, [_floor_layer(scene, np.ones_like(down), table_mm)], ray)
     hole = _polygon_alpha(scene.camera, inner, rim)
     ring = _polygon_alpha(scene.camera, outer, rim)
     skirt = _polygon_alpha(scene.camera, np.concatenate([outer, outer]), [rim, 0.0])
@@ -43,13 +55,44 @@ def draw_background(scene: Scene) -> Background:
 
     ones, zeros = np.ones_like(down), np.zeros_like(down)
     up = [zeros, zeros, ones]
-    layers = [
+    layers: list[_Layer] = [
         (1.0 - skirt, tray.table, [*table_mm, zeros], up, False),
         (skirt * (1.0 - ring), tray.rim, [*table_mm, zeros + rim / 2], _outwards(table_mm), False),
         (ring * (1.0 - hole), tray.rim, [*top_mm, zeros + rim], up, False),
         (on_wall, tray.rim, [hit_x, hit_y, np.clip(wall_z, 0, rim)], [wall_x, wall_y, zeros], True),
-        (np.clip(hole - on_wall, 0.0, 1.0), tray.floor, [*table_mm, zeros], up, True),
+        _floor_layer(scene, np.clip(hole - on_wall, 0.0, 1.0), table_mm),
     ]
+    return _lit_layers(scene, layers, ray)
+
+
+_Layer = tuple[Floats, Surface, list[Floats], list[Floats], bool]
+"""Cover (H, W), surface, points and normals (three times (H, W)), and whether it is in the tray."""
+
+
+def _floor_layer(scene: Scene, alpha: Floats, at_mm: tuple[Floats, Floats]) -> _Layer:
+    zeros = np.zeros_like(alpha)
+    up = [zeros, zeros, np.ones_like(alpha)]
+    return alpha, scene.tray.floor, [*at_mm, zeros], up, True
+
+
+def _is_all_floor(
+    inner: NDArray[np.float64], floor_mm: tuple[Floats, Floats], top_mm: tuple[Floats, Floats]
+) -> bool:
+    """Whether neither walls nor rim are in the picture, by its corners."""
+    ends = np.ix_((0, -1), (0, -1))
+    return all(float(_edge_gap(inner, x[ends], y[ends]).min()) > 1.0 for x, y in (floor_mm, top_mm))
+
+
+def _lit_layers(
+    scene: Scene, layers: Sequence[_Layer], ray: tuple[Floats, Floats, Floats]
+) -> Background:
+    """Surfaces in the light of each source."""
+    width, height = scene.camera.size_wh
+    tray = scene.tray
+    inner = np.asarray(tray.outline_mm, np.float64)
+    outer = widened(inner, tray.rim_width_mm)
+    rim = float(tray.rim_height_mm)
+    pixel_mm = np.float32(scene.camera.position_mm[2] / scene.camera.focal_px)
     ambient = np.zeros((height, width, 3), np.float32)
     lamps = [np.zeros_like(ambient) for _ in scene.lamps]
     length = np.sqrt(ray[0] ** 2 + ray[1] ** 2 + ray[2] ** 2)
@@ -71,6 +114,9 @@ def draw_background(scene: Scene) -> Background:
             shelter = shelter if surface is tray.table else np.ones_like(shelter)
         share = (alpha * shelter)[..., None]
         ambient[shown] += albedo * share * np.asarray(scene.ambient, np.float32)
+        if scene.room is not None and surface.gloss > 0.0:
+            mirrored = room_light(scene.room, [here[0], here[1], -here[2]])
+            ambient[shown] += mirrored * (0.08 * surface.gloss * share)
         for number, lamp in enumerate(scene.lamps):
             light, sheen = _lamp_light(lamp, point, normal, here, surface)
             if within:
@@ -79,6 +125,9 @@ def draw_background(scene: Scene) -> Background:
                 sheen = sheen * (light > 0)
             elif surface is tray.table:
                 light = light * _tray_shadow(scene, lamp, outer)[shown]
+            passed = mask_light(lamp, point)
+            if passed is not None:
+                light, sheen = light * passed, sheen * passed
             part = albedo * light[..., None] + sheen[..., None]
             lamps[number][shown] += part * alpha[..., None] * np.asarray(lamp.colour, np.float32)
     return Background(ambient, tuple(lamps))
@@ -97,12 +146,47 @@ def rim_shade(
     tray: Tray, point: Sequence[Floats], to: Sequence[Floats], softness: float = 0.08
 ) -> Floats:
     """Share of a lamp (1.0 all) that points inside the tray see over the rim."""
-    inner = np.asarray(tray.outline_mm, np.float64)
-    leave, _, _ = _leave(inner, (point[0], point[1]), (to[0], to[1], to[2]))
+    coarse = tuple(slice(None, None, max(1, (side - 1) // 4)) for side in point[0].shape)
+    some = _over_rim(tray, [p[coarse] for p in point], [t[coarse] for t in to], softness)
+    if some.size and (some.min() > _CLEAR or some.max() < 1.0 - _CLEAR):
+        return np.full(point[0].shape, float(some.min() > _CLEAR), np.float32)
+    return np.clip(_over_rim(tray, point, to, softness), 0.0, 1.0).astype(np.float32)
+
+
+_CLEAR = 1.6
+"""Unclipped share of a lamp beyond which all points between some are lit, too."""
+
+
+def _over_rim(tray: Tray, point: Sequence[Floats], to: Sequence[Floats], softness: float) -> Floats:
+    """Share of a lamp seen over the rim, not yet cut to 0.0 to 1.0."""
+    leave = _leave_length(np.asarray(tray.outline_mm, np.float64), point, to)
     leave = np.minimum(leave, np.float32(1e4))
     height = point[2] + leave * to[2] - np.float32(tray.rim_height_mm)
     blur = np.float32(softness) * (leave + 1.0) + np.float32(0.3)
-    return np.clip(0.5 + height / blur, 0.0, 1.0).astype(np.float32)
+    return np.asarray(0.5 + height / blur, np.float32)
+
+
+def _leave_length(
+    outline: NDArray[np.float64], start: Sequence[Floats], way: Sequence[Floats]
+) -> Floats:
+    """How far (in lengths of `way`) points go until they leave the outline."""
+    best = np.full(start[0].shape, 1e6, np.float32)
+    for (ax, ay), (bx, by) in zip(outline, np.roll(outline, -1, axis=0), strict=True):
+        length = float(np.hypot(bx - ax, by - ay)) + 1e-9
+        nx, ny = np.float32((by - ay) / length), np.float32(-(bx - ax) / length)
+        speed = way[0] * nx
+        speed += way[1] * ny
+        if speed.max(initial=0.0) <= 1e-6:
+            continue
+        gap = start[0] * -nx
+        gap -= start[1] * ny
+        gap += np.float32(nx * np.float32(ax) + ny * np.float32(ay))
+        np.maximum(gap, 0.0, out=gap)
+        out = speed > 1e-6
+        np.divide(gap, speed, out=gap, where=out)
+        gap[~out] = 1e6
+        np.minimum(best, gap, out=best)
+    return best
 
 
 def _towards(lamp: Lamp, point: Sequence[Floats]) -> tuple[list[Floats], Floats]:
@@ -232,7 +316,8 @@ def _tile(seed: int, octave: int) -> Floats:
     return np.asarray((noise - noise.mean()) / (noise.std() + 1e-9), np.float32)
 
 
-def _sample(seed: int, octave: int, x: Floats, y: Floats) -> Floats:
+def noise_at(seed: int, octave: int, x: Floats, y: Floats) -> Floats:
+    """Smooth noise (mean 0, deviation 1) at points, in cells; features are `octave` cells wide."""
     return np.asarray(
         cv2.remap(
             _tile(seed % 7, octave),
@@ -255,24 +340,72 @@ def reflectance(surface: Surface, x: Floats, y: Floats, pixel_mm: float) -> Floa
     seed = surface.seed
     grain = 1.0 / max(pixel_mm, 0.15)
     base = np.asarray(surface.colour, np.float32)
+    if surface.tile is not None:
+        return _tiled(surface.tile, u, v, pixel_mm)
     if surface.kind == "felt":
-        tone = 0.10 * _sample(seed, 1, u * grain, v * grain) + 0.07 * _sample(seed, 4, u * 2, v * 2)
-        tone = tone + 0.04 * _sample(seed, 12, u, v)
+        tone = 0.10 * noise_at(seed, 1, u * grain, v * grain) + 0.07 * noise_at(
+            seed, 4, u * 2, v * 2
+        )
+        tone = tone + 0.04 * noise_at(seed, 12, u, v)
     elif surface.kind == "wood":
-        wave = _sample(seed, 12, u * 0.25, v * 1.6)
+        wave = noise_at(seed, 12, u * 0.25, v * 1.6)
         rings = np.sin(v * np.float32(rng.uniform(0.5, 1.3)) + 2.2 * wave)
-        tone = 0.13 * rings + 0.08 * _sample(seed, 4, u * 0.5, v * 5) + 0.06 * wave
+        tone = 0.13 * rings + 0.08 * noise_at(seed, 4, u * 0.5, v * 5) + 0.06 * wave
     elif surface.kind == "leather":
-        cells = _sample(seed, 4, u * 2.2, v * 2.2)
-        tone = 0.09 * np.tanh(cells * 1.5) + 0.05 * _sample(seed, 12, u * 0.6, v * 0.6)
+        cells = noise_at(seed, 4, u * 2.2, v * 2.2)
+        tone = 0.09 * np.tanh(cells * 1.5) + 0.05 * noise_at(seed, 12, u * 0.6, v * 0.6)
     elif surface.kind == "card":
-        tone = 0.04 * _sample(seed, 2, u * 1.2, v * 6) + 0.03 * _sample(seed, 12, u * 0.5, v * 0.5)
+        tone = 0.04 * noise_at(seed, 2, u * 1.2, v * 6) + 0.03 * noise_at(
+            seed, 12, u * 0.5, v * 0.5
+        )
     elif surface.kind == "cloth":
         period = np.float32(max(rng.uniform(0.8, 2.0), 3.0 * pixel_mm))
         weave = np.sin(u * 6.28 / period) * np.sin(v * 6.28 / period)
-        tone = 0.07 * weave + 0.06 * _sample(seed, 2, u * 2, v * 2)
+        tone = 0.07 * weave + 0.06 * noise_at(seed, 2, u * 2, v * 2)
     elif surface.kind == "plastic":
-        tone = 0.02 * _sample(seed, 12, u * 0.4, v * 0.4) + 0.015 * _sample(seed, 1, u * 2, v * 2)
+        tone = 0.02 * noise_at(seed, 12, u * 0.4, v * 0.4) + 0.015 * noise_at(seed, 1, u * 2, v * 2)
     else:
         tone = np.zeros_like(u)
     return np.clip(base * (1.0 + np.clip(tone, -0.7, 0.9))[..., None], 0.0, 1.0).astype(np.float32)
+
+
+def _tiled(tile: Tile, u: Floats, v: Floats, pixel_mm: float) -> Floats:
+    """A tile's reflectance (H, W, 3) at points in mm, averaged over a pixel of the picture."""
+    pixels, mm_per_px = tile.pixels, tile.mm_per_px
+    shrink = pixel_mm / mm_per_px
+    if shrink > 1.2:
+        height, width = pixels.shape[:2]
+        small = (max(2, round(width / shrink)), max(2, round(height / shrink)))
+        mm_per_px *= width / small[0]
+        pixels = np.asarray(cv2.resize(pixels, small, interpolation=cv2.INTER_AREA), np.float32)
+    x, y = (np.clip(c / np.float32(mm_per_px), -2e4, 2e4).astype(np.float32) for c in (u, v))
+    how = cv2.INTER_LINEAR
+    return np.asarray(cv2.remap(pixels, x, y, how, borderMode=cv2.BORDER_REFLECT), np.float32)
+
+
+def mask_light(lamp: Lamp, point: Sequence[Floats]) -> Floats | None:
+    """Share of a lamp that passes its mask on the way to points; None without a mask."""
+    mask = lamp.mask
+    if mask is None:
+        return None
+    way = (np.float32(mask.height_mm) - point[2]) / (np.float32(lamp.position_mm[2]) - point[2])
+    x, y = (point[w] + way * (np.float32(lamp.position_mm[w]) - point[w]) for w in range(2))
+    angle = np.radians(mask.angle_deg)
+    c, s = np.float32(np.cos(angle)), np.float32(np.sin(angle))
+    x, y = x - np.float32(mask.middle_mm[0]), y - np.float32(mask.middle_mm[1])
+    tall, wide = mask.light.shape
+    scale = np.float32(1.0 / mask.mm_per_px)
+    u, v = (x * c + y * s) * scale + wide / 2, (y * c - x * s) * scale + tall / 2
+    u, v = (np.clip(each, -2e4, 2e4).astype(np.float32) for each in (u, v))
+    how = cv2.INTER_LINEAR
+    return np.asarray(cv2.remap(mask.light, u, v, how, borderMode=cv2.BORDER_REPLICATE), np.float32)
+
+
+def room_light(room: Room, way: Sequence[Floats]) -> Floats:
+    """Light (H, W, 3) of a room from unit directions (three times (H, W))."""
+    tall, wide = room.light.shape[:2]
+    row = np.arccos(np.clip(way[2], -1.0, 1.0)) * np.float32(tall / np.pi) - np.float32(0.5)
+    column = (np.arctan2(way[1], way[0]) / np.float32(2 * np.pi) + 0.5) * np.float32(wide)
+    row, column = row.astype(np.float32), column.astype(np.float32)
+    how = cv2.INTER_LINEAR
+    return np.asarray(cv2.remap(room.light, column, row, how, borderMode=cv2.BORDER_WRAP))

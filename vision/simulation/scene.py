@@ -138,26 +138,83 @@ class Camera:
         )
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Mask:
+    """A flat stencil between a lamp and the tray: its light passes where `light` is 1.0.
+
+    Attributes:
+        light: (H, W) float32, 0.0 to 1.0; its border goes on for ever.
+        mm_per_px: Scale of `light`, measured at the height of the stencil.
+        height_mm: Height of the stencil above the floor.
+        angle_deg: Turn of the stencil about its middle.
+        middle_mm: Where its middle is.
+    """
+
+    light: Floats
+    mm_per_px: float
+    height_mm: float
+    angle_deg: float = 0.0
+    middle_mm: tuple[float, float] = (0.0, 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Lamp:
-    """A round lamp; `colour` is its light on a surface that faces it."""
+    """A round lamp; `colour` is its light on a surface that faces it. `mask` shades it in part."""
 
     position_mm: Vector
     radius_mm: float = 20.0
     colour: Bgr = (0.8, 0.9, 1.0)
+    mask: Mask | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tile:
+    """A picture that covers a surface, repeated mirrored: (H, W, 3) float32 linear reflectance."""
+
+    pixels: Floats
+    mm_per_px: float
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """What a floor, rim or table is made of.
+    """The material of a floor, rim or table.
 
-    `kind` is one of felt, wood, leather, plastic, card, cloth, plain.
+    `kind` is one of felt, wood, leather, plastic, card, cloth, plain, or tile: the picture `tile`.
     """
 
     kind: str
     colour: Bgr
     seed: int = 0
     gloss: float = 0.0
+    tile: Tile | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """A second plastic in or on a die; `kind` is one of `vision.simulation.finishes.KINDS`.
+
+    Attributes:
+        paint: The second plastic, linear blue, green, red.
+        scale_mm: Size of its spots, veins or flakes.
+        amount: Its opacity, 0.0 to 1.0.
+        share: Its share of the surface, 0.0 to 1.0.
+        mirror: Share of light that a face mirrors when seen straight on (0.04: plain plastic).
+    """
+
+    kind: str
+    paint: Bgr
+    seed: int = 0
+    scale_mm: float = 2.0
+    amount: float = 1.0
+    share: float = 0.2
+    mirror: float = 0.04
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Room:
+    """Light from all round: (H, W, 3) float32, linear; rows from overhead to underfoot."""
+
+    light: Floats
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +253,7 @@ class Die:
         pip_depth: Of the hollows, as a share of their radius: 0.0 is painted on, 1.0 drilled.
         edge_radius: Rounding of the edges as a share of the edge.
         ball: Radius of the ball that cuts the corners off, as a share of the edge (0.87: none).
+        pip_shape: round, ring or square.
         flips: Whether the two, three and six are turned by a quarter.
         gloss: Strength of the mirror-like layer, 0.0 to 1.0. `roughness` widens its highlights.
         glow: How much light passes through (translucent dice), 0.0 to 1.0.
@@ -219,6 +277,8 @@ class Die:
     gloss: float = 0.5
     roughness: float = 0.25
     glow: float = 0.0
+    finish: Finish | None = None
+    pip_shape: str = "round"
     motion: Motion | None = None
 
     def face(self, value: int) -> tuple[int, int]:
@@ -239,7 +299,8 @@ class Die:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something that is no die: `kind` is hand, pencil, coin, cup, card, sheet or lint.
+    """Something that is no die: `kind` is hand, pencil, coin, token, button, cup, card, sheet or
+    lint.
 
     `position_mm` is where it is (x, y of its middle or finger tips' reach), `angle_deg` which
     way it points, `size_mm` how large it is, `height_mm` how high above the floor. What lies
@@ -278,6 +339,7 @@ class Scene:
         gloom: How much light is missing beside dice and between them: 0 where a floor throws it
             back as if it were lit all round, 1 where none comes from a die's own shadow, and from
             behind a neighbour hardly any (how much: by eye).
+        room: What glossy dice and floors mirror; without one they mirror `ambient` alone.
     """
 
     camera: Camera
@@ -288,6 +350,7 @@ class Scene:
     things: tuple[Thing, ...] = ()
     lens: Lens = field(default_factory=Lens)
     gloom: float = 0.0
+    room: Room | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,16 +1,20 @@
 """Renders the training set: of each scene a small frame for the finder and close-ups of its dice.
 
-    python -m vision.training.dataset DIR --scenes 10000 --seed 1
-    python -m vision.training.dataset DIR --scenes 6000 --seed 3 --leaning
+    python -m vision.training.dataset DIR --scenes 10000 --seed 1 --looks FOLDER
+    python -m vision.training.dataset DIR --scenes 10000 --seed 2 --looks FOLDER --frames-only
+    python -m vision.training.dataset DIR --scenes 6000 --seed 3 --looks FOLDER --leaning
 
-Everything follows from the seed. Shards of 100 are written one by one, so training can begin
-before all are there. `--leaning` renders close-ups only, most of them of scenes with tilted dice.
+Everything follows from the seed. Shards of 100 scenes are written one by one: training can begin
+before all are there, and a run that stopped goes on with the first missing shard. `--looks` adds
+the photographs and rooms of a folder to the drawn looks; only its training split is used.
+`--frames-only` renders frames without close-ups, in a quarter of the time; `--leaning` and
+`--pushed` render close-ups only, most of them of scenes with tilted dice or dice side by side.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
+from vision.eye.finder import look_over
 from vision.eye.square_on import straightened
 from vision.simulation.appearance import Rng
 from vision.simulation.lens import expose
+from vision.simulation.looks import Looks, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
 from vision.simulation.render import (
     Camera,
@@ -55,6 +61,8 @@ _COCKED = 0.7
 _PUSHED = 0.6
 """Share of the scenes of `pushed_row` and `leaning_row` in which dice lie in blocks and rows (own
 choice)."""
+_PLAIN = 0.12
+"""Share of scenes in plain looks (own choice)."""
 _SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
 
 
@@ -65,60 +73,98 @@ def main() -> None:
     parser.add_argument("--scenes", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
     kinds = parser.add_mutually_exclusive_group()
+    kinds.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
     kinds.add_argument("--leaning", dest="row", action="store_const", const=leaning_row)
     kinds.add_argument("--pushed", dest="row", action="store_const", const=pushed_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     row = asked.row or scene_row
-    jobs = [(asked.folder, asked.seed, n, row) for n in range(-(-asked.scenes // SHARD))]
+    looks = load_looks("train", asked.looks)
+    jobs = [(asked.folder, asked.seed, n, row, looks) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):
             pass
 
 
-def _make_shard(job: tuple[Path, int, int, Callable[[Rng], Row]]) -> None:
-    folder, seed, number, row_of = job
+def _make_shard(job: tuple[Path, int, int, Callable[[Rng, Looks], Row], Looks]) -> None:
+    folder, seed, number, row_of, looks = job
     cv2.setNumThreads(1)
     path = folder / f"scenes_{seed}_{number:04}.npz"
     if path.exists():
         return
     rng = np.random.default_rng([seed, number, 7])
-    rows = [row_of(rng) for _ in range(SHARD)]
+    rows = [row_of(rng, looks) for _ in range(SHARD)]
     columns = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
     np.savez(path.with_suffix(".part.npz"), allow_pickle=False, **columns)
     path.with_suffix(".part.npz").rename(path)
 
 
-def scene_row(rng: Rng) -> Row:
-    """One scene: the whole picture as the finder gets it, and close-ups of what lies in it."""
+def frame_row(rng: Rng, looks: Looks) -> Row:
+    """One scene as the finder gets it."""
+    return frame_part(rng, _any_scene(rng, looks)[0])
+
+
+def _any_scene(rng: Rng, looks: Looks) -> tuple[Scene, float]:
+    """A scene of any kind, and the width of its dice as a share of the picture's."""
     scenario = str(rng.choice(_SCENARIOS, p=(0.38, 0.25, 0.08, 0.14, 0.13, 0.02)))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
     if rng.random() < 0.1:
         share = float(rng.uniform(0.1, 0.28))
-    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario))
+    scene = _dressed(rng, random_scene(rng, Recipe(FRAME_WH, share, scenario)), looks)
+    return scene, share
+
+
+def scene_row(rng: Rng, looks: Looks) -> Row:
+    """One scene as the finder gets it, and close-ups of its dice and of places without one."""
+    scene, share = _any_scene(rng, looks)
     small = frame_part(rng, scene)
     edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
     fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
-    return small | close_ups(rng, replace(scene, camera=fine), share)
+    mistaken = _mistaken_places(small["pixels"], small["dice"])
+    return small | close_ups(rng, replace(scene, camera=fine), share, mistaken=mistaken)
 
 
-def pushed_row(rng: Rng) -> Row:
+def _dressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
+    """Most scenes in looks of any kind, the rest as plain as they are."""
+    return scene if rng.random() < _PLAIN else redressed(rng, scene, looks)
+
+
+def _mistaken_places(
+    pixels: NDArray[np.uint8], dice: NDArray[np.float32]
+) -> list[tuple[float, float, float]]:
+    """Places (x, y and edge, as shares of the width) that the committed finder takes for dice."""
+    overview = look_over(pixels)
+    width = pixels.shape[1]
+    real = dice[dice[:, 8] > 0]
+    found = []
+    for spot in (*overview.spots, *overview.faint):
+        gaps = np.hypot(*(real[:, :2] - spot.centre_xy).T) / np.maximum(real[:, 2], 1.0)
+        if not len(gaps) or gaps.min() > 0.75:
+            x, y = spot.centre_xy
+            found.append((x / width, y / width, spot.edge_px / width))
+    return found[:3]
+
+
+def pushed_row(rng: Rng, looks: Looks) -> Row:
     """Close-ups of one scene, most often with dice pushed together, for the reader and for telling
     which dice lean."""
     scenario = str(rng.choice(_SCENARIOS, p=(0.42, 0.38, 0.06, 0.07, 0.06, 0.01)))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
-    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario, rng.random() < _PUSHED))
+    pushed = rng.random() < _PUSHED
+    scene = _dressed(rng, random_scene(rng, Recipe(FRAME_WH, share, scenario, pushed)), looks)
     edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
     fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
     return close_ups(rng, replace(scene, camera=fine), share)
 
 
-def leaning_row(rng: Rng) -> Row:
+def leaning_row(rng: Rng, looks: Looks) -> Row:
     """Close-ups of the dice of one scene, for telling which lean."""
     scenario = "cocked" if rng.random() < _COCKED else "flat"
     share = float(np.exp(rng.uniform(np.log(0.025), np.log(0.12))))
-    scene = random_scene(rng, Recipe(FRAME_WH, share, scenario, rng.random() < _PUSHED))
+    pushed = rng.random() < _PUSHED
+    scene = _dressed(rng, random_scene(rng, Recipe(FRAME_WH, share, scenario, pushed)), looks)
     edge = float(np.exp(rng.uniform(np.log(18), np.log(72))))
     fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
     return close_ups(rng, replace(scene, camera=fine), share, decoys=False)
@@ -189,11 +235,18 @@ def _beside_dice(scene: Scene) -> Floats:
 
 
 def close_ups(
-    rng: Rng, scene: Scene, share: float, light: Floats | None = None, *, decoys: bool = True
+    rng: Rng,
+    scene: Scene,
+    share: float,
+    light: Floats | None = None,
+    *,
+    decoys: bool = True,
+    mistaken: Sequence[tuple[float, float, float]] = (),
 ) -> Row:
     """Close-ups of up to PATCHES candidates of one scene, cut from `light` or drawn one by one.
 
-    Dice come first, then, with `decoys`, places that only look like one.
+    Dice come first, then `mistaken` places (x, y, edge as shares of the width), then, with
+    `decoys`, other places without a die.
     """
     wide, tall = scene.camera.size_wh
     facts = truth(scene)
@@ -206,6 +259,8 @@ def close_ups(
     for index in rng.permutation(len(facts)):
         fact = facts[int(index)]
         add(_aimed_at(rng, fact), fact.edge_px)
+    for x, y, span in mistaken:
+        add(np.array([x, y]) * wide, span * wide)
     for fact in facts if decoys else ():
         if rng.random() < 0.12:
             a = rng.uniform(0, 2 * np.pi)
@@ -216,6 +271,11 @@ def close_ups(
         if rng.random() < 0.6:
             at = np.array([[*thing.position_mm, 0.5]]) + rng.normal(0, 1, (1, 3)) * (6, 6, 0)
             add(scene.camera.project(at)[0], share * wide * float(rng.uniform(0.3, 1.1)))
+    for _ in range(1 if decoys else 0):
+        place = rng.uniform((0, 0), (wide, tall))
+        gaps = [np.hypot(*(place - f.centre_px)) / f.edge_px for f in facts]
+        if min(gaps, default=9.0) > 1.0:
+            add(place, share * wide * float(rng.uniform(0.5, 1.2)))
     if not rows:
         add(rng.uniform((0, 0), (wide, tall)), share * wide)
     columns = {

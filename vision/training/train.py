@@ -75,7 +75,8 @@ def train(asked: argparse.Namespace) -> None:
         for path in sorted(asked.data.glob("scenes_*.npz")):
             if path not in shards and not path.name.endswith(".part.npz"):
                 with np.load(path) as columns:
-                    shards[path] = {key: columns[key] for key in lesson.keys}
+                    if set(lesson.keys) <= set(columns):
+                        shards[path] = {key: columns[key] for key in lesson.keys}
         net.train()
         body.train(not asked.weigher)  # its scales stay as they are, too
         losses: dict[str, float] = {}

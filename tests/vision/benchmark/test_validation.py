@@ -1,0 +1,56 @@
+"""Sets of synthetic frames with their truth."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import DieColour
+from companion.tray import TrayStatus
+from vision.benchmark import validation
+from vision.benchmark.truth import pictures
+from vision.simulation.render import Lamp, default_scene, render, truth
+
+
+def _write(monkeypatch: pytest.MonkeyPatch, folder: Path, frames: int) -> None:
+    arguments = [str(folder), "--split", "check", "--frames", str(frames)]
+    monkeypatch.setattr(sys, "argv", ["validation", *arguments])
+    validation.main()
+
+
+def test_a_set_is_read_as_any_other_and_goes_on_where_it_stopped(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _write(monkeypatch, tmp_path / "whole", 3)
+    _write(monkeypatch, tmp_path / "parts", 2)
+    _write(monkeypatch, tmp_path / "parts", 3)
+    whole, parts = (
+        (tmp_path / name / "truth.jsonl").read_text(encoding="utf-8") for name in ("whole", "parts")
+    )
+    assert whole == parts
+    cases = list(pictures(tmp_path / "whole"))
+    assert [case.expected for case, _ in cases[:2]] == [TrayStatus.OK, TrayStatus.OK]
+    for case, pixels in cases:
+        assert pixels.shape == (480, 640, 3)
+        assert len(case.in_play) in (4, 5, 6)
+
+
+def test_pips_in_a_clipped_highlight_are_called_faint() -> None:
+    scene = default_scene([(DieColour.WHITE, 1)], seed=2)
+    die = replace(scene.dice[0], pip_depth=0.0, gloss=1.0, roughness=0.3)
+    scene = replace(scene, dice=(die,))
+    (x, y, _), (u, v, w) = die.position_mm, scene.camera.position_mm
+    mirrored = Lamp((2 * x - u + 1, 2 * y - v, w), 30.0, (0.9, 0.9, 0.9))
+    glaring = replace(scene, lamps=(mirrored,), lens=replace(scene.lens, exposure_ev=4.0))
+    for lit, faint in ((scene, False), (glaring, True)):
+        contrast, glare = validation.pip_contrast(lit, die, truth(lit)[0], render(lit))
+        assert contrast is not None
+        assert (contrast < validation.FAINT) is faint
+        assert glare is faint
+    line = validation.described("a.jpg", glaring, render(glaring))
+    assert line["glare_or_faint"] is True
+    assert np.isclose(line["dice"][0]["center_px"], truth(scene)[0].centre_px, atol=0.01).all()

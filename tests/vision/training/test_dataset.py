@@ -1,0 +1,26 @@
+"""Training pictures and their labels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vision.simulation.looks import TRAINED
+from vision.training.dataset import PATCHES, frame_row, scene_row
+
+
+def test_close_ups_show_dice_first_and_then_places_without_one() -> None:
+    decoys = 0
+    for seed in range(4):
+        row = scene_row(np.random.default_rng([seed, 3]), TRAINED)
+        is_die = row["patch_labels"][row["patch_present"], 0]
+        assert row["patch_present"].shape == (PATCHES,)
+        assert set(is_die.tolist()) <= {0.0, 1.0}
+        decoys += int((is_die == 0).sum())
+    assert decoys
+
+
+def test_frames_alone_have_what_the_finder_learns_from() -> None:
+    row = frame_row(np.random.default_rng(4), TRAINED)
+    assert set(row) == {"pixels", "dice", "masks", "up"}
+    assert row["pixels"].shape == (256, 320, 3)
+    assert row["masks"].shape == (3, 64, 80)

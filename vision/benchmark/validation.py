@@ -1,0 +1,162 @@
+"""Writes a set of synthetic frames with their truth, for `bench read`.
+
+    python -m vision.benchmark.validation SEEN --split train --frames 600 --looks FOLDER
+    python -m vision.benchmark.validation UNSEEN --split check --frames 600 --looks FOLDER
+
+`train` draws from the looks that weights are trained on, `check` from looks that they never met.
+A run that stopped goes on with the first missing frame.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.engine.dice import ALL_DICE
+from companion.tray import TrayStatus
+from vision.benchmark.frames import case_of, conditions_of, dice_in_play
+from vision.reading import Pixels
+from vision.simulation.appearance import Rng
+from vision.simulation.looks import SPLITS, load_looks, redressed
+from vision.simulation.random_scenes import Recipe, random_scene, squeezed
+from vision.simulation.render import Die, DieTruth, Scene, render, truth
+from vision.simulation.scene import Floats, pip_centres
+
+SIZE_WH = (640, 480)
+_SEED = {"train": 20_261_125, "check": 20_261_126}
+"""Training seeds its generators with three numbers, this command with these and the frame's."""
+_SPECIAL = ("cocked", "moving", "hand", "flat", "covered", "cocked", "moving", "empty")
+FAINT = 8.0
+"""CIE76 difference between a pip and the plastic beside it below which nobody can be sure."""
+
+
+def main() -> None:
+    """Parse the command line and write the frames."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--split", choices=list(SPLITS), required=True)
+    parser.add_argument("--frames", type=int, default=600)
+    parser.add_argument("--first", type=int, default=0, help="number of the first frame")
+    parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
+    asked = parser.parse_args()
+    looks = load_looks(asked.split, asked.looks)
+    asked.folder.mkdir(parents=True, exist_ok=True)
+    listing = asked.folder / "truth.jsonl"
+    done = listing.read_text(encoding="utf-8").count("\n") if listing.exists() else 0
+    cv2.setNumThreads(1)
+    with listing.open("a", encoding="utf-8") as lines:
+        for number in range(asked.first + done, asked.first + asked.frames):
+            rng = np.random.default_rng((_SEED[asked.split], number))
+            scene = redressed(rng, _plain_scene(rng, number), looks)
+            clear = render(scene)
+            name = f"{asked.split}_{number:05}.jpg"
+            quality = [cv2.IMWRITE_JPEG_QUALITY, 95]
+            cv2.imwrite(str(asked.folder / name), squeezed(rng, clear), quality)
+            lines.write(json.dumps(described(name, scene, clear)) + "\n")
+            lines.flush()
+
+
+def _plain_scene(rng: Rng, number: int) -> Scene:
+    """A scene in plain looks: two of three show the six dice of a game, ready to be read."""
+    special = number % 3 == 2
+    scenario = _SPECIAL[number // 3 % len(_SPECIAL)] if special else "flat"
+    while True:
+        share = float(np.exp(rng.uniform(np.log(0.04), np.log(0.09))))
+        scene = random_scene(rng, Recipe(SIZE_WH, share, scenario))
+        if special:
+            return scene
+        case = case_of("", scene)
+        if case.expected is TrayStatus.OK and len(case.in_play) == len(ALL_DICE):
+            return scene
+
+
+def described(name: str, scene: Scene, pixels: Pixels) -> dict[str, Any]:
+    """One line of a truth file.
+
+    Args:
+        name: Of the picture's file.
+        scene: The scene.
+        pixels: (H, W, 3) uint8 BGR, the scene before the camera's noise and JPEG.
+    """
+    facts = truth(scene)
+    dice = [
+        _described_die(scene, die, fact, pixels)
+        for die, fact in zip(scene.dice, facts, strict=True)
+    ]
+    in_play = dice_in_play(facts)
+    case = case_of(name, scene)
+    expected = case.expected or TrayStatus.OK
+    width, height = scene.camera.size_wh
+    return {
+        "file": name,
+        "width": width,
+        "height": height,
+        "expected": expected.value,
+        "conditions": [c for c in conditions_of(scene, facts, in_play) if c != "things"],
+        "values_readable": case.readable,
+        "dice_in_play": [colour.value for colour in in_play],
+        "dice": dice,
+        "glare_or_faint": any(die["faint"] for die in dice if die["in_tray"]),
+        "objects": [thing.kind for thing in scene.things],
+    }
+
+
+def _described_die(scene: Scene, die: Die, fact: DieTruth, pixels: Pixels) -> dict[str, Any]:
+    contrast, glare = (None, None)
+    if fact.value is not None and fact.top_visible > 0.9:
+        contrast, glare = pip_contrast(scene, die, fact, pixels)
+    faint = contrast is not None and contrast < FAINT
+    return {
+        "colour": fact.colour.value if fact.colour else None,
+        "value": fact.value,
+        "cocked": fact.cocked,
+        "tilt_deg": round(fact.tilt_deg, 2),
+        "moving": fact.moving,
+        "in_tray": fact.in_tray,
+        "top_visible": round(fact.top_visible, 3),
+        "center_px": [round(v, 2) for v in fact.centre_px],
+        "top_corners_px": [[round(v, 2) for v in corner] for corner in fact.corners_px],
+        "edge_px": round(fact.edge_px, 2),
+        "pip_de_min": None if contrast is None else round(contrast, 1),
+        "faint": faint,
+        "glare": bool(faint and glare),
+    }
+
+
+def pip_contrast(
+    scene: Scene, die: Die, fact: DieTruth, pixels: Pixels
+) -> tuple[float | None, bool]:
+    """CIE76 difference between the faintest pip of a top face and the plastic round it, and
+    whether that pip lies in a clipped highlight; None where the face is out of the picture."""
+    if fact.value is None:
+        return None, False
+    height, width = pixels.shape[:2]
+    lab = np.asarray(cv2.cvtColor(pixels.astype(np.float32) / 255.0, cv2.COLOR_BGR2LAB))
+    scale = die.one_scale if fact.value == 1 else 1.0
+    away = fact.edge_px * (die.pip_radius * scale + 0.07)
+    ring = np.linspace(0, 2 * np.pi, 9)[:-1]
+    found: list[tuple[float, bool]] = []
+    for x, y in scene.camera.project(pip_centres(die, fact.value)):
+        inner = fact.edge_px * die.pip_radius * scale * (0.75 if die.pip_shape == "ring" else 0.3)
+        pip = _mean_at(lab, x + inner * np.cos(ring), y + inner * np.sin(ring))
+        beside = _mean_at(lab, x + away * np.cos(ring), y + away * np.sin(ring))
+        at = pixels[int(np.clip(y, 0, height - 1)), int(np.clip(x, 0, width - 1))]
+        found.append((float(np.linalg.norm(pip - beside)), bool(at.min() > 235)))
+    return min(found)
+
+
+def _mean_at(lab: NDArray[Any], x: Floats, y: Floats) -> Floats:
+    """Mean colour (3,) of a picture at points in px."""
+    u, v = (np.asarray(c, np.float32)[None] for c in (x, y))
+    colours = cv2.remap(lab, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(colours[0].mean(axis=0))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,337 @@
+"""Dresses random scenes in looks of any kind: patterns, photographs, rooms, shadows, plastics.
+
+Some families of each are held out: `trained` looks make training pictures, `unseen` ones make
+the frames that weights are chosen on. Photographs and rooms come from a folder of your own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import cv2
+import numpy as np
+
+from companion.engine.dice import DieColour
+from companion.errors import PictureError
+from vision.simulation import patterns, shadows
+from vision.simulation.appearance import (
+    Rng,
+    die_albedo,
+    jitter,
+    kelvin_bgr,
+    random_lens,
+    random_room,
+    uniform,
+)
+from vision.simulation.random_scenes import floor_point
+from vision.simulation.render import (
+    Bgr,
+    Die,
+    Finish,
+    Floats,
+    Lamp,
+    Room,
+    Scene,
+    Surface,
+    Thing,
+    Tile,
+    inside_tray,
+)
+
+_CHECK_ROOMS = ("lobby", "workshop", "blender_interior")
+_TRAINED_PLASTICS = (
+    "speckled", "speckled", "marbled", "marbled", "gradient", "flecks", "two_tone", "worn",
+    "brushed",
+)  # fmt: skip
+_UNSEEN_PLASTICS = ("pearl", "glitter")
+
+
+@dataclass(frozen=True, slots=True)
+class Looks:
+    """Families to draw from.
+
+    Attributes:
+        pictures: Photographs and textures (any size, JPEG or PNG).
+        rooms: Equirectangular panoramas in linear light (.hdr).
+        patterns, shadows: Functions that draw one, by name.
+        plastics: Kinds of `Finish`.
+        rate: Share of floors, lights and dice that get such a look; the rest stay plain.
+    """
+
+    pictures: tuple[Path, ...]
+    rooms: tuple[Path, ...]
+    patterns: Mapping[str, Callable[[Rng], patterns.Picture]]
+    shadows: Mapping[str, Callable[[Rng], shadows.Stencil]]
+    plastics: tuple[str, ...]
+    rate: float = 1.0
+
+
+TRAINED = Looks((), (), patterns.TRAINED, shadows.TRAINED, _TRAINED_PLASTICS)
+UNSEEN = Looks((), (), patterns.UNSEEN, shadows.UNSEEN, _UNSEEN_PLASTICS)
+SPLITS = {"train": TRAINED, "check": UNSEEN}
+
+
+def load_looks(split: str, folder: Path | None = None) -> Looks:
+    """The drawn looks of a split, `train` or `check`, with the pictures and rooms of a folder.
+
+    Args:
+        split: Which part; the two share no family.
+        folder: Holds `manifest.jsonl` (`file` and `split` a line) and `hdri/*.hdr`.
+    Raises:
+        PictureError: The folder has no usable manifest.
+    """
+    looks = SPLITS[split]
+    if folder is None:
+        return looks
+    try:
+        lines = (folder / "manifest.jsonl").read_text(encoding="utf-8").splitlines()
+        entries = [json.loads(line) for line in lines if line.strip()]
+        files = [folder / each["file"] for each in entries if each["split"] == split]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise PictureError(f"{folder}: expected a manifest of looks, got {error}") from error
+    rooms = sorted((folder / "hdri").glob("*.hdr"))
+    wanted = [each for each in rooms if (each.stem in _CHECK_ROOMS) == (split == "check")]
+    return replace(looks, pictures=tuple(files), rooms=tuple(wanted))
+
+
+def redressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
+    """A scene with the same dice at the same places, in other looks."""
+    view = _view_mm(scene)
+    tray = scene.tray
+    floor, rim, table = tray.floor, tray.rim, tray.table
+    if rng.random() < 0.75 * looks.rate:
+        floor = _covered(rng, floor, looks, view)
+    if rng.random() < 0.4 * looks.rate:
+        rim = _covered(rng, rim, looks, view)
+    if rng.random() < 0.6 * looks.rate:
+        table = _covered(rng, table, looks, view)
+    scene = replace(scene, tray=replace(tray, floor=floor, rim=rim, table=table))
+    scene = _lit(rng, scene, looks, view)
+    dice = scene.dice
+    if dice and rng.random() < 0.6 * looks.rate:
+        dice = _plastics(rng, dice, looks)
+    things = scene.things
+    if rng.random() < 0.3 * looks.rate:
+        things = (*things, *_small_things(rng, scene))
+    lens = random_lens(rng, scene.lamps, scene.ambient)
+    return replace(scene, dice=dice, things=things, lens=lens)
+
+
+def _view_mm(scene: Scene) -> float:
+    """How wide the picture is on the floor, in mm."""
+    camera = scene.camera
+    return camera.size_wh[0] * camera.position_mm[2] / camera.focal_px
+
+
+def _linear(pixels: patterns.Picture) -> Floats:
+    return np.asarray((pixels.astype(np.float32) / 255.0) ** 2.2, np.float32)
+
+
+def _picture(rng: Rng, looks: Looks) -> Floats:
+    """A pattern or a photograph, linear, of another tint and contrast."""
+    if looks.pictures and rng.random() < 0.6:
+        path = looks.pictures[int(rng.integers(len(looks.pictures)))]
+        pixels = cv2.imread(str(path), cv2.IMREAD_COLOR)
+        if pixels is None:
+            raise PictureError(f"{path}: expected a picture")
+        light = _linear(np.asarray(pixels, np.uint8))
+    else:
+        names = list(looks.patterns)
+        light = _linear(looks.patterns[names[int(rng.integers(len(names)))]](rng))
+    if rng.random() < 0.35:  # its pattern alone, in another colour, often that of a die
+        grey = light @ np.array([0.1, 0.6, 0.3], np.float32)
+        colours = (*DieColour, None)
+        paint = np.array(die_albedo(rng, colours[int(rng.integers(6))]))
+        if rng.random() < 0.4:
+            paint = rng.uniform(0.01, 0.7, 3)
+        light = np.asarray(grey[..., None] / (grey.mean() + 0.02) * paint, np.float32)
+    mean = light.mean(axis=(0, 1))
+    contrast = float(np.exp(rng.normal(-0.15, 0.45)))
+    light = mean + (light - mean) * min(contrast, 1.6)
+    light = light * np.exp(rng.normal(0.0, 0.3)) * np.exp(rng.normal(0, 0.08, 3))
+    return np.asarray(np.clip(light, 0.004, 0.92), np.float32)
+
+
+def _covered(rng: Rng, surface: Surface, looks: Looks, view_mm: float) -> Surface:
+    """A surface covered with a picture, or with a print of another scale over its own."""
+    light = _picture(rng, looks)
+    wide = view_mm * float(np.exp(rng.uniform(np.log(0.18), np.log(2.0))))
+    b, g, r = (float(v) for v in light.mean(axis=(0, 1)))
+    gloss = uniform(rng, 0.0, 1.0) ** 2 if rng.random() < 0.35 else 0.0
+    tile = Tile(light, wide / light.shape[1])
+    return Surface("tile", (b, g, r), int(rng.integers(10_000)), gloss, tile)
+
+
+def _lit(rng: Rng, scene: Scene, looks: Looks, view_mm: float) -> Scene:
+    """A scene in other light: more lamps, coloured ones, shadows, a room to mirror."""
+    lamps, ambient = list(scene.lamps), scene.ambient
+    if rng.random() < 0.3 * looks.rate:
+        for _ in range(int(rng.choice([1, 1, 2]))):
+            lamps.append(_side_lamp(rng))
+    if rng.random() < 0.15 * looks.rate:
+        lamps.append(_beside_camera(rng, scene))
+    names = list(looks.shadows)
+    if rng.random() < 0.45 * looks.rate:
+        for number, lamp in enumerate(lamps):
+            if number == 0 or rng.random() < 0.3:
+                family = looks.shadows[names[int(rng.integers(len(names)))]]
+                mask = shadows.random_mask(rng, lamp, family, view_mm)
+                lamps[number] = replace(lamp, mask=mask)
+        dim = float(np.exp(rng.uniform(np.log(0.5), np.log(1.6))))
+        ambient = (ambient[0] * dim, ambient[1] * dim, ambient[2] * dim)
+    room = None
+    if rng.random() < 0.65 * looks.rate:
+        room = Room(_room(rng, looks, ambient))
+    return replace(scene, lamps=tuple(lamps), ambient=ambient, room=room)
+
+
+def _beside_camera(rng: Rng, scene: Scene) -> Lamp:
+    """A small lamp above the camera, whose reflection falls on the top faces of dice."""
+    x, y, z = scene.camera.position_mm
+    up = float(np.exp(rng.uniform(np.log(1.1), np.log(4.0))))
+    dx, dy = rng.normal(0, 0.12 * z, 2)
+    b, g, r = (np.array(kelvin_bgr(uniform(rng, 2700, 6500))) * rng.uniform(0.2, 0.8)).tolist()
+    size = float(np.exp(rng.uniform(np.log(0.008), np.log(0.1))))
+    return Lamp((x + float(dx), y + float(dy), z * up), z * up * size, (b, g, r))
+
+
+def _side_lamp(rng: Rng) -> Lamp:
+    """A weaker lamp of any colour, hard or soft, from any side."""
+    distance = float(np.exp(rng.uniform(np.log(250), np.log(1500))))
+    elevation, azimuth = np.radians(rng.uniform(15, 88)), rng.uniform(0, 2 * np.pi)
+    ground = distance * np.cos(elevation)
+    x, y, z = ground * np.cos(azimuth), ground * np.sin(azimuth), distance * np.sin(elevation)
+    light = np.array(kelvin_bgr(uniform(rng, 2000, 9000)))
+    if rng.random() < 0.25:
+        light = light * np.exp(rng.normal(0.0, 0.5, 3))
+    b, g, r = (light / light.max() * rng.uniform(0.05, 0.45)).tolist()
+    size = float(np.exp(rng.uniform(np.log(0.005), np.log(0.3))))
+    return Lamp((float(x), float(y), float(z)), distance * size, (b, g, r))
+
+
+def _room(rng: Rng, looks: Looks, ambient: Bgr) -> Floats:
+    """A room, drawn or photographed, that lights the floor as `ambient` does."""
+    if not looks.rooms or rng.random() < 0.3:
+        return random_room(rng, ambient)
+    path = looks.rooms[int(rng.integers(len(looks.rooms)))]
+    light = cv2.imread(str(path), cv2.IMREAD_UNCHANGED)
+    if light is None:
+        raise PictureError(f"{path}: expected a panorama")
+    light = cv2.resize(light, (128, 64), interpolation=cv2.INTER_AREA).astype(np.float32)
+    light = np.roll(light, int(rng.integers(128)), axis=1)
+    rise = np.cos((np.arange(64) + 0.5) / 64 * np.pi)
+    area = (np.sqrt(1.0 - rise**2) * np.clip(rise, 0.0, 1.0))[:, None, None]
+    mean = (light * area).sum((0, 1)) / (area.sum() * 128) + 1e-6
+    light = np.minimum(light / mean, 80.0)
+    soft = uniform(rng, 0.0, 1.5)
+    if soft > 0.4:
+        light = cv2.GaussianBlur(light, (0, 0), soft)
+    return np.asarray(light * np.asarray(ambient, np.float32), np.float32)
+
+
+def _plastics(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
+    """A set of dice of another make: a finish, other pips, other edges."""
+    kind = looks.plastics[int(rng.integers(len(looks.plastics)))]
+    share = uniform(rng, 0.06, 0.3) if kind in ("speckled", "flecks", "glitter") else 0.5
+    scale = float(np.exp(rng.uniform(np.log(0.5), np.log(2.2))))
+    if kind in ("marbled", "pearl", "brushed"):
+        scale *= 2.5
+    tone = rng.uniform(0.3, 1.0)
+    paint = np.full(3, rng.uniform(0.0, 0.9)) + rng.normal(0, 0.06, 3)
+    seed, mirror = (
+        int(rng.integers(10_000)),
+        float(rng.choice([0.04, 0.04, uniform(rng, 0.05, 0.35)])),
+    )
+    with_finish, with_pips = rng.random() < 0.75, rng.random() < 0.4
+    shape = str(rng.choice(["round", "round", "ring", "square"]))
+    edge_radius = uniform(rng, 0.015, 0.2) if rng.random() < 0.5 else None
+    gloss = uniform(rng, 0.0, 1.0) if rng.random() < 0.5 else None
+    roughness = uniform(rng, 0.04, 0.4)
+    dressed = []
+    for number, die in enumerate(dice):
+        if with_pips:
+            die = replace(die, pip_shape=shape, pip_albedo=_pip_paint(rng, die))
+            if shape != "round":
+                die = replace(die, pip_depth=0.0)
+        if edge_radius is not None and die.pip_offset + die.pip_radius < 0.5 - 0.6 * edge_radius:
+            die = replace(die, edge_radius=edge_radius)
+        if gloss is not None:
+            die = replace(die, gloss=gloss, roughness=roughness)
+        if with_finish and rng.random() < 0.92:
+            if kind in ("marbled", "gradient", "two_tone", "brushed", "pearl"):
+                second = np.asarray(die.albedo) * np.exp(
+                    rng.normal(0, 0.7) + rng.normal(0, 0.15, 3)
+                )
+                if rng.random() < 0.3:
+                    second = 0.6 * second + 0.4 * paint
+            else:
+                second = paint
+            second = _apart(np.clip(second, 0.003, 0.9), die, tone)
+            b, g, r = second.tolist()
+            finish = Finish(kind, (b, g, r), seed + number, scale, tone, share, mirror)
+            die = replace(die, finish=finish)
+        dressed.append(die)
+    return tuple(dressed)
+
+
+def _brightness(colour: Floats | Bgr) -> float:
+    return float(np.log(np.asarray(colour, float) @ (0.1, 0.6, 0.3) + 0.02))
+
+
+def _apart(paint: Floats, die: Die, amount: float) -> Floats:
+    """A second plastic moved towards the first until pips stand out from both."""
+    body, ink = np.asarray(die.albedo), _brightness(die.pip_albedo)
+    between = abs(_brightness(body) - ink)
+    for _ in range(6):
+        mixed = body * (1 - amount) + paint * amount
+        gap = abs(_brightness(mixed) - ink)
+        same_side = (_brightness(mixed) - ink) * (_brightness(body) - ink) > 0
+        if gap > max(0.55 * between, 0.6) and same_side:
+            break
+        paint = 0.6 * paint + 0.4 * body
+    return np.asarray(paint, float)
+
+
+def _pip_paint(rng: Rng, die: Die) -> Bgr:
+    """Pips of any colour that stands out from the plastic."""
+    draws = rng.uniform(0.005, 0.85, (8, 3)) ** rng.uniform(0.6, 2.5, (8, 1))
+    own = _brightness(die.albedo)
+    best = max(
+        draws, key=lambda paint: min(abs(_brightness(paint) - own), 1.6) + rng.random() * 0.3
+    )
+    if abs(_brightness(best) - own) < 1.0:
+        return die.pip_albedo
+    b, g, r = best.tolist()
+    return b, g, r
+
+
+def _small_things(rng: Rng, scene: Scene) -> list[Thing]:
+    """Tokens, buttons, coins and pencils that lie about and touch no die."""
+    things: list[Thing] = []
+    width, height = scene.camera.size_wh
+    size_mm = scene.dice[0].size_mm if scene.dice else 16.0
+    for _ in range(int(rng.integers(1, 5))):
+        spot = floor_point(scene.camera, rng.uniform((0, 0), (width, height)))
+        kind = str(rng.choice(["token", "token", "button", "coin", "pencil", "sheet"]))
+        inside = inside_tray(scene.tray, *spot)
+        if kind == "sheet" and inside:
+            continue
+        reach = {"sheet": 80.0, "pencil": 60.0}.get(kind, 1.4 * size_mm)
+        if any(
+            np.hypot(*np.subtract(spot, d.position_mm[:2])) < reach + size_mm for d in scene.dice
+        ):
+            continue
+        colours = (*DieColour, None)
+        colour = jitter(rng, die_albedo(rng, colours[int(rng.integers(6))]), 0.1)
+        size = size_mm * uniform(rng, 0.25, 0.9)
+        size = {"pencil": uniform(rng, 25, 55), "sheet": 40.0}.get(kind, size)
+        things.append(
+            Thing(
+                kind, spot, uniform(rng, 0, 360), size, colour, uniform(rng, 0.5, 3.0),
+                int(rng.integers(1 << 20)), under=kind != "sheet",
+            )
+        )  # fmt: skip
+    return things

@@ -1,0 +1,350 @@
+"""Printed and woven patterns, drawn as square pictures of any colours."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+Picture = NDArray[np.uint8]
+Rng = np.random.Generator
+
+SIZE = 384
+"""Side of a pattern in px."""
+
+_DICE_COLOURS = ((235, 238, 240), (40, 30, 200), (30, 190, 235), (60, 140, 40), (170, 70, 25))
+
+
+def _paint(rng: Rng) -> tuple[int, int, int]:
+    """A colour: of a die, of a neutral tone, or any."""
+    kind = rng.random()
+    if kind < 0.35:
+        base = np.array(_DICE_COLOURS[int(rng.integers(5))], float)
+        colour = base * rng.uniform(0.7, 1.1) + rng.normal(0, 10, 3)
+    elif kind < 0.6:
+        colour = np.full(3, rng.uniform(5, 250)) + rng.normal(0, 8, 3)
+    else:
+        colour = rng.uniform(0, 255, 3)
+    b, g, r = np.clip(colour, 0, 255).astype(int).tolist()
+    return b, g, r
+
+
+def _sheet(rng: Rng, paint: tuple[int, int, int] | None = None) -> Picture:
+    sheet = np.empty((SIZE, SIZE, 3), np.uint8)
+    sheet[:] = paint or _paint(rng)
+    return sheet
+
+
+def _clouds(rng: Rng, cells: int) -> NDArray[np.float32]:
+    """Smooth noise (SIZE, SIZE), mean 0 and deviation 1."""
+    small = rng.normal(0, 1, (cells + 3, cells + 3)).astype(np.float32)
+    wide = cv2.resize(small, (SIZE, SIZE), interpolation=cv2.INTER_CUBIC)
+    return np.asarray((wide - wide.mean()) / (wide.std() + 1e-6), np.float32)
+
+
+def _grid(rng: Rng, step: float, loose: float) -> NDArray[np.float64]:
+    """Points (N, 2) on a grid, moved by some share of its step."""
+    at = np.arange(step / 2, SIZE, step)
+    points = np.stack(np.meshgrid(at, at), axis=-1).reshape(-1, 2)
+    if rng.random() < 0.5:
+        points[:, 0] += (np.round(points[:, 1] / step) % 2) * step / 2
+    return np.asarray(points + rng.normal(0, loose * step, points.shape))
+
+
+def spots(rng: Rng) -> Picture:
+    """Discs and rings, in rows or scattered."""
+    sheet, step = _sheet(rng), rng.uniform(12, 90)
+    paints = [_paint(rng) for _ in range(int(rng.integers(1, 4)))]
+    radius = step * rng.uniform(0.1, 0.42)
+    thick = -1 if rng.random() < 0.75 else max(1, int(radius * 0.4))
+    for x, y in _grid(rng, step, float(rng.choice([0.0, 0.0, 0.25]))):
+        size = radius * (rng.uniform(0.5, 1.2) if rng.random() < 0.3 else 1.0)
+        paint = paints[int(rng.integers(len(paints)))]
+        cv2.circle(sheet, (int(x), int(y)), max(1, int(size)), paint, thick, cv2.LINE_AA)
+    return sheet
+
+
+def stripes(rng: Rng) -> Picture:
+    """Bars of two to five colours."""
+    count = int(rng.integers(2, 6))
+    widths = rng.integers(2, 50, count)
+    row = np.concatenate([np.full((w, 3), _paint(rng), np.uint8) for w in widths])
+    row = np.tile(row, (SIZE // len(row) + 2, 1))[:SIZE]
+    return np.ascontiguousarray(np.broadcast_to(row, (SIZE, SIZE, 3)))
+
+
+def checks(rng: Rng) -> Picture:
+    """A chessboard, at times with a frame round its fields."""
+    step = int(rng.integers(8, 80))
+    y, x = np.mgrid[0:SIZE, 0:SIZE] // step
+    sheet = np.where(((x + y) % 2 == 0)[..., None], _paint(rng), _paint(rng)).astype(np.uint8)
+    if rng.random() < 0.3:
+        line = np.arange(0, SIZE, step)
+        sheet[line], sheet[:, line] = _paint(rng), _paint(rng)
+    return sheet
+
+
+def gingham(rng: Rng) -> Picture:
+    """Bands of one colour woven with bands of another."""
+    step = int(rng.integers(8, 60))
+    y, x = np.mgrid[0:SIZE, 0:SIZE] // step
+    share = ((x % 2) + (y % 2))[..., None] / 2.0
+    return np.asarray(
+        ((1 - share) * np.array(_paint(rng)) + share * np.array(_paint(rng))), np.uint8
+    )
+
+
+_GLYPHS = "ABCDEFGHIJKLMNOPRSTUVWXYZabcdefghijkmnoprstuvwxyz0123456789.:;!?&%*+=@#ooO0.."
+
+
+def _write(rng: Rng, sheet: Picture, where: tuple[int, int], scale: float, length: int) -> None:
+    text = "".join(rng.choice(list(_GLYPHS), length))
+    font = int(rng.choice([0, 1, 2, 3, 4, 5, 6, 7])) + int(rng.choice([0, 16]))
+    thick = max(1, int(scale * rng.uniform(1.0, 4.0)))
+    cv2.putText(sheet, text, where, font, scale, _paint(rng), thick, cv2.LINE_AA)
+
+
+def text(rng: Rng) -> Picture:
+    """Words and numbers of all sizes and directions."""
+    sheet = _sheet(rng)
+    scale = float(np.exp(rng.uniform(np.log(0.4), np.log(4.0))))
+    for _ in range(int(60 / scale) + 4):
+        turned = np.ascontiguousarray(np.rot90(sheet, int(rng.integers(4))))
+        where = (int(rng.integers(-40, SIZE - 10)), int(rng.integers(10, SIZE)))
+        _write(rng, turned, where, scale * rng.uniform(0.7, 1.3), int(rng.integers(1, 9)))
+        sheet = turned
+    return sheet
+
+
+def columns(rng: Rng) -> Picture:
+    """Dense lines of small print in columns, with headlines and grey pictures."""
+    paper = int(rng.integers(150, 250))
+    sheet, ink = _sheet(rng, (paper - 15, paper - 5, paper)), (int(rng.integers(10, 90)),) * 3
+    wide = int(rng.integers(70, 190))
+    for left in range(4, SIZE, wide):
+        y = int(rng.integers(4, 30))
+        while y < SIZE:
+            scale = 0.9 if rng.random() < 0.08 else 0.3
+            words = "".join(rng.choice(list(_GLYPHS + "    "), int(wide / (19 * scale))))
+            cv2.putText(sheet, words, (left, y), 2, scale, ink, 1 + (scale > 0.5), cv2.LINE_AA)
+            y += int(30 * scale)
+            if rng.random() < 0.05:
+                cv2.rectangle(sheet, (left, y), (left + wide - 12, y + 50), (130,) * 3, -1)
+                y += 66
+    return sheet
+
+
+_PIPS = {
+    1: ((0, 0),),
+    2: ((-1, -1), (1, 1)),
+    3: ((-1, -1), (0, 0), (1, 1)),
+    4: ((-1, -1), (-1, 1), (1, -1), (1, 1)),
+    5: ((-1, -1), (-1, 1), (0, 0), (1, -1), (1, 1)),
+    6: ((-1, -1), (-1, 0), (-1, 1), (1, -1), (1, 0), (1, 1)),
+}
+
+
+def _square(
+    sheet: Picture, middle: NDArray[np.float64], half: float, turn: float, paint: tuple[int, ...]
+) -> None:
+    corners = np.array([[1, 1], [-1, 1], [-1, -1], [1, -1]]) * half * 0.86
+    c, s = np.cos(turn), np.sin(turn)
+    points = np.round(corners @ np.array([[c, s], [-s, c]]) + middle).astype(np.int32)
+    cv2.fillPoly(sheet, [points], paint, cv2.LINE_AA)
+    cv2.polylines(sheet, [points], True, paint, max(1, int(half * 0.3)), cv2.LINE_AA)
+
+
+def drawn_dice(rng: Rng) -> Picture:
+    """Printed faces of dice and pip-like groups of dots without a face."""
+    sheet, step = _sheet(rng), rng.uniform(30, 120)
+    faces = rng.random() < 0.5
+    for middle in _grid(rng, step, 0.06):
+        half = step * rng.uniform(0.22, 0.34)
+        turn = rng.uniform(0, np.pi) if rng.random() < 0.4 else 0.0
+        if faces and rng.random() < 0.8:
+            _square(sheet, middle, half, turn, _paint(rng))
+        ink = _paint(rng)
+        c, s = np.cos(turn), np.sin(turn)
+        for dx, dy in _PIPS[int(rng.integers(1, 7))]:
+            x, y = middle + half * 0.55 * np.array([dx * c - dy * s, dx * s + dy * c])
+            cv2.circle(sheet, (int(x), int(y)), max(1, int(half * 0.18)), ink, -1, cv2.LINE_AA)
+    return sheet
+
+
+def squares(rng: Rng) -> Picture:
+    """Rounded squares in the colours of dice, in rows or scattered."""
+    sheet, step = _sheet(rng), rng.uniform(25, 110)
+    for middle in _grid(rng, step, float(rng.choice([0.0, 0.2]))):
+        turn = rng.uniform(0, np.pi) if rng.random() < 0.5 else 0.0
+        _square(sheet, middle, step * rng.uniform(0.2, 0.4), turn, _paint(rng))
+        if rng.random() < 0.3:
+            _write(rng, sheet, (int(middle[0]) - 8, int(middle[1]) + 8), step / 70, 1)
+    return sheet
+
+
+def confetti(rng: Rng) -> Picture:
+    """Small scraps, threads and stars of many colours."""
+    sheet = _sheet(rng)
+    size = rng.uniform(3, 20)
+    for _ in range(int(rng.uniform(40, 350))):
+        middle = rng.uniform(0, SIZE, 2)
+        points = middle + rng.normal(0, size, (int(rng.integers(3, 6)), 2))
+        hull = cv2.convexHull(np.round(points).astype(np.int32))
+        if rng.random() < 0.15:
+            cv2.polylines(sheet, [np.round(points).astype(np.int32)], False, _paint(rng), 1, 16)
+        else:
+            cv2.fillConvexPoly(sheet, hull, _paint(rng), cv2.LINE_AA)
+    return sheet
+
+
+def blobs(rng: Rng) -> Picture:
+    """Patches of two to five colours with smooth or ragged edges."""
+    cells = int(rng.integers(3, 22))
+    field = _clouds(rng, cells) + rng.uniform(0, 0.6) * _clouds(rng, cells * 3)
+    limits = np.sort(rng.normal(0, 0.9, int(rng.integers(1, 5))))
+    paints = np.array([_paint(rng) for _ in range(len(limits) + 1)], np.uint8)
+    return np.asarray(paints[np.searchsorted(limits, field)], np.uint8)
+
+
+def marble(rng: Rng) -> Picture:
+    """Soft veins through a clouded ground."""
+    cells = int(rng.integers(2, 7))
+    field = _clouds(rng, cells) + 0.5 * _clouds(rng, cells * 3) + 0.25 * _clouds(rng, cells * 8)
+    vein = np.exp(-np.abs(field) * rng.uniform(3, 20))[..., None] * rng.uniform(0.3, 1.0)
+    cloud = (0.5 + 0.16 * _clouds(rng, cells * 2))[..., None]
+    ground = np.array(_paint(rng)) * (1 - cloud) + np.array(_paint(rng)) * cloud
+    return np.asarray(np.clip(ground * (1 - vein) + np.array(_paint(rng)) * vein, 0, 255), np.uint8)
+
+
+def scratches(rng: Rng) -> Picture:
+    """Fine bent lines over an uneven ground, as on stone, used plastic or a cutting mat."""
+    ground = np.array(_paint(rng)) * (1 + rng.uniform(0.02, 0.2) * _clouds(rng, 30))[..., None]
+    sheet = np.clip(ground, 0, 255).astype(np.uint8)
+    for _ in range(int(rng.uniform(5, 90))):
+        steps = rng.normal(0, 6, (8, 2)) + rng.normal(0, 14, 2)
+        points = np.round(rng.uniform(0, SIZE, 2) + np.cumsum(steps, axis=0)).astype(np.int32)
+        cv2.polylines(sheet, [points], False, _paint(rng), int(rng.integers(1, 3)), cv2.LINE_AA)
+    return np.asarray(sheet, np.uint8)
+
+
+def weave(rng: Rng) -> Picture:
+    """Strands that go over and under one another, each shaded round."""
+    step = int(rng.integers(6, 36))
+    over = int(rng.integers(1, 4))
+    y, x = np.mgrid[0:SIZE, 0:SIZE]
+    along = ((x // step) // over + y // step) % 2 == 0
+    round_x = np.abs((x % step) / step - 0.5) * 2
+    round_y = np.abs((y % step) / step - 0.5) * 2
+    shade = 1.0 - rng.uniform(0.2, 0.8) * np.where(along, round_y, round_x) ** 2
+    paint = np.where(along[..., None], _paint(rng), _paint(rng)) * shade[..., None]
+    return np.asarray(np.clip(paint, 0, 255), np.uint8)
+
+
+def board(rng: Rng) -> Picture:
+    """Large lines, arcs, arrows and frames, as printed on game mats."""
+    sheet = _sheet(rng)
+    for _ in range(int(rng.integers(4, 25))):
+        paint, thick = _paint(rng), int(rng.integers(1, 9))
+        a, b = (tuple(rng.integers(-50, SIZE + 50, 2).tolist()) for _ in range(2))
+        kind = int(rng.integers(5))
+        if kind == 0:
+            cv2.line(sheet, a, b, paint, thick, cv2.LINE_AA)
+        elif kind == 1:
+            cv2.rectangle(sheet, a, b, paint, thick)
+        elif kind == 2:
+            cv2.circle(sheet, a, int(rng.integers(5, 150)), paint, thick, cv2.LINE_AA)
+        elif kind == 3:
+            cv2.arrowedLine(sheet, a, b, paint, thick, cv2.LINE_AA)
+        else:
+            _write(rng, sheet, a, rng.uniform(0.5, 3.0), int(rng.integers(1, 7)))
+    return sheet
+
+
+def planks(rng: Rng) -> Picture:
+    """Boards or bricks with dark joints, each of its own tone."""
+    sheet, tall = _sheet(rng), int(rng.integers(12, 90))
+    wide = int(tall * rng.uniform(1.0, 6.0))
+    base, joint = np.array(_paint(rng), float), _paint(rng)
+    for row, top in enumerate(range(0, SIZE, tall)):
+        for left in range(-(row % 2) * wide // 2, SIZE, wide):
+            tone = np.clip(base * np.exp(rng.normal(0, 0.18)), 0, 255).astype(int).tolist()
+            cv2.rectangle(sheet, (left, top), (left + wide, top + tall), tone, -1)
+            cv2.rectangle(sheet, (left, top), (left + wide, top + tall), joint, 1)
+    grain = 1 + rng.uniform(0.0, 0.15) * _clouds(rng, 60)[..., None]
+    return np.clip(sheet * grain, 0, 255).astype(np.uint8)
+
+
+def plaid(rng: Rng) -> Picture:
+    """Tartan: see-through bands of many widths across one another."""
+    bands = []
+    for _ in range(2):
+        row = np.concatenate(
+            [np.full((int(rng.integers(2, 40)), 3), _paint(rng), float) for _ in range(7)]
+        )
+        bands.append(np.tile(row, (SIZE // len(row) + 2, 1))[:SIZE])
+    return np.asarray(((bands[0][None] + bands[1][:, None]) / 2), np.uint8)
+
+
+def terrazzo(rng: Rng) -> Picture:
+    """Chips of stone in a smooth ground."""
+    sheet = _sheet(rng)
+    paints = [_paint(rng) for _ in range(4)]
+    for middle in rng.uniform(0, SIZE, (int(rng.integers(60, 260)), 2)):
+        size = rng.uniform(3, 17)
+        points = middle + rng.normal(0, size, (9, 2)) * rng.uniform(0.5, 1.0, 2)
+        hull = cv2.convexHull(np.round(points).astype(np.int32))
+        cv2.fillConvexPoly(sheet, hull, paints[int(rng.integers(4))], cv2.LINE_AA)
+    return sheet
+
+
+def maze(rng: Rng) -> Picture:
+    """Quarter circles that join to winding lines."""
+    sheet, step = _sheet(rng), int(rng.integers(14, 60))
+    paint, thick = _paint(rng), max(1, int(step * rng.uniform(0.1, 0.4)))
+    for x in range(0, SIZE, step):
+        for y in range(0, SIZE, step):
+            flip = int(rng.integers(2))
+            first, second = (x + flip * step, y), (x + (1 - flip) * step, y + step)
+            for middle in (first, second):
+                ends = (0, 360)
+                tile = np.zeros((step, step), np.uint8)
+                at = (middle[0] - x, middle[1] - y)
+                cv2.ellipse(tile, at, (step // 2, step // 2), 0, *ends, 255, thick, cv2.LINE_AA)
+                part = sheet[y : y + step, x : x + step]
+                part[tile[: part.shape[0], : part.shape[1]] > 127] = paint
+    return sheet
+
+
+def halftone(rng: Rng) -> Picture:
+    """Dots whose size follows a picture of clouds."""
+    sheet, step = _sheet(rng), rng.uniform(8, 30)
+    paint, tone = _paint(rng), _clouds(rng, 4)
+    for x, y in _grid(rng, step, 0.0):
+        depth = 0.5 + 0.25 * float(tone[min(int(y), SIZE - 1), min(int(x), SIZE - 1)])
+        radius = int(step * 0.5 * np.clip(depth, 0.05, 1.0))
+        cv2.circle(sheet, (int(x), int(y)), max(1, radius), paint, -1, cv2.LINE_AA)
+    return sheet
+
+
+def zigzag(rng: Rng) -> Picture:
+    """Chevrons in two or three colours."""
+    step, tall = int(rng.integers(14, 60)), int(rng.integers(8, 40))
+    y, x = np.mgrid[0:SIZE, 0:SIZE]
+    bent = y + np.abs((x % (2 * step)) - step)
+    paints = np.array([_paint(rng) for _ in range(int(rng.integers(2, 4)))], np.uint8)
+    return np.asarray(paints[(bent // tall) % len(paints)], np.uint8)
+
+
+TRAINED: dict[str, Callable[[Rng], Picture]] = {
+    each.__name__: each
+    for each in (
+        spots, stripes, checks, text, drawn_dice, squares, confetti, blobs, marble, scratches,
+        weave, board, planks,
+    )
+}  # fmt: skip
+UNSEEN: dict[str, Callable[[Rng], Picture]] = {
+    each.__name__: each for each in (gingham, columns, plaid, terrazzo, maze, halftone, zigzag)
+}
+"""Held out: never trained on, for checking alone."""
