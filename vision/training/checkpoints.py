@@ -1,48 +1,163 @@
-"""Makes of the committed weights a PyTorch state that `make_weights --resume` takes up.
+"""Unpacks, averages and exports the state of networks in training.
 
-    python -m vision.training.checkpoints reader DATA reader.pt
+    python -m vision.training.checkpoints unpack finder DATA finder.pt
+    python -m vision.training.checkpoints average finder DATA WEIGHTS a.pt b.pt --share 0.5
 
-In the stored networks each convolution holds the scale behind it. Training measures scales anew
-with every batch, so the stored ones have to be told apart again: they are measured on DATA.
+`unpack` makes of the committed weights a PyTorch state for `train --resume`. In the stored
+networks each convolution holds the batch norm behind it, so the norms are measured on DATA.
+
+`average` writes the mean of two states of one run. On scenes that neither was trained on, the
+mean of a finder and one trained on from it had a lower loss than either.
 """
 
 from __future__ import annotations
 
 import argparse
 import gzip
+from collections.abc import Iterable
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import onnx
 import onnx.numpy_helper
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from vision.eye.nets import shared_layers
-from vision.training.showing import show
 from vision.training.tasks import LESSONS, Lesson, body_of
 
 _WEIGHTS = resources.files("vision").joinpath("weights")
+_SCENES = 20
+"""Scenes shown at once."""
+_SHARDS = 20
+"""Shards on which the batch norms of an average are measured."""
 
 
 def main() -> None:
-    """Parse the command line and unpack one network."""
+    """Parse the command line and unpack or average."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("net", choices=list(LESSONS))
-    parser.add_argument("data", type=Path)
-    parser.add_argument("state", type=Path)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for command in ("unpack", "average"):
+        part = commands.add_parser(command)
+        part.add_argument("net", choices=list(LESSONS))
+        part.add_argument("data", type=Path)
+        if command == "unpack":
+            part.add_argument("state", type=Path)
+            continue
+        part.add_argument("weights", type=Path)
+        part.add_argument("first", type=Path)
+        part.add_argument("second", type=Path)
+        part.add_argument("--share", type=float, default=0.5, help="of the second")
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    lesson = LESSONS[asked.net]
+    if asked.command == "unpack":
+        unpack(asked.net, asked.data, asked.state)
+    else:
+        average(asked.net, asked.data, asked.weights, (asked.first, asked.second), asked.share)
+
+
+def unpack(name: str, data: Path, state: Path) -> None:
+    """Write the committed weights of a network as a PyTorch state."""
+    lesson = LESSONS[name]
     net = lesson.net()
-    scaled = _filled(net, asked.net)
-    _measured(lesson, net, scaled, sorted(asked.data.glob("scenes_*[0-9].npz"))[:2])
-    torch.save(net.state_dict(), asked.state)
+    scaled = _filled(net, name)
+    _measured(lesson, net, scaled, shards_for(lesson, data)[:2])
+    torch.save(net.state_dict(), state)
+
+
+def average(name: str, data: Path, weights: Path, states: tuple[Path, Path], share: float) -> None:
+    """Write the mean of two states, `share` of it from the second."""
+    first, second = (torch.load(each) for each in states)
+    lesson = LESSONS[name]
+    net = lesson.net().to(memory_format=torch.channels_last)
+    mixed = {
+        key: torch.lerp(value, second[key], share) if value.is_floating_point() else value
+        for key, value in first.items()
+    }
+    net.load_state_dict(mixed)
+    for layer in net.modules():
+        if isinstance(layer, nn.BatchNorm2d):  # the means of two nets' norms fit neither
+            layer.reset_running_stats()
+            layer.momentum = None
+    net.train()
+    shards = shards_for(lesson, data)
+    _show(lesson, net, shards[:: max(1, len(shards) // _SHARDS)], seed=3)
+    save(name, net, weights)
+
+
+def shards_for(lesson: Lesson, data: Path) -> list[Path]:
+    """The finished shards of a folder that hold all columns a network is trained on."""
+    found = []
+    for path in sorted(data.glob("scenes_*[0-9].npz")):
+        with np.load(path) as columns:
+            if set(lesson.keys) <= set(columns):
+                found.append(path)
+    return found
+
+
+def _show(lesson: Lesson, net: nn.Module, shards: Iterable[Path], seed: int) -> None:
+    """Run a network over all scenes of some shards; its weights stay as they are."""
+    rng = np.random.default_rng(seed)
+    for shard in shards:
+        with np.load(shard) as columns:
+            rows = {key: columns[key] for key in lesson.keys}
+        for first in range(0, len(rows[lesson.keys[0]]), _SCENES):
+            part = {key: column[first : first + _SCENES] for key, column in rows.items()}
+            with torch.no_grad():
+                lesson.loss(net, part, rng)
+
+
+def save(name: str, net: nn.Module, folder: Path) -> None:
+    """Write a network as ONNX (operator set 11), its weigher as .npz, and its PyTorch state."""
+    folder.mkdir(parents=True, exist_ok=True)
+    net.eval()
+    torch.save(net.state_dict(), folder / f"{name}.pt")
+    lesson = LESSONS[name]
+    if lesson.weigher:
+        layers = net.get_submodule(lesson.weigher).state_dict()
+        stored = {key: layer.numpy().astype(np.float32) for key, layer in layers.items()}
+        np.savez(folder / f"{lesson.weigher}.npz", allow_pickle=False, **stored)
+    axes = {0: "n", 2: "h", 3: "w"} if name == "finder" else {0: "n"}
+    _export(body_of(name, net), folder / f"{name}.onnx", lesson.shape, axes)
+
+
+def _export(net: nn.Module, path: Path, shape: tuple[int, ...], axes: dict[int, str]) -> None:
+    torch.onnx.export(
+        net,
+        (torch.zeros(shape),),
+        str(path),
+        input_names=["pixels"],
+        output_names=["scores"],
+        dynamic_axes={"pixels": axes, "scores": axes},
+        opset_version=11,
+        dynamo=False,
+    )
+    model = onnx.load(str(path))
+    for tensor in model.graph.initializer:
+        numbers = onnx.numpy_helper.to_array(tensor)
+        if numbers.dtype == np.float32:
+            stored = rounded(numbers)
+            tensor.CopyFrom(onnx.numpy_helper.from_array(stored, tensor.name))
+    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(model.SerializeToString(), mtime=0))
+    path.unlink()
+
+
+_MANTISSA = 8
+"""Bits that stored numbers keep after their first, so that they can be packed."""
+
+
+def rounded(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The nearest numbers whose mantissas end early."""
+    spare = 23 - _MANTISSA
+    bits = numbers.view(np.uint32) + np.uint32(1 << (spare - 1))
+    return (bits & np.uint32(0xFFFFFFFF << spare & 0xFFFFFFFF)).view(np.float32)
 
 
 def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
-    """Put the stored numbers in place; the convolutions that have a scale behind them."""
+    """Fill a network with the committed weights; the convolutions with a batch norm behind them."""
     packed = _WEIGHTS.joinpath(f"{name}.onnx.gz").read_bytes()
     graph = onnx.load_from_string(gzip.decompress(packed)).graph
     stored = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
@@ -75,7 +190,7 @@ def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
 
 
 def _in_order(net: nn.Module, shape: tuple[int, ...]) -> list[nn.Conv2d]:
-    """The convolutions in the order they are run, which is that of the stored ones."""
+    """The convolutions in the order they run, which is that of the stored ones."""
     order: list[nn.Conv2d] = []
     convs = [each for each in net.modules() if isinstance(each, nn.Conv2d)]
     hooks = [each.register_forward_hook(lambda conv, _, __: order.append(conv)) for each in convs]
@@ -93,7 +208,7 @@ def _measured(
     scaled: dict[nn.Conv2d, nn.BatchNorm2d],
     shards: list[Path],
 ) -> None:
-    """Tell the scales apart: what the convolutions give on some scenes is brought to unit size."""
+    """Split weights and batch norms: outputs on some scenes are brought to unit deviation."""
     seen: dict[nn.Conv2d, list[Tensor]] = {conv: [] for conv in scaled}
 
     def note(conv: nn.Module, _: object, out: Tensor) -> None:
@@ -102,7 +217,7 @@ def _measured(
         seen[conv].append(torch.stack([wide.mean((0, 2, 3)), (wide**2).mean((0, 2, 3))]))
 
     hooks = [conv.register_forward_hook(note) for conv in scaled]
-    show(lesson, net, shards, seed=5)
+    _show(lesson, net, shards, seed=5)
     for hook in hooks:
         hook.remove()
     with torch.no_grad():

@@ -14,47 +14,31 @@ the photographs and rooms of a folder to the drawn looks; only its training spli
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from companion.engine.dice import DieColour
 from vision.eye.finder import look_over
-from vision.eye.square_on import straightened
 from vision.simulation.appearance import Rng
-from vision.simulation.lens import expose
 from vision.simulation.looks import Looks, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
 from vision.simulation.render import (
     Camera,
-    Die,
-    DieTruth,
     Floats,
     Scene,
     die_corners,
-    pip_centres,
     render,
     truth,
 )
 from vision.simulation.render_objects import cover_mask
+from vision.training.patches import Row, close_ups
 
 FRAME_WH = (320, 256)
-PATCHES = 10
-PATCH = 124
-PATCH_EDGES = 3.6
-"""A patch of PATCH px shows this many die edges, so that training may turn and shift it and hardly
-ever reaches beyond."""
-STRAIGHT, STRAIGHT_EDGES = 76, 1.8
-"""Top faces are straightened once more to so many px, of so many of their edges, so that training
-may shift them."""
-Row = dict[str, NDArray[Any]]
-COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
 SHARD = 100
 _COCKED = 0.7
 """Share of `leaning_row`'s scenes in which dice lean."""
@@ -170,14 +154,13 @@ def leaning_row(rng: Rng, looks: Looks) -> Row:
     return close_ups(rng, replace(scene, camera=fine), share, decoys=False)
 
 
-def frame_part(rng: Rng, scene: Scene, light: Floats | None = None) -> Row:
+def frame_part(rng: Rng, scene: Scene) -> Row:
     """The whole picture, its dice (16, 9), its masks (3, 64, 80) and how the floor leans.
 
     A die: centre x and y, edge px, in tray, share visible, moving, cocked, value, present.
-    Masks: where a die would be in the tray, things, smears of moving dice. The picture is `light`
-    through the scene's lens where it is given.
+    Masks: where a die would be in the tray, things, smears of moving dice.
     """
-    pixels = squeezed(rng, render(scene) if light is None else expose(light, scene.lens))
+    pixels = squeezed(rng, render(scene))
     dice = np.zeros((16, 9), np.float32)
     for row, fact in zip(dice, truth(scene), strict=False):
         centre = fact.body_centre_px if fact.cocked or fact.moving else fact.centre_px
@@ -234,190 +217,11 @@ def _beside_dice(scene: Scene) -> Floats:
     return cover
 
 
-def close_ups(
-    rng: Rng,
-    scene: Scene,
-    share: float,
-    light: Floats | None = None,
-    *,
-    decoys: bool = True,
-    mistaken: Sequence[tuple[float, float, float]] = (),
-) -> Row:
-    """Close-ups of up to PATCHES candidates of one scene, cut from `light` or drawn one by one.
-
-    Dice come first, then `mistaken` places (x, y, edge as shares of the width), then, with
-    `decoys`, other places without a die.
-    """
-    wide, tall = scene.camera.size_wh
-    facts = truth(scene)
-    rows: list[Row] = []
-
-    def add(middle: NDArray[np.float64], span: float) -> None:
-        if 0 < middle[0] < wide and 0 < middle[1] < tall and len(rows) < PATCHES:
-            rows.append(patch_row(rng, scene, middle, span * float(rng.uniform(0.92, 1.08)), light))
-
-    for index in rng.permutation(len(facts)):
-        fact = facts[int(index)]
-        add(_aimed_at(rng, fact), fact.edge_px)
-    for x, y, span in mistaken:
-        add(np.array([x, y]) * wide, span * wide)
-    for fact in facts if decoys else ():
-        if rng.random() < 0.12:
-            a = rng.uniform(0, 2 * np.pi)
-            away = rng.uniform(0.6, 1.6) if rng.random() < 0.75 else rng.uniform(1.6, 6.0)
-            step = np.array([np.cos(a), np.sin(a)]) * fact.edge_px * away
-            add(np.array(fact.centre_px) + step, fact.edge_px)
-    for thing in scene.things if decoys else ():
-        if rng.random() < 0.6:
-            at = np.array([[*thing.position_mm, 0.5]]) + rng.normal(0, 1, (1, 3)) * (6, 6, 0)
-            add(scene.camera.project(at)[0], share * wide * float(rng.uniform(0.3, 1.1)))
-    for _ in range(1 if decoys else 0):
-        place = rng.uniform((0, 0), (wide, tall))
-        gaps = [np.hypot(*(place - f.centre_px)) / f.edge_px for f in facts]
-        if min(gaps, default=9.0) > 1.0:
-            add(place, share * wide * float(rng.uniform(0.5, 1.2)))
-    if not rows:
-        add(rng.uniform((0, 0), (wide, tall)), share * wide)
-    columns = {
-        f"patch_{key}": np.stack(
-            [row[key] for row in rows] + [np.zeros_like(rows[0][key])] * (PATCHES - len(rows))
-        )
-        for key in rows[0]
-    }
-    present = np.arange(PATCHES) < len(rows)
-    return columns | {"patch_present": present}
-
-
-def _aimed_at(rng: Rng, fact: DieTruth) -> NDArray[np.float64]:
-    """Where the finder sees a die: the middle of one that leans is that of its body."""
-    top, body = np.array(fact.centre_px), np.array(fact.body_centre_px)
-    if fact.moving:
-        return body
-    return top + (body - top) * rng.random() if fact.cocked and rng.random() < 0.6 else top
-
-
 def _finer(camera: Camera, width: int) -> Camera:
     """The same view with more or fewer pixels."""
     scale = width / camera.size_wh[0]
     height = round(camera.size_wh[1] * scale)
     return replace(camera, size_wh=(width, height), focal_px=camera.focal_px * scale)
-
-
-def patch_row(
-    rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float, light: Floats | None = None
-) -> Row:
-    """The close-up round a point, labelled with the die nearest to it.
-
-    Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible, in tray; the
-    corners (4, 2) and pips (6, 2, NaN where there is none) in patch px; place of the patch in the
-    frame; how floor and top face lean there (see `Camera.up_at`). The top face also straightened,
-    black where there is no die.
-    """
-    size = int(np.ceil(PATCH_EDGES * edge))
-    corner = np.round(middle - size / 2)
-    camera = scene.camera
-    width, height = camera.size_wh
-    beyond = (
-        int(max(0, -corner[0])), int(max(0, -corner[1])),
-        int(max(0, corner[0] + size - width)), int(max(0, corner[1] + size - height)),
-    )  # fmt: skip
-    principal = camera.middle_px - corner
-    off = 2.0 * (middle - np.array([width, height]) / 2) / np.hypot(width, height)
-    dimmed = 1.0 - scene.lens.vignette * float(off @ off)
-    b, g, r = (gain * dimmed for gain in scene.lens.white_balance)
-    scene = replace(scene, lens=replace(scene.lens, vignette=0.0, white_balance=(b, g, r)))
-    window = replace(
-        camera, size_wh=(size, size), principal_px=(float(principal[0]), float(principal[1]))
-    )
-    near = [
-        d
-        for d in scene.dice
-        if np.linalg.norm(window.project(np.array([d.position_mm]))[0] - size / 2) < 3.6 * edge
-    ]
-    local = replace(scene, camera=window, dice=tuple(near))
-    facts = truth(local)
-    if light is None:
-        pixels = render(local)
-    else:
-        left, top = corner.astype(int)
-        rows = np.clip(np.arange(top, top + size), 0, height - 1)
-        columns = np.clip(np.arange(left, left + size), 0, width - 1)
-        pixels = expose(light[rows][:, columns], local.lens)
-    if any(beyond):
-        left, top, right, bottom = beyond
-        part = pixels[top : size - bottom, left : size - right]
-        pixels = np.asarray(
-            cv2.copyMakeBorder(part, top, bottom, left, right, cv2.BORDER_REPLICATE), np.uint8
-        )
-    pixels = squeezed(rng, pixels)
-    scale = PATCH / size
-    shrink = cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR
-    patch = cv2.resize(pixels, (PATCH, PATCH), interpolation=shrink)
-    labels = np.zeros(7, np.float32)
-    labels[2] = COLOURS.index(None)
-    corners = np.full((4, 2), PATCH / 2, np.float32)
-    face = np.zeros((STRAIGHT, STRAIGHT, 3), np.uint8)
-    pips = np.full((6, 2), np.nan, np.float32)
-    best = _nearest(facts, size)
-    if best is not None:
-        fact, die = facts[best], near[best]
-        cut = _cut_share(fact, beyond, size)
-        labels[:] = (
-            1, fact.value or 0, COLOURS.index(fact.colour), fact.cocked, fact.moving,
-            fact.top_visible * (1.0 - cut), fact.in_tray,
-        )  # fmt: skip
-        outline = np.array(fact.corners_px, np.float32)
-        face = straightened(pixels, outline, STRAIGHT, STRAIGHT_EDGES)
-        corners = (outline + 0.5) * scale - 0.5
-        if fact.value is not None:
-            spots = (window.project(pip_centres(die, fact.value)) + 0.5) * scale - 0.5
-            pips[: len(spots)] = spots
-    place = (middle - camera.middle_px) / width
-    return {
-        "pixels": np.asarray(patch, np.uint8),
-        "labels": labels,
-        "face": face,
-        "corners": corners.astype(np.float32),
-        "pips": pips,
-        "place": np.array([*place, edge / width], np.float32),
-        "up": camera.up_at(middle[None])[0].astype(np.float32),
-        "top": _top(camera, near[best], middle) if best is not None else np.zeros(2, np.float32),
-    }
-
-
-def _top(camera: Camera, die: Die, where: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Which way a top face looks from the camera's line of sight, as `Camera.up_at` says it."""
-    value, _ = die.top
-    axis, sign = die.face(value)
-    normal = np.asarray(die.rotation)[:, axis] * sign
-    return camera.across(where[None], normal)[0].astype(np.float32)
-
-
-def _nearest(facts: tuple[DieTruth, ...], size: int) -> int | None:
-    """The die whose top face the middle of a patch lies on."""
-    best, reach = None, 0.5
-    for number, fact in enumerate(facts):
-        centres = [fact.body_centre_px] if fact.moving else [fact.centre_px]
-        if fact.cocked and not fact.moving:
-            centres.append(fact.body_centre_px)
-        gap = min(float(np.hypot(x - size / 2, y - size / 2)) for x, y in centres) / fact.edge_px
-        if gap < reach:
-            best, reach = number, gap
-    return best
-
-
-def _cut_share(fact: DieTruth, beyond: tuple[int, int, int, int], size: int) -> float:
-    """Share of a top face that lies beyond the edge of the whole picture."""
-    points = np.array(fact.corners_px)
-    steps = np.linspace(0.1, 0.9, 7)
-    grid = [
-        points[0] + (points[1] - points[0]) * a + (points[3] - points[0]) * b
-        for a in steps
-        for b in steps
-    ]
-    left, top, right, bottom = beyond
-    out = [not (left <= x < size - right and top <= y < size - bottom) for x, y in grid]
-    return float(np.mean(out))
 
 
 if __name__ == "__main__":

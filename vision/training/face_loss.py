@@ -16,7 +16,7 @@ from vision.eye.cutting import levelled
 from vision.eye.nets import FACE, FACE_EDGES
 from vision.eye.square_on import INNER, SQUARE, on_straightened
 from vision.training.augment import glared, half_lit, marbled, repainted, speckled, swirled, tinted
-from vision.training.dataset import STRAIGHT, STRAIGHT_EDGES
+from vision.training.patches import STRAIGHT, STRAIGHT_EDGES
 
 Arrays = dict[str, NDArray[Any]]
 KEYS = ("patch_face", "patch_labels", "patch_present")

@@ -22,8 +22,8 @@ from vision.training.augment import (
     swirled,
     tinted,
 )
-from vision.training.dataset import PATCH, PATCH_EDGES
 from vision.training.networks import SCORES, Eyes
+from vision.training.patches import PATCH, PATCH_EDGES
 
 Arrays = dict[str, NDArray[Any]]
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)

@@ -1,33 +1,30 @@
-"""Trains the finder, the reader with its jury, the network for faces, or that for leaning dice, and
-writes what `vision/weights` holds.
+"""Trains one network and writes the files of `vision/weights`.
 
-    python -m vision.training.train DATA WEIGHTS finder --epochs 20
-    python -m vision.training.train DATA WEIGHTS reader --epochs 20
-    python -m vision.training.train DATA WEIGHTS face --epochs 20
-    python -m vision.training.train DATA WEIGHTS lean --epochs 60
+    python -m vision.training.train DATA WEIGHTS finder --minutes 60
+    python -m vision.training.train DATA WEIGHTS finder --minutes 60 --resume WEIGHTS/finder.pt
 
-With `--weigher` only what weighs their words learns: the jury of the reader, or the bench of the
-network for leaning dice.
-Reads what `make_data` wrote (shards that appear later join at the next epoch).
+The networks are finder, reader (with its jury), face and lean (with its bench). With `--weigher`
+only the jury or the bench is trained. Shards that appear in DATA later join at the next epoch.
+The weights and the state for `--resume` are written after each epoch and every five minutes.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
 import numpy as np
-import onnx
-import onnx.numpy_helper
 import torch
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from vision.training.checkpoints import save, shards_for
 from vision.training.tasks import LESSONS, Arrays, body_of
+
+_SAVE_S = 300.0
+"""Longest time between two saved states."""
 
 
 def main() -> None:
@@ -54,7 +51,7 @@ def main() -> None:
 
 
 def train(asked: argparse.Namespace) -> None:
-    """Run the epochs; the weights are written after each."""
+    """Run the epochs and write the weights as they get better."""
     rng = np.random.default_rng(asked.seed)
     lesson = LESSONS[asked.net]
     net = lesson.net().to(memory_format=torch.channels_last)
@@ -68,15 +65,14 @@ def train(asked: argparse.Namespace) -> None:
         body.requires_grad_(False)
     learners = [each for each in net.parameters() if each.requires_grad]
     best = torch.optim.AdamW(learners, lr=asked.rate, weight_decay=1e-3)
-    started = time.monotonic()
+    started = saved = time.monotonic()
     shards: dict[Path, Arrays] = {}
     done = 0.0
     for epoch in range(10_000):
-        for path in sorted(asked.data.glob("scenes_*.npz")):
-            if path not in shards and not path.name.endswith(".part.npz"):
+        for path in shards_for(lesson, asked.data):
+            if path not in shards:
                 with np.load(path) as columns:
-                    if set(lesson.keys) <= set(columns):
-                        shards[path] = {key: columns[key] for key in lesson.keys}
+                    shards[path] = {key: columns[key] for key in lesson.keys}
         net.train()
         body.train(not asked.weigher)  # its scales stay as they are, too
         losses: dict[str, float] = {}
@@ -93,11 +89,16 @@ def train(asked: argparse.Namespace) -> None:
             best.step()
             steps += 1
             for name, part in parts.items():
-                losses[name] = losses.get(name, 0.0) + float(part)
+                losses[name] = losses.get(name, 0.0) + float(part.detach())
             spent = (time.monotonic() - started) / 60.0
             scenes = sum(len(next(iter(s.values()))) for s in shards.values())
             whole = epoch + steps * lesson.scenes / scenes
             done = max(done, min(1.0, max(spent / asked.minutes, whole / asked.epochs)))
+            if time.monotonic() - saved > _SAVE_S:
+                save(asked.net, net, asked.weights)
+                net.train()
+                body.train(not asked.weigher)
+                saved = time.monotonic()
             if done >= 1.0:
                 break
         text = " ".join(f"{k}={v / steps:.4f}" for k, v in losses.items())
@@ -105,53 +106,6 @@ def train(asked: argparse.Namespace) -> None:
         save(asked.net, net, asked.weights)
         if done >= 1.0:
             return
-
-
-def save(name: str, net: nn.Module, folder: Path) -> None:
-    """Write a network (ONNX operators of set 11; what weighs its words as .npz) and its PyTorch
-    state."""
-    folder.mkdir(parents=True, exist_ok=True)
-    net.eval()
-    torch.save(net.state_dict(), folder / f"{name}.pt")
-    lesson = LESSONS[name]
-    if lesson.weigher:
-        layers = net.get_submodule(lesson.weigher).state_dict()
-        stored = {key: layer.numpy().astype(np.float32) for key, layer in layers.items()}
-        np.savez(folder / f"{lesson.weigher}.npz", allow_pickle=False, **stored)
-    axes = {0: "n", 2: "h", 3: "w"} if name == "finder" else {0: "n"}
-    _export(body_of(name, net), folder / f"{name}.onnx", lesson.shape, axes)
-
-
-def _export(net: nn.Module, path: Path, shape: tuple[int, ...], axes: dict[int, str]) -> None:
-    torch.onnx.export(
-        net,
-        (torch.zeros(shape),),
-        str(path),
-        input_names=["pixels"],
-        output_names=["scores"],
-        dynamic_axes={"pixels": axes, "scores": axes},
-        opset_version=11,
-        dynamo=False,
-    )
-    model = onnx.load(str(path))
-    for tensor in model.graph.initializer:
-        numbers = onnx.numpy_helper.to_array(tensor)
-        if numbers.dtype == np.float32:
-            stored = rounded(numbers)
-            tensor.CopyFrom(onnx.numpy_helper.from_array(stored, tensor.name))
-    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(model.SerializeToString(), mtime=0))
-    path.unlink()
-
-
-_MANTISSA = 8
-"""Bits that stored numbers keep after their first, so that they can be packed."""
-
-
-def rounded(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The nearest numbers whose mantissas end early."""
-    spare = 23 - _MANTISSA
-    bits = numbers.view(np.uint32) + np.uint32(1 << (spare - 1))
-    return (bits & np.uint32(0xFFFFFFFF << spare & 0xFFFFFFFF)).view(np.float32)
 
 
 def _batches(shards: list[Arrays], size: int, rng: np.random.Generator) -> Iterator[Arrays]:

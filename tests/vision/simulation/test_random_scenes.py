@@ -11,16 +11,11 @@ import pytest
 from companion.engine.dice import DieColour
 from vision.eye.square_on import straightened
 from vision.simulation.appearance import dress, random_lamps, random_style, random_tray
+from vision.simulation.looks import TRAINED
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed, uneven
 from vision.simulation.render import Die, inside_tray, render, resting_die, truth
-from vision.training.dataset import (
-    PATCH,
-    PATCHES,
-    STRAIGHT,
-    STRAIGHT_EDGES,
-    close_ups,
-    leaning_row,
-)
+from vision.training.dataset import leaning_row
+from vision.training.patches import PATCH, PATCHES, STRAIGHT, STRAIGHT_EDGES, close_ups
 
 
 def rng(seed: int) -> np.random.Generator:
@@ -159,7 +154,7 @@ def test_close_ups_of_leaning_dice_are_aimed_as_the_finder_aims() -> None:
 
 
 def test_tilt_training_scenes_hold_tilted_and_flat_dice() -> None:
-    rows = [leaning_row(rng(seed)) for seed in range(12)]
+    rows = [leaning_row(rng(seed), TRAINED) for seed in range(12)]
     assert {key.startswith("patch_") for row in rows for key in row} == {True}
     labels = np.concatenate([row["patch_labels"][row["patch_present"]] for row in rows])
     dice = labels[labels[:, 0] > 0]

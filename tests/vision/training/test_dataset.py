@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from vision.simulation.looks import TRAINED
-from vision.training.dataset import PATCHES, frame_row, scene_row
+from vision.training.dataset import frame_row, scene_row
+from vision.training.patches import PATCHES
 
 
 def test_close_ups_show_dice_first_and_then_places_without_one() -> None:
