@@ -28,7 +28,7 @@ _COMMANDS = {
 
 
 class _Lazy(click.Group):
-    """A group that imports a command only when it is asked for, so that `--help` is instant."""
+    """A group that imports a command on first use, which keeps `--help` fast."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -43,9 +43,12 @@ class _Lazy(click.Group):
 
 @click.command(cls=_Lazy, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="dice-companion")
-@click.option("--verbose", is_flag=True, help="Say on stderr what the parts are doing.")
+@click.option("--verbose", is_flag=True, help="Log to standard error.")
 def dice_companion(verbose: bool) -> None:
-    """Reads six real dice through a camera and keeps score of Qwixx on everybody's phone."""
+    """Read six real dice through a camera and keep score of Qwixx on everybody's phone.
+
+    Example: dice-companion play
+    """
     logging.basicConfig(
         level=logging.INFO if verbose else logging.WARNING,
         format="%(levelname)s %(name)s: %(message)s",
@@ -54,7 +57,7 @@ def dice_companion(verbose: bool) -> None:
 
 
 def main(args: list[str] | None = None) -> Any:
-    """Run the command line; a user's mistake is one line on stderr, never a traceback."""
+    """Run the command line. A user's mistake is one line on standard error, never a traceback."""
     try:
         return dice_companion.main(args, prog_name="dice-companion", standalone_mode=True)
     except CompanionError as error:
@@ -62,13 +65,12 @@ def main(args: list[str] | None = None) -> Any:
         sys.exit(1)
     except ImportError as error:
         click.echo(
-            f"dice-companion: a package cannot be loaded: {error}; "
-            "dice-companion doctor says what helps",
+            f"dice-companion: a package cannot be loaded: {error}; run dice-companion doctor",
             err=True,
         )
         sys.exit(1)
     except BrokenPipeError:
-        # The reader of our output went away (`| head`); there is nobody left to tell.
+        # The reader of the output is gone (`| head`).
         sys.stderr.close()
         sys.exit(1)
     except OSError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from hardware.button import Panel
     from hardware.lamp import LampPins
     from vision.tracking.camera_loop import CameraLoop
+
+LOGGER = logging.getLogger(__name__)
 
 
 def open_button(config: Config, session: Session, stack: ExitStack, notes: list[str]) -> Panel:
@@ -46,7 +49,12 @@ def open_button(config: Config, session: Session, stack: ExitStack, notes: list[
         on_state=tells_of("button"),
     )
     stack.callback(panel.close)
-    notes.append(f"button: {panel.note or panel.state}")
+    if panel.note is not None:
+        LOGGER.info("button: %s", panel.note)
+    if config.panel.factory == "auto" and panel.state == "mock":
+        notes.append("No GPIO button found: use the button on the page.")
+    else:
+        notes.append(f"button: {panel.note or panel.state}")
     repeat_pin = config.panel.repeat_pin
     if repeat_pin is not None and panel.has_pin:
         again = open_panel(

@@ -1,4 +1,4 @@
-"""`dice-companion backup` and `restore`: a table's data into one file, and back."""
+"""`dice-companion backup` and `restore`: a table's data in one file."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _places(data_dir: Path | None, config_path: Path | None) -> tuple[Path, Path
 @_DATA_DIR
 @_CONFIG
 def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
-    """Write games, settings, tray and pictures into FILE; the table may be running.
+    """Write games, settings, calibration and pictures into FILE. The table may be running.
 
     Example: dice-companion backup friday.tar.gz
     """
@@ -46,7 +46,7 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
 @_DATA_DIR
 @_CONFIG
 def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
-    """Put the backup FILE in the place of this table's data, which are kept beside it.
+    """Replace this table's data with the backup FILE. The former data are kept beside it.
 
     Example: dice-companion restore friday.tar.gz
     """

@@ -10,14 +10,17 @@ import click
 from companion.commands.params import A_DIRECTORY
 
 GAMES = 300
-"""Games of each sheet for the engine's figures: a few seconds, and stable to a few percent."""
+"""Random games of each sheet: a few seconds, stable to a few percent."""
 
 
 @click.group(invoke_without_command=True)
-@click.option("--json", "as_json", is_flag=True, help="One JSON object for each.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object per benchmark.")
 @click.pass_context
 def bench(ctx: click.Context, as_json: bool) -> None:
-    """Measure the eye, the way from press to announcement, and the judge; all without a name."""
+    """Benchmark dice reading, button latency and the rules engine (default: all three).
+
+    Example: dice-companion bench read --frames 200
+    """
     if ctx.invoked_subcommand is None:
         for command in (read, play, engine):
             ctx.invoke(command, as_json=as_json)
@@ -35,18 +38,18 @@ def _size(_: click.Context, __: click.Parameter, value: str | None) -> str | Non
 
 
 def _asked_above(as_json: bool) -> bool:
-    """`--json` before the command's name counts as well."""
+    """Whether `--json` was given here or before the command's name."""
     above = click.get_current_context().parent
     return as_json or bool(above is not None and above.params.get("as_json"))
 
 
 @bench.command()
 @click.argument("folder", required=False)
-@click.option("--size", callback=_size, help="Scale the pictures to fit, such as 640x480.")
+@click.option("--size", callback=_size, help="Scale the pictures to fit, e.g. 640x480.")
 @click.option(
-    "--annotate", type=A_DIRECTORY, metavar="DIR", help="Draw the readings that went wrong."
+    "--annotate", type=A_DIRECTORY, metavar="DIR", help="Draw the readings that were not exact."
 )
-@click.option("--frames", type=click.IntRange(1, 100_000), help="How many pictures of our own.")
+@click.option("--frames", type=click.IntRange(1, 100_000), help="How many pictures to render.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def read(
     folder: str | None = None,
@@ -55,11 +58,14 @@ def read(
     frames: int | None = None,
     as_json: bool = False,
 ) -> None:
-    """Read the pictures of FOLDER against its truth.jsonl, or pictures of our own."""
+    """Read the pictures of FOLDER and compare with its truth.jsonl, or render pictures.
+
+    Example: dice-companion bench read frames/ --size 640x480
+    """
     from companion.commands.bench_read import OWN_FRAMES, bench_read
 
     if folder is not None and frames:
-        raise click.UsageError("--frames is for pictures of our own, not for a FOLDER")
+        raise click.UsageError("--frames is for rendered pictures, not for a FOLDER")
     as_json = _asked_above(as_json)
     bench_read(folder, size=size, as_json=as_json, annotate=annotate, frames=frames or OWN_FRAMES)
 
@@ -69,7 +75,10 @@ def read(
 @click.option("--clients", type=click.IntRange(1, 30), default=5, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def play(presses: int = 200, clients: int = 5, as_json: bool = False) -> None:
-    """Time a press of the button until every client has the announcement."""
+    """Measure the time from a press of the button to the announcement on every page.
+
+    Example: dice-companion bench play --clients 5
+    """
     from companion.commands.bench_play import bench_play
 
     bench_play(presses, clients, as_json=_asked_above(as_json))
@@ -79,7 +88,10 @@ def play(presses: int = 200, clients: int = 5, as_json: bool = False) -> None:
 @click.option("--games", type=click.IntRange(1, 100_000), default=GAMES, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def engine(games: int = GAMES, as_json: bool = False) -> None:
-    """Judge full random games of four, asking everybody's legal boxes at each step."""
+    """Judge whole random games of four, with all legal boxes at each step.
+
+    Example: dice-companion bench engine --games 1000
+    """
     from companion.commands.bench_engine import PLAYERS, measure_all
 
     paces = measure_all(games)
@@ -95,7 +107,7 @@ def engine(games: int = GAMES, as_json: bool = False) -> None:
         return
     for name, pace in paces.items():
         click.echo(
-            f"{name}: {pace.games_per_second:.0f} games a second of processor time"
-            f" ({games} games of {PLAYERS}, {pace.steps / pace.games:.0f} steps each)"
+            f"{name}: {pace.games_per_second:.0f} games per second of processor time"
+            f" ({games} games of {PLAYERS} players, {pace.steps / pace.games:.0f} steps each)"
         )
     click.echo(f"slowest step {report['slowest_step_ms']} ms")

@@ -1,4 +1,4 @@
-"""`dice-companion bench read`: measure the eye against pictures whose truth is known."""
+"""`dice-companion bench read`: measure dice reading on annotated pictures."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from companion.commands.console import progress
 from companion.errors import PictureError
 
 if TYPE_CHECKING:
@@ -31,16 +32,16 @@ def bench_read(
     annotate: str | Path | None = None,
     frames: int = OWN_FRAMES,
 ) -> None:
-    """Print how the eye does on a folder with a truth file, or on pictures of its own.
+    """Measure dice reading on a folder with a truth file, or on rendered pictures.
 
     Args:
-        folder: Holds pictures and `truth.jsonl`; None renders `frames` of our own.
-        size: WxH that the pictures are scaled to fit, None for as they are.
-        annotate: A folder for the pictures that were not read exactly, with the reading drawn in.
-        frames: How many pictures of our own.
+        folder: Directory with pictures and `truth.jsonl`; None renders `frames` pictures.
+        size: WxH that the pictures are scaled to fit; None keeps their size.
+        annotate: Directory for drawings of the readings that were not exact.
+        frames: How many pictures to render.
     Raises:
         PictureError: The folder or its truth file cannot be used.
-        SystemExit: Some picture could not be read or drawn; the others were measured.
+        SystemExit: Some pictures could not be read or drawn; the others were measured.
     """
     import cv2
 
@@ -75,7 +76,9 @@ def bench_read(
     cv2.setNumThreads(1)
     eye.get_ready()
     try:
-        report = measure(cases, read, drawing).report()
+        total = frames if folder is None else _lines(Path(folder) / "truth.jsonl")
+        shown = progress(cases, total, "Reading pictures")
+        report = measure(shown, read, drawing).report()
     finally:
         cv2.setNumThreads(threads)
     report |= {"source": "own" if folder is None else folder, "not_read": len(not_read)}
@@ -84,11 +87,16 @@ def bench_read(
         sys.exit(1)
 
 
+def _lines(path: Path) -> int:
+    with path.open("rb") as truth:
+        return sum(1 for line in truth if line.strip())
+
+
 def _expect_truth(folder: str) -> None:
-    """Refuse a folder that cannot be used before the eye gets ready.
+    """Check a folder before the networks are loaded.
 
     Raises:
-        PictureError: There is no such folder, or no truth file in it.
+        PictureError: The folder or its truth file is missing.
     """
     if not os.path.isdir(folder):
         shown = folder or "''"
@@ -101,10 +109,10 @@ def _expect_truth(folder: str) -> None:
 
 
 def parse_size(text: str) -> tuple[int, int]:
-    """`640x480` as a pair.
+    """Parse a size such as `640x480`.
 
     Raises:
-        ValueError: It is something else.
+        ValueError: It has another form, or a side is not in 16 to 20000.
     """
     width, _, height = text.lower().partition("x")
     if not (width.isdecimal() and height.isdecimal()) or not (
@@ -119,7 +127,7 @@ def _complain(text: str) -> None:
 
 
 class _Drawing:
-    """Draws the readings that went wrong into a folder.
+    """Draws the readings that were not exact into a directory.
 
     Raises:
         PictureError: The folder cannot be made.
@@ -158,22 +166,22 @@ class _Drawing:
 
 
 def readable(report: dict[str, Any]) -> str:
-    """The report as lines for people."""
+    """The report as text for people."""
     frames, ok, special = report["frames"], report["ok"], report["special"]
     dice = report["dice"]
     wrong = report["silently_wrong"]
     tried = ok["frames"] + special["frames"]
     bound = f" (0 of {tried}: below {1 - 0.05 ** (1 / tried):.2%} with 95 %)" if tried else ""
-    left_out = [
+    skipped = [
         f"{count} {what}"
         for count, what in (
-            (report["not_counted"], "without a sure label left out"),
-            (report["not_read"], "that cannot be read"),
+            (report["not_counted"], "skipped because their label is uncertain"),
+            (report["not_read"], "unreadable"),
         )
         if count
     ]
     lines = [
-        f"{frames} frames from {report['source']}" + "".join(f", {part}" for part in left_out),
+        f"{frames} frames from {report['source']}" + "".join(f", {part}" for part in skipped),
         f"exact {report['exact']}, unsure {report['unsure']}, "
         f"silently wrong {wrong}{'' if wrong else bound}, "
         f"special not announced {report['not_announced']}",

@@ -1,4 +1,4 @@
-"""`dice-companion calibrate`: measure one tray, step by step, and keep what was measured."""
+"""`dice-companion calibrate`: measure one tray step by step and write its calibration."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from companion.commands.console import problem_in_words, waiting
 from companion.commands.doctor import PICTURE_CURES
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
@@ -26,26 +27,31 @@ if TYPE_CHECKING:
 STEPS = ("light", "corners", "exposure", "dice", "rolls")
 
 _SILENT = {"exposure"}
-"""Steps that ask nothing."""
-_NOBODY = "calibrate: expected someone to ask; --yes asks nothing"
+"""Steps without a question."""
+
+_NOBODY = "calibrate: expected a terminal to ask questions; --yes asks none"
 
 _WARM_UP_S = 2.0
-"""So long a device may take to find its exposure ..."""
+"""Seconds a device may take to find its exposure."""
+
 _HELD_WITHIN_S = 8.0
-"""... and so long until its values are held, where it can hold them."""
+"""Seconds within which a device holds its exposure, if it can."""
+
 _LIVE = ("v4l2", "pi")
+"""Cameras that take new pictures all the time."""
+
 _PATIENCE_S = {"v4l2": 6.0, "pi": 6.0, "simulated": 6.0, "video": 6.0, "folder": 0.2}
-"""So long dice may take to be read; a picture does not change by looking longer."""
+"""Seconds to wait for a reading, by kind of camera; a still picture does not change."""
 
 
 @dataclass(slots=True)
-class Bench:
-    """What the steps work with.
+class Workbench:
+    """Camera, reader and calibration that the steps share.
 
     Attributes:
-        out: Where the calibration is kept; written after each step.
+        out: The calibration file, written after each step.
         is_quiet: Whether all proposals are taken without asking.
-        report: What each step found, for `--json`.
+        report: The result of each step, for `--json`.
     """
 
     camera: Camera
@@ -56,16 +62,16 @@ class Bench:
     report: dict[str, Any] = field(default_factory=dict)
 
     def say(self, text: str) -> None:
-        """Tell the person; stdout is the report's."""
+        """Print to standard error; standard output is for the report."""
         click.echo(text, err=True)
 
     def wait_for(self, task: str) -> None:
-        """Let the person do something with their hands."""
+        """Ask for something to be done by hand, and wait for Enter."""
         if not self.is_quiet:
             click.prompt(f"{task}, then press Enter", default="", show_default=False, err=True)
 
     def keep(self, **measured: Any) -> None:
-        """Keep what a step measured, on the disk as well."""
+        """Save what a step measured."""
         from vision.calibration.calibration import save_calibration
 
         self.calibration = replace(self.calibration, **measured)
@@ -82,7 +88,7 @@ def _parse_corners(
     except ValueError:
         points = []
     if len(points) < 3 or any(len(point) != 2 for point in points):
-        raise click.BadParameter(f"expected three or more x,y with blanks between, got {value!r}")
+        raise click.BadParameter(f"expected three or more x,y separated by spaces, got {value!r}")
     return tuple((point[0], point[1]) for point in points)
 
 
@@ -96,10 +102,10 @@ def _parse_plays(
 
 
 def parse_colours(text: str) -> tuple[DieColour, ...]:
-    """Six colours, two of them white.
+    """Parse six colours, two of them white.
 
     Raises:
-        ValueError: They are others.
+        ValueError: They are other colours.
     """
     names = text.replace(",", " ").lower().split()
     if sorted(names) != sorted(colour.value for colour in ALL_DICE):
@@ -109,15 +115,19 @@ def parse_colours(text: str) -> tuple[DieColour, ...]:
 
 @click.command()
 @click.option("--camera", help="As in play: a device, pi, simulated, a picture, a folder.")
-@click.option("--only", multiple=True, type=click.Choice(STEPS), help="Run this step alone.")
-@click.option("--corners", callback=_parse_corners, help='By hand: "30,20 610,25 600,460 40,455".')
-@click.option("--plays", callback=_parse_plays, help="The dice's colours, from left to right.")
-@click.option("--rolls", type=click.IntRange(0, 100), default=10, show_default=True)
+@click.option("--only", multiple=True, type=click.Choice(STEPS), help="Run this step only.")
+@click.option(
+    "--corners", callback=_parse_corners, help='Corners of the tray: "30,20 610,25 600,460 40,455".'
+)
+@click.option("--plays", callback=_parse_plays, help="Colours of the dice, from left to right.")
+@click.option(
+    "--rolls", type=click.IntRange(0, 100), default=10, show_default=True, help="Test rolls."
+)
 @click.option("--out", type=A_FILE, help="The file to write.")
-@click.option("--yes", is_flag=True, help="Take every proposal and ask nothing.")
+@click.option("--yes", is_flag=True, help="Accept every proposal without asking.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object at the end.")
 @click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
-@click.option("--config", "config_path", type=A_FILE, help="A TOML file.")
+@click.option("--config", "config_path", type=A_FILE, help="The settings file (TOML).")
 def calibrate(
     camera: str | None,
     only: tuple[str, ...],
@@ -130,7 +140,10 @@ def calibrate(
     data_dir: Path | None,
     config_path: Path | None,
 ) -> None:
-    """Measure one tray: light, corners, exposure, dice, and a few rolls to see how it reads."""
+    """Measure one tray: light, corners, exposure, dice and a few test rolls.
+
+    Example: dice-companion calibrate --only corners
+    """
     flags: dict[str, object | None] = {"camera.source": camera, "data_dir": data_dir}
     config = load(config_path, os.environ, flags)
     if config.camera.source == "none":
@@ -157,9 +170,9 @@ def calibrate(
     try:
         click.echo(f"camera: {opened.description}", err=True)
         if opened.kind == "simulated" and asked.source != "simulated":
-            raise CameraUnavailable("calibrate: expected a camera, there is none that works")
+            raise CameraUnavailable("calibrate: expected a camera, found none that works")
         frame = _still_frame(opened)
-        bench = Bench(opened, Eye(), _begin(path, frame, before), path, yes)
+        bench = Workbench(opened, Eye(), _begin(path, frame, before), path, yes)
         if {"light", "corners"} & set(steps):
             bench.wait_for("Take everything out of the tray")
             frame = _still_frame(opened)
@@ -173,7 +186,7 @@ def calibrate(
             learn_dice(bench, plays)
         if "rolls" in steps:
             try_rolls(bench, rolls)
-        bench.say(f"kept in {path}")
+        bench.say(f"saved to {path}")
         if as_json:
             click.echo(json.dumps({"file": str(path), **bench.report}))
     except click.Abort:
@@ -186,7 +199,7 @@ def calibrate(
 
 
 def _begin(path: Path, frame: Frame, before: Calibration | None) -> Calibration:
-    """What was measured before, where single steps are repeated; else nothing."""
+    """Start from the existing calibration if single steps are repeated, else from an empty one."""
     from vision.calibration.calibration import Calibration
 
     size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
@@ -201,7 +214,7 @@ def _begin(path: Path, frame: Frame, before: Calibration | None) -> Calibration:
 
 
 def _still_frame(camera: Camera) -> Frame:
-    """A picture; of a device, one after it has found its exposure."""
+    """Take a picture; a device gets time to find its exposure first."""
     began_s: float | None = None
     for _ in range(500):
         frame = camera.read()
@@ -210,15 +223,15 @@ def _still_frame(camera: Camera) -> Frame:
         began_s = frame.captured_at_s if began_s is None else began_s
         if camera.kind not in _LIVE or frame.captured_at_s - began_s >= _WARM_UP_S:
             return frame
-    text = "calibrate: expected a picture, the camera gives none"
+    text = "calibrate: expected a picture, the camera sends none"
     raise CalibrationError(text, reason="no_picture")
 
 
 # -- the steps ------------------------------------------------------------------------------
 
 
-def check_light(bench: Bench, frame: Frame) -> None:
-    """Say whether the picture is too dark, blown out or blurred, and what helps."""
+def check_light(bench: Workbench, frame: Frame) -> None:
+    """Report whether the picture is too dark, overexposed or blurred, and the cure."""
     from vision.calibration.light import measure_light
 
     faults = measure_light(frame.pixels).faults
@@ -230,10 +243,10 @@ def check_light(bench: Bench, frame: Frame) -> None:
     bench.report["light"] = [fault.value for fault in faults]
 
 
-def find_corners(bench: Bench, frame: Frame, given: tuple[Point, ...] | None) -> None:
-    """Take the corners given, or those the eye proposes; keep the tray's looks as well.
+def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None) -> None:
+    """Save the given or the proposed corners, with a reference picture of the tray.
 
-    Dice that were kept stay those of the light they were kept in.
+    Saved dice keep the light that they were measured in.
     """
     from vision.calibration.drift import in_the_light_of, take_reference
     from vision.setup.corners import propose_corners
@@ -241,7 +254,7 @@ def find_corners(bench: Bench, frame: Frame, given: tuple[Point, ...] | None) ->
     height, width = frame.pixels.shape[:2]
     corners = given if given is not None else propose_corners(frame.pixels)
     if corners is None:
-        text = 'corners: no tray is made out; give them by --corners "x,y x,y ..."'
+        text = 'corners: found no tray; pass them with --corners "x,y x,y ..."'
         raise CalibrationError(text, reason="no_tray")
     if any(not (0 <= x < width and 0 <= y < height) for x, y in corners):
         text = f"corners: expected points of a {width} x {height} picture"
@@ -252,12 +265,12 @@ def find_corners(bench: Bench, frame: Frame, given: tuple[Point, ...] | None) ->
         now = in_the_light_of(now, kept.reference)
     bench.keep(tray_px=corners, reference=now)
     _draw(bench, frame, None)
-    bench.say(f"corners: drawn into {_drawing(bench)}; if they are off, give them by --corners")
+    bench.say(f"corners: drawn into {_drawing(bench)}; if they are wrong, pass them with --corners")
     bench.report["corners"] = [[round(x, 1), round(y, 1)] for x, y in corners]
 
 
-def hold_exposure(bench: Bench) -> None:
-    """Keep what the camera's exposure, gain and white balance are held at."""
+def hold_exposure(bench: Workbench) -> None:
+    """Save the camera's current exposure, gain and white balance."""
     began_s: float | None = None
     while bench.camera.kind in _LIVE and not bench.camera.controls:
         frame = bench.camera.read()
@@ -270,12 +283,12 @@ def hold_exposure(bench: Bench) -> None:
     if held:
         bench.keep(camera=held)
     shown = ", ".join(f"{name} {value:g}" for name, value in sorted(held.items()))
-    bench.say(f"exposure: {shown or 'this camera has nothing to hold'}")
+    bench.say(f"exposure: {shown or 'this camera can’t hold its exposure'}")
     bench.report["exposure"] = held
 
 
-def learn_dice(bench: Bench, plays: tuple[DieColour, ...] | None) -> None:
-    """Learn the household's six dice, odd ones too, and the white balance by the white ones."""
+def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
+    """Measure the six dice, custom ones too, and the white balance from the white ones."""
     from vision.calibration.drift import in_the_light_of, take_reference
     from vision.setup.measure import colours_played, gains_of_white, known_dice, shown_dice
 
@@ -292,10 +305,10 @@ def learn_dice(bench: Bench, plays: tuple[DieColour, ...] | None) -> None:
             if bench.is_quiet:
                 raise
             bench.say(f"{error}")
-            bench.wait_for("Put it right")
+            bench.wait_for("Correct that")
     colours = plays if plays is not None else colours_played(shown)
     names = [
-        f"{die.plays.value}{' (an odd one)' if die.is_odd else ''}"
+        f"{die.plays.value}{' (a custom die)' if die.is_odd else ''}"
         for die in known_dice(shown, colours)
     ]
     bench.say(f"dice, from left to right: {', '.join(names)}")
@@ -316,8 +329,8 @@ def _as_colours(text: str) -> tuple[DieColour, ...]:
         raise click.UsageError(str(error)) from error
 
 
-def try_rolls(bench: Bench, rolls: int) -> None:
-    """Read a few rolls and let the person say whether each was read right."""
+def try_rolls(bench: Workbench, rolls: int) -> None:
+    """Read a few rolls and ask whether each reading is right."""
     from vision.setup.measure import read_roll
 
     right = wrong = unsure = 0
@@ -325,15 +338,20 @@ def try_rolls(bench: Bench, rolls: int) -> None:
         _next_picture(bench)
         if not _throw_simulated(bench):
             bench.wait_for(
-                f"Roll {number} of {rolls}: throw all six dice, wait till they lie still"
+                f"Roll {number} of {rolls}: throw all six dice and wait until they lie still"
             )
-        frame, reading = read_roll(
-            bench.camera, bench.eye, bench.calibration, patience_s=_PATIENCE_S[bench.camera.kind]
-        )
+        patience_s = _PATIENCE_S[bench.camera.kind]
+        with waiting(f"Roll {number} of {rolls}: reading the dice"):
+            frame, reading = read_roll(
+                bench.camera, bench.eye, bench.calibration, patience_s=patience_s
+            )
         if reading.roll is None:
             unsure += 1
-            said = ", ".join(sorted({problem.code.value for problem in reading.problems}))
-            bench.say(f"roll {number}: unsure ({said})")
+            problems = {
+                (p.code.value, p.colour.value if p.colour else None) for p in reading.problems
+            }
+            why = ", ".join(sorted(problem_in_words(code, colour) for code, colour in problems))
+            bench.say(f"roll {number}: unsure ({why})")
         elif bench.is_quiet or click.confirm(
             f"roll {number}: {as_text(reading.roll)}. Right?", True, err=True
         ):
@@ -341,21 +359,21 @@ def try_rolls(bench: Bench, rolls: int) -> None:
         else:
             wrong += 1
         _draw(bench, frame, reading)
-    bench.say(f"of {rolls} rolls {right} read right, {unsure} sent back as unsure, {wrong} wrong")
+    bench.say(f"of {rolls} rolls: {right} correct, {unsure} sent back as unsure, {wrong} wrong")
     if wrong:
-        bench.say("read wrong: wipe the lens, look at the light, and learn the dice again")
+        bench.say("wrong readings: wipe the lens, check the light, and measure the dice again")
     elif unsure > rolls // 5:
-        bench.say("often unsure: more even light, a duller tray, and dice that lie apart help")
+        bench.say("often unsure: try more even light, a matt tray, and dice that don't touch")
     bench.report["rolls"] = {"rolls": rolls, "right": right, "unsure": unsure, "wrong": wrong}
 
 
 def as_text(roll: Roll) -> str:
-    """A roll as people say it."""
+    """A roll as text."""
     coloured = [f"{colour.value} {value}" for colour, value in roll.coloured]
     return ", ".join([f"white {roll.white[0]} and {roll.white[1]}", *coloured])
 
 
-def _next_picture(bench: Bench) -> None:
+def _next_picture(bench: Workbench) -> None:
     """Show the next picture of a folder, as after a roll."""
     from vision.cameras.camera import PictureSequence
 
@@ -363,7 +381,7 @@ def _next_picture(bench: Bench) -> None:
         bench.camera.show_next()
 
 
-def _throw_simulated(bench: Bench) -> bool:
+def _throw_simulated(bench: Workbench) -> bool:
     """Throw the dice of the simulated tray; False for a real one."""
     from vision.simulation.camera import SimulatedTray
 
@@ -373,22 +391,23 @@ def _throw_simulated(bench: Bench) -> bool:
     return True
 
 
-def _settled(bench: Bench) -> Frame:
-    """A picture of dice at rest; the simulated tray throws them itself."""
+def _settled(bench: Workbench) -> Frame:
+    """Take a picture of dice at rest; a simulated tray throws them first."""
     from vision.setup.measure import read_roll
 
     _throw_simulated(bench)
     patience_s = _PATIENCE_S[bench.camera.kind]
-    return read_roll(bench.camera, bench.eye, bench.calibration, patience_s=patience_s)[0]
+    with waiting("Reading the dice"):
+        return read_roll(bench.camera, bench.eye, bench.calibration, patience_s=patience_s)[0]
 
 
-def _drawing(bench: Bench) -> Path:
+def _drawing(bench: Workbench) -> Path:
     beside = bench.out.with_suffix(".jpg")
     return beside if beside != bench.out else bench.out.with_suffix(".corners.jpg")
 
 
-def _draw(bench: Bench, frame: Frame, reading: Reading | None) -> None:
-    """Draw the tray's corners and what was read into a picture beside the calibration."""
+def _draw(bench: Workbench, frame: Frame, reading: Reading | None) -> None:
+    """Draw the tray's corners and the reading into a picture beside the calibration file."""
     import cv2
     import numpy as np
 

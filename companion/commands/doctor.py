@@ -1,4 +1,4 @@
-"""`dice-companion doctor`: look at everything a table needs, and say what to do."""
+"""`dice-companion doctor`: check everything a table needs, and name the cure."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from companion.adapters.gpio import check_pins
+from companion.commands.console import print_verdict
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, Config, default_data_dir, load
 from companion.doctor.finding import Finding, Ran, Verdict, bad, note, ok, run
@@ -67,19 +68,19 @@ PICTURE_CURES = {
         "dice-companion calibrate, or the lamp as it was",
     ),
 }
-"""What may be wrong with a picture, and what to do about it."""
+"""Problems of a picture and their cures."""
 
 _WARM_UP_S = 2.0
-"""So long a camera may take to find its exposure."""
+"""Seconds a camera may take to find its exposure."""
 
 
 @click.command()
-@click.option("--camera", help="Look at this camera; as in play.")
-@click.option("--pins", type=click.Choice(PIN_FACTORIES), help="Look for the button here.")
-@click.option("--host", help="Address the page would be served on.")
-@click.option("--port", type=click.IntRange(0, 65535), help="Port the page would be served on.")
-@click.option("--data-dir", type=A_DIRECTORY, help="Where games would be kept.")
-@click.option("--config", "config_path", type=A_FILE, help="A TOML file.")
+@click.option("--camera", help="Check this camera; as in play.")
+@click.option("--pins", type=click.Choice(PIN_FACTORIES), help="Where the button is; as in play.")
+@click.option("--host", help="Address to serve the page on.")
+@click.option("--port", type=click.IntRange(0, 65535), help="Port to serve the page on.")
+@click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
+@click.option("--config", "config_path", type=A_FILE, help="The settings file (TOML).")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def doctor(
     camera: str | None,
@@ -90,7 +91,10 @@ def doctor(
     config_path: Path | None,
     as_json: bool,
 ) -> None:
-    """Check all a table needs, a line each; exit 1 when no game is possible."""
+    """Check everything a game needs. Exits with 1 if no game is possible.
+
+    Example: dice-companion doctor --camera /dev/video0
+    """
     flags: dict[str, object | None] = {
         "camera.source": camera,
         "panel.factory": pins,
@@ -102,7 +106,8 @@ def doctor(
     for finding in examine(config_path, flags):
         findings.append(finding)
         if not as_json:
-            click.echo(as_line(finding))
+            text = as_line(finding)
+            print_verdict(text[:4].strip(), text[4:])
     is_possible = all(finding.verdict is not Verdict.BAD for finding in findings)
     if as_json:
         checks = [
@@ -115,13 +120,13 @@ def doctor(
 
 
 def as_line(finding: Finding) -> str:
-    """A finding for people."""
+    """A finding as a line of text."""
     line = f"{finding.verdict.value:<4}  {finding.name:<9}  {finding.text}"
     return f"{line} -> {finding.cure}" if finding.cure else line
 
 
 def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterator[Finding]:
-    """Every check in turn, the quick ones first."""
+    """Run every check, the quick ones first."""
     yield _version()
     config = Config(data_dir=default_data_dir(os.environ))
     try:
@@ -129,7 +134,7 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
         check_pins(config)
         yield ok("settings", "readable")
     except (ConfigError, PinsUnavailable) as error:
-        yield bad("settings", str(error), "put this line right; docs/settings.md lists them all")
+        yield bad("settings", str(error), "correct this line; docs/settings.md lists all settings")
     is_pi = "raspberry pi" in _model().lower()
     yield check_python(sys.version_info[:3], platform.machine(), sys.maxsize > 2**32)
     with _spare_folder() as folder:
@@ -171,7 +176,7 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
     yield from check_pin_factory(os.environ)
     yield from check_camera_node(config.camera.source, is_pi)
     if broken & {"opencv", "numpy"} and config.camera.source != "none":
-        yield note("camera", "not looked at: OpenCV cannot be loaded", "see above")
+        yield note("camera", "not checked: OpenCV cannot be loaded", "see above")
     else:
         measured = None
         if config.camera.source != "none":
@@ -205,7 +210,7 @@ def _content(path: str) -> str | None:
 
 @contextmanager
 def _spare_folder() -> Iterator[str | None]:
-    """A directory to run programs in, or None where nothing can be written."""
+    """A temporary directory to run programs in, or None if none can be made."""
     try:
         folder = tempfile.TemporaryDirectory(prefix="dice-companion-doctor-")
     except OSError:
@@ -243,7 +248,7 @@ def _open_pins(config: Config) -> None:
 
 
 def _measured(config: Config) -> tuple[Finding, Calibration | None]:
-    """What was measured of the tray; play insists on a file that is named, and there."""
+    """The tray's calibration; a file that the settings name must be readable."""
     from vision.calibration.calibration import find_calibration, load_calibration
 
     named = config.camera.calibration
@@ -253,16 +258,16 @@ def _measured(config: Config) -> tuple[Finding, Calibration | None]:
             return ok("calibration", "none, as set" if named == "none" else "none yet"), None
         if not path.exists():
             text = f"{path} is not there yet"
-            return note("calibration", text, "dice-companion calibrate makes it"), None
+            return note("calibration", text, "run dice-companion calibrate"), None
         return ok("calibration", str(path)), load_calibration(path)
     except (ConfigError, OSError) as error:
         verdict = note if named == "auto" else bad
-        cure = "dice-companion calibrate measures the tray anew"
+        cure = "run dice-companion calibrate again"
         return verdict("calibration", str(error), cure), None
 
 
 def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[tuple[str, str]]]:
-    """Open the camera, let it find its exposure, and measure the picture.
+    """Open the camera, wait for its exposure, and measure the picture.
 
     Raises:
         CameraUnavailable: It cannot be opened.

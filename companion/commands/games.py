@@ -10,6 +10,7 @@ from pathlib import Path
 
 import click
 
+from companion.commands.console import ENDS, local_time, print_table
 from companion.commands.params import A_DIRECTORY
 from companion.commands.replay import record_lines
 from companion.config import load
@@ -27,7 +28,10 @@ _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are k
 
 @click.group()
 def games() -> None:
-    """List saved games, write them out, take them in."""
+    """List, export and import saved games.
+
+    Example: dice-companion games list
+    """
 
 
 def _store(data_dir: Path | None, *, is_writer: bool = False) -> SqliteStore:
@@ -38,32 +42,41 @@ def _store(data_dir: Path | None, *, is_writer: bool = False) -> SqliteStore:
 @games.command("list")
 @_DATA_DIR
 def list_games(data_dir: Path | None) -> None:
-    """Number, date, players and totals of every saved game."""
+    """List every saved game: number, date, how it ended, players and points.
+
+    Example: dice-companion games list
+    """
     store = _store(data_dir)
     try:
-        for game in saved_games(store.load()):
-            totals = [(name, game.state.total(p)) for p, name in enumerate(game.names)]
-            shown = ", ".join(f"{name} {total}" for name, total in totals)
-            click.echo(f"{game.number}\t{game.at}\t{_how_it_stands(game)}\t{shown}")
+        found = saved_games(store.load())
     finally:
         store.close()
+    rows = [(game.number, local_time(game.at), _ending(game), _totals(game)) for game in found]
+    print_table(("game", "began", "end", "points"), rows, right={0})
 
 
-def _how_it_stands(game: SavedGame) -> str:
-    return game.state.end.value if game.state.end else "open"
+def _ending(game: SavedGame) -> str:
+    return ENDS[game.state.end.value if game.state.end else None]
+
+
+def _totals(game: SavedGame) -> str:
+    return ", ".join(f"{name} {game.state.total(p)}" for p, name in enumerate(game.names))
 
 
 @games.command("export")
 @click.argument("number", type=int, required=False)
 @click.option("--text", "form", flag_value="text", help="For people, instead of JSON Lines.")
 @click.option("--json", "form", flag_value="json", help="Results and records as one object.")
-@click.option("--csv", "form", flag_value="csv", help="A line for each player, for spreadsheets.")
-@click.option("--language", type=click.Choice(LANGUAGES), help="Of the text.")
+@click.option("--csv", "form", flag_value="csv", help="One line per player, for spreadsheets.")
+@click.option("--language", type=click.Choice(LANGUAGES), help="Language of the text.")
 @_DATA_DIR
 def export_game(
     number: int | None, form: str | None, language: str | None, data_dir: Path | None
 ) -> None:
-    """Write game NUMBER (all games without one) to standard output."""
+    """Write game NUMBER, or all games, to standard output.
+
+    Example: dice-companion games export 3 --text
+    """
     config = load(None, os.environ, {"data_dir": data_dir, "table.language": language})
     store = SqliteStore(config.data_dir, is_writer=False)
     try:
@@ -82,23 +95,28 @@ def export_game(
 @games.command("standings")
 @_DATA_DIR
 def show_standings(data_dir: Path | None) -> None:
-    """Games, wins, points, best game and misses of everybody who played."""
+    """Show games, wins, points, best game and penalties of every player.
+
+    Example: dice-companion games standings
+    """
     store = _store(data_dir)
     try:
         found = standings(saved_games(store.load()))
     finally:
         store.close()
-    click.echo("\t".join(("name", "games", "wins", "points", "best", "misses")))
-    for each in found:
-        values = (each.games, each.wins, each.points, each.best, each.misses)
-        click.echo("\t".join((each.name, *map(str, values))))
+    rows = [(s.name, s.games, s.wins, s.points, s.best, s.misses) for s in found]
+    headings = ("name", "games", "wins", "points", "best", "penalties")
+    print_table(headings, rows, right=range(1, len(headings)))
 
 
 @games.command("accuracy")
-@click.option("--json", "as_json", is_flag=True, help="For programs.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 @_DATA_DIR
 def accuracy(as_json: bool, data_dir: Path | None) -> None:
-    """How often the eye was right on this table, by what people corrected and entered."""
+    """Reading accuracy at this table, judged by players' corrections.
+
+    Example: dice-companion games accuracy
+    """
     store = _store(data_dir)
     try:
         found = accuracy_of(store.load())
@@ -108,8 +126,8 @@ def accuracy(as_json: bool, data_dir: Path | None) -> None:
         click.echo(json.dumps(asdict(found)))
         return
     click.echo(
-        f"{found.rolls} rolls seen: {found.right} offered right, {found.wrong} offered wrong and"
-        f" corrected, {found.unsure} not offered"
+        f"{found.rolls} rolls: {found.right} read right, {found.wrong} read wrong and corrected,"
+        f" {found.unsure} sent back as unsure"
     )
     click.echo(f"{found.dice_seen} dice read: {found.dice_right} right")
 
@@ -118,7 +136,10 @@ def accuracy(as_json: bool, data_dir: Path | None) -> None:
 @click.argument("file")
 @_DATA_DIR
 def import_game(file: str, data_dir: Path | None) -> None:
-    """Take recorded games in; a damaged one is taken up to its bad line, and says so."""
+    """Import the games recorded in FILE. A damaged file is imported up to its first bad line.
+
+    Example: dice-companion games import friday.jsonl
+    """
     with record_lines(file) as lines:
         games = games_in(lines)
     if not games:
@@ -142,6 +163,6 @@ def import_game(file: str, data_dir: Path | None) -> None:
     finally:
         store.close()
     for i, record in enumerate(records, 1):
-        click.echo(f"game {number + i}: {len(record.events)} events taken in")
+        click.echo(f"game {number + i}: {len(record.events)} events imported")
         if record.fault:
-            click.echo(f"{file}: game {i} taken up to here: {record.fault}", err=True)
+            click.echo(f"{file}: game {i} imported up to here: {record.fault}", err=True)

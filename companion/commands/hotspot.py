@@ -1,4 +1,4 @@
-"""`dice-companion hotspot`: the table's own Wi-Fi where there is no other."""
+"""`dice-companion hotspot`: the table's own Wi-Fi."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ def hotspot() -> None:
 @hotspot.command()
 @click.option("--name", default="Dice Companion", show_default=True, help="Name of the Wi-Fi.")
 def on(name: str) -> None:
-    """Open the Wi-Fi; phones join it with the code on the table view."""
+    """Open the Wi-Fi. Phones join it with the code on the table view.
+
+    Example: dice-companion hotspot on --name "Games night"
+    """
     from companion.service import hotspot as wifi
 
     opened = wifi.switch_on(name)
@@ -25,7 +28,10 @@ def on(name: str) -> None:
 
 @hotspot.command()
 def off() -> None:
-    """Close the Wi-Fi; the machine goes back to the networks it knows."""
+    """Close the Wi-Fi. The machine returns to the networks it knows.
+
+    Example: dice-companion hotspot off
+    """
     from companion.service import hotspot as wifi
 
     wifi.switch_off()
@@ -34,7 +40,10 @@ def off() -> None:
 
 @hotspot.command()
 def status() -> None:
-    """Say whether the Wi-Fi is on; exits with 1 where NetworkManager is missing."""
+    """Show whether the Wi-Fi is on. Exits with 1 if NetworkManager is missing.
+
+    Example: dice-companion hotspot status
+    """
     from companion.service import hotspot as wifi
 
     opened = wifi.running()

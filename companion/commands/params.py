@@ -1,4 +1,4 @@
-"""A file or a directory named on the command line."""
+"""Parameter types for files and directories on the command line."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 
-class Place(click.Path):
-    """A path; an empty one, as an unset variable leaves it, would be the working directory."""
+class NonEmptyPath(click.Path):
+    """A path that is not empty: an unset variable must not mean the working directory."""
 
     def __init__(self, what: str) -> None:
         super().__init__(path_type=Path)
@@ -22,10 +22,10 @@ class Place(click.Path):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> Any:
-        """The path; an empty one is wrong usage."""
+        """Return the path; an empty one is wrong usage."""
         if not os.fspath(value):
             self.fail(f"expected {self._what}, got ''", param, ctx)
         return super().convert(value, param, ctx)
 
 
-A_FILE, A_DIRECTORY = Place("a file"), Place("a directory")
+A_FILE, A_DIRECTORY = NonEmptyPath("a file"), NonEmptyPath("a directory")

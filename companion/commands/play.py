@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 @click.option("--host", help="Address to serve the page on.  [default: 0.0.0.0]")
 @click.option("--port", type=click.IntRange(0, 65535), help="0 picks a free one.  [default: 8000]")
 @click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
-@click.option("--config", "config_path", type=A_FILE, help="A TOML file.")
+@click.option("--config", "config_path", type=A_FILE, help="The settings file (TOML).")
 @click.option("--language", type=click.Choice(LANGUAGES), help="The table's language.")
 def play(
     camera: str | None,
@@ -41,9 +41,12 @@ def play(
     config_path: Path | None,
     language: str | None,
 ) -> None:
-    """Run the table: camera, button, judge, voice and page."""
+    """Run the table: camera, button, rules, voice and pages.
+
+    Example: dice-companion play --camera /dev/video0 --language de
+    """
     if sys.stderr is not None:
-        faulthandler.enable()  # a driver that crashes ends the program: not without a word
+        faulthandler.enable()  # a crashing driver leaves a trace on stderr
     flags: dict[str, object | None] = {
         "camera.source": camera,
         "panel.factory": pins,
@@ -73,6 +76,8 @@ def play(
         _tell(f"listening on http://{shown}:{taken}")
         if sys.stdout is not None and sys.stdout.isatty():
             _show_address(app.join_url)
+        else:
+            _tell(f"join from a phone in the same network: {app.join_url}", err=True)
         _tell_systemd(app)
         while not stop.wait(1.0):  # a bare wait would keep the signal from Python on some systems
             pass
@@ -82,7 +87,7 @@ def play(
 
 
 def _tell_systemd(app: App) -> None:
-    """Report to systemd that the table answers, and go on reporting while it lives."""
+    """Report to systemd that the table answers, now and regularly."""
     from companion.service.notify import Watchdog, notify, watchdog_period_s
 
     notify(f"READY=1\nSTATUS=running on {app.join_url}")
@@ -92,9 +97,9 @@ def _tell_systemd(app: App) -> None:
 
 
 def _leave() -> None:
-    """End at once where a driver that hangs still holds a thread; all that counts is closed.
+    """End the process at once if a hanging driver still holds a thread.
 
-    Python's own end would tear that thread out of the driver's C++, and abort the process.
+    Everything that matters is closed by now. An ordinary exit would abort inside the driver's C++.
     """
     if any(thread.daemon for thread in threading.enumerate()):
         for stream in (sys.stdout, sys.stderr):
@@ -112,7 +117,7 @@ def _show_address(join_url: str) -> None:
 
 
 def _tell(text: str, *, err: bool = False) -> None:
-    """Print and flush; that nobody can read it any more is no reason to end a game."""
+    """Print and flush; a closed output does not end the game."""
     try:
         click.echo(text, err=err)
     except OSError:

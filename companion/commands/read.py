@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from companion.commands.console import problem_in_words
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
@@ -23,7 +24,7 @@ _PICTURES = {".jpg", ".jpeg", ".png"}
 
 
 def parse_in_play(text: str) -> tuple[DieColour, ...]:
-    """The dice of a comma list: at most two whites and one of each colour.
+    """Parse a comma list of dice: at most two whites and one of each colour.
 
     Raises:
         ValueError: It names something else, or too many of one colour.
@@ -59,7 +60,7 @@ def _in_play(_: click.Context, __: click.Parameter, value: str) -> tuple[DieColo
     callback=_in_play,
     help="The dice the game expects.",
 )
-@click.option("--calibration", type=A_FILE, metavar="FILE", help="What was measured of this tray.")
+@click.option("--calibration", type=A_FILE, metavar="FILE", help="Calibration of this tray.")
 @click.option(
     "--annotate",
     type=A_DIRECTORY,
@@ -73,7 +74,10 @@ def read(
     calibration: Path | None,
     annotate: Path | None,
 ) -> None:
-    """Read the dice in pictures (files or folders of JPEG and PNG)."""
+    """Read the dice in pictures (files or folders of JPEG and PNG).
+
+    Example: dice-companion read --annotate drawn photos/
+    """
     from vision.calibration.calibration import load_calibration
     from vision.calibration.reader import ADVICE, what_changed, what_holds
     from vision.images import load_frame
@@ -140,7 +144,7 @@ def as_line(name: str, reading: Reading, elapsed_ms: float) -> dict[str, Any]:
 
 
 def _files(paths: tuple[str, ...]) -> list[str | PictureError]:
-    """The pictures named, folders opened in name order; an error stands where one has none."""
+    """List the named pictures, those of a folder in name order; an empty folder is an error."""
     files: list[str | PictureError] = []
     for path in paths:
         if not path:
@@ -161,7 +165,7 @@ def _files(paths: tuple[str, ...]) -> list[str | PictureError]:
 
 
 def _may_be_picture(path: Path) -> bool:
-    """By its name; a pipe in a folder would be waited for."""
+    """Whether a name is that of a picture; opening a pipe would block."""
     return path.suffix.lower() in _PICTURES and not path.is_fifo() and not path.is_dir()
 
 
@@ -179,7 +183,7 @@ def _folder(folder: Path) -> Path:
 
 
 def _annotate(folder: Path, name: str, pixels: Any, reading: Reading, taken: set[str]) -> bool:
-    """Draw a reading into the folder, under a name that no picture read or drawn has (`taken`)."""
+    """Draw a reading into the folder, under a name that is not in `taken` yet."""
     import cv2
 
     from vision.overlay import draw_reading
@@ -204,12 +208,10 @@ def _annotate(folder: Path, name: str, pixels: Any, reading: Reading, taken: set
 def _readable(line: dict[str, Any]) -> str:
     dice = ", ".join(
         f"{d['colour'] or 'unknown'} {d['value'] or '?'}"
-        + (" leaning" if d["cocked"] else "")
+        + (" not flat" if d["cocked"] else "")
         + ("" if d["in_tray"] else " beside the tray")
         for d in line["dice"]
     )
-    problems = ", ".join(
-        f"{p['code']} {p['colour']}" if p["colour"] else p["code"] for p in line["problems"]
-    )
+    problems = ", ".join(problem_in_words(p["code"], p["colour"]) for p in line["problems"])
     text = f"{line['file']}: {line['status']}: {dice or 'no dice'}"
     return text + (f" ({problems})" if problems else "")

@@ -13,12 +13,13 @@ from typing import Any
 
 import click
 
+from companion.commands.console import ENDS
 from companion.errors import NotationError
 from companion.history.replay import replay as judge_lines
 from companion.messages.catalogue import load_phrases
 
 _NO_TEXT = "\ufffd"
-"""Stands for a line that is not UTF-8, and so not JSON."""
+"""Stands for a line that is not UTF-8, so not JSON either."""
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -26,7 +27,10 @@ _GZIP_MAGIC = b"\x1f\x8b"
 @click.argument("file")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object per line.")
 def replay(file: str, as_json: bool) -> None:
-    """Judge the recorded games in FILE (JSON Lines, plain or gzip, - for stdin)."""
+    """Judge the recorded games in FILE (JSON Lines, plain or gzip, - for stdin).
+
+    Example: dice-companion replay game.jsonl --json
+    """
     with record_lines(file) as lines:
         for answer in judge_lines(lines, load_phrases("en")):
             click.echo(json.dumps(answer) if as_json else _readable(answer))
@@ -34,7 +38,7 @@ def replay(file: str, as_json: bool) -> None:
 
 @contextmanager
 def record_lines(file: str) -> Iterator[Iterator[str]]:
-    """The lines of a record, plain or gzip; "-" is standard input.
+    """Open the lines of a record, plain or gzip; "-" is standard input.
 
     Raises:
         NotationError: It cannot be read, at the beginning or later on.
@@ -83,10 +87,10 @@ def _readable(answer: dict[str, Any]) -> str:
         case "end":
             totals = ", ".join(str(score["total"]) for score in answer["scores"])
             winners = ", ".join(f"player {p}" for p in answer["winners"])
-            return f"Over ({answer['end']}): {totals}; won by {winners}"
+            return f"Game over ({ENDS[answer['end']]}): {totals}; won by {winners}"
     if "scores" not in answer:
         waiting = ", ".join(f"player {p}" for p in answer["waiting_for"])
         return f"  player {answer['player']} answered; waiting for {waiting}"
     closed = f"; closed now: {', '.join(answer['closed_now'])}" if answer["closed_now"] else ""
-    miss = "; miss" if answer.get("miss") else ""
+    miss = "; penalty" if answer.get("miss") else ""
     return f"  {answer['t']}: scores {answer['scores']}{miss}{closed}"

@@ -29,7 +29,7 @@ FIRST_UID, LAST_UID = 1000, 60000
 """User numbers of people (adduser.conf of Debian: FIRST_UID, LAST_UID)."""
 
 _DRY_RUN = click.option(
-    "--dry-run", is_flag=True, envvar="DRY_RUN", help="Only say what would be done."
+    "--dry-run", is_flag=True, envvar="DRY_RUN", help="Only print what would be done."
 )
 
 
@@ -45,7 +45,10 @@ def service() -> None:
 @click.option("--kiosk", is_flag=True, help="Show the table view on this machine's display.")
 @_DRY_RUN
 def install(kiosk: bool, dry_run: bool) -> None:
-    """Install or update the service and start it; games and settings stay as they are."""
+    """Install or update the service and start it. Games and settings stay as they are.
+
+    Example: sudo dice-companion service install --kiosk
+    """
     flags: dict[str, object | None] = {}
     config = load(CONFIG_PATH if CONFIG_PATH.is_file() else None, {}, flags)
     machine, program = this_machine(), this_program()
@@ -61,7 +64,10 @@ def install(kiosk: bool, dry_run: bool) -> None:
 @click.option("--purge", is_flag=True, help="Delete games and settings as well.")
 @_DRY_RUN
 def remove(purge: bool, dry_run: bool) -> None:
-    """Stop the service and remove it; games and settings stay unless --purge is given."""
+    """Stop the service and remove it. Games and settings stay unless --purge is given.
+
+    Example: sudo dice-companion service remove
+    """
     machine = this_machine()
     _do(plan_no_kiosk(machine), dry_run)
     _do(plan_remove(machine, purge=purge), dry_run)
@@ -71,14 +77,20 @@ def remove(purge: bool, dry_run: bool) -> None:
 
 @service.command()
 def status() -> None:
-    """Say whether the service is running; exits with 1 if it is not."""
+    """Show whether the service is running. Exits with 1 if it is not.
+
+    Example: dice-companion service status
+    """
     _follow(["systemctl", "--no-pager", "--lines=0", "status", f"{NAME}.service"])
 
 
 @service.command()
 @click.option("--follow", "-f", is_flag=True, help="Keep printing new lines.")
 def logs(follow: bool) -> None:
-    """Print the service's log of this start of the machine."""
+    """Print the service's log since the machine started.
+
+    Example: dice-companion service logs --follow
+    """
     command = ["journalctl", "--no-pager", "--boot", "--unit", f"{NAME}.service"]
     _follow([*command, "--follow"] if follow else command)
 

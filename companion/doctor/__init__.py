@@ -1,1 +1,1 @@
-"""Whether this machine can run a table: small checks on probes they are given."""
+"""Checks whether this machine can run a table; each check receives its probes."""

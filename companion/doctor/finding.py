@@ -1,4 +1,4 @@
-"""What a check found, in one line, and what it may ask of the machine."""
+"""Findings of the checks, and the programs that a check may run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """How it stands: well, worth knowing though the game can be played, or no game is possible."""
+    """Fine, a game is possible but something is wrong, or no game is possible."""
 
     OK = "ok"
     NOTE = "note"
@@ -18,7 +18,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report; `cure` says what to do and is empty where all is well."""
+    """One line of the report; `cure` says what to do and is empty if all is well."""
 
     name: str
     verdict: Verdict
@@ -37,7 +37,7 @@ def note(name: str, text: str, cure: str) -> Finding:
 
 
 def bad(name: str, text: str, cure: str) -> Finding:
-    """No game is possible before this is put right."""
+    """No game is possible until this is fixed."""
     return Finding(name, Verdict.BAD, text, cure)
 
 
@@ -51,11 +51,11 @@ class Ran:
 
 
 Run = Callable[[Sequence[str]], Ran]
-"""Run a program to its end and give what it wrote."""
+"""Runs a program to its end and returns its output."""
 
 
 def run(command: Sequence[str], *, timeout_s: float = 30.0, folder: str | None = None) -> Ran:
-    """Run a program of this machine, in `folder` where one is given."""
+    """Run a program, in `folder` if one is given."""
     try:
         done = subprocess.run(
             list(command),

@@ -20,23 +20,23 @@ from companion.errors import StoreError
 from companion.eventlog.store import FILE_NAME, LOCK_NAME, examine, is_in_use
 
 TOO_FULL_MB, NEARLY_FULL_MB = 20, 200
-"""A long evening is under one megabyte; the rest is what SQLite and the system need to breathe."""
+"""Free megabytes: a long evening needs under one, SQLite and the system need the rest."""
 
 ANSWERS_WITHIN_S = 3.0
-"""A table answers at once; another program may never."""
+"""Seconds to wait for an answer on the port; another program may never answer."""
 
 THIS_PROJECT_BEGAN = 2025
 """An earlier year means a clock that was never set: a Pi has no battery for it."""
 
 _GAMES = (FILE_NAME, f"{FILE_NAME}-wal", f"{FILE_NAME}-shm", LOCK_NAME)
-"""All that a table writes to keep its games."""
+"""All files that a table writes to store its games."""
 
 _LOOPBACKS = ("127.0.0.1", "::1")
-"""Where a table that is for this machine alone answers."""
+"""Addresses of a table that only this machine can reach."""
 
 
 def check_data_dir(directory: Path, free_mb: float | None = None) -> list[Finding]:
-    """Whether games can be kept: the directory can be written, and the disk has room."""
+    """Check that the directory can be written and the disk has room."""
     # os.path, as pathlib's raises below a directory that may not be entered
     ways = [directory, *directory.absolute().parents]
     there = next(path for path in ways if os.path.exists(path))
@@ -61,11 +61,11 @@ def check_data_dir(directory: Path, free_mb: float | None = None) -> list[Findin
 
 
 def check_games(directory: Path) -> Finding:
-    """The file of saved games, looked at without changing it; play has to write it."""
+    """Check the file of saved games without changing it; play has to write it."""
     for path in (directory / name for name in _GAMES):
-        # a running table's stay its own, whoever looks
+        # a running table may have its own permissions
         if _is_read_only(path) and not is_in_use(directory):
-            # SQLite makes the files beside the log as read-only as it found the log
+            # SQLite gives the files beside the log the log's permissions
             files = f"{_quoted(directory)}/games.*"
             is_own = path.stat().st_uid == os.geteuid()
             cure = f"chmod u+rw {files}" if is_own else f"sudo chown $USER {files}"
@@ -92,7 +92,7 @@ def _quoted(path: Path) -> str:
 
 
 def check_address(host: str, port: int, reachable: str | None = None) -> Finding:
-    """Whether phones can reach the page."""
+    """Check whether phones can reach the page."""
     seen = reachable if reachable is not None else reachable_host(host)
     page = url(seen, port)
     try:
@@ -101,12 +101,12 @@ def check_address(host: str, port: int, reachable: str | None = None) -> Finding
         is_near = seen == "localhost"
     if is_near:
         cure = "join a Wi-Fi or plug in a cable; --host 0.0.0.0 when an address was chosen"
-        return note("address", f"{page} is for this machine alone", cure)
+        return note("address", f"{page} can only be reached from this machine", cure)
     return ok("address", page)
 
 
 def check_port(host: str, port: int) -> Finding:
-    """Whether the page's port is free, or taken by a table of ours."""
+    """Check whether the port is free, or taken by a running table."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
@@ -123,7 +123,7 @@ def check_port(host: str, port: int) -> Finding:
             return bad("port", f"{port} is taken by another program", "choose one with --port")
         if error.errno == errno.EACCES:
             cure = "choose --port 8000, or: sudo sysctl net.ipv4.ip_unprivileged_port_start=80"
-            return bad("port", f"{port} needs the administrator's rights", cure)
+            return bad("port", f"{port} needs administrator rights", cure)
         return bad("port", f"{host}: {error.strerror or error}", "--host 0.0.0.0 takes any address")
     return ok("port", f"{port} is free" if port else "any free one")
 
@@ -140,10 +140,10 @@ def _table_at(host: str, port: int) -> str | None:
 
 
 def check_clock(now: datetime, synchronised: Ran) -> Finding:
-    """The date that games carry.
+    """Check the date that games will carry.
 
     Args:
-        synchronised: What `timedatectl show -p NTPSynchronized` said.
+        synchronised: Output of `timedatectl show -p NTPSynchronized`.
     """
     text = f"{now:%Y-%m-%d %H:%M}"
     if now.year < THIS_PROJECT_BEGAN:

@@ -1,4 +1,4 @@
-"""The table's eye, finger and voice: camera, light, button and sound."""
+"""Checks of camera, light, button and sound."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from companion.errors import CompanionError
 
 _CAMERA_CURES = (
     ("no permission", "sudo usermod -aG video $USER, then log in anew"),
-    ("busy", "end what else uses it (another table?), or plug it in again"),
+    ("busy", "close the program that uses it (another table?), or plug it in again"),
     ("no sensor answers", "check the ribbon cable at both ends, then: rpicam-hello --list-cameras"),
     ("picamera2", "sudo apt install python3-picamera2, then make pi"),
     ("no picture came", "plug it in again, into another socket"),
@@ -21,7 +21,7 @@ _NO_CHIP = "there is no /dev/gpiochip: this machine has no pins; --pins none put
 _PIN_CURES = (
     ("busy", "another program holds the pin: end it, or choose another with panel.pin"),
     ("ermission", _JOIN_GPIO),
-    ("can not open gpiochip", _JOIN_GPIO),  # lgpio's words for want of rights
+    ("can not open gpiochip", _JOIN_GPIO),  # lgpio's message when permission is missing
     ("not installed", "sudo apt install python3-lgpio, then make pi"),
 )
 
@@ -29,12 +29,12 @@ _PIN_CURES = (
 def check_camera(
     source: str, look: Callable[[], tuple[str, str, Sequence[tuple[str, str]]]]
 ) -> list[Finding]:
-    """Open the camera and look at one picture; play insists on one that is named.
+    """Open the camera and measure one picture; a named camera must work.
 
     Args:
-        source: What the settings name; auto is content with the simulated tray.
-        look: Opens the camera; gives its kind, its description, and each fault of its picture
-            with what to do about it.
+        source: As in the settings; auto falls back to the simulated tray.
+        look: Opens the camera; returns its kind, its description, and each fault of its picture
+            with the cure.
     """
     if source == "none":
         return [ok("camera", "none, as set: dice are typed by hand")]
@@ -60,7 +60,7 @@ def check_button(
     open_pins: Callable[[], None],
     has_chip: bool = True,
 ) -> Finding:
-    """Open the button's pin and let go of it; play insists on a factory that is named.
+    """Open the button's pin and close it again; a named factory must work.
 
     Args:
         factory: As set.
@@ -85,7 +85,7 @@ def check_button(
 
 
 def check_voice(enabled: bool, language: str, executable: str | None, run: Run) -> Finding:
-    """Say nothing, aloud: espeak-ng opens the sound device even at volume 0.
+    """Speak at volume 0, for which espeak-ng opens the sound device as well.
 
     Args:
         executable: Where espeak-ng is, or None.
@@ -100,7 +100,7 @@ def check_voice(enabled: bool, language: str, executable: str | None, run: Run) 
     errors = [line for line in lines if line.lower().startswith("error")]
     if ran.status == 0 and not errors:
         return ok("voice", f"espeak-ng speaks ({language})")
-    said = (errors or lines or ["it does not answer"])[-1]
+    said = (errors or lines or ["no answer"])[-1]
     cure = "plug in a loudspeaker and choose it (raspi-config, Audio); sums are on every screen too"
     return note("voice", f"no sound: {said}", cure)
 

@@ -18,8 +18,9 @@ PACKAGES = {
     "gpiozero": ("gpiozero", (2, 0)),
     "segno": ("segno", (1, 5)),
     "simplejpeg": ("simplejpeg", (1, 6)),
+    "rich": ("rich", (13, 0)),
 }
-"""Module, what people call it, and the oldest version that will do (as in pyproject.toml)."""
+"""Module, name in the report, and lowest version (as in pyproject.toml)."""
 
 OPENCV_WHEELS = (
     "opencv-python",
@@ -27,11 +28,11 @@ OPENCV_WHEELS = (
     "opencv-contrib-python",
     "opencv-contrib-python-headless",
 )
-"""Distributions that all bring the one module cv2, each over the other's files."""
+"""Distributions that all install the module cv2 and overwrite each other's files."""
 
 _BIAS = frozenset({"SET_BIAS_DISABLE", "SET_PULL_NONE"})
-"""Names of one constant: apt's lgpio has the first, 0.2.2 of PyPI the second, the placeholder
-0.0.0.2 of 2020 neither."""
+"""Names of one constant: the first in apt's lgpio, the second in 0.2.2 on PyPI, none in the
+placeholder 0.0.0.2 of 2020."""
 
 _LOAD = """
 import importlib, importlib.metadata, json, sys
@@ -60,11 +61,11 @@ _CURES = (
     ("No module named 'picamera2'", "sudo apt install python3-picamera2, then make pi"),
     ("No module named", "make play installs what is missing"),
 )
-"""What a failing import says, and what helps; the first that fits."""
+"""Part of an import error, and its cure; the first match counts."""
 
 
 def check_python(version: tuple[int, ...], machine: str, is_64_bit: bool) -> Finding:
-    """The interpreter; 32-bit systems have no OpenCV wheels."""
+    """Check the interpreter; there are no OpenCV wheels for 32-bit systems."""
     text = f"{'.'.join(str(part) for part in version[:3])}, {machine}"
     if version[:2] < PYTHON:
         return bad("python", text, "Python 3.11 or newer is needed: install it, then make play")
@@ -75,7 +76,7 @@ def check_python(version: tuple[int, ...], machine: str, is_64_bit: bool) -> Fin
 
 
 def check_packages(run: Run) -> list[Finding]:
-    """Load every package in a process of its own, so that one that crashes is only reported."""
+    """Load each package in a process of its own, which may crash."""
     return [_package(run, module, *about) for module, about in PACKAGES.items()]
 
 
@@ -91,19 +92,21 @@ def _package(run: Run, module: str, name: str, oldest: tuple[int, int]) -> Findi
 
 
 def check_onnxruntime(run: Run) -> Finding:
-    """Dice are read without it as well, only not as fast; one that crashes takes all with it."""
+    """Check the optional ONNX Runtime; one that crashes would end the table."""
     loaded = load(run, "onnxruntime", "onnxruntime")
     if isinstance(loaded, dict):
         return ok("onnxruntime", str(loaded["version"]))
     if "No module named 'onnxruntime'" in loaded:
         return ok("onnxruntime", "not installed: OpenCV reads the dice")
-    cure = "take it out, the eye does without: .venv/bin/python -m pip uninstall onnxruntime"
+    cure = (
+        "uninstall it; dice reading works without it: .venv/bin/python -m pip uninstall onnxruntime"
+    )
     verdict = bad if "crashes" in loaded else note
     return verdict("onnxruntime", f"cannot be loaded: {loaded}", cure)
 
 
 def check_opencv_wheels(installed: Callable[[str], bool]) -> list[Finding]:
-    """Two wheels of OpenCV write over each other's files."""
+    """Report two installed OpenCV wheels, which overwrite each other's files."""
     found = [name for name in OPENCV_WHEELS if installed(name)]
     if len(found) < 2:
         return []
@@ -112,7 +115,7 @@ def check_opencv_wheels(installed: Callable[[str], bool]) -> list[Finding]:
 
 
 def check_picamera2(run: Run, is_pi: bool) -> list[Finding]:
-    """On a Pi, picamera2 from apt and a NumPy it was built for."""
+    """On a Pi, check for picamera2 from apt and a NumPy that fits it."""
     loaded = load(run, "picamera2", "picamera2")
     if isinstance(loaded, str):
         if not is_pi:
@@ -126,7 +129,7 @@ def check_picamera2(run: Run, is_pi: bool) -> list[Finding]:
 
 
 def check_lgpio(run: Run, is_pi: bool) -> list[Finding]:
-    """On a Pi, a whole lgpio: pip on Python 3.13 installs an empty one of 2020 (0.0.0.2)."""
+    """On a Pi, check for a working lgpio: pip on Python 3.13 installs an empty 0.0.0.2."""
     loaded = load(run, "lgpio", "lgpio")
     if isinstance(loaded, str):
         if not is_pi:
@@ -141,7 +144,7 @@ def check_lgpio(run: Run, is_pi: bool) -> list[Finding]:
 
 
 def load(run: Run, module: str, distribution: str) -> dict[str, object] | str:
-    """Version, file and names of a module as a fresh interpreter loads it, or what went wrong."""
+    """Load a module in a fresh interpreter; return version, file and names, or the error."""
     ran = run([sys.executable, "-c", _LOAD, module, distribution])
     try:
         answer = json.loads(ran.out.splitlines()[-1]) if ran.status == 0 else None
@@ -154,7 +157,7 @@ def _last_words(ran: Ran) -> str:
     if ran.status is not None and ran.status < 0:
         return f"it crashes (signal {-ran.status})"
     lines = [line.strip() for line in ran.err.splitlines() if line.strip()]
-    return lines[-1].partition("Error: ")[2] or lines[-1] if lines else "it says nothing"
+    return lines[-1].partition("Error: ")[2] or lines[-1] if lines else "it prints nothing"
 
 
 def _cure(trouble: str) -> str:

@@ -193,7 +193,7 @@ def test_without_anybody_to_ask_it_asks_nothing(
         check=False,
     )
     assert done.returncode == status, done.stderr
-    said = "dice-companion: calibrate: expected someone to ask; --yes asks nothing\n"
+    said = "dice-companion: calibrate: expected a terminal to ask questions; --yes asks none\n"
     assert (done.stderr == said) is (status == 1)
 
 
@@ -209,7 +209,7 @@ def test_an_input_that_ends_is_nobody_to_ask(household: Path, tmp_path: Path) ->
         check=False,
     )
     assert done.returncode == 1
-    said = "dice-companion: calibrate: expected someone to ask; --yes asks nothing"
+    said = "dice-companion: calibrate: expected a terminal to ask questions; --yes asks none"
     assert done.stderr.splitlines()[-1] == said
 
 
@@ -221,7 +221,7 @@ def test_the_simulated_tray_is_not_measured_in_a_cameras_place(
     result = CliRunner().invoke(
         dice_companion, ["calibrate", "--data-dir", str(tmp_path), "--camera", "auto", "--yes"]
     )
-    assert "there is none that works" in str(result.exception)
+    assert "found none that works" in str(result.exception)
     assert list(tmp_path.iterdir()) == []
 
 

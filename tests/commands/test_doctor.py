@@ -51,7 +51,7 @@ def test_every_fatal_fault_is_reported_with_its_remedy(tmp_path: Path) -> None:
     assert status == 1
     (line,) = [line for line in out.splitlines() if line.startswith("bad ")]
     assert "did you mean 'port'" in line
-    assert " -> put this line right" in line
+    assert " -> correct this line" in line
 
 
 @pytest.mark.usefixtures("no_packages")
@@ -73,7 +73,7 @@ def test_a_camera_that_was_moved_since_it_was_calibrated(tmp_path: Path) -> None
         ("auto", "size_wh = [640, 480]", 0, "ok    calibration  {}"),
         ("auto", "size_wh = 3", 0, "note  calibration  {}: size_wh: expected 2 numbers"),
         ("file", "size_wh = 3", 1, "bad   calibration  {}: size_wh: expected 2 numbers"),
-        ("file", None, 0, "note  calibration  {} is not there yet -> dice-companion calibrate"),
+        ("file", None, 0, "note  calibration  {} is not there yet -> run dice-companion calibrate"),
     ],
     ids=["none yet", "none", "well", "damaged", "damaged and named", "named and not there"],
 )
@@ -155,5 +155,5 @@ def test_an_unloadable_package_is_one_line_that_names_doctor(tmp_path: Path) -> 
     assert done.returncode == 1
     assert done.stderr.splitlines() == [
         "dice-companion: a package cannot be loaded: libGL.so.1: cannot open shared object; "
-        "dice-companion doctor says what helps"
+        "run dice-companion doctor"
     ]

@@ -150,7 +150,7 @@ class TestAddress:
     def test_a_machine_without_a_network_is_reported(self) -> None:
         finding = check_address("0.0.0.0", 8000, "127.0.0.1")
         assert finding.verdict is Verdict.NOTE
-        assert "http://127.0.0.1:8000/ is for this machine alone" in finding.text
+        assert "http://127.0.0.1:8000/ can only be reached from this machine" in finding.text
 
     def test_an_address_phones_can_open(self) -> None:
         assert check_address("0.0.0.0", 8000, "192.168.1.7").text == "http://192.168.1.7:8000/"

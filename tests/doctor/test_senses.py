@@ -36,7 +36,7 @@ class TestCamera:
     @pytest.mark.parametrize(
         ("error", "cure"),
         [
-            ("camera '/dev/video0': cannot be opened (busy, or not a camera)", "end what else"),
+            ("camera '/dev/video0': cannot be opened (busy, or not a camera)", "close the program"),
             ("camera 'pi': expected a Pi camera, no sensor answers", "ribbon cable"),
             ("camera 'pi': expected picamera2 (apt install python3-picamera2): x", "apt install"),
             ("camera '/dev/video0': opened, but no picture came", "plug it in again"),

@@ -55,7 +55,7 @@ def with_module(folder: Path, name: str, source: str) -> Run:
             id="built for another NumPy",
         ),
         pytest.param("import os; os.abort()", "crashes (signal 6)", "make play", id="crashes"),
-        pytest.param("import sys; sys.exit(3)", "says nothing", "make play", id="exits"),
+        pytest.param("import sys; sys.exit(3)", "prints nothing", "make play", id="exits"),
     ],
 )
 def test_a_package_that_cannot_be_loaded(tmp_path: Path, source: str, text: str, cure: str) -> None:

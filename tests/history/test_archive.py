@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,10 @@ def run(evening: Path, *args: str, given: str | None = None) -> Any:
 
 
 def test_list_names_number_end_and_totals(evening: Path) -> None:
-    first, second = run(evening, "list").stdout.splitlines()
-    assert first.split("\t")[0::2] == ["1", "ended_early"]
-    assert first.endswith("Ada 1, Ben -4")
-    assert second.split("\t")[2] == "open"
+    head, first, second = run(evening, "list").stdout.splitlines()
+    assert head.split() == ["game", "began", "end", "points"]
+    assert re.fullmatch(r" +1  \d{4}-\d\d-\d\d \d\d:\d\d  ended early +Ada 1, Ben -4", first)
+    assert "  not finished  " in second
 
 
 def test_an_exported_game_replays_to_the_same_state(evening: Path, tmp_path: Path) -> None:
@@ -93,8 +94,9 @@ def test_files_for_spreadsheets_and_programs(evening: Path) -> None:
 
 def test_standings(evening: Path) -> None:
     head, *rows = run(evening, "standings").stdout.splitlines()
-    assert head.split("\t") == ["name", "games", "wins", "points", "best", "misses"]
-    assert {row.split("\t")[0] for row in rows} >= {"Ada", "Ben"}
+    assert head.split() == ["name", "games", "wins", "points", "best", "penalties"]
+    assert {row.split()[0] for row in rows} >= {"Ada", "Ben"}
+    assert len({len(line) for line in (head, *rows)}) == 1, "columns are aligned"
 
 
 def test_a_damaged_record_is_taken_up_to_its_bad_line(evening: Path, tmp_path: Path) -> None:
