@@ -14,7 +14,7 @@ from vision.simulation.random_scenes import Recipe, random_scene, squeezed
 from vision.simulation.render import DieTruth, Scene, render, truth
 
 SEED = 20_261_121
-"""Never used for training: `make_data` seeds its generators with lists, this one with a pair."""
+"""Used for no training set: those seed their generators with three numbers, this one with two."""
 _SCENARIOS = ("flat", "flat", "flat", "flat", "cocked", "moving", "hand", "empty")
 
 

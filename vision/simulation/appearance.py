@@ -1,5 +1,4 @@
-"""How things look in random scenes: dice, trays, lamps and lenses, far wider than any living room
-has them."""
+"""Random dice, trays, lamps and lenses for synthetic scenes."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ _FLOORS: dict[str, tuple[tuple[float, float, float], ...]] = {
 
 
 def uniform(rng: Rng, low: float, high: float) -> float:
-    """A number between two."""
+    """Draw a number between two."""
     return float(rng.uniform(low, high))
 
 
@@ -216,8 +215,7 @@ def _surface(rng: Rng, kind: str | None) -> Surface:
 
 
 _LOW = {"": 0.82, "lamp": 0.06, "candle": 0.06, "sun": 0.06}
-"""How often the first lamp stands low: any one, a candle on the table, the evening sun (own
-choice)."""
+"""How often the first lamp stands low: any lamp, a candle on the table, the evening sun."""
 
 
 def random_lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:

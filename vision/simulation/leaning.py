@@ -1,4 +1,4 @@
-"""Dice that do not lie flat, and what holds them up: a coin, a pencil, a wall, another die."""
+"""Tilted dice and their supports: a coin, a pencil, a wall, another die."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from vision.simulation.appearance import Rng, jitter, uniform
 from vision.simulation.render import Die, Thing, Tray, die_corners, inside_tray, to_matrix
 
 LEAST_DEG, MOST_DEG = 8.5, 44.5
-"""How far a leaning die is off the floor: from what counts as leaning (`COCKED_DEG`) to an edge."""
+"""Range of tilt: from just above `COCKED_DEG` to a die on its edge."""
 _BY = ("nothing", "coin", "pencil", "wall", "die")
 _SHARES = (0.35, 0.2, 0.15, 0.15, 0.15)
-"""What holds dice up, and how often (own choices, as are the other shares and spreads here)."""
+"""Supports of tilted dice, and how often each is drawn."""
 _TRIES = 8
 _COIN_MM, _COIN_THICK_MM = (8.0, 13.0), (1.4, 3.3)
 """Radius and thickness of coins: euro, cents and pennies have 8 to 14 and 1.4 to 2.8 mm, two on one

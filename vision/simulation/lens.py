@@ -1,4 +1,4 @@
-"""What the lens and the sensor make of linear light."""
+"""Lens and sensor: linear light in, pixels out."""
 
 from __future__ import annotations
 

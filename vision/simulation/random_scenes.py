@@ -34,7 +34,7 @@ from vision.simulation.render import (
 )
 
 _SIDE_BY_SIDE = 0.75
-"""Share of the dice pushed together that touch along a side, not with a corner (own choice)."""
+"""Share of the dice pushed together that touch along a side, not with a corner."""
 _BESIDE = 0.12
 """Share of scenes without a leaning die in which a coin or a pencil touches a flat one."""
 

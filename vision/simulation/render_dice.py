@@ -14,9 +14,9 @@ from vision.simulation.render_tray import mask_light, rim_shade, room_light
 from vision.simulation.scene import Background, Die, Floats, Lamp, Scene, die_corners, turned
 
 _STEPS = 6
-"""Sphere-tracing steps; rays start on the box, so flat faces need one (own measurement)."""
+"""Sphere-tracing steps; rays start on the box, so flat faces need one."""
 _ROUND_STEPS = 12
-"""Steps for dice with corners cut by a ball, which rays graze (own measurement)."""
+"""Steps for dice with corners cut by a ball, which rays graze."""
 _LAMP_POINTS = np.array(
     [[0, 0], [0.62, 0], [0.19, 0.59], [-0.5, 0.37], [-0.5, -0.37], [0.19, -0.59]]
 )

@@ -1,4 +1,4 @@
-"""What a scene is made of: cameras, lamps, trays, dice, things, and where they are.
+"""The values of a scene: cameras, lamps, trays, dice, things and their places.
 
 Millimetres, a right-handed world, linear light; see `vision.simulation.render`.
 """
@@ -21,7 +21,7 @@ Bgr = tuple[float, float, float]
 Matrix = tuple[Vector, Vector, Vector]
 
 COCKED_DEG = 8.0
-"""A die tilted by more than this against the floor does not lie flat (own choice)."""
+"""A die tilted by more than this against the floor does not lie flat."""
 
 FACES: dict[int, tuple[int, int]] = {
     1: (2, 1),
@@ -95,7 +95,7 @@ class Camera:
         return np.asarray(bent * self.focal_px + self.middle_px)
 
     def up_at(self, pixels: NDArray[np.floating]) -> NDArray[np.float64]:
-        """How the floor's upward normal leans in the picture where pixels (N, 2) are.
+        """Slant of the floor's upward normal in the picture at pixels (N, 2).
 
         Returns:
             (N, 2): Its part across the line of sight, x right and y down; 0 is seen from above,

@@ -1,1 +1,1 @@
-"""Makes the eye's weights again; never needed to play or to test (see `vision/weights`)."""
+"""Train the weights of the detector; not needed to play or to test (see `vision/weights`)."""

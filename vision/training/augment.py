@@ -1,4 +1,4 @@
-"""Pictures as another camera or lamp would have shown them."""
+"""Augmentations: other cameras, lamps and plastics, applied to training pictures."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float32]
 
 
 def tinted(pixels: NDArray[Any], rng: np.random.Generator, groups: int = 1) -> Floats:
-    """Pictures (N, H, W, 3) uint8 in 0.0-1.0 with brightness, tint, gamma and noise of their own.
+    """Scale pictures (N, H, W, 3) uint8 to 0.0-1.0 with random brightness, tint, gamma and noise.
 
     Args:
         pixels: What was drawn.
@@ -38,12 +38,12 @@ def tinted(pixels: NDArray[Any], rng: np.random.Generator, groups: int = 1) -> F
 
 
 _CAST, _CAST_K = 0.2, (1700.0, 3800.0)
-"""Share of the pictures under a lamp that the camera did not allow for, and how warm that is: from
-a candle to a halogen bulb and a little more."""
+"""Share of pictures whose white balance ignores the lamp, and the range of its colour temperature:
+a candle to a halogen bulb."""
 
 
 def _cast(rng: np.random.Generator) -> Floats:
-    """Gains (3,) of blue, green and red as stored: mostly even, else of a bulb or of the shade."""
+    """Gains (3,) of blue, green and red: mostly 1.0, else those of a bulb or of open shade."""
     if rng.random() >= _CAST:
         return np.ones(3, np.float32)
     gains = np.array(kelvin_bgr(rng.uniform(*_CAST_K))) ** (rng.uniform(0.4, 1.0) / 2.2)
@@ -56,7 +56,7 @@ _GRAIN = np.random.default_rng(0).standard_normal(1 << 21, dtype=np.float32)
 
 
 def _grain(rng: np.random.Generator, size: int) -> Floats:
-    """Normal noise (size,) from a stock of it, begun anywhere."""
+    """Normal noise (size,), a random part of a precomputed array."""
     start = int(rng.integers(_GRAIN.size - size))
     return _GRAIN[start : start + size]
 

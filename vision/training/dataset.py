@@ -41,12 +41,11 @@ from vision.training.patches import Row, close_ups
 FRAME_WH = (320, 256)
 SHARD = 100
 _COCKED = 0.7
-"""Share of `leaning_row`'s scenes in which dice lean."""
+"""Share of the scenes of `leaning_row` with tilted dice."""
 _PUSHED = 0.6
-"""Share of the scenes of `pushed_row` and `leaning_row` in which dice lie in blocks and rows (own
-choice)."""
+"""Share of the scenes of `pushed_row` and `leaning_row` in which dice lie side by side."""
 _PLAIN = 0.12
-"""Share of scenes in plain looks (own choice)."""
+"""Share of scenes in plain looks."""
 _SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
 
 
@@ -111,7 +110,7 @@ def scene_row(rng: Rng, looks: Looks) -> Row:
 
 
 def _dressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
-    """Most scenes in looks of any kind, the rest as plain as they are."""
+    """Most scenes in looks of any kind, the rest in plain ones."""
     return scene if rng.random() < _PLAIN else redressed(rng, scene, looks)
 
 
@@ -132,8 +131,7 @@ def _mistaken_places(
 
 
 def pushed_row(rng: Rng, looks: Looks) -> Row:
-    """Close-ups of one scene, most often with dice pushed together, for the reader and for telling
-    which dice lean."""
+    """Close-ups of one scene, most often with dice side by side."""
     scenario = str(rng.choice(_SCENARIOS, p=(0.42, 0.38, 0.06, 0.07, 0.06, 0.01)))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
     pushed = rng.random() < _PUSHED
@@ -144,7 +142,7 @@ def pushed_row(rng: Rng, looks: Looks) -> Row:
 
 
 def leaning_row(rng: Rng, looks: Looks) -> Row:
-    """Close-ups of the dice of one scene, for telling which lean."""
+    """Close-ups of the dice of one scene, most often with tilted ones."""
     scenario = "cocked" if rng.random() < _COCKED else "flat"
     share = float(np.exp(rng.uniform(np.log(0.025), np.log(0.12))))
     pushed = rng.random() < _PUSHED
@@ -155,7 +153,7 @@ def leaning_row(rng: Rng, looks: Looks) -> Row:
 
 
 def frame_part(rng: Rng, scene: Scene) -> Row:
-    """The whole picture, its dice (16, 9), its masks (3, 64, 80) and how the floor leans.
+    """The whole picture, its dice (16, 9), its masks (3, 64, 80) and the slant of the floor.
 
     A die: centre x and y, edge px, in tray, share visible, moving, cocked, value, present.
     Masks: where a die would be in the tray, things, smears of moving dice.
@@ -178,7 +176,7 @@ def frame_part(rng: Rng, scene: Scene) -> Row:
 
 
 def up_field(scene: Scene) -> NDArray[np.float16]:
-    """How the floor leans (2, 32, 40) on the finder's coarse grid."""
+    """Slant of the floor (2, 32, 40) on the finder's coarse grid."""
     width, height = scene.camera.size_wh
     x, y = np.meshgrid(np.arange(3.5, width, 8), np.arange(3.5, height, 8))
     up = scene.camera.up_at(np.stack([x, y], axis=-1).reshape(-1, 2))

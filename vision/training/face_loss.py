@@ -1,5 +1,4 @@
-"""What the third network is taught: the value of a top face that was straightened, not always
-well."""
+"""Loss of the face network: the value of a straightened top face."""
 
 from __future__ import annotations
 

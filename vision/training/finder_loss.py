@@ -1,4 +1,4 @@
-"""What the finder is taught: where dice lie, the tray, things, smears, how the floor leans."""
+"""Loss of the finder: dice, tray, foreign things, motion blur and the slant of the floor."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Arrays = dict[str, NDArray[Any]]
 KEYS = ("pixels", "dice", "masks", "up")
 _BAND = 8
 _FARTHER = 0.4
-"""Share of the pictures that are shown smaller, so that small dice that touch are learnt too."""
+"""Share of the pictures that are shrunk, so that small touching dice are trained too."""
 _TOO_SMALL_PX = 5.0
 _SHINY = 0.35
-"""Share of the pictures that have lamps mirrored in them."""
+"""Share of the pictures with lamps mirrored in the floor."""
 _SMEARED = 6.0
-"""How much more a cell of a smear counts than one of still ground: only one in 700 is smeared."""
+"""Weight of a blurred cell; only one cell in 700 is blurred."""
 
 
 def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
@@ -88,7 +88,7 @@ def _step_back(
     up: NDArray[np.float32],
     rng: np.random.Generator,
 ) -> None:
-    """Shrink one picture within its frame, and all that is said of it, in place."""
+    """Shrink one picture within its frame, and its labels with it, in place."""
     eighths = int(rng.integers(4, 8))
     height, width = pixels.shape[:2]
     tall, wide = height * eighths // 8, width * eighths // 8
@@ -112,7 +112,7 @@ def _step_back(
 
 
 def _targets(dice: NDArray[np.float32], rows: int, columns: int) -> tuple[NDArray[np.float32], ...]:
-    """Heat and its weight (N, h, w), size and offset to learn (N, 3, h, w), where they count."""
+    """Target heat and its weight (N, h, w), target size and offset (N, 3, h, w), and their mask."""
     count = len(dice)
     heat = np.zeros((count, rows, columns), np.float32)
     weight = np.ones_like(heat)

@@ -1,4 +1,4 @@
-"""What the fourth network is taught: how a die lies, seen with its top face upright."""
+"""Loss of the tilt network: the pose of a die seen with its top face upright."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ KEYS = tuple(
     f"patch_{name}" for name in ("pixels", "labels", "corners", "place", "up", "top", "present")
 )
 _MARBLED, _HALF_LIT = 0.15, 0.1
-"""Shares of dice that look so; see `vision.training.reader_loss`."""
+"""Shares of marbled and of half-shaded dice."""
 _LEAST_SEEN, _WELL_SEEN = 0.35, 0.6
-"""Dice of which less is in view are not learnt from; which way they look not below the second."""
+"""Least visible share of a top face to train on, and to train its normal on."""
 _OFF = 0.02
-"""How far off (standard deviation, in edges) each corner of the outline is."""
+"""Standard deviation of the noise on each corner of the outline, in edges."""
 
 
 def dealt(rows: Arrays, rng: np.random.Generator) -> Arrays:
@@ -82,8 +82,8 @@ def dealt(rows: Arrays, rng: np.random.Generator) -> Arrays:
 
 
 def lean_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
-    """Which way top faces look, how far off that may be, and which dice lean: by the network alone
-    and against the other dice of the picture."""
+    """Losses of the normals, of their stated errors, and of tilt: by the network alone and together
+    with the other dice of the picture."""
     assert isinstance(net, Stance)
     made = dealt(rows, rng)
     image = torch.from_numpy(made["image"]).contiguous(memory_format=torch.channels_last)
@@ -112,10 +112,10 @@ def lean_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[st
 
 
 def stands(out: Tensor, made: Arrays) -> Tensor:
-    """Dice (N, STAND) as the bench gets them; `vision.eye.aligned` builds the same.
+    """Input of the bench for dice (N, STAND); `vision.eye.aligned` builds the same.
 
     Args:
-        out: (N, 4 + TRAITS) what the network said.
+        out: (N, 4 + TRAITS) outputs of the network.
         made: See `dealt`.
     """
     at = tuple(torch.from_numpy(made["where"]).T)

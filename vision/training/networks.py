@@ -1,8 +1,8 @@
-"""The small networks, in PyTorch: a finder for pictures, a reader for close-ups, one for faces seen
-square on, one for how dice lie, and the jury and the bench, which weigh what they say.
+"""The small networks in PyTorch: finder (pictures), reader (close-ups), face (straightened top
+faces), lean (tilt), and two heads that compare all dice of a picture, jury and bench.
 
-All but the last two hold only convolutions, ReLU, nearest upsampling, addition and averaging, so
-that `cv2.dnn` of OpenCV 4.6 runs them; those are a handful of matrix products and run in NumPy. The
+All but the two heads hold only convolutions, ReLU, nearest upsampling, addition and averaging, so
+that `cv2.dnn` of OpenCV 4.6 runs them; the heads are a few matrix products and run in NumPy. The
 forms of their inputs and outputs are fixed in `vision.eye.nets`.
 """
 
@@ -15,15 +15,15 @@ from vision.eye.nets import TRAITS
 
 SCORES = 26
 FEATURES = 24
-"""What the reader tells the jury beside its scores."""
+"""Features that the reader passes to the jury beside its scores."""
 TOKEN = SCORES + 1 + FEATURES + 3 + 2 + 3 + 7
-"""One die as the jury gets it: scores, pips counted, features, place and size, how the floor leans,
-mean colour, how the die stands off the floor and off the other dice."""
+"""Input of the jury for one die: scores, pip count, features, place and size, slant of the floor,
+mean colour, pose against the floor and the other dice."""
 STAND = 4 + TRAITS + 3 + 2 + 7
-"""One die as the bench gets it: what the network says, place and size, how the floor leans, and how
-the die stands off it."""
+"""Input of the bench for one die: outputs of the network, place and size, slant of the floor, and
+pose against it."""
 VERDICTS = 7
-"""What the jury says of each die: six colours, cocked."""
+"""Outputs of the jury for each die: six colours, cocked."""
 
 
 def _block(ins: int, outs: int, stride: int = 1, size: int = 3) -> nn.Sequential:
@@ -35,8 +35,8 @@ def _block(ins: int, outs: int, stride: int = 1, size: int = 3) -> nn.Sequential
 
 
 class _Further(nn.Module):
-    """One more layer beside the way past it; it begins as nothing, so that it can be added to a
-    trained network."""
+    """A residual layer that starts as the identity, so that it can be added to a trained
+    network."""
 
     def __init__(self, width: int, size: int = 3) -> None:
         super().__init__()
@@ -70,7 +70,7 @@ class Finder(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """Raw scores: heat, log size, offset x, y, in tray, thing, smear, each for the four
-        quarters of a cell; then how the floor leans, x and y."""
+        quarters of a cell; then the slant of the floor, x and y."""
         eight = self.eight(self.four(self.two(x)))
         sixteen = self.sixteen(eight)
         deep = self.thirty_two(sixteen)
@@ -113,7 +113,7 @@ class Reader(nn.Module):
 
 
 class _TwoFurther(nn.Module):
-    """Two more layers beside the way past them; they begin as nothing."""
+    """Two residual layers that start as the identity."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -127,7 +127,7 @@ class _TwoFurther(nn.Module):
 
 
 class _Rows(nn.Module):
-    """Layers, one after the other, that end in a row of raw scores for each picture."""
+    """Layers in sequence with one row of raw scores for each picture."""
 
     def __init__(self, *layers: nn.Module) -> None:
         super().__init__()
@@ -140,7 +140,7 @@ class _Rows(nn.Module):
 
 
 def _whole(ins: int, outs: int, size: int) -> nn.Sequential:
-    """One layer that sees all that is left of a picture."""
+    """One convolution over the whole remaining grid."""
     return nn.Sequential(
         nn.Conv2d(ins, outs, size, bias=False), nn.BatchNorm2d(outs), nn.ReLU(inplace=True)
     )
@@ -162,8 +162,8 @@ class Face(_Rows):
 
 
 class Lean(_Rows):
-    """Close-ups with the top face upright (N, 3, 72, 72), levelled, to (N, 16): which way it looks,
-    how far off that may be (log), the score of a leaning die, and traits."""
+    """Close-ups with the top face upright (N, 3, 72, 72), levelled, to (N, 16): the normal,
+    its stated error (log), the score of a tilted die, and traits."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -179,10 +179,10 @@ class Lean(_Rows):
 
 
 class Jury(nn.Module):
-    """Weighs all dice of a picture together: (S, P, TOKEN) to (S, P, VERDICTS).
+    """Compares all dice of a picture: (S, P, TOKEN) to (S, P, VERDICTS).
 
-    A colour looks different under each lamp, and a die that leans differs from those that do not:
-    both show against the other dice of the same picture.
+    Colours shift with the lamp, and a tilted die differs from flat ones: both show against the
+    other dice of the same picture.
     """
 
     def __init__(self, width: int = 64) -> None:
@@ -222,7 +222,7 @@ class Eyes(nn.Module):
 
 
 class Bench(nn.Module):
-    """Weighs what is known of how a die lies: (..., STAND) to (...)."""
+    """Scores the pose of a die: (..., STAND) to (...)."""
 
     def __init__(self, width: int = 48) -> None:
         super().__init__()
@@ -242,7 +242,7 @@ class Bench(nn.Module):
 
 
 class Stance(nn.Module):
-    """The network for leaning dice and its bench, trained together."""
+    """The tilt network and its bench, trained together."""
 
     def __init__(self) -> None:
         super().__init__()

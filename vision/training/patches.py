@@ -19,11 +19,9 @@ from vision.simulation.render import Camera, Die, DieTruth, Scene, pip_centres, 
 PATCHES = 10
 PATCH = 124
 PATCH_EDGES = 3.6
-"""A patch of PATCH px shows this many die edges, so that training may turn and shift it and hardly
-ever reaches beyond."""
+"""Width of a patch of PATCH px in die edges: wide enough to be turned and shifted in training."""
 STRAIGHT, STRAIGHT_EDGES = 76, 1.8
-"""Top faces are straightened once more to so many px, of so many of their edges, so that training
-may shift them."""
+"""Size of straightened top faces in px, and their width in edges."""
 Row = dict[str, NDArray[Any]]
 COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
 
@@ -82,7 +80,7 @@ def close_ups(
 
 
 def _aimed_at(rng: Rng, fact: DieTruth) -> NDArray[np.float64]:
-    """Where the finder sees a die: the middle of one that leans is that of its body."""
+    """Where the finder places a die: a tilted one often at the middle of its body."""
     top, body = np.array(fact.centre_px), np.array(fact.body_centre_px)
     if fact.moving:
         return body
@@ -94,7 +92,7 @@ def patch_row(rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float) 
 
     Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible, in tray; the
     corners (4, 2) and pips (6, 2, NaN where there is none) in patch px; place of the patch in the
-    frame; how floor and top face lean there (see `Camera.up_at`). The top face also straightened,
+    frame; the slant of floor and top face there (see `Camera.up_at`); the straightened top face,
     black where there is no die.
     """
     size = int(np.ceil(PATCH_EDGES * edge))
@@ -164,7 +162,7 @@ def patch_row(rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float) 
 
 
 def _top(camera: Camera, die: Die, where: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Which way a top face looks from the camera's line of sight, as `Camera.up_at` says it."""
+    """Normal of a top face across the line of sight (see `Camera.up_at`)."""
     value, _ = die.top
     axis, sign = die.face(value)
     normal = np.asarray(die.rotation)[:, axis] * sign

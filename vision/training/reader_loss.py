@@ -1,4 +1,4 @@
-"""What the reader and the jury are taught, scene by scene: all dice of a picture at once."""
+"""Loss of the reader and the jury, scene by scene: all dice of a picture at once."""
 
 from __future__ import annotations
 
@@ -36,17 +36,16 @@ NORMAL, SPREAD = slice(23, 25), 25
 _GLARED, _MARBLED, _SWIRLED = 0.12, 0.15, 0.06
 _SPECKLED, _HALF_LIT = 0.06, 0.1
 _REPAINTED = 0.18
-"""Shares of dice that mirror a lamp, are of clouded or of two mixed plastics, mirror it in specks
-or lie half in a shadow, and of scenes in colours that no rule names: values and outlines are learnt
-from them."""
+"""Shares of dice with a mirrored lamp, of clouded or of two mixed plastics, with specks of light or
+half in a shadow, and of scenes in colours of no game: these train values and outlines only."""
 _PRINTED = 0.4
-"""Share of the places without a die that have a flat mark on them, as of a logo or a box."""
+"""Share of the places without a die that get a flat mark, such as a logo or a box."""
 KEYS = tuple(
     f"patch_{name}"
     for name in ("pixels", "labels", "corners", "pips", "place", "up", "top", "present")
 )
 _ZOOM, _SHIFT, _FURTHEST = 0.09, 0.1, 0.28
-"""How far off a die's size (log) and middle (edges) close-ups are cut."""
+"""Errors of size (log) and middle (edges) with which close-ups are cut."""
 
 
 def quad_numbers(corners: NDArray[Any]) -> NDArray[np.float32]:
@@ -67,8 +66,8 @@ def crops(rows: Arrays, rng: np.random.Generator) -> Arrays:
     """Turn and mirror scenes, shift and scale their close-ups; labels with them.
 
     Returns:
-        pixels (S, P, CROP, CROP, 3), corners, pips, place (x, y, log size), up (how the floor
-        leans, as the finder guesses it), normal (which way the top face looks), labels, present.
+        pixels (S, P, CROP, CROP, 3), corners, pips, place (x, y, log size), up (slant of the
+        floor, as the finder estimates it), normal (of the top face), labels, present.
     """
     scenes, patches = rows["patch_present"].shape
     pixels = np.zeros((scenes, patches, CROP, CROP, 3), np.uint8)
@@ -131,12 +130,12 @@ def _density(pips: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def tokens(said: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) -> Tensor:
-    """Dice (S, P, TOKEN) as the jury gets them; `vision.eye.jury` builds the same.
+    """Input of the jury for dice (S, P, TOKEN); `vision.eye.jury` builds the same.
 
     Args:
         said: (S, P, SCORES + 1 + FEATURES).
         place: (S, P, 3) from the middle of the picture, and log size.
-        up: (S, P, 2) how the floor leans there.
+        up: (S, P, 2) slant of the floor there.
         shade: (S, P, 3) mean log colour.
         die: (S, P) how surely it is one.
     """
@@ -211,8 +210,8 @@ def off_the_floor(
 
 
 def spread_loss(apart: Tensor, log_spread: Tensor) -> Tensor:
-    """How badly errors (squared) are foretold: Student's t in two dimensions, 4 degrees of freedom,
-    so that a few wild ones do not widen all."""
+    """Negative log likelihood of squared errors: Student's t in two dimensions with 4 degrees of
+    freedom, so that a few outliers do not widen all."""
     log_spread = log_spread.clamp(-6.0, 1.0)
     return 2.0 * log_spread + 3.0 * torch.log1p(apart / (4.0 * torch.exp(2.0 * log_spread)))
 
@@ -230,7 +229,7 @@ def shades(image: Tensor) -> Tensor:
 
 
 def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
-    """What each label says counts only where the picture can show it."""
+    """Losses of all outputs; a label counts only where the picture can show it."""
     assert isinstance(net, Eyes)
     made = crops(rows, rng)
     scenes, patches = made["present"].shape

@@ -1,4 +1,4 @@
-"""The networks that are trained, and what each is taught with."""
+"""The networks to train, with the loss and the data of each."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Lesson:
     """How one network is trained.
 
     Attributes:
-        net: Makes a fresh one.
-        keys: The columns of `make_data` that it is taught from.
-        loss: Parts of the loss of some scenes.
-        scenes: So many of them a step.
+        net: Makes an untrained one.
+        keys: The columns of the data set that its loss reads.
+        loss: Named parts of the loss of some scenes.
+        scenes: Scenes in one step.
         shape: Of one input.
-        weigher: Name of the layers beside it that weigh all dice of a picture, where there are
-            any: both are then parts of what `net` makes, each under its own name.
+        weigher: Name of its head that compares all dice of a picture, where it has one: both
+            are then parts of `net`, each under its own name.
     """
 
     net: Callable[[], nn.Module]
@@ -52,5 +52,5 @@ LESSONS = {
 
 
 def body_of(name: str, net: nn.Module) -> nn.Module:
-    """The part of what a lesson's `net` makes that looks at pictures."""
+    """The convolutional part of a network, without its head."""
     return net.get_submodule(name) if LESSONS[name].weigher else net
