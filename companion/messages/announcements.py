@@ -63,15 +63,14 @@ def announce_step(
     if after.phase is Phase.ACTION1 and before.phase is Phase.ROLL:
         return announce_roll(after, names)
     if before.action and after.action and before.roll != after.roll:
-        told = announce_correction(before, after, facts, names)
-        return _together([(told.kind, told.headline, told.lines), *_standing(after, names)])
+        part = _part(announce_correction(before, after, facts, names))
+        return _together([part, *_standing(after, names)])
     return announce_facts(before, after, facts, names)
 
 
 def announce_open(state: GameState, names: Sequence[str]) -> Announcement:
     """The state of an open action: the roll, and who is about to close a row."""
-    told = announce_roll(state, names)
-    both = _together([(told.kind, told.headline, told.lines), *_standing(state, names)])
+    both = _together([_part(announce_roll(state, names)), *_standing(state, names)])
     assert both is not None
     return both
 
@@ -106,27 +105,30 @@ def announce_facts(
             case PlayerLeft(player):
                 text = line("fact.left", name=names[player])
                 parts.append(("left", text, (text,)))
-            case MissTaken(player, count) if after.end is not End.MISSES:  # else the end tells
+            case MissTaken(player, count) if after.end is not End.MISSES:  # which explains it
                 headline = line("fact.miss.headline", name=names[player])
                 text = line("fact.miss", name=names[player], count=count)
                 parts.append(("miss", headline, (text,)))
     if after.phase is Phase.OVER and before.phase is not Phase.OVER:
-        told = [each for _, _, lines in parts for each in lines]
-        told += [*end_lines(after, names), winner_line(after, names)]
+        lines = [each for part in parts for each in part[2]]
+        lines += [*end_lines(after, names), winner_line(after, names)]
         if after.players > 1:
             scores = [
                 line("end.score", name=names[player], total=after.total(player))
                 for _, player in after.ranking
             ]
-            told.append(line("end.scores", scores=all_of(scores)))
-        return Announcement("over", line("end.headline"), tuple(told))
+            lines.append(line("end.scores", scores=all_of(scores)))
+        return Announcement("over", line("end.headline"), tuple(lines))
     if has_closing:  # the new list of closings replaces the one announced before
         standing = _standing(after, names)
         parts = [*parts, *standing] if standing else parts
     if before.turn != after.turn:
-        turn = announce_turn(names[after.active])
-        parts.append((turn.kind, turn.headline, turn.lines))
+        parts.append(_part(announce_turn(names[after.active])))
     return _together(parts)
+
+
+def _part(announcement: Announcement) -> _Part:
+    return announcement.kind, announcement.headline, announcement.lines
 
 
 def _standing(state: GameState, names: Sequence[str]) -> list[_Part]:
@@ -184,38 +186,38 @@ def announce_refusal(*lines: Line) -> Announcement:
 
 def announce_passed(names: Sequence[str]) -> Announcement:
     """Announce that the action was closed for players who had not answered."""
-    said = line("fact.passed", names=all_of(names))
-    return Announcement("passed", said, (said,))
+    text = line("fact.passed", names=all_of(names))
+    return Announcement("passed", text, (text,))
 
 
 def announce_undone(before: GameState | None, after: GameState | None) -> Announcement:
     """Announce that the last step was undone; both states belong to the same game."""
-    said = line("fact.undone")
-    told = [] if before is None or after is None else _rows_changed(before, after)
-    return Announcement("undone", said, (said, *told))
+    text = line("fact.undone")
+    lines = [] if before is None or after is None else _rows_changed(before, after)
+    return Announcement("undone", text, (text, *lines))
 
 
 def _rows_changed(before: GameState, after: GameState) -> list[Line]:
     """Rows that an undo or a correction opened or closed."""
-    told: list[Line] = []
+    lines: list[Line] = []
     was, now = ({closing.row for closing in state.closed} for state in (before, after))
     for number in sorted(was ^ now):
         row = before.plan.rows[number]
         assert row.lock is not None
         name, die = row_term(row.name), die_term(row.lock.value)
         if number in now:
-            told += [line("preview.closes", row=name), line("fact.take_out", die=die)]
+            lines += [line("preview.closes", row=name), line("fact.take_out", die=die)]
         elif before.phase is Phase.OVER:  # the die stayed in play: the game had ended
-            told.append(line("fact.row_open", row=name))
+            lines.append(line("fact.row_open", row=name))
         else:
-            told.append(line("fact.row_open_again", row=name, die=die))
-    return told
+            lines.append(line("fact.row_open_again", row=name, die=die))
+    return lines
 
 
 def announce_paused(number: int) -> Announcement:
     """Announce that a game was put aside."""
-    said = line("fact.paused", number=number)
-    return Announcement("paused", line("fact.paused.headline"), (said,))
+    text = line("fact.paused", number=number)
+    return Announcement("paused", line("fact.paused.headline"), (text,))
 
 
 def announce_roll(state: GameState, names: Sequence[str]) -> Announcement:
@@ -290,10 +292,10 @@ def colour_choices(state: GameState, phrases: Phrases) -> list[str]:
     offer = offer_of(state)
     if offer is None or state.active in state.gone:
         return []
-    return said_groups(offer.by_colour, phrases)
+    return group_texts(offer.by_colour, phrases)
 
 
-def said_groups(groups: Iterable[Group], phrases: Phrases) -> list[str]:
+def group_texts(groups: Iterable[Group], phrases: Phrases) -> list[str]:
     """Boxes as text, one for each row."""
     return [phrases.tell(_group(group)) for group in groups]
 

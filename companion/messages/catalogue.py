@@ -1,10 +1,10 @@
-"""Every sentence people see or hear, from one catalogue file for each language.
+"""Every sentence on pages and in announcements, from one catalogue file for each language.
 
-A sentence is put together as a `Line` (a key and what fills its placeholders) and becomes text in
-whatever language somebody reads or hears it. Colours and rows go into a line as `Term`s, because
-languages bend them: `{die:object}` takes the catalogue's form `die.red.object`, "den roten
-Würfel"; a form with a capital begins a sentence, and `{row:Name}` is the plain word so. A line
-with a `count` takes the key's `.singular` where the language says that number in the singular.
+A sentence is a `Line` (a key and the values of its placeholders) until it becomes text in the
+reader's or listener's language. Colours and rows are `Term`s, because languages inflect them:
+`{die:object}` takes the catalogue's form `die.red.object`, "den roten Würfel". A form with a
+capital begins a sentence; `{row:Name}` is the plain word with a capital. A line with a `count`
+takes the key's `.singular` form if the language uses the singular for that number.
 The browser fills the same placeholders in web/static/lib/words.js.
 """
 
@@ -20,14 +20,14 @@ LANGUAGES = ("en", "de", "fr", "it")
 """Languages with a complete catalogue."""
 
 SHARED = ("colour.", "die.", "row.", "list.")
-"""Words that pages need besides their own sentences, by the beginning of their keys."""
+"""Prefixes of the words that pages need besides their own sentences."""
 
 ROOMS = ("setup.",)
-"""Pages with many sentences of their own, which the others need not carry."""
+"""Prefixes of pages with many sentences that other pages do not need."""
 
 SINGULAR = ".singular"
 NAME = "name"
-"""The form of a term that is the plain word; only worth writing for its capital."""
+"""The form of a term that is the plain word; only needed with a capital."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """Words joined as a person would: all of them, or one of them as a choice."""
+    """Words joined with "and", or as a choice with "or"."""
 
     words: tuple[Word, ...]
     is_choice: bool = False
@@ -47,18 +47,18 @@ class Listed:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A sentence, not yet in any language: its key, and what fills its placeholders."""
+    """An untranslated sentence: its key, and the values of its placeholders."""
 
     key: str
     data: tuple[tuple[str, Word], ...] = ()
 
 
 Word = str | int | Term | Listed | Line
-"""What may fill a placeholder; texts and numbers are the same in every language."""
+"""A value of a placeholder; texts and numbers are the same in every language."""
 
 
 def line(key: str, /, **data: Word) -> Line:
-    """A line of the catalogue with its placeholders named."""
+    """A line of the catalogue, with the values of its placeholders by name."""
     return Line(key, tuple(data.items()))
 
 
@@ -83,15 +83,15 @@ class Phrases:
         return key in self._table
 
     def under(self, prefix: str) -> dict[str, str]:
-        """The sentences whose keys begin with a prefix, by the rest of the key, unfilled."""
+        """The sentences with a prefix by the rest of their keys, with placeholders."""
         cut = len(prefix)
         return {key[cut:]: text for key, text in self._table.items() if key.startswith(prefix)}
 
     def for_pages(self, *rooms: str) -> dict[str, str]:
-        """What a page's script needs, unfilled: sentences and the shared words.
+        """The sentences and shared words a page's script needs, with placeholders.
 
         Args:
-            rooms: Which of `ROOMS` the page is.
+            rooms: The page's prefixes in `ROOMS`.
         """
         shared = {key: text for key, text in self._table.items() if key.startswith(SHARED)}
         others = tuple(room for room in ROOMS if room not in rooms)
@@ -99,10 +99,10 @@ class Phrases:
         return own | shared
 
     def say(self, key: str, /, **data: Word) -> str:
-        """One sentence with its placeholders filled.
+        """One sentence with the values of its placeholders.
 
         Raises:
-            KeyError: The catalogue lacks the key or a form, or a placeholder was given no value.
+            KeyError: The key, a form or a placeholder's value is missing.
         """
         if is_one(data.get("count"), self.language) and key + SINGULAR in self._table:
             key += SINGULAR
@@ -113,7 +113,7 @@ class Phrases:
         return " ".join(self.say(each.key, **dict(each.data)) for each in lines)
 
     def worded(self, word: Word, form: str = "") -> str:
-        """What fills a placeholder that asks for a form."""
+        """The text of a placeholder's value in the form the sentence requests."""
         match word:
             case Term(key):
                 plain = form[:1].lower() + form[1:]
@@ -129,11 +129,11 @@ class Phrases:
         return word
 
     def all_of(self, words: Sequence[Word]) -> str:
-        """Words joined as a person would: "red, green and blue"."""
+        """Words joined with "and": "red, green and blue"."""
         return self.worded(all_of(words))
 
     def one_of(self, words: Sequence[Word]) -> str:
-        """Words joined as a choice: "red, green or blue"."""
+        """Words joined with "or": "red, green or blue"."""
         return self.worded(one_of(words))
 
     def _joined(self, texts: Sequence[str], key: str) -> str:
@@ -146,12 +146,12 @@ class Phrases:
         return self.say(f"colour.{name}")
 
     def row(self, name: str) -> str:
-        """A row of the sheet, by the name the plan gives it."""
+        """A row of the sheet, by its name in the plan."""
         return self.say(f"row.{name}")
 
 
 class _Filled:
-    """A word on its way into a sentence: the placeholder's format is the form it asks for."""
+    """A placeholder's value: the format specification is the form the sentence requests."""
 
     def __init__(self, phrases: Phrases, word: Word) -> None:
         self._phrases, self._word = phrases, word
@@ -161,17 +161,17 @@ class _Filled:
 
 
 def numeral(number: int) -> str:
-    """A number as it is printed: below zero with a minus sign, which is no hyphen."""
+    """A number as text: negative ones with a minus sign instead of a hyphen."""
     return f"{number}".replace("-", "−")
 
 
 def capital(text: str) -> str:
-    """The text with its first letter large."""
+    """The text with a capital first letter."""
     return text[:1].upper() + text[1:]
 
 
 def is_one(count: object, language: str) -> bool:
-    """Whether a language says this number in the singular.
+    """Whether a language uses the singular for a number.
 
     Source: https://www.unicode.org/cldr/charts/latest/supplemental/language_plural_rules.html
     (en, de, it: one is 1; fr: one is 0 and 1), which browsers follow by Intl.PluralRules.

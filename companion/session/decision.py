@@ -88,9 +88,9 @@ def decide_move(table: Table, event: Event, **details: object) -> Decision | Rej
         return Rejected(reduced.reason.value, (explained,), reduced.ruling)
     assert reduced.table.game is not None
     before, after = game.state, reduced.table.game.state
-    said = announce_step(before, after, reduced.facts, table.names)
-    if said is not None:
-        return Decision((move,), reduced.table, (said,))
+    announcement = announce_step(before, after, reduced.facts, table.names)
+    if announcement is not None:
+        return Decision((move,), reduced.table, (announcement,))
     is_quiet = after.phase is Phase.ACTION2 and before.action == 1
     display = announce_action2(after, table.names) if is_quiet else None
     return Decision((move,), reduced.table, display=display)

@@ -107,7 +107,7 @@ def _seats_to_start(table: Table) -> list[int] | Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What every answer of a phone says about itself.
+    """What every answer carries with it.
 
     Attributes:
         turn: The turn it is meant for.

@@ -128,11 +128,11 @@ class Session:
 
     def _announce_position(self) -> None:
         """Announce where the game stands, and give everybody time to change their answer."""
-        game, said = self._table.game, self._notifier.announcement
+        game, last = self._table.game, self._notifier.announcement
         if game is not None and game.state.closings:
             self._times = replace(self._times, closings_announced_s=self._clock())
         self._timer.set(self._table, self._clock(), self._times)
-        if game is not None and (said is None or said.kind == "left"):
+        if game is not None and (last is None or last.kind == "left"):
             position = announce_position(game.state, game.names)
             if position is not None:
                 self._notifier.publish(position)
@@ -485,13 +485,13 @@ class Session:
     def say_again(self) -> None:
         """Repeat the last announcement; of a roll, the boxes that may still be crossed."""
         with self._notifier.transaction():
-            game, said = self._table.game, self._notifier.announcement
-            if said is None:
+            game, last = self._table.game, self._notifier.announcement
+            if last is None:
                 return
             is_open = game is not None and game.state.phase in (Phase.ACTION1, Phase.ACTION2)
-            if game is not None and is_open and said.kind in ("roll", "corrected"):
-                said = announce_open(game.state, game.names)
-            self._notifier.publish(said)
+            if game is not None and is_open and last.kind in ("roll", "corrected"):
+                last = announce_open(game.state, game.names)
+            self._notifier.publish(last)
 
     def part_is(self, part: str, fault: str | None) -> None:
         """Report or clear an equipment fault.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -109,7 +109,6 @@ def test_readable_records_of_a_damaged_file_are_kept(tmp_path: Path) -> None:
         Record(n, "seated", {"seat": 0, "name": "x" * 300, "token_hash": ""}) for n in range(1, 400)
     ]
     store.append(tuple(many))
-    store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     store.close()
     spoil(tmp_path / FILE_NAME)
     store = SqliteStore(tmp_path)
@@ -210,7 +209,6 @@ def test_a_row_that_cannot_be_fetched_costs_that_row(tmp_path: Path, bad: int) -
     store = SqliteStore(tmp_path)
     many = [Record(n, "set", {"hints": True}, f"at {n:03}") for n in range(1, 12)]
     store.append(tuple(many))
-    store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     store.close()
     path = tmp_path / FILE_NAME
     data = bytearray(path.read_bytes())
@@ -263,8 +261,10 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
 def test_records_that_are_json_but_no_objects_are_damaged_too(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     store.append([*RECORDS, Record(4, "answered", {"player": 0})])
-    store._db.execute("UPDATE log SET data = '5' WHERE revision >= 3")
     store.close()
+    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as db:
+        db.execute("UPDATE log SET data = '5' WHERE revision >= 3")
+        db.commit()
     rows = [(r.kind, bool(r.data)) for r in SqliteStore(tmp_path).load()]
     assert rows == [("seated", True), ("seated", True), ("seated", False), ("answered", False)]
     assert examine(tmp_path).trouble == "2 of 4 records"
