@@ -20,7 +20,8 @@ from companion.eventlog.record import Record
 from companion.eventlog.store import SqliteStore
 from companion.history.accuracy import accuracy_of
 from companion.history.archive import SavedGame, saved_games
-from companion.history.standings import standings, written
+from companion.history.export import written
+from companion.history.standings import standings
 from companion.messages.catalogue import LANGUAGES, load_phrases
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")

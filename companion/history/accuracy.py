@@ -1,4 +1,4 @@
-"""How often the eye was right on this table: what it said against the roll that counted (pure)."""
+"""Reading accuracy at this table: offered readings against confirmed rolls (pure)."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from companion.eventlog.record import Move, Record, to_entry
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """Counted over the rolls a camera saw.
+    """Counts over the rolls that a camera saw.
 
     Attributes:
-        rolls: Confirmed or entered while the eye saw dice.
-        right: Offered by the eye as they were.
-        wrong: Offered by the eye otherwise than they were.
-        unsure: Not offered: the eye had said that it could not read them.
-        dice_seen: Single dice it gave a value, and how many of these rightly.
+        rolls: Rolls confirmed or entered while the reading contained dice.
+        right: Offered with the right values.
+        wrong: Offered with a wrong value.
+        unsure: Not offered, because the reading was doubtful.
+        dice_seen: Dice with a value.
+        dice_right: Dice with the right value.
     """
 
     rolls: int = 0
@@ -32,7 +33,7 @@ class Accuracy:
     dice_right: int = 0
 
     def plus(self, eye: dict[str, object], roll: Roll) -> Accuracy:
-        """One roll more: what the eye said, and what it was."""
+        """Add one roll: the reading and the confirmed values."""
         seen, right = _compare(eye, roll)
         is_offered = eye.get("status") == "ok"
         is_right = is_offered and right == 2 + len(roll.coloured)
@@ -47,7 +48,7 @@ class Accuracy:
 
 
 def accuracy_of(records: Iterable[Record]) -> Accuracy:
-    """Count over a log; a roll that was corrected counts as corrected."""
+    """Count over a log; a corrected roll counts with its final values."""
     total = Accuracy()
     eye: dict[str, object] | None = None
     roll: Roll | None = None
@@ -85,7 +86,7 @@ def _compare(eye: Mapping[str, Any], roll: Roll) -> tuple[int, int]:
 
 
 def _is_readable(eye: object) -> bool:
-    """Whether it can be counted; a log may have been damaged or made by hand."""
+    """Whether a stored reading can be counted; a log may be damaged or edited by hand."""
     if not isinstance(eye, dict) or not isinstance(eye.get("dice"), list) or not eye["dice"]:
         return False
     return all(isinstance(die, list) and len(die) >= 2 for die in eye["dice"])

@@ -1,4 +1,4 @@
-"""Saved games: found in the log, taken out of it as records, and put in (pure)."""
+"""Saved games, rebuilt from the event log (pure)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from companion.engine.notation import (
     from_lines,
     is_whole_number,
     to_lines,
-    turns_of,
 )
 from companion.errors import NotationError
 from companion.eventlog.names import clean_name
 from companion.eventlog.projection import GameSpan, project, spans_of, visible_records
 from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
-from companion.messages.announcements import box_line
-from companion.messages.catalogue import Phrases, numeral
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +24,11 @@ class SavedGame:
     """One game of the log.
 
     Attributes:
-        number: Its number, from 1.
-        at: When it began, as the log has it.
-        names: Its players in playing order.
-        fault: Why it is not whole, or None.
-        is_imported: It was played elsewhere, and `at` is when it was taken in.
+        number: From 1.
+        at: When it began, as ISO 8601 text; for an imported game, when it was imported.
+        names: The players in playing order.
+        fault: Why the game is incomplete, or None.
+        is_imported: Whether it was imported from a file.
     """
 
     number: int
@@ -45,26 +42,26 @@ class SavedGame:
 
     @property
     def is_over(self) -> bool:
-        """Whether it was played to an end."""
+        """Whether the game has ended."""
         return self.state.phase is Phase.OVER
 
     def lines(self) -> list[str]:
-        """The game in the form `replay` judges."""
+        """The game as lines that `replay` reads."""
         return to_lines(self.start, self.events, self.names)
 
 
 def saved_games(records: Iterable[Record]) -> list[SavedGame]:
-    """Every game of a log, the oldest first; a damaged one up to its first bad record."""
+    """All games of a log, oldest first; a damaged one up to its first bad record."""
     archive = Archive()
     archive.take(records)
     return archive.games()
 
 
 class Archive:
-    """Every game of a growing log: what was read once is not read again.
+    """All games of a growing log; each record is read once.
 
     Attributes:
-        seen: Revision of the last record taken.
+        seen: Revision of the last record read.
     """
 
     def __init__(self) -> None:
@@ -74,19 +71,19 @@ class Archive:
         self._rows: list[Record] = []
 
     def brought_up_to_date(self, load: Callable[[int], Iterable[Record]]) -> list[SavedGame]:
-        """Every game, after taking what `load` gives beyond the revision seen; from any thread."""
+        """All games, including the records that `load` returns after `seen`; thread-safe."""
         with self._mutex:
             self.take(load(self.seen))
             return self.games()
 
     def take(self, records: Iterable[Record]) -> None:
-        """Take records newer than those seen."""
+        """Add records newer than `seen`."""
         for record in records:
             self._rows.append(record)
             self.seen = record.revision
 
     def games(self) -> list[SavedGame]:
-        """The games, the oldest first; a damaged one up to its first bad record."""
+        """All games, oldest first; a damaged one up to its first bad record."""
         groups: dict[int, tuple[GameSpan, list[Record]]] = {}
         rows = visible_records(self._rows)
         for record, owner in zip(rows, spans_of(rows), strict=True):
@@ -108,13 +105,12 @@ class Archive:
 
 
 def _is_unplayed(records: Iterable[Record]) -> bool:
-    """Whether a game had seen no roll, as when it is begun again under its number for somebody who
-    came late."""
+    """Whether a game has no roll; a latecomer restarts such a game under its number."""
     return all(record.kind not in ("rolled", "played") for record in records)
 
 
 def _from_log(records: Sequence[Record]) -> list[SavedGame]:
-    """The game that begins with the first record; none where that one is damaged."""
+    """The game that begins with the first record; empty if that record is damaged."""
     began = project(records[:1]).table.game
     if began is None:
         return []
@@ -142,7 +138,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
 
 
 def _names_of(read: GameRecord) -> tuple[str, ...]:
-    """The names in a record as a table would show them; a number for who has none."""
+    """The cleaned names of a record; players without a name get a number."""
     named = read.names or ("",) * read.start.players
     return tuple(clean_name(name) or f"#{player + 1}" for player, name in enumerate(named))
 
@@ -162,60 +158,3 @@ def _imported(record: Record) -> list[SavedGame]:
             number, record.at, names, read.start, read.events, state, read.fault, is_imported=True
         )
     ]
-
-
-def text_of(game: SavedGame, phrases: Phrases) -> str:
-    """A game for people: each turn's dice and marks, closings, misses, and the final table."""
-    say, names = phrases.say, game.names
-    variant = say(f"page.variant.{game.start.plan.name}")
-    at = game.at[:16].replace("T", " ")
-    lines = [say("record.title", number=game.number, variant=variant, at=at)]
-    lines.append(say("record.players", names=phrases.all_of(names)))
-    turns, _, _ = turns_of(game.start, game.events)
-    for number, turn in enumerate(turns, 1):
-        dice = ", ".join(f"{phrases.colour(c.value)} {value}" for c, value in turn.roll.coloured)
-        whites = " + ".join(map(str, turn.roll.white))
-        lines.append("")
-        lines.append(say("record.turn", number=number, name=names[turn.player]))
-        lines.append("  " + say("record.roll", whites=whites, sum=turn.roll.white_sum, dice=dice))
-        crossed = [
-            f"{names[player]} {phrases.tell(box_line(game.start, box))}"
-            for player, box in enumerate(turn.action1 or [])
-            if box is not None
-        ]
-        if crossed:
-            lines.append("  " + say("record.white", marks=", ".join(crossed)))
-        if turn.action2 is not None and turn.action2[0] is not None:
-            box = box_line(game.start, turn.action2[0])
-            lines.append("  " + say("record.colour", name=names[turn.player], box=box))
-        if turn.action1 is None or turn.action2 is None:
-            if not game.is_over and number == len(turns):
-                lines.append("  " + say("record.open"))
-        elif turn.action1[turn.player] is None and turn.action2[0] is None:
-            lines.append("  " + say("record.miss", name=names[turn.player]))
-    return "\n".join([*lines, "", *_final_table(game, phrases)])
-
-
-def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:
-    state, plan = game.state, game.state.plan
-    closed = [
-        phrases.say(
-            "record.closed",
-            row=phrases.row(plan.rows[closing.row].name),
-            names=phrases.all_of([game.names[p] for p in closing.players]),
-        )
-        for closing in state.closed
-    ]
-    lines = [*closed, phrases.say(f"record.end.{state.end.value if state.end else 'open'}")]
-    width = max(len(name) for name in game.names)
-    for rank, player in state.ranking:
-        rows = "  ".join(
-            f"{phrases.row(name)} {points}" for name, points in state.points(player).items()
-        )
-        lost = numeral(-plan.miss_points * state.misses[player])
-        minus = phrases.say("record.misses", minus=lost)
-        total = numeral(state.total(player))
-        lines.append(f"{rank}. {game.names[player]:<{width}}  {total:>4}  ({rows}  {minus})")
-    if game.fault:
-        lines.append(phrases.say("record.fault", fault=game.fault))
-    return lines

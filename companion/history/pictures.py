@@ -1,7 +1,7 @@
-"""The picture of each confirmed roll, kept on this machine only, for when people disagree.
+"""Photos of the confirmed rolls, kept on this machine only.
 
-A few small files in the data directory: the oldest go as new ones come, and people can delete
-them. A picture that cannot be kept costs the game nothing.
+They are small files in the data directory. New ones replace the oldest, and the host can delete
+them. A failure to save one does not affect the game.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _NAME = re.compile(r"game-(\d{1,6})-turn-(\d{1,6})-(\d{1,12})\.jpg")
 
 @dataclass(frozen=True, slots=True)
 class KeptPicture:
-    """One roll's picture.
+    """The picture of one roll.
 
     Attributes:
-        revision: Of the record that confirmed the roll.
-        at: When it was kept, as ISO 8601 text.
-        size: In bytes.
+        revision: Revision of the record that confirmed the roll.
+        at: When it was saved, as ISO 8601 text.
+        size: Bytes.
     """
 
     revision: int
@@ -39,17 +39,17 @@ class KeptPicture:
 
 
 class Pictures:
-    """The kept pictures; every method may be called from any thread."""
+    """The saved pictures; thread-safe."""
 
     def __init__(self, data_dir: Path, most: int) -> None:
-        """Keep at most so many; those above are deleted at the next keeping."""
+        """Use `data_dir/pictures`, with at most `most` pictures after the next save."""
         self._directory = data_dir / DIRECTORY
         self._most = most
         self._mutex = Lock()
         self._has_complained = False
 
     def keep(self, revision: int, game: int, turn: int, jpeg: bytes) -> None:
-        """Keep a picture and drop the oldest beyond the cap; never raises."""
+        """Save a picture and delete the oldest beyond the limit; never raises."""
         name = f"game-{game:04}-turn-{turn:03}-{revision:06}.jpg"
         with self._mutex:
             try:
@@ -62,11 +62,11 @@ class Pictures:
                 self._has_complained = False
             except OSError as error:
                 if not self._has_complained:
-                    LOGGER.warning("the picture of a roll could not be kept: %s", error)
+                    LOGGER.warning("pictures: cannot save the picture of a roll: %s", error)
                 self._has_complained = True
 
     def all(self) -> list[KeptPicture]:
-        """Every kept picture, the newest first."""
+        """All saved pictures, newest first."""
         with self._mutex:
             kept = []
             for revision, path in reversed(self._found()):
@@ -74,7 +74,7 @@ class Pictures:
                 try:
                     stat = path.stat()
                 except OSError:
-                    continue  # deleted by hand in this very moment
+                    continue  # deleted since the listing
                 assert match is not None
                 at = datetime.fromtimestamp(stat.st_mtime).astimezone()
                 kept.append(
@@ -89,7 +89,7 @@ class Pictures:
             return kept
 
     def jpeg(self, revision: int) -> bytes | None:
-        """A picture by the revision of its roll; None where it is not kept (any more)."""
+        """The picture of a roll by its revision, or None."""
         with self._mutex:
             try:
                 return next(
@@ -100,10 +100,10 @@ class Pictures:
                 return None
 
     def delete(self, revision: int | None = None) -> int:
-        """Delete one picture, or all without a revision; gives how many there were.
+        """Delete one picture, or all without a revision; return how many.
 
         Raises:
-            OSError: One cannot be deleted.
+            OSError: A picture cannot be deleted.
         """
         with self._mutex:
             gone = [path for number, path in self._found() if revision in (None, number)]
@@ -112,7 +112,7 @@ class Pictures:
             return len(gone)
 
     def _found(self) -> list[tuple[int, Path]]:
-        """Revision and file of each, the oldest first."""
+        """Revision and file of each picture, oldest first."""
         try:
             paths = list(self._directory.iterdir())
         except OSError:

@@ -1,7 +1,7 @@
 """Judge a recorded game line by line: JSON objects in, JSON objects out (pure).
 
-The forms are those outsiders rely on. A refused line changes nothing and is answered; the
-replay goes on with the next line.
+Other programs rely on these forms. A refused line changes nothing and gets an answer; the replay
+continues with the next line.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ _NEEDED = {
 
 
 class Replay:
-    """One recorded game after another; `judge` answers one line at a time."""
+    """Judges recorded games line by line."""
 
     def __init__(self, phrases: Phrases) -> None:
         self._phrases = phrases
         self._state: GameState | None = None
 
     def judge(self, text: str) -> Iterator[Line]:
-        """Answer one line of a record: none, one, or two objects when it ends the game."""
+        """Answer one line: no object, one, or two if it ends the game."""
         try:
             line = json.loads(text, parse_constant=_no_number)
         except (ValueError, RecursionError):
@@ -117,7 +117,7 @@ class Replay:
 
 
 def replay(lines: Iterable[str], phrases: Phrases) -> Iterator[Line]:
-    """The answers to all lines of a record; empty lines are passed over."""
+    """Answers to all lines of a record; empty lines are skipped."""
     judge = Replay(phrases)
     for text in lines:
         if text.strip(" \t\r\n"):
@@ -171,19 +171,19 @@ def _bad(code: str, kind: object, message: str) -> Line:
 
 
 def sums_of(state: GameState) -> Line:
-    """The white sum and each colour's one or two sums."""
+    """The white sum, and one or two sums per colour."""
     offer = offer_of(state)
     assert offer is not None
     return {"white": offer.white, "colour": {c.value: list(sums) for c, sums in offer.coloured}}
 
 
 def legal_of(state: GameState) -> list[list[str]]:
-    """Per player the boxes they may cross in the open action."""
+    """The boxes that each player may cross in the open action."""
     return [state.plan.name_of(state.legal[player]) for player in range(state.players)]
 
 
 def closed_rows(state: GameState) -> list[Row]:
-    """The closed rows in the order of closing."""
+    """The closed rows, in the order of closing."""
     return [state.plan.rows[closing.row] for closing in state.closed]
 
 

@@ -1,34 +1,27 @@
-"""A family's games: by evenings, by players, and out as tables (pure)."""
+"""Standings and evenings of the saved games (pure)."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from companion.engine import HouseRule, Rolled
-from companion.history.archive import SavedGame, text_of
-from companion.messages.catalogue import Phrases
+from companion.engine import Rolled
+from companion.history.archive import SavedGame
 
 PAUSE = timedelta(hours=6)
-"""Games so far apart are of different evenings: midnight parts none, a night's sleep does."""
-
-FORMS = ("text", "json", "csv")
-"""What games can be written out as."""
+"""Pause between two evenings: midnight does not split an evening, a night does."""
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What a player did over several finished games.
+    """A player's results over several finished games.
 
     Attributes:
+        name: As written in the latest game.
         wins: Games won, shared victories included.
-        points: Of all games together.
-        best: The most points in one game.
+        points: Sum over all games.
+        best: Highest total of one game.
     """
 
     name: str
@@ -41,14 +34,14 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class Evening:
-    """Games that were begun one after another; `at` is when the first was."""
+    """Games of one evening; `at` is when the first began."""
 
     at: str
     games: tuple[SavedGame, ...]
 
 
 def evenings(games: Iterable[SavedGame]) -> list[Evening]:
-    """The games by evenings, the newest evening first; games taken in belong to none."""
+    """Group games by evening, newest first; imported games belong to none."""
     found: list[list[SavedGame]] = []
     last: datetime | None = None
     for game in sorted((g for g in games if not g.is_imported), key=_began):
@@ -69,12 +62,10 @@ def _began(game: SavedGame) -> datetime:
 
 
 def standings(games: Iterable[SavedGame]) -> list[Standing]:
-    """What everybody did in the games that are over: most wins first, then most points.
+    """Rank all players of finished games by wins, then by points.
 
-    One that was ended before any dice were thrown was none, and one that was taken in again counts
-    once.
-
-    A player is known by the name, however it is capitalized.
+    Games without a roll do not count, and a game imported twice counts once. Names that differ
+    only in capitals belong to one player.
     """
     known: dict[str, Standing] = {}
     every = list(games)
@@ -103,97 +94,9 @@ def standings(games: Iterable[SavedGame]) -> list[Standing]:
 
 
 def remembered(games: Sequence[SavedGame]) -> list[str]:
-    """Names of those who played here, the latest first."""
+    """Names of everybody who played here, the latest first."""
     known: dict[str, str] = {}
     for game in reversed([game for game in games if not game.is_imported]):
         for name in game.names:
             known.setdefault(name.casefold(), name)
     return list(known.values())
-
-
-# -- out ------------------------------------------------------------------------------------
-
-
-def summary(game: SavedGame) -> dict[str, Any]:
-    """A game's result as plain values."""
-    state = game.state
-    return {
-        "number": game.number,
-        "at": game.at,
-        "variant": state.plan.name,
-        "house": [rule.value for rule in HouseRule if rule in state.setup.house],
-        "imported": game.is_imported,
-        "over": game.is_over,
-        "end": state.end.value if state.end else None,
-        "turns": state.turn,
-        "fault": game.fault,
-        "players": [
-            {
-                "name": game.names[player],
-                "rank": rank if game.is_over else None,
-                "total": state.total(player),
-                "rows": state.points(player),
-                "misses": state.misses[player],
-                "minus": state.plan.miss_points * state.misses[player],
-            }
-            for rank, player in state.ranking
-        ],
-    }
-
-
-def as_text(games: Sequence[SavedGame], phrases: Phrases) -> str:
-    """Games for people, one after the other."""
-    return "\n\n".join(text_of(game, phrases) for game in games) + ("\n" if games else "")
-
-
-def as_json(games: Sequence[SavedGame]) -> str:
-    """Games with their results and records, as one JSON object."""
-    told = [
-        summary(game) | {"record": [json.loads(line) for line in game.lines()]} for game in games
-    ]
-    return json.dumps({"games": told}, ensure_ascii=False, indent=1) + "\n"
-
-
-COLUMNS = ("game", "date", "variant", "end", "player", "rank", "total")
-ROWS = ("red", "yellow", "green", "blue")
-
-
-def as_csv(games: Sequence[SavedGame]) -> str:
-    """A line for each player of each game, for a spreadsheet."""
-    out = io.StringIO()
-    table = csv.writer(out, lineterminator="\r\n")  # as RFC 4180 has it
-    table.writerow([*COLUMNS, *ROWS, "misses", "minus"])
-    for game in games:
-        told = summary(game)
-        for player in told["players"]:
-            rows: Mapping[str, int] = player["rows"]
-            table.writerow(
-                [
-                    told["number"],
-                    told["at"],
-                    told["variant"],
-                    told["end"] or "open",
-                    _harmless(player["name"]),
-                    player["rank"] or "",
-                    player["total"],
-                    *(rows.get(row, 0) for row in ROWS),
-                    player["misses"],
-                    player["minus"],
-                ]
-            )
-    return out.getvalue()
-
-
-def _harmless(text: str) -> str:
-    """A text that no spreadsheet takes for a formula.
-
-    Source: https://owasp.org/www-community/attacks/CSV_Injection
-    """
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
-
-
-def written(games: Sequence[SavedGame], form: str, phrases: Phrases) -> str:
-    """Games in one of FORMS."""
-    if form == "csv":
-        return as_csv(games)
-    return as_json(games) if form == "json" else as_text(games, phrases)

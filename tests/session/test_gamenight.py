@@ -12,7 +12,8 @@ import pytest
 from companion.engine import Phase
 from companion.eventlog.record import Record
 from companion.history.archive import SavedGame, saved_games
-from companion.history.standings import evenings, remembered, standings, summary, written
+from companion.history.export import summary, written
+from companion.history.standings import evenings, remembered, standings
 from companion.messages.catalogue import load_phrases
 from companion.session.session import Joined
 from tests.session.fakes import Stage

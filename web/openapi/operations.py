@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from companion.history.standings import FORMS
+from companion.history.export import FORMS
 from companion.wire import one_of
 from web.wire import games, replies, requests
 from web.wire.snapshot import Snapshot

@@ -7,8 +7,9 @@ from typing import Any
 from flask import Blueprint, Response, request
 
 from companion.engine import Phase
-from companion.history.archive import SavedGame, text_of
-from companion.history.standings import FORMS, Standing, evenings, standings, summary, written
+from companion.history.archive import SavedGame
+from companion.history.export import FORMS, summary, text_of, written
+from companion.history.standings import Standing, evenings, standings
 from companion.messages.catalogue import Phrases, line
 from companion.wire import convert
 from web.context import AppContext

@@ -1,0 +1,159 @@
+"""Saved games as text, JSON and CSV (pure)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from companion.engine import HouseRule
+from companion.engine.notation import turns_of
+from companion.history.archive import SavedGame
+from companion.messages.announcements import box_line
+from companion.messages.catalogue import Phrases, numeral
+
+FORMS = ("text", "json", "csv")
+"""Formats that games can be exported in."""
+
+COLUMNS = ("game", "date", "variant", "end", "player", "rank", "total")
+ROWS = ("red", "yellow", "green", "blue")
+
+
+def written(games: Sequence[SavedGame], form: str, phrases: Phrases) -> str:
+    """Export games in one of `FORMS`."""
+    if form == "csv":
+        return as_csv(games)
+    return as_json(games) if form == "json" else as_text(games, phrases)
+
+
+def summary(game: SavedGame) -> dict[str, Any]:
+    """A game's result as plain values."""
+    state = game.state
+    return {
+        "number": game.number,
+        "at": game.at,
+        "variant": state.plan.name,
+        "house": [rule.value for rule in HouseRule if rule in state.setup.house],
+        "imported": game.is_imported,
+        "over": game.is_over,
+        "end": state.end.value if state.end else None,
+        "turns": state.turn,
+        "fault": game.fault,
+        "players": [
+            {
+                "name": game.names[player],
+                "rank": rank if game.is_over else None,
+                "total": state.total(player),
+                "rows": state.points(player),
+                "misses": state.misses[player],
+                "minus": state.plan.miss_points * state.misses[player],
+            }
+            for rank, player in state.ranking
+        ],
+    }
+
+
+def as_text(games: Sequence[SavedGame], phrases: Phrases) -> str:
+    """Games as text, one after the other."""
+    return "\n\n".join(text_of(game, phrases) for game in games) + ("\n" if games else "")
+
+
+def as_json(games: Sequence[SavedGame]) -> str:
+    """Games with results and records as one JSON object."""
+    told = [
+        summary(game) | {"record": [json.loads(line) for line in game.lines()]} for game in games
+    ]
+    return json.dumps({"games": told}, ensure_ascii=False, indent=1) + "\n"
+
+
+def as_csv(games: Sequence[SavedGame]) -> str:
+    """One line for each player of each game, for a spreadsheet."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\r\n")  # RFC 4180
+    table.writerow([*COLUMNS, *ROWS, "misses", "minus"])
+    for game in games:
+        told = summary(game)
+        for player in told["players"]:
+            rows: Mapping[str, int] = player["rows"]
+            table.writerow(
+                [
+                    told["number"],
+                    told["at"],
+                    told["variant"],
+                    told["end"] or "open",
+                    _harmless(player["name"]),
+                    player["rank"] or "",
+                    player["total"],
+                    *(rows.get(row, 0) for row in ROWS),
+                    player["misses"],
+                    player["minus"],
+                ]
+            )
+    return out.getvalue()
+
+
+def _harmless(text: str) -> str:
+    """Escape a text that a spreadsheet would run as a formula.
+
+    Source: https://owasp.org/www-community/attacks/CSV_Injection
+    """
+    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+
+
+def text_of(game: SavedGame, phrases: Phrases) -> str:
+    """A game as text: each turn's dice and crosses, penalties, closings and the final table."""
+    say, names = phrases.say, game.names
+    variant = say(f"page.variant.{game.start.plan.name}")
+    at = game.at[:16].replace("T", " ")
+    lines = [say("record.title", number=game.number, variant=variant, at=at)]
+    lines.append(say("record.players", names=phrases.all_of(names)))
+    turns, _, _ = turns_of(game.start, game.events)
+    for number, turn in enumerate(turns, 1):
+        dice = ", ".join(f"{phrases.colour(c.value)} {value}" for c, value in turn.roll.coloured)
+        whites = " + ".join(map(str, turn.roll.white))
+        lines.append("")
+        lines.append(say("record.turn", number=number, name=names[turn.player]))
+        lines.append("  " + say("record.roll", whites=whites, sum=turn.roll.white_sum, dice=dice))
+        crossed = [
+            f"{names[player]} {phrases.tell(box_line(game.start, box))}"
+            for player, box in enumerate(turn.action1 or [])
+            if box is not None
+        ]
+        if crossed:
+            lines.append("  " + say("record.white", marks=", ".join(crossed)))
+        if turn.action2 is not None and turn.action2[0] is not None:
+            box = box_line(game.start, turn.action2[0])
+            lines.append("  " + say("record.colour", name=names[turn.player], box=box))
+        if turn.action1 is None or turn.action2 is None:
+            if not game.is_over and number == len(turns):
+                lines.append("  " + say("record.open"))
+        elif turn.action1[turn.player] is None and turn.action2[0] is None:
+            lines.append("  " + say("record.miss", name=names[turn.player]))
+    return "\n".join([*lines, "", *_final_table(game, phrases)])
+
+
+def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:
+    state, plan = game.state, game.state.plan
+    closed = [
+        phrases.say(
+            "record.closed",
+            row=phrases.row(plan.rows[closing.row].name),
+            names=phrases.all_of([game.names[p] for p in closing.players]),
+        )
+        for closing in state.closed
+    ]
+    lines = [*closed, phrases.say(f"record.end.{state.end.value if state.end else 'open'}")]
+    width = max(len(name) for name in game.names)
+    for rank, player in state.ranking:
+        rows = "  ".join(
+            f"{phrases.row(name)} {points}" for name, points in state.points(player).items()
+        )
+        lost = numeral(-plan.miss_points * state.misses[player])
+        minus = phrases.say("record.misses", minus=lost)
+        total = numeral(state.total(player))
+        lines.append(f"{rank}. {game.names[player]:<{width}}  {total:>4}  ({rows}  {minus})")
+    if game.fault:
+        lines.append(phrases.say("record.fault", fault=game.fault))
+    return lines
