@@ -1,4 +1,4 @@
-"""What of an announcement is said aloud, how much of it, and what it makes untrue."""
+"""Select which lines of an announcement are spoken, and which queued speech they cancel."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Line, Phrases, Term, Word
 
 AMOUNTS = ("sum", "sums", "all")
-"""How much is said: the number alone, as the rules ask; with it what the active player may cross
-with a coloured die, and why a press did nothing; or everything."""
+"""How much is spoken: only the number; also the active player's boxes and why a press did nothing;
+or everything."""
 
 _OF_A_ROLL = (
     "roll.white",
@@ -49,19 +49,18 @@ CANCELS = {
     "refused": frozenset({"refused"}),
     "retracted": frozenset({"refused"}),
 }
-"""The kinds of announcements that one of a kind makes untrue. What is said of a part of the table
-makes untrue what was said of that part before, and nothing else does."""
+"""The kinds of announcements that each kind cancels. News of a part of the equipment cancels only
+earlier news of that part."""
 
 NEGATIVE = re.compile(r"−(?=\d)")
-"""The sign of a number below zero: espeak-ng 1.51 leaves it out in French, so it is said as a
-word."""
+"""The minus sign of a number. espeak-ng 1.51 skips it in French, so it is spoken as a word."""
 
 EXACT = frozenset({"sum", "boxes", "dice", "scores"})
-"""What a sentence is about: a clip may stand for it only if its name says the same."""
+"""Placeholders that the name of a clip must contain."""
 
 
 class Speaks(Protocol):
-    """Who says it."""
+    """A speaker, as the announcer needs it."""
 
     def say(
         self,
@@ -71,11 +70,11 @@ class Speaks(Protocol):
         *,
         cancels: Collection[str] | None = None,
     ) -> None:
-        """Begin to speak and return at once."""
+        """Start speaking and return at once."""
 
 
 class Voice:
-    """Hears every announcement and has said what the table wants said.
+    """Speaks the announcements, as far as the table wants it.
 
     Attributes:
         amount: One of AMOUNTS.
@@ -86,10 +85,10 @@ class Voice:
         self._speaker, self._clips = speaker, clips
 
     def tell(self, said: Announcement, phrases: Phrases) -> None:
-        """Say an announcement, in a language."""
+        """Speak an announcement in a language."""
         spoken = spoken_lines(said, self.amount)
         pieces = pieces_of(spoken, phrases, found_clips(self._clips)) if spoken else []
-        # also where nothing is said of it: what it makes untrue falls silent
+        # an announcement that is not spoken still cancels outdated speech
         if said.about:
             kind = f"part {said.about}"
             cancels = frozenset({kind})
@@ -100,12 +99,12 @@ class Voice:
 
 
 def spoken_lines(said: Announcement, amount: str) -> tuple[Line, ...]:
-    """The lines of an announcement that are said; none where that is nothing."""
+    """The lines of an announcement that are spoken; may be empty."""
     if said.kind not in ("roll", "corrected"):
         if amount == "all" or (amount == "sums" and said.kind in _KINDS_FOR_SUMS):
             return said.lines
         return ()
-    # after a correction nothing but what is right now: no old sum, no returned answers
+    # after a correction only the present state is spoken: no returned answers
     keys = _WITH_ALL if amount == "all" else _OF_A_ROLL
     lines = tuple(each for each in said.lines if each.key in keys)
     if amount == "sum":
@@ -114,7 +113,7 @@ def spoken_lines(said: Announcement, amount: str) -> tuple[Line, ...]:
 
 
 def pieces_of(lines: Sequence[Line], phrases: Phrases, clips: dict[str, Path]) -> list[str | Clip]:
-    """Texts and clips in order; texts that follow each other are one, to be said in one breath."""
+    """Texts and clips in order; neighbouring texts are joined."""
     pieces: list[str | Clip] = []
     minus = phrases.say("spoken.minus") + " "
     for each in lines:
@@ -123,14 +122,14 @@ def pieces_of(lines: Sequence[Line], phrases: Phrases, clips: dict[str, Path]) -
         if path is not None:
             pieces.append(Clip(path, text))
         elif pieces and isinstance(pieces[-1], str):
-            pieces[-1] += f"\n{text}"  # after "Weiß 7. mia" espeak-ng would say "Weiß siebte"
+            pieces[-1] += f"\n{text}"  # espeak-ng reads "Weiß 7. mia" as "Weiß siebte"
         else:
             pieces.append(text)
     return pieces
 
 
 def clip_names(said: Line) -> Iterator[str]:
-    """Names a clip for a line may have, the most exact first: fact.turn.emma, then fact.turn."""
+    """Possible clip names of a line, most exact first: fact.turn.emma, then fact.turn."""
     values = [(name, _as_name(word)) for name, word in said.data]
     yield ".".join([said.key, *(value for _, value in values)]).casefold()
     needed = [value for name, value in values if name in EXACT]
@@ -155,7 +154,7 @@ def _as_name(word: Word) -> str:
 
 
 def found_clips(directory: Path | None) -> dict[str, Path]:
-    """The clips of a folder by their names without the ending; they may come and go."""
+    """The clips of a directory by their names without suffix; the directory may be missing."""
     if directory is None:
         return {}
     try:

@@ -1,8 +1,7 @@
-"""Say things through espeak-ng or a family's own clips: one voice at a time, or silence.
+"""Speak texts with espeak-ng and play sound clips, one after the other.
 
-Every text and every clip runs as a process of its own: stopping a sentence is killing its
-process. A text goes in through the standard input, so no text is ever taken for an option and no
-shell sees it.
+Each text and each clip is a process of its own; stopping a sentence kills its process. A text is
+passed through standard input, never as an option or through a shell.
 """
 
 from __future__ import annotations
@@ -20,20 +19,19 @@ from companion.errors import ConfigError
 LOGGER = logging.getLogger(__name__)
 
 VOICES = {"en": "en", "de": "de", "fr": "fr", "it": "it"}
-"""espeak-ng's voice for each language of the table."""
+"""The espeak-ng voice of each language."""
 
 VOLUMES = (0, 200)
-"""As espeak-ng counts, 100 being its normal; 0 is muted."""
+"""Range of espeak-ng's amplitude: 100 is normal, 0 is muted."""
 
 SPEEDS = (80, 450)
-"""Words a minute: the range espeak-ng documents."""
+"""Words per minute, as documented by espeak-ng."""
 
 HUNG_S = 10.0
-"""A text may take three times as long as it needs at its speed, and this much more; then its
-process hangs in a broken sound driver, and what waits behind it must be said."""
+"""Extra seconds after three times the expected duration until a process counts as hanging."""
 
 LONGEST_CLIP_S = 120.0
-"""No family's sound is longer."""
+"""Seconds after which a clip counts as hanging."""
 
 PLAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     ".wav": (("aplay", "-q"), ("pw-play",), ("paplay",)),
@@ -41,12 +39,12 @@ PLAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     ".ogg": (("pw-play",), ("paplay",)),
     ".mp3": (("mpg123", "-q"), ("pw-play",), ("paplay",)),
 }
-"""What plays a clip, by its ending; of those installed the first one does."""
+"""Players by file suffix; the first installed one is used."""
 
 
 @dataclass(frozen=True, slots=True)
 class Clip:
-    """A recorded sound, and the text it stands for, which is spoken when it cannot be played."""
+    """A sound file, and the text that is spoken if it cannot be played."""
 
     path: Path
     text: str
@@ -60,11 +58,10 @@ class _Utterance:
 
 
 class Speaker:
-    """One queue and one voice, which never keep anybody waiting.
+    """A queue of utterances and a thread that speaks them.
 
-    `say` and `stop` return at once; one thread starts and ends the processes, each after the one
-    before has ended. Where espeak-ng is absent or the sound fails, the table plays on in silence
-    and the log says so once.
+    `say` and `stop` return at once. If espeak-ng is missing or the sound fails, the table stays
+    silent and one warning is logged.
     """
 
     def __init__(
@@ -76,7 +73,7 @@ class Speaker:
         wav_path: Path | None = None,
         hung_s: float = HUNG_S,
     ) -> None:
-        """Look for the voice and get ready.
+        """Find espeak-ng and start the thread.
 
         Args:
             volume: One of `VOLUMES`.
@@ -85,7 +82,7 @@ class Speaker:
             wav_path: Write each text into this file instead of speaking it.
             hung_s: See `HUNG_S`.
         Raises:
-            ConfigError: A number is out of its range.
+            ConfigError: A number is out of range.
         """
         self._volume, self._words_per_minute = 0, 0
         self._changed = threading.Condition()
@@ -107,14 +104,14 @@ class Speaker:
 
     @property
     def can_speak(self) -> bool:
-        """Whether a text given now would be spoken, as far as is known."""
+        """Whether a text would probably be spoken now."""
         return self._executable is not None and self._volume > 0 and not self._has_complained
 
     def tune(self, volume: int, words_per_minute: int) -> None:
-        """Set volume and speed from the next text on; muting is heard at once.
+        """Set volume and speed for the following texts; muting takes effect at once.
 
         Raises:
-            ConfigError: A number is out of its range.
+            ConfigError: A number is out of range.
         """
         for name, value, (low, high) in (
             ("volume", volume, VOLUMES),
@@ -134,14 +131,13 @@ class Speaker:
         *,
         cancels: Collection[str] | None = None,
     ) -> None:
-        """Say texts and play clips, one after the other.
+        """Queue texts and clips, which are spoken one after the other.
 
         Args:
-            kind: What this is, for what comes later to cancel.
-            cancels: The kinds this makes untrue: they are cut short or never said. What is left
-                is said first. None cancels everything.
+            kind: Name by which later calls can cancel this one.
+            cancels: Kinds that are cut short or removed from the queue; None cancels everything.
         Raises:
-            ConfigError: No voice for the language.
+            ConfigError: There is no voice for the language.
         """
         if language not in VOICES:
             raise ConfigError(
@@ -150,18 +146,18 @@ class Speaker:
         self._supersede(cancels, _Utterance(tuple(pieces), language, kind))
 
     def stop(self) -> None:
-        """Fall silent."""
+        """Stop speaking and clear the queue."""
         self._supersede(None, None)
 
     def wait_until_silent(self, timeout_s: float) -> bool:
-        """Wait until all is said; False when the time was not enough."""
+        """Wait until the queue is empty; False if the time was too short."""
         with self._changed:
             return self._changed.wait_for(
                 lambda: not self._queue and self._current is None, timeout_s
             )
 
     def close(self) -> None:
-        """Fall silent for good; a second call does nothing."""
+        """Stop for good; further calls do nothing."""
         with self._changed:
             self._is_closed = True
         self.stop()
@@ -178,7 +174,7 @@ class Speaker:
             if self._current is not None and is_stale(self._current):
                 self._is_cut = True
                 if self._process is not None:
-                    self._process.kill()  # at once: it has nothing to tidy up
+                    self._process.kill()  # there is nothing to clean up
             self._changed.notify_all()
 
     def _work(self) -> None:
@@ -207,37 +203,36 @@ class Speaker:
             self._speak(piece.text, language)
 
     def _play(self, path: Path) -> bool:
-        """Play a clip; False where nothing could."""
+        """Play a clip; False if no player could."""
         for player, *options in PLAYERS.get(path.suffix.lower(), ()):
             found = shutil.which(player)
             if found is not None:
                 command = [found, *options, str(path.absolute())]
                 status, _ = self._run(command, b"", LONGEST_CLIP_S)
-                return status <= 0  # a negative one is our own kill
+                return status <= 0  # negative: killed by this program
         return False
 
     def _speak(self, text: str, language: str) -> None:
         if self._executable is None:
-            self._executable = shutil.which(self._name)  # it may have been installed since
+            self._executable = shutil.which(self._name)  # it may have been installed meanwhile
         if self._executable is None:
             return
         options = ["--stdin", "-b", "1", "-a", str(self._volume), "-s", str(self._words_per_minute)]
         command = [self._executable, "-v", VOICES[language], *options, *self._wav]
         patience_s = 3 * spoken_s(text, self._words_per_minute) + self._hung_s
         status, trouble = self._run(command, _speakable(text), patience_s)
-        # Without a sound card espeak-ng 1.51 writes "error: ..." and still exits with 0. A
-        # negative status is our own kill.
+        # Without a sound card espeak-ng 1.51 prints "error: ..." and still exits with 0. A
+        # negative status means that this program killed it.
         lines = trouble.decode(errors="replace").splitlines()
         errors = [line for line in lines if line.lower().startswith("error")]
         if status > 0 or (status == 0 and errors):
             self._complain("%s", (errors or lines or [f"exit status {status}"])[-1])
         elif status == 0 and self._has_complained:
-            LOGGER.warning("voice: the sound works again")
+            LOGGER.warning("voice: sound is working again")
             self._has_complained = False
 
     def _run(self, command: list[str], given: bytes, patience_s: float) -> tuple[int, bytes]:
-        """Run one process to its end, be that natural or not; its status and what it complained
-        of. One that has not ended after `patience_s` is killed."""
+        """Run a process, kill it after `patience_s`, and return its status and error output."""
         process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
         )
@@ -250,7 +245,7 @@ class Speaker:
         except subprocess.TimeoutExpired:
             process.kill()
             process.communicate()
-            self._complain("%s did not come to an end", Path(command[0]).name)
+            self._complain("%s did not finish", Path(command[0]).name)
             return process.returncode, b""
         finally:
             with self._changed:
@@ -264,12 +259,11 @@ class Speaker:
 
 
 def spoken_s(text: str, words_per_minute: int) -> float:
-    """How long a text takes to say; a word is five letters, as typists count."""
+    """Expected duration of a text in seconds; a word has five letters."""
     return 60.0 * len(text) / 5.0 / words_per_minute
 
 
 def _speakable(text: str) -> bytes:
-    """The text without control characters, some of which are commands to espeak-ng; line ends
-    part its sentences."""
+    """The text without control characters, some of which are espeak-ng commands."""
     plain = (c if c.isprintable() or c == "\n" else " " for c in text)
     return "".join(plain).encode(errors="replace")

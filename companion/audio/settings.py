@@ -1,4 +1,4 @@
-"""How a table speaks: its language, and how loud, fast and much its voice says (pure)."""
+"""Voice settings of a table: language, amount, volume and speed (pure)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from companion.messages.catalogue import LANGUAGES
 
 @dataclass(frozen=True, slots=True)
 class VoiceSettings:
-    """How a table speaks.
+    """Language and voice of a table.
 
     Attributes:
-        language: Of its screen and its voice.
-        say: How much is said, one of AMOUNTS.
-        volume: One of VOLUMES.
-        words_per_minute: One of SPEEDS.
+        language: Language of the table's screen and voice.
+        say: How much is spoken, one of AMOUNTS.
+        volume: In the range VOLUMES.
+        words_per_minute: In the range SPEEDS.
     """
 
     language: str = "en"
@@ -29,7 +29,7 @@ class VoiceSettings:
 
 @dataclass(frozen=True, slots=True)
 class VoiceOverride:
-    """Something chosen at the table in place of what the settings had said."""
+    """A value chosen at the table; it holds until the setting it replaced changes."""
 
     name: str
     value: str | int
@@ -37,7 +37,7 @@ class VoiceOverride:
 
 
 def is_possible(name: str, value: object) -> bool:
-    """Whether a table can speak so."""
+    """Whether a voice setting may have a value."""
     match name:
         case "language":
             return value in LANGUAGES
@@ -50,7 +50,7 @@ def is_possible(name: str, value: object) -> bool:
 
 
 def chosen(settings: VoiceSettings, choices: Iterable[VoiceOverride]) -> VoiceSettings:
-    """How the table speaks now: a choice counts until the settings themselves are changed."""
+    """The settings with the table's choices applied."""
     counting = {
         each.name: each.value for each in choices if getattr(settings, each.name) == each.instead_of
     }
@@ -58,7 +58,7 @@ def chosen(settings: VoiceSettings, choices: Iterable[VoiceOverride]) -> VoiceSe
 
 
 def to_data(settings: VoiceSettings, wanted: Mapping[str, str | int]) -> dict[str, list[str | int]]:
-    """Choices as a record keeps them: by name, the value and what it stands in for."""
+    """Choices as stored: name to value and the setting it replaces."""
     return {name: [value, getattr(settings, name)] for name, value in wanted.items()}
 
 
@@ -68,7 +68,7 @@ def from_data(
     """The choices after a record.
 
     Raises:
-        ValueError: The record names something no table can be set to.
+        ValueError: The record contains an unknown name or an impossible value.
     """
     known = {each.name: each for each in before}
     names = {field.name for field in fields(VoiceSettings)}

@@ -1,4 +1,4 @@
-"""The judge: the rules of the game as a pure core (standard library only)."""
+"""The rules of the game as a pure core (standard library only)."""
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.engine.events import (

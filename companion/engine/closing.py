@@ -1,4 +1,4 @@
-"""What follows when an action closes: crosses count, rows shut, dice leave, games end."""
+"""Close an action: crosses count, rows close, dice leave, the game may end."""
 
 from __future__ import annotations
 

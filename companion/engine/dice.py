@@ -1,4 +1,4 @@
-"""The six dice and what they showed (leaf: shared by the rules and the eye)."""
+"""The six dice and their values (a leaf, shared by rules and vision)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ALL_DICE = (DieColour.WHITE, DieColour.WHITE, *COLOURED)
 
 @dataclass(frozen=True, slots=True)
 class Roll:
-    """Settled values of the dice in play: a fact of the game, not a guess.
+    """Confirmed values of the dice in play.
 
     The white dice cannot be told apart, so they are kept as a sorted pair; `coloured` holds
     (colour, value) pairs in the order of the sheet. Equal rolls compare equal.
@@ -51,7 +51,7 @@ class Roll:
 
     @property
     def colours(self) -> frozenset[DieColour]:
-        """The colours that were rolled, white left out."""
+        """The rolled colours, without white."""
         return frozenset(colour for colour, _ in self.coloured)
 
     def colour_sums(self, colour: DieColour) -> tuple[int, ...]:

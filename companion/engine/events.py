@@ -1,4 +1,4 @@
-"""What happened at the table (events, in the past tense) and what followed from it (facts)."""
+"""Events, which happened at the table, and facts, which follow from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Rolled:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """A player said what they cross in the open action; until it closes they may change it."""
+    """A player answered in the open action; the answer can change until the action closes."""
 
     player: int
     action: int
@@ -36,14 +36,14 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True)
 class ActionClosed:
-    """The open action was closed; who had not answered passes (E9)."""
+    """The open action was closed; players without an answer pass (E9)."""
 
     action: int
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """An action as recorded games have it: everybody's answer at once, and it is closed."""
+    """A whole action as in recorded games: everybody's answer, and the action is closed."""
 
     action: int
     choices: tuple[Choice, ...]
@@ -51,7 +51,7 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class RollCorrected:
-    """The dice were misread: these are the right ones; possible while marks are open."""
+    """A misread roll was replaced; possible while an action is open."""
 
     roll: Roll
 
@@ -63,7 +63,7 @@ class EndedEarly:
 
 @dataclass(frozen=True, slots=True)
 class SeatClosed:
-    """A player left for good: their crosses stay and score, their turns are passed over."""
+    """A player left the game; their crosses score, their turns are skipped."""
 
     player: int
 
@@ -75,7 +75,7 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class WouldClose:
-    """An answer that closes a row if it stands: everybody is told at once (E46)."""
+    """An answer that will close a row unless it changes; announced to all at once (E46)."""
 
     player: int
     row: str
@@ -99,7 +99,7 @@ class AnswerReturned:
 
 @dataclass(frozen=True, slots=True)
 class Crossed:
-    """A cross counts now; `lock` says that the lock cross came with it (E12)."""
+    """A cross counts now; `lock` is true if the lock cross came with it (E12)."""
 
     player: int
     box: str
@@ -108,7 +108,7 @@ class Crossed:
 
 @dataclass(frozen=True, slots=True)
 class RowClosed:
-    """A row is shut for everyone and its die leaves (E14)."""
+    """A row was closed for everyone and its die leaves (E14)."""
 
     row: str
     die: DieColour
@@ -125,7 +125,7 @@ class MissTaken:
 
 @dataclass(frozen=True, slots=True)
 class PlayerLeft:
-    """A player is out of the game; what they scored is kept."""
+    """A player left the game and keeps their points."""
 
     player: int
 

@@ -1,6 +1,6 @@
-"""The judge: immutable state, one event in, a new state and facts or a refusal out.
+"""The rules as a function: a state and an event give a new state and facts, or a refusal.
 
-Rulings are cited as E1, E2, ... in the order the project's rulings list them.
+Rulings are cited as E1, E2, ...; docs/rules.md lists them all.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from companion.engine.state import (
 
 
 def apply(state: GameState, event: Event) -> Step | Refusal:
-    """Judge one event: the only way a game goes on, and it always checks."""
+    """Apply one event. This is the only way to continue a game, and it always checks."""
     return _JUDGES[type(event)](state, event)
 
 
@@ -77,7 +77,7 @@ def _roll(state: GameState, event: Rolled) -> Step | Refusal:
 
 
 def _correct_roll(state: GameState, event: RollCorrected) -> Step | Refusal:
-    """Put the right dice in place of misread ones while marks are open.
+    """Replace misread dice while an action is open.
 
     Answers that the new dice do not allow go back to their owners. When action 1 was closed on
     another white sum it opens again, so that nobody keeps a cross the dice never gave.
@@ -234,7 +234,7 @@ def _end_early(state: GameState, event: EndedEarly) -> Step | Refusal:
 
 
 def _close_seat(state: GameState, event: SeatClosed) -> Step | Refusal:
-    """Let a player go: an open answer of theirs is dropped, and their turn, if it is theirs."""
+    """Remove a player: their open answer is dropped, and so is their turn."""
     if state.phase is Phase.OVER:
         return _wrong_phase(state, 0)
     player = event.player

@@ -36,7 +36,7 @@ class Position:
 
 
 def refuse_dice(roll: Roll, dice: tuple[DieColour, ...]) -> Refusal | None:
-    """Why these dice are no roll of the dice in play, or None (E45)."""
+    """Why these dice are not a roll of the dice in play, or None (E45)."""
     is_roll = len(roll.white) == 2 and len(roll.coloured) == len(dice)
     for colour, value in roll.coloured:
         is_roll = is_roll and colour in dice and value in _FACES

@@ -58,7 +58,7 @@ class GameRecord:
 
 
 def is_whole_number(value: object) -> TypeGuard[int]:
-    """Whether a JSON value is an integer; JSON's true and false are none."""
+    """Whether a JSON value is an integer; true and false are not."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -108,7 +108,7 @@ def parse_config(line: Mapping[str, Any]) -> GameState:
 
 @dataclass(slots=True)
 class Turn:
-    """One turn as it was settled; None where an action has not been closed.
+    """One completed turn; None for an action that is not closed.
 
     Attributes:
         player: Whose turn it was.
@@ -125,7 +125,7 @@ class Turn:
 
 
 def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], GameState, list[int]]:
-    """The settled turns of a game, the state they lead to, and who left before any roll.
+    """The completed turns of a game, the state after them, and who left before any roll.
 
     Raises:
         ValueError: An event is refused.
@@ -147,7 +147,7 @@ def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], Gam
             left.append(event.player)
         elif isinstance(event, RollCorrected):
             turns[-1].roll = event.roll
-            if state.phase is Phase.ACTION1:  # it is open again for those who are still there
+            if state.phase is Phase.ACTION1:  # open again for the remaining players
                 turn = turns[-1]
                 turn.action1 = None
                 turn.left = (turn.left[0], turn.left[1] + turn.left[2], [], [])
@@ -164,7 +164,7 @@ def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], Gam
 
 
 def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = ()) -> list[str]:
-    """The record of a game as JSON Lines, each turn as it was settled.
+    """The record of a game as JSON Lines, turn by turn.
 
     Raises:
         ValueError: An event is refused.
@@ -210,7 +210,7 @@ def _token(state: GameState, answer: int | None) -> Choice:
 
 
 def games_in(lines: Iterable[str]) -> list[list[str]]:
-    """The lines of each game of a record that holds several, parted at their config lines."""
+    """The lines of each game of a record, split at the config lines."""
     games: list[list[str]] = []
     for line in lines:
         if not line.strip():
@@ -232,7 +232,7 @@ def _is_config(line: str) -> bool:
 
 
 def from_lines(lines: Iterable[str]) -> GameRecord:
-    """Read a record up to its end, or to the first line that is bad: `fault` names it and why.
+    """Read a record up to its end or its first bad line, which `fault` names.
 
     Raises:
         NotationError: There is no game in it at all.
@@ -290,8 +290,7 @@ def _names(line: Mapping[str, Any], players: int) -> tuple[str, ...]:
 
 
 def leaving(state: GameState, player: int) -> list[Event]:
-    """What a `left` line stands for: where the others have given their answers one by one, action 1
-    closes with it."""
+    """The events of a `left` line; action 1 closes if everybody else has answered."""
     gone = SeatClosed(player)
     step = apply(state, gone)
     if isinstance(step, Refusal) or step.state.phase is not Phase.ACTION1:

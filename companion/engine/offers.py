@@ -1,4 +1,4 @@
-"""What a roll offers, grouped as a person would say it: "red 7 or 8, green 5"."""
+"""The boxes that a roll offers, grouped by row: "red 7 or 8, green 5"."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What is announced for a roll.
+    """The offer of a roll, as it is announced.
 
     Attributes:
         white: The sum of the white dice.
@@ -35,7 +35,7 @@ class Offer:
 
 
 def offer_of(state: GameState) -> Offer | None:
-    """What the turn's roll offers on the sheets as they are; None while a roll is due."""
+    """The offer of the current roll; None while a roll is due."""
     roll, plan = state.roll, state.plan
     if roll is None:
         return None

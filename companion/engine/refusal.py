@@ -1,4 +1,4 @@
-"""Why a step was rejected: a reason code, the ruling it rests on, and data for a sentence."""
+"""Why a step was refused: a reason code, its ruling, and data for a sentence."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ RULING = {
     Reason.MISS_NOT_ACTIVE: "E8",
     Reason.MISS_NOT_DUE: "E8",
 }
-"""The ruling each reason rests on, unless a refusal names a closer one."""
+"""The ruling behind each reason, unless a refusal names a closer one."""
 
 
 @dataclass(frozen=True, slots=True)

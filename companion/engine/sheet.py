@@ -1,4 +1,4 @@
-"""The printed sheet as data: rows of boxes, and what follows from crosses on them.
+"""A printed sheet as data: rows of boxes, and lookups on sets of crosses.
 
 A sheet's crosses are one small integer: row r owns `width` bits from `r * width` on, one for
 each box from left to right and one more for its lock. Everything that depends on the printing
@@ -115,12 +115,12 @@ class Plan:
         return self.rows[position // self.width].boxes[position % self.width]
 
     def name_of(self, bits: int) -> list[str]:
-        """The tokens of a set of boxes, row by row from left to right; locks are left out."""
+        """The tokens of a set of boxes, row by row from left to right; without locks."""
         return list(self._names(bits))
 
     @cached_property
     def _names(self) -> Callable[[int], tuple[str, ...]]:
-        """`name_of` that remembers: the same few sets are asked for at every step."""
+        """Cached `name_of`: every step needs the same few sets."""
 
         @lru_cache(maxsize=4096)
         def names(bits: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""What a game is between two events: immutable, and what follows from it alone."""
+"""The immutable state of a game, and everything derived from it alone."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PASS = 0
 """An answer that crosses nothing; a cross is kept as the bit of its box."""
 
 MISS = "MISS"
-"""The choice that owns up to a miss; accepted only when it is due (E8)."""
+"""The choice that takes a miss; accepted only when it is due (E8)."""
 
 MOST_PLAYERS = 5
 """Two to five by the box, one alone also works (E39, E40)."""
 
 
 class Phase(Enum):
-    """What the table does next."""
+    """The next thing to happen at the table."""
 
     ROLL = "roll"
     ACTION1 = "action1"
@@ -41,7 +41,7 @@ class End(Enum):
 
 
 class HouseRule(Enum):
-    """What a table may play otherwise, off unless chosen; each names the ruling it replaces."""
+    """Optional rules, off by default; each replaces rulings."""
 
     FINISH_TURN = "finish_turn"
     """Instead of E18 and E19: when two rows close in action 1, action 2 is still played."""
@@ -51,13 +51,13 @@ class HouseRule(Enum):
 
     @property
     def replaces(self) -> tuple[str, ...]:
-        """The rulings it stands in for."""
+        """The rulings that it replaces."""
         return {"finish_turn": ("E18", "E19"), "bonus_next_turn": ("E26",)}[self.value]
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What a game is agreed on before it begins.
+    """The rules agreed on before a game begins.
 
     Attributes:
         plan: The printed sheet.
@@ -81,7 +81,7 @@ class Closing(NamedTuple):
 
 
 class GameState(NamedTuple):
-    """Everything a game is between two events.
+    """The state of a game between two events.
 
     A named tuple and not a dataclass: a state is made for every answer, and this makes one in a
     third of the time.
@@ -127,12 +127,12 @@ class GameState(NamedTuple):
 
     @property
     def players(self) -> int:
-        """How many play."""
+        """Number of players."""
         return self.setup.players
 
     @property
     def first(self) -> int:
-        """Who began."""
+        """The player who began."""
         return self.setup.first
 
     @property
@@ -142,7 +142,7 @@ class GameState(NamedTuple):
 
     @property
     def waiting_for(self) -> tuple[int, ...]:
-        """Who has still to answer in the open action."""
+        """The players who have not answered in the open action."""
         if self.phase is Phase.ACTION1:
             return tuple(
                 p for p, answer in enumerate(self.answers) if answer is None and p not in self.gone
@@ -161,7 +161,7 @@ class GameState(NamedTuple):
 
     @property
     def following(self) -> int:
-        """Whose turn comes next: clockwise, past those who are gone."""
+        """The next active player: clockwise, skipping players who left."""
         player = (self.active + 1) % self.setup.players
         while player in self.gone and player != self.active:
             player = (player + 1) % self.setup.players
@@ -181,7 +181,7 @@ class GameState(NamedTuple):
         return self.plan.points(self.crosses[player])
 
     def total(self, player: int) -> int:
-        """Row points less what the misses cost."""
+        """Row points minus the cost of the misses."""
         return sum(self.points(player).values()) - self.plan.miss_points * self.misses[player]
 
     @property
@@ -193,7 +193,7 @@ class GameState(NamedTuple):
 
 
 class Step(NamedTuple):
-    """What an accepted event led to."""
+    """The result of an accepted event."""
 
     state: GameState
     facts: tuple[Fact, ...] = ()
@@ -269,7 +269,7 @@ def white_legal(plan: Plan, roll: Roll, opened: Iterable[int]) -> tuple[int, ...
 
 
 def without(legal: tuple[int, ...], gone: frozenset[int]) -> tuple[int, ...]:
-    """The same, with nothing for those who are gone."""
+    """The same, empty for players who left."""
     if not gone:
         return legal
     return tuple(0 if player in gone else boxes for player, boxes in enumerate(legal))

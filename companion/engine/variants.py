@@ -1,4 +1,4 @@
-"""The printed sheets the judge knows, each as one description."""
+"""The printed sheets, each as one description."""
 
 from __future__ import annotations
 
@@ -34,4 +34,4 @@ PLANS = {plan.name: plan for plan in (BASE, BIG_POINTS)}
 """Every sheet by the name of its variant."""
 
 BONUS_KEYS = frozenset(row.key for plan in PLANS.values() for row in plan.rows if row.is_bonus)
-"""Keys of bonus rows on any sheet, so that a sheet without them can say so."""
+"""Keys of the bonus rows of any sheet, for a refusal on sheets without them."""

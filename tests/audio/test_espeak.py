@@ -272,7 +272,7 @@ def test_failing_sound_is_reported_once_and_retried(
     speaker.say(["well again"], "en")
     assert speaker.wait_until_silent(PATIENCE_S)
     assert speaker.can_speak
-    assert caplog.records[-1].getMessage() == "voice: the sound works again"
+    assert caplog.records[-1].getMessage() == "voice: sound is working again"
 
 
 def test_a_hanging_voice_does_not_block_later_texts(
@@ -285,7 +285,7 @@ def test_a_hanging_voice_does_not_block_later_texts(
         pass
     assert speaker.wait_until_silent(PATIENCE_S)
     assert caplog.records[0].getMessage() == (
-        "voice: the table stays silent: espeak-ng did not come to an end"
+        "voice: the table stays silent: espeak-ng did not finish"
     )
     assert speaker.can_speak, "the next text was said"
     speaker.close()
