@@ -15,12 +15,11 @@ from typing import TYPE_CHECKING
 from companion.adapters.audio import open_voice
 from companion.adapters.camera import CameraPort, keep_pictures, open_tray
 from companion.adapters.gpio import open_button, open_buzzer, open_lamp
-from companion.address import reachable_host, url
 from companion.audio.settings import VoiceSettings
 from companion.config import Config
 from companion.eventlog.store import SqliteStore
-from companion.hotspot import HotspotWatch, Wifi
 from companion.messages.catalogue import load_phrases
+from companion.network import HotspotWatch, Wifi, reachable_host, url
 from companion.session.session import Session
 from companion.tray import CameraState
 

@@ -17,8 +17,7 @@ from typing import Any
 from companion.errors import PinsUnavailable
 from hardware import gesture
 from hardware.gesture import Gesture, GestureConfig
-from hardware.pins import FACTORIES, make_factory, one_line
-from hardware.wire import Wire
+from hardware.pins import FACTORIES, Wire, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 

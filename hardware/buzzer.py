@@ -12,7 +12,7 @@ from gpiozero import TonalBuzzer
 from gpiozero.tones import Tone
 
 from companion.errors import PinsUnavailable
-from hardware.pins import let_go, make_factory, one_line
+from hardware.pins import close_device, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ class GpioSounder:
 
     def close(self) -> None:
         """Fall silent and let the pin go, also where the chip is gone."""
-        let_go(self._device, self._factory if self._owns_factory else None)
+        close_device(self._device, self._factory if self._owns_factory else None)
 
 
 class Buzzer:

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from gpiozero import LED, PWMLED, RGBLED
 
 from companion.errors import PinsUnavailable
-from hardware.pins import let_go, make_factory, one_line
+from hardware.pins import close_device, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 
@@ -153,7 +153,7 @@ class GpioLight:
 
     def close(self) -> None:
         """Go dark and let the pins go, also where the chip is gone."""
-        let_go(self._device, self._factory if self._owns_factory else None)
+        close_device(self._device, self._factory if self._owns_factory else None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""The pin factories: lgpio on a Pi, gpiozero's mock elsewhere."""
+"""Pins through gpiozero: lgpio on a Pi, the mock factory elsewhere."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import logging
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from gpiozero import Button
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 LOGGER = logging.getLogger(__name__)
@@ -21,14 +23,14 @@ FACTORIES = ("auto", "lgpio", "mock", "none")
 
 
 def make_factory(name: str) -> Any:
-    """Open a pin factory by its name, lgpio or mock; whatever its library raises comes through."""
+    """Open the pin factory lgpio or mock; errors of its library are not caught."""
     if name == "mock":
         return MockFactory(pin_class=MockPWMPin)
     return _lgpio_factory()
 
 
-def let_go(device: Any, owned_factory: Any) -> None:
-    """Close a device and the factory made for it, also where their chip is gone; never raises.
+def close_device(device: Any, owned_factory: Any) -> None:
+    """Close a device and its own factory, even if their chip is gone; never raises.
 
     gpiozero's lgpio factory first resets every pin; on a dead chip that raises, and the chip's
     handle would stay open, so that the kernel gives the chip another number when it is back.
@@ -37,18 +39,69 @@ def let_go(device: Any, owned_factory: Any) -> None:
         if device is not None:
             device.close()
     except Exception as error:
-        LOGGER.info("letting a pin go: %s", one_line(error))
+        LOGGER.info("closing a pin: %s", one_line(error))
     if owned_factory is None:
         return
     try:
         owned_factory.close()
     except Exception as error:
-        LOGGER.info("letting a chip go: %s", one_line(error))
+        LOGGER.info("closing a chip: %s", one_line(error))
         owned_factory.pins.clear()
         with suppress(Exception):
             owned_factory.close()
         with suppress(Exception):
-            device.close()  # with the chip's handle gone there is no pin left to reset
+            device.close()  # without the chip's handle there is no pin to reset
+
+
+class Wire:
+    """A contact to ground through gpiozero; it can be reopened after its chip died."""
+
+    def __init__(self, pin: int, make_factory: Callable[[], Any], *, owns_factory: bool) -> None:
+        """Open the pin; errors of the pin library are not caught."""
+        self._pin = pin
+        self._make_factory = make_factory
+        self._owns_factory = owns_factory
+        self._factory: Any = None
+        self._button: Any = None
+        self._open()
+
+    @property
+    def is_closed(self) -> bool:
+        """The level of the line now."""
+        return bool(self._button.is_pressed)
+
+    def listen(self, on_edge: Callable[[bool], object]) -> None:
+        """Call a function at every edge, on a thread of the pin library."""
+        self._button.when_pressed = lambda: on_edge(True)
+        self._button.when_released = lambda: on_edge(False)
+
+    def push(self) -> None:
+        """Push and release a mock pin."""
+        self._button.pin.drive_low()
+        self._button.pin.drive_high()
+
+    def reopen(self) -> None:
+        """Close the pin and open it again."""
+        self.close()
+        self._open()
+
+    def close(self) -> None:
+        """Close the pin, even if its chip is gone; may be called twice."""
+        button, self._button = self._button, None
+        factory, self._factory = self._factory, None
+        if factory is not None:
+            close_device(button, factory if self._owns_factory else None)
+
+    def _open(self) -> None:
+        self._factory = self._make_factory()
+        try:
+            # No bounce time: `gesture` decides when an edge counts.
+            self._button = Button(
+                self._pin, pull_up=True, bounce_time=None, pin_factory=self._factory
+            )
+        except BaseException:
+            self.close()
+            raise
 
 
 def _lgpio_factory() -> Any:
@@ -69,10 +122,10 @@ def _lgpio_factory() -> Any:
 
 
 def forgiving(pin_class: type[Any]) -> type[Any]:
-    """A gpiozero pin class whose pulses can be stopped also where the chip is gone.
+    """Return a gpiozero pin class whose pulses can be stopped even if the chip is gone.
 
-    With lgpio's own that raises, so that the device on the pin can never be closed, and Python
-    writes a traceback for each when it is thrown away.
+    lgpio's own class raises then: the device could not be closed, and Python would print a
+    traceback when it is collected.
     """
 
     class ForgivingPin(pin_class):  # type: ignore[misc]
@@ -88,9 +141,9 @@ def forgiving(pin_class: type[Any]) -> type[Any]:
 
 
 def header_chip(dev: Path = Path("/dev")) -> int | None:
-    """The chip with the header's pins under another number than usual; None where there is none.
+    """Find the header's chip under another number than usual; None if there is none.
 
-    The kernel numbers a chip anew when it comes back while its old number is still in use.
+    The kernel renumbers a chip that comes back while its old number is still in use.
     """
     lgpio = importlib.import_module("lgpio")
     for path in sorted(dev.glob("gpiochip*")):
@@ -106,9 +159,9 @@ def header_chip(dev: Path = Path("/dev")) -> int | None:
 
 
 def _give_lgpio_a_directory() -> None:
-    """Name a directory for the pipes lgpio makes on import; else it takes the working directory.
+    """Set a directory for the pipes that lgpio creates on import.
 
-    Where that is not writable (a service in /) the import itself fails.
+    By default it uses the working directory, and the import fails if that is not writable.
     """
     if os.environ.get("LG_WD"):
         return
@@ -122,6 +175,6 @@ def _give_lgpio_a_directory() -> None:
 
 
 def one_line(error: BaseException) -> str:
-    """An exception as one line: its text, or its name where it has none."""
+    """Return an exception's text in one line, or its class name if it has none."""
     text = " ".join(str(error).split())
     return text or type(error).__name__

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from flask import Flask
 
-from companion.hotspot import Wifi
+from companion.network import Wifi
 from companion.session.session import Rejected, Session
 from web import security
 from web.context import AppContext

@@ -8,8 +8,8 @@ from threading import Lock
 
 from flask import request
 
-from companion.hotspot import Wifi
 from companion.messages.catalogue import Phrases, line, load_phrases
+from companion.network import Wifi
 from companion.session.session import Rejected, Session
 from companion.wire import encode
 from web import locale, snapshot

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
-from companion.adapters.following import Follower
-from companion.adapters.lamp import lamp_state
+from companion.adapters.lamp import Follower, lamp_state
 from companion.config import Config, setting_names
 from companion.errors import ConfigError
 from companion.session.session import Session, Topic, View

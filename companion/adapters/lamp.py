@@ -1,9 +1,19 @@
-"""What the lamp is to say, by how things stand (pure)."""
+"""The lamp's state for each state of the table, and the thread that keeps it up to date."""
 
 from __future__ import annotations
 
+import logging
+import threading
+from collections.abc import Callable
+
 from companion.engine import Phase
+from companion.session.session import Session
 from companion.session.view import View
+
+LOGGER = logging.getLogger(__name__)
+
+WAKE_S = 0.5
+"""Seconds after which a waiting follower checks whether it is closed."""
 
 LAMP_STATES = (
     "idle",
@@ -15,8 +25,8 @@ LAMP_STATES = (
     "over",
     "fault",
 )
-"""No game; ready to throw; the eye is at work; the button would confirm; it cannot be read;
-marks are open; the game is over; the camera or the button does not work."""
+"""No game; ready to throw; dice are being read; the button would confirm; unreadable dice; marks
+are open; the game is over; the camera or the button does not work."""
 
 
 def lamp_state(view: View) -> str:
@@ -35,3 +45,33 @@ def lamp_state(view: View) -> str:
     if view.tray.status.is_busy:
         return "reading"
     return "ready" if view.tray.status.is_ready else "unreadable"
+
+
+class Follower:
+    """Background thread that calls `show` on every change of the table."""
+
+    def __init__(self, session: Session, show: Callable[[View], object], *, name: str) -> None:
+        """Start; errors of `show` are logged, and the next view is shown."""
+        self._session = session
+        self._show = show
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Stop; may be called twice."""
+        self._is_closed = True
+        self._session.wake()
+        self._thread.join(2.0)
+
+    def _run(self) -> None:
+        version = -1
+        while not self._is_closed:
+            if self._session.wait(version, WAKE_S) <= version:
+                continue
+            view = self._session.view()
+            version = view.version
+            try:
+                self._show(view)
+            except Exception:
+                LOGGER.exception("the table's state could not be shown")

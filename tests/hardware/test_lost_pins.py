@@ -15,8 +15,7 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 import hardware.button
 from hardware.button import Panel, open_panel
 from hardware.gesture import Gesture
-from hardware.pins import forgiving, header_chip, let_go
-from hardware.wire import Wire
+from hardware.pins import Wire, close_device, forgiving, header_chip
 from tests.hardware.pin_fakes import PATIENCE_S, PIN, Ear, PinWithFaults
 
 PRESS = Gesture.PRESS
@@ -104,10 +103,10 @@ def test_a_dead_chip_lets_its_handle_go_all_the_same() -> None:
             self.is_closed = True
 
     chip, device = DeadChip(), Device()
-    let_go(device, chip)
+    close_device(device, chip)
     assert not chip.is_open
     assert device.is_closed
-    let_go(None, None)
+    close_device(None, None)
 
 
 def test_a_pin_whose_edges_never_come_is_a_button_all_the_same(
@@ -144,7 +143,7 @@ def test_a_lamp_on_a_dead_chip_can_be_closed_and_leaves_no_traceback() -> None:
     try:
         with pytest.raises(TypeError):
             factory.pin(22).frequency = 50
-        let_go(lamp, factory)
+        close_device(lamp, factory)
         assert lamp.closed
     finally:
         PulsesOfADeadChip.is_dead = False

@@ -14,10 +14,13 @@ from vision.cameras.exposure import (
     V4L2_MANUAL,
     Controls,
     LightMeter,
+    Metering,
+    Order,
     PiControls,
+    Stage,
     V4l2Controls,
+    meter,
 )
-from vision.cameras.metering import Metering, Order, Stage, meter
 
 FPS = 15.0
 

@@ -1,14 +1,64 @@
-"""The machine's own Wi-Fi: what NetworkManager says, read and never changed."""
+"""The address phones can open, and the machine's own Wi-Fi."""
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
-from companion.hotspot import NONE, HotspotWatch, Wifi, active_hotspot, run_quietly
+from companion.network import (
+    NONE,
+    HotspotWatch,
+    Wifi,
+    active_hotspot,
+    own_addresses,
+    reachable_host,
+    run_quietly,
+    url,
+)
+
+
+@pytest.fixture
+def offline(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No route to anywhere, as on a Pi that is its own Wi-Fi."""
+
+    class NoRoute(socket.socket):
+        def connect(self, address: Any) -> None:
+            raise OSError(101, "Network is unreachable")
+
+    monkeypatch.setattr("companion.network.socket.socket", NoRoute)
+
+
+def test_an_address_that_was_chosen_stays() -> None:
+    assert reachable_host("192.168.1.5") == "192.168.1.5"
+    assert reachable_host("dice.local") == "dice.local"
+
+
+@pytest.mark.usefixtures("offline")
+@pytest.mark.parametrize(
+    ("addresses", "host"),
+    [
+        (["127.0.0.1", "169.254.3.4", "10.42.0.1"], "10.42.0.1"),
+        (["127.0.0.1"], "127.0.0.1"),
+        ([], "127.0.0.1"),
+    ],
+)
+def test_without_a_route_it_is_an_interfaces(addresses: list[str], host: str) -> None:
+    assert reachable_host("0.0.0.0", lambda: addresses) == host
+
+
+def test_linux_lists_at_least_the_loopback() -> None:
+    assert "127.0.0.1" in own_addresses()
+
+
+def test_a_link_has_ipv6_in_brackets() -> None:
+    assert url("fe80::1", 8000) == "http://[fe80::1]:8000/"
+    assert url("10.42.0.1", 80) == "http://10.42.0.1:80/"
+
 
 ACTIVE = "5d0c:802-3-ethernet\nab12:802-11-wireless\nlo-1:loopback\n"
 

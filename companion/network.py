@@ -1,0 +1,185 @@
+"""The address phones can open, and the machine's own Wi-Fi if it has one."""
+
+from __future__ import annotations
+
+import ipaddress
+import shutil
+import socket
+import struct
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from threading import Event, Lock, Thread
+
+_PROBES = (
+    (socket.AF_INET, "192.0.2.1"),  # TEST-NET-1 (RFC 5737); nothing is sent
+    (socket.AF_INET6, "2001:db8::1"),  # documentation prefix (RFC 3849)
+)
+
+_SIOCGIFADDR = 0x8915
+"""Requests an interface's IPv4 address from Linux (netdevice(7))."""
+
+NAME, MODE = "802-11-wireless.ssid", "802-11-wireless.mode"
+KEYS, PASSWORD = "802-11-wireless-security.key-mgmt", "802-11-wireless-security.psk"
+
+ASK_EVERY_S = 10.0
+"""Seconds between two checks for a hotspot; after switching it on, its code appears within them."""
+
+ANSWERS_WITHIN_S = 5.0
+
+LET_GO_S = 0.5
+"""Seconds to wait for the thread at the end, even if NetworkManager hangs."""
+
+Run = Callable[[Sequence[str]], str]
+"""Runs a command and returns its output; "" if it cannot be run or fails."""
+
+
+def reachable_host(bound: str, addresses: Callable[[], Iterable[str]] | None = None) -> str:
+    """Return the host for links and QR codes when the server is bound to `bound`.
+
+    A wildcard becomes the address this machine would send from; connecting a datagram socket
+    only looks at the routing table and sends nothing. A machine that runs its own Wi-Fi without
+    internet has no such route; then an interface's address is returned, and without any network
+    the loopback address.
+
+    Args:
+        addresses: Addresses of this machine's interfaces; requested from Linux unless given.
+    """
+    try:
+        if not ipaddress.ip_address(bound).is_unspecified:
+            return bound
+    except ValueError:
+        return bound  # a host name
+    for family, far in _PROBES:
+        try:
+            with socket.socket(family, socket.SOCK_DGRAM) as probe:
+                probe.connect((far, 9))
+                address = str(probe.getsockname()[0])
+        except OSError:
+            continue
+        if not ipaddress.ip_address(address.partition("%")[0]).is_unspecified:
+            return address
+    others = (each for each in (addresses or own_addresses)() if _is_for_phones(each))
+    return next(others, "127.0.0.1")
+
+
+def own_addresses() -> list[str]:
+    """The IPv4 addresses of this machine's interfaces; empty if Linux does not report them."""
+    try:
+        from fcntl import ioctl
+    except ImportError:
+        return []
+    found = []
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        for _, name in socket.if_nameindex():
+            with suppress(OSError):
+                reply = ioctl(probe.fileno(), _SIOCGIFADDR, struct.pack("256s", name.encode()[:15]))
+                found.append(socket.inet_ntoa(reply[20:24]))
+    return found
+
+
+def _is_for_phones(address: str) -> bool:
+    parsed = ipaddress.ip_address(address)
+    return not (parsed.is_loopback or parsed.is_unspecified or parsed.is_link_local)
+
+
+def url(host: str, port: int) -> str:
+    """Return the page's address, with brackets round IPv6."""
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{port}/"
+
+
+@dataclass(frozen=True, slots=True)
+class Wifi:
+    """A Wi-Fi to join; no name means none, no password means an open one."""
+
+    name: str = ""
+    password: str = field(default="", repr=False)
+
+
+NONE = Wifi()
+
+
+def active_hotspot(run: Run) -> Wifi:
+    """Return the access point that NetworkManager runs on this machine, or `NONE`.
+
+    Nothing is changed. A protected access point counts only if this user may read its password;
+    otherwise its code would not let a phone in.
+    """
+    for line in run(["nmcli", "-t", "-f", "UUID,TYPE", "connection", "show", "--active"]).split():
+        uuid, _, kind = line.partition(":")
+        if kind != "802-11-wireless":
+            continue
+        fields = ",".join((NAME, MODE, KEYS, PASSWORD))
+        show = ["nmcli", "-s", "-t", "-e", "no", "-m", "multiline", "-f", fields]
+        found = dict(
+            each.partition(":")[::2]
+            for each in run([*show, "connection", "show", uuid]).split("\n")
+        )
+        is_open = not found.get(KEYS)
+        if found.get(MODE) == "ap" and found.get(NAME) and (is_open or found.get(PASSWORD)):
+            return Wifi(found[NAME], "" if is_open else found[PASSWORD])
+    return NONE
+
+
+def run_quietly(command: Sequence[str]) -> str:
+    """Run a command untranslated and return its output; "" if it cannot be run or fails."""
+    try:
+        ran = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=ANSWERS_WITHIN_S,
+            stdin=subprocess.DEVNULL,
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return ran.stdout
+
+
+class HotspotWatch:
+    """Checks for a hotspot every few seconds on a thread of its own."""
+
+    def __init__(
+        self,
+        run: Run = run_quietly,
+        *,
+        every_s: float = ASK_EVERY_S,
+        on_change: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Prepare the watch; `on_change` is called on its own thread after `start`."""
+        self._run, self._every_s, self._on_change = run, every_s, on_change
+        self._mutex, self._stop = Lock(), Event()
+        self._wifi = NONE
+        self._thread = Thread(target=self._watch, name="hotspot", daemon=True)
+
+    @property
+    def wifi(self) -> Wifi:
+        """The hotspot at the last check."""
+        with self._mutex:
+            return self._wifi
+
+    def start(self) -> None:
+        """Begin to check, if NetworkManager is installed."""
+        if self._run is not run_quietly or shutil.which("nmcli"):
+            self._thread.start()
+
+    def close(self) -> None:
+        """Stop checking; may be called twice."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(LET_GO_S)
+
+    def _watch(self) -> None:
+        while True:
+            wifi = active_hotspot(self._run)
+            with self._mutex:
+                was, self._wifi = self._wifi, wifi
+            if wifi != was:
+                self._on_change()
+            if self._stop.wait(self._every_s):
+                return
