@@ -270,7 +270,7 @@ class TestPlaying:
             stage.answer(player, None)
         assert stage.state.phase is Phase.ACTION2
         page.context.set_offline(False)
-        page.get_by_role("alert").filter(has_text=re.compile("late crosses|in time")).wait_for()
+        page.get_by_role("alert").filter(has_text=re.compile("Late crosses|Too late")).wait_for()
         page.get_by_role("button", name="red 7", exact=True).wait_for()
 
 

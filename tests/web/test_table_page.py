@@ -124,7 +124,7 @@ class TestTheTableView:
         seen = dice_in_tray(a_roll(3, 4), frame=1)
         corners = [(x, y) for x in (40.0, 320.0, 600.0) for y in (40.0, 440.0)]
         dice = [
-            replace(die, centre=at, corners=((at[0], at[1]),) * 4)
+            replace(die, centre_xy=at, corners_xy=((at[0], at[1]),) * 4)
             for die, at in zip(seen.dice, corners, strict=True)
         ]
         stage.session.see(replace(seen, dice=tuple(dice)))
@@ -173,7 +173,7 @@ class TestTheTableView:
         before_the_locks(stage, "R", "")
         stage.answer(0, "R12")
         page = open_page("/table", size_wh=TV)
-        page.locator(".banner", has_text="closes").wait_for()
+        page.locator(".banner", has_text="is closing").wait_for()
         assert page.locator(".headline[data-kind=roll]").inner_text() == "12"
         assert overflowing(page) == []
 
