@@ -52,6 +52,15 @@ def test_links_of_the_readme_lead_somewhere(link: str) -> None:
     assert (ROOT / link).exists()
 
 
+@pytest.mark.parametrize("name", ["design", "contributing", "rules", "evaluation", "calibration"])
+def test_files_and_links_in_the_documents_are_there(name: str) -> None:
+    text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`((?:companion|vision|hardware|web|docs|tests)/[\w/.-]+)`", text)
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+    links = re.findall(r"\]\(([\w./-]+)(?:#[\w-]+)?\)", text)
+    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
+
+
 def test_no_text_names_another_machine() -> None:
     listed = subprocess.run(
         ["git", "grep", "-nIE", r"/(work|home|root)/[a-z]", "--", ".", ":!tests/test_docs.py"],
