@@ -1,20 +1,12 @@
-"""Many games with changing people: put aside and taken up, come late, remembered, written out."""
+"""Several games with changing people: paused, resumed, latecomers, players who leave."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 from pathlib import Path
 
 import pytest
 
 from companion.engine import Phase
-from companion.eventlog.record import Record
-from companion.history.archive import SavedGame, saved_games
-from companion.history.export import summary, written
-from companion.history.standings import evenings, remembered, standings
-from companion.messages.catalogue import load_phrases
 from companion.session.session import Joined
 from tests.session.fakes import Stage
 
@@ -33,7 +25,7 @@ def a_turn(stage: Stage, *boxes: str | None) -> None:
         assert stage.answer(stage.game.seats[stage.state.active], None) == ""
 
 
-class TestPutAside:
+class TestPaused:
     def test_a_game_goes_on_where_it_was(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         a_turn(stage, "R7", "Y7")
@@ -107,7 +99,7 @@ class TestPutAside:
         assert [seat.name for seat in stage.session.view().table.seats] == ["V", "W", "X", "Y"]
         assert stage.session.resume(7) is not None
 
-    def test_there_is_nothing_to_put_aside(self, stage: Stage) -> None:
+    def test_nothing_to_pause(self, stage: Stage) -> None:
         assert stage.session.pause() is not None
         begin(stage, "Ada")
         stage.session.end()
@@ -115,7 +107,7 @@ class TestPutAside:
         assert rejected is not None
         assert rejected.code == "NO_GAME"
 
-    def test_an_undo_does_not_reach_behind_taking_up(self, stage: Stage) -> None:
+    def test_an_undo_does_not_reach_behind_a_resume(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         a_turn(stage, "R7", "Y7")
         stage.session.pause()
@@ -125,7 +117,7 @@ class TestPutAside:
         assert stage.session.undo() is None
 
 
-class TestTheList:
+class TestGameNumbers:
     @pytest.mark.parametrize("leaver", [0, 2])
     def test_a_newcomer_after_a_leaving_joins_a_game_without_a_roll(
         self, tmp_path: Path, leaver: int
@@ -171,7 +163,7 @@ class TestTheList:
         assert [g.number for g in stage.again().session.games()] == [1, 2, 3]
 
 
-class TestWhoLeavesAfterTheEnd:
+class TestLeavingAfterTheEnd:
     def test_the_next_on_their_seat_is_somebody_else(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         a_turn(stage, "R7", "Y7")
@@ -198,7 +190,7 @@ class TestWhoLeavesAfterTheEnd:
         assert stage.state.phase is Phase.ACTION1
 
 
-class TestWhoComesLate:
+class TestLatecomers:
     def test_before_the_first_roll_they_play_at_once(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         stage.seat("Cleo")
@@ -220,7 +212,7 @@ class TestWhoComesLate:
         assert stage.game.seats[stage.state.first] == 1
 
 
-class TestWhoLeaves:
+class TestLeaving:
     def test_the_game_goes_on_without_them(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben", "Cleo")
         a_turn(stage, "R7", "Y7", "G7")
@@ -267,134 +259,3 @@ class TestWhoLeaves:
         assert stage.session.let_go(1) is None
         assert stage.session.let_go(4) is None
         assert [seat.name for seat in stage.session.view().table.seats] == ["Ada"]
-
-
-class TestAnEvening:
-    def games(self, *ats: str) -> list[SavedGame]:
-        """Games of Ada and Ben begun at these times; Ada wins every one."""
-        stage = Stage(self.directory)
-        for number, at in enumerate(ats, 1):
-            stage.now = at
-            if number == 1:
-                begin(stage, "Ada", "Ben")
-            else:
-                stage.session.rematch()
-            a_turn(stage, "R7", None)
-            stage.session.end()
-        found = stage.session.games()
-        stage.store.close()
-        return found
-
-    @pytest.fixture(autouse=True)
-    def _directory(self, tmp_path: Path) -> None:
-        self.directory = tmp_path
-
-    def test_midnight_does_not_part_it(self) -> None:
-        games = self.games(
-            "2026-11-20T20:15:00+01:00",
-            "2026-11-21T00:40:00+01:00",
-            "2026-11-21T19:00:00+01:00",
-            "2026-12-24T17:00:00+01:00",
-        )
-        found = [[game.number for game in evening.games] for evening in evenings(games)]
-        assert found == [[4], [3], [1, 2]]
-
-    def test_standings(self) -> None:
-        games = self.games("2026-11-20T20:15:00+01:00", "2026-11-20T20:45:00+01:00")
-        ada, ben = standings(games)
-        assert (ada.name, ada.games, ada.wins, ada.points, ada.best) == ("Ada", 2, 2, 2, 1)
-        assert (ben.wins, ben.points, ben.misses) == (0, -5, 1)
-
-    def test_an_unreadable_date_is_only_an_old_one(self) -> None:
-        assert len(evenings(self.games("", "2026-11-20T20:45:00+01:00"))) == 2
-
-    def test_games_taken_in_belong_to_no_evening(self) -> None:
-        games = self.games("2026-11-20T20:15:00+01:00")
-        config, *lines = games[0].lines()
-        elsewhere = [config.replace("Ben", "Cleo"), *lines]
-        stage = Stage(self.directory)
-        revision = stage.session.view().table.revision
-        stage.store.append((Record(revision + 1, "imported", {"number": 2, "lines": elsewhere}),))
-        found = saved_games(stage.store.load())
-        assert [game.is_imported for game in found] == [False, True]
-        assert sum(len(evening.games) for evening in evenings(found)) == 1
-        assert standings(found)[0].games == 2
-        assert remembered(found) == ["Ada", "Ben"]
-        stage.store.close()
-
-    def test_games_that_are_not_over_do_not_count(self, stage: Stage) -> None:
-        begin(stage, "Ada", "Ben")
-        a_turn(stage, "R7", None)
-        assert standings(stage.session.games()) == []
-
-    def test_past_players_are_listed_latest_first(self, tmp_path: Path) -> None:
-        stage = Stage(tmp_path / "other")
-        begin(stage, "Ada", "Ben")
-        stage.session.end()
-        stage.session.leave(0)
-        stage.seat("Zoé")
-        stage.session.rematch()
-        assert remembered(stage.session.games()) == ["Ben", "Zoé", "Ada"]
-        stage.store.close()
-
-
-class TestWrittenOut:
-    @pytest.fixture
-    def games(self, stage: Stage) -> list[SavedGame]:
-        begin(stage, '=HYPERLINK("x")', "Zoé, die Große")
-        a_turn(stage, "R7", "Y7")
-        stage.session.end()
-        return stage.session.games()
-
-    def test_a_line_for_each_player(self, games: list[SavedGame]) -> None:
-        rows = list(csv.DictReader(io.StringIO(written(games, "csv", load_phrases("en")))))
-        assert [row["player"] for row in rows] == ['\'=HYPERLINK("x")', "Zoé, die Große"]
-        assert rows[0] == {
-            "game": "1",
-            "date": "2026-11-20T20:15:00+01:00",
-            "variant": "base",
-            "end": "ended_early",
-            "player": '\'=HYPERLINK("x")',
-            "rank": "1",
-            "total": "1",
-            "red": "1",
-            "yellow": "0",
-            "green": "0",
-            "blue": "0",
-            "misses": "0",
-            "minus": "0",
-        }
-
-    def test_everything_as_json(self, games: list[SavedGame]) -> None:
-        (game,) = json.loads(written(games, "json", load_phrases("en")))["games"]
-        assert game["record"][0]["t"] == "config"
-        assert {key: game[key] for key in summary(games[0])} == summary(games[0])
-
-    def test_text_in_each_language(self, games: list[SavedGame]) -> None:
-        assert "Weiße Summe: " in written(games, "text", load_phrases("de"))
-        assert "Rot 7" in written(games, "text", load_phrases("de"))
-        assert "Jeu de base" in written(games, "text", load_phrases("fr"))
-
-    def test_no_games_are_an_empty_text(self) -> None:
-        assert written([], "text", load_phrases("en")) == ""
-
-
-def test_an_archive_reads_only_new_records(stage: Stage) -> None:
-    begin(stage, "Ada", "Ben")
-    a_turn(stage, "R7", "Y7")
-    assert stage.session.games() == stage.session.games()
-    stage.session.end()
-    stage.session.rematch()
-    first = stage.session.games()[0]
-    asked: list[int] = []
-    load = stage.store.load
-
-    def watched(after: int = 0):  # type: ignore[no-untyped-def]
-        asked.append(after)
-        return load(after)
-
-    stage.store.load = watched  # type: ignore[method-assign]
-    a_turn(stage, "R7", "Y7")
-    assert stage.session.games()[0] is first
-    assert asked
-    assert min(asked) > 0

@@ -1,4 +1,4 @@
-"""A table after a pulled plug, on a full disk, and with a damaged log."""
+"""A table after a power cut, on a full disk, and with an invalid log."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from companion.session.timers import CLOSING_GRACE_S, GRACE_S
 from tests.session.fakes import Stage
 
 
-class TestSurviving:
-    def test_a_pulled_plug_loses_nothing(self, two: Stage) -> None:
+class TestRestarts:
+    def test_a_power_cut_loses_nothing(self, two: Stage) -> None:
         two.roll(4, 3)
         tokens = two.seat("Cleo")
         two.answer(0, "R7", done=False)
@@ -104,7 +104,7 @@ class TestSurviving:
         assert "can’t be saved" in two.told[-1].text
         assert two.state.phase is Phase.ROLL
 
-    def test_a_log_with_a_bad_record_is_taken_up_to_it(self, two: Stage) -> None:
+    def test_a_log_is_valid_up_to_its_first_bad_record(self, two: Stage) -> None:
         two.roll(4, 3)
         revision = two.session.view().table.revision
         two.store.append((Record(revision + 1, "rolled", {"white": [9, 9]}),))
@@ -127,7 +127,7 @@ class TestSurviving:
         assert stage.session.view().table == before
 
     @pytest.mark.logs_errors
-    def test_a_closing_that_cannot_be_kept_is_tried_again(self, tmp_path: Path) -> None:
+    def test_a_closing_that_cannot_be_stored_is_tried_again(self, tmp_path: Path) -> None:
         class FullDisk(SqliteStore):
             full = False
 

@@ -1,4 +1,4 @@
-"""What the host puts right: a misread roll, the last step, an ending."""
+"""Steps of the host: correct a misread roll, undo the last step, undo an ending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Steps that bring an open action back: who is about to close a row is told again (E46)."""
+"""Steps that reopen an action announce again who is about to close a row (E46)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_game_without_dice_counts_for_nobody(closing: Stage) -> None:
     assert [each.games for each in before] == [1, 1]
 
 
-def test_a_game_taken_in_again_counts_once(closing: Stage) -> None:
+def test_a_game_imported_twice_counts_once(closing: Stage) -> None:
     closing.session.end()
     once = standings(closing.session.games())
     lines = closing.session.games()[0].lines()

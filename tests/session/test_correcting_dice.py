@@ -1,4 +1,4 @@
-"""Dice put right by hand, before and after the roll is confirmed, and what is kept of it."""
+"""Dice corrected by hand before the roll is confirmed, and what the log stores of it."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def put_right(stage: Stage, which: int, value: int, frame: int = 7, **more: DieC
     return rejected.code if rejected else ""
 
 
-class TestBefore:
-    def test_a_misread_die_is_put_right_and_confirmed(self, two: Stage) -> None:
+class TestBeforeConfirming:
+    def test_a_misread_die_is_corrected_and_confirmed(self, two: Stage) -> None:
         two.session.see(seen())
         assert put_right(two, GREEN, 5) == ""
         tray = two.session.view().tray
@@ -50,7 +50,7 @@ class TestBefore:
         assert two.state.roll == a_roll(3, 4, green=5)
         assert not two.game.typed
 
-    def test_it_holds_while_the_eye_looks_again_and_goes_when_dice_move(self, two: Stage) -> None:
+    def test_a_correction_holds_until_dice_move(self, two: Stage) -> None:
         two.session.see(seen())
         put_right(two, GREEN, 5)
         again = seen(frame=30)
@@ -78,7 +78,7 @@ class TestBefore:
         put_right(two, GREEN, 6)
         assert two.session.view().announcement == standing
 
-    def test_a_die_the_eye_was_not_sure_of_makes_the_roll(self, two: Stage) -> None:
+    def test_a_corrected_doubtful_die_completes_the_roll(self, two: Stage) -> None:
         two.session.see(doubtful(BLUE, "blue"))
         assert two.session.view().tray.roll is None
         assert put_right(two, BLUE, 6) == ""
@@ -142,7 +142,7 @@ class TestBefore:
         put_right(two, OTHER_WHITE, 4)
         assert two.session.view().tray.roll == a_roll(3, 4)
 
-    def test_a_die_whose_colour_nobody_knew(self, two: Stage) -> None:
+    def test_a_die_of_unknown_colour(self, two: Stage) -> None:
         tray = seen()
         dice = list(tray.dice)
         dice[GREEN] = replace(dice[GREEN], colour=None, value=None)
@@ -154,7 +154,7 @@ class TestBefore:
         assert put_right(two, GREEN, 2, colour=DieColour.GREEN) == ""
         assert two.session.view().tray.roll == a_roll(3, 4, green=2)
 
-    def test_a_missing_die_cannot_be_put_right(self, two: Stage) -> None:
+    def test_a_missing_die_cannot_be_corrected(self, two: Stage) -> None:
         tray = seen()
         lost = replace(tray, status=TrayStatus.MISSING, roll=None, dice=tray.dice[:-1])
         two.session.see(replace(lost, problems=(Problem(ProblemCode.MISSING, DieColour.BLUE),)))
@@ -181,13 +181,13 @@ class TestBefore:
         assert rejected.code == code
         assert two.session.view().tray == seen()
 
-    def test_once_the_roll_is_confirmed_it_is_for_the_host(self, two: Stage) -> None:
+    def test_only_the_host_corrects_a_confirmed_roll(self, two: Stage) -> None:
         two.session.see(seen())
         assert two.session.press() is None
         assert put_right(two, RED, 2) == "NO_ROLL_DUE"
 
 
-class TestTheRecord:
+class TestLog:
     def kept(self, stage: Stage, kind: str) -> list[Record]:
         return [record for record in stage.store.load() if record.kind == kind]
 
@@ -204,7 +204,7 @@ class TestTheRecord:
         assert corrected.data["eye"] == record.data["eye"]
         assert two.again().state.roll == a_roll(6, 6)
 
-    def test_the_eyes_accuracy_on_this_table(self, two: Stage, tmp_path: Path) -> None:
+    def test_the_accuracy_of_readings_on_this_table(self, two: Stage, tmp_path: Path) -> None:
         def turn(tray: TrayView | None, *, typed: bool = False) -> None:
             if tray is not None:
                 two.session.see(tray)
@@ -243,7 +243,7 @@ class TestTheRecord:
         ]
 
     @pytest.mark.parametrize("eye", [None, "x", {}, {"dice": []}, {"dice": [1]}, {"dice": [[]]}])
-    def test_a_record_that_cannot_be_counted_is_left_out(self, eye: object) -> None:
+    def test_a_record_that_cannot_be_counted_is_ignored(self, eye: object) -> None:
         data = {
             "white": [1, 2],
             "colour": {"red": 1, "yellow": 1, "green": 1, "blue": 1},
