@@ -238,7 +238,7 @@ class TestLog:
         )
         assert result.exit_code == 0
         assert result.stdout.splitlines() == [
-            "3 rolls seen: 1 offered right, 1 offered wrong and corrected, 1 not offered",
+            "3 rolls: 1 read right, 1 read wrong and corrected, 1 sent back as unsure",
             "17 dice read: 16 right",
         ]
 
