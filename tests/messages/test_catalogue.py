@@ -129,6 +129,7 @@ def test_every_catalogue_entry_is_used(language: str) -> None:
     """A consistency check over source text: an entry nobody uses is translated in vain."""
     text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
     stems = (
+        "asked.",
         "tray.",
         "fault.",
         "refused.",
