@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.tray import DieView, Problem, ProblemCode, TrayStatus
+from companion.tray import Problem, ProblemCode, TrayStatus
 from vision.calibration.calibration import is_same_shape
 from vision.calibration.light import white_balanced
+from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.eye.finder import SMEARED, Overview
 from vision.eye.floor import Floor
 from vision.eye.known_dice import recognise
@@ -28,7 +29,7 @@ from vision.eye.search import SMALLEST_PX, STILL, Found, find_dice
 from vision.eye.second_look import look_again, search_again
 from vision.eye.sizes import oddness
 from vision.eye.values import weighed
-from vision.eye.verdict import PALETTE, Clutter, Seen, Verdict, judge, likeliest
+from vision.eye.verdict import PALETTE, reading_of
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Point, Reading
 
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 _LEANS = 0.0
 _MAY_LEAN = -1.0
-_SURELY_LEANS = 3.0
 """Log odds of leaning from which a die is called cocked, is not announced, and has no value. The
 second is a trade: of 8,382 flat own dice and 1,592 that lean by eight degrees and more, -1.0 doubts
 2.1 % of the flat and finds 94 % of the leaning, -2.0 doubts 3.2 % and finds 96 %."""
@@ -121,10 +121,8 @@ class Eye:
         pixels = as_pixels(frame.pixels)
         height, width = pixels.shape[:2]
         if min(height, width) < SMALLEST_PX or max(height, width) > 20 * min(height, width):
-            verdict = judge([], in_play, Clutter())
-            return Reading(
-                TrayStatus.EMPTY, (), verdict.problems, (width, height), frame.captured_at_s
-            )
+            nothing = SceneEvidence((), Clutter(), (width, height))
+            return reading_of(nothing, in_play, frame.captured_at_s)
         if calibration is not None and calibration.white_balance_bgr is not None:
             pixels = white_balanced(pixels, calibration.white_balance_bgr)
         floor = _floor((width, height), calibration)
@@ -133,44 +131,22 @@ class Eye:
         overview, dice = find_dice(pixels, in_play, inside, any_colour=known)
         around = partial(inside, overview)
         scene = _Scene(pixels, tuple(in_play), calibration, floor, overview, around)
-        seen, verdict = _judged(scene, dice)
-        if _may_be_settled(verdict, dice, max(width, height)):
-            if verdict.status is TrayStatus.MISSING:
+        evidence = _evidence(scene, dice)
+        reading = reading_of(evidence, in_play, frame.captured_at_s)
+        if _may_be_settled(reading.status, dice, max(width, height)):
+            if reading.status is TrayStatus.MISSING:
                 dice = search_again(pixels, in_play, around, dice, any_colour=known)
             else:
                 dice = look_again(pixels, dice)
-            seen, verdict = _judged(scene, dice)
-        if frame.is_damaged and verdict.status is TrayStatus.OK:
+            evidence = _evidence(scene, dice)
+            reading = reading_of(evidence, in_play, frame.captured_at_s)
+        if frame.is_damaged and reading.status is TrayStatus.OK:
             doubt = Problem(ProblemCode.UNCERTAIN)
-            verdict = replace(
-                verdict, status=TrayStatus.UNCERTAIN, problems=(doubt, *verdict.problems), roll=None
+            problems = (doubt, *reading.problems)
+            reading = replace(
+                reading, status=TrayStatus.UNCERTAIN, problems=problems, roll=None, evidence=None
             )
-        readings = []
-        for (look, _), die, given, joint in zip(
-            dice, seen, verdict.colours, verdict.confidences, strict=True
-        ):
-            single = likeliest(die.colours)
-            colour = given if verdict.status is TrayStatus.OK and given is not None else single
-            confidence = joint if colour is not None and colour is given else _alone(die)
-            readings.append(
-                DieView(
-                    colour=colour,
-                    value=None if die.moving or look.leaning > _SURELY_LEANS else die.value,
-                    confidence=min(max(confidence, 0.0), 0.9999),
-                    centre_xy=die.centre_xy,
-                    corners_xy=_points(look),
-                    cocked=die.cocked,
-                    in_tray=die.in_tray,
-                )
-            )
-        return Reading(
-            verdict.status,
-            tuple(readings),
-            verdict.problems,
-            (width, height),
-            frame.captured_at_s,
-            verdict.roll,
-        )
+        return reading
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -189,8 +165,8 @@ class _Scene:
     inside: Callable[[Point, float], float]
 
 
-def _judged(scene: _Scene, dice: Sequence[Found]) -> tuple[list[Seen], Verdict]:
-    """Each die as the status logic needs it, and what that says of all."""
+def _evidence(scene: _Scene, dice: Sequence[Found]) -> SceneEvidence:
+    """Collect the outputs for each die, and the clutter around them."""
     pixels, calibration, overview = scene.pixels, scene.calibration, scene.overview
     size_wh = (pixels.shape[1], pixels.shape[0])
     looks = [look for look, _ in dice]
@@ -206,15 +182,16 @@ def _judged(scene: _Scene, dice: Sequence[Found]) -> tuple[list[Seen], Verdict]:
         seen = [_tinted(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
         if DieColour.BLUE in scene.in_play:
             seen = [_named(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
-    return seen, judge(seen, scene.in_play, _clutter(overview, scene.floor, seen, looks))
+    clutter = _clutter(overview, scene.floor, seen, looks)
+    return SceneEvidence(tuple(seen), clutter, size_wh)
 
 
-def _may_be_settled(verdict: Verdict, dice: Sequence[Found], long_side: int) -> bool:
+def _may_be_settled(status: TrayStatus, dice: Sequence[Found], long_side: int) -> bool:
     """Whether a second look may lift the doubt: of a value or a colour; in a large picture also of
     how a die lies or where one is."""
-    if verdict.status is TrayStatus.UNCERTAIN:
+    if status is TrayStatus.UNCERTAIN:
         return True
-    if verdict.status not in (TrayStatus.COCKED, TrayStatus.MISSING) or long_side < _LARGE_PX:
+    if status not in (TrayStatus.COCKED, TrayStatus.MISSING) or long_side < _LARGE_PX:
         return False
     return not any(look.leaning > _LEANS_MUCH and look.moving < STILL for look, _ in dice)
 
@@ -236,11 +213,6 @@ def _inside(floor: Floor, overview: Overview, foot_xy: Point, edge_px: float) ->
         return float(np.interp(seen, _TRAY_BELOW, _IN_TRAY))
     depth = floor.depth(foot_xy) / edge_px
     return float(np.interp(depth, (_AT_RIM[0], _AT_RIM[1]), (0.0, 1.0)))
-
-
-def _alone(die: Seen) -> float:
-    """Confidence of a die judged singly."""
-    return float(die.colours.max()) * die.sure
 
 
 def _odd_sizes(
@@ -267,7 +239,7 @@ def _odd_sizes(
 
 def _seen(
     look: Look, inside: float, covered: float, odd_size: float, size_wh: tuple[int, int]
-) -> Seen:
+) -> DieEvidence:
     values, agree = weighed(look.values, look.pips, look.square_on)
     best = int(np.argmax(values)) + 1
     sure = float(values[best - 1]) * look.die
@@ -279,7 +251,7 @@ def _seen(
         sure *= _DISAGREE
     moving = look.moving > STILL
     hidden = covered > _COVERED and look.visible < _WHOLE
-    return Seen(
+    return DieEvidence(
         colours=softmax(look.colours),
         value=best if look.visible > 0.5 and values[best - 1] > _GUESS else None,
         sure=sure,
@@ -289,17 +261,20 @@ def _seen(
         moving=moving,
         visible=0.0 if hidden else min(look.visible, _inside_share(look, size_wh)),
         in_tray=inside > 0.5,
+        values=np.asarray(values * (sure / max(float(values[best - 1]), 1e-6)), np.float32),
+        leaning=look.leaning,
+        corners=look.corners,
     )
 
 
-def _tinted(pixels: Pixels, die: Seen, look: Look) -> Seen:
+def _tinted(pixels: Pixels, die: DieEvidence, look: Look) -> DieEvidence:
     """The die with the tint of its top face, where it may be a white one."""
     if die.colours[_WHITE] < _HARDLY_WHITE or die.value is None:
         return die
     return replace(die, tint=tint_of(pixels, look.corners))
 
 
-def _named(pixels: Pixels, die: Seen, look: Look) -> Seen:
+def _named(pixels: Pixels, die: DieEvidence, look: Look) -> DieEvidence:
     """The die with its colour doubted, where the rim tells another than the top."""
     none = float(die.colours[-1])
     if none <= _MARBLED or die.moving or not is_blue_beneath(pixels, look.corners, look.foot_xy):
@@ -343,7 +318,7 @@ def _covered(overview: Overview, look: Look) -> float:
 
 
 def _clutter(
-    overview: Overview, floor: Floor, seen: Sequence[Seen], looks: Sequence[Look]
+    overview: Overview, floor: Floor, seen: Sequence[DieEvidence], looks: Sequence[Look]
 ) -> Clutter:
     """What is in the tray besides dice at rest, in areas of a die's face."""
     inside = _on_grid(overview, floor)
@@ -371,8 +346,3 @@ def _on_grid(overview: Overview, floor: Floor) -> NDArray[np.bool_]:
     mask = np.zeros(overview.tray.shape, np.uint8)
     cv2.fillConvexPoly(mask, np.round(cells).astype(np.int32), 1)
     return mask > 0
-
-
-def _points(look: Look) -> tuple[Point, Point, Point, Point]:
-    points = [(float(x), float(y)) for x, y in look.corners]
-    return points[0], points[1], points[2], points[3]

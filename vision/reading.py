@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import Roll
 from companion.tray import DieView, Point, Problem, TrayStatus
+from vision.evidence import SceneEvidence
 
 __all__ = ["Frame", "Pixels", "Point", "Reading"]
 
@@ -36,6 +37,7 @@ class Reading:
         status: One of the first eight members of TrayStatus, up to UNCERTAIN.
         dice: Every visible die.
         roll: The announced values: set exactly when `status` is OK and both whites are in play.
+        evidence: The detector's outputs for each die, if the reader keeps them.
     """
 
     status: TrayStatus
@@ -43,4 +45,5 @@ class Reading:
     problems: tuple[Problem, ...] = ()
     size_wh: tuple[int, int] = (0, 0)
     captured_at_s: float = 0.0
-    roll: Roll | None = field(default=None)
+    roll: Roll | None = None
+    evidence: SceneEvidence | None = field(default=None, compare=False, repr=False)

@@ -10,8 +10,9 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import TrayStatus
 from tests.vision.trays import SIX, lit, tray
+from vision.evidence import Clutter, DieEvidence
 from vision.eye.pairs import likeness, tint_of
-from vision.eye.verdict import PALETTE, Clutter, Seen, judge
+from vision.eye.verdict import PALETTE, judge
 from vision.pipeline import Eye
 from vision.reading import Frame
 
@@ -20,20 +21,20 @@ WARM = (0.06, 0.6, 1.1)
 """Gains (blue, green, red) of a lamp under which white looks as yellow does by day."""
 
 
-def light_die(value: int, yellow: float, tint: tuple[float, float, float] | None) -> Seen:
+def light_die(value: int, yellow: float, tint: tuple[float, float, float] | None) -> DieEvidence:
     row = np.full(6, 1e-4, np.float32)
     row[PALETTE.index(W)], row[PALETTE.index(Y)] = 1.0 - yellow, yellow
     measured = None if tint is None else np.array(tint, np.float32)
-    return Seen(row, value, 0.999, (50.0 * value, 100.0), 40.0, tint=measured)
+    return DieEvidence(row, value, 0.999, (50.0 * value, 100.0), 40.0, tint=measured)
 
 
-def others() -> list[Seen]:
+def others() -> list[DieEvidence]:
     dice = []
     for n, colour in enumerate(ALL_DICE):
         if colour not in (W, Y):
             row = np.full(6, 1e-5, np.float32)
             row[PALETTE.index(colour)] = 1.0
-            dice.append(Seen(row, 5, 0.999, (50.0 * n, 300.0), 40.0))
+            dice.append(DieEvidence(row, 5, 0.999, (50.0 * n, 300.0), 40.0))
     return dice
 
 

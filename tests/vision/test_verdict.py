@@ -9,7 +9,8 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.tray import Problem, ProblemCode, TrayStatus
-from vision.eye.verdict import PALETTE, Clutter, Seen, judge, likeliest
+from vision.evidence import Clutter, DieEvidence
+from vision.eye.verdict import PALETTE, judge, likeliest
 
 W, R, Y, G, B = DieColour
 CLEAR = Clutter()
@@ -21,8 +22,8 @@ def chances(colour: DieColour | None, sure: float = 0.995) -> np.ndarray:
     return row
 
 
-def die(colour: DieColour | None, value: int | None = 3, sure: float = 0.999) -> Seen:
-    return Seen(chances(colour), value, sure, (100.0, 100.0), 40.0)
+def die(colour: DieColour | None, value: int | None = 3, sure: float = 0.999) -> DieEvidence:
+    return DieEvidence(chances(colour), value, sure, (100.0, 100.0), 40.0)
 
 
 SIX = [die(c, n + 1) for n, c in enumerate(ALL_DICE)]

@@ -17,8 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
+from vision.evidence import DieEvidence
 from vision.eye.nets import Scores
-from vision.eye.verdict import PALETTE, Seen
+from vision.eye.verdict import PALETTE
 from vision.reading import Pixels
 
 Bgr = tuple[float, float, float]
@@ -142,9 +143,9 @@ def _pip_spots(value: int) -> list[tuple[int, int]]:
 def recognise(
     pixels: Pixels,
     corners: Sequence[NDArray[np.float32]],
-    seen: Sequence[Seen],
+    seen: Sequence[DieEvidence],
     known: Sequence[KnownDie],
-) -> list[Seen]:
+) -> list[DieEvidence]:
     """The dice seen, their colours weighed against those of the household.
 
     The white ones among them say how the light has changed since.
@@ -196,7 +197,7 @@ def weigh(
 
 
 def _relit(
-    faces: NDArray[np.float64], seen: Sequence[Seen], known: Sequence[KnownDie]
+    faces: NDArray[np.float64], seen: Sequence[DieEvidence], known: Sequence[KnownDie]
 ) -> NDArray[np.float64]:
     """The gains (3,) that put the faces into the light that the known dice were shown in."""
     white = PALETTE.index(DieColour.WHITE)

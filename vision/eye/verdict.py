@@ -10,14 +10,15 @@ from itertools import product
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
-from companion.tray import Problem, ProblemCode, TrayStatus
+from companion.tray import DieView, Point, Problem, ProblemCode, TrayStatus
+from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.eye.nets import Scores
 from vision.eye.pairs import is_swapped, likeness
 from vision.eye.shares import shared_out, shared_with_a_pair
-from vision.reading import Point
+from vision.reading import Reading
 
 PALETTE = tuple(DieColour)
-"""The order of the first five columns of `Seen.colours`; the sixth is none of them."""
+"""The order of the first five columns of `DieEvidence.colours`; the sixth is none of them."""
 
 ANNOUNCE = 0.98
 """Least confidence of every die in play to announce a roll unasked (own frames, 21.11.2026)."""
@@ -49,40 +50,8 @@ in play are seen at rest it is one only on one of these: of 25 such own frames t
 smeared elsewhere; of 12 with a die in motion six, and none of those was announced."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Seen:
-    """One die as the status logic needs it.
-
-    Attributes:
-        colours: (6,) probabilities; see PALETTE.
-        value: None where two looks or the pips disagree.
-        sure: Probability that the value is right.
-        tint: (3,) of the top face, where it may be white (see `pairs.tint_of`).
-    """
-
-    colours: Scores
-    value: int | None
-    sure: float
-    centre_xy: Point
-    edge_px: float
-    cocked: bool = False
-    moving: bool = False
-    visible: float = 1.0
-    in_tray: bool = True
-    tint: Scores | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Clutter:
-    """What else lies in the tray, in areas of a die's face.
-
-    Attributes:
-        smear: What is smeared by motion; `smear_on_dice` is as much of it as lies on dice found.
-    """
-
-    thing: float = 0.0
-    smear: float = 0.0
-    smear_on_dice: float = 0.0
+_SURELY_LEANS = 3.0
+"""Log odds of leaning from which a die has no value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +65,7 @@ class Verdict:
     roll: Roll | None
 
 
-def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) -> Verdict:
+def judge(seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Clutter) -> Verdict:
     """Decide the status: the first that applies of the contract's order.
 
     Args:
@@ -160,19 +129,62 @@ def judge(seen: Sequence[Seen], in_play: Sequence[DieColour], clutter: Clutter) 
     return Verdict(status, tuple(problems), tuple(colours), tuple(confidences), roll)
 
 
+def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour], captured_at_s: float) -> Reading:
+    """Decide the status of a scene and return it with every die."""
+    verdict = judge(scene.dice, in_play, scene.clutter)
+    dice = tuple(
+        _die_view(die, given, joint, is_ok=verdict.status is TrayStatus.OK)
+        for die, given, joint in zip(scene.dice, verdict.colours, verdict.confidences, strict=True)
+    )
+    return Reading(
+        verdict.status,
+        dice,
+        verdict.problems,
+        scene.size_wh,
+        captured_at_s,
+        verdict.roll,
+        evidence=scene,
+    )
+
+
+def _die_view(die: DieEvidence, given: DieColour | None, joint: float, *, is_ok: bool) -> DieView:
+    """One die, judged on its own unless the roll is announced."""
+    colour = given if is_ok and given is not None else likeliest(die.colours)
+    alone = float(die.colours.max()) * die.sure
+    confidence = joint if colour is not None and colour is given else alone
+    return DieView(
+        colour=colour,
+        value=None if die.moving or die.leaning > _SURELY_LEANS else die.value,
+        confidence=min(max(confidence, 0.0), 0.9999),
+        centre_xy=die.centre_xy,
+        corners_xy=_corners(die),
+        cocked=die.cocked,
+        in_tray=die.in_tray,
+    )
+
+
+def _corners(die: DieEvidence) -> tuple[Point, Point, Point, Point]:
+    if die.corners is None:
+        (x, y), half = die.centre_xy, die.edge_px / 2.0
+        left, top, right, bottom = x - half, y - half, x + half, y + half
+        return (left, top), (right, top), (right, bottom), (left, bottom)
+    a, b, c, d = ((float(x), float(y)) for x, y in die.corners)
+    return a, b, c, d
+
+
 def likeliest(colours: Scores) -> DieColour | None:
     """The colour of a die judged singly; None where it is none of the five or too doubtful."""
     best = int(np.argmax(colours))
     return PALETTE[best] if best < len(PALETTE) and colours[best] > 0.5 else None
 
 
-def _not_in_play(die: Seen, in_play: Sequence[DieColour]) -> bool:
+def _not_in_play(die: DieEvidence, in_play: Sequence[DieColour]) -> bool:
     colour = likeliest(die.colours)
     return colour is not None and colour not in in_play
 
 
 def _assigned(
-    dice: Sequence[Seen], in_play: Sequence[DieColour]
+    dice: Sequence[DieEvidence], in_play: Sequence[DieColour]
 ) -> tuple[list[DieColour | None], list[float]]:
     """Give the dice in play to the dice seen so that all colours fit best together.
 

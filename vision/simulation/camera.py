@@ -88,11 +88,15 @@ class SimulatedTray:
         fps: float = 15.0,
         clock: Clock = time.monotonic,
         sleep: Sleep = time.sleep,
+        scene: Scene | None = None,
+        ground: Background | None = None,
     ) -> None:
         """Draw the empty tray (under a second on a laptop).
 
         Args:
             seed: Makes the n-th throw of the same dice the same; unset, no two runs are alike.
+            scene: Camera, tray and lamps; a felt tray of `size_wh` unless given.
+            ground: The empty tray of `scene`, drawn unless given.
         """
         self.source = "simulated"
         self.description = "simulated tray"
@@ -107,8 +111,8 @@ class SimulatedTray:
         self._nudges = 0
         self._last: Pixels | None = None
         self._number = 0
-        self._empty = _seen_from_high(default_tray(size_wh))
-        self._ground: Background = background(self._empty)
+        self._empty = scene or _seen_from_high(default_tray(size_wh))
+        self._ground: Background = ground or background(self._empty)
         self._throw: Throw | None = None
         self._hand: Thing | None = None
         self._began_s: float | None = None

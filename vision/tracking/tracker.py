@@ -8,9 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from companion.engine.dice import DieColour, Roll
-from companion.tray import CameraFault, CameraState, Note, NoteCode, TrayStatus, TrayView
+from companion.tray import CameraFault, CameraState, Note, NoteCode, Point, TrayStatus, TrayView
+from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Reading
+from vision.tracking.background import Background, holds_roll
 from vision.tracking.frame_buffer import FrameBuffer
+from vision.tracking.fusion import WINDOW, RestFrame, best_reading, rest_frame
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
 from vision.tracking.motion import Thumbnail, motion, thumbnail
 from vision.tracking.settle import (
@@ -43,6 +46,7 @@ class FrameObservation:
 
     Attributes:
         is_due: The frame has to be read; `reading` is set once it was.
+        rest: The detector's outputs for the frame, if the reader keeps them.
         health: Health of the camera, this frame included.
     """
 
@@ -51,6 +55,7 @@ class FrameObservation:
     in_play: tuple[DieColour, ...]
     is_due: bool = False
     reading: Reading | None = None
+    rest: RestFrame | None = None
     health: Health = field(default_factory=Health)
 
 
@@ -93,6 +98,9 @@ class TrayTracker:
         self._seen_frame: Frame | None = None
         self._is_reading = False
         self._is_relit = False
+        self._at_rest: tuple[RestFrame, ...] = ()
+        self._background = Background()
+        self._rolled: tuple[Point, ...] = ()
         self.camera = CameraState.OK
         self.notes: tuple[Note, ...] = ()
 
@@ -121,6 +129,8 @@ class TrayTracker:
         """Measure motion against the frame before, and decide whether to read."""
         moved = self._has_moved(frame)
         in_play = tuple(self._in_play())
+        if moved or self._read_for != in_play:
+            self._at_rest = ()
         health = self._health
         if self._is_camera:
             assert self._before is not None
@@ -142,7 +152,16 @@ class TrayTracker:
         if not observed.is_due:
             return observed
         self._last_s = None  # the time a reading takes is no gap between frames
-        return replace(observed, reading=self._reader.read(observed.frame, observed.in_play))
+        frame = observed.frame
+        reading = self._reader.read(frame, observed.in_play)
+        if reading.evidence is None:
+            self._at_rest = ()
+            return replace(observed, reading=reading)
+        pixels, at_s = as_pixels(frame.pixels), frame.captured_at_s
+        rest = rest_frame(pixels, reading.evidence, at_s, self._background)
+        self._at_rest = (*self._at_rest, rest)[-WINDOW:]
+        reading = best_reading(self._at_rest, observed.in_play)
+        return replace(observed, reading=reading, rest=rest)
 
     def begin_reading(self) -> None:
         """Note that a frame is about to be read; to be called before `read`."""
@@ -221,6 +240,8 @@ class TrayTracker:
         if observed.reading is not None and state.seen is observed.reading:
             self._seen_frame = observed.frame
         shown = state.shown
+        if observed.rest is not None:
+            self._learn_background(observed.frame, observed.rest, shown)
         if shown.reading is None:
             if shown != was:
                 self._show(observed.frame)
@@ -228,6 +249,19 @@ class TrayTracker:
             self._show(observed.frame)
         elif shown.reading is state.seen and self._seen_frame is not None:
             self._show(self._seen_frame)
+
+    def _learn_background(self, frame: Frame, rest: RestFrame, shown: Shown) -> None:
+        """Take a settled tray without a roll as the background of the next throw."""
+        if shown.status.is_undecided or shown.status is TrayStatus.OLD:
+            return
+        if holds_roll(rest.scene.dice):
+            self._rolled = tuple(die.centre_xy for die in rest.scene.dice if die.in_tray)
+            return
+        if shown.status is TrayStatus.EMPTY:
+            self._rolled = ()
+        pixels = as_pixels(frame.pixels)
+        self._background = Background(pixels, rest.clutter, self._rolled)
+        self._at_rest = ()
 
     def expect_throw(self) -> None:
         """Withdraw the offered roll, because dice are about to be thrown."""
@@ -274,6 +308,7 @@ class TrayTracker:
     def on_confirmed(self, roll: Roll | None = None) -> None:
         """Note that a roll was confirmed or typed: its dice are not offered again."""
         self._state = confirm(self._state, roll)
+        self._rolled = ()
 
     def reoffer(self) -> None:
         """Offer the dice in the tray although they were confirmed before."""

@@ -1,0 +1,233 @@
+"""Frames of one roll combined, and the tray between two throws, with drawn evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour
+from companion.tray import ProblemCode, TrayStatus
+from tests.vision.tray_fakes import picture
+from vision.evidence import Clutter, DieEvidence, SceneEvidence
+from vision.eye.verdict import PALETTE
+from vision.reading import Frame, Pixels, Reading
+from vision.tracking.background import Background, is_background
+from vision.tracking.fusion import RestFrame, best_reading, combine, rest_frame
+from vision.tracking.tracker import TrayTracker
+
+EDGE = 40.0
+
+
+def die(colour: DieColour, value: int, n: int, *, sure: float = 0.995) -> DieEvidence:
+    """The n-th die in a row, its outputs as sure as told."""
+    colours = np.full(6, 0.0002, np.float32)
+    colours[PALETTE.index(colour)] = 0.999
+    values = np.full(6, (1.0 - sure) / 5.0, np.float32)
+    values[value - 1] = sure
+    return DieEvidence(
+        colours, value, sure, (60.0 + 70.0 * n, 100.0), EDGE, values=values, leaning=-5.0
+    )
+
+
+SIX = tuple(die(colour, n + 1, n) for n, colour in enumerate(ALL_DICE))
+GREEN = 4
+
+
+def scene(dice: Sequence[DieEvidence], **clutter: float) -> SceneEvidence:
+    return SceneEvidence(tuple(dice), Clutter(**clutter), (640, 480))
+
+
+def frames(*scenes: SceneEvidence, quality: Sequence[float] | None = None) -> list[RestFrame]:
+    """Frames 0.1 s apart, all dice of a frame equally sharp."""
+    sharp = quality or [1.0] * len(scenes)
+    return [
+        RestFrame(each, n * 0.1, (sharp[n],) * len(each.dice), each.clutter)
+        for n, each in enumerate(scenes)
+    ]
+
+
+def with_green(**changes: object) -> SceneEvidence:
+    dice = list(SIX)
+    dice[GREEN] = replace(dice[GREEN], **changes)  # type: ignore[arg-type]
+    return scene(dice)
+
+
+def test_a_frame_alone_is_read_as_it_is() -> None:
+    reading = combine(frames(scene(SIX)), ALL_DICE)
+    assert reading.status is TrayStatus.OK
+    assert [view.value for view in reading.dice] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_sharp_frame_outweighs_a_blurred_one() -> None:
+    blurred = die(DieColour.GREEN, 3, GREEN, sure=0.6)
+    doubtful = scene([*SIX[:GREEN], blurred, *SIX[GREEN + 1 :]])
+    alike = frames(doubtful, scene(SIX), scene(SIX), quality=[1.0, 1.0, 1.0])
+    assert combine(alike, ALL_DICE).status is TrayStatus.UNCERTAIN
+    weighted = frames(doubtful, scene(SIX), scene(SIX), quality=[0.01, 1.0, 1.0])
+    reading = combine(weighted, ALL_DICE)
+    assert reading.status is TrayStatus.OK
+    assert reading.dice[GREEN].value == 5
+
+
+def test_sure_frames_that_contradict_each_other_leave_the_die_in_doubt() -> None:
+    other = die(DieColour.GREEN, 3, GREEN)
+    contradiction = scene([*SIX[:GREEN], other, *SIX[GREEN + 1 :]])
+    reading = combine(frames(scene(SIX), contradiction, scene(SIX)), ALL_DICE)
+    assert reading.status is TrayStatus.UNCERTAIN
+    assert {problem.colour for problem in reading.problems} == {DieColour.GREEN}
+
+
+def test_pooling_is_never_surer_than_the_surest_frame() -> None:
+    unsure = [die(colour, n + 1, n, sure=0.9) for n, colour in enumerate(ALL_DICE)]
+    reading = combine(frames(*[scene(unsure)] * 6), ALL_DICE)
+    assert reading.status is TrayStatus.UNCERTAIN
+    assert max(view.confidence for view in reading.dice) <= 0.9
+
+
+def test_a_scene_that_does_not_change_is_not_moving() -> None:
+    smeared = scene(SIX, smear=2.0, smear_on_dice=2.0)
+    assert combine(frames(smeared), ALL_DICE).status is TrayStatus.MOVING
+    assert combine(frames(smeared, smeared), ALL_DICE).status is TrayStatus.OK
+    blurred = with_green(moving=True)
+    assert combine(frames(blurred), ALL_DICE).status is TrayStatus.MOVING
+    assert combine(frames(blurred, blurred), ALL_DICE).status is TrayStatus.OK
+
+
+def test_a_die_that_creeps_is_moving_though_no_pixel_seems_to() -> None:
+    x, y = SIX[GREEN].centre_xy
+    steps = [with_green(moving=True, centre_xy=(x + 8.0 * n, y)) for n in range(3)]
+    assert combine(frames(*steps), ALL_DICE).status is TrayStatus.MOVING
+
+
+def test_a_leaning_die_stays_cocked_once_its_blur_is_no_motion() -> None:
+    leaning = with_green(moving=True, leaning=2.0)
+    reading = combine(frames(leaning, leaning), ALL_DICE)
+    assert reading.status is TrayStatus.COCKED
+    assert reading.problems[0].colour is DieColour.GREEN
+
+
+def test_a_false_die_of_one_frame_in_three_is_dropped() -> None:
+    false = scene([*SIX, die(DieColour.RED, 1, 7)])
+    assert combine(frames(false), ALL_DICE).status is TrayStatus.EXTRA
+    assert combine(frames(scene(SIX), false, scene(SIX)), ALL_DICE).status is TrayStatus.OK
+    assert combine(frames(false, scene(SIX), false), ALL_DICE).status is TrayStatus.EXTRA
+
+
+def test_a_clear_newest_frame_counts_after_a_bad_first_one() -> None:
+    hidden = with_green(visible=0.2, value=None)
+    rest = frames(hidden, hidden, scene(SIX))
+    assert combine(rest, ALL_DICE).status is not TrayStatus.OK
+    assert best_reading(rest, ALL_DICE).status is TrayStatus.OK
+
+
+def dotted(level: int = 150, *, dot: bool = True) -> Pixels:
+    """A grey picture with a printed square of four dots at the place of the green die."""
+    pixels: Pixels = np.full((240, 640, 3), level, np.uint8)
+    x, y = (round(v) for v in SIX[GREEN].centre_xy)
+    if dot:
+        cv2.rectangle(pixels, (x - 20, y - 20), (x + 20, y + 20), (60, 160, 60), -1)
+        for dx, dy in ((-9, -9), (9, -9), (9, 9), (-9, 9)):
+            cv2.circle(pixels, (x + dx, y + dy), 3, (20, 20, 20), -1)
+    return pixels
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        pytest.param(dotted(), True, id="as before"),
+        pytest.param((dotted() * 0.8).astype(np.uint8), True, id="in less light"),
+        pytest.param(np.roll(dotted(), 12, axis=1), False, id="moved by a third of its edge"),
+        pytest.param(dotted(dot=False), False, id="gone"),
+    ],
+)
+def test_what_looks_as_before_the_throw_is_background(now: Pixels, expected: bool) -> None:
+    assert is_background(Background(dotted()), now, SIX[GREEN]) is expected
+
+
+def test_a_die_with_one_pip_on_a_floor_of_its_colour_is_none() -> None:
+    floor: Pixels = np.full((240, 640, 3), 230, np.uint8)
+    thrown = floor.copy()
+    x, y = (round(v) for v in SIX[GREEN].centre_xy)
+    cv2.circle(thrown, (x, y), 4, (30, 30, 30), -1)
+    assert not is_background(Background(floor), thrown, SIX[GREEN])
+
+
+def test_dice_of_an_unconfirmed_roll_are_never_background() -> None:
+    kept = Background(dotted(), dice=(SIX[GREEN].centre_xy,))
+    assert not is_background(kept, dotted(), SIX[GREEN])
+
+
+def test_a_thing_that_lay_there_before_the_throw_is_no_obstacle() -> None:
+    pixels = picture()
+    five = scene(SIX[:5], thing=3.0)
+    fresh = rest_frame(pixels, five, 0.0, Background())
+    assert combine([fresh], ALL_DICE).status is TrayStatus.OBSTRUCTED
+    known = rest_frame(pixels, five, 0.0, Background(picture(40), Clutter(thing=3.0)))
+    reading = combine([known], ALL_DICE)
+    assert reading.status is TrayStatus.MISSING
+    assert ProblemCode.FOREIGN_OBJECT not in {problem.code for problem in reading.problems}
+
+
+class ListedReader:
+    """Returns the evidence that a list holds for each frame number."""
+
+    def __init__(self, scenes: dict[int, SceneEvidence]) -> None:
+        self.scenes = scenes
+
+    def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
+        number = max(n for n in self.scenes if n <= frame.number)
+        here = self.scenes[number]
+        return replace(combine(frames(here), in_play), evidence=here)
+
+
+def test_the_print_of_a_die_stands_for_none_that_is_missing() -> None:
+    """Without the tray before the throw the printed green die would complete the roll."""
+    print_ = SIX[GREEN]
+    others = [each for n, each in enumerate(SIX) if n != GREEN]
+    tray = dotted()
+    thrown = tray.copy()
+    for each in others:
+        x, y = (round(v) for v in each.centre_xy)
+        cv2.rectangle(thrown, (x - 20, y - 20), (x + 20, y + 20), (200, 90, 40), -1)
+    reader = ListedReader({0: scene([print_]), 10: scene([*others, print_])})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    for number in range(20):
+        tracker.step(Frame(tray if number < 10 else thrown, number / 10.0, number))
+    view = tracker.view()
+    assert view.roll is None
+    assert view.status is TrayStatus.MISSING
+    assert view.problems[0].colour is DieColour.GREEN
+
+    fresh = TrayTracker(reader, lambda: ALL_DICE)
+    for number in range(10, 20):
+        fresh.step(Frame(thrown, number / 10.0, number))
+    assert fresh.view().roll is not None, "else this could not fail"
+
+
+def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
+    """Five dice of a roll with a cocked sixth lie there before the sixth is thrown again."""
+    tray = dotted(dot=False)
+    first, hand = tray.copy(), tray.copy()
+    for pixels in (first, hand):
+        for n, each in enumerate(SIX):
+            x, y = (round(v) for v in each.centre_xy)
+            if pixels is first or n != GREEN:
+                cv2.rectangle(pixels, (x - 20, y - 20), (x + 20, y + 20), (200, 90, 40), -1)
+    again = np.ascontiguousarray(first[:, ::1]).copy()
+    again[90:110, 300:320] = 20
+    cocked = with_green(leaning=3.0, cocked=True)
+    five = scene([each for n, each in enumerate(SIX) if n != GREEN])
+    reader = ListedReader({0: scene([]), 5: cocked, 15: five, 25: scene(SIX)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    said = []
+    for number in range(35):
+        pixels = tray if number < 5 else first if number < 15 else hand if number < 25 else again
+        tracker.step(Frame(pixels, number / 10.0, number))
+        said.append(tracker.view().status)
+    assert said[12] is TrayStatus.COCKED
+    assert said[22] is TrayStatus.MISSING
+    assert said[-1] is TrayStatus.OK

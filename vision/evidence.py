@@ -1,0 +1,65 @@
+"""Evidence of one frame: the detector's outputs for each die, before a status is decided."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.tray import Point
+
+Scores = NDArray[np.float32]
+"""Probabilities or log odds, float32."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class DieEvidence:
+    """One die, as deciding the status needs it.
+
+    Attributes:
+        colours: (6,) probabilities of the five colours and of none of them.
+        value: None if classifiers or pips disagree.
+        sure: Probability that the value is right.
+        tint: (3,) of the top face, if it may be white.
+        values: (6,) probabilities of the values, scaled so that the largest is `sure`; None if
+            unknown.
+        leaning: Log odds that the die does not lie flat.
+        corners: (4, 2) corners of the top face in pixels; None if unknown.
+    """
+
+    colours: Scores
+    value: int | None
+    sure: float
+    centre_xy: Point
+    edge_px: float
+    cocked: bool = False
+    moving: bool = False
+    visible: float = 1.0
+    in_tray: bool = True
+    tint: Scores | None = None
+    values: Scores | None = None
+    leaning: float = -10.0
+    corners: NDArray[np.float32] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clutter:
+    """Everything else in the tray, in areas of a die's face.
+
+    Attributes:
+        smear: Area smeared by motion; `smear_on_dice` is the part of it on detected dice.
+    """
+
+    thing: float = 0.0
+    smear: float = 0.0
+    smear_on_dice: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SceneEvidence:
+    """All dice of a frame, in the tray or beside it, and the clutter in the tray."""
+
+    dice: tuple[DieEvidence, ...]
+    clutter: Clutter
+    size_wh: tuple[int, int]

@@ -1,0 +1,91 @@
+"""The tray between two throws: what lay there before a throw is no die of it (pure).
+
+A printed floor, a coin or a knot in the wood may look like a die. It lies there before the dice
+are thrown, and afterwards at the same place with the same look; a thrown die changes the picture
+where it comes to rest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.tray import Point
+from vision.evidence import Clutter, DieEvidence
+from vision.reading import Pixels
+
+_FACE_PX = 24
+"""Side of the square that two pictures of one place are compared on."""
+_INNER = 0.6
+"""Side of that square in edges of the detection: its neighbours rarely reach it."""
+_TOLERANCE = (12.0, 0.14)
+"""Grey levels, and share of the brightness, that noise and lamps change."""
+_CHANGED = 0.03
+"""Share of the square that may change; one pip covers 0.07 of it."""
+_GAIN = (0.6, 1.6)
+"""Range of brightness ratios that a lamp or an exposure causes."""
+_SAME_GAIN = 0.2
+"""Largest difference (log) between the ratio at one place and that of the whole picture."""
+_SAME_PLACE = 0.3
+_SURE_DIE = 0.9
+_FEW = 3
+"""A still tray with fewer sure dice holds no roll."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Background:
+    """A still tray without a roll.
+
+    Attributes:
+        pixels: Its picture; None while none was seen.
+        clutter: What lies in it.
+        dice: Centres of dice that belong to a roll nobody confirmed; they stay dice.
+    """
+
+    pixels: Pixels | None = None
+    clutter: Clutter = field(default_factory=Clutter)
+    dice: tuple[Point, ...] = ()
+
+
+def is_background(background: Background, pixels: Pixels, die: DieEvidence) -> bool:
+    """Whether a detection looks as its place did before the throw."""
+    before = background.pixels
+    if before is None or before.shape != pixels.shape or lies_at(background.dice, die):
+        return False
+    was, now = _square(before, die), _square(pixels, die)
+    ratio = _brightness(now) / _brightness(was)
+    whole = _brightness(pixels[::8, ::8]) / _brightness(before[::8, ::8])
+    if not _GAIN[0] < ratio < _GAIN[1] or abs(math.log(ratio / whole)) > _SAME_GAIN:
+        return False
+    difference = cv2.blur(np.abs(now - ratio * was), (3, 3)).max(axis=2)
+    limit = _TOLERANCE[0] + _TOLERANCE[1] * _brightness(now)
+    return float((difference > limit).mean()) <= _CHANGED
+
+
+def holds_roll(dice: Sequence[DieEvidence]) -> bool:
+    """Whether enough sure dice lie in the tray to be (the rest of) a roll."""
+    return sum(die.in_tray and die.sure > _SURE_DIE for die in dice) >= _FEW
+
+
+def lies_at(centres: Sequence[Point], die: DieEvidence) -> bool:
+    """Whether a detection lies where one of several dice lay."""
+    return any(math.dist(xy, die.centre_xy) <= _SAME_PLACE * die.edge_px for xy in centres)
+
+
+def _square(pixels: Pixels, die: DieEvidence) -> NDArray[np.float32]:
+    """The middle of a detection's face, (24, 24, 3) float32."""
+    side = max(4.0, _INNER * die.edge_px)
+    scale = _FACE_PX / side
+    left, top = die.centre_xy[0] - side / 2.0, die.centre_xy[1] - side / 2.0
+    matrix = np.array([[scale, 0.0, -left * scale], [0.0, scale, -top * scale]], np.float32)
+    square = cv2.warpAffine(pixels, matrix, (_FACE_PX, _FACE_PX), borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(square, np.float32)
+
+
+def _brightness(pixels: NDArray[np.uint8] | NDArray[np.float32]) -> float:
+    return float(np.median(pixels)) + 1.0
