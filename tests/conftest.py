@@ -1,4 +1,4 @@
-"""Fixtures of all tests, and two rules: short test names, and no error logged unasked."""
+"""Fixtures of all tests, and one rule: no test logs an error that it does not expect."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ from tests.session.fakes import Stage
 ROOT = Path(__file__).resolve().parent.parent
 SHARED = ROOT.parent / "shared"
 
-LONGEST_NAME = 69
-"""Characters of a test's name; a longer one promises two things."""
-
 
 @pytest.fixture(scope="session")
 def shared() -> Path:
@@ -28,16 +25,10 @@ def shared() -> Path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need Chromium; reject names too long to be read at a glance."""
-    functions = [item for item in items if isinstance(item, pytest.Function)]
-    for item in functions:
-        if "chromium" in item.fixturenames:
+    """Mark the tests that need Chromium."""
+    for item in items:
+        if isinstance(item, pytest.Function) and "chromium" in item.fixturenames:
             item.add_marker("browser")
-    names = {item.originalname for item in functions}
-    if long := sorted(name for name in names if len(name) > LONGEST_NAME):
-        raise pytest.UsageError(
-            f"test names: expected at most {LONGEST_NAME} characters: {', '.join(long)}"
-        )
 
 
 class _Errors(logging.Handler):

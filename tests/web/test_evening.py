@@ -198,9 +198,8 @@ def answer_all(phones: list[Page], *, idle: int | None = None) -> None:
         wait_for(phones[0], is_past)
 
 
-def test_a_whole_game_is_played_and_a_restart_in_it_loses_nothing(
-    running: list[App], config: Config, open_page: Callable[..., Page]
-) -> None:
+def three_rolls(open_page: Callable[..., Page]) -> tuple[Page, list[Page], dict[str, Any]]:
+    """The table view, the phones and the game of Ada and Ben after three rolls."""
     table = open_page("/table", size_wh=(1920, 1080))
     phones = seated(open_page, ["Ada", "Ben"])
     phones[0].get_by_role("button", name="Start the game").click()
@@ -208,24 +207,47 @@ def test_a_whole_game_is_played_and_a_restart_in_it_loses_nothing(
         throw_and_confirm(table)
         table.locator(".headline[data-kind=roll]").wait_for()
         answer_all(phones, idle=1)
-    before = state_of(table)["game"]
-    assert before["turn"] == 4
-    crosses = [sum(map(len, player["sheet"].values())) for player in before["players"]]
-    assert crosses[0] > 0
+    game = state_of(table)["game"]
+    assert game["turn"] == 4
+    assert sum(map(len, game["players"][0]["sheet"].values())) > 0
+    return table, phones, game
+
+
+def restart(running: list[App], config: Config, pages: list[Page]) -> None:
+    """End the table and start it again on its port; every page finds it again."""
+    port = running[0].address[1]
+    running[0].close()
+    pages[0].get_by_text("No connection to the table").wait_for()
+    running[0] = build(replace(config, web=replace(config.web, port=port)))
+    for page in pages:
+        page.get_by_text("No connection to the table").wait_for(state="hidden")
+
+
+def test_a_restart_in_a_game_loses_nothing(
+    running: list[App], config: Config, open_page: Callable[..., Page]
+) -> None:
+    table, phones, before = three_rolls(open_page)
     for phone, player in zip(phones, before["players"], strict=True):
         total = numeral(player["points"]["total"])
         phone.locator("#total", has_text=re.compile(f"^{total}$")).wait_for()
         table.locator(".people .points", has_text=re.compile(f"^{total}$")).first.wait_for()
 
-    port = running[0].address[1]
-    running[0].close()
-    phones[0].get_by_text("No connection to the table").wait_for()
-    running[0] = build(replace(config, web=replace(config.web, port=port)))
-    for phone in (*phones, table):
-        phone.get_by_text("No connection to the table").wait_for(state="hidden")
+    restart(running, config, [*phones, table])
     after = wait_for(phones[1], lambda state: len(state["seats"]) == 2)
     assert after["me"]["seat"] == 1
     assert after["game"]["players"] == before["players"]
+    throw_and_confirm(table)
+    answer_all(phones, idle=1)
+    running[0].session.end()
+    check_the_end(phones, table)
+
+
+@pytest.mark.slow
+def test_a_game_goes_on_through_a_restart_to_its_end_and_the_next(
+    running: list[App], config: Config, open_page: Callable[..., Page]
+) -> None:
+    table, phones, _ = three_rolls(open_page)
+    restart(running, config, [*phones, table])
     while not state_of(table)["game"]["over"]:
         throw_and_confirm(table)
         answer_all(phones, idle=1)

@@ -134,14 +134,8 @@ def said(page: Page) -> set[str]:
 
 
 class TestNothingIsMixed:
-    @pytest.mark.parametrize(
-        "language",
-        [
-            "de",
-            pytest.param("fr", marks=pytest.mark.slow),
-            pytest.param("it", marks=pytest.mark.slow),
-        ],
-    )
+    @pytest.mark.slow
+    @pytest.mark.parametrize("language", ["de", "fr", "it"])
     def test_a_whole_game_on_every_page(
         self, stage: Stage, open_page: OpenPage, language: str
     ) -> None:
