@@ -1,11 +1,12 @@
-"""Rows of the event log in SQLite: schema, insert and tolerant reading."""
+"""Rows of the event log in SQLite: schema, checksums, insert and tolerant reading."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from companion.eventlog.record import DAMAGED, LOST, SPARED, Record
 
@@ -18,27 +19,92 @@ MIGRATIONS = (
         data TEXT NOT NULL
     ) STRICT
     """,
+    "ALTER TABLE log ADD COLUMN checksum INTEGER",
 )
 """Applied in order; their count is the file's user_version. Never change one, add one."""
+
+COLUMNS = ("revision", "at", "kind", "data", "checksum")
+
+
+_NO_DAMAGE = ("locked", "busy", "full", "readonly", "unable to open", "I/O error", "interrupted")
+"""Words of SQLite's messages about a file that may be whole."""
+
+
+class Row(NamedTuple):
+    """A record as both files store it.
+
+    Attributes:
+        at: UTF-8, as are `kind` and `data`, which is a JSON object.
+    """
+
+    revision: int
+    at: bytes
+    kind: bytes
+    data: bytes
+
+    def packed(self) -> bytes:
+        """The row as one line without its end; JSON and times contain no tabs or line breaks."""
+        return b"%d\t%b\t%b\t%b" % self
+
+    def checksum(self) -> int:
+        """CRC-32 of the packed row: its number is part of it."""
+        return zlib.crc32(self.packed())
+
+
+def row_of(record: Record) -> Row:
+    """The row that stores a record."""
+    data = json.dumps(dict(record.data), ensure_ascii=False).encode("utf-8", "replace")
+    return Row(record.revision, record.at.encode(), record.kind.encode(), data)
+
+
+def record_of(row: Row, *, is_whole: bool = True) -> Record:
+    """The record that a row stores; one that cannot be read is of kind DAMAGED or LOST."""
+    at, kind = (text.decode("utf-8", "replace") for text in (row.at, row.kind))
+    data: Any = None
+    if is_whole:
+        try:
+            data = json.loads(row.data)
+        except (ValueError, RecursionError):
+            data = None
+    if isinstance(data, dict):
+        return Record(row.revision, kind, data, at)
+    is_lost = kind in ("undone", "struck", "kept")
+    return Record(row.revision, LOST if is_lost else kind if kind in SPARED else DAMAGED, {}, at)
 
 
 def migrate(db: sqlite3.Connection, version: int) -> None:
     """Bring a file of an older schema version to the newest."""
+    db.create_function("checksum_of", 4, _checksum_of)
     for number, script in enumerate(MIGRATIONS[version:], version + 1):
         db.execute("BEGIN IMMEDIATE")
         db.execute(script)
+        if number == 2:  # rows without a checksum get one: they were read until now
+            db.execute(
+                "UPDATE log SET checksum = checksum_of(revision, CAST(at AS BLOB),"
+                " CAST(kind AS BLOB), CAST(data AS BLOB))"
+            )
         db.execute(f"PRAGMA user_version={number}")
         db.execute("COMMIT")
 
 
-def insert(db: sqlite3.Connection, records: Iterable[Record]) -> None:
-    """Write records, all or none."""
-    rows = [
-        (r.revision, r.at, r.kind, json.dumps(dict(r.data), ensure_ascii=False)) for r in records
+def _checksum_of(revision: int, at: bytes, kind: bytes, data: bytes) -> int:
+    return Row(revision, at, kind, data).checksum()
+
+
+def has_newest_schema(db: sqlite3.Connection) -> bool:
+    """Whether the table is that of the newest version, whatever the file's header says."""
+    return tuple(name for _, name, *_ in db.execute("PRAGMA table_info(log)")) == COLUMNS
+
+
+def insert(db: sqlite3.Connection, rows: Iterable[Row]) -> None:
+    """Write rows, all or none."""
+    values = [
+        (row.revision, row.at.decode(), row.kind.decode(), row.data.decode(), row.checksum())
+        for row in rows
     ]
     db.execute("BEGIN IMMEDIATE")
     try:
-        db.executemany("INSERT INTO log VALUES (?, ?, ?, ?)", rows)
+        db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?)", values)
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:
@@ -50,33 +116,29 @@ def read(
     db: sqlite3.Connection, order: str = "ASC", *, after: int = 0, last: int | None = None
 ) -> Iterator[Record]:
     """Records in the order of their revisions; an unreadable one is of kind DAMAGED or LOST."""
-    for revision, at, kind, data in read_raw(db, order, after=after, last=last):
-        if data is not None:
-            yield Record(revision, kind, data, at)
-        else:
-            is_lost = kind in ("undone", "struck", "kept")
-            yield Record(revision, LOST if is_lost else kind if kind in SPARED else DAMAGED, {}, at)
+    for row, is_whole in read_rows(db, order, after=after, last=last):
+        yield record_of(row, is_whole=is_whole)
 
 
-def read_raw(
+def read_rows(
     db: sqlite3.Connection, order: str = "ASC", *, after: int = 0, last: int | None = None
-) -> Iterator[tuple[int, str, str, dict[str, Any] | None]]:
-    """Revision, time, kind and data of every row; None for data that cannot be read."""
-    # SQLite pages have no checksum: one invalid byte costs one character, not the whole log
-    db.text_factory = lambda raw: raw.decode("utf-8", "replace")
+) -> Iterator[tuple[Row, bool]]:
+    """Every row, and whether it is as it was written.
+
+    A row of a file without checksums counts as whole.
+    """
     where = "revision > ?" if last is None else "revision > ? AND revision <= ?"
-    query = f"SELECT revision, at, kind, data FROM log WHERE {where} ORDER BY revision {order}"
-    for revision, at, kind, text in db.execute(query, (after, last)[: where.count("?")]):
-        try:
-            data = json.loads(text)
-        except (ValueError, TypeError, RecursionError):
-            data = None
-        is_readable = isinstance(data, dict) and isinstance(kind, str)
-        yield revision, str(at), str(kind), data if is_readable else None
+    has_checksum = has_newest_schema(db)
+    texts = ", ".join(f"CAST({name} AS BLOB)" for name in COLUMNS[1:4])
+    checksum = COLUMNS[4] if has_checksum else "NULL"
+    query = f"SELECT revision, {texts}, {checksum} FROM log WHERE {where} ORDER BY revision {order}"
+    for revision, at, kind, data, checksum in db.execute(query, (after, last)[: where.count("?")]):
+        row = Row(revision, at or b"", kind or b"", data or b"")
+        yield row, not has_checksum or checksum == row.checksum()
 
 
 def is_damage(error: sqlite3.DatabaseError) -> bool:
     """Whether an error means a damaged file, not a lock, missing rights or a full disk."""
     if isinstance(error, sqlite3.OperationalError):
-        return "malformed" in str(error)
+        return not any(word in str(error) for word in _NO_DAMAGE)
     return True

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from companion.errors import StoreError
-from companion.eventlog import rows
+from companion.eventlog.pages import rows_in_database
 from companion.eventlog.record import DAMAGED, Record
+from companion.eventlog.rows import Row, insert, migrate, read_rows, record_of, row_of
 
 SALVAGED_NAME = "games.salvaged"
 """The recovered file, complete and synced to disk, until it replaces the damaged one."""
 
 
-def write_salvaged(path: Path, salvaged: Path) -> None:
-    """Write every readable record of a damaged file into a new file.
+def write_salvaged(path: Path, salvaged: Path, rows: Sequence[Row]) -> None:
+    """Write rows into a new file beside a damaged one.
 
     The new file gets its name once it is complete. The damaged one stays unchanged.
 
@@ -26,18 +29,17 @@ def write_salvaged(path: Path, salvaged: Path) -> None:
     part = salvaged.with_suffix(".part")
     try:
         _unlink(part)
-        records = readable_records(path)
         with closing(sqlite3.connect(part, isolation_level=None)) as db:
             # no write-ahead log: a full disk could lose the pages that closing has to move
             db.execute("PRAGMA journal_mode=DELETE")
             db.execute("PRAGMA synchronous=FULL")
-            rows.migrate(db, 0)
-            rows.insert(db, records)
+            migrate(db, 0)
+            insert(db, rows)
         with closing(sqlite3.connect(part)) as db:
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
             (count,) = db.execute("SELECT count(*) FROM log").fetchone()
-        if verdict != "ok" or count != len(records):
-            raise sqlite3.DatabaseError(f"{count} of {len(records)} records: {verdict}")
+        if verdict != "ok" or count != len(rows):
+            raise sqlite3.DatabaseError(f"{count} of {len(rows)} records: {verdict}")
         with part.open("rb") as written:
             os.fsync(written.fileno())
         part.rename(salvaged)
@@ -50,16 +52,16 @@ def write_salvaged(path: Path, salvaged: Path) -> None:
         ) from error
 
 
-def replace_damaged(path: Path, salvaged: Path, why: str) -> str:
+def replace_damaged(path: Path, salvaged: Path, wal: bytes = b"") -> str:
     """Set the damaged file aside and put the salvaged one in its place.
 
     A call that was interrupted by a power cut is completed by the next one.
 
     Args:
-        why: The damage, in words.
+        wal: The write-ahead log as it was found, to be kept beside the damaged file.
 
     Returns:
-        A sentence that describes the replacement.
+        The name of the file that was set aside.
 
     Raises:
         StoreError: The files cannot be renamed.
@@ -77,57 +79,102 @@ def replace_damaged(path: Path, salvaged: Path, why: str) -> str:
                 aside.hardlink_to(path)
             except OSError:  # a file system without links
                 path.rename(aside)
-        log = path.with_name(f"{path.name}-wal")
-        if log.exists():  # it may hold newer records, and the new file has a log of its own
-            log.rename(aside.with_name(f"{aside.name}-wal"))
+        log, kept_log = (path.with_name(f"{each.name}-wal") for each in (path, aside))
+        if wal and not kept_log.exists():
+            kept_log.write_bytes(wal)
+        log.unlink(missing_ok=True)  # the new file has a log of its own
         path.with_name(f"{path.name}-shm").unlink(missing_ok=True)
         _sync(salvaged.parent)
         salvaged.replace(path)
         _sync(salvaged.parent)
-        with closing(sqlite3.connect(path)) as db:
-            (count,) = db.execute("SELECT count(*) FROM log").fetchone()
-    except (OSError, sqlite3.Error) as error:
+    except OSError as error:
         raise StoreError(f"{path}: damaged, and cannot be set aside: {error}") from error
-    return (
-        f"{path} was damaged ({why}); it is kept as {aside.name} and {count} records"
-        " were taken over"
-    )
+    return aside.name
 
 
-def readable_records(path: Path) -> list[Record]:
-    """The records of a damaged file that can be read from its beginning or from its end.
+class Salvaged(NamedTuple):
+    """What can be read of a damaged log.
+
+    Attributes:
+        rows: Every whole row by revision. A row of kind DAMAGED stands at the end of each gap and
+            stops the game it falls into.
+        from_journal: How many of them only the journal had.
+        lost: How many revisions between the first and the last have no whole row.
+    """
+
+    rows: list[Row]
+    from_journal: int
+    lost: int
+
+
+def salvage(path: Path, wal: Iterable[Row], journal: Mapping[int, Row]) -> Salvaged:
+    """Read every row that is whole, wherever it is: pages, write-ahead log or journal.
+
+    Args:
+        wal: The rows of the write-ahead log, read before SQLite could shorten it.
+        journal: The rows of the journal by revision.
 
     The running game needs the newest records, so a bad block among the old ones must not cost
-    them. A record of kind DAMAGED stands at the end of each gap and stops the game it falls into.
+    them. Where two places hold one revision, they agree or the journal is right: a rolled back
+    step may have left its row on a page, but is never in the journal.
     """
-    found: dict[int, Record] = {}
+    whole: dict[int, Row] = {}
+    marked: dict[int, Row] = {}
+    for row, is_whole in _readable(path):
+        (whole if is_whole else marked).setdefault(row.revision, row)
+    for row in (*wal, *_raw(path)):
+        whole.setdefault(row.revision, row)
+    from_journal = len(journal.keys() - whole.keys())
+    whole |= journal
+    last = max(whole, default=0)
+    while last + 1 in marked:
+        last += 1
+    lost = last - len(whole)
+    for revision, row in marked.items():
+        # the kind shows where games begin and end; a revision beyond the last is damage itself
+        if revision not in whole and revision <= last:
+            whole[revision] = row_of(record_of(row, is_whole=False))
+    for revision in sorted(whole):
+        if revision > 1 and revision - 1 not in whole:
+            whole[revision - 1] = row_of(Record(revision - 1, DAMAGED, {}))
+    return Salvaged([whole[revision] for revision in sorted(whole)], from_journal, lost)
+
+
+def _readable(path: Path) -> list[tuple[Row, bool]]:
+    """The rows that SQLite can still read, from the beginning, the end and around each gap."""
+    found: dict[int, tuple[Row, bool]] = {}
     for order in ("ASC", "DESC"):
         with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
-            for record in rows.read(db, order):
-                found[record.revision] = record  # one by one: an error ends the loop later
+            for row, is_whole in read_rows(db, order):
+                found[row.revision] = row, is_whole  # one by one: an error ends the loop later
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
         # a failing row takes the row fetched before it along: request the neighbours of each gap
         _fill(db, found, 1, 1)
         for revision in sorted(found):
             for step in (1, -1):
                 _fill(db, found, revision + step, step)
-    for revision in sorted(found):
-        if revision > 1 and revision - 1 not in found:
-            found[revision - 1] = Record(revision - 1, DAMAGED, {})
-    return [found[revision] for revision in sorted(found)]
+    return [pair for pair in found.values() if pair[0].revision > 0]
 
 
-def _fill(db: sqlite3.Connection, found: dict[int, Record], revision: int, step: int) -> None:
-    """Add readable records one by one, from a revision onwards."""
+def _fill(
+    db: sqlite3.Connection, found: dict[int, tuple[Row, bool]], revision: int, step: int
+) -> None:
+    """Add readable rows one by one, from a revision onwards."""
     while revision > 0 and revision not in found:
         try:
-            record = next(rows.read(db, after=revision - 1, last=revision), None)
+            pair = next(read_rows(db, after=revision - 1, last=revision), None)
         except sqlite3.Error:
             return
-        if record is None:
+        if pair is None:
             return
-        found[revision] = record
+        found[revision] = pair
         revision += step
+
+
+def _raw(path: Path) -> Iterator[Row]:
+    """Whole rows from the bytes of the file."""
+    with suppress(OSError):
+        yield from rows_in_database(path.read_bytes())
 
 
 def _unlink(path: Path) -> None:

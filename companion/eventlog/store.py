@@ -1,4 +1,4 @@
-"""The event log on disk: append-only, in SQLite, synced before it is acknowledged.
+"""The event log on disk: append-only, in SQLite and in a journal, synced before acknowledged.
 
 WAL with synchronous=FULL: a commit survives a power cut as far as the card honours sync
 (https://www.sqlite.org/pragma.html#pragma_synchronous).
@@ -10,40 +10,51 @@ import fcntl
 import logging
 import os
 import sqlite3
-from collections.abc import Iterable
-from contextlib import closing
+import threading
+from collections.abc import Iterable, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
 from companion.errors import StoreError
 from companion.eventlog import rows
+from companion.eventlog.journal import JOURNAL_NAME, Found, Journal, read_journal, write_journal
+from companion.eventlog.pages import rows_in_wal
 from companion.eventlog.record import Record
-from companion.eventlog.salvage import SALVAGED_NAME, replace_damaged, write_salvaged
+from companion.eventlog.rows import Row
+from companion.eventlog.salvage import SALVAGED_NAME, replace_damaged, salvage, write_salvaged
 
 LOGGER = logging.getLogger(__name__)
 
 FILE_NAME = "games.sqlite3"
 LOCK_NAME = "games.lock"
 
+CLOSE_WITHIN_S = 2.0
+"""Seconds that closing waits for a write under way; after them the file is left to the system."""
+
 
 class SqliteStore:
-    """The event log in one SQLite file of a data directory.
+    """The event log in one SQLite file of a data directory, with a journal beside it.
 
     Attributes:
-        notice: What happened to a damaged file at opening, or None.
+        notice: The damage found at opening and what was read in spite of it, or None.
+        lost: How many records could not be read at opening.
     """
 
     def __init__(self, directory: Path, *, is_writer: bool = True) -> None:
         """Open or create the log; one process writes it at a time, others may read.
 
-        A damaged file is renamed, and its readable records go into a new file, so that a bad
-        block never ends an evening.
+        A damaged file is renamed, and every record that it or the journal still has goes into a
+        new one, so that a bad block never ends an evening.
 
         Raises:
             StoreError: The directory cannot be made or written, or another process is the writer.
         """
         self._lock: IO[bytes] | None = None
+        self._journal: Journal | None = None
+        self._writing = threading.Lock()
         self.notice: str | None = None
+        self.lost = 0
         self._path = directory / FILE_NAME
         if not is_writer:
             self._db = self._open_to_read()
@@ -74,24 +85,60 @@ class SqliteStore:
 
     def _open_or_salvage(self) -> sqlite3.Connection:
         salvaged = self._path.with_name(SALVAGED_NAME)
+        wal = b""
+        with suppress(OSError):
+            wal = self._path.with_name(f"{self._path.name}-wal").read_bytes()
         if salvaged.exists():  # a power cut came before it replaced the damaged file
-            self._use(salvaged, "damaged")
-        try:
-            return self._open()
-        except sqlite3.DatabaseError as error:
-            if not rows.is_damage(error):
-                what = "written" if "readonly" in str(error) else "opened"
-                raise StoreError(f"{self._path}: cannot be {what}: {error}") from error
-            write_salvaged(self._path, salvaged)
-            self._use(salvaged, str(error))
-        try:
-            return self._open()
-        except sqlite3.DatabaseError as error:
-            raise StoreError(f"{self._path}: cannot be made anew: {error}") from error
+            kept_as = replace_damaged(self._path, salvaged, wal)
+            self._report(f"was damaged; it is kept as {kept_as}")
+            wal = b""
+        journal = read_journal(self._path.with_name(JOURNAL_NAME))
+        in_wal = {row.revision: row for row in rows_in_wal(wal)}
+        db, why = self._open_if_whole()
+        if db is not None:
+            whole, spoilt = _checked(db)
+            if any(whole[each] != journal.rows[each] for each in whole.keys() & journal.rows):
+                journal = self._set_journal_aside("is of another log")
+            missing = (in_wal.keys() | journal.rows.keys()) - whole.keys()
+            if not missing and not spoilt:
+                self._open_journal(journal, whole)
+                return db
+            db.close()
+            why = f"{len(missing | spoilt)} records are missing or damaged"
+        found = salvage(self._path, in_wal.values(), journal.rows)
+        write_salvaged(self._path, salvaged, found.rows)
+        kept_as = replace_damaged(self._path, salvaged, wal)
+        self.lost = found.lost
+        self._report(
+            f"was damaged ({why}); it is kept as {kept_as} and {len(found.rows)} records were "
+            f"taken over, {found.from_journal} of them from {JOURNAL_NAME}; {found.lost} are lost"
+        )
+        db, why = self._open_if_whole()
+        if db is None:
+            raise StoreError(f"{self._path}: cannot be made anew: {why}")
+        self._open_journal(journal, {row.revision: row for row in found.rows})
+        return db
 
-    def _use(self, salvaged: Path, why: str) -> None:
-        self.notice = replace_damaged(self._path, salvaged, why)
-        LOGGER.warning("%s", self.notice)
+    def _report(self, what: str, path: Path | None = None) -> None:
+        said = f"{path or self._path} {what}"
+        self.notice = f"{self.notice}; {said}" if self.notice else said
+        LOGGER.warning("%s", said)
+
+    def _open_if_whole(self) -> tuple[sqlite3.Connection | None, str]:
+        """The database, or None and what is wrong with it.
+
+        Raises:
+            StoreError: It cannot be opened for another reason than damage.
+        """
+        is_writable = all(map(_is_writable, self._path.parent.glob(f"{FILE_NAME}*")))
+        try:
+            return self._open(), ""
+        except sqlite3.DatabaseError as error:
+            is_read_only = "readonly" in str(error) and not is_writable
+            if is_read_only or not (rows.is_damage(error) or "readonly" in str(error)):
+                what = "written" if is_read_only else "opened"
+                raise StoreError(f"{self._path}: cannot be {what}: {error}") from error
+            return None, str(error)
 
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
@@ -102,12 +149,15 @@ class SqliteStore:
             if verdict != "ok":
                 raise sqlite3.DatabaseError(f"malformed: {verdict}")
             (version,) = db.execute("PRAGMA user_version").fetchone()
+            known = len(rows.MIGRATIONS)
+            if version != known and rows.has_newest_schema(db):  # the header alone is damaged
+                db.execute(f"PRAGMA user_version={known}")
+                version = known
             rows.migrate(db, version)
             # a write that is rolled back: an unwritable file must fail now, not in the game
             db.execute("BEGIN IMMEDIATE")
             db.execute(f"PRAGMA user_version={version}")
             db.execute("ROLLBACK")
-            known = len(rows.MIGRATIONS)
             if version > known:
                 raise StoreError(
                     f"{self._path}: made by a newer version (schema {version}, known {known})"
@@ -116,6 +166,40 @@ class SqliteStore:
             db.close()
             raise
         return db
+
+    def _open_journal(self, found: Found, whole: Mapping[int, Row]) -> None:
+        """Open the journal once it holds every row of the database.
+
+        Without room for it the table goes on with the database alone.
+        """
+        path = self._path.with_name(JOURNAL_NAME)
+        if found.spoilt:
+            self._set_journal_aside(f"was damaged in {found.spoilt} places")
+        tail = [whole[each] for each in sorted(whole.keys() - found.rows.keys())]
+        is_behind = not tail or tail[0].revision > max(found.rows, default=0)
+        try:
+            if found.spoilt or not found.rows or not is_behind:
+                size = write_journal(path, (whole[each] for each in sorted(whole)))
+                tail = []
+            else:
+                size = found.size
+            self._journal = Journal(path, size)
+        except OSError as error:
+            self._report(f"cannot be written: {error.strerror}", path)
+            return
+        if tail:
+            self._journal.append(tail)
+
+    def _set_journal_aside(self, why: str) -> Found:
+        """Rename the journal; return the content of the one there is then."""
+        path = self._path.with_name(JOURNAL_NAME)
+        number = 1
+        while (aside := path.with_suffix(f".journal-damaged-{number}")).exists():
+            number += 1
+        with suppress(OSError):
+            path.rename(aside)
+        self._report(f"{why}; it is kept as {aside.name}", path)
+        return Found({}, 0, 0)
 
     def load(self, after: int = 0) -> Iterable[Record]:
         """Every record after a revision, oldest first.
@@ -137,19 +221,51 @@ class SqliteStore:
         Raises:
             StoreError: They cannot be written; none of them is.
         """
-        try:
-            rows.insert(self._db, records)
-        except sqlite3.Error as error:
-            raise StoreError(f"{self._path}: cannot be written: {error}") from error
+        made = [rows.row_of(record) for record in records]
+        with self._writing:
+            try:
+                rows.insert(self._db, made)
+            except sqlite3.Error as error:
+                raise StoreError(f"{self._path}: cannot be written: {error}") from error
+            if self._journal is not None:
+                self._journal.append(made)
 
     def close(self) -> None:
-        """Close the file and release its lock; may be called twice."""
-        self._db.close()
-        self._unlock()
+        """Close the files and release the lock; may be called twice.
+
+        A write that hangs in a slow disk keeps them open: closing a database under a running
+        statement would crash the process, and what is not on the disk was not acknowledged.
+        """
+        if not self._writing.acquire(timeout=CLOSE_WITHIN_S):
+            LOGGER.warning("%s: the disk does not answer; left open", self._path)
+            return
+        try:
+            self._db.close()
+            if self._journal is not None:
+                self._journal.close()
+            self._unlock()
+        finally:
+            self._writing.release()
 
     def _unlock(self) -> None:
         if self._lock is not None:
             self._lock.close()
+
+
+def _is_writable(path: Path) -> bool:
+    return os.access(path, os.W_OK)
+
+
+def _checked(db: sqlite3.Connection) -> tuple[dict[int, Row], set[int]]:
+    """The rows that are as they were written, and the revisions of the others."""
+    whole: dict[int, Row] = {}
+    spoilt: set[int] = set()
+    for row, is_whole in rows.read_rows(db):
+        if is_whole:
+            whole[row.revision] = row
+        else:
+            spoilt.add(row.revision)
+    return whole, spoilt
 
 
 class Examined(NamedTuple):
@@ -178,7 +294,10 @@ def examine(directory: Path) -> Examined:
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
-            records = sum(data is not None for *_, data in rows.read_raw(db))
+            records = sum(
+                bool(rows.record_of(row, is_whole=is_whole).data) or row.data == b"{}"
+                for row, is_whole in rows.read_rows(db)
+            )
             (count,) = db.execute("SELECT count(*) FROM log").fetchone()
     except sqlite3.DatabaseError as error:
         if not rows.is_damage(error):

@@ -11,6 +11,7 @@ import pytest
 
 from companion.engine import Phase
 from companion.errors import StoreError
+from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, SqliteStore
 from companion.session.session import Joined
@@ -21,9 +22,10 @@ class TestDamage:
     """A damaged record costs its own game what came after it, and no other game anything."""
 
     def damage(self, stage: Stage, kind: str, nth: int = 0, *, is_all: bool = False) -> None:
-        """Half the data of the nth record of a kind is lost, or its kind as well."""
+        """Spoil the data of the nth record of a kind, or its kind as well; the journal is lost."""
         revision = [record.revision for record in stage.store.load() if record.kind == kind][nth]
         stage.store.close()
+        (stage.directory / JOURNAL_NAME).unlink()
         lost = ", kind = 'x'" if is_all else ""
         with closing(sqlite3.connect(stage.directory / FILE_NAME)) as db, db:
             change = f"UPDATE log SET data = substr(data, 2){lost} WHERE revision = ?"

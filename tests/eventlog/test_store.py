@@ -5,12 +5,13 @@ from __future__ import annotations
 import shutil
 import sqlite3
 from collections.abc import Callable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from companion.errors import StoreError
+from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.projection import project
 from companion.eventlog.record import Record
 from companion.eventlog.rows import insert
@@ -110,17 +111,16 @@ def test_readable_records_of_a_damaged_file_are_kept(tmp_path: Path) -> None:
     ]
     store.append(tuple(many))
     store.close()
+    (tmp_path / JOURNAL_NAME).unlink()
     spoil(tmp_path / FILE_NAME)
     store = SqliteStore(tmp_path)
     assert store.notice is not None
     saved = tuple(store.load())
     assert 100 < len(saved) < 399
-    lost = [n for n, record in enumerate(saved) if record.kind == "damaged"]
-    assert len(lost) == 1
-    assert saved[: lost[0]] == tuple(many[: lost[0]])
-    after = saved[lost[0] + 1 :]
-    assert after == tuple(many[-len(after) :])
-    assert len(after) > 50
+    whole = [record for record in saved if record.kind != "damaged"]
+    assert whole == [record for record in many if record in whole]
+    assert (saved[0], saved[-1]) == (many[0], many[-1])
+    assert store.lost == len(many) - len(whole)
 
 
 class PluggedOut(BaseException):
@@ -135,6 +135,7 @@ class TestTakingOver:
         store = SqliteStore(tmp_path)
         store.append(tuple(Record(n, "set", {"x": "y" * 300}) for n in range(1, 400)))
         store.close()
+        (tmp_path / JOURNAL_NAME).unlink()
         spoil(tmp_path / FILE_NAME)
         return tmp_path / FILE_NAME
 
@@ -147,7 +148,7 @@ class TestTakingOver:
             raise sqlite3.OperationalError("database or disk is full")
 
         with monkeypatch.context() as no_room:
-            no_room.setattr("companion.eventlog.rows.insert", full)
+            no_room.setattr("companion.eventlog.salvage.insert", full)
             with pytest.raises(StoreError, match="disk is full"):
                 SqliteStore(damaged.parent)
         assert damaged.read_bytes() == before
@@ -160,7 +161,7 @@ class TestTakingOver:
         before = damaged.read_bytes()
         with monkeypatch.context() as lossy:
             lossy.setattr(
-                "companion.eventlog.rows.insert", lambda db, found: insert(db, found[:50])
+                "companion.eventlog.salvage.insert", lambda db, found: insert(db, found[:50])
             )
             with pytest.raises(StoreError, match="50 of"):
                 SqliteStore(damaged.parent)
@@ -195,7 +196,7 @@ class TestTakingOver:
         with monkeypatch.context() as until:
             for name in ("rename", "replace", "hardlink_to", "unlink"):
                 until.setattr(Path, name, watched(getattr(Path, name)))
-            until.setattr("companion.eventlog.rows.insert", watched(insert))
+            until.setattr("companion.eventlog.salvage.insert", watched(insert))
             with suppress(PluggedOut):
                 SqliteStore(damaged.parent).close()
         store = SqliteStore(damaged.parent)
@@ -210,11 +211,12 @@ def test_a_row_that_cannot_be_fetched_costs_that_row(tmp_path: Path, bad: int) -
     many = [Record(n, "set", {"hints": True}, f"at {n:03}") for n in range(1, 12)]
     store.append(tuple(many))
     store.close()
+    (tmp_path / JOURNAL_NAME).unlink()
     path = tmp_path / FILE_NAME
     data = bytearray(path.read_bytes())
     at = data.index(f"at {bad:03}".encode())
-    assert data[at - 3 : at - 2] == bytes([13 + 2 * len("at 000")]), "the type of `at`: a text"
-    data[at - 3] = 11  # which no column can have
+    assert data[at - 4 : at - 3] == bytes([13 + 2 * len("at 000")]), "the type of `at`: a text"
+    data[at - 4] = 11  # which no column can have
     path.write_bytes(data)
     saved = {record.revision: record for record in SqliteStore(tmp_path).load()}
     assert [saved[n] for n in range(1, 12) if n != bad] == [r for r in many if r.revision != bad]
@@ -227,29 +229,37 @@ def test_a_row_that_is_no_json_costs_that_row(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / FILE_NAME) as db:
         db.execute("UPDATE log SET data = '{\"seat' WHERE revision = 2")
     db.close()
+    (tmp_path / JOURNAL_NAME).unlink()
     projection = project(SqliteStore(tmp_path).load())
     assert [seat.number for seat in projection.table.seats] == [1, 3]
     assert (projection.skipped, projection.table.revision) == ((2,), 3)
     assert projection.fault
 
 
-def test_an_undecodable_byte_costs_one_letter(tmp_path: Path) -> None:
+@pytest.mark.parametrize("has_journal", [True, False])
+def test_a_changed_byte_is_made_good_or_costs_its_record(tmp_path: Path, has_journal: bool) -> None:
     store = SqliteStore(tmp_path)
     store.append(
-        [Record(1, "seated", {"seat": 0, "name": "Ada"}), Record(2, "set", {"hints": True})]
+        (Record(1, "seated", {"seat": 0, "name": "Ada"}), Record(2, "set", {"hints": True}))
     )
     store.close()
     path = tmp_path / FILE_NAME
-    path.write_bytes(path.read_bytes().replace(b'"Ada"', b'"A\xe4a"'))
-    assert examine(tmp_path).records == 2
+    path.write_bytes(path.read_bytes().replace(b'"Ada"', b'"Eda"'))
+    if not has_journal:
+        (tmp_path / JOURNAL_NAME).unlink()
+    assert examine(tmp_path).trouble == "1 of 2 records"
     store = SqliteStore(tmp_path)
-    assert [record.data.get("name") for record in store.load()] == ["A\ufffda", None]
+    names = [record.data.get("name") for record in store.load()]
+    assert names == ["Ada" if has_journal else None, None]
+    assert (store.lost, store.notice is not None) == (0 if has_journal else 1, True)
+    assert examine(tmp_path).trouble is None
     store.close()
 
 
 def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     SqliteStore(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE_NAME) as db:
+        db.execute("ALTER TABLE log ADD COLUMN more TEXT")
         db.execute("PRAGMA user_version=99")
     db.close()
     before = (tmp_path / FILE_NAME).read_bytes()
@@ -260,14 +270,15 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
 
 def test_records_that_are_json_but_no_objects_are_damaged_too(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
-    store.append([*RECORDS, Record(4, "answered", {"player": 0})])
+    store.append((*RECORDS, Record(4, "answered", {"player": 0})))
     store.close()
-    with closing(sqlite3.connect(tmp_path / FILE_NAME)) as db:
+    with sqlite3.connect(tmp_path / FILE_NAME) as db:
         db.execute("UPDATE log SET data = '5' WHERE revision >= 3")
-        db.commit()
+    db.close()
+    (tmp_path / JOURNAL_NAME).unlink()
+    assert examine(tmp_path).trouble == "2 of 4 records"
     rows = [(r.kind, bool(r.data)) for r in SqliteStore(tmp_path).load()]
     assert rows == [("seated", True), ("seated", True), ("seated", False), ("answered", False)]
-    assert examine(tmp_path).trouble == "2 of 4 records"
 
 
 def test_a_reader_makes_and_mends_nothing(tmp_path: Path) -> None:
