@@ -8,6 +8,7 @@ from companion.audio.settings import VoiceSettings
 from companion.engine import DieColour, GameState, HouseRule, Phase, Plan
 from companion.engine.offers import dice_for, offer_of
 from companion.eventlog.state import Game, Table
+from companion.history.notices import Notice
 from companion.messages.announcements import (
     Announcement,
     colour_choices,
@@ -138,12 +139,24 @@ def _game(view: View, phrases: Phrases, now_s: float) -> wire.Game:
         closes_in_s=closes_in_s,
         miss_due=state.phase is Phase.ACTION2 and not state.marked,
         players=[_player(game, player) for player in range(state.players)],
+        notices=[_notice(game, notice) for notice in view.notices if notice.game == game.number],
         over=is_over,
         end=state.end.value if state.end else None,
         end_text=phrases.tell(*end_lines(state, names)) if is_over else "",
         winner_text=phrases.tell(winner_line(state, names)) if is_over else "",
         ranking=[wire.Ranked(rank, game.seats[p], state.total(p)) for rank, p in ranking],
         winners=[game.seats[p] for rank, p in ranking if rank == 1],
+    )
+
+
+def _notice(game: Game, notice: Notice) -> wire.Notice:
+    return wire.Notice(
+        revision=notice.revision,
+        seat=game.seats[notice.player],
+        kind=notice.kind,
+        lost=list(notice.lost),
+        crossed=notice.crossed,
+        misses=notice.misses,
     )
 
 

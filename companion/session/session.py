@@ -25,6 +25,7 @@ from companion.eventlog.record import Record, to_record
 from companion.eventlog.repair import load_valid
 from companion.eventlog.state import Table
 from companion.history.archive import Archive, SavedGame
+from companion.history.notices import notices_of, with_step
 from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import Line, Phrases, load_phrases
 from companion.messages.equipment import announce_fault
@@ -111,6 +112,7 @@ class Session:
         self._online: dict[int, int] = {}
         self._faults: dict[str, str] = {}
         self._archive = Archive()
+        self._notices = notices_of(records)
         self.last_roll = last_roll(records)
         with self._notifier.transaction():
             if is_repaired:
@@ -152,6 +154,7 @@ class Session:
                 frozenset(self._online),
                 tuple(sorted(self._faults.items())),
                 self._offers.seats,
+                self._notices,
             )
 
     def wait(self, version: int, timeout_s: float) -> int:
@@ -542,8 +545,11 @@ class Session:
             return None
         before, at = self._table, self._now_text()
         numbered = enumerate(decision.entries, before.revision + 1)
-        self._store.append(tuple(to_record(entry, number, at) for number, entry in numbered))
+        records = tuple(to_record(entry, number, at) for number, entry in numbered)
+        self._store.append(records)
         self._table = decision.table
+        for record in records:
+            self._notices = with_step(self._notices, before.game, self._table.game, record)
         self._keys = play.keys_after(self._keys, decision.entries)
         self._times = times_after(self._times, before, decision, self._clock())
         self._notifier.touch()

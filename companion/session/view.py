@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from companion.eventlog.state import Table
+from companion.history.notices import Notice
 from companion.messages.announcements import Announcement
 from companion.tray import TrayView
 
@@ -29,6 +30,7 @@ class View:
         online: Seats with a page open.
         faults: Equipment that does not work: the part (camera, button) and its fault.
         offered: Seats another device may claim.
+        notices: Changes of sheets by others than their players.
     """
 
     version: int
@@ -40,3 +42,4 @@ class View:
     online: frozenset[int]
     faults: tuple[tuple[str, str], ...] = ()
     offered: frozenset[int] = frozenset()
+    notices: tuple[Notice, ...] = ()

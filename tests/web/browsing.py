@@ -109,6 +109,11 @@ def ready(page: Page) -> Page:
     return page
 
 
+def open_part(page: Page, name: str) -> None:
+    """Open a part of the host's page: Now, Players or Settings."""
+    page.get_by_role("tab", name=name).click()
+
+
 def start_on_a_shared_tablet(page: Page, stage: Stage) -> None:
     """Ada and Grandma sit down on one device and begin; white 7 is on the table, Ada's turn."""
     page.get_by_label("Your name").fill("Ada")

@@ -11,6 +11,7 @@ from tests.web.browsing import (
     STATES,
     TV,
     OpenPage,
+    open_part,
     put,
     ready,
     violations,
@@ -39,9 +40,11 @@ class TestAxe:
     def test_the_hosts_page(self, stage: Stage, open_page: OpenPage, state: str) -> None:
         put(stage, state)
         page = ready(open_page("/host", size_wh=PHONE))
-        assert violations(page) == []
-        page.emulate_media(color_scheme="dark")
-        assert violations(page) == []
+        for part in ("Now", "Players", "Settings"):
+            open_part(page, part)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                assert violations(page) == []
 
     @pytest.mark.parametrize("path", ["/", "/nothing"])
     def test_joining_and_a_wrong_address(self, open_page: OpenPage, path: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import pytest
@@ -55,6 +56,71 @@ class TestDice:
 
     def test_a_die_without_a_value_is_hidden_from_screen_readers(self, call: Call) -> None:
         assert call("lib/dice.js", "m.die('red').getAttribute('aria-hidden')") == "true"
+
+
+def die(colour: str, value: int, x: float, y: float, half: float = 20) -> dict[str, Any]:
+    """A die of a reading."""
+    corners = [[x + dx * half, y + dy * half] for dx, dy in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
+    read = {"confidence": 0.99, "cocked": False, "in_tray": True, "by_hand": False}
+    return {"colour": colour, "value": value, "centre": [x, y], "corners": corners, **read}
+
+
+COLOURS = ("white", "white", "red", "yellow", "green", "blue")
+
+
+def dice_at(points: list[tuple[float, float]]) -> list[dict[str, Any]]:
+    """Six dice, two white ones first; white 3 and 4, the coloured ones 3."""
+    values = (3, 4, 3, 3, 3, 3)
+    return [die(c, v, *at) for c, v, at in zip(COLOURS, values, points, strict=True)]
+
+
+RING = [(100.0 * n + 70, 240.0) for n in range(6)]
+
+
+def a_game(white: list[int], **more: Any) -> dict[str, Any]:
+    colour = dict.fromkeys(("red", "yellow", "green", "blue"), 3)
+    roll = {"white": white, "colour": colour}
+    return {"over": False, "action": 1, "typed": False, "roll": roll, **more}
+
+
+class TestOverlay:
+    def values(self, call: Call, status: str, game: dict[str, Any]) -> list[int]:
+        tray = {"status": status, "dice": dice_at(RING)}
+        found = call("lib/overlay.js", "m.countedDice(v[0], v[1]).map((d) => d.value)", tray, game)
+        return list(found)
+
+    def test_a_corrected_roll_shows_its_new_values(self, call: Call) -> None:
+        assert self.values(call, "old", a_game([4, 5])) == [5, 4, 3, 3, 3, 3]
+        assert self.values(call, "old", a_game([3, 4])) == [3, 4, 3, 3, 3, 3]
+
+    def test_a_typed_roll_has_no_labels(self, call: Call) -> None:
+        assert self.values(call, "old", a_game([3, 4], typed=True)) == []
+
+    def test_dice_thrown_again_have_no_labels_of_the_open_roll(self, call: Call) -> None:
+        assert self.values(call, "ok", a_game([1, 1])) == []
+
+    def test_before_a_roll_the_reading_is_labelled(self, call: Call) -> None:
+        assert self.values(call, "ok", a_game([1, 1], action=0)) == [3, 4, 3, 3, 3, 3]
+
+    def test_labels_are_large_and_never_overlap(self, call: Call) -> None:
+        draw = random.Random(36)
+        words = list(COLOURS)
+        for _ in range(30):
+            cells = draw.sample([(x, y) for x in range(8) for y in range(6)], 6)
+            dice = dice_at([(80.0 * x + 40, 80.0 * y + 40) for x, y in cells])
+            labels = call("lib/overlay.js", "m.placeLabels(v[0], [640, 480], v[1])", dice, words)
+            boxes = [
+                (label["x"], label["y"], label["size"] * 0.3 * (1.6 + 0.72 * len(word)))
+                for label, word in zip(labels, words, strict=True)
+            ]
+            size = labels[0]["size"]
+            assert size >= 0.03 * 480
+            for i, (x, y, half) in enumerate(boxes):
+                assert half <= x + 0.1
+                assert x <= 640.1 - half
+                for other_x, other_y, other in boxes[i + 1 :]:
+                    apart = abs(x - other_x) >= half + other - 0.1
+                    assert apart or abs(y - other_y) >= 1.2 * size - 0.1, dice
 
 
 class TestStorage:

@@ -10,7 +10,7 @@ import pytest
 from companion.engine import Phase
 from companion.tray import TrayStatus
 from tests.session.fakes import Stage
-from tests.web.browsing import OpenPage, names, put, ready, violations, wait_until
+from tests.web.browsing import OpenPage, names, open_part, put, ready, violations, wait_until
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from tests.web.test_games import an_evening
 
@@ -101,6 +101,7 @@ class TestTheHost:
     ) -> None:
         put(stage, "lobby")
         page = open_page("/host")
+        open_part(page, "Players")
         press(page, "Hand over Cleo’s seat to another device")
         page.get_by_text("Now open this table’s page").wait_for()
         assert focused(page) == "LI"

@@ -11,6 +11,7 @@ from tests.session.fakes import Stage
 from tests.web.browsing import (
     OpenPage,
     names,
+    open_part,
     put,
     ready,
     start_on_a_shared_tablet,
@@ -175,6 +176,7 @@ class TestTheHost:
         page.get_by_role("button", name="Start the game").wait_for()
         page.locator("#first").select_option(label="Cleo")
         phone = ready(open_page("/", token=tokens[1]))
+        open_part(page, "Players")
         page.locator("#seats li", has_text="Benjamin").and_(page.locator(".is-here")).wait_for()
         phone.close()
         page.get_by_role("button", name="Start the game").click()

@@ -94,7 +94,7 @@ class TestTheTableView:
         put(stage, "roll")
         page = open_page("/table", size_wh=TV)
         page.locator(
-            "#tray-text", has_text="The green die isn’t lying flat. Throw it again."
+            ".headline", has_text="The green die isn’t lying flat. Throw it again."
         ).wait_for()
         page.locator("#reading polygon").nth(5).wait_for()
         drawn = page.get_by_role("img", name=re.compile("green 3"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from companion.engine import End, Phase
+from companion.history.notices import KINDS as NOTICE_KINDS
 from companion.tray import CameraState, TrayStatus
 from companion.wire import UNSET, UnsetType, about, one_of
 from web.wire.values import (
@@ -173,6 +174,17 @@ class Player(Reply):
     lost: Annotated[list[Token], about("Boxes that can never be crossed any more.")]
 
 
+class Notice(Reply):
+    """A change of a player's sheet by somebody else."""
+
+    revision: Annotated[int, about("Number of the event that made it.")]
+    seat: Seat
+    kind: Annotated[str, one_of(NOTICE_KINDS)]
+    lost: Annotated[list[Token], about("Crosses and answers that are gone.")]
+    crossed: Annotated[Token | None, about("The box that the host crossed.")]
+    misses: Annotated[int, about("Misses gained, or lost if below zero.")]
+
+
 class Ranked(Reply):
     """A place in the final ranking."""
 
@@ -204,6 +216,7 @@ class Game(Reply):
     closes_in_s: Annotated[float | None, about("When the open action closes by itself.")]
     miss_due: Annotated[bool, about("In action 2: a pass is a miss.")]
     players: list[Player]
+    notices: list[Notice]
     over: bool
     end: Ending | None
     end_text: str

@@ -2,6 +2,7 @@
 import { sign } from "../lib/dice.js";
 import { $, el, focusOn, onPress, redraw, setText, show } from "../lib/dom.js";
 import { get, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
+import { miniSheet } from "../lib/mini-sheet.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
 
 const number = Number(new URLSearchParams(location.search).get("game")) || null;
@@ -200,51 +201,7 @@ function result(game) {
 
 const signOf = (row) => el("span", { class: `row-sign is-${row.colour}` }, sign({ ...row, lock: row.colour }));
 
-function finalSheet(sheet) {
-  const misses = t("games.misses", { count: sheet.misses });
-  return el(
-    "figure",
-    { class: "final" },
-    el("figcaption", {}, el("bdi", { text: sheet.name }), el("span", { class: "note", text: misses })),
-    ...sheet.rows.map((row) => {
-      const crossed = new Set(row.crossed);
-      const boxes = row.numbers.map((value) =>
-        el(
-          "span",
-          { class: "box", "data-is": crossed.has(value) ? "crossed" : "open" },
-          el("span", { class: "number", text: String(value) }),
-        ),
-      );
-      const node = el(
-        "div",
-        {
-          class: `row is-${row.colour ?? "bonus"}${row.colour ? "" : " is-bonus"}`,
-          role: "img",
-          "aria-label": labelOf(row),
-        },
-        el("div", { class: "head" }, sign({ ...row, lock: row.colour })),
-        ...boxes,
-        el("div", { class: "foot", text: row.lock ? "🔒" : "" }),
-      );
-      row.beside.forEach((key, i) => {
-        const colour = sheet.rows.find((each) => each.key === key)?.colour;
-        node.style.setProperty(i ? "--to" : "--from", `var(--${colour})`);
-      });
-      return node;
-    }),
-  );
-}
-
-function labelOf(row) {
-  const parts = [
-    row.crossed.length
-      ? t("games.crossed", { row: capital(row.name), numbers: listOf(row.crossed.map(String)) })
-      : t("games.crossed_none", { row: capital(row.name) }),
-  ];
-  if (row.lock) parts.push(t("sheet.lock_crossed"));
-  if (row.points !== null) parts.push(t("sheet.points", { count: row.points }));
-  return parts.join(", ");
-}
+const finalSheet = (sheet) => miniSheet(sheet, t("games.misses", { count: sheet.misses }));
 
 // -- files and buttons -----------------------------------------------------------------------
 

@@ -27,9 +27,10 @@ async function sendRequest(path, body, where, number) {
 /**
  * Open the dialog.
  * @param choices elements to choose from; without any, "yes" is available at once
+ * @param isDanger the step destroys something
  * @param isStill returns whether the question still makes sense; the dialog closes if not
  */
-export function openDialog({ title, yes, onYes, choices = [], isStill = () => true }) {
+export function openDialog({ title, yes, onYes, choices = [], isDanger = false, isStill = () => true }) {
   action = onYes;
   isStillValid = isStill;
   dialogNumber += 1;
@@ -37,6 +38,7 @@ export function openDialog({ title, yes, onYes, choices = [], isStill = () => tr
   setText($("ask-title"), title);
   setText($("ask-yes"), yes);
   setText($("ask-why"), "");
+  $("ask-yes").classList.toggle("is-danger", isDanger);
   $("ask-lines").replaceChildren();
   $("ask-choices").replaceChildren(...choices);
   show($("ask-choices"), choices.length > 0);
@@ -68,8 +70,8 @@ export async function preview(body) {
 }
 
 /** Ask for confirmation of a step, with a preview of its effects. */
-export function confirmFirst(title, yes, path, what) {
-  openDialog({ title, yes, onYes: () => takePreviewed(path, {}, { what }) });
+export function confirmFirst(title, yes, path, what, more = {}) {
+  openDialog({ title, yes, onYes: () => takePreviewed(path, {}, { what }), ...more });
   void preview({ what });
 }
 

@@ -1,34 +1,51 @@
 // The host's dice: the roll, correcting one die, entering all of them.
 import { openDialog, preview, request, setAction, takePreviewed } from "./dialog.js";
 import { die } from "../lib/dice.js";
-import { $, setAttribute, el, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { $, el, focusOn, onPress, onSubmit, redraw, setAttribute, setText, show } from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { latest } from "../lib/live.js";
+import { countedDice } from "../lib/overlay.js";
 import { t } from "../lib/words.js";
+import { openPart } from "./tabs.js";
 
-// faces that each face is most easily mistaken for: a pip lost in glare or added by a shadow
-const LIKELY = {
-  1: [3, 2, 5, 4, 6],
-  2: [3, 4, 1, 6, 5],
-  3: [5, 2, 1, 4, 6],
-  4: [5, 6, 2, 3, 1],
-  5: [3, 4, 6, 1, 2],
-  6: [4, 5, 2, 3, 1],
-};
 const READ = new Set(["ok", "uncertain", "cocked", "extra", "missing"]);
+const FACES = [1, 2, 3, 4, 5, 6];
 const COLOURS = ["white", "red", "yellow", "green", "blue"];
 const SURE = 0.9;
-let asked = /^#die=\d+$/.test(location.hash) ? Number(location.hash.slice(5)) : null;
+let asked = askedDie(); // index of a die tapped in the tray's picture
+let isFromTable = asked !== null;
 
-export function drawDice({ game, tray, table, announcement }) {
+function askedDie() {
+  return /^#die=\d+$/.test(location.hash) ? Number(location.hash.slice(5)) : null;
+}
+
+addEventListener("hashchange", () => {
+  asked = askedDie();
+  if (asked !== null && latest()) drawDice(latest());
+});
+
+/** Draw the bar's buttons: the next step is primary, Undo beside it. */
+export function drawBar({ game, tray, table }) {
+  const isRoll = game?.phase === "roll";
+  const isOver = game?.over ?? false;
+  const isOpen = (game?.action ?? 0) > 0;
+  const canConfirm = isRoll && table.on_screen_button && !table.typed_rolls;
+  show($("start"), game === null || isOver);
+  show($("rematch"), isOver);
+  $("start").classList.toggle("primary", !isOver);
+  show($("throw"), isRoll && table.can_throw && !table.typed_rolls);
+  show($("confirm"), canConfirm);
+  $("confirm").classList.toggle("primary", canConfirm && tray.confirmable);
+  $("throw").classList.toggle("primary", isRoll && !tray.confirmable);
+  show($("by-hand-open"), isRoll && table.typed_rolls);
+  show($("close"), isOpen && game.waiting_for.length > 0);
+  show($("undo"), game !== null);
+}
+
+export function drawDice(state) {
+  const { game, tray, table, announcement } = state;
   const isOpen = (game?.action ?? 0) > 0;
   setText($("tray-text"), isOpen ? "" : tray.text);
-  show($("throw"), table.can_throw);
-  show($("confirm"), table.on_screen_button && !table.typed_rolls);
-  $("throw").disabled = isOpen;
-  $("confirm").disabled = game?.phase !== "roll";
-  $("confirm").classList.toggle("primary", tray.confirmable);
-  $("throw").classList.toggle("primary", game?.phase === "roll" && !tray.confirmable);
   setText($("said"), announcement?.text ?? "");
   const isRead = game?.phase === "roll" && !table.typed_rolls && READ.has(tray.status);
   const dice = isOpen ? rolled(game) : isRead ? tray.dice.filter((each) => each.in_tray) : [];
@@ -43,20 +60,22 @@ export function drawDice({ game, tray, table, announcement }) {
   setText($("enter"), t(isOpen ? "host.correct" : "host.enter"));
   drawFaces($("faces"), game);
   if (isDue && table.typed_rolls) $("by-hand").open = true;
-  if (asked !== null) openAsked(dice, tray, isOpen);
+  if (asked !== null) openAsked(dice, state, isOpen);
 }
 
-/** Open the question for a die tapped on the table view; go back when it is answered. */
-function openAsked(dice, tray, isOpen) {
-  const tapped = tray.dice[asked];
+/** Open the question for a die tapped in the picture; go back if that was on the table view. */
+function openAsked(dice, state, isOpen) {
+  const centre = String(state.tray.dice[asked]?.centre);
+  const tapped = countedDice(state.tray, state.game).find((each) => String(each.centre) === centre);
   const at = dice.findIndex((each) =>
-    isOpen ? each.colour === tapped?.colour && each.value === tapped.value : each === tapped,
+    isOpen ? each.colour === tapped?.colour && each.value === tapped.value : String(each.centre) === centre,
   );
   asked = null;
   history.replaceState(null, "", location.pathname);
   if (at < 0) return;
   $("rolled").children[at].click();
-  $("ask").addEventListener("close", () => history.back(), { once: true });
+  if (isFromTable) $("ask").addEventListener("close", () => history.back(), { once: true });
+  isFromTable = false;
 }
 
 /** List the roll's dice with position, colour and value. */
@@ -71,7 +90,7 @@ const nameOf = (colour, value) =>
     value: value ?? t("table.unreadable"),
   });
 
-function dieButton(each, does) {
+function dieButton(each, onTap) {
   const label = nameOf(each.colour, each.value);
   const shown =
     each.value === null || each.colour === null
@@ -87,18 +106,16 @@ function dieButton(each, does) {
     },
     shown,
   );
-  button.addEventListener("click", () => does(each, label));
+  button.addEventListener("click", () => onTap(each, label));
   return button;
 }
 
-/** Draw six faces to choose from, likely ones first. */
-function faces(colour, value, does) {
-  return (LIKELY[value] ?? [1, 2, 3, 4, 5, 6]).map((face) =>
-    pick(die(colour, face), nameOf(colour, face), () => does(face)),
-  );
+/** Draw faces to choose from, in order. */
+function faces(colour, values, onPick) {
+  return values.map((face) => pick(die(colour, face), nameOf(colour, face), () => onPick(face)));
 }
 
-function pick(shown, label, does) {
+function pick(shown, label, onPick) {
   const choice = el(
     "button",
     { type: "button", class: "rolled-die", "aria-label": label, "aria-pressed": "false" },
@@ -107,7 +124,7 @@ function pick(shown, label, does) {
   choice.addEventListener("click", () => {
     for (const other of $("ask-choices").children)
       setAttribute(other, "aria-pressed", String(other === choice));
-    does();
+    onPick();
   });
   return choice;
 }
@@ -121,7 +138,8 @@ function stillRolled() {
 
 /** Correct a die of the confirmed roll. */
 function correct(each, label) {
-  const choices = faces(each.colour, each.value, (value) => choose(each, value));
+  const others = FACES.filter((value) => value !== each.value);
+  const choices = faces(each.colour, others, (value) => choose(each, value));
   openDialog({
     title: t("host.which", { die: label }),
     yes: t("host.correct"),
@@ -136,13 +154,9 @@ function tell(each, label, colour = each.colour) {
   const { frame } = latest().tray;
   const [x, y] = each.centre;
   const fix = (value) => () => request("/api/die", { frame, x, y, value, colour }, "ask-why");
+  const values = FACES.filter((value) => value !== each.value || !each.by_hand);
   const choices = colour
-    ? [
-        ...faces(colour, each.value, (value) => offer(fix(value))),
-        ...(each.value && !each.by_hand
-          ? [pick(die(colour, each.value), nameOf(colour, each.value), () => offer(fix(each.value)))]
-          : []),
-      ]
+    ? faces(colour, values, (value) => offer(fix(value)))
     : COLOURS.map((other) => pick(die(other), t(`colour.${other}`), () => tell(each, label, other)));
   openDialog({ title: t("host.which", { die: label }), yes: t("host.correct_one"), onYes: null, choices });
 }
@@ -164,6 +178,12 @@ function choose({ place, colour }, value) {
   void preview(what);
 }
 
+onPress($("by-hand-open"), () => {
+  openPart("now");
+  $("by-hand").open = true;
+  $("by-hand").scrollIntoView({ block: "start" });
+  focusOn($("by-hand").querySelector("summary"));
+});
 onPress($("reoffer"), () => request("/api/reoffer"));
 onSubmit($("roll-form"), async (event) => {
   const { game } = latest();

@@ -40,6 +40,7 @@ onPress($("forget"), () =>
   openDialog({
     title: t("host.pictures_ask"),
     yes: t("host.pictures_delete"),
+    isDanger: true,
     onYes: async () => {
       const isDone = await request("/api/pictures/delete", { revision: null }, "ask-why");
       if (isDone) await load();

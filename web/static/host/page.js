@@ -13,10 +13,12 @@ import {
   show,
 } from "../lib/dom.js";
 import { drawGallery } from "./gallery.js";
-import { drawDice } from "./dice.js";
-import { drawSeats } from "./seats.js";
+import { drawBar, drawDice } from "./dice.js";
+import { drawScores, drawSeats } from "./seats.js";
+import { offerTabs } from "./tabs.js";
 import { offerLanguages } from "../lib/language.js";
 import { latest, onConnection, onState, post, start } from "../lib/live.js";
+import { drawPicture } from "../lib/tray-picture.js";
 import { t } from "../lib/words.js";
 
 const SETTINGS = [
@@ -56,10 +58,7 @@ function draw(state) {
   const isRunning = game !== null && !game.over;
   setText($("game-text"), gameText(game, nameOf));
   show($("start-form"), !isRunning);
-  show($("rematch"), game?.over ?? false);
   show($("end"), isRunning);
-  show($("close"), isRunning && game.waiting_for.length > 0);
-  show($("undo"), game !== null);
   const first = $("first").value;
   redraw(
     $("first"),
@@ -71,7 +70,10 @@ function draw(state) {
   );
   $("first").value = first;
   if ($("first").selectedIndex < 0) $("first").value = ""; // that player has left
+  drawPicture(state);
   drawDice(state);
+  drawBar(state);
+  drawScores(state);
   drawSeats(state);
   drawTable(state);
   drawGallery(state);
@@ -142,7 +144,9 @@ onSubmit($("start-form"), (event) => {
 for (const [id, key] of SETTINGS) $(id).addEventListener("change", () => set($(id), key));
 onPress($("close"), () => confirmFirst(t("host.close"), t("host.close_yes"), "/api/close", "close"));
 onPress($("undo"), () => confirmFirst(t("host.undo"), t("host.undo_yes"), "/api/undo", "undo"));
-onPress($("end"), () => confirmFirst(t("host.end_ask"), t("host.end_yes"), "/api/end", "end"));
+onPress($("end"), () =>
+  confirmFirst(t("host.end_ask"), t("host.end_yes"), "/api/end", "end", { isDanger: true }),
+);
 onPress($("rematch"), () =>
   openDialog({
     title: t("host.rematch_ask"),
@@ -154,6 +158,7 @@ onPress($("throw"), () => request("/api/throw"));
 onPress($("confirm"), () => request("/api/press"));
 onPress($("say"), () => request("/api/say"));
 offerLanguages();
+offerTabs();
 onConnection((up) => show($("offline"), !up));
 onState(draw);
 start();

@@ -1,7 +1,8 @@
 // The host's list of players: order, devices, and answering for a player.
 import { openDialog, request, takeNow } from "./dialog.js";
 import { $, el, onPress, redraw } from "../lib/dom.js";
-import { capital, t } from "../lib/words.js";
+import { playerMark } from "../lib/player-mark.js";
+import { capital, numeral, t } from "../lib/words.js";
 
 export function drawSeats({ game, seats }) {
   const isRunning = game !== null && !game.over;
@@ -20,12 +21,36 @@ export function drawSeats({ game, seats }) {
   );
 }
 
+/** Draw every player's points and misses, and whose turn it is. */
+export function drawScores({ game }) {
+  const players = game?.players ?? [];
+  redraw($("scores"), [players, game?.active, game?.over], () =>
+    players.map((player) => scoreItem(game, player)),
+  );
+}
+
+function scoreItem(game, player) {
+  const { misses, misses_most: most, points } = player;
+  const isActive = game.active === player.seat && !game.over;
+  const label = t("game.misses", { count: misses, most, minus: points.minus });
+  return el(
+    "li",
+    { class: isActive ? "is-active" : "" },
+    playerMark(player.seat),
+    el("bdi", { text: player.name }),
+    isActive ? el("span", { class: "sr", text: t("players.active") }) : null,
+    el("span", { class: "note", "aria-label": label, role: "img", text: misses ? `${misses} ✕` : "" }),
+    el("b", { text: numeral(points.total) }),
+  );
+}
+
 function seatItem(seats, i, isRunning) {
   const seat = seats[i];
   const note = seat.offered ? t("host.offered") : seat.online ? "" : t("lobby.away");
   const item = el(
     "li",
     { class: seat.online ? "is-here" : "" },
+    playerMark(seat.seat),
     el("bdi", { text: seat.name }),
     el("span", { class: "note", text: note }),
   );
@@ -42,14 +67,16 @@ function seatItem(seats, i, isRunning) {
         request("/api/hand", { seat: seat.seat }, "seats-why"),
       ),
     );
-  tools.append(tool(t("host.free"), t("host.free_of", { name: seat.name }), () => free(seat, isRunning)));
+  const freeing = tool(t("host.free"), t("host.free_of", { name: seat.name }), () => free(seat, isRunning));
+  freeing.classList.add("danger");
+  tools.append(freeing);
   item.append(tools);
   return item;
 }
 
-function tool(text, label, does, isOff = false) {
+function tool(text, label, onTap, isOff = false) {
   const button = el("button", { type: "button", class: "tool", text, "aria-label": label, disabled: isOff });
-  onPress(button, does);
+  onPress(button, onTap);
   return button;
 }
 
@@ -67,6 +94,7 @@ function free(seat, isRunning) {
   openDialog({
     title: t(isRunning ? "host.free_ask_game" : "host.free_ask", { name: seat.name }),
     yes: t("host.free"),
+    isDanger: true,
     onYes: () => request("/api/free", { seat: seat.seat }, "ask-why"),
   });
 }

@@ -1,4 +1,4 @@
-// Dice and row signs as SVG. A row has a shape and letters besides its colour.
+// Dice and row signs as SVG. A row has a shape besides its colour, the same in every language.
 import { el, svg } from "./dom.js";
 import { t } from "./words.js";
 
@@ -59,15 +59,24 @@ const SHAPES = {
   blue: () => svg("path", { d: "M20 1 39 20 20 39 1 20Z" }),
 };
 
-/** Draw a row's sign: its letters on its shape; bonus rows have both neighbours' letters on a pill. */
-export function sign(row) {
-  const colour = row.lock;
+/**
+ * Draw a row's sign: its shape. A bonus row has both neighbours' shapes on a pill.
+ * @param rows the sheet's rows, to find a bonus row's neighbours
+ */
+export function sign(row, rows = []) {
   const picture = svg("svg", { viewBox: "0 0 40 40", class: "sign", "aria-hidden": "true" });
-  picture.append(colour ? SHAPES[colour]() : svg("rect", { x: 1, y: 7, width: 38, height: 26, rx: 13 }));
-  const text = svg("text", { x: 20, y: colour === "yellow" ? 32 : 27, "text-anchor": "middle" });
-  text.textContent = row.key;
-  text.setAttribute("class", row.key.length > 1 ? "sign-small" : colour === "yellow" ? "sign-low" : "");
-  picture.append(text);
+  if (row.lock) {
+    picture.append(SHAPES[row.lock]());
+    return picture;
+  }
+  picture.append(svg("rect", { x: 1, y: 9, width: 38, height: 22, rx: 11 }));
+  row.beside.forEach((key, i) => {
+    const neighbour = rows.find((each) => each.key === key);
+    const colour = neighbour?.lock ?? neighbour?.colour;
+    if (!colour) return;
+    const at = `translate(${i ? 20.5 : 5.5} 13) scale(0.35)`;
+    picture.append(svg("g", { class: `is-${colour}`, transform: at }, SHAPES[colour]()));
+  });
   return picture;
 }
 

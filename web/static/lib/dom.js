@@ -78,7 +78,11 @@ export function focusOn(node) {
 }
 
 const isSeen = (node) => node !== document.body && node.getClientRects().length > 0;
-const headingOf = (node) => node?.closest(".card")?.querySelector("h2, summary");
+/** Return the heading of the card around an element, or the one that its bar names. */
+function headingOf(node) {
+  const bar = node?.closest("[data-heading]");
+  return bar ? $(bar.dataset.heading) : node?.closest(".card")?.querySelector("h2, summary");
+}
 
 /** Return a function that focuses the nearest heading if the focused element has gone. */
 export function keepFocus() {

@@ -1,5 +1,6 @@
 // The ranking at the end of a game, with the points of each row.
 import { el } from "./dom.js";
+import { playerMark } from "./player-mark.js";
 import { numeral, t } from "./words.js";
 
 /** Draw the ranking as list items, best first. */
@@ -24,6 +25,7 @@ export function podium(game, nameOf, own = null) {
       el(
         "span",
         { class: "who" },
+        playerMark(seat),
         el("bdi", { text: nameOf(seat) }),
         seat === own ? el("span", { class: "note", text: ` (${t("lobby.you")})` }) : null,
       ),

@@ -41,7 +41,7 @@ export class Sheet {
           role: "group",
           "data-row": row.key,
         },
-        el("div", { class: "head", "aria-hidden": "true" }, sign(row), closers),
+        el("div", { class: "head", "aria-hidden": "true" }, sign(row, rows), closers),
         ...boxes,
         el("div", { class: "foot", "aria-hidden": "true" }, lock, points),
       );

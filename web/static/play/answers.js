@@ -34,7 +34,11 @@ export function tapBox(token) {
   const { game } = latest();
   const mine = page.player();
   if (!mayAnswer(game, mine)) {
-    const [why, ruling] = game.over ? ["over", "E18"] : game.action === 2 ? ["not_yours", "E4"] : ["no_roll", "E1"];
+    const [why, ruling] = game.over
+      ? ["over", "E18"]
+      : game.action === 2
+        ? ["not_yours", "E4"]
+        : ["no_roll", "E1"];
     page.explain(t(`why.${why}`), ruling);
     return;
   }

@@ -1,24 +1,26 @@
 // A player's page: join, lobby, then the sheet.
-import { configureAnswers, currentAnswer, mayAnswer, sendAnswer, tapBox } from "./answers.js";
 import { rollOf } from "../lib/dice.js";
-import { $, GUARD_MS, setAttribute, el, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { $, el, onPress, onSubmit, redraw, setAttribute, setText, show } from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { offerLanguages } from "../lib/language.js";
-import { keepMenu, offerMenu } from "./menu.js";
 import { latest, onConnection, onState, openStream, post, reasonOf, start } from "../lib/live.js";
-import { drawJoin, drawLobby } from "./lobby.js";
 import { podium } from "../lib/podium.js";
 import { Sheet } from "../lib/sheet.js";
-import { remember, recall } from "../lib/storage.js";
-import { listOf, capital, numeral, pairOf, t, term } from "../lib/words.js";
+import { recall, remember } from "../lib/storage.js";
+import { listOf, numeral, t } from "../lib/words.js";
+import { configureAnswers, currentAnswer, mayAnswer, sendAnswer, tapBox } from "./answers.js";
+import { drawDone } from "./done.js";
+import { drawJoin, drawLobby } from "./lobby.js";
+import { keepMenu, offerMenu } from "./menu.js";
+import { drawNotice, vibrate } from "./notice.js";
+import { drawPlayers } from "./players.js";
+import { boxName, isTrouble, statusOf } from "./status.js";
 
 const WHY_MS = 7_000;
 
-const sheet = new Sheet($("sheet"), tapBox);
+const sheet = new Sheet($("sheet"), (token) => viewedSeat === null && tapBox(token));
 let whyTimer = 0;
 let whyFrame = 0;
-let guarded = ""; // the action for which the button was last disabled
-let guardTimer = 0;
 let seesSheet = 0; // number of the finished game whose sheet is shown
 let buttonRefusal = ""; // the refusal of a button press, while it holds
 let announcedNumber = null; // announcements from before the page was opened are not repeated
@@ -26,6 +28,8 @@ let pressedAt = 0;
 let seatsSeen = null; // this device's seats in the last snapshot
 let chosenSeat = null; // on a shared tablet, the seat whose sheet is shown
 let actionSeen = null; // the action drawn last
+let turnSeen = ""; // the turn drawn last
+let viewedSeat = null; // another player whose sheet is shown
 let shown = ""; // the visible view: join, lobby or game
 
 // -- showing ---------------------------------------------------------------------------------
@@ -39,6 +43,8 @@ function draw(state) {
     seatsSeen = String(me.seats);
   }
   turnToAction2(state);
+  followTurn(state);
+  drawNotice(state);
   const mine = ownPlayer(state);
   const view = !isSeated ? "join" : mine ? "game" : "lobby";
   for (const each of ["join", "lobby", "game"]) show($(each), each === view);
@@ -88,14 +94,27 @@ function ownPlayer({ game, me }) {
 function turnToAction2({ game, me }) {
   const action = game && `${game.number} ${game.turn} ${game.action}`;
   if (action !== actionSeen && game?.action === 2 && me.seats.includes(game.active)) chosenSeat = game.active;
+  if (action !== actionSeen && game?.action) viewedSeat = null; // the own sheet is needed
   actionSeen = action;
 }
 
-function turnTo(seat) {
-  chosenSeat = seat;
+/** Show the sheet of a tapped player: one's own to answer, another's to look at. */
+function showPlayer(seat) {
+  const { me } = latest();
+  if (me.seats.includes(seat)) chosenSeat = seat;
+  viewedSeat = me.seats.includes(seat) ? null : seat;
   explain("");
   draw(latest());
   document.querySelector(".players [aria-pressed=true]")?.focus(); // the focused button was redrawn
+}
+
+/** Return to the own sheet when an action opens that this device may answer; mark the own turn. */
+function followTurn({ game, me }) {
+  const turn = game && !game.over ? `${game.number} ${game.turn}` : "";
+  const isMine = game !== null && !game.over && me.seats.includes(game.active);
+  if (turn !== turnSeen && turnSeen !== "" && isMine) vibrate(200);
+  turnSeen = turn;
+  document.body.classList.toggle("is-my-turn", isMine);
 }
 
 function drawGame(state, game, mine) {
@@ -103,19 +122,33 @@ function drawGame(state, game, mine) {
     [...game.players, ...state.seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const answer = currentAnswer(game, mine);
   const isMyMove = mayAnswer(game, mine);
-  drawPlayers(state, game, mine);
+  const viewed = game.players.find((player) => player.seat === viewedSeat) ?? mine;
+  if (viewed === mine) viewedSeat = null;
+  drawPlayers(state, viewed, showPlayer);
   const isShared = game.players.filter((player) => state.me.seats.includes(player.seat)).length > 1;
-  const text = sentence(state, game, mine, answer, nameOf);
+  const text = statusOf(state, mine, answer, nameOf);
   setStatus(isShared ? `${mine.name}: ${text}` : text);
+  setAttribute($("status"), "data-trouble", isTrouble(state) ? "yes" : null);
   drawStrip(state, game);
-  sheet.update(game, mine, answer, nameOf, state.table.hints !== false, !arePointsHidden());
+  const isOwn = viewed === mine;
+  sheet.update(
+    game,
+    viewed,
+    isOwn ? answer : viewed.answer,
+    nameOf,
+    isOwn && state.table.hints,
+    !arePointsHidden(),
+  );
+  show($("viewing"), !isOwn);
+  if (!isOwn) setText($("viewing-name"), t("sheet.of", { name: viewed.name }));
   const legal = isMyMove && answer === null && state.table.hints !== false ? mine.legal : [];
   setText(
     $("legal"),
     legal.length ? t("sheet.legal", { boxes: listOf(legal.map((token) => boxName(game, token))) }) : "",
   );
-  setAttribute($("sheet"), "data-open", isMyMove ? "yes" : null);
-  drawBottom(game, mine, answer, isMyMove);
+  setAttribute($("sheet"), "data-open", isOwn && isMyMove ? "yes" : null);
+  drawScore(viewed);
+  drawDone(state, mine, answer, isMyMove, () => draw(latest()));
   drawPointsSwitch();
   drawCurtain(game.over && seesSheet !== game.number);
   if (!game.over) setText($("over-refused"), "");
@@ -141,68 +174,6 @@ function drawCurtain(is) {
   if (isNew) $("over").focus({ preventScroll: true });
 }
 
-function drawPlayers(state, game, mine) {
-  const shows = [
-    game.players.map((p) => [p.name, p.answer, p.gone]),
-    game.active,
-    game.waiting_for,
-    game.phase,
-    state.seats,
-    state.me.seats,
-    mine.seat,
-  ];
-  redraw($("players"), shows, () => game.players.map((player) => playerItem(state, game, player, mine)));
-}
-
-function playerItem({ seats, me }, game, player, mine) {
-  const isActive = game.active === player.seat;
-  const isWaited = game.waiting_for.includes(player.seat);
-  const isThrowing = game.phase === "roll" && isActive;
-  const hasAnswered = player.answer !== null;
-  const word = player.gone
-    ? t("players.gone")
-    : isWaited
-      ? t("players.waited")
-      : isThrowing
-        ? t("players.throws")
-        : hasAnswered
-          ? t("players.answered")
-          : "";
-  const isOnline = seats.find((seat) => seat.seat === player.seat)?.online;
-  const isOwn = me.seats.length > 1 && !player.gone && me.seats.includes(player.seat);
-  const states = [isActive ? t("players.active") : "", word].filter(Boolean);
-  const isAsked = isWaited || isThrowing;
-  const mark =
-    isAsked || hasAnswered
-      ? el("span", {
-          class: `mark${isAsked ? " is-asked" : ""}`,
-          "aria-hidden": "true",
-          text: isAsked ? "" : "✓",
-        })
-      : null;
-  const parts = [
-    el("bdi", { text: player.name }),
-    mark,
-    el("span", { class: "sr", text: states.map((each) => `, ${each}`).join("") }),
-  ].filter(Boolean);
-  const classes = [
-    isActive && "is-active",
-    player.gone && "is-gone",
-    !isOnline && "is-away",
-    isOwn && "is-own",
-  ];
-  const item = el("li", { class: classes.filter(Boolean).join(" ") });
-  item.style.flexShrink = player.name.length ** 4; // long names are truncated first
-  if (!isOwn) {
-    item.append(...parts);
-    return item;
-  }
-  const button = el("button", { type: "button", "aria-pressed": String(player.seat === mine.seat) }, ...parts);
-  button.addEventListener("click", () => turnTo(player.seat));
-  item.append(button);
-  return item;
-}
-
 /** Set the status line; long texts get smaller letters. */
 function setStatus(text) {
   const status = $("status");
@@ -216,44 +187,13 @@ function setStatus(text) {
   status.dataset.fitted = fitted;
 }
 
-function sentence(state, game, mine, answer, nameOf) {
-  const active = nameOf(game.active);
-  const isMine = game.active === mine.seat;
-  const white = game.sums?.white;
-  if (game.over) return `${t("over.title")}. ${game.winner_text}`;
-  if (game.phase === "roll") return rollSentence(state, active, isMine);
-  if (game.phase === "action2" && !isMine) return t("say.action2.other", { name: active });
-  const closing = game.closing.filter((each) => each.seat !== mine.seat);
-  const closes = closing
-    .map((each) => `${t("say.closes", { name: nameOf(each.seat), row: rowTerm(game, each.row) })} `)
-    .join("");
-  if (answer === null) {
-    // without hints, do not reveal that nothing fits
-    const fits = state.table.hints === false || mine.legal.length > 0;
-    if (game.phase === "action1") return closes + t(fits ? "say.action1" : "say.action1.none", { sum: white });
-    const miss = game.miss_due ? ` ${t("say.miss")}` : "";
-    return t(fits ? "say.action2" : "say.action2.none") + miss;
-  }
-  const box = answer.box ? boxName(game, answer.box) : null;
-  if (closing.length) return closes + t("say.may_change");
-  const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
-  const dice = pairOf(mine.made_by[answer.box] ?? []);
-  if (box && !answer.done) return t("say.tapped", { box: capital(box), dice });
-  const chosen = box ? t("say.crossed", { box: capital(box) }) : t("say.passed");
-  return waiting.length ? `${chosen} ${t("say.waiting", { names: listOf(waiting) })}` : chosen;
-}
-
-function rollSentence({ tray, table }, active, isMine) {
-  if (table.typed_rolls) return t(isMine ? "say.roll.typed" : "say.roll.typed.other", { name: active });
-  if (tray.confirmable) return t(isMine ? "say.roll.confirm" : "say.roll.confirm.other", { name: active });
-  if (["waiting", "empty", "old", "none"].includes(tray.status))
-    return t(isMine ? "say.roll" : "say.roll.other", { name: active });
-  return tray.text;
-}
-
-function drawStrip({ table, tray }, game) {
+/** Draw the dice, or the tray's buttons for the active player; on other phones these are in the menu. */
+function drawStrip({ table, tray, me }, game) {
   const isRoll = game.phase === "roll";
+  const isActive = me.seats.includes(game.active);
   const hasButtons = isRoll && (table.can_throw || table.on_screen_button || table.typed_rolls);
+  const home = isActive ? $("strip") : $("menu-tray");
+  if ($("tray-buttons").parentElement !== home) home.append($("tray-buttons"));
   show($("tray-buttons"), hasButtons);
   show($("throw"), table.can_throw && !table.typed_rolls);
   show($("confirm"), table.on_screen_button && !table.typed_rolls);
@@ -264,51 +204,16 @@ function drawStrip({ table, tray }, game) {
   setText($("sum"), game.sums ? String(game.sums.white) : "");
   setAttribute($("sum"), "aria-label", game.sums ? t("game.white_sum", { sum: game.sums.white }) : null);
   setAttribute($("sum"), "role", game.sums ? "img" : null);
-  show($("dice"), !hasButtons);
+  show($("dice"), !hasButtons || !isActive);
   redraw($("dice"), [game.roll, game.dice], () => rollOf(game));
 }
 
-function drawBottom(game, mine, answer, isMyMove) {
-  redraw($("misses"), [mine.misses, mine.misses_most], () =>
-    Array.from({ length: mine.misses_most }, (_, i) =>
-      el("span", { class: i < mine.misses ? "miss is-taken" : "miss" }),
-    ),
+function drawScore({ misses, misses_most: most, points }) {
+  redraw($("misses"), [misses, most], () =>
+    Array.from({ length: most }, (_, i) => el("span", { class: i < misses ? "miss is-taken" : "miss" })),
   );
-  setAttribute(
-    $("misses"),
-    "aria-label",
-    t("game.misses", { count: mine.misses, most: mine.misses_most, minus: mine.points.minus }),
-  );
-  setText($("total"), numeral(mine.points.total));
-  drawClock(game);
-  const button = $("done");
-  const label = game.over
-    ? t("over.back")
-    : isMyMove && answer?.box
-      ? t("done")
-      : isMyMove && answer?.done
-        ? t("passed")
-        : t("pass");
-  setText(button, label);
-  // a double tap, or a press meant for other dice, must not answer
-  guard(`${game.number} ${game.turn} ${game.action} ${mine.seat} ${JSON.stringify(game.roll)}`);
-  // not `disabled`, which would lose the keyboard focus
-  setAttribute(
-    button,
-    "aria-disabled",
-    !game.over && (!isMyMove || Boolean(answer?.done) || guardTimer !== 0) ? "true" : null,
-  );
-  button.classList.toggle("is-way", game.over);
-  button.classList.toggle("is-miss", isMyMove && game.miss_due && !answer?.box);
-}
-
-/** Draw the remaining time of an answered action as a shrinking bar. */
-function drawClock(game) {
-  const is = game.closes_in_s !== null && game.closes_in_s > 0;
-  show($("clock"), is);
-  const moment = is ? `${game.turn} ${game.action} ${game.waiting_for}` : "";
-  if (is && $("clock").dataset.of !== moment) $("clock").style.animationDuration = `${game.closes_in_s}s`;
-  $("clock").dataset.of = moment;
+  setAttribute($("misses"), "aria-label", t("game.misses", { count: misses, most, minus: points.minus }));
+  setText($("total"), numeral(points.total));
 }
 
 const arePointsHidden = () => recall("points") === "hidden";
@@ -323,24 +228,6 @@ function drawPointsSwitch() {
   );
 }
 
-function guard(action) {
-  if (action === guarded) return;
-  guarded = action;
-  clearTimeout(guardTimer);
-  guardTimer = setTimeout(() => {
-    guardTimer = 0;
-    draw(latest());
-  }, GUARD_MS);
-}
-
-const rowOf = (game, token) => game.rows.find((row) => row.boxes.some((box) => box.token === token));
-const rowTerm = (game, key) => term(game.rows.find((row) => row.key === key).word);
-
-function boxName(game, token) {
-  const row = rowOf(game, token);
-  return `${row.name} ${row.boxes.find((box) => box.token === token).number}`;
-}
-
 // -- answering -------------------------------------------------------------------------------
 
 function pressDone() {
@@ -348,7 +235,9 @@ function pressDone() {
   const mine = ownPlayer(latest());
   if (game?.over) return showSheet(0);
   if (!mine || $("done").getAttribute("aria-disabled") === "true" || !mayAnswer(game, mine)) return;
-  sendAnswer({ box: currentAnswer(game, mine)?.box ?? null, done: true });
+  const answer = currentAnswer(game, mine);
+  if (answer?.done) sendAnswer({ isBack: true });
+  else sendAnswer({ box: answer?.box ?? null, done: true });
 }
 
 /** On a shared tablet, show the next player who has not answered. */
@@ -389,8 +278,12 @@ async function press(path, where, body = {}) {
   return Boolean(answer?.ok);
 }
 
-onPress($("throw"), () => press("/api/throw", "why"));
+onPress($("throw"), () => {
+  $("more").close();
+  return press("/api/throw", "why");
+});
 onPress($("confirm"), () => {
+  $("more").close();
   pressedAt = Date.now();
   return press("/api/press", "why");
 });
@@ -401,6 +294,7 @@ $("points").addEventListener("click", () => {
   draw(latest());
 });
 $("type").addEventListener("click", () => {
+  $("more").close();
   drawFaces($("faces"), latest().game);
   $("typing").dataset.of = turnOf(latest().game);
   setText($("typing-why"), "");
@@ -413,6 +307,7 @@ onSubmit($("typing-form"), async (event) => {
   else if (await press("/api/roll", "typing-why", roll)) $("typing").close();
 });
 onPress($("over-leave"), () => press("/api/leave", "over-refused", { seat: ownPlayer(latest()).seat }));
+$("viewing-back").addEventListener("click", () => showPlayer(ownPlayer(latest()).seat));
 $("see-sheet").addEventListener("click", () => showSheet(latest().game.number));
 
 configureAnswers({ player: () => ownPlayer(latest()), draw: () => draw(latest()), explain, handOn });

@@ -1,0 +1,128 @@
+"""A phone shows who its owner is, whose turn it is, and every player's sheet."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.session.fakes import Stage
+from tests.web.browsing import PHONE, PHONE_SMALL, OpenPage, put, ready, violations
+from tests.web.stand_in import a_roll, dice_in_tray
+
+pytestmark = pytest.mark.browser
+
+RECORD_VIBRATION = """() => {
+  window.buzzes = [];
+  navigator.vibrate = (pattern) => window.buzzes.push(pattern);
+}"""
+
+STATUS_COLOUR = "getComputedStyle(document.querySelector('.sentence')).backgroundColor"
+
+
+class TestWhoAmI:
+    def test_the_own_chip_is_marked_and_is_not_the_turns_mark(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "roll")  # Ada throws
+        page = ready(open_page("/", size_wh=PHONE_SMALL, token=tokens[1]))
+        own = page.locator(".players .is-own")
+        assert own.count() == 1
+        assert "Benjamin" in own.inner_text()
+        assert own.get_by_text("you", exact=True).is_visible()
+        assert "is-active" not in (own.get_attribute("class") or "")
+
+    def test_every_player_has_a_shape_and_colour_of_their_own(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "roll")
+        marks = """[...document.querySelectorAll('.player-mark')].map((mark) =>
+          [mark.querySelector('path').getAttribute('d'), getComputedStyle(mark).fill].join())"""
+        phone = ready(open_page("/", token=tokens[0]))
+        table = ready(open_page("/table", size_wh=(1280, 720)))
+        host = ready(open_page("/host"))
+        found = {tuple(page.evaluate(f"[...new Set({marks})]")) for page in (phone, table, host)}
+        assert len(found) == 1
+        assert len(found.pop()) == 3
+
+    def test_a_turn_that_begins_changes_colour_and_vibrates_once(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action2")
+        following = stage.game.seats[(stage.state.active + 1) % 3]
+        page = ready(open_page("/", token=tokens[following]))
+        page.evaluate(RECORD_VIBRATION)
+        page.locator("#points").click()
+        before = page.evaluate(STATUS_COLOUR)
+        assert stage.answer(stage.state.active, None) == ""
+        page.locator("#status", has_text="Your turn").wait_for()
+        assert page.evaluate(STATUS_COLOUR) != before
+        assert page.evaluate("window.buzzes") == [200]
+
+
+class TestOtherSheets:
+    def test_a_tap_on_a_player_shows_that_sheet_live_with_a_way_back(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = ready(open_page("/", size_wh=PHONE, token=tokens[0]))
+        page.locator(".players button", has_text="Benjamin").click()
+        page.get_by_text("Benjamin’s sheet").wait_for()
+        assert page.locator("[data-token=Y3]").get_attribute("data-is") == "crossed"
+        assert violations(page) == []
+        assert stage.answer(1, "Y7", done=False) == ""
+        page.locator("[data-token=Y7][data-is=tapped]").wait_for()
+        page.locator("[data-token=G7]").click()
+        assert stage.state.answers[0] is None  # another's sheet is only looked at
+        page.get_by_role("button", name="Back to my sheet").click()
+        assert page.locator("[data-token=R3]").get_attribute("data-is") == "crossed"
+
+    def test_the_own_sheet_comes_back_when_an_answer_is_due(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "roll")
+        page = ready(open_page("/", token=tokens[0]))
+        page.locator(".players button", has_text="Benjamin").click()
+        page.get_by_text("Benjamin’s sheet").wait_for()
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        assert stage.session.press() is None
+        page.locator("#viewing").wait_for(state="hidden")
+
+
+class TestDone:
+    def test_the_countdown_in_the_button_takes_an_answer_back(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = ready(open_page("/", token=tokens[1]))
+        for player in (1, 2):
+            assert stage.answer(player, None) == ""
+        assert stage.answer(0, None, done=False) == ""  # the last may still change it
+        button = page.get_by_role("button", name="Take back")
+        button.click()
+        page.get_by_role("button", name="Pass").wait_for()
+        assert stage.state.waiting_for == (1,)
+
+
+class TestThrowAndConfirm:
+    def test_they_are_in_the_menu_of_who_is_not_on_turn(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "roll")
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        active = ready(open_page("/", token=tokens[stage.state.active]))
+        assert active.get_by_role("button", name="Confirm").is_visible()
+        other = ready(open_page("/", token=tokens[(stage.state.active + 1) % 3]))
+        assert not other.get_by_role("button", name="Confirm").is_visible()
+        other.locator("#menu").click()
+        assert violations(other) == []
+        other.get_by_role("button", name="Confirm").click()
+        other.locator("#status", has_text="White 7").wait_for()
+
+
+class TestTrouble:
+    def test_it_looks_like_trouble_on_every_phone(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "roll")  # the green die leans
+        page = ready(open_page("/", token=tokens[1]))
+        line = page.locator("#status[data-trouble]")
+        line.wait_for()
+        assert "green die" in line.inner_text()
+        assert violations(page) == []

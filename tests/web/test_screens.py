@@ -1,0 +1,148 @@
+"""Tablets, televisions and the host's page: everything in sight, said once, with one next step."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from companion.messages.catalogue import LANGUAGES
+from companion.tray import TrayStatus, TrayView
+from tests.session.fakes import Stage
+from tests.web.browsing import (
+    PHONE_SMALL,
+    TV,
+    OpenPage,
+    open_part,
+    put,
+    ready,
+    violations,
+    wait_until,
+)
+from tests.web.stand_in import a_roll, dice_in_tray
+
+pytestmark = pytest.mark.browser
+
+TABLETS = [(820, 1180), (768, 1024), (800, 1280), (1024, 600)]
+BEYOND = "Math.max(document.documentElement.scrollHeight - innerHeight, 0)"
+
+
+@pytest.mark.parametrize("path", ["/", "/table", "/host"])
+@pytest.mark.parametrize("state", ["roll", "action1", "action2"])
+def test_nothing_scrolls_on_a_tablet_during_play(
+    stage: Stage, open_page: OpenPage, path: str, state: str
+) -> None:
+    token = put(stage, state)[0]
+    page = ready(open_page(path, size_wh=TABLETS[0], token=token if path == "/" else None))
+    for width, height in TABLETS:
+        page.set_viewport_size({"width": width, "height": height})
+        wait_until(page, lambda: page.evaluate(BEYOND) == 0)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_row_heads_have_shapes_and_no_letters(
+    stage: Stage, open_page: OpenPage, language: str
+) -> None:
+    stage.session.settle({}, {"language": language})
+    token = put(stage, "action1", "big_points")[0]
+    shapes = """[...document.querySelectorAll('.sheet .row:not(.is-bonus) .sign')]
+      .map((sign) => sign.firstElementChild.outerHTML.replace(/ (class|xmlns)="[^"]*"/g, ''))"""
+    for page in (open_page("/", token=token), open_page("/table", size_wh=TV)):
+        ready(page)
+        assert page.locator(".sign text").count() == 0
+    assert len(set(ready(open_page("/", token=token)).evaluate(shapes))) == 4
+
+
+class TestTheTableView:
+    def test_between_announcements_it_shows_everybodys_sheet(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        stage.session.see(TrayView(TrayStatus.WAITING))
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator(".news .final").nth(2).wait_for()
+        names = page.locator(".news .final bdi").all_inner_texts()
+        assert names == ["Ada", "Benjamin", "Cleo"]
+        crossed = page.locator(".news .final", has_text="Ada").get_by_role(
+            "img", name="Red, crosses: 3 and 4"
+        )
+        assert crossed.is_visible()
+        assert page.evaluate(BEYOND) == 0
+        assert violations(page) == []
+
+    def test_the_end_has_the_final_sheets(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "over")
+        page = ready(open_page("/table", size_wh=TV))
+        assert page.locator(".news .final").count() == 3
+        assert page.evaluate(BEYOND) == 0
+        assert violations(page) == []
+
+    def test_trouble_with_the_dice_is_said_once(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "roll")  # the green die leans
+        page = ready(open_page("/table", size_wh=TV))
+        trouble = page.get_by_text("The green die isn’t lying flat. Throw it again.")
+        trouble.first.wait_for()
+        assert [each.is_visible() for each in trouble.all()].count(True) == 1
+
+    def test_a_lost_camera_gives_one_message_and_one_way_on(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        stage.session.see(replace(dice_in_tray(a_roll(3, 4)), status=TrayStatus.LOST, roll=None))
+        page = ready(open_page("/table", size_wh=TV))
+        headline = page.locator(".headline[data-kind=trouble]")
+        headline.wait_for()
+        said = [each.is_visible() for each in page.get_by_text(headline.inner_text()).all()]
+        assert said.count(True) == 1
+        assert page.locator("#faults li").count() == 0
+        assert page.locator(".asked").inner_text() == "Ada throws and enters the dice."
+
+    def test_labels_follow_a_correction(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "action1")
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator("#reading text", has_text="3 white").wait_for()
+        assert stage.correct(4, 5) is None
+        page.locator("#reading text", has_text="5 white").wait_for()
+        assert page.locator("#reading text", has_text="3 white").count() == 0
+
+
+class TestTheHostsPage:
+    @pytest.mark.parametrize("state", ["lobby", "roll", "action1", "over"])
+    def test_at_most_one_button_is_primary(
+        self, stage: Stage, open_page: OpenPage, state: str
+    ) -> None:
+        put(stage, state)
+        page = ready(open_page("/host", size_wh=PHONE_SMALL))
+        for part in ("Now", "Players", "Settings"):
+            open_part(page, part)
+            primary = [each for each in page.locator("main .primary").all() if each.is_visible()]
+            assert len(primary) <= 1
+            assert page.get_by_role("tabpanel").count() == 1
+
+    def test_the_next_step_and_undo_stay_in_sight(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "roll")
+        page = ready(open_page("/host", size_wh=PHONE_SMALL))
+        for part in ("Now", "Players", "Settings"):
+            open_part(page, part)
+            for y in (0, 10_000):
+                page.evaluate(f"scrollTo(0, {y})")
+                for name in ("Throw", "Undo the last step"):
+                    box = page.get_by_role("button", name=name, exact=True).bounding_box()
+                    assert box is not None
+                    assert 0 <= box["y"] <= 640 - box["height"]
+
+    def test_the_tabs_work_by_arrow_keys(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "roll")
+        page = ready(open_page("/host"))
+        page.get_by_role("tab", name="Now").focus()
+        page.keyboard.press("ArrowRight")
+        page.get_by_role("tabpanel", name="Players").wait_for()
+        page.keyboard.press("ArrowLeft")
+        assert page.get_by_role("img", name="The tray as the camera sees it").first.is_visible()
+
+    def test_a_step_that_destroys_is_red(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "action1")
+        page = ready(open_page("/host"))
+        page.get_by_role("button", name="End the game early").click()
+        page.locator("#ask-yes.is-danger").wait_for()
+        assert violations(page) == []

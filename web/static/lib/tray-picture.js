@@ -1,0 +1,111 @@
+// The tray's picture with its dice outlined and labelled, on the table view and the host's page.
+import { $, redraw, setAttribute, setText, show, svg } from "./dom.js";
+import { countedDice, placeLabels } from "./overlay.js";
+import { t } from "./words.js";
+
+const FILM_MS = 120;
+const SURE = 0.9;
+const READ = new Set(["ok", "uncertain", "cocked", "extra", "missing"]);
+
+let wantedPicture = ""; // address of the picture to show
+let shownPicture = ""; // address of the picture shown
+let isFilming = false;
+
+/** Draw the picture: live while dice roll, else the one that was read. */
+export function drawPicture(state) {
+  const { tray, table, epoch } = state;
+  const source = tray.frame > 0 ? `/api/frame.jpg?n=${tray.frame}&run=${epoch}` : "";
+  filmWhileMoving(tray);
+  if (isFilming) {
+    // the live picture is shown
+  } else if (source !== wantedPicture) {
+    wantedPicture = source;
+    if (source) void loadPicture(source, state);
+    else show($("picture"), false);
+  } else if (source === shownPicture) drawReading(state);
+  show($("reading"), Boolean(source));
+  setText($("no-picture"), source ? "" : t(table.camera === "none" ? "table.no_camera" : "table.no_picture"));
+  show($("tag"), table.camera === "simulated");
+  setText($("tag"), t("table.simulated"));
+}
+
+function filmWhileMoving({ status, frame }) {
+  const isMoving = frame > 0 && ["moving", "reading"].includes(status);
+  $("reading").classList.toggle("is-old", isMoving);
+  if (isMoving === isFilming) return;
+  isFilming = isMoving;
+  if (isMoving) void film();
+}
+
+async function film() {
+  while (isFilming) {
+    const next = new Image();
+    next.src = `/api/frame.jpg?at=${Date.now()}`;
+    const isThere = await next.decode().then(
+      () => true,
+      () => false,
+    );
+    if (isThere && isFilming) {
+      $("picture").src = next.src;
+      show($("picture"), true);
+      wantedPicture = shownPicture = ""; // show the reading's picture when the dice rest
+    }
+    await new Promise((resolve) => setTimeout(resolve, FILM_MS));
+  }
+}
+
+/** Load a picture; change it together with its outlines. */
+async function loadPicture(source, state) {
+  const next = new Image();
+  next.src = source;
+  try {
+    await next.decode();
+  } catch {
+    if (source === wantedPicture) wantedPicture = ""; // try again with the next snapshot
+    return;
+  }
+  if (source !== wantedPicture) return;
+  shownPicture = source;
+  $("picture").src = source;
+  show($("picture"), true);
+  drawReading(state);
+}
+
+function drawReading({ tray, game, me, table }) {
+  const [width, height] = [tray.size[0] || 640, tray.size[1] || 480];
+  const isOpen = game !== null && !game.over && (game.action > 0 || READ.has(tray.status));
+  const isTappable = me.host && table.hosted && isOpen;
+  const dice = countedDice(tray, game);
+  const names = dice.map((die) => t("die", { colour: wordOf(die), value: die.value ?? t("table.unreadable") }));
+  setAttribute($("reading"), "viewBox", `0 0 ${width} ${height}`);
+  setAttribute($("reading"), "aria-label", names.join(", ") || t("table.picture"));
+  setAttribute($("reading"), "role", isTappable ? "group" : "img");
+  redraw($("reading"), [dice, tray.size, isTappable], () => {
+    const labels = placeLabels(dice, [width, height], dice.map(wordOf));
+    return dice.map((die, n) => {
+      const drawn = outline(die, labels[n], width / 640);
+      if (!isTappable || !die.in_tray) return drawn;
+      const at = tray.dice.findIndex((each) => String(each.centre) === String(die.centre));
+      const label = t("host.correct_die", { die: names[n] });
+      return svg("a", { href: `/host#die=${at}`, "aria-label": label }, drawn); // opens the correction
+    });
+  });
+}
+
+const wordOf = (die) => (die.colour ? t(`colour.${die.colour}`) : t("table.unreadable"));
+
+function outline(die, { x, y, size }, unit) {
+  const isUnread = die.value === null || die.colour === null;
+  const isDoubtful = !die.by_hand && (die.cocked || !die.in_tray || isUnread || die.confidence < SURE);
+  const label = svg("text", { x, y: y + size * 0.35, "font-size": size, "text-anchor": "middle" });
+  const word = svg("tspan", { class: "word", "font-size": size * 0.72 });
+  word.textContent = ` ${wordOf(die)}`;
+  label.append(String(die.value ?? t("table.unreadable")), word);
+  const points = die.corners.map((corner) => corner.join(",")).join(" ");
+  return svg(
+    "g",
+    { class: isDoubtful ? "is-doubtful" : "" },
+    svg("polygon", { points, "stroke-width": 4 * unit }),
+    label,
+  );
+}

@@ -1,0 +1,63 @@
+// A notice of what others changed on the player's sheet; it stays until the player has seen it.
+import { $, disableBriefly, redraw, el, setText, show } from "../lib/dom.js";
+import { recall, remember } from "../lib/storage.js";
+import { listOf, t } from "../lib/words.js";
+import { boxName } from "./status.js";
+
+const KEY = "seen-notice"; // revision of the newest notice that was confirmed
+let vibratedFor = 0; // revision of the newest notice that the device vibrated for
+
+/** Show the unseen notices of this device's seats. */
+export function drawNotice({ game, me, revision }) {
+  const seen = seenUpTo(revision);
+  const isShared = me.seats.length > 1;
+  const unseen = (game?.notices ?? []).filter((each) => me.seats.includes(each.seat) && each.revision > seen);
+  const was = $("notice").hasAttribute("hidden");
+  show($("notice"), unseen.length > 0);
+  if (!unseen.length) return;
+  const lines = unseen.map((each) => {
+    const { name } = game.players.find((player) => player.seat === each.seat);
+    return isShared ? `${name}: ${textOf(game, each)}` : textOf(game, each);
+  });
+  const newest = Math.max(...unseen.map((each) => each.revision));
+  $("notice").dataset.revision = String(newest);
+  redraw($("notice-lines"), lines, () => lines.map((text) => el("p", { text })));
+  setText($("notice-ok"), t("notice.ok"));
+  if (was) disableBriefly($("notice-ok")); // it appears under the finger
+  if (newest <= vibratedFor) return;
+  vibratedFor = newest;
+  vibrate([120, 60, 120]);
+}
+
+/** Vibrate where the device can and the player has touched the page. */
+export function vibrate(pattern) {
+  if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(pattern);
+}
+
+/** Return the revision up to which notices were seen; a device that is new here starts now. */
+function seenUpTo(revision) {
+  const stored = Number(recall(KEY) || NaN);
+  if (stored <= revision) return stored;
+  remember(KEY, String(revision)); // never stored, or stored for an older log
+  return revision;
+}
+
+/** Word a notice: the reason, then what became of the sheet. */
+export function textOf(game, { kind, lost, crossed, misses }) {
+  const box = crossed === null ? "" : boxName(game, crossed);
+  const parts = [
+    t(kind === "answered" && crossed === null ? "notice.answered.pass" : `notice.${kind}`, { box }),
+  ];
+  if (lost.length) {
+    const boxes = listOf(lost.map((token) => boxName(game, token)));
+    parts.push(t("notice.lost", { boxes, count: lost.length }));
+  }
+  if (misses > 0) parts.push(t("notice.miss"));
+  if (misses < 0) parts.push(t("notice.miss_back"));
+  return parts.join(" ");
+}
+
+$("notice-ok").addEventListener("click", () => {
+  remember(KEY, $("notice").dataset.revision);
+  show($("notice"), false);
+});

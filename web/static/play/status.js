@@ -1,0 +1,56 @@
+// The status line of a player's page (pure): one sentence that says what to do.
+import { capital, listOf, pairOf, t, term } from "../lib/words.js";
+
+const TROUBLE = new Set(["obstructed", "cocked", "missing", "extra", "uncertain"]);
+const WAITING = new Set(["waiting", "empty", "old", "none"]);
+
+/** Whether the tray needs somebody's hand before the roll can be confirmed. */
+export const isTrouble = ({ game, tray, table }) =>
+  game?.phase === "roll" && !table.typed_rolls && TROUBLE.has(tray.status);
+
+/** Name a box: its row and number. */
+export function boxName(game, token) {
+  const row = game.rows.find((each) => each.boxes.some((box) => box.token === token));
+  return `${row.name} ${row.boxes.find((box) => box.token === token).number}`;
+}
+
+/** Return the sentence for a player, with their answer as known to this page. */
+export function statusOf(state, mine, answer, nameOf) {
+  const { game } = state;
+  const active = nameOf(game.active);
+  const isMine = game.active === mine.seat;
+  if (game.over) return `${t("over.title")}. ${game.winner_text}`;
+  if (game.phase === "roll") return rollStatus(state, active, isMine);
+  if (game.phase === "action2" && !isMine) return t("say.action2.other", { name: active });
+  const closing = game.closing.filter((each) => each.seat !== mine.seat);
+  const closes = closing
+    .map((each) => `${t("say.closes", { name: nameOf(each.seat), row: rowTerm(game, each.row) })} `)
+    .join("");
+  if (answer === null) return closes + choiceStatus(state, mine);
+  if (closing.length) return closes + t("say.may_change");
+  const box = answer.box ? boxName(game, answer.box) : null;
+  if (box && !answer.done) {
+    return t("say.tapped", { box: capital(box), dice: pairOf(mine.made_by[answer.box] ?? []) });
+  }
+  const chosen = box ? t("say.crossed", { box: capital(box) }) : t("say.passed");
+  const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
+  if (waiting.length) return `${chosen} ${t("say.waiting", { names: listOf(waiting) })}`;
+  return game.closes_in_s ? `${chosen} ${t("say.may_change")}` : chosen;
+}
+
+function choiceStatus({ game, table }, mine) {
+  const fits = table.hints === false || mine.legal.length > 0; // without hints, do not reveal that nothing fits
+  const sum = game.sums?.white;
+  if (game.phase === "action1") return t(fits ? "say.action1" : "say.action1.none", { sum });
+  const miss = game.miss_due ? ` ${t("say.miss")}` : "";
+  return t(fits ? "say.action2" : "say.action2.none") + miss;
+}
+
+function rollStatus({ tray, table }, active, isMine) {
+  if (table.typed_rolls) return t(isMine ? "say.roll.typed" : "say.roll.typed.other", { name: active });
+  if (tray.confirmable) return t(isMine ? "say.roll.confirm" : "say.roll.confirm.other", { name: active });
+  if (WAITING.has(tray.status)) return t(isMine ? "say.roll" : "say.roll.other", { name: active });
+  return tray.text;
+}
+
+const rowTerm = (game, key) => term(game.rows.find((row) => row.key === key).word);

@@ -1,0 +1,40 @@
+// How to come in: the address, the QR codes of page and Wi-Fi, the code and the PIN.
+import { $, el, setText, show } from "../lib/dom.js";
+import { latest } from "../lib/live.js";
+import { t } from "../lib/words.js";
+
+export const SEATS = 5;
+
+export const shortOf = (url) => url.replace(/^https?:\/\/|\/$/g, ""); // as typed into a browser
+
+export const addressOf = (table) => table.join_url || `${location.origin}/`;
+
+/** Show address, code and PIN in small letters while the large code is hidden. */
+export function drawDoor({ me, table, game }) {
+  show($("door"), game !== null && me.door !== null);
+  if (!me.door) return;
+  const parts = [
+    shortOf(addressOf(table)),
+    `${t("table.code")} ${me.door.code}`,
+    t("table.pin", { pin: me.door.pin }),
+  ];
+  setText($("door"), parts.join(" · "));
+}
+
+/** Draw the QR codes: the table's Wi-Fi, if it has one, and the page. */
+export function codes(door, url) {
+  const { epoch } = latest(); // after a restart the address has another code
+  const table = el("img", {
+    src: `/join.svg?for=${encodeURIComponent(url)}&run=${epoch}`,
+    alt: t("table.scan", { url }),
+  });
+  if (!door?.wifi) return [el("figure", {}, table)];
+  const wifi = el("img", {
+    src: `/wifi.svg?for=${encodeURIComponent(door.wifi)}`,
+    alt: t("table.wifi_alt", { name: door.wifi }),
+  });
+  return [
+    el("figure", {}, el("figcaption", { text: t("table.wifi", { name: door.wifi }) }), wifi),
+    el("figure", {}, el("figcaption", { text: t("table.wifi_then") }), table),
+  ];
+}

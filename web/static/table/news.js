@@ -1,0 +1,170 @@
+// The news: what was announced, the roll, and who has to answer; between rolls, everybody's sheet.
+import { rollOf, sign } from "../lib/dice.js";
+import { $, el, redraw } from "../lib/dom.js";
+import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
+import { podium } from "../lib/podium.js";
+import { listOf, numeral, t } from "../lib/words.js";
+import { SEATS, addressOf, codes, shortOf } from "./door.js";
+
+const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
+const TROUBLE = new Set(["obstructed", "cocked", "missing", "extra", "uncertain"]);
+const BLIND = new Set(["dark", "blocked", "frozen", "lost"]);
+
+/** Whether a roll is due that the camera cannot see. */
+export const isBlind = ({ game, tray }) => game?.phase === "roll" && BLIND.has(tray.status);
+
+/** Return what is wrong with the dice or the camera before a roll, or "". */
+export function troubleOf(state) {
+  const { game, tray, table } = state;
+  if (isBlind(state)) return tray.text;
+  return game?.phase === "roll" && TROUBLE.has(tray.status) && !table.typed_rolls ? tray.text : "";
+}
+
+export function drawNews(state, nameOf) {
+  const { game, tray, table } = state;
+  if (game === null) return drawLobby(state);
+  if (game.over) return drawOver(state, nameOf);
+  const said = state.announcement;
+  const text = said?.text ?? "";
+  if (game.action) {
+    const asked = askedText(game, nameOf);
+    redraw($("news"), ["action", said, asked, game.roll, game.dice, game.sums, game.action], () =>
+      [
+        rollNews(game),
+        NEWS.has(said?.kind) ? el("p", { class: "banner", "data-kind": said.kind, text: said.headline }) : null,
+        el("p", { class: `said${lengthOf(text)}`, text }),
+        el("p", { class: "asked", text: asked }),
+      ].filter(Boolean),
+    );
+    return;
+  }
+  drawRollDue(state, nameOf);
+}
+
+/** Draw what the table waits for before a roll: a throw, the button, or somebody's hand. */
+function drawRollDue(state, nameOf) {
+  const { game, tray, table, announcement } = state;
+  const trouble = troubleOf(state);
+  const text = announcement?.text ?? "";
+  const name = nameOf(game.active);
+  const isTurn = announcement === null || announcement.kind === "turn";
+  const headline = trouble || (announcement?.headline ?? t("table.throws", { name }));
+  const asked = askedBeforeRoll(state, trouble, isTurn, name);
+  const sheets = !trouble && lengthOf(text) === "" ? game.players.filter((player) => !player.gone) : [];
+  redraw($("news"), ["roll", headline, trouble, announcement, asked, table.typed_rolls, sheets], () =>
+    [
+      el("p", {
+        class: "headline",
+        "data-kind": trouble ? "trouble" : (announcement?.kind ?? "turn"),
+        text: headline,
+      }),
+      trouble || isTurn ? null : el("p", { class: `said${lengthOf(text)}`, text }),
+      el("p", { class: `asked${tray.confirmable || isBlind(state) ? " is-due" : ""}`, text: asked }),
+      sheets.length ? finalSheets(game, sheets) : null,
+    ].filter(Boolean),
+  );
+}
+
+function askedBeforeRoll(state, trouble, isTurn, name) {
+  if (isBlind(state)) return t("say.roll.typed.other", { name });
+  if (state.tray.confirmable) return state.tray.text;
+  if (trouble) return "";
+  return isTurn ? "" : t("table.throws", { name });
+}
+
+/** Draw the sheets of players. */
+function finalSheets(game, players) {
+  const sheets = players.map((player) => miniSheet(sheetOf(game, player), numeral(player.points.total)));
+  return el("div", { class: "final-sheets", "data-count": players.length }, ...sheets);
+}
+
+/** Draw the white sum, the dice, and the sums of each coloured die. */
+function rollNews(game) {
+  const sums = game.rows
+    .filter((row) => row.lock && game.sums.colour[row.lock])
+    .map((row) => {
+      const legal = legalSums(game, row);
+      const shown = legal.length ? legal : game.sums.colour[row.lock];
+      return el(
+        "li",
+        { class: `is-${row.lock}${legal.length ? "" : " is-idle"}` },
+        sign(row),
+        el("span", { class: "sr", text: `${row.name} ` }),
+        el("span", { text: shown.join(" · ") }),
+      );
+    });
+  return el(
+    "div",
+    { class: "news-top", "data-action": game.action },
+    el("p", { class: "headline", "data-kind": "roll", text: String(game.sums.white) }),
+    el(
+      "div",
+      { class: "made-of" },
+      el("div", { class: "dice" }, ...rollOf(game)),
+      el("ul", { class: "sums", "aria-label": t("table.sums") }, ...sums),
+    ),
+  );
+}
+
+/** Return the sums of a row's die that the active player may cross in action 2. */
+function legalSums(game, row) {
+  const sums = game.sums.colour[row.lock];
+  if (game.action !== 2) return sums;
+  const { legal, made_by } = game.players.find((player) => player.seat === game.active);
+  const dice = legal
+    .map((token) => made_by[token] ?? [])
+    .filter((pair) => pair.some((die) => die.colour === row.lock));
+  const made = new Set(dice.map((pair) => pair.reduce((sum, die) => sum + die.value, 0)));
+  return sums.filter((sum) => made.has(sum));
+}
+
+/** Long texts get smaller letters. */
+const lengthOf = (text) => (text.length > 320 ? " is-very-long" : text.length > 180 ? " is-long" : "");
+
+function askedText(game, nameOf) {
+  const waiting = game.waiting_for.map(nameOf);
+  return waiting.length ? t("table.waiting_for", { names: listOf(waiting) }) : t("table.all_answered");
+}
+
+function drawLobby({ seats, table, me: { door } }) {
+  const url = addressOf(table);
+  redraw($("news"), ["lobby", url, seats.length, door], () => [
+    el(
+      "div",
+      { class: `qr${door?.wifi ? " has-wifi" : ""}` },
+      el("div", { class: "codes" }, ...codes(door, url)),
+      el(
+        "div",
+        {},
+        el("h2", { text: seats.length < SEATS ? t("table.join") : t("table.seats") }),
+        el("p", { class: "address", text: shortOf(url) }),
+        door ? el("p", { class: "table-code" }, `${t("table.code")} `, el("b", { text: door.code })) : null,
+        door ? el("p", { class: "quiet", text: t("table.pin", { pin: door.pin }) }) : null,
+      ),
+    ),
+  ]);
+}
+
+function drawOver({ game, seats, table, me: { door } }, nameOf) {
+  const isFree = door !== null && seats.length < SEATS;
+  redraw($("news"), ["over", game.number, game.ranking, game.end_text, isFree && door], () =>
+    [
+      el("p", {
+        class: `headline${game.winner_text.length > 40 ? " is-long" : ""}`,
+        "data-kind": "over",
+        text: game.winner_text,
+      }),
+      el("p", { class: "said", text: game.end_text }),
+      el("ol", { class: "podium" }, ...podium(game, nameOf)),
+      finalSheets(game, game.players),
+      isFree
+        ? el(
+            "div",
+            { class: "next" },
+            el("div", { class: "codes" }, ...codes(door, addressOf(table))),
+            el("p", {}, t("table.next_game"), el("b", { text: door.code })),
+          )
+        : null,
+    ].filter(Boolean),
+  );
+}

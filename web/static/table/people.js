@@ -1,0 +1,96 @@
+// Rows and players at the foot of the table view.
+import { lockIcon, sign } from "../lib/dice.js";
+import { $, el, redraw, show } from "../lib/dom.js";
+import { playerMark } from "../lib/player-mark.js";
+import { capital, listOf, numeral, t } from "../lib/words.js";
+import { SEATS, addressOf, codes } from "./door.js";
+
+const LONG_NAME = 9; // letters beside the points with five players
+const VERY_LONG_NAME = 13;
+
+export function drawRows(game, nameOf) {
+  const closedAs = (row) => game.closed.find((each) => each.row === row.key);
+  // at the end only closed rows
+  const rows = (game?.rows ?? []).filter((row) => row.lock && (!game.over || closedAs(row)));
+  show($("rows"), rows.length > 0);
+  redraw($("rows"), [rows.map((row) => row.key), game?.closed], () =>
+    rows.map((row) => {
+      const closed = closedAs(row);
+      const words = t(closed ? "table.row_closed" : "table.row_open", { row: capital(row.name) });
+      const by = closed ? t("table.closed_by", { names: listOf(closed.by.map(nameOf)) }) : t("table.die_in");
+      const text = el("span", {}, el("span", { text: words }), el("span", { class: "by", text: by }));
+      return el(
+        "li",
+        { class: `is-${row.lock}${closed ? " is-closed" : ""}` },
+        sign(row),
+        text,
+        closed ? lockIcon() : null,
+      );
+    }),
+  );
+}
+
+export function drawPeople(state) {
+  const { game, seats, table, me } = state;
+  const people = game ? game.players : seats.map((seat) => ({ ...seat, answer: null }));
+  const { door } = me;
+  const isFree = game !== null && !game.over && door !== null && seats.length < SEATS;
+  const shownDoor = isFree && [door, addressOf(table)];
+  const data = [people, game?.waiting_for, game?.active, game?.phase, seats, shownDoor];
+  redraw($("people"), data, () => [
+    ...people.map((player) => person(game, player)),
+    ...(isFree ? [freeSeat(door, addressOf(table))] : []),
+  ]);
+}
+
+function person(game, player) {
+  const isActive = game !== null && game.active === player.seat && !game.over;
+  const mark = game?.waiting_for.includes(player.seat) ? "○ " : player.answer ? "✓ " : "";
+  return el(
+    "li",
+    { class: player.gone ? "is-gone" : isActive ? "is-active" : "" },
+    el(
+      "span",
+      { class: "who" },
+      playerMark(player.seat),
+      el("bdi", { class: sizeOf(player.name), text: player.name }),
+    ),
+    game ? el("span", { class: "points" }, el("span", { text: numeral(player.points.total) })) : null,
+    el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), wordOf(game, player)),
+    game ? misses(player) : null,
+  );
+}
+
+function sizeOf({ length }) {
+  if (length > VERY_LONG_NAME) return "is-very-long";
+  return length > LONG_NAME ? "is-long" : "";
+}
+
+function wordOf(game, player) {
+  if (!game || game.over) return "";
+  if (player.gone) return t("table.gone");
+  if (game.waiting_for.includes(player.seat)) return t("table.to_answer");
+  if (player.answer) return t("table.answered");
+  return game.active === player.seat && game.phase === "roll" ? t("players.throws") : "";
+}
+
+/** Draw a free seat with the code for latecomers. */
+const freeSeat = (door, url) =>
+  el(
+    "li",
+    { class: "is-free" },
+    el("div", { class: "codes" }, ...codes(door, url)),
+    el("span", {}, t("table.free_seat"), el("b", { text: door.code })),
+  );
+
+function misses(player) {
+  const label = t("game.misses", {
+    count: player.misses,
+    most: player.misses_most,
+    minus: player.points.minus,
+  });
+  const boxes = Array.from({ length: player.misses_most }, (_, i) =>
+    el("span", { class: i < player.misses ? "miss is-taken" : "miss" }),
+  );
+  return el("span", { class: "misses", role: "img", "aria-label": label }, ...boxes);
+}
