@@ -1,4 +1,4 @@
-"""How fast the judge is: whole random games, every step asking all legal boxes."""
+"""Speed of the rules engine: whole random games, with all legal boxes at each step."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ PLAYERS = 4
 
 @dataclass(slots=True)
 class Pace:
-    """What a run of games took.
+    """Time of a run of games.
 
     Attributes:
         games: Games played to their end.
         steps: Events judged in them.
-        seconds: Processor time of all of it, the random players' own included.
-        slowest_step_ms: The slowest single event with the legal boxes asked after it.
+        seconds: Processor time, including that of the random players.
+        slowest_step_ms: Time of the slowest event, including the legal boxes after it.
     """
 
     games: int = 0
@@ -46,7 +46,7 @@ class Pace:
 
     @property
     def games_per_second(self) -> float:
-        """Whole games in a second."""
+        """Whole games per second."""
         return self.games / self.seconds if self.seconds else 0.0
 
 
@@ -75,10 +75,10 @@ def measure(plan: Plan, games: int, seed: int) -> Pace:
 
 
 def measure_all(games: int, seed: int = 1) -> dict[str, Pace]:
-    """Every printed sheet's pace, after a short warm-up that fills the tables.
+    """Measure every sheet, after a short warm-up that fills the lookup tables.
 
-    The falls of the dice are made beforehand and kept from the garbage collector: neither making
-    nor walking through them is the judge's work.
+    All rolls are made beforehand and kept from the garbage collector, so that only the rules are
+    measured.
     """
     for count in range(len(COLOURED) + 1):
         for dice in combinations(COLOURED, count):
@@ -94,7 +94,7 @@ def measure_all(games: int, seed: int = 1) -> dict[str, Pace]:
 
 
 def _next_event(state: GameState, legal: tuple[int, ...], source: random.Random) -> Event:
-    """A roll where one is due, else everybody's answers of the open action."""
+    """A random roll if one is due, else everybody's random answers."""
     if state.phase is Phase.ROLL:
         rolls = _all_rolls(state.dice)
         return Rolled(rolls[int(source.random() * len(rolls))])
@@ -104,7 +104,7 @@ def _next_event(state: GameState, legal: tuple[int, ...], source: random.Random)
 
 @cache
 def _all_rolls(dice: tuple[DieColour, ...]) -> tuple[Roll, ...]:
-    """Every way the dice can fall, as often as it does: throwing is not the judge's work."""
+    """All equally likely rolls of some dice."""
     faces = range(1, 7)
     return tuple(
         Roll.of((first, second), dict(zip(dice, values, strict=True)))
@@ -113,7 +113,7 @@ def _all_rolls(dice: tuple[DieColour, ...]) -> tuple[Roll, ...]:
 
 
 def _some_choice(plan: Plan, legal: int, source: random.Random) -> str | None:
-    """One of the legal boxes or a pass, all equally likely."""
+    """A random legal box or a pass, all equally likely."""
     boxes = plan.name_of(legal)
     number = int(source.random() * (len(boxes) + 1))
     return boxes[number - 1] if number else None

@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from companion.app import App
 
 PATIENCE_S = 20.0
-"""How long one step may take before the measurement gives up."""
+"""Seconds one step may take before the benchmark fails."""
 
 REST_S = 0.07
-"""Between two presses: two presses of one finger are further apart."""
+"""Seconds between two presses, fewer than a finger needs."""
 
 
 WAITING_FPS = 10
@@ -33,7 +33,7 @@ WAITING_S = 5.0
 
 
 class _Client(threading.Thread):
-    """One page's stream: notes when each announcement arrived."""
+    """The stream of one page; records when each announcement arrives."""
 
     def __init__(self, url: str) -> None:
         super().__init__(daemon=True)
@@ -55,7 +55,7 @@ class _Client(threading.Thread):
             self.news.notify_all()
 
     def wait_for(self, number: int) -> float:
-        """When the announcement arrived.
+        """Wait for an announcement and return when it arrived.
 
         Raises:
             CompanionError: It did not come in time.
@@ -67,7 +67,7 @@ class _Client(threading.Thread):
 
 
 def bench_play(presses: int, clients: int, *, as_json: bool = False) -> None:
-    """Press the button of a table of its own and print how long its pages took to hear of it.
+    """Press the button of a temporary table and print how long its pages wait for the news.
 
     The table runs as `play` does, simulated tray, eye and all. The first press confirms a roll;
     the others come while marks are open and are answered by who is still to answer.
