@@ -69,8 +69,8 @@ class _Client(threading.Thread):
 def bench_play(presses: int, clients: int, *, as_json: bool = False) -> None:
     """Press the button of a temporary table and print how long its pages wait for the news.
 
-    The table runs as `play` does, simulated tray, eye and all. The first press confirms a roll;
-    the others come while marks are open and are answered by who is still to answer.
+    The table runs as in `play`, on the simulated tray. The first press confirms a roll; the others
+    come during action 1 and announce who has not answered yet.
     """
     from companion.app import build
 
@@ -147,8 +147,7 @@ def _wait_for_roll(app: App) -> None:
 
 
 def _waiting_cpu_percent() -> float:
-    """What the whole program takes of one core while nothing happens: the pages are open, the
-    dice lie there, and the eye watches for the next throw."""
+    """Percent of one core that the program uses while pages are open and no dice move."""
     began_s, used_s = time.perf_counter(), time.process_time()
     time.sleep(WAITING_S)
     used_s = time.process_time() - used_s

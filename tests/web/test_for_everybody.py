@@ -78,7 +78,7 @@ def settle(page: Page) -> None:
 class TestNarrowWindows:
     """WCAG 2.2, 1.4.10 (reflow: 320 px wide)."""
 
-    @pytest.mark.parametrize("path", ["/", "/table", "/host", "/games", "/setup"])
+    @pytest.mark.parametrize("path", ["/", "/table", "/host", "/games", "/setup", "/rules"])
     def test_no_page_scrolls_sideways(self, stage: Stage, open_page: OpenPage, path: str) -> None:
         put(stage, "action1")
         page = open_page(path, size_wh=(320, 640))
@@ -86,7 +86,7 @@ class TestNarrowWindows:
         settle(page)
 
 
-@pytest.mark.parametrize("path", ["/", "/table", "/host", "/games", "/setup"])
+@pytest.mark.parametrize("path", ["/", "/table", "/host", "/games", "/setup", "/rules"])
 def test_a_page_and_all_it_loads_is_under_150_kb(open_page: OpenPage, path: str) -> None:
     page = open_page("/healthz")
     loaded: list[Response] = []
