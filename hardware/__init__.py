@@ -1,1 +1,1 @@
-"""The button and its pins."""
+"""The button, the lamp, the buzzer and their pins."""

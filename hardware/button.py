@@ -1,8 +1,7 @@
-"""The button on its pin: gpiozero gives edges, `gesture` says what they mean, one thread tells.
+"""The button: gpiozero reports edges, `gesture` interprets them, one thread calls back.
 
-gpiozero's callback comes on a thread of the pin library, so it only puts a timestamped edge on a
-queue. The on-screen button takes the same way: through the mock pin where there is one, else
-through the queue.
+gpiozero calls back on a thread of the pin library, so the callback only puts a timestamped edge on
+a queue. The on-screen button uses the mock pin if there is one, else the queue.
 """
 
 from __future__ import annotations
@@ -25,22 +24,22 @@ DEFAULT_PIN = 17
 """BCM number: pin 11 of the header, with a ground pin two places beside it (pin 9)."""
 
 CHECK_EVERY_S = 0.02
-"""How often a real line is read besides: a push whose edges the kernel or the pin library dropped
-is noticed all the same, as no finger is quicker. It costs a thousandth of a core."""
+"""Seconds between two reads of a real line: a push is noticed although the kernel or the pin
+library dropped its edges."""
 
 REOPEN_EVERY_S = 1.0
-"""How often a lost pin is tried again."""
+"""Seconds between two attempts to reopen a lost pin."""
 
 STUCK_CALLBACK_S = 2.0
-"""How long `close` waits for a callback that is still running."""
+"""Seconds `close` waits for a running callback."""
 
 
 class Panel:
     """A button that calls `on_gesture` from a thread of its own until it is closed.
 
-    Make one with `open_panel`. `on_gesture` is never called twice at a time; while it runs,
-    further edges wait with their times, so a press made meanwhile is neither lost nor bent into
-    a hold. What it raises is logged, and the next press is served.
+    Make one with `open_panel`. `on_gesture` is never called twice at a time; further edges wait
+    with their times, so a press made meanwhile is neither lost nor turned into a hold. Its errors
+    are logged, and the next press works.
     """
 
     def __init__(
@@ -57,13 +56,13 @@ class Panel:
         """Start listening.
 
         Args:
-            on_gesture: Told of every press and hold.
+            on_gesture: Receives every press and hold.
             kind: "ok" for a real pin, "mock" or "none"; the state while all is well.
-            wire: The pin; None where there is none.
-            config: How long is what; the defaults when None.
+            wire: The pin, if there is one.
+            config: Times of the gestures; the defaults if None.
             clock: Monotonic seconds.
-            on_state: Told of every change of `state`, on the panel's thread.
-            note: One line for people on why this kind was taken.
+            on_state: Receives every change of `state`, on the panel's thread.
+            note: One line for people on why this kind was chosen.
         """
         self.note = note
         self._kind = kind
@@ -94,11 +93,11 @@ class Panel:
 
     @property
     def has_on_screen_button(self) -> bool:
-        """Whether the page has to offer a button, because no real one is at work."""
+        """Whether the page has to offer a button, because no real one works."""
         return self._state != "ok"
 
     def press(self) -> None:
-        """Push and let go the on-screen button; the gesture follows after the debounce time.
+        """Push and release the on-screen button; the gesture follows after the debounce time.
 
         Raises:
             PinsUnavailable: The panel is closed.
@@ -114,7 +113,7 @@ class Panel:
                 self._edges.put((self._clock(), False))
 
     def close(self) -> None:
-        """Let the pin go and end the thread; a second call does nothing."""
+        """Close the pin and end the thread; a second call does nothing."""
         with self._mutex:
             if self._is_closed:
                 return
@@ -161,13 +160,13 @@ class Panel:
 
     @property
     def _check_s(self) -> float | None:
-        """When a real line is to be read although nothing came."""
+        """Seconds until a real line is read even without an edge."""
         if self._kind != "ok":
             return None
         return REOPEN_EVERY_S if self._state == "lost" else CHECK_EVERY_S
 
     def _nothing_came(self, due_s: float | None) -> Gesture | None:
-        """Look at the line itself, then let the time pass that has been waited for."""
+        """Read the line, then let the awaited time pass."""
         level = self._read_line()
         if level is not None and level is not self._contact.is_closed:
             # Its edge was lost or is late, so when it came is unknown. At the deadline at the
@@ -184,7 +183,7 @@ class Panel:
         return told
 
     def _read_line(self) -> bool | None:
-        """The level of a real line; None where there is none, or it cannot be read."""
+        """Level of a real line; None without one, or if it cannot be read."""
         if self._kind != "ok":
             return None
         assert self._wire is not None
@@ -199,7 +198,7 @@ class Panel:
         return self._take_back(self._wire)
 
     def _take_back(self, wire: Wire) -> bool | None:
-        """Open the pin anew: a chip that was gone is another one when it is back."""
+        """Reopen the pin: a chip that comes back may have another number."""
         with self._mutex:
             if self._is_closed:
                 return None
@@ -250,17 +249,16 @@ def open_panel(
     """Open the button by the name of its pin factory.
 
     Args:
-        factory: "auto" takes lgpio where it works and else the mock, saying why in `Panel.note`;
-            "lgpio", "mock" and "none" take just that.
+        factory: "auto" takes lgpio if it works and else the mock, with the reason in
+            `Panel.note`; "lgpio", "mock" and "none" take just that.
         pin: BCM number of the button's pin; the other contact goes to ground.
-        on_gesture: Told of every press and hold, on the panel's thread.
-        config: How long is what; the defaults when None.
+        on_gesture: Receives every press and hold, on the panel's thread.
+        config: Times of the gestures; the defaults if None.
         clock: Monotonic seconds.
-        on_state: Told when the button is lost and when it is back.
-        pin_factory: A gpiozero factory to use for "lgpio" or "mock" instead of one made here; it
-            stays the caller's to close.
+        on_state: Receives the state when the button is lost and when it is back.
+        pin_factory: A gpiozero factory to use for "lgpio" or "mock"; the caller closes it.
     Raises:
-        PinsUnavailable: No such factory or pin, or the named one cannot be opened.
+        PinsUnavailable: There is no such factory or pin, or it cannot be opened.
     """
     if factory not in FACTORIES:
         raise PinsUnavailable(f"pins: expected one of {', '.join(FACTORIES)}, got {factory!r}")

@@ -1,4 +1,4 @@
-"""The buzzer: a few notes for what people must hear when nobody looks and the voice is off."""
+"""The buzzer: short tunes for events that people must notice without looking."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from hardware.pins import close_device, make_factory, one_line
 LOGGER = logging.getLogger(__name__)
 
 Tune = tuple[tuple[float, float], ...]
-"""Notes in turn: hertz (0 is a rest) and seconds. A TonalBuzzer sounds from 220 to 880 Hz."""
+"""Notes: hertz (0 is a rest) and seconds. A TonalBuzzer plays 220 to 880 Hz."""
 
 TUNES: Mapping[str, Tune] = MappingProxyType(
     {
@@ -32,24 +32,24 @@ TUNES: Mapping[str, Tune] = MappingProxyType(
         "mended": ((440.0, 0.08), (880.0, 0.08)),
     }
 )
-"""By the kind of announcement; others make no sound."""
+"""Tunes by kind of announcement; other kinds are silent."""
 
 
 class Sounder(Protocol):
-    """What sounds."""
+    """A sound source."""
 
     def sound(self, hertz: float) -> None:
         """Begin a note; 0 is silence."""
 
     def close(self) -> None:
-        """Fall silent and let the pin go."""
+        """Stop and close the pin."""
 
 
 class GpioSounder:
     """A TonalBuzzer through gpiozero."""
 
     def __init__(self, pin: int, make: Callable[[], Any], *, owns_factory: bool) -> None:
-        """Open the pin; whatever the pin library raises comes through."""
+        """Open the pin; errors of the pin library are not caught."""
         self._factory = make()
         self._owns_factory = owns_factory
         self._device: Any = None
@@ -67,12 +67,12 @@ class GpioSounder:
             self._device.stop()
 
     def close(self) -> None:
-        """Fall silent and let the pin go, also where the chip is gone."""
+        """Stop and close the pin, even if the chip is gone."""
         close_device(self._device, self._factory if self._owns_factory else None)
 
 
 class Buzzer:
-    """Plays one tune at a time; a newer one cuts the older short."""
+    """Plays one tune at a time; a newer one cuts off the older."""
 
     def __init__(self, open_sounder: Callable[[], Sounder]) -> None:
         """Open the pin and wait for tunes."""
@@ -87,7 +87,7 @@ class Buzzer:
         self._thread.start()
 
     def play(self, name: str) -> None:
-        """Play a tune by name and return at once; a name without one is silence."""
+        """Play a tune by name and return at once; unknown names are silent."""
         tune = TUNES.get(name)
         if tune is not None:
             with self._changed:
@@ -96,7 +96,7 @@ class Buzzer:
                 self._changed.notify_all()
 
     def close(self) -> None:
-        """Fall silent for good; may be called twice."""
+        """Stop for good; may be called twice."""
         with self._changed:
             self._is_closed = True
             self._orders += 1

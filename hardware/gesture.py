@@ -1,12 +1,12 @@
-"""Timed edges of one contact to gestures: press and hold, debounced (pure, no clock of its own).
+"""Turns timed edges of a contact into presses and holds, debounced (pure, without a clock).
 
-The line is taken as pushed on its first edge and as let go once it has been open, without a
-break, for `debounce_s`. So the whole of a bouncing push is one push however long it rattles, and
-a tap shorter than the bounce still counts. The price is that a spike on a long wire counts as a
-press; a press only confirms a roll that has settled and was read, so a lost press costs more.
+The line counts as pushed from its first edge, and as released once it has been open without a break
+for `debounce_s`. So a bouncing push is one push however long it bounces, and a tap shorter than the
+bounce still counts. A spike on a long wire also counts as a press; that is acceptable, because a
+press only confirms a roll that was read and has settled.
 
-A press is reported when the button is let go, because only then is it known not to be a hold:
-a hold answers for other people, and must never have confirmed a roll on its way.
+A press is reported on release, because only then is it known not to be a hold: a hold answers for
+other people, and must not confirm a roll on its way.
 """
 
 from __future__ import annotations
@@ -26,13 +26,12 @@ class Gesture(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GestureConfig:
-    """How long is what.
+    """Times of the gestures.
 
     Attributes:
-        debounce_s: Open time after which the button counts as let go: more than twice the 10 ms of
-            bounce we test with, and far less than a finger needs between two presses. It is
-            added to every press, so no longer than need be. 0 suits a button whose circuit
-            debounces it.
+        debounce_s: Open time after which the button counts as released: more than twice the 10
+            ms of bounce in the tests, and far less than the time between two presses. It is
+            added to every press. 0 suits a button that is debounced by its circuit.
         hold_s: Pushed time after which a push is a hold.
     """
 
@@ -51,13 +50,13 @@ class GestureConfig:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """What is known of the contact between two edges.
+    """State of the contact between two edges.
 
     Attributes:
-        is_closed: The line as last heard, bounce and all.
-        changed_at_s: When the line last changed.
-        pushed_at_s: When the present push began; None while the button is let go.
-        is_spent: The present push has already given its gesture, or may not give one.
+        is_closed: Last level of the line, bounce included.
+        changed_at_s: Time of the line's last change.
+        pushed_at_s: Time when the present push began; None while the button is released.
+        is_spent: The present push has caused its gesture, or may not cause one.
     """
 
     is_closed: bool = False
@@ -67,12 +66,12 @@ class Contact:
 
 
 def at_rest() -> Contact:
-    """A button nobody touches."""
+    """A released button."""
     return Contact()
 
 
 def already_closed(at_s: float) -> Contact:
-    """A button that was down when we came: stuck or leant on, so silent until it is let go."""
+    """A button that is pushed at the start, stuck or leant on: no gestures until its release."""
     return Contact(is_closed=True, changed_at_s=at_s, pushed_at_s=at_s, is_spent=True)
 
 
@@ -81,8 +80,8 @@ def edge(
 ) -> tuple[Contact, Gesture | None]:
     """Take one edge of the line.
 
-    What falls due before the edge happens first; an edge at the very moment comes before it, so
-    a button let go exactly at `hold_s` was pressed. An edge to the level the line already has
+    Everything due before the edge happens first; an edge at that very moment comes before it, so a
+    button released exactly at `hold_s` was pressed. An edge to the level the line already has
     changes nothing, and one from the past counts as now.
     """
     at_s = max(at_s, contact.changed_at_s)
@@ -99,7 +98,7 @@ def edge(
 
 
 def elapse(contact: Contact, config: GestureConfig, now_s: float) -> tuple[Contact, Gesture | None]:
-    """Let time pass without an edge: an open line becomes let go, a closed one a hold."""
+    """Let time pass without an edge: an open line becomes released, a closed one a hold."""
     due_s = deadline_s(contact, config)
     if due_s is None or now_s < due_s:
         return contact, None
@@ -110,7 +109,7 @@ def elapse(contact: Contact, config: GestureConfig, now_s: float) -> tuple[Conta
 
 
 def deadline_s(contact: Contact, config: GestureConfig) -> float | None:
-    """When `elapse` next has something to say; None until the next edge."""
+    """Time at which `elapse` has an effect; None until the next edge."""
     if contact.pushed_at_s is None:
         return None
     if not contact.is_closed:

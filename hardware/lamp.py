@@ -1,8 +1,8 @@
-"""The lamp: an RGB LED, a dimmed or a plain one, that says by colour and blinking how things are.
+"""The lamp: an RGB LED, a dimmed or a plain one, whose colour and blinking show the state.
 
-Patterns are data. No two blink alike, so that nobody has to tell colours apart. While the eye
-makes up its mind the light stands still, and `Lamp.light_at` says of any moment which steady
-light there was, so that the eye can leave out what it saw in between.
+Patterns are data. No two blink alike, so that nobody has to tell colours apart. While dice are
+being read the light is steady, and `Lamp.light_at` returns the steady light at a given time, so
+that frames captured during a change can be discarded.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ Colour = tuple[float, float, float]
 """Red, green and blue, 0.0 to 1.0."""
 
 SEEN_AFTER_S = 0.15
-"""A frame this long after a change was exposed after it: cameras deliver up to two frames late."""
+"""Seconds after a change from which frames show the new light: cameras deliver up to two frames
+late."""
 
 REOPEN_S = 2.0
-"""Between two tries to get the pins of a dead chip back."""
+"""Seconds between two attempts to reopen the pins of a dead chip."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,27 +61,27 @@ PATTERNS: Mapping[str, Pattern] = MappingProxyType(
         "fault": Pattern((1.0, 0.0, 0.8), ((0.0, 1.5), (1.0, 0.15), (0.0, 0.15), (1.0, 0.15))),
     }
 )
-"""How things are, by the names of `companion.adapters.lamp`."""
+"""Patterns by the state names of `companion.adapters.lamp`."""
 
 
 class Light(Protocol):
-    """What shines."""
+    """A light source."""
 
     def shine(self, colour: Colour, level: float) -> None:
         """Shine in a colour at a level."""
 
     def close(self) -> None:
-        """Go dark and let the pins go."""
+        """Switch off and close the pins."""
 
 
 @dataclass(frozen=True, slots=True)
 class LampPins:
-    """How the lamp is wired: either one pin, or three. BCM numbers.
+    """Wiring of the lamp: either one pin, or three. BCM numbers.
 
     Attributes:
-        is_dimmed: Levels in between by pulse width; else on and off.
+        is_dimmed: Dims by pulse width; otherwise on and off only.
         is_active_low: The LED lights when its pin is low (a common anode).
-        brightness: Of the brightest, 0.0 to 1.0.
+        brightness: Share of the full brightness, 0.0 to 1.0.
     """
 
     led: int | None = None
@@ -108,7 +109,7 @@ class LampPins:
         return pins[0], pins[1], pins[2]
 
     def check(self) -> None:
-        """Refuse pins that do not go together.
+        """Check that the pins go together.
 
         Raises:
             PinsUnavailable: Some of three are missing, or there is a single LED besides.
@@ -117,7 +118,7 @@ class LampPins:
 
     @property
     def is_wired(self) -> bool:
-        """Whether there is a lamp at all."""
+        """Whether a lamp is wired."""
         return self.led is not None or self.rgb is not None
 
 
@@ -125,7 +126,7 @@ class GpioLight:
     """An LED, or three in one, through gpiozero."""
 
     def __init__(self, wiring: LampPins, make: Callable[[], Any], *, owns_factory: bool) -> None:
-        """Open the pins; whatever the pin library raises comes through."""
+        """Open the pins; errors of the pin library are not caught."""
         self._wiring = wiring
         self._factory = make()
         self._owns_factory = owns_factory
@@ -152,20 +153,20 @@ class GpioLight:
         self._device.value = tuple(parts) if self._wiring.rgb is not None else max(parts)
 
     def close(self) -> None:
-        """Go dark and let the pins go, also where the chip is gone."""
+        """Switch off and close the pins, even if the chip is gone."""
         close_device(self._device, self._factory if self._owns_factory else None)
 
 
 @dataclass(frozen=True, slots=True)
 class _Lit:
-    """A light and since when; `name` is None between two steady ones."""
+    """A light and the time it began; `name` is None between two steady ones."""
 
     name: str | None
     since_s: float
 
 
 class Lamp:
-    """Shows one pattern until told another; a dead chip is tried again without end."""
+    """Shows one pattern until the next; a dead chip is retried for ever."""
 
     def __init__(
         self, open_light: Callable[[], Light], *, clock: Callable[[], float] = time.monotonic
@@ -187,31 +188,31 @@ class Lamp:
         self._thread = threading.Thread(target=self._run, name="lamp", daemon=True)
 
     def start(self) -> None:
-        """Begin to shine."""
+        """Start the thread."""
         self._thread.start()
 
     def show(self, name: str) -> None:
-        """Show a pattern from now on; the same one goes on undisturbed."""
+        """Show a pattern from now on; the same one continues undisturbed."""
         with self._changed:
             if name != self._wanted:
                 self._wanted = name
                 self._changed.notify_all()
 
     def renew(self) -> None:
-        """Open the pins anew, because their chip was away: pulses on a dead chip raise nothing."""
+        """Reopen the pins after their chip was away: pulses on a dead chip raise no error."""
         with self._changed:
             self._is_stale = True
             self._changed.notify_all()
 
     def light_at(self, at_s: float) -> str | None:
-        """Which steady light fell into a frame captured at a time; None while it was changing."""
+        """Steady light that fell into a frame captured at a time; None during a change."""
         before, now = self._before, self._now
         if at_s > now.since_s + SEEN_AFTER_S:
             return now.name
         return before.name if before.since_s + SEEN_AFTER_S < at_s <= now.since_s else None
 
     def turn(self) -> float:
-        """Do what is due; gives how many seconds there is nothing more to do."""
+        """Do what is due; return the seconds until the next step."""
         if self._is_stale:
             self._is_stale, self._shown = False, None
             self._let_go()
@@ -232,7 +233,7 @@ class Lamp:
         return lasts_s
 
     def close(self) -> None:
-        """Go dark; may be called twice."""
+        """Switch off; may be called twice."""
         with self._changed:
             self._is_closed = True
             self._changed.notify_all()

@@ -1,4 +1,4 @@
-"""What the page needs besides the session: the tray's picture and the state of the equipment."""
+"""Interfaces the page needs besides the session: the tray, its set-up and the equipment."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ class Pictures(Protocol):
     """The kept pictures of confirmed rolls."""
 
     def all(self) -> Sequence[KeptPicture]:
-        """Every one, the newest first."""
+        """All kept pictures, the newest first."""
 
     def jpeg(self, revision: int) -> bytes | None:
-        """One by its roll's revision; None where it is not kept."""
+        """The picture of a roll by its revision; None if it is not kept."""
 
     def delete(self, revision: int | None = None) -> int:
-        """Delete one, or all; gives how many. Raises OSError."""
+        """Delete one, or all, and return how many. Raises OSError."""
 
 
-class KnownDie(Protocol):
-    """A die of the household."""
+class CustomDie(Protocol):
+    """A die of the table's own set."""
 
     @property
     def plays(self) -> DieColour:
@@ -66,8 +66,8 @@ class KnownDie(Protocol):
         """Whether it is of another colour."""
 
 
-class LookedAt(KnownDie, Protocol):
-    """A die that was looked at, in px of the camera's pictures."""
+class LookedAt(CustomDie, Protocol):
+    """A measured die, in pixels of the camera's pictures."""
 
     @property
     def centre_xy(self) -> Point:
@@ -79,65 +79,65 @@ class LookedAt(KnownDie, Protocol):
 
 
 class SetupState(Protocol):
-    """How far the tray is set up, and how its picture is now."""
+    """State of the set-up and of the picture."""
 
     @property
     def size_wh(self) -> tuple[int, int]:
-        """Of the camera's pictures."""
+        """Size of the camera's pictures."""
 
     @property
     def faults(self) -> Sequence[str]:
-        """dark, overexposed, blurred."""
+        """Faults of the picture: dark, overexposed, blurred."""
 
     @property
     def change(self) -> str | None:
-        """moved or relit, since it was set up."""
+        """moved or relit, since the set-up."""
 
     @property
     def corners(self) -> Sequence[Point] | None:
-        """The tray's corners as they are kept."""
+        """Kept corners of the tray."""
 
     @property
     def controls(self) -> Mapping[str, float]:
-        """What the camera's exposure and colours are held at now."""
+        """Held exposure and colours of the camera."""
 
     @property
     def is_held(self) -> bool:
         """Whether they are kept."""
 
     @property
-    def dice(self) -> Sequence[KnownDie]:
-        """The household's dice as they are kept."""
+    def dice(self) -> Sequence[CustomDie]:
+        """Kept dice."""
 
 
 class TraySetup(Protocol):
-    """Sets the tray up, step by step; every step raises CalibrationError where it cannot."""
+    """Sets the tray up step by step; every step raises CalibrationError if it fails."""
 
     def state(self) -> SetupState:
-        """How things stand."""
+        """Return the state."""
 
     def propose(self) -> Sequence[Point] | None:
-        """The corners the eye would take."""
+        """Return proposed corners, if a tray is found."""
 
     def keep_corners(self, corners: Sequence[Point]) -> None:
         """Keep the tray's corners."""
 
     def hold_exposure(self) -> None:
-        """Keep what exposure and colours are held at."""
+        """Keep the held exposure and colours."""
 
     def look_at_dice(self) -> tuple[int, Sequence[LookedAt]]:
-        """Look at the six dice in the tray; the number of the look, and the dice."""
+        """Measure the six dice in the tray; return the measurement's number and the dice."""
 
     def keep_dice(self, plays: Sequence[DieColour], number: int | None = None) -> None:
-        """Keep the dice that were looked at last, if by the look of that number."""
+        """Keep the dice measured last, if that measurement has the given number."""
 
     def forget(self) -> None:
-        """Keep nothing."""
+        """Remove the calibration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Equipment:
-    """How the table's parts are.
+    """State of the table's equipment.
 
     Attributes:
         camera: State of the camera.
@@ -154,5 +154,5 @@ class Equipment:
 
     @property
     def typed_rolls(self) -> bool:
-        """Whether dice are entered by hand because no camera sees them."""
+        """Whether people enter the dice, because no camera sees them."""
         return not self.camera.sees_dice

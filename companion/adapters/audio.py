@@ -1,4 +1,4 @@
-"""The voice, and a family's own sounds."""
+"""Opens the voice and a family's own sounds."""
 
 from __future__ import annotations
 

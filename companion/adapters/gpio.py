@@ -1,4 +1,4 @@
-"""What hangs on the pins: the button, a second one, the lamp and the buzzer."""
+"""Opens the parts on pins: the buttons, the lamp and the buzzer."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def open_button(config: Config, session: Session, stack: ExitStack, notes: list[
 
 
 def check_pins(config: Config) -> None:
-    """A pin has one part, and a lamp has one pin or three: what play refuses.
+    """Check that no two parts share a pin, and that the lamp's pins go together.
 
     Raises:
-        ConfigError: Two parts share a pin, which would be an error of the pin library at best.
+        ConfigError: Two parts share a pin.
         PinsUnavailable: The lamp's pins do not go together.
     """
     taken: dict[int, str] = {}
@@ -100,7 +100,7 @@ def _wiring(config: Config) -> LampPins:
 
 
 def _pins_of(panel: Panel) -> str:
-    """The factory that the button found, for the other parts on pins."""
+    """Pin factory of the button, for the other parts."""
     return "lgpio" if panel.state in ("ok", "lost") else "mock"
 
 

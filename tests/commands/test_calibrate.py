@@ -31,7 +31,7 @@ from vision.sources import open_camera
 
 
 @pytest.fixture(scope="module")
-def household(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def dice_set(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An empty tray, six dice to learn (a purple one plays blue), and two rolls."""
     folder = tmp_path_factory.mktemp("camera")
     pictures = [tray(), *(painted(tray(SIX, seed), 145) for seed in (3, 7, 8))]
@@ -54,8 +54,8 @@ def report_of(result: Result) -> dict[str, Any]:
     return report
 
 
-def test_all_steps_without_a_question(household: Path, tmp_path: Path) -> None:
-    report = report_of(calibrate(household, tmp_path, "--yes", "--rolls", "2", "--json"))
+def test_all_steps_without_a_question(dice_set: Path, tmp_path: Path) -> None:
+    report = report_of(calibrate(dice_set, tmp_path, "--yes", "--rolls", "2", "--json"))
     assert report["light"] == []
     assert len(report["corners"]) == 4
     assert report["exposure"] == {}
@@ -68,62 +68,60 @@ def test_all_steps_without_a_question(household: Path, tmp_path: Path) -> None:
     assert (tmp_path / "tray.jpg").stat().st_size > 1000
 
 
-def test_a_person_puts_things_right(household: Path, tmp_path: Path) -> None:
+def test_a_person_puts_things_right(dice_set: Path, tmp_path: Path) -> None:
     named = "white red white yellow green blue"  # in the picture, from left to right
     typed = f"\n\nn\nred red red\n{named}\n\nn\n"
     args = ["--rolls", "1", "--json", "--corners", "60,50 585,50 590,445 50,440"]
-    report = report_of(calibrate(household, tmp_path, *args, typed=typed))
+    report = report_of(calibrate(dice_set, tmp_path, *args, typed=typed))
     assert report["corners"] == [[60.0, 50.0], [585.0, 50.0], [590.0, 445.0], [50.0, 440.0]]
     assert " ".join(die["plays"] for die in report["dice"]) == named
     assert report["rolls"]["wrong"] == 1
 
 
-def test_a_single_step_keeps_the_others_results(household: Path, tmp_path: Path) -> None:
-    calibrate(household, tmp_path, "--yes", "--rolls", "0")
+def test_a_single_step_keeps_the_others_results(dice_set: Path, tmp_path: Path) -> None:
+    calibrate(dice_set, tmp_path, "--yes", "--rolls", "0")
     before = load_calibration(tmp_path / "tray.toml")
     corners = ["--only", "corners", "--corners", "60,50 585,50 590,445 50,440", "--yes"]
-    assert calibrate(household, tmp_path, *corners).exit_code == 0
+    assert calibrate(dice_set, tmp_path, *corners).exit_code == 0
     after = load_calibration(tmp_path / "tray.toml")
     assert after.dice == before.dice
     assert after.tray_px != before.tray_px
 
 
-def test_dice_and_the_light_they_were_kept_in_stay_together(
-    household: Path, tmp_path: Path
-) -> None:
+def test_dice_and_the_light_they_were_kept_in_stay_together(dice_set: Path, tmp_path: Path) -> None:
     """Measured by day, the dice anew in the evening, then the corners anew by day."""
     evening, day = tmp_path / "evening", Frame(tray(SIX, 7))
     evening.mkdir()
     for number in (0, 1):
-        dim = lit(cv2.imread(str(household / f"{number}.png")), 0.6, 0.6, 0.6)
+        dim = lit(cv2.imread(str(dice_set / f"{number}.png")), 0.6, 0.6, 0.6)
         cv2.imwrite(str(evening / f"{number}.png"), dim)
-    calibrate(household, tmp_path, "--yes", "--rolls", "0")
+    calibrate(dice_set, tmp_path, "--yes", "--rolls", "0")
     assert what_changed(load_calibration(tmp_path / "tray.toml"), day) == ()
     calibrate(evening, tmp_path, "--yes", "--only", "dice")
     dim_frame = Frame(lit(tray(SIX, 7), 0.6, 0.6, 0.6))
     assert what_changed(load_calibration(tmp_path / "tray.toml"), dim_frame) == ()
-    calibrate(household, tmp_path, "--yes", "--only", "corners")
+    calibrate(dice_set, tmp_path, "--yes", "--only", "corners")
     assert what_changed(load_calibration(tmp_path / "tray.toml"), day) == (Change.RELIT,)
 
 
-def test_dice_alone_are_kept_with_their_light_as_well(household: Path, tmp_path: Path) -> None:
-    calibrate(household, tmp_path, "--yes", "--only", "dice")
+def test_dice_alone_are_kept_with_their_light_as_well(dice_set: Path, tmp_path: Path) -> None:
+    calibrate(dice_set, tmp_path, "--yes", "--only", "dice")
     assert load_calibration(tmp_path / "tray.toml").reference is not None
 
 
 def test_the_file_that_the_settings_name_is_the_one_that_is_written(
-    household: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dice_set: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DICE_COMPANION_CAMERA_CALIBRATION", str(tmp_path / "mine.toml"))
-    assert calibrate(household, tmp_path, "--yes", "--only", "corners").exit_code == 0
+    assert calibrate(dice_set, tmp_path, "--yes", "--only", "corners").exit_code == 0
     assert (tmp_path / "mine.toml").exists()
     assert not (tmp_path / "tray.toml").exists()
 
 
 def test_a_step_alone_holds_the_camera_as_it_was(
-    household: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    dice_set: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    calibrate(household, tmp_path, "--yes", "--only", "corners")
+    calibrate(dice_set, tmp_path, "--yes", "--only", "corners")
     path = tmp_path / "tray.toml"
     save_calibration(path, replace(load_calibration(path), camera={"exposure": 157.0}))
     asked: list[object] = []
@@ -133,8 +131,8 @@ def test_a_step_alone_holds_the_camera_as_it_was(
         return open_camera(*args, **more)
 
     monkeypatch.setattr("vision.sources.open_camera", opening)
-    calibrate(household, tmp_path, "--yes", "--only", "corners")
-    calibrate(household, tmp_path, "--yes", "--only", "exposure")
+    calibrate(dice_set, tmp_path, "--yes", "--only", "corners")
+    calibrate(dice_set, tmp_path, "--yes", "--only", "exposure")
     assert asked == [{"exposure": 157.0}, None]
 
 
@@ -180,10 +178,10 @@ def test_a_failed_save_leaves_nothing_behind(tmp_path: Path) -> None:
     ("args", "status"), [((), 1), (("--only", "exposure"), 0), (("--yes", "--only", "light"), 0)]
 )
 def test_without_anybody_to_ask_it_asks_nothing(
-    household: Path, tmp_path: Path, args: tuple[str, ...], status: int
+    dice_set: Path, tmp_path: Path, args: tuple[str, ...], status: int
 ) -> None:
     line = 'exec "$0" -m companion calibrate "$@" <&-'
-    camera = ["--camera", str(household), "--data-dir", str(tmp_path), "--rolls", "0"]
+    camera = ["--camera", str(dice_set), "--data-dir", str(tmp_path), "--rolls", "0"]
     done = subprocess.run(
         ["sh", "-c", line, sys.executable, *camera, *args],
         cwd=ROOT,
@@ -197,8 +195,8 @@ def test_without_anybody_to_ask_it_asks_nothing(
     assert (done.stderr == said) is (status == 1)
 
 
-def test_an_input_that_ends_is_nobody_to_ask(household: Path, tmp_path: Path) -> None:
-    args = ["--camera", str(household), "--data-dir", str(tmp_path), "--rolls", "0"]
+def test_an_input_that_ends_is_nobody_to_ask(dice_set: Path, tmp_path: Path) -> None:
+    args = ["--camera", str(dice_set), "--data-dir", str(tmp_path), "--rolls", "0"]
     done = subprocess.run(
         [sys.executable, "-m", "companion", "calibrate", *args],
         cwd=ROOT,
@@ -225,10 +223,10 @@ def test_the_simulated_tray_is_not_measured_in_a_cameras_place(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_play_uses_it_and_goes_on_without_a_damaged_one(household: Path, tmp_path: Path) -> None:
+def test_play_uses_it_and_goes_on_without_a_damaged_one(dice_set: Path, tmp_path: Path) -> None:
     kept = tmp_path / "tray.toml"
     flags: dict[str, object | None] = {
-        "camera.source": str(household),
+        "camera.source": str(dice_set),
         "panel.factory": "none",
         "web.host": "127.0.0.1",
         "web.port": 0,

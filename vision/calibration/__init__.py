@@ -1,1 +1,1 @@
-"""What was measured of one tray: saved, loaded, checked and applied."""
+"""Measurements of one tray: saved, loaded, checked and applied."""

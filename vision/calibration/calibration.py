@@ -7,7 +7,7 @@
     [camera]                                   # what its exposure and colours are held at
     exposure = 157.0
 
-    [[die]]                                    # each of the household's six dice
+    [[die]]                                    # one of the table's six dice
     plays = "blue"
     face_bgr = [150.0, 60.0, 40.0]             # colour of its top face
     taken_for = [0.0, 0.0, 0.0, 0.01, 0.99, 0.0]   # white red yellow green blue none
@@ -37,11 +37,11 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import ConfigError
 from companion.wire import Meta, Struct, WireError, convert, described, field
 from vision.calibration.drift import COLOUR_WH, GREY_WH, Reference
-from vision.eye.known_dice import KnownDie
+from vision.eye.known_dice import CustomDie
 from vision.reading import Point
 
 FILE_NAME = "tray.toml"
-"""What `calibrate` calls its file in the data directory, where `play` looks for it."""
+"""File in the data directory to which `calibrate` writes and from which `play` reads."""
 
 _LARGEST = 1e12
 """Greatest value of a camera control."""
@@ -64,9 +64,9 @@ class _DieTable(Struct, forbid_unknown_fields=True):
     ]
     pips_bgr: _Colour | None = None
 
-    def known_die(self) -> KnownDie:
+    def known_die(self) -> CustomDie:
         """Return the die as the reader uses it."""
-        return KnownDie(self.plays, self.face_bgr, self.taken_for, self.pips_bgr)
+        return CustomDie(self.plays, self.face_bgr, self.taken_for, self.pips_bgr)
 
 
 class _ReferenceTable(Struct):
@@ -96,21 +96,22 @@ class _File(Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A tray's calibration; None or empty where something was not measured.
+    """A tray's calibration; None or empty if something was not measured.
 
     Attributes:
-        tray_px: Corners of the tray's floor, in order round it, in px of a `size_wh` picture.
+        tray_px: Corners of the tray's floor, in order round it, in pixels of a `size_wh`
+            picture.
         white_balance_bgr: Gains for blue, green, red.
-        camera: What the camera's controls are held at, by its driver's names and units.
-        dice: The household's dice.
-        reference: The tray as it looked.
+        camera: Held values of the camera's controls, by its driver's names and units.
+        dice: The table's own dice.
+        reference: The tray's look at the time.
     """
 
     size_wh: tuple[int, int]
     tray_px: tuple[Point, ...] | None = None
     white_balance_bgr: tuple[float, float, float] | None = None
     camera: Mapping[str, float] = dataclass_field(default_factory=lambda: MappingProxyType({}))
-    dice: tuple[KnownDie, ...] = ()
+    dice: tuple[CustomDie, ...] = ()
     reference: Reference | None = None
 
 
@@ -118,19 +119,19 @@ _STRETCHED = 1.02
 
 
 def is_same_shape(one_wh: tuple[int, int], other_wh: tuple[int, int]) -> bool:
-    """Whether pictures of both sizes can show the same: of another shape they are cut elsewhere."""
+    """Whether pictures of both sizes show the same; another aspect ratio is cropped differently."""
     stretched = one_wh[0] * other_wh[1] / (one_wh[1] * other_wh[0])
     return 1.0 / _STRETCHED < stretched < _STRETCHED
 
 
 def find_calibration(named: str, data_dir: Path) -> Path | None:
-    """The file that `camera.calibration` means, or None where it means none or there is none."""
+    """The file that `camera.calibration` names, or None if there is none."""
     path = place_of(named, data_dir)
     return None if named == "none" or (named == "auto" and not path.is_file()) else path
 
 
 def place_of(named: str, data_dir: Path) -> Path:
-    """Where what is measured is kept: the file that was named, else the data directory's."""
+    """Where to write the calibration: the named file, else the data directory's."""
     if named in ("auto", "none"):
         return data_dir / FILE_NAME
     try:
@@ -143,7 +144,7 @@ def load_calibration(path: str | Path) -> Calibration:
     """Read a calibration file.
 
     Raises:
-        ConfigError: It cannot be read, or a key has a value that makes no sense.
+        ConfigError: It cannot be read, or a value makes no sense.
     """
     if Path(path).is_fifo():  # it might be waited for for ever
         raise ConfigError(f"{path}: cannot read the calibration: expected a file, got a named pipe")
@@ -168,7 +169,7 @@ def load_calibration(path: str | Path) -> Calibration:
 
 
 def save_calibration(path: Path, calibration: Calibration) -> None:
-    """Write a calibration file, whole or not at all; one there that cannot be read is set aside.
+    """Write a calibration file, whole or not at all; an unreadable one is set aside first.
 
     Raises:
         ConfigError: It cannot be written.
@@ -189,7 +190,7 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
 
 
 def _set_aside_if_damaged(path: Path) -> None:
-    """What somebody mistyped is not lost."""
+    """Keep a file with a typing error under another name."""
     if path.is_file():
         try:
             load_calibration(path)
@@ -239,9 +240,9 @@ def _row(values: Sequence[float], digits: int) -> str:
 
 
 _BEYOND = 1.0
-"""So far beyond the picture, in pictures, may a corner of the tray lie."""
+"""Distance beyond the picture, in pictures, that a corner of the tray may lie."""
 _LEAST_FLOOR = 0.01
-"""Least share of the picture that a tray's floor takes."""
+"""Least share of the picture that a tray's floor covers."""
 
 
 def _corners(
@@ -262,12 +263,12 @@ def _corners(
 
 
 def _area(corners: Sequence[Point]) -> float:
-    """What corners enclose, in px squared."""
+    """Area enclosed by corners, in square pixels."""
     pairs = zip(corners, [*corners[1:], corners[0]], strict=True)
     return abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs)) / 2.0
 
 
-def _dice(path: str | Path, tables: list[_DieTable]) -> tuple[KnownDie, ...]:
+def _dice(path: str | Path, tables: list[_DieTable]) -> tuple[CustomDie, ...]:
     dice = tuple(table.known_die() for table in tables)
     if dice and sorted(die.plays.value for die in dice) != sorted(c.value for c in ALL_DICE):
         raise ConfigError(

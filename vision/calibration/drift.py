@@ -1,4 +1,4 @@
-"""Whether a tray still lies where it was calibrated, in the same light: compared in small."""
+"""Compares a tray with its calibration: was it moved, has the light changed?"""
 
 from __future__ import annotations
 
@@ -11,30 +11,28 @@ from numpy.typing import NDArray
 from vision.reading import Pixels
 
 GREY_WH = (96, 72)
-"""Pixels of the kept picture: enough to see a rim move by a hundredth of the picture."""
+"""Size of the kept grey picture; a rim that moves by a hundredth of the picture shows."""
 COLOUR_WH = (16, 12)
-"""Cells of the kept colours: the dice cover few of them."""
+"""Cells of the kept colours; dice cover few of them."""
 
 _BETWEEN_PX = 320
-"""Pictures are shrunk to about this width first (own choice: three times `GREY_WH`)."""
+"""Width to which pictures are shrunk first, three times that of `GREY_WH`."""
 _BLOCK = 12
 _SLOW = 3.0
 _DETAIL = 2.0
-"""Blocks whose grey levels vary by less show nothing that could move."""
+"""Least variation of grey levels in a block that is compared."""
 _LIKE = 0.6
-"""A block whose correlation with its former self is higher stayed where it was ..."""
+"""Least correlation of a block that did not move."""
 STAYED = 0.45
-"""... and the camera did when so many of the blocks with detail did. Own simulated tray and a
-rendered throw, 21.11.2026: 0.7 and more with dice at rest, 0.5 with a hand, 0.55 at the least when
-moved by 5 px of 640; 0.3 and less when moved by 10 to 15 px or drawn near by a twentieth."""
+"""Least share of such blocks if the camera did not move."""
 RELIT = 1.5
 TINTED = 1.25
-"""The light is another when brightness, or blue or red against green, changed by this factor."""
+"""Factor by which brightness, or blue or red against green, changes in another light."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """The tray as it was.
+    """The tray's look at the time of its calibration.
 
     Attributes:
         grey: Grey levels of `GREY_WH` pixels, row by row.
@@ -47,12 +45,12 @@ class Reference:
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What has changed since.
+    """Changes since the calibration.
 
     Attributes:
-        stayed: Share of the blocks with detail that show what they showed.
-        brighter: How many times brighter the picture is.
-        tint: By which factor blue or red changed against green, whichever more.
+        stayed: Share of the blocks with detail that are unchanged.
+        brighter: Ratio of the brightness now to then.
+        tint: Factor by which blue or red changed against green, whichever is larger.
     """
 
     stayed: float
@@ -66,12 +64,12 @@ class Drift:
 
     @property
     def is_relit(self) -> bool:
-        """Whether the light is another."""
+        """Whether the light has changed."""
         return not 1.0 / RELIT < self.brighter < RELIT or self.tint > TINTED
 
 
 def take_reference(pixels: Pixels) -> Reference:
-    """Keep a picture in small."""
+    """Reduce a picture to a reference."""
     times = max(1, pixels.shape[1] // _BETWEEN_PX)
     if times > 1:  # OpenCV shrinks by whole numbers several times as fast
         less = (max(1, pixels.shape[1] // times), max(1, pixels.shape[0] // times))
@@ -83,12 +81,12 @@ def take_reference(pixels: Pixels) -> Reference:
 
 
 def in_the_light_of(place: Reference | None, light: Reference) -> Reference:
-    """A reference to where one picture shows the tray, and to the colours of another."""
+    """Combine the position from one picture and the colours from another."""
     return light if place is None else Reference(place.grey, light.colours)
 
 
 def compare(reference: Reference, pixels: Pixels) -> Drift:
-    """What has changed from the reference to a picture; dice and hands in it do little harm."""
+    """Measure the changes from the reference to a picture; dice and hands hardly matter."""
     now = take_reference(pixels)
     ratios = (_colours(now) + 8.0) / (_colours(reference) + 8.0)
     tints = np.median(ratios[:, [0, 2]] / ratios[:, [1]], axis=0)
@@ -100,7 +98,7 @@ def compare(reference: Reference, pixels: Pixels) -> Drift:
 
 
 def _stayed(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
-    """The share of blocks with detail that correlate with their former selves."""
+    """Share of the blocks with detail that correlate with the reference."""
     one, two = _blocks(before), _blocks(now)
     spread = np.sqrt((one**2).mean(axis=1))
     likeness = (one * two).mean(axis=1) / (spread * np.sqrt((two**2).mean(axis=1)) + 1e-6)
@@ -109,7 +107,7 @@ def _stayed(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
 
 
 def _blocks(grey: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(N, pixels) blocks of the picture, each less its mean."""
+    """(N, pixels) blocks of the picture, without their means."""
     height, width = grey.shape
     edges = grey - cv2.GaussianBlur(grey, (0, 0), _SLOW)  # without the light's slow fall
     tiles = edges.reshape(height // _BLOCK, _BLOCK, width // _BLOCK, _BLOCK).swapaxes(1, 2)

@@ -1,4 +1,4 @@
-"""An eye for one tray: it reads with the tray's calibration as long as that still holds."""
+"""Reads one tray with its calibration as long as that holds."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from vision.reading import Frame, Reading
 LOGGER = logging.getLogger(__name__)
 
 _IN_A_ROW = 2
-"""So many readings must agree before it is said that something changed: a hand passes."""
+"""Readings that must agree before a change is reported: a hand passes."""
 
 
 class Change(StrEnum):
-    """What is not as it was when the tray was calibrated."""
+    """Changes since the calibration."""
 
     MOVED = "moved"
     RELIT = "relit"
@@ -37,7 +37,7 @@ ADVICE = {
 
 
 class Eye(Protocol):
-    """Reads single frames, with a calibration where there is one."""
+    """Reads single frames, with a calibration if there is one."""
 
     def read(
         self,
@@ -46,14 +46,14 @@ class Eye(Protocol):
         *,
         calibration: Calibration | None = None,
     ) -> Reading:
-        """Say what lies in the tray."""
+        """Read the dice of a frame."""
 
 
 class CalibratedReader:
-    """Reads frames of one tray, with what holds of its calibration where it has one.
+    """Reads frames of one tray with the valid part of its calibration.
 
     Attributes:
-        change: What has changed for good, or None; any thread may read it.
+        change: Lasting change since the calibration, or None; any thread may read it.
     """
 
     def __init__(self, eye: Eye, calibration: Calibration | None) -> None:
@@ -65,16 +65,16 @@ class CalibratedReader:
 
     @property
     def calibration(self) -> Calibration | None:
-        """What it reads with."""
+        """Calibration in use."""
         return self._calibration
 
     def use(self, calibration: Calibration | None) -> None:
-        """Read with another calibration from the next frame on; any thread may say so."""
+        """Use another calibration from the next frame on; any thread may call it."""
         self._calibration = calibration
         self.change = self._suspected = None
 
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
-        """Read a frame; raises PictureError when it holds no pixels."""
+        """Read a frame; raises PictureError if it holds no pixels."""
         calibration = self._calibration
         if calibration is None:
             return self._eye.read(frame, in_play)
@@ -93,7 +93,7 @@ class CalibratedReader:
 
 
 def what_changed(calibration: Calibration, frame: Frame) -> tuple[Change, ...]:
-    """What of the tray that was calibrated a frame no longer shows; moved comes before relit."""
+    """Changes that a frame shows since the calibration; moved comes before relit."""
     if calibration.reference is None:
         return ()
     drift = compare(calibration.reference, as_pixels(frame.pixels))
@@ -102,12 +102,11 @@ def what_changed(calibration: Calibration, frame: Frame) -> tuple[Change, ...]:
 
 
 def what_holds(calibration: Calibration, changes: Sequence[Change]) -> Calibration:
-    """The part of a calibration that changes leave true.
+    """Return the part of a calibration that is still valid.
 
-    Where camera or tray were moved, the measured corners are not; where the light is another,
-    neither the white balance nor the colours of the household's dice are. But dice that play
-    another colour than theirs are read by what was measured in any light: without it they would
-    be announced by the colours they have.
+    A moved camera or tray invalidates the corners; another light invalidates the white balance and
+    the colours of the table's dice. Dice that play another colour than their own keep theirs in any
+    light: otherwise they would be announced by their own colour.
     """
     if Change.MOVED in changes:
         calibration = replace(calibration, tray_px=None)

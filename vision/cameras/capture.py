@@ -13,24 +13,24 @@ from vision.reading import Pixels
 LOGGER = logging.getLogger(__name__)
 
 Grab = Callable[[], Pixels | None]
-"""Waits for a device's next picture; None where it failed to give one."""
+"""Waits for a device's next picture; None if that failed."""
 
 STALL_S = 1.4
-"""A device silent for this long is lost; with half a second's patience of the reader, people hear
-of it within two. Webcams in dim light still give five pictures a second."""
+"""Seconds without a picture after which a device is lost; the table reports it within two seconds.
+Webcams in dim light still deliver five pictures a second."""
 
 FAILURES = 5
-"""Failed grabs in a row after which the device counts as gone."""
+"""Consecutive failed grabs after which the device counts as gone."""
 
 FAILURE_PAUSE_S = 0.02
-"""An unplugged device fails at once: the pause keeps that from spinning."""
+"""Pause after a failed grab: an unplugged device fails at once."""
 
 
 class LatestFrame:
-    """A thread that grabs and keeps the newest, so that nobody gets a stale picture.
+    """Thread that grabs pictures and keeps the newest.
 
-    A device whose source stalls blocks its reader for ten seconds (V4L2) or for ever; here only
-    this thread waits, and whoever reads sees after `stall_s` that nothing came.
+    A stalled device blocks its reader for ten seconds (V4L2) or for ever; here it blocks only this
+    thread, and callers see after `stall_s` that nothing came.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class LatestFrame:
         clock: Clock = time.monotonic,
         name: str = "camera-grab",
     ) -> None:
-        """Start grabbing; `release` is called by the same thread when it is over."""
+        """Start grabbing; the same thread calls `release` at the end."""
         self._grab = grab
         self._release = release
         self._stall_s = stall_s
@@ -57,16 +57,16 @@ class LatestFrame:
 
     @property
     def is_silent(self) -> bool:
-        """Whether the device is gone or has been silent for too long; waits for nobody."""
+        """Whether the device is gone or has been silent for too long; does not block."""
         return self._fault is not None or self._clock() - self._heard_s >= self._stall_s
 
     def take(self, timeout_s: float = 0.5) -> tuple[Pixels, float] | None:
-        """Wait for a picture that was not taken yet, with its capture time.
+        """Wait for a new picture, and return it with its capture time.
 
         Returns:
-            None when none came within `timeout_s`.
+            None if none came within `timeout_s`.
         Raises:
-            ConnectionError: The device is gone or has been silent for too long; the text says so.
+            ConnectionError: The device is gone or has been silent for too long.
         """
         with self._changed:
             self._changed.wait_for(
@@ -83,7 +83,7 @@ class LatestFrame:
             return None
 
     def close(self, timeout_s: float = 1.0) -> None:
-        """Ask the thread to let go of the device; one that is stuck lets go when it wakes."""
+        """Stop the thread, which releases the device; a blocked one does so when it wakes."""
         with self._changed:
             self._is_closed = True
         if self._thread is not threading.current_thread():

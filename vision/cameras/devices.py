@@ -21,23 +21,23 @@ from vision.images import as_pixels
 from vision.reading import Frame, Pixels
 
 FIRST_PICTURE_S = 5.0
-"""A webcam that has given nothing for this long after opening does not work."""
+"""Seconds after opening within which a working webcam delivers its first picture."""
 
 V4L2_WAIT_S = 2
-"""So long OpenCV may wait for a silent webcam's next picture. By itself it waits ten seconds, and
-holds the device so long that it cannot be opened anew. Read by OpenCV once, at the first capture:
+"""Seconds OpenCV waits for a silent webcam's next picture. Its default of ten seconds keeps the
+device busy, so that it cannot be reopened. OpenCV reads the variable once, at the first capture:
 https://github.com/opencv/opencv/blob/4.x/modules/videoio/src/cap_v4l.cpp (tryIoctl)."""
 
 PI_PICTURE_S = 1.0
-"""A Pi camera that takes longer for one picture has failed."""
+"""Seconds after which a Pi camera's picture has failed."""
 
 _QUERY_CAPABILITIES = 0x80685600
 """VIDIOC_QUERYCAP of the kernel's videodev2.h; its answer is 104 bytes."""
 _HAS_DEVICE_CAPS, _CAN_CAPTURE = 0x80000000, 0x00000001
 
 _NOT_A_WEBCAM = ("bcm2835", "unicam", "rp1", "pisp", "rpi", "rpivid", "cedrus", "hantro")
-"""Drivers whose nodes say they capture, but are codecs or raw sensors (/dev/video10 to 31 on a
-Pi; the Pi camera itself is reached through picamera2)."""
+"""Drivers whose nodes report that they capture, but are codecs or raw sensors (/dev/video10 to 31
+on a Pi; picamera2 opens the Pi camera itself)."""
 
 
 class DeviceCamera:
@@ -75,12 +75,12 @@ class DeviceCamera:
 
     @property
     def controls(self) -> Mapping[str, float]:
-        """What exposure, gain and white balance are held at; empty while they are automatic."""
+        """Held exposure, gain and white balance; empty while they are automatic."""
         return self._meter.held
 
     @property
     def is_silent(self) -> bool:
-        """Whether the device has given nothing for too long; for any thread to ask."""
+        """Whether the device has delivered nothing for too long; any thread may read it."""
         return self._pictures.is_silent
 
     def read(self) -> Frame | None:
@@ -99,7 +99,7 @@ class DeviceCamera:
         return Frame(taken[0], taken[1], self._number)
 
     def close(self) -> None:
-        """Let go of the device; may be called twice."""
+        """Release the device; may be called twice."""
         self._pictures.close()
 
 
@@ -115,11 +115,11 @@ def open_v4l2(
     """Open a V4L2 device.
 
     Args:
-        path: The device's file; one under /dev/v4l/by-id stays the same camera's.
-        controls: Values to hold, as `DeviceCamera.controls` gave them; found anew when None.
-        capture: What opens it, OpenCV's VideoCapture unless a test passes another.
+        path: The device's file; a name under /dev/v4l/by-id stays with one camera.
+        controls: Values to hold, as returned by `DeviceCamera.controls`; measured if None.
+        capture: Opens the device; OpenCV's VideoCapture unless a test passes another.
     Raises:
-        CameraUnavailable: There is no such device, we may not open it, it is busy, or gives no
+        CameraUnavailable: The device does not exist, may not be opened, is busy, or delivers no
             picture.
     """
     if capture is None and not Path(path).is_char_device():
@@ -215,7 +215,7 @@ def open_pi(
 
 
 def has_pi_camera() -> bool:
-    """Tell whether picamera2 is there and a sensor answers."""
+    """Whether picamera2 is installed and a sensor answers."""
     try:
         from picamera2 import Picamera2
 
@@ -241,14 +241,14 @@ def webcam_paths(dev: Path = Path("/dev")) -> list[str]:
 
 
 def closed_paths(dev: Path = Path("/dev")) -> list[str]:
-    """Video devices that we may not open, so that it is not known whether they are webcams."""
+    """Video devices that this user may not open; they may be webcams."""
     return [str(path) for path in sorted(dev.glob("video*")) if not _may_open(str(path))]
 
 
 def stable_path(path: str, dev: Path = Path("/dev")) -> str:
-    """The by-id name of a device, under which it is found again after it was unplugged.
+    """Return the by-id name of a device, which survives unplugging.
 
-    Numbers are given anew at each plugging in; `path` itself where the device has no such name.
+    Numbers change at each plugging in. A device without such a name keeps `path`.
     """
     device = Path(path).resolve()
     for link in sorted((dev / "v4l" / "by-id").glob("*")):
@@ -258,7 +258,7 @@ def stable_path(path: str, dev: Path = Path("/dev")) -> str:
 
 
 def can_capture(path: str) -> bool:
-    """Tell whether a device gives pictures and is no codec or raw sensor of the Pi."""
+    """Whether a device delivers pictures and is no codec or raw sensor of the Pi."""
     answer = _capabilities(path)
     if answer is None:
         return False
@@ -267,20 +267,20 @@ def can_capture(path: str) -> bool:
 
 
 def card_name(path: str) -> str | None:
-    """The name a camera gives itself, or None where it cannot be asked."""
+    """The camera's own name, or None if it does not answer."""
     answer = _capabilities(path)
     return answer[1] if answer is not None else None
 
 
 def parse_capabilities(answer: bytes) -> tuple[str, str, bool]:
-    """Driver, card and whether it captures, from the answer to VIDIOC_QUERYCAP."""
+    """Parse driver, card and whether it captures from the answer to VIDIOC_QUERYCAP."""
     driver, card, _, _, whole, device = struct.unpack("16s32s32sIII12x", answer)
     flags = device if whole & _HAS_DEVICE_CAPS else whole
     return _text(driver), _text(card), bool(flags & _CAN_CAPTURE)
 
 
 def fourcc(name: str) -> int:
-    """Four letters as the number drivers know a picture format by."""
+    """Return a pixel format's four letters as the number that drivers use."""
     return int.from_bytes(name.encode("ascii"), "little")
 
 
@@ -304,7 +304,7 @@ def _capabilities(path: str) -> tuple[str, str, bool] | None:
 
 
 def _pi_sensor(picamera2: Any) -> tuple[int, str] | None:
-    """Number and model of the first sensor; webcams, which libcamera lists too, left out."""
+    """Number and model of the first sensor that is no webcam; libcamera lists both."""
     for info in picamera2.global_camera_info():
         if "usb" not in str(info.get("Id", "")).lower():
             return int(info.get("Num", 0)), str(info.get("Model", ""))

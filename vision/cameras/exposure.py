@@ -27,9 +27,9 @@ V4L2_MANUAL, V4L2_AUTOMATIC = 1.0, 3.0
 backend passes on as they are."""
 
 USABLE = (25.0, 225.0)
-"""Mean brightness, 0 to 255, of pictures that calibrated values still serve (own choice)."""
+"""Range of mean brightness, 0 to 255, in which calibrated values are still used."""
 _PI_EXPOSURE = "exposure_us"
-"""Only the Pi camera's values have it: they mean nothing to a webcam, nor a webcam's to it."""
+"""Key that only the Pi camera's values have; webcams cannot use them, nor the Pi camera theirs."""
 _V4L2 = {
     "exposure": cv2.CAP_PROP_EXPOSURE,
     "gain": cv2.CAP_PROP_GAIN,
@@ -38,16 +38,16 @@ _V4L2 = {
 
 
 class Controls(Protocol):
-    """What a camera's values are held with. Used by the thread that grabs its pictures."""
+    """Holds a camera's values; used by the thread that grabs its pictures."""
 
     def hold(self, values: Mapping[str, float] | None) -> dict[str, float]:
-        """Hold these values, or those the camera has found by itself; give what is held.
+        """Hold these values, or those the camera has found by itself, and return what is held.
 
-        Nothing is given where the camera has no such controls.
+        The result is empty for a camera without such controls.
         """
 
     def adjust(self, values: Mapping[str, float], ratio: float) -> dict[str, float]:
-        """Expose `ratio` times as long; give what is held now."""
+        """Expose `ratio` times as long, and return what is held now."""
 
     def release(self) -> None:
         """Let the camera adjust itself."""
@@ -60,7 +60,7 @@ class V4l2Controls:
         self._device = device
 
     def hold(self, values: Mapping[str, float] | None) -> dict[str, float]:
-        """Hold values; a control the camera has not is left out."""
+        """Hold values; controls that the camera does not have are skipped."""
         if values is not None and _PI_EXPOSURE in values:
             return {}
         wanted = dict(values) if values is not None else self._found()
@@ -71,7 +71,7 @@ class V4l2Controls:
         return {name: value for name, value in wanted.items() if self._set(name, value)}
 
     def adjust(self, values: Mapping[str, float], ratio: float) -> dict[str, float]:
-        """Change the exposure, which is the one control every webcam has."""
+        """Change the exposure, the one control that every webcam has."""
         held = dict(values)
         if "exposure" in held:
             held["exposure"] = max(1.0, round(held["exposure"] * ratio))
@@ -98,7 +98,7 @@ class PiControls:
         self._device = device
 
     def hold(self, values: Mapping[str, float] | None) -> dict[str, float]:
-        """Hold values; those found by itself are in the metadata of its newest picture."""
+        """Hold values; the camera's own are in the metadata of its newest picture."""
         if values is not None and _PI_EXPOSURE not in values:
             return {}
         held = dict(values) if values is not None else self._found()
@@ -256,8 +256,8 @@ class LightMeter:
     """Watches a camera's pictures and holds its controls once they are steady.
 
     Attributes:
-        held: What the controls are held at; empty while the camera adjusts itself. Replaced
-            whole, so any thread may read it.
+        held: Held values; empty while the camera adjusts itself. Replaced as a whole, so any
+            thread may read it.
     """
 
     def __init__(
@@ -270,8 +270,9 @@ class LightMeter:
         """Begin to watch.
 
         Args:
-            wanted: Values of a calibration to hold from the first picture on, until the light
-                changes; not where they are another camera's, or leave the picture dark or white.
+            wanted: Calibrated values to hold from the first picture until the light changes.
+                Values of another kind of camera, or ones that leave the picture dark or white,
+                are not used.
         """
         self._controls = controls
         self._clock = clock
@@ -282,7 +283,7 @@ class LightMeter:
         self.held: Mapping[str, float] = {}
 
     def take(self, pixels: Pixels) -> None:
-        """Look at a picture, on the thread that grabbed it; never raises."""
+        """Measure a picture, on the thread that grabbed it; never raises."""
         try:
             self._take(pixels)
         except Exception as error:  # each driver raises a class of its own
@@ -305,8 +306,8 @@ class LightMeter:
                 self._do(order)
 
     def _begin(self) -> None:
-        """Hold what a calibration wants; else let the camera adjust itself, as it may have been
-        left as it was held before."""
+        """Hold calibrated values; otherwise let the camera adjust itself, because it may still hold
+        values of an earlier run."""
         with without_warnings():
             self.held = self._controls.hold(self._wanted) if self._wanted is not None else {}
             self._is_calibrated = bool(self.held)
@@ -329,7 +330,7 @@ class LightMeter:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Keep OpenCV from writing its own lines about a device that the caller reports on."""
+    """Suppress OpenCV's own messages about a device; the caller reports on it."""
     logging = getattr(cv2.utils, "logging", None)
     if logging is None:
         yield

@@ -1,4 +1,4 @@
-"""Keeps frames a steady time apart, by a clock that tests can turn by hand."""
+"""Keeps frames a steady time apart, by a clock that tests can set."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from collections.abc import Callable
 
 Clock = Callable[[], float]
-"""Gives monotonic seconds."""
+"""Returns monotonic seconds."""
 
 Sleep = Callable[[float], object]
 """Waits for some seconds."""
 
 
 class Pace:
-    """Waits until the next frame is due; late frames are not made up for in a burst."""
+    """Waits until the next frame is due; late frames cause no burst."""
 
     def __init__(
         self, fps: float, *, clock: Clock = time.monotonic, sleep: Sleep = time.sleep
@@ -24,7 +24,7 @@ class Pace:
         self._due_s: float | None = None
 
     def wait(self) -> float:
-        """Return when the next frame is due, with the time it is then."""
+        """Wait until the next frame is due, and return the time."""
         now = self._clock()
         if self._due_s is not None and self._due_s > now:
             self._sleep(self._due_s - now)

@@ -60,7 +60,7 @@ _FLOOR = 0.01
 
 
 @dataclass(frozen=True, slots=True)
-class KnownDie:
+class CustomDie:
     """One of the household's dice.
 
     Attributes:
@@ -144,7 +144,7 @@ def recognise(
     pixels: Pixels,
     corners: Sequence[NDArray[np.float32]],
     seen: Sequence[DieEvidence],
-    known: Sequence[KnownDie],
+    known: Sequence[CustomDie],
 ) -> list[DieEvidence]:
     """The dice seen, their colours weighed against those of the household.
 
@@ -165,7 +165,7 @@ def recognise(
 def weigh(
     colours: Scores,
     face_bgr: NDArray[np.float64],
-    known: Sequence[KnownDie],
+    known: Sequence[CustomDie],
     pips_bgr: NDArray[np.float64] | None = None,
 ) -> tuple[Scores, bool]:
     """All witnesses' probabilities (6,) for one die, and whether it looks like none that is known.
@@ -197,7 +197,7 @@ def weigh(
 
 
 def _relit(
-    faces: NDArray[np.float64], seen: Sequence[DieEvidence], known: Sequence[KnownDie]
+    faces: NDArray[np.float64], seen: Sequence[DieEvidence], known: Sequence[CustomDie]
 ) -> NDArray[np.float64]:
     """The gains (3,) that put the faces into the light that the known dice were shown in."""
     white = PALETTE.index(DieColour.WHITE)

@@ -1,4 +1,4 @@
-"""The tray's corners as the eye would propose them, for people to put right."""
+"""Proposes the tray's corners, for people to correct."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from vision.reading import Pixels, Point
 _USUAL_EDGE = 0.06
 """A die's edge as a share of the picture's longer side, for a tray without dice in it."""
 _FEW = 0.008
-"""Corners nearer to the line between their neighbours than this share of the outline go."""
+"""Corners closer to the line between their neighbours (in shares of the outline) are dropped."""
 _HOLDS, _SPARE = 0.95, 1.12
 """A tray has four sides when they hold this share of what was seen of it and enclose no more than
 so many times as much: its rounded corners are the rest. An octagon's four longest sides enclose
 1.2 times its area."""
 _MOST_SIDES = 10
-"""The longest sides among which those of the tray are looked for."""
+"""Number of longest sides among which those of the tray are searched."""
 _MIDDLE, _BESIDE = 0.35, 0.04
 """What of a side is looked at to place it: so much to both ways from its middle, so near to it
 (shares of its length)."""
 _LEAST = 0.15
-"""Less of the picture than this is no tray that a camera was put above."""
+"""Least share of the picture that a tray covers."""
 
 
 def propose_corners(pixels: Pixels) -> tuple[Point, ...] | None:
-    """The corners of the tray's floor, in order round it from the upper left one.
+    """Return the corners of the tray's floor, in order from the upper left one.
 
     Returns:
-        Four where the tray has four sides, more where it is round, in px of the picture; None
-        where no tray is made out.
+        Four for a tray with four sides, more for a round one, in pixels of the picture; None if
+            no tray is found.
     """
     pixels = as_pixels(pixels)
     overview = look_over(pixels)
@@ -67,14 +67,14 @@ def corners_of(
 
 
 def _fits(sides: NDArray[np.float32], hull: NDArray[np.float32]) -> bool:
-    """Whether four sides hold the outline without much to spare."""
+    """Whether four sides enclose the outline closely."""
     area = cv2.contourArea(hull)
     shared = cv2.intersectConvexConvex(sides, hull)[0]
     return bool(shared > _HOLDS * area and cv2.contourArea(sides) < _SPARE * area)
 
 
 def _four_sides(polygon: NDArray[np.float64]) -> NDArray[np.float32] | None:
-    """The least quadrilateral round a convex polygon whose sides run along four of its own."""
+    """The smallest quadrilateral round a convex polygon whose sides lie on four of its own."""
     along = np.roll(polygon, -1, axis=0) - polygon
     longest = np.sort(np.argsort(-np.hypot(along[:, 0], along[:, 1]))[:_MOST_SIDES])
     best, least, own = None, np.inf, cv2.contourArea(polygon.astype(np.float32))
@@ -98,7 +98,7 @@ def _meeting(
     b: NDArray[np.float64],
     other: NDArray[np.float64],
 ) -> NDArray[np.float64] | None:
-    """Where two lines meet; None where they run too much alike."""
+    """Intersection of two lines; None if they are nearly parallel."""
     pair = np.stack([way, -other], axis=1)
     if abs(np.linalg.det(pair)) < 0.3 * np.prod(np.linalg.norm(pair, axis=0)):
         return None
@@ -106,7 +106,7 @@ def _meeting(
 
 
 def _along_the_rim(sides: NDArray[np.float32], outer: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The sides laid along the middle of what was seen of each: rims look ragged, corners round."""
+    """Fit each side to the middle of its outline: rims are ragged and corners round."""
     lines = []
     for a, b in zip(sides, np.roll(sides, -1, axis=0), strict=True):
         length = float(np.hypot(*(b - a)))
@@ -123,7 +123,7 @@ def _along_the_rim(sides: NDArray[np.float32], outer: NDArray[np.float32]) -> ND
 
 
 def _every_px(outline: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Points about a px apart all along a closed outline."""
+    """Points about a pixel apart along a closed outline."""
     parts = []
     for a, b in zip(outline, np.roll(outline, -1, axis=0), strict=True):
         steps = np.linspace(0.0, 1.0, max(2, int(np.hypot(*(b - a)))), endpoint=False)

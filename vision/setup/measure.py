@@ -1,4 +1,4 @@
-"""The steps of a calibration that look at pictures: the dice shown once, and the test rolls."""
+"""Calibration steps that read pictures: the dice shown once, and the test rolls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vision.calibration.light import white_balanced
 from vision.cameras.camera import Camera
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import look_over
-from vision.eye.known_dice import Bgr, KnownDie, face_colour, pip_colour
+from vision.eye.known_dice import Bgr, CustomDie, face_colour, pip_colour
 from vision.eye.nets import softmax
 from vision.eye.reader import Look, look_at_each
 from vision.eye.verdict import PALETTE
@@ -25,18 +25,18 @@ from vision.pipeline import Eye
 from vision.reading import Frame, Pixels, Point, Reading
 
 _BLOWN = 250.0
-"""A white face brighter than this has lost its colour: no gain can be told from it."""
+"""Brightness above which a white face has lost its colour."""
 _MOST_GAIN = 2.0
 _SURELY = 0.9
 _ON_IT = 0.4
-"""A look further (in edges) from the middle of a die is one at another die."""
+"""Largest distance, in edges, between a detection and its die."""
 AGREE = 2
-"""Readings of one roll in a row, so that a passing doubt is none."""
+"""Consecutive readings of one roll that must agree."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ShownDie:
-    """A die that was put into the tray to be learnt, as it was measured.
+    """Measurements of a die that was shown to the camera.
 
     Attributes:
         taken_for: (6,) the reader's probabilities, in the order of `verdict.PALETTE`.
@@ -50,7 +50,7 @@ class ShownDie:
 
 
 def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[ShownDie, ...]:
-    """The six dice in the tray, from left to right.
+    """Measure the six dice in the tray, from left to right.
 
     Raises:
         CalibrationError: There are not six dice that lie flat and still in the tray.
@@ -72,7 +72,7 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[Show
 
 
 def _shown(pixels: Pixels, die: DieView, looks: Sequence[Look]) -> ShownDie:
-    """A die that was read, with what the reader alone took it for."""
+    """Measure one die, with the reader's own probabilities."""
 
     def gap(look: Look) -> float:
         return float(np.hypot(*np.subtract(look.centre_xy, die.centre_xy))) / look.edge_px
@@ -88,9 +88,9 @@ def _shown(pixels: Pixels, die: DieView, looks: Sequence[Look]) -> ShownDie:
 
 
 def colours_played(dice: Sequence[ShownDie]) -> tuple[DieColour, ...]:
-    """The colour each of six dice most likely plays, so that all six are given out.
+    """Assign the most likely colours to six dice, each colour as often as in the game.
 
-    An odd die gets what the others leave.
+    An odd die receives the colour that remains.
     """
     chance = np.log(np.array([die.taken_for for die in dice]) + 1e-3)
     ways = set(permutations(ALL_DICE))
@@ -102,11 +102,11 @@ def colours_played(dice: Sequence[ShownDie]) -> tuple[DieColour, ...]:
     )
 
 
-def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[KnownDie, ...]:
-    """The dice as they are kept.
+def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[CustomDie, ...]:
+    """Return the dice for the calibration file.
 
     Raises:
-        CalibrationError: Other dice than the game's six are named.
+        CalibrationError: The colours are not those of the game's six dice.
     """
     if sorted(colour.value for colour in plays) != sorted(colour.value for colour in ALL_DICE):
         raise CalibrationError(
@@ -115,13 +115,13 @@ def known_dice(dice: Sequence[ShownDie], plays: Sequence[DieColour]) -> tuple[Kn
             reason="other_dice",
         )
     return tuple(
-        KnownDie(colour, die.face_bgr, die.taken_for, die.pips_bgr)
+        CustomDie(colour, die.face_bgr, die.taken_for, die.pips_bgr)
         for die, colour in zip(dice, plays, strict=True)
     )
 
 
 def gains_of_white(dice: Sequence[ShownDie]) -> tuple[float, float, float] | None:
-    """The white balance that turns the white dice grey; None where none can be told by them."""
+    """Gains that turn the white dice grey; None if no white die is usable."""
     white = PALETTE.index(DieColour.WHITE)
     faces = [die.face_bgr for die in dice if die.taken_for[white] > _SURELY]
     if not faces:
@@ -136,11 +136,11 @@ def gains_of_white(dice: Sequence[ShownDie]) -> tuple[float, float, float] | Non
 def read_roll(
     camera: Camera, eye: Eye, calibration: Calibration, *, patience_s: float
 ) -> tuple[Frame, Reading]:
-    """Read until two readings in a row agree on a roll, or time is up; then the last one.
+    """Read until two consecutive readings agree on a roll, or time is up; return the last one.
 
     Raises:
         CameraUnavailable: The camera is lost.
-        CalibrationError: It gives no picture.
+        CalibrationError: It delivers no picture.
     """
     began_s: float | None = None
     last: tuple[Frame, Reading] | None = None

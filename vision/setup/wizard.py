@@ -1,4 +1,4 @@
-"""Setting a tray up from the page while the camera runs: the steps of a calibration, one by one."""
+"""Sets a tray up from the page while the camera runs, one calibration step at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vision.calibration.calibration import Calibration, is_same_shape, save_cali
 from vision.calibration.drift import in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light
 from vision.calibration.reader import CalibratedReader, Change
-from vision.eye.known_dice import KnownDie
+from vision.eye.known_dice import CustomDie
 from vision.pipeline import Eye
 from vision.reading import Frame, Point
 from vision.setup.corners import propose_corners
@@ -29,25 +29,26 @@ from vision.setup.measure import (
 
 
 class Live(Protocol):
-    """The camera at work, as far as setting up needs it."""
+    """The running camera, as far as the wizard needs it."""
 
     def frame(self) -> Frame | None:
         """The newest frame."""
 
     @property
     def controls(self) -> Mapping[str, float]:
-        """What its exposure and colours are held at."""
+        """Held exposure and colours."""
 
 
 @dataclass(frozen=True, slots=True)
 class SetupState:
-    """How far a tray is set up, and how its picture is now.
+    """State of the set-up and of the picture.
 
     Attributes:
-        size_wh: Of the camera's pictures.
-        change: What is not as it was when the tray was calibrated.
-        corners: As they are kept, in px of the camera's pictures.
-        controls: What the camera holds now; `is_held` says that the calibration keeps them.
+        size_wh: Size of the camera's pictures.
+        change: Change since the calibration.
+        corners: Kept corners, in pixels of the camera's pictures.
+        controls: Values the camera holds now; `is_held` tells whether the calibration contains
+            them.
     """
 
     size_wh: tuple[int, int]
@@ -56,12 +57,12 @@ class SetupState:
     corners: tuple[Point, ...] | None
     controls: Mapping[str, float]
     is_held: bool
-    dice: tuple[KnownDie, ...]
+    dice: tuple[CustomDie, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class LookedAt:
-    """One of six dice that were looked at, and the colour it most likely plays."""
+    """One of six measured dice, and the colour it most likely plays."""
 
     centre_xy: Point
     corners_xy: tuple[Point, ...]
@@ -70,17 +71,17 @@ class LookedAt:
 
 
 Looked = tuple[int, tuple[ShownDie, ...], tuple[float, float, float] | None]
-"""The number of a look, the dice it showed, and the white balance by the white ones."""
+"""Number of a measurement, its dice, and the white balance from the white ones."""
 
 
 class TraySetup:
-    """Measures the tray step by step; what is kept counts at once and is on the disk.
+    """Measures the tray step by step; each result is used at once and written to disk.
 
-    Requests come on several threads: one step is taken at a time.
+    Requests come on several threads; one step runs at a time.
     """
 
     def __init__(self, live: Live, eye: CalibratedReader, path: Path) -> None:
-        """Begin with what the eye reads with now; `path` is the calibration's file."""
+        """Begin with the calibration in use; `path` is its file."""
         self._live = live
         self._eye = eye
         self._bare = Eye()
@@ -89,7 +90,7 @@ class TraySetup:
         self._shown: Looked | None = None
 
     def state(self) -> SetupState:
-        """How things stand; raises CalibrationError when the camera gives no picture."""
+        """Return the state; raises CalibrationError if the camera delivers no picture."""
         pixels = self._frame().pixels
         kept = self._kept((pixels.shape[1], pixels.shape[0]))
         return SetupState(
@@ -103,12 +104,12 @@ class TraySetup:
         )
 
     def propose(self) -> tuple[Point, ...] | None:
-        """The corners the eye would take; None where it makes no tray out."""
+        """Return proposed corners; None if no tray is found."""
         return propose_corners(self._frame().pixels)
 
     def keep_corners(self, corners: Sequence[Point]) -> None:
-        """Keep the tray's corners, and how the tray looks now; dice that were kept stay those of
-        the light they were kept in.
+        """Keep the tray's corners, and its look now; dice that were kept stay those of the light
+        they were kept in.
 
         Raises:
             CalibrationError: They are too few or lie outside the picture.
@@ -126,17 +127,17 @@ class TraySetup:
         self._keep(frame, tray_px=tuple(corners), reference=now)
 
     def hold_exposure(self) -> None:
-        """Keep what the camera's exposure and colours are held at; nothing where they are not."""
+        """Keep the camera's held exposure and colours; nothing while they are automatic."""
         held = dict(self._live.controls)
         frame = self._frame()
         if held:
             self._keep(frame, camera=held)
 
     def look_at_dice(self) -> tuple[int, tuple[LookedAt, ...]]:
-        """Look at the six dice in the tray, from left to right.
+        """Measure the six dice in the tray, from left to right.
 
         Returns:
-            The number of the look, which no other has, and the dice.
+            The number of the measurement, and the dice.
         Raises:
             CalibrationError: There are not six, flat and apart.
         """
@@ -154,13 +155,13 @@ class TraySetup:
         )
 
     def keep_dice(self, plays: Sequence[DieColour], number: int | None = None) -> None:
-        """Keep the dice that were looked at last, with the colours they play, and the light.
+        """Keep the dice that were measured last, with the colours they play, and the light.
 
         Args:
-            plays: One colour for each die, in the order of the look.
-            number: The look's; another device may have looked since.
+            plays: One colour for each die, in the order of the measurement.
+            number: Number of the measurement; another device may have measured since.
         Raises:
-            CalibrationError: None were looked at, or the colours are not the game's.
+            CalibrationError: None were measured, or the colours are not the game's.
         """
         with self._mutex:
             looked = self._shown
@@ -174,10 +175,10 @@ class TraySetup:
         self._keep(frame, dice=dice, white_balance_bgr=gains, reference=now)
 
     def forget(self) -> None:
-        """Read without any calibration from now on, and keep none.
+        """Read without a calibration from now on, and remove its file.
 
         Raises:
-            ConfigError: Its file cannot be removed.
+            ConfigError: The file cannot be removed.
         """
         with self._mutex:
             try:
@@ -207,7 +208,7 @@ class TraySetup:
 
 
 def _resized(calibration: Calibration, size_wh: tuple[int, int]) -> Calibration:
-    """The calibration for pictures of another size."""
+    """Return the calibration for pictures of another size."""
     x, y = (now / then for now, then in zip(size_wh, calibration.size_wh, strict=True))
     corners = calibration.tray_px
     if corners is None or not is_same_shape(size_wh, calibration.size_wh):

@@ -1,7 +1,7 @@
-"""The simulated tray: a camera over a tray that nobody built, and dice that it throws itself.
+"""The simulated tray: a camera over a drawn tray, and dice that it throws itself.
 
-What it gives are pictures and nothing else. What was thrown is read from them by the same eye
-that reads a real camera's, so a throw can be misread here as well.
+It delivers only pictures. They are read like those of a real camera, so a throw can be misread here
+as well.
 """
 
 from __future__ import annotations
@@ -38,18 +38,17 @@ from vision.simulation.throw import default_tray
 from vision.simulation.tumble import Throw, draw_throw
 
 SHUTTER_S = 1.0 / 50.0
-"""How long the simulated shutter is open: dice in flight are streaked over half their size."""
+"""Seconds the simulated shutter is open: dice in flight are streaked over half their size."""
 
 CAMERA_HEIGHT_MM = 330.0
-"""Higher than the default scene's 252 mm, from where dice near the wall show so much of their
-sides that flat ones look tilted; 50 throws out of 50 were read from here (21 November 2026)."""
+"""Height of the camera; lower down, dice near the wall show so much of their sides that flat ones
+look tilted."""
 
 STILLS = 5
-"""At rest so many exposures of the same light are shown in turn: they differ by their noise, as
-a sensor's frames do, and cost nothing once they are made."""
+"""Exposures of the same light that are shown in turn at rest; they differ by their noise."""
 
 HAND_S = 3.0
-"""How long the hand of the mishap "hand" stays in the tray after the dice rest."""
+"""Seconds the hand of the mishap "hand" stays in the tray after the dice rest."""
 
 
 HAND = "hand"
@@ -58,22 +57,21 @@ ALL_MISHAPS = (*MISHAPS, HAND)
 """Ways in which a throw can go wrong."""
 
 TROUBLES = ("light", "nudge", "dark", "block", "freeze", "slow", "unplug")
-"""What the camera, or the tray, can be told to suffer: a lamp switched on or off and a die nudged
-stay so, the others pass after TROUBLE_S."""
+"""Disturbances of camera and tray: a lamp that is switched and a die that is nudged stay so, the
+others pass after TROUBLE_S."""
 
 TROUBLE_S = 8.0
 
 LAMP_GAIN = (1.35, 1.5, 1.65)
-"""What the lamp that "light" switches adds: brighter, and warmer."""
+"""Gain of the lamp that "light" switches: brighter and warmer."""
 
 SLOW_FPS = 2.0
 
 
 class SimulatedTray:
-    """A tray with a camera above; throws the dice it is told are in play.
+    """A tray with a camera above; throws dice on request.
 
-    It starts empty. Time is the frames' own, so a test that turns the clock sees every throw
-    played the same.
+    It starts empty. Time is that of the frames, so every throw plays the same under a test's clock.
     """
 
     kind = "simulated"
@@ -124,29 +122,29 @@ class SimulatedTray:
 
     @property
     def began_s(self) -> float | None:
-        """When the throw was first seen, on the frames' clock; None until it was."""
+        """Frame time at which the throw was first seen; None before."""
         return self._began_s
 
     @property
     def rests_s(self) -> float:
-        """How long after that its last die comes to rest."""
+        """Seconds from then until the last die comes to rest."""
         return self._throw.rests_s if self._throw is not None else 0.0
 
     @property
     def dice_for_tests(self) -> tuple[Die, ...]:
-        """The dice as they will lie; tests compare readings with them, nothing else may."""
+        """The dice at rest; only tests may read them, to compare readings."""
         return self._throw.at_rest if self._throw is not None else ()
 
     @property
     def is_silent(self) -> bool:
-        """Whether it was told to be unplugged, and still is."""
+        """Whether it is unplugged at present."""
         return self._trouble == "unplug" and self._clock() < self._trouble_until_s
 
     def read(self) -> Frame | None:
         """Return the next frame.
 
         Raises:
-            CameraUnavailable: It was told to be unplugged; `plugged_in` gives it back.
+            CameraUnavailable: It is unplugged; `plugged_in` restores it.
         """
         if self.is_silent:
             raise CameraUnavailable("camera 'simulated': unplugged, as it was told")
@@ -158,10 +156,10 @@ class SimulatedTray:
         return Frame(self._last, at_s, self._number)
 
     def trouble(self, name: str) -> None:
-        """Suffer one of TROUBLES, from the next frame on.
+        """Cause one of TROUBLES from the next frame on.
 
         Raises:
-            CameraUnavailable: There is no such trouble.
+            CameraUnavailable: There is no such disturbance.
         """
         if name not in TROUBLES:
             known = ", ".join(TROUBLES)
@@ -174,10 +172,10 @@ class SimulatedTray:
             self._trouble, self._trouble_until_s = name, self._clock() + TROUBLE_S
 
     def plugged_in(self) -> SimulatedTray:
-        """The tray again, dice and all, once it is plugged in.
+        """Return the tray with its dice, once it is plugged in.
 
         Raises:
-            CameraUnavailable: It is not, yet.
+            CameraUnavailable: It is still unplugged.
         """
         if self.is_silent:
             raise CameraUnavailable("camera 'simulated': is still unplugged")
@@ -206,7 +204,7 @@ class SimulatedTray:
         """Nothing is held open."""
 
     def _nudge(self) -> None:
-        """Turn a die that lies there a little; nobody else is touched by that."""
+        """Turn a die at rest a little."""
         if self._throw is None or not self._throw.ways:
             return
         self._nudges += 1
@@ -247,7 +245,7 @@ class SimulatedTray:
         return self._moving(throw, time_s)
 
     def _moving(self, throw: Throw, time_s: float) -> Pixels:
-        """Dice in flight: drawn sharp, then each streaked along the way it takes meanwhile."""
+        """Draw dice in flight: sharp at first, then streaked along their way."""
         now = throw.dice_at(time_s)
         there = tuple(die for die in now if die is not None)
         if not there:
@@ -262,7 +260,7 @@ class SimulatedTray:
         return self._expose(light, scene)
 
     def _still(self, of: object, scene: Scene) -> Pixels:
-        """One of a few exposures of the same light, never the same twice running."""
+        """One of a few exposures of the same light, never the same twice in a row."""
         if of != self._still_of:
             light = draw_dice(scene, self._ground)
             self._light = draw_things(scene, light) if scene.things else light
@@ -282,7 +280,7 @@ class SimulatedTray:
 
 
 def _seen_from_high(scene: Scene) -> Scene:
-    """The same picture from further up: dice near the wall show less of their sides."""
+    """The scene from further up: dice near the wall show less of their sides."""
     width = scene.camera.size_wh[0]
     camera = Camera.above(
         scene.camera.size_wh,
@@ -295,7 +293,7 @@ def _seen_from_high(scene: Scene) -> Scene:
 
 
 def _streak(scene: Scene, light: Floats, die: Die, before: Die, after: Die) -> None:
-    """Blur a die in linear light along the way it took while the shutter was open, in place."""
+    """Blur a die in linear light along its way during the exposure, in place."""
     ends = scene.camera.project(np.array([before.position_mm, after.position_mm]))
     way = ends[1] - ends[0]
     middle = scene.camera.project(np.array([die.position_mm]))[0]
@@ -331,7 +329,7 @@ def _turn_between(before: Die, after: Die) -> float:
 
 
 def _line_kernel(way: Floats) -> Floats:
-    """A kernel that spreads a point evenly over a way in pixels."""
+    """Kernel that spreads a point evenly over a way in pixels."""
     half = int(np.ceil(np.abs(way).max() / 2)) + 1
     kernel = np.zeros((2 * half + 1, 2 * half + 1), np.float32)
     steps = max(2, int(2 * np.hypot(*way)) + 1)

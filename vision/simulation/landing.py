@@ -1,4 +1,4 @@
-"""Where thrown dice come to rest, and with which values (pure, drawn from a random generator)."""
+"""Places and values of thrown dice at rest (pure, drawn from a random generator)."""
 
 from __future__ import annotations
 
@@ -13,11 +13,10 @@ from vision.simulation.render import Die, Tray, inside_tray, resting_die, turned
 from vision.simulation.throw import default_die
 
 MISHAPS = ("cocked", "off", "touching")
-"""What a throw can be told to do: prop a die against another, lose one over the rim, pile
-them up."""
+"""Mishaps of a throw: a die propped against another, one over the rim, a pile."""
 
 _USUAL_GAP_MM = 4.0
-"""Most dice come to rest at least so far from each other."""
+"""Least distance between most dice at rest."""
 
 
 def draw_landing(
@@ -44,7 +43,7 @@ def draw_landing(
 
 
 def support_mm(die: Die) -> float:
-    """How high the middle of a die is above the floor it touches, however it is turned."""
+    """Height of a die's middle above the floor it touches, however it is turned."""
     half, rounding = die.size_mm / 2, die.edge_radius * die.size_mm
     up = np.abs(np.asarray(die.rotation)[2]).sum()
     corners = (half - rounding) * float(up) + rounding
@@ -103,7 +102,7 @@ def _fits(die: Die, placed: Sequence[Die], tray: Tray, gap_mm: float) -> bool:
 
 
 def _overlap(one: Die, other: Die, gap_mm: float) -> bool:
-    """Whether two dice lying flat are closer than a gap (by the axis that separates them)."""
+    """Whether two dice lying flat are closer than a gap (separating axis test)."""
     a, b = _footprint(one), _footprint(other)
     for corners in (a, b):
         for normal in (corners[1] - corners[0], corners[2] - corners[1]):
@@ -124,7 +123,7 @@ def _footprint(die: Die) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
 
 
 def _leaning(rng: np.random.Generator, rest: Sequence[Die], which: int, tray: Tray) -> Die:
-    """A die propped against the outer side of another, or against a wall where none has room."""
+    """A die propped against the outer side of another, or against a wall if there is no room."""
     die = rest[which]
     others = [d for number, d in enumerate(rest) if number != which]
     tilt = math.radians(float(rng.uniform(22.0, 34.0)))

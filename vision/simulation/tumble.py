@@ -1,7 +1,7 @@
-"""How dice thrown into the tray roll and come to rest (pure, drawn from a random generator).
+"""Dice that roll through the tray and come to rest (pure, drawn from a random generator).
 
-The end of a throw is drawn first, values with equal chances; each die's way is then led back
-from where it will lie, so that spin, bounces and speed all run out exactly there.
+The end of a throw is drawn first, values with equal chances; each die's way is then traced back
+from its place of rest, so that spin, bounces and speed end exactly there.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from vision.simulation.landing import draw_landing, level_sides, support_mm
 from vision.simulation.render import Die, Tray, inside_tray, turned
 
 _LAST_TOPPLE_RAD = 0.68
-"""A die falls onto its last face from a little before standing on its edge (0.79)."""
+"""Angle at which a die topples onto its last face; on its edge it stands at 0.79."""
 _TOPPLE_S = 0.09
 _ENTRY_MM = 34.0
-"""Dice come over the rim from this far outside it ..."""
+"""Distance outside the rim from which dice come in."""
 _ENTRY_HEIGHT_MM = 62.0
-"""... and this high, which clears a rim of 20 mm."""
+"""Height at which they do; it clears a rim of 20 mm."""
 
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One die's way: a straight line to where it would lie without a wall, folded at the wall.
+    """One die's way: a straight line to its place of rest, folded at a wall.
 
     Attributes:
-        rest: The die as it lies in the end.
-        start_mm: Where it comes from.
-        goal_mm: Where it rests, mirrored at `wall` when it bounces there.
+        rest: The die at rest.
+        start_mm: Start of the way.
+        goal_mm: Place of rest, mirrored at `wall` if it bounces there.
         wall: Axis (0 or 1) and coordinate of the wall it bounces off, or None.
-        starts_s, rests_s: From the beginning of the throw.
-        spin_rad: How far it rolls in all; `twist_rad` how far it turns about its other axis.
+        starts_s, rests_s: Seconds from the beginning of the throw.
+        spin_rad: Total roll; `twist_rad` is the turn about the other axis.
         roll_axis, twist_axis: World axes of both.
         bounces_mm: Heights of its bounces.
     """
@@ -95,12 +95,12 @@ class Throw:
 
     @property
     def rests_s(self) -> float:
-        """When the last die has come to rest."""
+        """Seconds until the last die has come to rest."""
         return max((way.rests_s for way in self.ways), default=0.0)
 
     @property
     def at_rest(self) -> tuple[Die, ...]:
-        """The dice in the end."""
+        """The dice at rest."""
         return tuple(way.rest for way in self.ways)
 
     def dice_at(self, time_s: float) -> tuple[Die | None, ...]:

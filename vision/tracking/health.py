@@ -1,7 +1,7 @@
-"""Whether the camera sees anything at all: dark, covered, frozen or slow (pure steps).
+"""Checks whether the camera sees anything: dark, covered, frozen or slow (pure steps).
 
-What is wrong must last for a moment, so that a sleeve over the lens is no news, and people hear
-of it within two seconds.
+A fault must last for a moment, so that a sleeve over the lens is none; people learn of it within
+two seconds.
 """
 
 from __future__ import annotations
@@ -17,39 +17,37 @@ from vision.tracking.motion import Thumbnail
 AREA = cv2.INTER_AREA
 
 LASTS_S = 1.2
-"""So long something must be wrong before it is said."""
+"""Seconds a fault must last before it is reported."""
 CLEARS_S = 0.4
-"""So long all must be well before that is said."""
+"""Seconds without the fault before it is cleared."""
 
 DARK_LEVEL, DARK_PEAK = 8.0, 24.0
-"""Mean and 98th percentile below which a picture shows nothing: the darkest readable frame of the
-rendered set has 27, the one with the dullest lights a peak of 72."""
+"""Mean and 98th percentile of the grey levels below which a picture shows nothing."""
 
 BLOCKED_DETAIL = 0.3
-"""A cover leaves at most this share of the detail that was there before (a noisy one of it a
-quarter, the barest tray of the rendered set still half of the usual) ..."""
+"""Largest share of the former detail that a covered lens shows."""
 BLOCKED_LIGHT = 1.3
-"""... and changes the brightness by this factor at least; taking the dice out does not."""
+"""Factor by which a cover changes the brightness at least; taking the dice out does not."""
 
 NOISY_FRAMES = 5
-"""So many pictures in a row that differed though nothing moved: this camera has noise, and two
-equal pictures of it are the same picture. Drawn and recorded pictures have none."""
+"""Consecutive pictures that differ though nothing moved: this camera has noise, and two equal
+pictures of it are one repeated picture. Drawn and recorded pictures have no noise."""
 
 SLOW_S = 0.34
-"""Fewer than three pictures a second are too slow to tell rolling dice from lying ones."""
+"""Longest time between frames; slower ones cannot tell rolling dice from dice at rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class FrameStats:
-    """What one picture tells about the camera.
+    """Measurements of one frame.
 
     Attributes:
         at_s: Its capture time.
         level, peak: Mean and 98th percentile of its grey levels.
         detail: Mean step from one coarse point to the next, as a share of the level.
-        is_same: It is the very picture that came before.
-        moved: Something moved since the one before.
-        gap_s: Time since the one before; None where the reader itself took that time.
+        is_same: It equals the frame before.
+        moved: Something moved since the frame before.
+        gap_s: Time since the frame before; None if reading took that time.
     """
 
     at_s: float
@@ -63,14 +61,14 @@ class FrameStats:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What is known of a camera.
+    """State of a camera's health.
 
     Attributes:
-        fault: What is wrong, once it has lasted.
-        suspected: What the latest pictures look like ...
-        since_s: ... and since when they have.
-        noisy: Pictures in a row that differed by noise alone, NOISY_FRAMES at most.
-        level, detail: Of the clear pictures, as they were lately.
+        fault: The fault, once it has lasted.
+        suspected: What the latest frames look like.
+        since_s: Time since when they do.
+        noisy: Consecutive frames that differed by noise alone, NOISY_FRAMES at most.
+        level, detail: Recent values of clear frames.
     """
 
     fault: CameraFault | None = None
@@ -87,14 +85,14 @@ class Health:
 
     @property
     def is_suspected_blind(self) -> bool:
-        """Whether it looks as if nothing could be read, though perhaps for a moment only."""
+        """Whether the latest frames show nothing, perhaps for a moment only."""
         return self.suspected is not None and self.suspected.is_blind
 
 
 def frame_stats(
     now: Thumbnail, before: Thumbnail | None, at_s: float, *, moved: bool, gap_s: float | None
 ) -> FrameStats:
-    """Measure a picture on its thumbnail."""
+    """Measure a frame on its thumbnail."""
     level = float(now.mean())
     # Coarse, so that a covered lens shows no detail of noise.
     coarse = cv2.resize(now, (now.shape[1] // 4, max(1, now.shape[0] // 4)), interpolation=AREA)
@@ -105,7 +103,7 @@ def frame_stats(
 
 
 def update_health(health: Health, stats: FrameStats) -> Health:
-    """Take one picture into account."""
+    """Take one frame into account."""
     if not stats.moved and not stats.is_same:
         health = replace(health, noisy=min(NOISY_FRAMES, health.noisy + 1))
     elif stats.moved and health.noisy < NOISY_FRAMES:

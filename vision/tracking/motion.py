@@ -12,18 +12,16 @@ Thumbnail = NDArray[np.float32]
 """(h, w) float32 grey levels 0 to 255: a frame made small enough to compare cheaply."""
 
 THUMBNAIL_WIDTH_PX = 160
-"""A die of 25 px in a 640 px frame, the smallest of the rendered set, still covers 6 x 6."""
+"""Width of a thumbnail; the smallest dice cover 6 x 6 of its pixels."""
 
 LEAST_STEP_LEVELS = 6.0
-"""Smaller grey steps are noise: at rest the recorded stream stays below 3.2, its slowest visible
-motion (the shadow of a hand coming in) reaches 17."""
+"""Least grey step that counts as a change; smaller ones are noise."""
 
 NOISE_FACTOR = 7.0
-"""A step must also stand this many standard deviations above the noise of its own pair of frames:
-dark rooms are noisy."""
+"""Least step in standard deviations of the noise of the two frames: dark rooms are noisy."""
 
 GAIN_RANGE = (0.5, 2.0)
-"""Brightness of a row may change by this much from lamp flicker or exposure, not more."""
+"""Range by which lamp flicker or exposure changes the brightness of a row."""
 
 
 def thumbnail(pixels: Pixels) -> Thumbnail:
@@ -66,7 +64,7 @@ def motion(before: Thumbnail, now: Thumbnail) -> float:
 
 
 def _row_gain(before: Thumbnail, now: Thumbnail) -> Thumbnail:
-    """Give the (h, 1) brightness ratio of each row, by the median so that dice do not sway it."""
+    """Return the (h, 1) brightness ratio of each row; the median ignores dice."""
     # Only the brighter half of a row tells: in its dark half noise is divided by noise, and
     # white that is clipped has no ratio to give.
     middle = np.median(before, axis=1, keepdims=True)

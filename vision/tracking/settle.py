@@ -1,4 +1,4 @@
-"""When a throw has become a roll: readings over time in, what to show out (pure steps).
+"""Decides when a throw has become a roll: readings over time in, what to show out (pure).
 
 Time is always the capture time of a frame, never a clock, so that every case is a table.
 """
@@ -16,21 +16,19 @@ from vision.reading import Point, Reading
 
 @dataclass(frozen=True, slots=True)
 class SettleRules:
-    """The numbers of the settle step.
+    """Thresholds of the settle step.
 
     Attributes:
         agree_readings: Consecutive readings that must agree in every colour and value.
-        agree_s: ... and the time from the first to the last of them. A die standing on its edge
-            looks at rest for a frame or two; at 10 frames a second two readings are 0.1 s
-            apart, at 15 three 0.13 s, both well inside the 0.4 s a table will wait.
-        conflict_readings: So many must agree instead when, since the last motion, two readings
-            were both sure and did not say the same.
-        reading_s: A reading usually follows the motion sooner than anybody could read the word;
-            only one that takes longer is shown as such.
-        doubt_s: Readings that have not agreed for this long at rest are shown as they are.
-        retry_s: At rest with a problem, the eye looks again this often.
-        recheck_s: At rest with nothing to find out, the eye still looks this often.
-        untouched_edges: A die moved by less than this share of its edge was not touched.
+        agree_s: Least time from the first to the last of them. A die standing on its edge looks
+            at rest for a frame or two.
+        conflict_readings: The same number after two sure readings have contradicted each other
+            since the last motion.
+        reading_s: A reading that takes longer is shown as in progress.
+        doubt_s: Readings that disagree for this long at rest are shown as they are.
+        retry_s: Interval of readings at rest with a problem.
+        recheck_s: Interval of readings at rest without one.
+        untouched_edges: A die that moved by less than this share of its edge was not touched.
     """
 
     agree_readings: int = 2
@@ -48,7 +46,7 @@ DEFAULT_RULES = SettleRules()
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the table is to be told: `roll` is set exactly when it may be confirmed."""
+    """State to show; `roll` is set exactly when it may be confirmed."""
 
     status: TrayStatus
     roll: Roll | None = None
@@ -57,22 +55,22 @@ class Shown:
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """What the settle step remembers between frames.
+    """State kept between frames.
 
     Attributes:
-        seen: The first of the latest readings that agree; None while things move.
+        seen: First of the latest readings that agree; None while things move.
         seen_s: Its capture time.
-        agreed: How many readings in a row said the same as `seen`.
-        sure: The latest reading since the last motion that was sure.
-        is_contradicted: Two readings since the last motion were sure of different things.
-        doubt_since_s: When the readings at rest began not to agree.
+        agreed: Number of consecutive readings equal to `seen`.
+        sure: Latest sure reading since the last motion.
+        is_contradicted: Two sure readings since the last motion differ.
+        doubt_since_s: Time since when the readings at rest disagree.
         read_s: Capture time of the last reading.
-        used: The dice of the last confirmed roll, until others are seen.
-        used_roll: A roll confirmed while nothing was seen, or before the camera was opened; where
-            the first roll that is read shows it, those are its dice and no new throw.
-        last_roll: What the dice of the last confirmed roll showed, until they are gone or show
-            something else: the same once more is no new throw, wherever a push took them.
-        shown: What was said last.
+        used: Dice of the last confirmed roll, until others are seen.
+        used_roll: Roll that was confirmed without a picture; if the next reading shows it, it is
+            no new throw.
+        last_roll: Values of the last confirmed dice, until they are gone or differ; the same
+            values again are no new throw, even if a push moved the dice.
+        shown: State shown last.
     """
 
     seen: Reading | None = None
@@ -91,7 +89,7 @@ class Settling:
 def needs_reading(
     state: Settling, at_s: float, *, moved: bool, rules: SettleRules = DEFAULT_RULES
 ) -> bool:
-    """Tell whether the eye should look at the frame captured at `at_s`."""
+    """Whether the frame captured at `at_s` has to be read."""
     if moved:
         return False
     if state.seen is None:
@@ -114,13 +112,13 @@ def settle(
     reading: Reading | None = None,
     rules: SettleRules = DEFAULT_RULES,
 ) -> Settling:
-    """Take one frame's evidence; `shown` of the result is what the tray shows now.
+    """Take one frame into account; `shown` of the result is the tray's state now.
 
     Args:
-        state: What the last step gave.
+        state: Result of the last step.
         at_s: Capture time of the frame.
-        moved: Something changed between the frame before and this one.
-        reading: What the eye saw in it; None when it was not asked.
+        moved: Something changed since the frame before.
+        reading: Reading of the frame; None if it was not read.
     """
     if moved:
         return _afresh(state, Shown(TrayStatus.MOVING))
@@ -155,11 +153,11 @@ def settle(
 
 
 def confirm(state: Settling, roll: Roll | None = None) -> Settling:
-    """Take note that a roll was confirmed: the dice that lie there now are used up.
+    """Note that a roll was confirmed: the dice that lie there now are used up.
 
     Args:
-        roll: What was confirmed. Where nothing is seen now, because it was typed for want of a
-            picture, the dice that will be seen to show it are used up.
+        roll: The confirmed roll. If no dice are visible, because it was typed, the dice that
+            will show it are used up.
     """
     used = _dice_in_tray(state.seen) if state.seen is not None else ()
     shown = state.shown
@@ -175,7 +173,7 @@ def confirm(state: Settling, roll: Roll | None = None) -> Settling:
 
 
 def look_again(state: Settling) -> Settling:
-    """Read the picture afresh, because other dice are in play now."""
+    """Read the picture again, because other dice are in play now."""
     status = TrayStatus.READING if state.shown.roll is not None else state.shown.status
     shown = Shown(status, None, state.shown.reading)
     return _afresh(state, shown)
@@ -186,14 +184,14 @@ def _afresh(state: Settling, shown: Shown) -> Settling:
 
 
 def remembered(state: Settling, shown: Shown) -> Settling:
-    """Nothing known any more but which dice are used up."""
+    """State with nothing known but the used dice."""
     return Settling(
         used=state.used, used_roll=state.used_roll, last_roll=state.last_roll, shown=shown
     )
 
 
 def forget_used(state: Settling) -> Settling:
-    """Take whatever lies in the tray for a new throw, because somebody said so."""
+    """Take the dice in the tray for a new throw, because a person said so."""
     return replace(look_again(state), used=(), used_roll=None, last_roll=None)
 
 
@@ -203,12 +201,11 @@ def are_untouched(
     *,
     rules: SettleRules = DEFAULT_RULES,
 ) -> bool:
-    """Tell whether nobody threw `dice` anew: most of them lie where a used one lay and show the
-    same.
+    """Whether nobody threw `dice`: most of them lie where a used one lay and show the same.
 
-    A sleeve may have caught one or two, and some of the used dice may be gone; thrown dice do
-    not fall back to their places. What the eye would not commit itself on counts as the same. A
-    camera or tray that was pushed moves all dice alike, and that is not a throw either.
+    A sleeve may have moved one or two, and some used dice may be gone; thrown dice do not fall back
+    to their places. An unknown value counts as the same. A push of camera or tray moves all dice
+    alike, and is no throw either.
     """
     old, new = tuple(used), tuple(dice)
     if not old or not new:
@@ -222,7 +219,7 @@ def are_untouched(
 
 
 def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
-    """Say what agreed readings mean, given the dice that are used up."""
+    """Decide the state from agreed readings, given the used dice."""
     reading = state.seen or latest
     dice = _dice_in_tray(reading)
     if state.used_roll is not None and reading.roll is not None:
@@ -249,11 +246,10 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
 
 
 def _is_still_there(used: Roll, seen: Roll) -> bool:
-    """Whether dice show a roll confirmed before: those still in play, and all but one of them.
+    """Whether dice show a roll that was confirmed before, except for one of them at most.
 
-    The roll may have taken a die out of the game, or one of its dice may have been misread and put
-    right; thrown dice show all but one value again less than once in 700 throws (at most 62 of
-    6 to the sixth).
+    The roll may have taken a die out of the game, or a misread die may have been corrected. Thrown
+    dice repeat all values but one less than once in 700 throws (at most 62 of 6 to the sixth).
     """
     was = dict(used.coloured)
     others = sum(was.get(colour) != value for colour, value in seen.coloured)
@@ -265,8 +261,8 @@ def _is_still_there(used: Roll, seen: Roll) -> bool:
 
 
 def _is_bare(reading: Reading) -> bool:
-    """Whether the tray is empty for sure: nothing lies or reaches in that could hide dice, and
-    no dice lie beside it, as they seem to where the camera was turned away from it."""
+    """Whether the tray is surely empty: nothing hides dice, and no dice lie beside it, as they seem
+    to after the camera was turned."""
     return reading.status is TrayStatus.EMPTY and not any(
         problem.code in (ProblemCode.FOREIGN_OBJECT, ProblemCode.BESIDE_TRAY)
         for problem in reading.problems
@@ -283,14 +279,14 @@ def _is_doubted(state: Settling, at_s: float, rules: SettleRules) -> bool:
 
 
 def _doubted(reading: Reading) -> TrayStatus:
-    """A single reading that says OK is not enough to say OK."""
+    """Status of readings that disagree; a single OK is not enough."""
     if reading.status is TrayStatus.OK:
         return TrayStatus.UNCERTAIN
     return reading.status
 
 
 def _says_the_same(one: Reading, other: Reading) -> bool:
-    """Compare every colour and value where they are offered, else the problems by name."""
+    """Whether two readings agree: in all colours and values if OK, else in their problems."""
     if one.status is not other.status:
         return False
     if one.status is TrayStatus.OK:
@@ -310,7 +306,7 @@ def _dice_in_tray(reading: Reading) -> tuple[DieView, ...]:
 def _matching(
     old: tuple[DieView, ...], new: tuple[DieView, ...], shift: Point, rules: SettleRules
 ) -> int:
-    """How many of the new dice lie where an old one lay, each counted once, and show the same."""
+    """Number of new dice that lie where an old one lay and show the same."""
     left = list(old)
     for die in new:
         reach = rules.untouched_edges * _edge_px(die)

@@ -20,7 +20,7 @@ from vision.calibration.drift import compare, take_reference
 from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
 from vision.eye.close_ups import CloseUps
 from vision.eye.finder import Overview, Spot
-from vision.eye.known_dice import KnownDie, weigh
+from vision.eye.known_dice import CustomDie, weigh
 from vision.eye.reader import look_at_each
 from vision.eye.search import Found, find_dice
 from vision.eye.verdict import PALETTE
@@ -45,10 +45,10 @@ def whole() -> Calibration:
         (1.1, 1.0, 0.9),
         {"exposure": 157.0, "gain": 2.5},
         (
-            KnownDie(
+            CustomDie(
                 DieColour.BLUE, (150.0, 60.5, 40.0), (0.0, 0.1, 0.0, 0.0, 0.6, 0.3), (9.0, 8.5, 7.0)
             ),
-            *(KnownDie(c, (90.0, 90.0, 90.0), taken_for(c)) for c in ALL_DICE[:-1]),
+            *(CustomDie(c, (90.0, 90.0, 90.0), taken_for(c)) for c in ALL_DICE[:-1]),
         ),
         take_reference(tray()),
     )
@@ -267,14 +267,14 @@ class TestDice:
             shown_dice(tray(SIX), Calibration((640, 480)), EYE)
 
     def test_pips_of_another_colour_alone_make_no_stranger(self) -> None:
-        red = KnownDie(DieColour.RED, (40.0, 40.0, 200.0), taken_for(DieColour.RED), (10, 10, 10))
+        red = CustomDie(DieColour.RED, (40.0, 40.0, 200.0), taken_for(DieColour.RED), (10, 10, 10))
         face, said = np.array(red.face_bgr), np.array(taken_for(DieColour.RED), np.float32)
         assert not weigh(said, face, [red], np.array([220.0, 225.0, 230.0]))[1]
         assert weigh(said, np.array([60.0, 220.0, 60.0]), [red], np.array([10.0, 10.0, 10.0]))[1]
 
     def test_a_die_learnt_under_the_lamp_is_no_stranger_in_the_corner(self) -> None:
         """As measured on the simulated tray's yellow die, in a highlight and out of it."""
-        yellow = KnownDie(DieColour.YELLOW, (102.0, 232.0, 251.0), taken_for(DieColour.YELLOW))
+        yellow = CustomDie(DieColour.YELLOW, (102.0, 232.0, 251.0), taken_for(DieColour.YELLOW))
         said = np.array(taken_for(DieColour.YELLOW), np.float32)
         assert not weigh(said, np.array([34.0, 200.0, 237.0]), [yellow])[1]
         assert not weigh(said, np.array([135.0, 244.0, 255.0]), [yellow])[1]
@@ -289,8 +289,8 @@ class TestDice:
     def test_two_sure_classifiers_that_disagree_leave_a_die_uncertain(self) -> None:
         pure = {colour: tuple(float(c is colour) for c in (*PALETTE, None)) for colour in PALETTE}
         known = (
-            KnownDie(DieColour.RED, (40.0, 40.0, 200.0), pure[DieColour.RED]),
-            KnownDie(DieColour.BLUE, (180.0, 60.0, 40.0), pure[DieColour.BLUE]),
+            CustomDie(DieColour.RED, (40.0, 40.0, 200.0), pure[DieColour.RED]),
+            CustomDie(DieColour.BLUE, (180.0, 60.0, 40.0), pure[DieColour.BLUE]),
         )
         red = np.array(pure[DieColour.RED], np.float32) * 0.995 + 0.001
         agreed, is_strange = weigh(red, np.array([45.0, 40.0, 190.0]), known)
