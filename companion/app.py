@@ -12,6 +12,7 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
+from companion.access import Access, open_access
 from companion.adapters.audio import open_voice
 from companion.adapters.camera import CameraPort, keep_pictures, open_tray
 from companion.adapters.gpio import open_button, open_buzzer, open_lamp
@@ -37,11 +38,13 @@ class App:
     Attributes:
         notes: Lines for the terminal on the parts that were found.
         address: The host and port the server listens on.
+        access: The table's code and PIN, which appear in no log.
     """
 
     session: Session
     server: Server
     address: tuple[str, int]
+    access: Access
     notes: list[str] = field(default_factory=list)
     live: CameraLoop | None = None
     simulator: Simulator | None = None
@@ -75,7 +78,7 @@ def build(config: Config) -> App:
         CompanionError: A part that was named in the configuration cannot be used. The parts opened
             before it are closed.
     """
-    from web import Equipment, create_app, drawn_code, drawn_pin
+    from web import Equipment, create_app
     from web.server import serve
 
     with ExitStack() as stack:
@@ -107,6 +110,7 @@ def build(config: Config) -> App:
         open_buzzer(config, session, panel, stack, notes)
         open_voice(config, session, stack)
         session.say_again()  # the position of a game that goes on
+        access = open_access(config.data_dir)
         address: list[tuple[str, int]] = []
         pictures = keep_pictures(config, session, live)
         page = create_app(
@@ -122,11 +126,9 @@ def build(config: Config) -> App:
             join_url=lambda: join_url(*address[0]),
             version=_version(),
             setup=tray.setup if tray is not None else None,
-            code=(code := drawn_code()),
-            pin=(pin := drawn_pin()),
+            access=access,
             wifi=_wifi(config, session, stack),
         )
-        notes.append(f"table code: {code}; host PIN: {pin}")
         address.append((config.web.host, config.web.port))
         server = serve(page, host=config.web.host, port=config.web.port)
         stack.callback(server.close)
@@ -135,6 +137,7 @@ def build(config: Config) -> App:
             session,
             server,
             address[0],
+            access,
             notes,
             live,
             tray.simulator if tray is not None else None,

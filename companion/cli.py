@@ -19,6 +19,7 @@ _COMMANDS = {
     "bench": "companion.commands.bench",
     "doctor": "companion.commands.doctor",
     "calibrate": "companion.commands.calibrate",
+    "pin": "companion.commands.pin",
     "service": "companion.commands.service",
     "kiosk": "companion.commands.kiosk",
     "hotspot": "companion.commands.hotspot",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flask import Flask
 
+from companion.access import Access
 from companion.network import Wifi
 from companion.session.session import Rejected, Session
 from web import security
@@ -18,21 +19,7 @@ from web.sse import Streams
 from web.views import game
 from web.views import setup as setup_views
 
-__all__ = ["Equipment", "Tray", "TraySetup", "create_app", "drawn_code", "drawn_pin"]
-
-
-CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
-"""Letters and digits that nobody takes for one another on a television."""
-
-
-def drawn_code() -> str:
-    """A table's code."""
-    return "".join(secrets.choice(CODE_LETTERS) for _ in range(4))
-
-
-def drawn_pin() -> str:
-    """A host's PIN."""
-    return f"{secrets.randbelow(10_000):04}"
+__all__ = ["Equipment", "Tray", "TraySetup", "create_app"]
 
 
 def create_app(
@@ -49,6 +36,7 @@ def create_app(
     allowed_hosts: Iterable[str] = (),
     code: str = "",
     pin: str = "",
+    access: Access | None = None,
     setup: TraySetup | None = None,
     wifi: Callable[[], Wifi] = Wifi,
 ) -> Flask:
@@ -65,8 +53,9 @@ def create_app(
         name: What the table is called.
         version: The program's version, for /healthz.
         allowed_hosts: Names the table may be called by besides addresses and home names.
-        code: What other devices type or scan to sit down; four letters are drawn unless given.
-        pin: What makes another device the host; four digits are drawn unless given.
+        code: What phones send to sit down; drawn unless given.
+        pin: What makes a device the host; drawn unless given.
+        access: Code, PIN and paired table views in one, in place of `code` and `pin`.
         setup: Sets the tray up, where there is a camera.
         wifi: The table's own Wi-Fi, asked whenever a page is told.
     """
@@ -90,8 +79,7 @@ def create_app(
         name=name,
         version=version,
         epoch=secrets.token_hex(4),
-        code=code or drawn_code(),
-        pin=pin or drawn_pin(),
+        access=access or Access(code=code, pin=pin),
         wifi=wifi,
     )
     app.extensions["streams"] = Streams(session, context.render)

@@ -11,12 +11,14 @@ from time import monotonic
 
 from flask import Request
 
+from companion.access import Access
 from companion.session.session import Session
 from web import security
 
 MOST_TRIES = 10
+MOST_TRIES_IN_ALL = 30
 WINDOW_S = 60.0
-"""Ten wrong codes a minute from one address: a four-digit PIN then holds for days."""
+"""Wrong codes a minute from one address and from all: six digits then hold for weeks."""
 
 MOST_REMEMBERED = 64
 
@@ -26,11 +28,14 @@ class Client:
     """A device that asks.
 
     Attributes:
-        device: The random name of its browser; None for a program without cookies.
+        device: The name this table gave its browser; None for a program without cookies, and for
+            a name made up elsewhere.
         tokens: The proofs of its seats.
         is_local: It runs on the table's own machine.
+        is_program: It sends no browser name.
         looks: Its address and browser, by which it is known under another name of the table.
-        is_table: It shows the table view.
+        is_table: It is a paired table view, or one on the table's own machine.
+        shows_table: It shows the table view, paired or not.
         language: What its page is in; empty for the table's own.
     """
 
@@ -39,18 +44,26 @@ class Client:
     is_local: bool
     looks: tuple[str, str]
     is_table: bool = False
+    shows_table: bool = False
+    is_program: bool = False
     language: str = ""
 
 
-def client_of(asked: Request, language: str) -> Client:
-    """The device a request comes from."""
+def client_of(asked: Request, language: str, access: Access, session: Session) -> Client:
+    """Return the device a request comes from."""
     address = asked.remote_addr or ""
+    name = security.browser_id(asked)
+    is_known = name is not None and (access.is_genuine(name) or session.is_known_host(name))
+    device, is_local = name if is_known else None, is_loopback(address)
+    shows_table = asked.args.get("view") == "table"
     return Client(
-        device=security.browser_id(asked),
+        device=device,
         tokens=security.seat_tokens(asked),
-        is_local=is_loopback(address),
+        is_local=is_local,
         looks=(address, asked.headers.get("User-Agent", "")),
-        is_table=asked.args.get("view") == "table",
+        is_table=(shows_table and is_local) or (device is not None and access.is_table(device)),
+        shows_table=shows_table,
+        is_program=name is None,
         language=language,
     )
 
@@ -64,10 +77,16 @@ def is_loopback(address: str) -> bool:
 
 
 def is_host(session: Session, client: Client) -> bool:
-    """Whether a device may lead the table; a program on the table's own machine may."""
-    if client.device is None:
+    """Whether a device may lead the table.
+
+    A program on the table's own machine always may. While there is no host, so may a browser
+    there, and a device with a seat: it has sent the code that the table view shows.
+    """
+    if client.is_program:
         return client.is_local
-    return session.is_host(client.device)
+    if session.has_host:
+        return client.device is not None and session.is_known_host(client.device)
+    return client.is_local or bool(session.seats_of(client.tokens))
 
 
 @dataclass
@@ -101,25 +120,28 @@ class SeatMemory:
 
 
 class RateLimiter:
-    """Counts wrong codes by address."""
+    """Limits wrong codes by address, and for the whole table."""
 
     def __init__(self, clock: Callable[[], float] = monotonic) -> None:
         self._clock = clock
-        self._wrong: dict[str, list[float]] = {}
+        self._tries: list[tuple[float, str]] = []
         self._mutex = threading.Lock()
 
-    def may_try(self, address: str) -> bool:
-        """Whether an address may try another code."""
-        since = self._clock() - WINDOW_S
+    def take(self, address: str) -> bool:
+        """Count a try before it is judged; returns whether there was one left."""
+        now_s = self._clock()
         with self._mutex:
-            self._wrong = {
-                each: kept
-                for each, at in self._wrong.items()
-                if (kept := [t for t in at if t > since])
-            }
-            return len(self._wrong.get(address, ())) < MOST_TRIES
+            self._tries = [each for each in self._tries if each[0] > now_s - WINDOW_S]
+            own = sum(tried == address for _, tried in self._tries)
+            if own >= MOST_TRIES or len(self._tries) >= MOST_TRIES_IN_ALL:
+                return False
+            self._tries.append((now_s, address))
+            return True
 
-    def was_wrong(self, address: str) -> None:
-        """A code of this address was wrong."""
+    def give_back(self, address: str) -> None:
+        """Forget the newest try of an address: it was right."""
         with self._mutex:
-            self._wrong.setdefault(address, []).append(self._clock())
+            for i in reversed(range(len(self._tries))):
+                if self._tries[i][1] == address:
+                    del self._tries[i]
+                    return

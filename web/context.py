@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Lock
 
 from flask import request
 
+from companion.access import Access
 from companion.messages.catalogue import Phrases, line, load_phrases
 from companion.network import Wifi
 from companion.session.session import Rejected, Session
@@ -32,8 +34,7 @@ class AppContext:
     name: str
     version: str
     epoch: str
-    code: str
-    pin: str
+    access: Access
     wifi: Callable[[], Wifi] = Wifi
     pictures: Pictures | None = None
     memory: SeatMemory = field(default_factory=SeatMemory)
@@ -86,55 +87,86 @@ class AppContext:
         leads = is_host(self.session, client)
         had = [] if seats else [s for s in self.memory.seats(client) if s not in view.online]
         shows_door = client.is_table or (leads and bool(view.table.hosts))
+        is_unpaired = client.shows_table and not shows_door and client.device is not None
         return Me(
             seat=seats[0] if seats else None,
             seats=list(seats),
             host=leads,
             needs_code=self.needs_code(client),
             had=[seat for seat in had if view.table.seat(seat) is not None],
-            door=Door(self.code, self.pin, self.wifi().name or None) if shows_door else None,
+            door=self.door() if shows_door else None,
+            pairing=self.access.pairing_code(client.device or "") if is_unpaired else None,
         )
 
+    def door(self) -> Door:
+        """Return the secrets that hosts and table views show."""
+        return Door(self.access.code, self.access.pin, self.wifi().name or None)
+
     def client(self) -> Client:
-        """The device that asks."""
-        return client_of(request, self.phrases.language)
+        """Return the device that sent the request."""
+        return client_of(request, self.phrases.language, self.access, self.session)
 
     def needs_code(self, client: Client) -> bool:
-        """Whether a device has to know the table's code to sit down: not at the table's own
-        machine, and not once it is in."""
+        """Whether a device has to send the table's code to sit down.
+
+        It does not at the table's own machine, nor once it was let in.
+        """
         if client.is_local or self.session.seats_of(client.tokens):
             return False
-        is_named = client.device is not None and bool(self.session.view().table.hosts)
-        return not (is_named and is_host(self.session, client))
+        return not (self.session.has_host and is_host(self.session, client))
 
     def lead(self) -> None:
         """Let only the host pass.
 
         Raises:
-            Refused: Somebody else asks.
+            Refused: Somebody else sent the request.
         """
         if not is_host(self.session, self.client()):
             raise Refused(403, "NOT_HOST", line("page.not_host"))
 
     def at_the_table(self) -> None:
-        """Let who sits here pass, and the host.
+        """Let only players and the host pass.
 
         Raises:
-            Refused: Somebody else asks.
+            Refused: Somebody else sent the request.
         """
         if not self.session.seats_of(self.client().tokens):
             self.lead()
 
+    def at_the_tray(self) -> None:
+        """Let only players, the host and table views pass, which stand beside the dice.
+
+        Raises:
+            Refused: Somebody else sent the request.
+        """
+        device = self.client().device
+        if device is None or not self.access.is_table(device):
+            self.at_the_table()
+
+    def is_inside(self, client: Client) -> bool:
+        """Whether a device was let in: a player, a host, a table view, the table's machine."""
+        is_seated = bool(self.session.seats_of(client.tokens))
+        return client.is_local or client.is_table or is_seated or is_host(self.session, client)
+
+    def inside(self) -> None:
+        """Let only devices pass that were let in.
+
+        Raises:
+            Refused: A stranger sent the request.
+        """
+        if not self.is_inside(self.client()):
+            raise Refused(403, "NOT_SEATED", line("page.not_seated"))
+
     def check(self, given: str, right: str, code: str) -> None:
-        """Let only those pass who know a code; ten wrong ones a minute are enough.
+        """Let only those pass who know a code; wrong tries are limited.
 
         Raises:
             Refused: It is wrong, or too many were.
         """
         address = request.remote_addr or ""
-        if not self.limiter.may_try(address):
+        if not self.limiter.take(address):
             raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
-        if given.strip().upper() != right:
-            self.limiter.was_wrong(address)
+        if not hmac.compare_digest(given.strip().upper().encode(), right.encode()):
             key = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
             raise Refused(403, code, line(key))
+        self.limiter.give_back(address)

@@ -17,6 +17,15 @@ T = TypeVar("T")
 _LONGEST_SHOWN = 20
 """Characters of a wrong value that an error repeats."""
 
+_KEYS = {
+    "text": "asked.text",
+    "number": "asked.number",
+    "flag": "asked.flag",
+    "list": "asked.list",
+    "object": "asked.object",
+}
+"""The sentence for each expected type."""
+
 
 def bad(key: str, /, **data: Word) -> Refused:
     """Make the refusal of a request that makes no sense."""
@@ -74,4 +83,4 @@ def _refusal(error: WireError, name: str = "") -> Refused:
         return bad("asked.longest", field=field, longest=error.longest or 0)
     if error.kind in ("choice", "range"):
         return bad("asked.other", field=field, value=str(error.value)[:_LONGEST_SHOWN])
-    return bad(f"asked.{error.kind}", field=field)
+    return bad(_KEYS[error.kind], field=field)

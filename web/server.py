@@ -12,8 +12,11 @@ from typing import Any
 
 from flask import Flask
 from waitress import create_server, wasyncore
+from waitress.channel import HTTPChannel
+from waitress.task import ErrorTask
 
 from companion.errors import ServerError
+from web.security import HEADERS
 
 LOGGER = logging.getLogger(__name__)
 
@@ -36,6 +39,18 @@ ANSWER_S = 5.0
 
 CLOSE_S = 1.5
 POLL_S = 0.5
+
+
+class _ErrorTask(ErrorTask):  # type: ignore[misc]
+    """The server's own answer to a request it cannot read, with the headers of every answer."""
+
+    def execute(self) -> None:
+        self.response_headers.extend(HEADERS.items())
+        super().execute()
+
+
+class _Channel(HTTPChannel):  # type: ignore[misc]
+    error_task_class = _ErrorTask
 
 
 class Server:
@@ -65,6 +80,7 @@ class Server:
             max_request_header_size=16 * 1024,
             ident=None,
         )
+        self._server.channel_class = _Channel
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
         self._thread.start()

@@ -76,6 +76,7 @@ def play(
         _tell(f"listening on http://{shown}:{taken}")
         if sys.stdout is not None and sys.stdout.isatty():
             _show_address(app.join_url)
+            _tell(f"table code: {app.access.code}; host PIN: {app.access.pin}")
         else:
             _tell(f"join from a phone in the same network: {app.join_url}", err=True)
         _tell_systemd(app)

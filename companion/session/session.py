@@ -203,6 +203,15 @@ class Session:
         """Whether a device hosts the table; as long as none does, every device may."""
         return seats.is_host(self._table, device)
 
+    def is_known_host(self, device: str) -> bool:
+        """Whether a device became a host."""
+        return self.has_host and self.is_host(device)
+
+    @property
+    def has_host(self) -> bool:
+        """Whether any device is a host."""
+        return bool(self._table.hosts)
+
     # -- people and settings --------------------------------------------------------------
 
     def join(self, name: str, device: str | None = None) -> Joined | Rejected:

@@ -86,8 +86,9 @@ class TestTheCode:
         assert me(ada)["door"] == {"code": "QWX7", "pin": "4711", "wifi": None}
         assert me(ben)["door"] is None
         assert "4711" not in ben.get("/api/state").text
-        shown = ben.get("/api/state?view=table").get_json()["me"]
-        assert shown["door"] == {"code": "QWX7", "pin": "4711", "wifi": None}
+        shown = ben.get("/api/state?view=table")
+        assert shown.get_json()["me"]["door"] is None
+        assert "4711" not in shown.text
 
     def test_nobody_finds_it_by_trying(self, app: Flask) -> None:
         mallory = phone(app, "192.168.1.66")
@@ -148,9 +149,21 @@ class TestTheHost:
         afar.environ_base |= {"REMOTE_ADDR": "192.168.1.99"}
         assert post(afar, "end")[1]["error"] == "NOT_HOST"
 
-    def test_the_first_to_open_the_host_page_becomes_host(self, app: Flask, sit: Sit) -> None:
-        tv = phone(app, "192.168.1.5")
-        assert post(tv, "host")[1]["me"]["host"]
+    def test_the_first_host_sits_at_the_machine_or_holds_the_pin(
+        self, app: Flask, sit: Sit
+    ) -> None:
+        guest, owner = phone(app, "192.168.1.5"), phone(app, "192.168.1.6")
+        assert not me(guest)["host"]
+        assert post(guest, "host")[0] == 400
+        assert post(guest, "host", pin="0000")[1]["error"] == "BAD_PIN"
+        assert post(owner, "host", pin="4711")[1]["me"]["host"]
+        assert not me(sit("Ada"))["host"]
+
+    def test_a_browser_at_the_machine_becomes_host_while_there_is_none(
+        self, client: FlaskClient, sit: Sit
+    ) -> None:
+        client.get("/")
+        assert post(client, "host")[1]["me"]["host"]
         assert not me(sit("Ada"))["host"]
 
     def test_the_host_stays_the_host_after_a_restart(self, sit: Sit, stage: Stage) -> None:

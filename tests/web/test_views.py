@@ -7,6 +7,7 @@ import json
 import pytest
 from flask.testing import FlaskClient
 
+from companion.access import Access
 from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray
@@ -195,8 +196,7 @@ def test_the_state_is_the_same_by_every_door(ada: FlaskClient, stage: Stage) -> 
         "Dice Companion",
         "0.1",
         by_call["epoch"],
-        code="QWX7",
-        pin="4711",
+        access=Access(code="QWX7", pin="4711"),
     )
     cookies = [ada.get_cookie(name) for name in (BROWSER_COOKIE, SEAT_COOKIE)]
     device, token = [cookie.value for cookie in cookies if cookie is not None]

@@ -149,7 +149,13 @@ OPERATIONS: tuple[Operation, ...] = (
     _page("/rules", "The rulings, with their sources."),
     _page("/setup", "The page to set the tray up."),
     Operation("get", "/join.svg", "The page's address as a QR code.", (SVG,)),
-    Operation("get", "/wifi.svg", "The table's Wi-Fi as a QR code.", (SVG,), failures=(*READ, 404)),
+    Operation(
+        "get",
+        "/wifi.svg",
+        "The table's Wi-Fi as a QR code, for devices that were let in.",
+        (SVG,),
+        failures=(*READ, 403, 404),
+    ),
     _get("/healthz", "Whether the table answers.", replies.Health),
     Operation("get", "/api/openapi.json", "This.", raw={"type": "object"}),
     _get("/api/state", "The current snapshot.", Snapshot, links=(_FRAME, _ROLL, *_ANSWERS)),
@@ -211,10 +217,10 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "get",
         "/api/frame.jpg",
-        "A picture of the tray.",
+        "A picture of the tray, for devices that were let in.",
         (JPEG,),
         raw=_BINARY,
-        failures=(*READ, 404),
+        failures=(*READ, 403, 404),
         parameters=(Parameter("n", Whole, "tray.frame of a snapshot; the newest without it."),),
     ),
     _post(
@@ -244,6 +250,7 @@ OPERATIONS: tuple[Operation, ...] = (
         requests.OfSeat,
         links=(Link("claim", _SEAT),),
     ),
+    _post("/api/pair", "Host: let a table view show the code.", requests.Pair, (*STEP, 429)),
     _post("/api/order", "Host: set the playing order of the next game.", requests.Order),
     _post("/api/settings", "Host: change the table's settings.", requests.Settings),
     _post(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from flask import Blueprint, Response, request
 
+from companion.wire import encode
 from web import locale, openapi
 from web.context import AppContext
 from web.params import body, rolled
@@ -66,13 +69,14 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     @api.post("/api/answer")
     def answer() -> Response:
         given = body(requests.Answer)
+        seat = own_seat(context, given.seat)
         refusal = session.answer(
-            own_seat(context, given.seat),
+            seat,
             given.turn,
             given.action,
             given.box,
             done=given.done,
-            key=given.key,
+            key=bound_key(given, seat),
             rolled=given.rolled,
         )
         return ok(context, refusal)
@@ -97,13 +101,14 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
         given = body(requests.Withdraw)
         seat = own_seat(context, given.seat)
         refusal = session.withdraw(
-            seat, given.turn, given.action, key=given.key, rolled=given.rolled
+            seat, given.turn, given.action, key=bound_key(given, seat), rolled=given.rolled
         )
         return ok(context, refusal)
 
     @api.post("/api/press")
     def press() -> Response:
         body(requests.Nothing)
+        context.at_the_tray()
         return ok(context, context.press())
 
     @api.post("/api/roll")
@@ -158,3 +163,11 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     tray.install(api, context)
     games.install(api, context)
     return api
+
+
+def bound_key(given: requests.Answer | requests.Withdraw, seat: int) -> str:
+    """Bind a request's key to its seat and content: only the same request again is a retry."""
+    if not given.key:
+        return ""
+    content = f"{type(given).__name__} {seat} {encode(given)}"
+    return hashlib.sha256(content.encode()).hexdigest()[:32]

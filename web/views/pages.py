@@ -24,8 +24,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def page(template: str, phrases: Phrases | None = None, **more: Any) -> Response:
         shared = words(context, phrases or context.phrases)
         response = make_response(render_template(template, **shared, **more))
-        if security.browser_id(request) is None:
-            security.set_browser_id(response, security.new_browser_id())
+        name_browser(context, response)
         return response
 
     @pages.get("/")
@@ -34,7 +33,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/table")
     def table() -> Response:
-        return page("table.html", session.phrases)  # the television is the table's own screen
+        client = context.client()
+        device = client.device or context.access.new_device()
+        if client.is_local:
+            context.access.admit(device)
+        response = page("table.html", session.phrases)  # in the language of the table
+        security.set_browser_id(response, device)
+        return response
 
     @pages.get("/host")
     def host() -> Response:
@@ -57,15 +62,24 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/join.svg")
     def join_code() -> Response:
-        address = f"{context.join_url() or request.host_url}?code={context.code}"
+        address = context.join_url() or request.host_url
+        if context.is_inside(context.client()):  # the code is for those whom the table let in
+            address += f"?code={context.access.code}"
         return Response(qr.as_svg(address), mimetype="image/svg+xml")
 
     @pages.get("/wifi.svg")
     def wifi_code() -> Response:
+        context.inside()
         wifi = context.wifi()
         if not wifi.name:
             raise Refused(404, "NO_WIFI", line("page.http.404"))
         return Response(qr.wifi_as_svg(wifi.name, wifi.password), mimetype="image/svg+xml")
+
+
+def name_browser(context: AppContext, response: Response) -> None:
+    """Give a browser without a name of this table's a new one."""
+    if context.client().device is None:
+        security.set_browser_id(response, context.access.new_device())
 
 
 def words(context: AppContext, phrases: Phrases) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from companion.messages.catalogue import line
 from companion.session.session import HostStep, Joined, Rejected
 from companion.wire import UNSET
 from web import security
-from web.client import Client
+from web.client import Client, is_host
 from web.context import AppContext
 from web.params import bad, body, rolled
 from web.responses import as_json, ok, rejected, snapshot
@@ -88,15 +88,33 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.post("/api/host")
     def become_host() -> Response:
         asked, client = body(requests.Host), context.client()
-        device = client.device or security.new_browser_id()
-        if session.view().table.hosts and not session.is_host(device):
+        may_lead = session.has_host and is_host(session, client)
+        if not session.has_host:
+            # at the machine, or seated by the code of the table view
+            may_lead = client.is_local or bool(session.seats_of(client.tokens))
+        if not may_lead:
             if asked.pin is None:
                 raise bad("asked.text", field="pin")
-            context.check(asked.pin, context.pin, "BAD_PIN")
-        session.make_host(device)
-        response = snapshot(context, replace(client, device=device))
-        security.set_browser_id(response, device)
+            context.check(asked.pin, context.access.pin, "BAD_PIN")
+        client = with_device(client)
+        assert client.device is not None
+        session.make_host(client.device)
+        response = snapshot(context, replace(client, is_program=False))
+        security.set_browser_id(response, client.device)
         return response
+
+    @pages.post("/api/pair")
+    def pair() -> Response:
+        code = body(requests.Pair).code
+        context.lead()
+        address = context.client().looks[0]
+        if not context.limiter.take(address):
+            raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
+        if not context.access.pair(code.strip().upper()):
+            raise Refused(409, "BAD_CODE", line("page.wrong_code"))
+        context.limiter.give_back(address)
+        session.show_anew()
+        return snapshot(context)
 
     @pages.post("/api/settings")
     def settings() -> Response:
@@ -125,11 +143,11 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     def knows_code(client: Client, given: str) -> None:
         if context.needs_code(client):
-            context.check(given, context.code, "BAD_CODE")
+            context.check(given, context.access.code, "BAD_CODE")
 
     def with_device(client: Client) -> Client:
         """The client with a name for its device: the first one that is seated is the host."""
-        return client if client.device else replace(client, device=security.new_browser_id())
+        return client if client.device else replace(client, device=context.access.new_device())
 
     def with_tokens(client: Client, tokens: Iterable[str]) -> Response:
         """The answer to a device whose seats changed: proofs that prove nothing are dropped."""

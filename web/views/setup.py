@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from flask import Blueprint, Response, make_response, render_template, request
+from flask import Blueprint, Response, make_response, render_template
 
 from companion.engine import DieColour
 from companion.messages.catalogue import line
-from web import security
 from web.context import AppContext
 from web.params import body
 from web.ports import Point, TraySetup
 from web.responses import as_json
 from web.security import Refused
-from web.views.pages import words
+from web.views.pages import name_browser, words
 from web.wire import replies, requests
 
 
@@ -40,8 +39,7 @@ def blueprint(context: AppContext, setup: TraySetup | None) -> Blueprint:
     def page() -> Response:
         shared = words(context, context.phrases) | {"phrases": context.phrases.for_pages("setup.")}
         response = make_response(render_template("setup.html", **shared))
-        if security.browser_id(request) is None:
-            security.set_browser_id(response, security.new_browser_id())
+        name_browser(context, response)
         return response
 
     @pages.get("/api/setup")

@@ -22,11 +22,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/api/frame.jpg")
     def frame() -> Response:
         number = optional("n", int)
+        context.inside()
         return _jpeg(context.tray.jpeg(number) if context.tray is not None else None)
 
     @pages.post("/api/throw")
     def throw() -> Response:
         mishap = body(requests.Throw).mishap
+        context.at_the_tray()
         if mishap is not None and (
             context.simulator is None or mishap not in context.simulator.mishaps
         ):

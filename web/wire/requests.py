@@ -85,6 +85,12 @@ class Host(Request):
     pin: Annotated[Code | None, about("Known to the owner of the table.")] = None
 
 
+class Pair(Request):
+    """The code that a new table view shows."""
+
+    code: Code
+
+
 class Order(Request):
     """Seats in the playing order of the next game."""
 

@@ -45,7 +45,10 @@ class Me(Reply):
     host: Annotated[bool, about("It may lead the table.")]
     needs_code: Annotated[bool, about("It has to send the table's code to sit down.")]
     had: Annotated[list[Seat], about("Seats it had under another address of the table.")]
-    door: Annotated[Door | None, about("For the table view and the host only.")]
+    door: Annotated[Door | None, about("For paired table views and the host only.")]
+    pairing: Annotated[
+        str | None, about("A table view that is not paired shows it; a host enters it.")
+    ]
 
 
 class Table(Reply):

@@ -42,12 +42,12 @@ function draw(state) {
   closeIfOutdated();
   const goOn = keepFocus();
   const isLet = leads && !$("gate").hidden;
-  show($("gate"), !leads && table.hosted);
+  show($("gate"), !leads && !(me.host && !table.hosted));
   show($("desk"), leads);
   if (isLet) focusOn($("h-game"));
   redraw($("faults"), state.faults, () => state.faults.map((fault) => el("li", { text: fault.text })));
-  if (!table.hosted && !hasAsked) {
-    hasAsked = true; // the first device to open this page becomes the host
+  if (!table.hosted && me.host && !hasAsked) {
+    hasAsked = true; // the first player to open this page becomes the host
     void post("/api/host").then((answer) => {
       hasAsked = Boolean(answer?.ok); // else try again with the next snapshot
     });
@@ -132,6 +132,9 @@ async function set(node, key) {
 }
 
 onSubmit($("gate-form"), () => request("/api/host", { pin: $("pin").value }, "gate-why"));
+onSubmit($("pair-form"), async () => {
+  if (await request("/api/pair", { code: $("pairing").value }, "pair-why")) $("pairing").value = "";
+});
 onSubmit($("start-form"), (event) => {
   const form = new FormData(event.target);
   const first = $("first").value;

@@ -126,9 +126,9 @@ function askedText(game, nameOf) {
   return waiting.length ? t("table.waiting_for", { names: listOf(waiting) }) : t("table.all_answered");
 }
 
-function drawLobby({ seats, table, me: { door } }) {
+function drawLobby({ seats, table, me: { door, pairing } }) {
   const url = addressOf(table);
-  redraw($("news"), ["lobby", url, seats.length, door], () => [
+  redraw($("news"), ["lobby", url, seats.length, door, pairing], () => [
     el(
       "div",
       { class: `qr${door?.wifi ? " has-wifi" : ""}` },
@@ -140,6 +140,7 @@ function drawLobby({ seats, table, me: { door } }) {
         el("p", { class: "address", text: shortOf(url) }),
         door ? el("p", { class: "table-code" }, `${t("table.code")} `, el("b", { text: door.code })) : null,
         door ? el("p", { class: "quiet", text: t("table.pin", { pin: door.pin }) }) : null,
+        pairing ? el("p", { class: "quiet", text: t("table.pair", { code: pairing }) }) : null,
       ),
     ),
   ]);

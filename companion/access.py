@@ -1,0 +1,179 @@
+"""Secrets of a table and the devices they let in: the host's PIN, browser names, table views."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+import threading
+from collections import OrderedDict
+from collections.abc import Iterable
+from pathlib import Path
+
+from companion.errors import ConfigError
+from companion.wire import Struct, WireError, convert, encode, field
+
+FILE_NAME = "access.json"
+CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Letters and digits that look different on a television."""
+
+_PIN_DIGITS = 6
+_CODE_LETTERS = 4
+_NAME_BYTES = 8
+_MOST_TABLES = 16
+_MOST_WAITING = 32
+"""Table views that may wait for pairing; a newer one replaces the oldest."""
+
+
+class _Kept(Struct):
+    """The file."""
+
+    pin: str
+    key: str
+    tables: list[str] = field(default_factory=list)
+
+
+def draw_code() -> str:
+    """Draw a table's code."""
+    return "".join(secrets.choice(CODE_LETTERS) for _ in range(_CODE_LETTERS))
+
+
+def draw_pin() -> str:
+    """Draw a host's PIN."""
+    return f"{secrets.randbelow(10**_PIN_DIGITS):0{_PIN_DIGITS}}"
+
+
+class Access:
+    """Who is let in, beyond seats and hosts; may be used from any thread.
+
+    Attributes:
+        code: What phones send to sit down.
+        pin: What makes a device a host.
+    """
+
+    def __init__(
+        self,
+        *,
+        code: str = "",
+        pin: str = "",
+        key: str = "",
+        tables: Iterable[str] = (),
+        path: Path | None = None,
+    ) -> None:
+        """Use the given secrets; the others are drawn.
+
+        Args:
+            key: Signs the names of browsers.
+            tables: Digests of the paired table views.
+            path: Where pairings are kept; None keeps them in memory.
+        """
+        self.code, self.pin = code or draw_code(), pin or draw_pin()
+        self._key = bytes.fromhex(key) if key else secrets.token_bytes(32)
+        self._tables, self._path = list(tables), path
+        self._waiting: OrderedDict[str, str] = OrderedDict()
+        self._mutex = threading.Lock()
+
+    def new_device(self) -> str:
+        """Name a browser: 32 hexadecimal digits, half of them random, half their signature."""
+        name = secrets.token_hex(_NAME_BYTES)
+        return name + self._signature(name)
+
+    def is_genuine(self, device: str) -> bool:
+        """Whether this table gave a browser its name."""
+        name, signature = device[: 2 * _NAME_BYTES], device[2 * _NAME_BYTES :]
+        return hmac.compare_digest(signature.encode(), self._signature(name).encode())
+
+    def is_table(self, device: str) -> bool:
+        """Whether a device is a paired table view."""
+        return _digest(device) in self._tables
+
+    def admit(self, device: str) -> None:
+        """Make a device a table view.
+
+        Raises:
+            ConfigError: It cannot be kept.
+        """
+        with self._mutex:
+            self._admit(device)
+
+    def _admit(self, device: str) -> None:
+        if not self.is_table(device):
+            self._tables = [*self._tables, _digest(device)][-_MOST_TABLES:]
+            self.save()
+
+    def pairing_code(self, device: str) -> str:
+        """Return the code that a table view shows until a host enters it."""
+        with self._mutex:
+            for code, waiting in self._waiting.items():
+                if waiting == device:
+                    return code
+            while (code := draw_code()) in self._waiting:
+                pass
+            self._waiting[code] = device
+            while len(self._waiting) > _MOST_WAITING:
+                self._waiting.popitem(last=False)
+            return code
+
+    def pair(self, code: str) -> bool:
+        """Make the device with a pairing code a table view.
+
+        Returns:
+            Whether a device shows this code.
+
+        Raises:
+            ConfigError: The pairing cannot be kept.
+        """
+        with self._mutex:
+            device = self._waiting.get(code)
+            if device is None:
+                return False
+            self._admit(device)
+            del self._waiting[code]
+            return True
+
+    def save(self) -> None:
+        """Write the secrets to their file, readable by its owner only.
+
+        Raises:
+            ConfigError: It cannot be written.
+        """
+        if self._path is None:
+            return
+        aside = self._path.with_name(self._path.name + ".new")
+        kept = encode(_Kept(self.pin, self._key.hex(), self._tables))
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            with open(handle, "w", encoding="utf-8") as file:
+                file.write(kept + "\n")
+            aside.replace(self._path)
+        except OSError as error:
+            raise ConfigError(f"{self._path}: cannot be written: {error.strerror}") from error
+
+    def _signature(self, name: str) -> str:
+        signed = hmac.new(self._key, name.encode("utf-8", "replace"), hashlib.sha256)
+        return signed.hexdigest()[: 2 * _NAME_BYTES]
+
+
+def open_access(data_dir: Path) -> Access:
+    """Read a table's secrets, or draw them at the first start; the code is drawn each time.
+
+    A file that cannot be read is replaced: hosts keep their role, table views pair again.
+
+    Raises:
+        ConfigError: They cannot be written.
+    """
+    path = data_dir / FILE_NAME
+    try:
+        kept: _Kept = convert(json.loads(path.read_text(encoding="utf-8")), _Kept)
+        return Access(pin=kept.pin, key=kept.key, tables=kept.tables, path=path)
+    except (OSError, ValueError, RecursionError, WireError):
+        access = Access(path=path)
+        access.save()
+        return access
+
+
+def _digest(device: str) -> str:
+    return hashlib.sha256(device.encode("utf-8", "replace")).hexdigest()

@@ -1,0 +1,265 @@
+"""Guests in the house: who sees the secrets, who confirms, who leads, and the answers' headers."""
+
+from __future__ import annotations
+
+import socket
+import stat
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from flask import Flask
+from flask.testing import FlaskClient
+
+from companion.access import Access, open_access
+from companion.commands.pin import pin
+from tests.session.fakes import Stage
+from tests.web.stand_in import a_roll, dice_in_tray
+from tests.web.test_people import me, phone, post
+from web import create_app
+from web.client import MOST_TRIES, MOST_TRIES_IN_ALL, RateLimiter
+from web.security import BROWSER_COOKIE, HEADERS
+from web.server import Server
+
+Sit = Callable[[str], FlaskClient]
+
+SECRETS = ("QWX7", "4711")
+EVERYTHING = (
+    "/",
+    "/table",
+    "/host",
+    "/games",
+    "/rules",
+    "/setup",
+    "/join.svg",
+    "/wifi.svg",
+    "/healthz",
+    "/api/openapi.json",
+    "/api/state",
+    "/api/state?view=table",
+    "/api/games",
+    "/api/export?form=json",
+    "/api/frame.jpg",
+    "/api/pictures",
+    "/api/setup",
+    "/static/nothing",
+    "/nothing",
+)
+
+
+def table_view(app: Flask, address: str = "192.168.1.7") -> FlaskClient:
+    """A television elsewhere that has opened the table view."""
+    television = phone(app, address, "TV")
+    television.get("/table")
+    return television
+
+
+def shown(client: FlaskClient) -> dict[str, Any]:
+    """What the table view shows of itself."""
+    told: dict[str, Any] = client.get("/api/state?view=table").get_json()["me"]
+    return told
+
+
+class TestSecrets:
+    @pytest.mark.parametrize("path", EVERYTHING)
+    def test_a_stranger_reads_neither_code_nor_pin(self, app: Flask, sit: Sit, path: str) -> None:
+        sit("Ada")
+        answer = phone(app, "192.168.1.66").get(path)
+        assert all(secret not in answer.text for secret in SECRETS)
+
+    def test_a_strangers_qr_code_is_the_bare_address(self, app: Flask, sit: Sit) -> None:
+        ada = sit("Ada")
+        assert phone(app, "192.168.1.66").get("/join.svg").data != ada.get("/join.svg").data
+
+    def test_the_wifi_is_for_devices_that_were_let_in(self, app: Flask, sit: Sit) -> None:
+        sit("Ada")
+        assert phone(app, "192.168.1.66").get("/wifi.svg").status_code == 403
+
+    def test_pictures_are_for_devices_that_were_let_in(self, app: Flask, sit: Sit) -> None:
+        ada, guest = sit("Ada"), phone(app, "192.168.1.66")
+        assert ada.get("/api/frame.jpg").status_code == 200
+        assert guest.get("/api/frame.jpg").status_code == 403
+        assert post(guest, "join", name="Guest", code="QWX7")[0] == 200
+        assert guest.get("/api/frame.jpg").status_code == 200
+
+    def test_the_pin_command_prints_the_kept_pin(self, tmp_path: Path) -> None:
+        access = open_access(tmp_path)
+        result = CliRunner().invoke(pin, ["--data-dir", str(tmp_path)])
+        assert result.output == f"{access.pin}\n"
+        assert len(access.pin) == 6
+        assert open_access(tmp_path).pin == access.pin
+        mode = (tmp_path / "access.json").stat().st_mode
+        assert stat.S_IMODE(mode) == 0o600
+
+    def test_a_damaged_file_of_secrets_is_drawn_anew(self, tmp_path: Path) -> None:
+        first = open_access(tmp_path).pin
+        (tmp_path / "access.json").write_text('{"pin": 7')
+        again = open_access(tmp_path).pin
+        assert open_access(tmp_path).pin == again
+        assert (first == again) is False or len(again) == 6
+
+
+class TestTheTableView:
+    def test_it_receives_the_code_once_a_host_enters_its_own(self, app: Flask, sit: Sit) -> None:
+        ada, ben, television = sit("Ada"), sit("Ben"), table_view(app)
+        assert shown(television)["door"] is None
+        code = shown(television)["pairing"]
+        assert post(ben, "pair", code=code)[1]["error"] == "NOT_HOST"
+        assert post(ada, "pair", code="????")[1]["error"] == "BAD_CODE"
+        assert post(ada, "pair", code=f" {code.lower()}")[0] == 200
+        assert shown(television)["door"]["code"] == "QWX7"
+        assert shown(television)["pairing"] is None
+        assert post(ada, "pair", code=code)[0] == 409
+
+    def test_on_the_tables_own_machine_it_is_paired_at_once(
+        self, client: FlaskClient, app: Flask
+    ) -> None:
+        client.get("/table")
+        assert shown(client)["door"]["code"] == "QWX7"
+        assert shown(table_view(app))["door"] is None
+
+    def test_it_stays_paired_after_a_restart(self, stage: Stage, tmp_path: Path) -> None:
+        app = create_app(stage.session, access=open_access(tmp_path))
+        host, television = app.test_client(), table_view(app)
+        assert post(host, "pair", code=shown(television)["pairing"])[0] == 200
+        cookie = television.get_cookie(BROWSER_COOKIE)
+        assert cookie is not None
+        again = phone(create_app(stage.session, access=open_access(tmp_path)), "192.168.1.7", "TV")
+        again.set_cookie(BROWSER_COOKIE, cookie.value)
+        assert shown(again)["door"] is not None
+
+    def test_one_device_cannot_take_all_places_to_wait(self) -> None:
+        access = Access()
+        code = access.pairing_code("television")
+        assert all(access.pairing_code("television") == code for _ in range(99))
+
+
+class TestRoles:
+    def test_a_made_up_cookie_is_nobody(self, app: Flask) -> None:
+        guest = phone(app, "192.168.1.66")
+        guest.set_cookie(BROWSER_COOKIE, "0" * 32)
+        assert not me(guest)["host"]
+        assert post(guest, "host")[0] == 400
+        assert post(guest, "start")[1]["error"] == "NOT_HOST"
+
+    def test_a_made_up_cookie_is_replaced_by_the_next_page(self, app: Flask) -> None:
+        guest = phone(app, "192.168.1.66")
+        guest.set_cookie(BROWSER_COOKIE, "0" * 32)
+        guest.get("/")
+        cookie = guest.get_cookie(BROWSER_COOKIE)
+        assert cookie is not None
+        assert cookie.value != "0" * 32
+
+    def test_the_first_phone_hosts_by_the_code_of_the_table_view(self, app: Flask) -> None:
+        ada, ben = phone(app, "192.168.1.20"), phone(app, "192.168.1.21")
+        assert post(ada, "join", name="Ada", code="QWX7")[1]["me"]["host"]
+        assert not post(ben, "join", name="Ben", code="QWX7")[1]["me"]["host"]
+
+    @pytest.mark.usefixtures("ada", "ben")
+    def test_strangers_neither_confirm_nor_throw(self, app: Flask, ada: FlaskClient) -> None:
+        assert post(ada, "start", first=0)[0] == 200
+        for guest in (phone(app, "192.168.1.66"), phone(app, "127.0.0.1")):
+            for call in ("press", "throw"):
+                assert post(guest, call)[1]["error"] == "NOT_HOST"
+        assert post(ada, "throw")[0] == 200
+
+    def test_the_machines_own_table_view_confirms(
+        self, app: Flask, ada: FlaskClient, stage: Stage
+    ) -> None:
+        post(ada, "start", first=0)
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        screen = phone(app, "127.0.0.1", "Kiosk")
+        screen.get("/table")
+        assert post(screen, "press")[1]["game"]["phase"] == "action1"
+
+
+class TestTries:
+    def test_the_whole_table_has_a_limit(self) -> None:
+        limiter = RateLimiter(clock=lambda: 0.0)
+        taken = [limiter.take(f"192.168.2.{n // 8}") for n in range(254 * 8)]
+        assert sum(taken) == MOST_TRIES_IN_ALL
+
+    def test_many_at_once_get_no_more(self) -> None:
+        limiter, taken = RateLimiter(clock=lambda: 0.0), []
+        start = threading.Barrier(20)
+
+        def attempt() -> None:
+            start.wait()
+            taken.append(limiter.take("192.168.1.66"))
+
+        threads = [threading.Thread(target=attempt) for _ in range(20)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sum(taken) == MOST_TRIES
+
+    def test_right_codes_cost_nothing_and_time_heals(self) -> None:
+        now = [0.0]
+        limiter = RateLimiter(clock=lambda: now[0])
+        for _ in range(99):
+            assert limiter.take("a")
+            limiter.give_back("a")
+        assert all(limiter.take("a") for _ in range(MOST_TRIES))
+        assert not limiter.take("a")
+        now[0] = 61.0
+        assert limiter.take("a")
+
+
+class TestKeys:
+    @pytest.mark.usefixtures("in_action1")
+    def test_a_key_counts_for_its_seat_and_content_only(
+        self, ada: FlaskClient, ben: FlaskClient
+    ) -> None:
+        def answer(client: FlaskClient, box: str | None) -> dict[str, Any]:
+            sent = {"turn": 1, "action": 1, "box": box, "key": "k"}
+            told = client.post("/api/answer", json=sent)
+            assert told.status_code == 200
+            players = told.get_json()["game"]["players"]
+            return {player["name"]: (player["answer"] or {}).get("box") for player in players}
+
+        assert answer(ada, "R7") == {"Ada": "R7", "Ben": None}
+        assert answer(ada, "Y7") == {"Ada": "Y7", "Ben": None}
+        assert answer(ben, "G7") == {"Ada": "Y7", "Ben": "G7"}
+
+    @pytest.mark.usefixtures("in_action1")
+    def test_two_undos_need_two_previews(self, ada: FlaskClient) -> None:
+        moment = post(ada, "preview", what="undo")[1]["moment"]
+        assert post(ada, "undo", moment=moment)[0] == 200
+        assert post(ada, "undo", moment=moment)[1]["error"] == "GONE_ON"
+
+
+class TestHeaders:
+    @pytest.mark.parametrize("path", EVERYTHING)
+    def test_every_answer_has_them(self, client: FlaskClient, path: str) -> None:
+        answer = client.get(path)
+        assert {name: answer.headers.get(name) for name in HEADERS} == HEADERS
+        assert len(HEADERS) == 6
+
+    def test_nothing_may_be_framed_or_loaded_from_elsewhere(self) -> None:
+        policy = HEADERS["Content-Security-Policy"]
+        assert policy.startswith("default-src 'none';")
+        assert "frame-ancestors 'none'" in policy
+        assert "unsafe" not in policy
+        assert HEADERS["X-Frame-Options"] == "DENY"
+
+    @pytest.mark.parametrize(
+        "sent",
+        [
+            b"nonsense\r\n\r\n",
+            b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: x\r\n\r\n",
+            b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9999999\r\n\r\n",
+        ],
+    )
+    def test_the_servers_own_errors_have_them(self, served: Server, sent: bytes) -> None:
+        with socket.create_connection(("127.0.0.1", served.port), timeout=10) as connection:
+            connection.sendall(sent)
+            answer = b""
+            while chunk := connection.recv(65536):
+                answer += chunk
+        head = answer.partition(b"\r\n\r\n")[0].decode().casefold()
+        assert head.startswith("http/1")
+        assert all(f"{name}: {value}".casefold() in head for name, value in HEADERS.items())
