@@ -28,12 +28,17 @@ STALE = frozenset(
         "ALREADY_SEATED",
         "NOT_OFFERED",
         "BAD_ORDER",
+        "NO_ACTION",
+        "NOTHING_TO_UNDO",
+        "SEAT_EMPTY",
+        "NO_SUCH_SEAT",
+        "NO_SUCH_GAME",
     ]
 )
-"""Refused because of how things stand (409), not because of what was asked (422)."""
+"""Rejected because of the table's state (409); the others break a rule (422)."""
 
 FORBIDDEN = frozenset({"NOT_IN_GAME"})
-"""Refused because of who asks (403)."""
+"""Rejected because of the sender (403)."""
 
 
 def as_json(value: object, status: int = 200) -> Response:

@@ -90,7 +90,8 @@ def install(app: Flask, *, allowed_hosts: Iterable[str] = ()) -> None:
     def check() -> None:
         if not is_home_host(request.headers.get("Host", ""), allowed):
             raise Refused(400, "BAD_HOST", line("asked.host"))
-        if request.method not in ("GET", "HEAD", "OPTIONS"):
+        is_write = request.method not in ("GET", "HEAD", "OPTIONS")
+        if is_write and request.routing_exception is None:  # else there is no such call
             check_write(request)
 
     @app.after_request

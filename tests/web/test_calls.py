@@ -25,6 +25,12 @@ def answer(client: FlaskClient, **fields: object) -> tuple[int, dict]:  # type: 
     return told.status_code, told.get_json()
 
 
+def undo(client: FlaskClient) -> dict:  # type: ignore[type-arg]
+    """Preview an undo and take it."""
+    moment = client.post("/api/preview", json={"what": "undo"}).get_json().get("moment", "")
+    return client.post("/api/undo", json={"moment": moment}).get_json()
+
+
 class TestSeats:
     def test_a_seat_is_proved_by_a_cookie_scripts_cannot_read(self, client: FlaskClient) -> None:
         got = client.post("/api/join", json={"name": "  Zoë 🎲 "})
@@ -112,7 +118,7 @@ class TestPlaying:
         assert client.post("/api/start", json={}).get_json()["error"] == "NO_PLAYERS"
         sit("Ada")
         assert client.post("/api/start", json={"variant": "x"}).status_code == 422
-        assert client.post("/api/start", json={"first": 3}).status_code == 422
+        assert client.post("/api/start", json={"first": 3}).status_code == 409
         assert client.post("/api/start", json={"first": "0"}).status_code == 400
         started = client.post("/api/start", json={"first": None}).get_json()
         assert started["game"]["phase"] == "roll"
@@ -292,11 +298,13 @@ class TestPlaying:
     @pytest.mark.usefixtures("in_action1")
     def test_the_table_goes_on_without_the_missing_and_back(self, ada: FlaskClient) -> None:
         assert ada.post("/api/close", json={}).get_json()["game"]["phase"] == "action2"
-        back = ada.post("/api/undo", json={}).get_json()["game"]
+        back = undo(ada)["game"]
         assert back["phase"] == "action1"
         assert back["waiting_for"]
-        ada.post("/api/undo", json={})
-        assert ada.post("/api/undo", json={}).get_json()["error"] == "NOTHING_TO_UNDO"
+        undo(ada)
+        preview = ada.post("/api/preview", json={"what": "undo"})
+        assert preview.get_json()["error"] == "NOTHING_TO_UNDO"
+        assert ada.post("/api/undo", json={}).status_code == 400
         assert ada.post("/api/close", json={}).get_json()["error"] == "NO_ACTION"
 
     @pytest.mark.usefixtures("in_action1")

@@ -121,7 +121,7 @@ class TestTheCalls:
     def test_put_aside_and_taken_up(self, client: FlaskClient, stage: Stage, told: object) -> None:
         assert client.post("/api/resume", json={"number": 3}).status_code == 409
         assert client.post("/api/pause", json={}).get_json()["game"] is None
-        assert client.post("/api/resume", json={"number": 9}).status_code == 422
+        assert client.post("/api/resume", json={"number": 9}).status_code == 409
         assert client.post("/api/resume", json={"number": "3"}).status_code == 400
         game = client.post("/api/resume", json={"number": 3}).get_json()["game"]
         assert (game["number"], game["phase"], game["turn"]) == (3, "roll", 2)

@@ -27,7 +27,7 @@ HOSTS_ONLY: list[tuple[str, Json]] = [
     ("correct", {"white": [1, 2], "colour": {}}),
     ("roll", {"white": [1, 2], "colour": {}}),
     ("close", {}),
-    ("undo", {}),
+    ("undo", {"moment": ""}),
     ("end", {}),
     ("rematch", {}),
     ("free", {"seat": 0}),
@@ -333,11 +333,11 @@ class TestForesight:
         stage.answer(0, None)
         lines = post(ada, "preview", what="undo")[1]["lines"]
         assert lines == ["Turn 1: action 2 is open, Ada can answer."]
-        post(ada, "undo")
+        post(ada, "undo", moment=post(ada, "preview", what="undo")[1]["moment"])
         assert (stage.state.turn, stage.state.phase.value) == (1, "action2")
         lines = post(ada, "preview", what="undo")[1]["lines"]
         assert "Ada takes back red 7." in lines
-        post(ada, "undo")
+        post(ada, "undo", moment=post(ada, "preview", what="undo")[1]["moment"])
         assert stage.state.crosses[0] == 0
 
     @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ class TestPages:
     ) -> None:
         page = client.get(path)
         assert page.status_code == 200
-        assert page.headers["Content-Security-Policy"].startswith("default-src 'self'")
+        assert page.headers["Content-Security-Policy"].startswith("default-src 'none'")
         assert page.headers["X-Content-Type-Options"] == "nosniff"
         assert "Dice" in page.text
 

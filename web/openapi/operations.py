@@ -348,7 +348,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _post("/api/roll", "Confirm a roll entered by hand.", requests.Entered, links=_ANSWERS),
     _post("/api/correct", "Host: replace misread dice.", requests.Correction),
     _post("/api/close", "Host: close the open action; missing answers pass.", requests.Step),
-    _post("/api/undo", "Host: take the last settled step back.", requests.Step),
+    _post("/api/undo", "Host: take the last settled step back.", requests.Undo),
     _post(
         "/api/free",
         "Host: free somebody's seat; a running game goes on without them.",

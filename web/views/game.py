@@ -135,7 +135,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
 
     @api.post("/api/undo")
     def undo() -> Response:
-        step = body(requests.Step)
+        step = body(requests.Undo)
         context.lead()
         return ok(context, session.undo(step.moment))
 

@@ -29,16 +29,15 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def throw() -> Response:
         mishap = body(requests.Throw).mishap
         context.at_the_tray()
-        if mishap is not None and (
-            context.simulator is None or mishap not in context.simulator.mishaps
-        ):
+        simulator = context.simulator
+        if simulator is None:
+            raise Refused(409, "CANNOT_THROW", line("page.cannot_throw"))
+        if mishap is not None and mishap not in simulator.mishaps:
             raise bad("asked.unknown", field="mishap", value=mishap[:40])
         view = session.view()
         if view.table.game is not None and view.table.game.state.action:
             return rejected(context, Rejected("WRONG_PHASE", (line("page.throw_later"),), "E9"))
-        if context.simulator is None:
-            raise Refused(409, "CANNOT_THROW", line("page.cannot_throw"))
-        context.simulator.throw(mishap=mishap)
+        simulator.throw(mishap=mishap)
         return snapshot(context)
 
     @pages.post("/api/trouble")

@@ -58,7 +58,11 @@ class OfSeat(Request):
 class Join(Request):
     """A name for a new player."""
 
-    name: Annotated[str, about("At most 20 characters.")]
+    name: Annotated[
+        str,
+        Meta(extra_json_schema={"minLength": 1, "maxLength": 20, "pattern": r"\S"}),
+        about("At most 20 characters, some of them visible."),
+    ]
     code: Annotated[Code, about("The table's code, where `me.needs_code` is true.")] = ""
     another: Annotated[bool, about("One more seat for a device that has one.")] = False
 
@@ -126,6 +130,12 @@ class Step(Request):
     """A step of the host."""
 
     moment: Moment | None = None
+
+
+class Undo(Request):
+    """The step to take back: two undos need two previews."""
+
+    moment: Moment
 
 
 class Correction(Request):
