@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from companion.app import App
 
 
+END_WITHIN_S = 4.0
+"""Seconds that the table takes to close its parts; then it ends without those that hang."""
+
+
 @click.command()
 @click.option("--camera", help="auto, pi, simulated, none, a device, a video or a folder.")
 @click.option("--pins", type=click.Choice(PIN_FACTORIES), help="Where the button is.")
@@ -83,8 +87,12 @@ def play(
         while not stop.wait(1.0):  # a bare wait would keep the signal from Python on some systems
             pass
     finally:
+        deadline = threading.Timer(END_WITHIN_S, _end)
+        deadline.daemon = True
+        deadline.start()
         app.close()
-    _leave()
+    if any(thread.daemon for thread in threading.enumerate() if thread is not deadline):
+        _end()
 
 
 def _tell_systemd(app: App) -> None:
@@ -97,17 +105,17 @@ def _tell_systemd(app: App) -> None:
         Watchdog(app.signs_of_life(), period_s).start()
 
 
-def _leave() -> None:
-    """End the process at once if a hanging driver still holds a thread.
+def _end() -> None:
+    """End the process at once, where a hanging driver or disk still holds a thread.
 
-    Everything that matters is closed by now. An ordinary exit would abort inside the driver's C++.
+    Everything that was acknowledged is on the disk. An ordinary exit would wait for the thread, or
+    abort inside the driver's C++.
     """
-    if any(thread.daemon for thread in threading.enumerate()):
-        for stream in (sys.stdout, sys.stderr):
-            if stream is not None:
-                with suppress(OSError):  # nobody reads it any more
-                    stream.flush()
-        os._exit(0)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError):  # nobody reads it any more
+                stream.flush()
+    os._exit(0)
 
 
 def _show_address(join_url: str) -> None:
