@@ -426,11 +426,17 @@ def play(
     policies: Sequence[Policy],
     rng: np.random.Generator,
     observe: Observer | None = None,
+    *,
+    throws: int = 0,
 ) -> Results:
     """Play every game of the batch to its end.
 
     Finished games leave the arrays from time to time, so that the last long game does not cost as
     much as a full batch.
+
+    Args:
+        throws: How many different series of dice there are; games whose numbers differ by a
+            multiple of it have the same dice. 0 for dice of its own in every game.
     """
     layout, size = games.layout, int(games.ids.max()) + 1 if games.size else 0
     results = Results(
@@ -443,7 +449,8 @@ def play(
         np.zeros((games.players, size), np.int16),
     )
     while games.size:
-        play_turn(games, random_dice(rng, games.size), policies, observe)
+        dice = random_dice(rng, throws or games.size)
+        play_turn(games, dice[:, games.ids % throws] if throws else dice, policies, observe)
         going = games.end == 0
         left = int(np.count_nonzero(going))
         if left < 0.85 * games.size:

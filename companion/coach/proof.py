@@ -14,6 +14,7 @@ from companion.coach.policies import GREEDY, SKIP_TWO, RandomPlayer
 from companion.engine import (
     COLOURED,
     End,
+    Event,
     GameState,
     HouseRule,
     Played,
@@ -120,19 +121,17 @@ def differences(
 
 def _play_turn(states: list[GameState], game: int, turn: Turn, i: int) -> str | None:
     state = states[game]
-    values = turn.dice[i]
-    coloured = {colour: values[2 + COLOURED.index(colour)] for colour in state.dice}
-    step = apply(state, Rolled(Roll.of((values[0], values[1]), coloured)))
+    events = _events(state, turn, i)
+    step = apply(state, events[0])
     if isinstance(step, Refusal):
         return f"the roll is refused: {step.reason.value}"
     state = step.state
     legal = tuple(own[i] for own in turn.legal1)
     if state.legal != legal:
         return f"legal boxes of action 1: {state.legal}, not {legal}"
-    choices = [state.plan.tokens[own[i]] if own[i] else None for own in turn.chosen1]
-    step = apply(state, Played(1, tuple(choices)))
+    step = apply(state, events[1])
     if isinstance(step, Refusal):
-        return f"{choices} are refused: {step.reason.value}"
+        return f"{events[1]} is refused: {step.reason.value}"
     state = states[game] = step.state
     if (state.end is None) != turn.has_action2[i]:
         return f"after action 1 the judge's end is {state.end}"
@@ -140,12 +139,9 @@ def _play_turn(states: list[GameState], game: int, turn: Turn, i: int) -> str | 
         return None
     if state.legal[state.active] != turn.legal2[i]:
         return f"legal boxes of action 2: {state.legal[state.active]}, not {turn.legal2[i]}"
-    answers: list[str | None] = [None] * state.players
-    if turn.chosen2[i]:
-        answers[state.active] = state.plan.tokens[turn.chosen2[i]]
-    step = apply(state, Played(2, tuple(answers)))
+    step = apply(state, events[2])
     if isinstance(step, Refusal):
-        return f"{answers} are refused: {step.reason.value}"
+        return f"{events[2]} is refused: {step.reason.value}"
     states[game] = step.state
     return None
 
@@ -188,6 +184,40 @@ def _closings_of(layout: Layout, results: Results, game: int) -> Closings:
     for row in rows:
         locked = results.sheet[row, :, game] & np.uint16(1 << LOCK)
         found.append((row, tuple(np.flatnonzero(locked).tolist()), 2 - at[row] % 2))
+    return found
+
+
+def recorded(
+    variant: str, policies: Sequence[Policy], size: int, seed: int
+) -> list[tuple[GameState, list[Event]]]:
+    """Games of these players as the judge records them: the empty game and its events."""
+    recorder, players = Recorder(), len(policies)
+    rng = np.random.default_rng(seed)
+    play(new_games(variant, players, size), policies, rng, recorder)
+    start = new_game(layout_of(variant).plan, players)
+    states, events = [start] * size, [list[Event]() for _ in range(size)]
+    for turn in recorder.turns:
+        for i, game in enumerate(turn.ids):
+            for event in _events(states[game], turn, i):
+                step = apply(states[game], event)
+                assert not isinstance(step, Refusal), (event, step)
+                states[game] = step.state
+                events[game].append(event)
+    return [(start, each) for each in events]
+
+
+def _events(state: GameState, turn: Turn, i: int) -> list[Event]:
+    tokens, values = state.plan.tokens, turn.dice[i]
+    coloured = {colour: values[2 + COLOURED.index(colour)] for colour in state.dice}
+    found: list[Event] = [
+        Rolled(Roll.of((values[0], values[1]), coloured)),
+        Played(1, tuple(tokens[own[i]] if own[i] else None for own in turn.chosen1)),
+    ]
+    if turn.has_action2[i]:
+        answers: list[str | None] = [None] * state.players
+        if turn.chosen2[i]:
+            answers[state.active] = tokens[turn.chosen2[i]]
+        found.append(Played(2, tuple(answers)))
     return found
 
 

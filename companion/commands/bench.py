@@ -111,3 +111,20 @@ def engine(games: int = GAMES, as_json: bool = False) -> None:
             f" ({games} games of {PLAYERS} players, {pace.steps / pace.games:.0f} steps each)"
         )
     click.echo(f"slowest step {report['slowest_step_ms']} ms")
+
+
+@bench.command()
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def coach(as_json: bool = False) -> None:
+    """Time batches of games, compare them with the judge, and let the coach play.
+
+    It takes some minutes. Example: dice-companion bench coach --json
+    """
+    from companion.commands.bench_coach import measure
+
+    report = measure()
+    if _asked_above(as_json):
+        click.echo(json.dumps(report))
+        return
+    for name, value in report.items():
+        click.echo(f"{name}: {value}")

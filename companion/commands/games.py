@@ -93,6 +93,54 @@ def export_game(
         click.echo("\n".join(game.lines()))
 
 
+@games.command("show")
+@click.argument("number", type=int)
+@click.option("--pictures", type=A_DIRECTORY, metavar="DIR", help="Write the SVG pictures there.")
+@click.option("--language", type=click.Choice(LANGUAGES), help="Of the sentences.")
+@_DATA_DIR
+def show_game(
+    number: int, pictures: Path | None, language: str | None, data_dir: Path | None
+) -> None:
+    """Luck, choices and mistakes of game NUMBER. Example: dice-companion games show 12"""
+    from companion.coach.report import report_of
+
+    config = load(None, os.environ, {"data_dir": data_dir, "table.language": language})
+    store = SqliteStore(config.data_dir, is_writer=False)
+    try:
+        found = [game for game in saved_games(store.load()) if game.number == number]
+    finally:
+        store.close()
+    if not found:
+        raise StoreError(f"games show: there is no game {number}")
+    report = report_of(found[0], load_phrases(config.table.language))
+    for picture in report.pictures.values():
+        click.echo(picture.text)
+    for sentence in report.sentences:
+        click.echo(sentence)
+    if pictures is not None:
+        pictures.mkdir(parents=True, exist_ok=True)
+        for name, picture in report.pictures.items():
+            (pictures / f"game-{number}-{name}.svg").write_text(picture.svg, encoding="utf-8")
+
+
+@games.command("dice")
+@click.option("--language", type=click.Choice(LANGUAGES), help="Of the sentences.")
+@_DATA_DIR
+def show_dice(language: str | None, data_dir: Path | None) -> None:
+    """How often each face of each die came over all evenings, and whether that is unusual."""
+    from companion.coach.charts import dice_chart
+    from companion.coach.fairness import fairness_of
+
+    config = load(None, os.environ, {"data_dir": data_dir, "table.language": language})
+    store = SqliteStore(config.data_dir, is_writer=False)
+    try:
+        played = [game for game in saved_games(store.load()) if not game.is_imported]
+    finally:
+        store.close()
+    found = fairness_of((game.start, game.events) for game in played)
+    click.echo(dice_chart(found, load_phrases(config.table.language)).text)
+
+
 @games.command("standings")
 @_DATA_DIR
 def show_standings(data_dir: Path | None) -> None:

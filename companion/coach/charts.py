@@ -1,0 +1,261 @@
+"""Pictures of finished games and of dice as inline SVG, each with a text for those who cannot see.
+
+They are built with the standard library's XML writer, which escapes names. A chart library would
+bring its own fonts, colours and scripts; these pictures take the page's text colour, so that they
+are readable in light and dark, and scale from a phone to a television.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+from companion.coach.fairness import FACES, Fairness
+from companion.coach.review import Review
+from companion.engine import Event, GameState, Phase, Refusal, apply
+from companion.messages.catalogue import Phrases, Term, numeral
+
+WIDTH, HEIGHT = 640, 360
+LEFT, RIGHT, TOP, BOTTOM = 48, 128, 16, 32
+COLOURS = ("#3b82c4", "#d9660b", "#1a9c74", "#c05fa0", "#8a8a1e")
+"""Of the players in playing order: contrast of at least 3 to 1 on white and on near black."""
+
+DASHES = ("none", "8 4", "2 4", "12 4 2 4", "4 4")
+"""Of the same players' lines, for those who cannot tell the colours apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """An SVG element and what it shows in words."""
+
+    svg: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A game turn by turn.
+
+    Attributes:
+        totals: By turn, each player's total; the first entry is before the first turn.
+        misses: (turn, player) of every miss, turns from 1.
+        closings: (turn, row name, players) of every closing.
+        crosses: By player.
+    """
+
+    totals: tuple[tuple[int, ...], ...]
+    misses: tuple[tuple[int, int], ...]
+    closings: tuple[tuple[int, str, tuple[int, ...]], ...]
+    crosses: tuple[int, ...]
+
+
+def course_of(start: GameState, events: Iterable[Event]) -> Course:
+    """The totals after each turn of a game, and when rows closed and misses were taken."""
+    state, players = start, range(start.players)
+    totals = [tuple(start.total(p) for p in players)]
+    misses, closings = [], []
+    for event in events:
+        step = apply(state, event)
+        if isinstance(step, Refusal):
+            break
+        after = step.state
+        misses += [(state.turn, p) for p in players if after.misses[p] > state.misses[p]]
+        closings += [
+            (state.turn, after.plan.rows[closing.row].name, closing.players)
+            for closing in after.closed[len(state.closed) :]
+        ]
+        is_turn_over = after.turn != state.turn or after.phase is Phase.OVER
+        if is_turn_over and state.phase in (Phase.ACTION1, Phase.ACTION2):
+            totals.append(tuple(after.total(p) for p in players))
+        state = after
+    crosses = tuple(state.crosses[p].bit_count() for p in players)
+    return Course(tuple(totals), tuple(misses), tuple(closings), crosses)
+
+
+def scores_chart(course: Course, names: Sequence[str], phrases: Phrases) -> Picture:
+    """Each player's total after every turn; rings are misses, upright lines are closings."""
+    title = phrases.say("chart.scores")
+    lines = [
+        phrases.say(
+            "chart.player",
+            name=name,
+            total=course.totals[-1][p],
+            crosses=course.crosses[p],
+            misses=sum(player == p for _, player in course.misses),
+        )
+        for p, name in enumerate(names)
+    ]
+    for turn, row, players in course.closings:
+        closers = phrases.all_of([names[p] for p in players])
+        lines.append(phrases.say("chart.closed", turn=turn, row=Term(f"row.{row}"), names=closers))
+    svg = _svg(title, " ".join(lines))
+    everything = [total for turn in course.totals for total in turn]
+    low, high = min(0, *everything), max(10, *everything)
+    turns = max(1, len(course.totals) - 1)
+
+    def x(turn: float) -> float:
+        return LEFT + turn / turns * (WIDTH - LEFT - RIGHT)
+
+    def y(total: float) -> float:
+        return HEIGHT - BOTTOM - (total - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
+
+    step = next(s for s in (10, 20, 50, 100, 200) if (high - low) / s <= 6)
+    for mark in range(low // step * step, high + 1, step):
+        if mark >= low:
+            _line(svg, LEFT, y(mark), WIDTH - RIGHT, y(mark), opacity="0.25")
+            _text(svg, LEFT - 8, y(mark) + 5, numeral(mark), anchor="end")
+    for turn in range(0, turns + 1, max(1, turns // 6)):
+        _text(svg, x(turn), HEIGHT - 8, str(turn), anchor="middle")
+    for turn, _, _ in course.closings:
+        _line(svg, x(turn), TOP, x(turn), HEIGHT - BOTTOM, opacity="0.6")
+    places = _apart([y(total) for total in course.totals[-1]], 20)
+    for p, name in enumerate(names):
+        colour = COLOURS[p % len(COLOURS)]
+        points = " ".join(f"{x(t):.1f},{y(all_[p]):.1f}" for t, all_ in enumerate(course.totals))
+        SubElement(
+            svg,
+            "polyline",
+            {
+                "points": points,
+                "fill": "none",
+                "stroke": colour,
+                "stroke-width": "3",
+                "stroke-dasharray": DASHES[p % len(DASHES)],
+            },
+        )
+        for turn, player in course.misses:
+            if player == p and turn < len(course.totals):
+                place = {"cx": f"{x(turn):.1f}", "cy": f"{y(course.totals[turn][p]):.1f}"}
+                SubElement(svg, "circle", place | {"r": "5", "fill": "none", "stroke": colour})
+        _text(svg, WIDTH - RIGHT + 8, places[p] + 5, _short(name), fill=colour)
+    return Picture(tostring(svg, encoding="unicode"), f"{title}. {' '.join(lines)}")
+
+
+def luck_chart(
+    review: Review, names: Sequence[str], texts: Sequence[str], phrases: Phrases
+) -> Picture:
+    """Each player's luck and skill as bars with their standard errors (two to each side).
+
+    Args:
+        texts: The sentences that say the same.
+    """
+    title = phrases.say("chart.luck")
+    svg = _svg(title, " ".join(texts))
+    bars = [
+        (name, kind, part, COLOURS[p % len(COLOURS)])
+        for p, name in enumerate(names)
+        for kind, part in (
+            (phrases.say("chart.luck_name"), review.luck[p]),
+            (phrases.say("chart.skill_name"), review.skill[p]),
+        )
+    ]
+    most = max(10.0, *(abs(part.value) + 2 * part.error for _, _, part, _ in bars))
+    height = (HEIGHT - TOP - BOTTOM) / len(bars)
+    zero, scale = 426.0, 190 / most
+    _line(svg, zero, TOP, zero, HEIGHT - BOTTOM, opacity="0.6")
+    for i, (name, kind, part, colour) in enumerate(bars):
+        middle = TOP + (i + 0.5) * height
+        wide = part.value * scale
+        SubElement(
+            svg,
+            "rect",
+            {
+                "x": f"{min(zero, zero + wide):.1f}",
+                "y": f"{middle - height * 0.32:.1f}",
+                "width": f"{abs(wide):.1f}",
+                "height": f"{height * 0.64:.1f}",
+                "fill": colour,
+            },
+        )
+        half = 2 * part.error * scale
+        _line(svg, zero + wide - half, middle, zero + wide + half, middle, opacity="1")
+        _text(svg, 208, middle + 5, f"{_short(name)}, {kind}", anchor="end")
+    for mark in (-most, most):
+        _text(svg, zero + mark * scale, HEIGHT - 8, numeral(round(mark)), anchor="middle")
+    _text(svg, zero, HEIGHT - 8, "0", anchor="middle")
+    return Picture(tostring(svg, encoding="unicode"), f"{title}. {' '.join(texts)}")
+
+
+def dice_chart(found: Fairness, phrases: Phrases) -> Picture:
+    """How often each face of each kind of dice came, and the band fair dice keep to."""
+    title = phrases.say("chart.dice")
+    lines = [
+        phrases.say(
+            "chart.die",
+            colour=phrases.colour(each.colour.value),
+            counts=", ".join(f"{f + 1}: {n}" for f, n in enumerate(each.counts)),
+        )
+        for each in found.dice
+    ]
+    text = " ".join([phrases.tell(found.verdict()), *lines])
+    svg = _svg(title, text)
+    group = (WIDTH - LEFT) / len(found.dice)
+    floor, room = HEIGHT - BOTTOM - 20, HEIGHT - BOTTOM - 20 - TOP
+    for k, each in enumerate(found.dice):
+        left = LEFT / 2 + k * group
+        most = max(1.0, each.high, *each.counts) * 1.05
+        top, bottom = floor - each.high / most * room, floor - each.low / most * room
+        band = {"x": f"{left:.1f}", "width": f"{group - 12:.1f}", "fill": "currentColor"}
+        band |= {"y": f"{top:.1f}", "height": f"{bottom - top:.1f}", "fill-opacity": "0.15"}
+        SubElement(svg, "rect", band)
+        for face, count in enumerate(each.counts):
+            middle = left + (face + 0.5) * (group - 12) / FACES
+            _line(svg, middle, floor, middle, floor - count / most * room, width=8)
+            _text(svg, middle, floor + 17, str(face + 1), anchor="middle")
+        name = phrases.colour(each.colour.value)
+        _text(svg, left + (group - 12) / 2, HEIGHT - 8, name, anchor="middle")
+    return Picture(tostring(svg, encoding="unicode"), f"{title}. {text}")
+
+
+def _svg(title: str, text: str) -> Element:
+    svg = Element(
+        "svg",
+        {
+            "xmlns": "http://www.w3.org/2000/svg",
+            "viewBox": f"0 0 {WIDTH} {HEIGHT}",
+            "role": "img",
+            "aria-label": f"{title}. {text}",
+            "font-size": "16",
+            "fill": "currentColor",
+            "stroke-width": "2",
+        },
+    )
+    SubElement(svg, "title").text = title
+    return svg
+
+
+def _line(
+    svg: Element, x1: float, y1: float, x2: float, y2: float, *, opacity: str = "1", width: int = 2
+) -> None:
+    ends = {"x1": f"{x1:.1f}", "y1": f"{y1:.1f}", "x2": f"{x2:.1f}", "y2": f"{y2:.1f}"}
+    style = {"stroke": "currentColor", "stroke-opacity": opacity, "stroke-width": str(width)}
+    SubElement(svg, "line", ends | style)
+
+
+def _text(
+    svg: Element,
+    x: float,
+    y: float,
+    text: str,
+    *,
+    anchor: str = "start",
+    fill: str = "currentColor",
+) -> None:
+    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor, "fill": fill}
+    SubElement(svg, "text", place).text = text
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 12 else name[:11] + "…"
+
+
+def _apart(places: Sequence[float], least: float) -> list[float]:
+    """The same places, moved down where two are nearer than `least`."""
+    order = sorted(range(len(places)), key=lambda i: places[i])
+    found = list(places)
+    for before, after in pairwise(order):
+        found[after] = max(found[after], found[before] + least)
+    over = max(found, default=0) - (HEIGHT - BOTTOM)
+    return [place - max(0, over) for place in found]

@@ -1,0 +1,134 @@
+"""Whether the dice of a table are fair: counts, a band, and a test that may be looked at anytime.
+
+The test is a likelihood ratio: how much better "each face has a chance of its own, near one sixth"
+explains the throws than "every face has one sixth", averaged over such chances (a Dirichlet prior).
+For fair dice this ratio is a martingale that starts at 1, so the chance that it ever reaches x is
+at most 1/x (Ville's inequality). Looking after every evening is therefore allowed. Testing five
+kinds of dice multiplies the chance of a false alarm by five at most (Bonferroni).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from companion.engine import DieColour, Event, GameState, Roll, RollCorrected
+from companion.engine.notation import turns_of
+from companion.messages.catalogue import Line, Term, line
+
+KINDS = tuple(DieColour)
+"""The white dice cannot be told apart and count as one kind."""
+
+FACES = 6
+PRIOR = 40.0
+"""Dirichlet weight of each face: chances between about 0.12 and 0.22 are expected."""
+
+NEEDED = 60
+"""Throws below which nothing is said about a set of dice."""
+
+ALARM = 100
+"""One fair set in so many may be called unusual, over its whole life."""
+
+BAND = 3.0
+"""Half width of the band in standard deviations: all 30 counts are inside for 92 % of fair sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Faces:
+    """One kind of dice.
+
+    Attributes:
+        counts: How often each face came, from 1 to 6.
+        low, high: The band of counts that fair dice keep to.
+        evidence: The largest likelihood ratio against fair dice so far.
+        misread: How often the eye showed each face and was corrected.
+    """
+
+    colour: DieColour
+    counts: tuple[int, ...]
+    low: float
+    high: float
+    evidence: float
+    misread: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Fairness:
+    """The dice of a table over all evenings."""
+
+    throws: int
+    dice: tuple[Faces, ...]
+
+    @property
+    def odds(self) -> int:
+        """At most one fair set in so many looks as unusual as this one."""
+        most = max((each.evidence for each in self.dice), default=1.0)
+        return max(1, int(most / len(KINDS)))
+
+    def verdict(self) -> Line:
+        """The result in plain words."""
+        if self.throws < NEEDED:
+            return line("fairness.few", count=self.throws, needed=NEEDED)
+        if self.odds < ALARM:
+            return line("fairness.usual", count=self.throws)
+        worst = max(self.dice, key=lambda each: each.evidence)
+        mean = sum(worst.counts) / FACES
+        face = max(range(FACES), key=lambda f: abs(worst.counts[f] - mean))
+        key = "fairness.often" if worst.counts[face] > mean else "fairness.seldom"
+        die = Term(f"die.{worst.colour.value}")
+        odds = min(self.odds, 1_000_000)
+        if key == "fairness.often":
+            return line("fairness.often", die=die, face=face + 1, odds=odds)
+        return line("fairness.seldom", die=die, face=face + 1, odds=odds)
+
+
+def fairness_of(games: Iterable[tuple[GameState, Sequence[Event]]]) -> Fairness:
+    """What the dice showed in these games, the oldest game first."""
+    counts = {kind: [0] * FACES for kind in KINDS}
+    misread = {kind: [0] * FACES for kind in KINDS}
+    evidence = dict.fromkeys(KINDS, 0.0)
+    most = dict.fromkeys(KINDS, 0.0)
+    throws = 0
+    for start, events in games:
+        for turn in turns_of(start, events)[0]:
+            throws += 1
+            for kind, value in _values(turn.roll):
+                own = counts[kind]
+                weight = PRIOR + own[value - 1]
+                evidence[kind] += math.log(FACES * weight / (FACES * PRIOR + sum(own)))
+                own[value - 1] += 1
+            for kind in KINDS:
+                most[kind] = max(most[kind], evidence[kind])
+        _count_misread(events, misread)
+    return Fairness(throws, tuple(_faces(k, counts[k], most[k], misread[k]) for k in KINDS))
+
+
+def _values(roll: Roll) -> list[tuple[DieColour, int]]:
+    white = [(DieColour.WHITE, value) for value in roll.white]
+    return [*white, *roll.coloured]
+
+
+def _count_misread(events: Sequence[Event], misread: dict[DieColour, list[int]]) -> None:
+    shown: Roll | None = None
+    for event in events:
+        if isinstance(event, RollCorrected) and shown is not None:
+            right = dict(event.roll.coloured)
+            for kind, value in shown.coloured:
+                if right.get(kind) != value:
+                    misread[kind][value - 1] += 1
+            rest = list(event.roll.white)
+            for value in shown.white:
+                if value in rest:
+                    rest.remove(value)
+                else:
+                    misread[DieColour.WHITE][value - 1] += 1
+        shown = getattr(event, "roll", shown)
+
+
+def _faces(colour: DieColour, counts: list[int], log_most: float, misread: list[int]) -> Faces:
+    total = sum(counts)
+    half = BAND * math.sqrt(total * 5) / FACES
+    low, high = max(0.0, total / FACES - half), total / FACES + half
+    evidence = math.exp(min(log_most, 100.0))
+    return Faces(colour, tuple(counts), low, high, evidence, tuple(misread))

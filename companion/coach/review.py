@@ -1,0 +1,442 @@
+"""Luck and skill of a finished game, with standard errors.
+
+The value of a position is the mean result of many games played on from there by the coach's player
+in every seat. A result is a lead: a player's total less the best other total (the total itself for
+one player alone). For each turn and player the change of value has three parts:
+
+- luck: the value after the roll, everybody answering as the coach's player would, less the value
+  before the roll;
+- skill: the value with the player's own answer less that with the coach's answer, usually below 0;
+- others: the rest, which the other players' answers made.
+
+The parts and the value of the start add up to the final lead exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from companion.coach.games import (
+    Games,
+    Policy,
+    Throw,
+    new_games,
+    play,
+    play_turn,
+)
+from companion.coach.layout import LAST, LOCK, SHUT, Flags, Option
+from companion.coach.tempo import Tempo, tables_of
+from companion.engine import (
+    COLOURED,
+    Choice,
+    Event,
+    GameState,
+    Phase,
+    Refusal,
+    Roll,
+    Rolled,
+    apply,
+)
+from companion.engine.notation import Turn, turns_of
+
+ROLLOUTS = 400
+"""Games played on from each position."""
+
+SURE = 3.0
+"""Standard errors beyond which a difference is more than noise: a game has about a hundred answers,
+and with two standard errors chance alone would make mistakes of some."""
+
+Samples = npt.NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A mean and its standard error, in points of lead."""
+
+    value: float
+    error: float
+
+    @property
+    def is_sure(self) -> bool:
+        """Whether it differs from 0 by more than noise."""
+        return abs(self.value) > SURE * self.error
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a player crossed with a roll; None for a pass.
+
+    Attributes:
+        white: The box of action 1.
+        coloured: The box of action 2; None for those who are not active.
+    """
+
+    white: Choice
+    coloured: Choice = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One player's answers to one roll.
+
+    Attributes:
+        turn: Its number, from 1.
+        given: What the player crossed.
+        best: What the coach's player would have crossed.
+        skill: The value of the answer less that of `best`.
+        chance: The same difference in the chance to win, from -1 to 1.
+        is_mistake: Whether lead and chance to win both suffered, the lead by more than noise.
+    """
+
+    turn: int
+    player: int
+    roll: Roll
+    given: Answer
+    best: Answer
+    skill: Measured
+    chance: float
+
+    @property
+    def is_mistake(self) -> bool:
+        """Whether the answer cost lead by more than noise, and no chance was gained by it."""
+        return self.skill.value < 0 and self.skill.is_sure and self.chance <= 0
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One turn of one player: what changed their expected lead."""
+
+    luck: Measured
+    skill: Measured
+    others: float
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """A finished game taken apart.
+
+    Attributes:
+        luck, skill: By player, the sums over all turns.
+        leads: By turn and player, the expected lead before the turn; the final lead comes last.
+        parts: By turn and player.
+        decisions: Every answer that differs from the coach's.
+        final: By player, the lead the game ended with.
+    """
+
+    luck: tuple[Measured, ...]
+    skill: tuple[Measured, ...]
+    leads: tuple[tuple[float, ...], ...]
+    parts: tuple[tuple[Part, ...], ...]
+    decisions: tuple[Decision, ...]
+    final: tuple[int, ...]
+
+    @property
+    def start(self) -> tuple[float, ...]:
+        """By player, the expected lead before the first roll."""
+        return self.leads[0]
+
+    def others(self, player: int) -> float:
+        """What the answers of the other players changed for one player."""
+        return sum(turn[player].others for turn in self.parts)
+
+    def mistakes(self, player: int) -> list[Decision]:
+        """A player's mistakes, the dearest first."""
+        own = [each for each in self.decisions if each.player == player and each.is_mistake]
+        return sorted(own, key=lambda each: each.skill.value)
+
+    def turning_points(self, most: int = 3) -> list[int]:
+        """Numbers of the turns, from 1, in which the expected leads changed most."""
+        changes = [
+            max(abs(b - a) for a, b in zip(before, after, strict=True))
+            for before, after in zip(self.leads, self.leads[1:], strict=False)
+        ]
+        order = sorted(range(len(changes)), key=lambda i: -changes[i])
+        return sorted(i + 1 for i in order[:most])
+
+
+def lead_of(totals: npt.NDArray[np.int16]) -> Samples:
+    """(P, ...) each player's total less the best other total, from totals of that shape."""
+    if len(totals) == 1:
+        return totals.astype(np.float32)
+    order = np.sort(totals, axis=0)
+    rival = np.where(totals == order[-1], order[-2], order[-1])
+    leads: Samples = (totals - rival).astype(np.float32)
+    return leads
+
+
+# -- positions ------------------------------------------------------------------------------
+
+
+def games_from(state: GameState, size: int = 1) -> Games:
+    """Copies of a game before a roll, its active player in seat 0."""
+    plan, players = state.plan, state.players
+    games = new_games(plan.name, players, size, state.setup.house)
+    layout, mask = games.layout, (1 << plan.width) - 1
+    closed = {closing.row: closing.action for closing in state.closed}
+    for seat in range(players):
+        player = (state.active + seat) % players
+        for row in range(layout.rows):
+            bits = (state.crosses[player] >> (row * plan.width)) & mask
+            games.sheet[row, seat] = bits
+            games.count[row, seat] = bits.bit_count()
+            following = (bits & ~(1 << LOCK)).bit_length()
+            shut = row in closed or player in state.gone or following > LAST
+            games.next[row, seat] = SHUT if shut else following
+        games.misses[seat] = state.misses[player]
+    for row, action in closed.items():
+        games.closed_at[row] = action
+    games.closed[:] = len(closed)
+    games.turn = 1
+    games.gone = frozenset((player - state.active) % players for player in state.gone)
+    return games
+
+
+class _Branches:
+    """Game 0 follows the coach; game 1 + s has seat s's real answers and the coach's for the rest.
+
+    Attributes:
+        coach: The coach's answers by seat, as positions in `legal`; -1 for a pass.
+    """
+
+    def __init__(self, policy: Policy, white: Sequence[int], coloured: Sequence[int]) -> None:
+        self._policy, self._white, self._coloured = policy, white, coloured
+        self.coach_white: npt.NDArray[np.int64] = np.empty(0, np.int64)
+        self.coach_coloured = -1
+
+    def white(self, games: Games, throw: Throw, legal: Flags, seats: slice) -> Flags:
+        chosen = self._policy.white(games, throw, legal, seats)
+        first = chosen[:, :, 0]
+        self.coach_white = np.where(first.any(axis=0), first.argmax(axis=0), -1)
+        for seat, row in enumerate(self._white):
+            chosen[:, seat, 1 + seat] = False
+            if row >= 0 and legal[row, seat, 1 + seat]:
+                chosen[row, seat, 1 + seat] = True
+        return chosen
+
+    def coloured(self, games: Games, throw: Throw, legal: Flags, crossed: Flags) -> Flags:
+        chosen = self._policy.coloured(games, throw, legal, crossed)
+        first = chosen[:, 0]
+        self.coach_coloured = int(first.argmax()) if first.any() else -1
+        own = 1 + games.active
+        possible = [o for o in self._coloured if legal[o, own]]
+        if possible or not self._coloured:
+            chosen[:, own] = False
+        if possible:
+            chosen[possible[0], own] = True
+        return chosen
+
+
+@dataclass(frozen=True, slots=True)
+class _Position:
+    """A position to be valued; `shift` is the player who sits in its seat 0."""
+
+    games: Games
+    shift: int
+
+
+CHUNK = 48
+"""Positions valued in one batch."""
+
+
+def _values(
+    positions: Sequence[_Position],
+    policy: Policy,
+    rollouts: int,
+    seed: int,
+    progress: Callable[[float], None],
+) -> list[tuple[Samples, Samples]]:
+    """For each position (P, rollouts) leads and shares of victory, with the same dice in all."""
+    players = positions[0].games.players
+    found: dict[int, tuple[Samples, Samples]] = {}
+    groups: dict[frozenset[int], list[int]] = {}
+    for k, position in enumerate(positions):
+        groups.setdefault(position.games.gone, []).append(k)
+    for members in groups.values():
+        for begin in range(0, len(members), CHUNK):
+            part = members[begin : begin + CHUNK]
+            batch = _joined([positions[k].games for k in part], rollouts)
+            rng = np.random.default_rng(seed)
+            results = play(batch, [policy] * players, rng, throws=rollouts)
+            shape = (players, len(part), rollouts)
+            leads = lead_of(results.totals).reshape(shape)
+            shares = results.winners().astype(np.float32).reshape(shape)
+            for i, k in enumerate(part):
+                shift = positions[k].shift
+                found[k] = (
+                    np.roll(leads[:, i], shift, axis=0),
+                    np.roll(shares[:, i], shift, axis=0),
+                )
+            progress(len(found) / len(positions))
+    return [found[k] for k in range(len(positions))]
+
+
+def _joined(each: Sequence[Games], copies: int) -> Games:
+    """One batch with so many copies of every position."""
+    first = each[0]
+
+    def join(name: str) -> npt.NDArray[np.generic]:
+        arrays = [getattr(games, name) for games in each]
+        return np.repeat(np.concatenate(arrays, axis=-1), copies, axis=-1)
+
+    size = copies * sum(games.size for games in each)
+    joined = new_games(first.layout.plan.name, first.players, size, first.house)
+    for name in ("next", "count", "sheet", "misses", "closed_at", "closed", "end", "turns"):
+        getattr(joined, name)[...] = join(name)
+    joined.turn, joined.gone = 1, first.gone
+    return joined
+
+
+def _seated_first(games: Games, seat: int) -> Games:
+    """The same games with another seat as seat 0."""
+    turned = games.kept(np.ones(games.size, np.bool_))
+    for name in ("next", "count", "sheet"):
+        setattr(turned, name, np.roll(getattr(games, name), -seat, axis=1))
+    turned.misses = np.roll(games.misses, -seat, axis=0)
+    turned.gone = frozenset((each - seat) % games.players for each in games.gone)
+    turned.active = 0
+    return turned
+
+
+# -- the review -----------------------------------------------------------------------------
+
+
+def review(
+    start: GameState,
+    events: Iterable[Event],
+    *,
+    rollouts: int = ROLLOUTS,
+    seed: int = 1,
+    progress: Callable[[float], None] = lambda share: None,
+) -> Review | None:
+    """Take a finished game apart; None when it is not over or no dice were thrown.
+
+    Args:
+        rollouts: Games played on from each position; errors fall with its square root.
+        progress: Called with the share that is done.
+    """
+    events = tuple(events)
+    turns, last, _ = turns_of(start, events)
+    if last.phase is not Phase.OVER or not turns:
+        return None
+    players = start.players
+    policy = Tempo(tables_of(start.plan.name, players))
+    studied = [
+        _study(state, turn, policy)
+        for state, turn in zip(_before_rolls(start, events), turns, strict=True)
+    ]
+    positions = [position for each in studied for position in (each.before, *each.after)]
+    values = iter(_values(positions, policy, rollouts, seed, progress))
+    final = lead_of(np.array([[last.total(p)] for p in range(players)], np.int16))[:, 0]
+    valued = [(each, next(values)[0], [next(values) for _ in each.after]) for each in studied]
+    befores = [before.mean(axis=1) for _, before, _ in valued] + [final]
+    parts: list[tuple[Part, ...]] = []
+    decisions: list[Decision] = []
+    luck_of, skill_of = np.zeros((2, players, rollouts), np.float32)
+    for i, (each, before, after) in enumerate(valued):
+        leads, shares = after[0]
+        luck_of += leads - before
+        luck = [_measured(leads[p] - before[p]) for p in range(players)]
+        skill = [Measured(0.0, 0.0)] * players
+        for (player, given, best), (own, won) in zip(each.answers, after[1:], strict=True):
+            skill_of[player] += own[player] - leads[player]
+            skill[player] = _measured(own[player] - leads[player])
+            chance = float((won[player] - shares[player]).mean())
+            roll = turns[i].roll
+            decisions.append(Decision(i + 1, player, roll, given, best, skill[player], chance))
+        change = [float(befores[i + 1][p] - befores[i][p]) for p in range(players)]
+        parts.append(
+            tuple(
+                Part(luck[p], skill[p], change[p] - luck[p].value - skill[p].value)
+                for p in range(players)
+            )
+        )
+    leads_by_turn = tuple(tuple(float(x) for x in before) for before in befores)
+    return Review(
+        tuple(_measured(each) for each in luck_of),
+        tuple(_measured(each) for each in skill_of),
+        leads_by_turn,
+        tuple(parts),
+        tuple(decisions),
+        tuple(int(lead) for lead in final),
+    )
+
+
+def _measured(samples: Samples) -> Measured:
+    error = float(samples.std() / np.sqrt(samples.size))
+    return Measured(float(samples.mean(dtype=np.float64)), error)
+
+
+def _before_rolls(start: GameState, events: Iterable[Event]) -> list[GameState]:
+    states, state = [], start
+    for event in events:
+        if isinstance(event, Rolled):
+            states.append(state)
+        step = apply(state, event)
+        assert not isinstance(step, Refusal), event
+        state = step.state
+    return states
+
+
+@dataclass(frozen=True, slots=True)
+class _Studied:
+    """The positions of one turn.
+
+    Attributes:
+        before: Before the roll.
+        after: After the turn: first with the coach's answers by everybody, then with one player's
+            real answers, for each whose answers differ.
+        answers: Those players, their answers and the coach's.
+    """
+
+    before: _Position
+    after: tuple[_Position, ...]
+    answers: tuple[tuple[int, Answer, Answer], ...]
+
+
+def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
+    players, plan = state.players, state.plan
+    order = [(state.active + seat) % players for seat in range(players)]
+    white = [turn.action1[p] if turn.action1 else None for p in order]
+    coloured = turn.action2[0] if turn.action2 else None
+    games = games_from(state, players + 1)
+    layout, values = games.layout, dict(turn.roll.coloured)
+    dice = [*turn.roll.white, *(values.get(colour, 1) for colour in COLOURED)]
+
+    def made(option: Option) -> int:
+        return dice[option.white] + dice[2 + layout.colours.index(option.owner)]
+
+    rows = [plan.row_of(plan.bits[token]) if token else -1 for token in white]
+    uses: list[int] = []
+    if coloured:
+        bit = plan.bits[coloured]
+        number = plan.box_of(bit).number
+        of_row = layout.options_of[plan.row_of(bit)]
+        uses = [o for o in of_row if made(layout.options[o]) == number]
+    branches = _Branches(policy, rows, uses)
+    throws = np.repeat(np.array(dice, np.int8)[:, None], players + 1, axis=1)
+    play_turn(games, throws, [branches] * players)
+    answers, after = [], [0]
+    for seat in range(players):
+        own = 1 + seat
+        is_same = (games.sheet[:, :, own] == games.sheet[:, :, 0]).all()
+        if is_same and (games.misses[:, own] == games.misses[:, 0]).all():
+            continue
+        after.append(own)
+        row = int(branches.coach_white[seat])
+        best = Answer(f"{plan.rows[row].key}{turn.roll.white_sum}" if row >= 0 else None)
+        given = Answer(white[seat])
+        if seat == 0:
+            option = layout.options[branches.coach_coloured]
+            token = f"{plan.rows[option.row].key}{made(option)}"
+            best = Answer(best.white, token if branches.coach_coloured >= 0 else None)
+            given = Answer(white[seat], coloured)
+        answers.append((order[seat], given, best))
+    shift = order[games.active]
+    seated = _seated_first(games, games.active)
+    chosen = [_Position(seated.kept(np.arange(players + 1) == k), shift) for k in after]
+    before = _Position(games_from(state), state.active)
+    return _Studied(before, tuple(chosen), tuple(answers))

@@ -1,0 +1,133 @@
+"""How fast the batch engine is, whether it agrees with the judge, and how well the coach plays."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from companion.coach.games import Policy, new_games, play
+from companion.coach.policies import GREEDY, SKIP_TWO
+from companion.coach.proof import compare, recorded
+from companion.coach.review import review
+from companion.coach.solitaire import Optimum
+from companion.coach.tempo import Tempo, tables_of
+from companion.engine import PLANS
+
+PLAYERS = 4
+BATCH = 10_000
+PACE_GAMES = 60_000
+JUDGED_GAMES = 20_000
+SOLO_GAMES = 100_000
+TABLE_GAMES = 20_000
+EVENING = 5
+"""Games of an evening."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableResult:
+    """The coach's player at one table with three others.
+
+    Attributes:
+        wins: Share of games won by each player, ties split.
+        beats: By opponent, the share of games in which the coach's player ended ahead of it; equal
+            totals count half.
+    """
+
+    wins: dict[str, float]
+    beats: dict[str, float]
+
+
+def pace(variant: str, games: int = PACE_GAMES, seed: int = 1) -> float:
+    """Whole four-player games in a second of processor time, all seats greedy."""
+    rng = np.random.default_rng(seed)
+    play(new_games(variant, PLAYERS, BATCH), [GREEDY] * PLAYERS, rng)
+    began = time.process_time()
+    for _ in range(max(1, games // BATCH)):
+        play(new_games(variant, PLAYERS, BATCH), [GREEDY] * PLAYERS, rng)
+    return max(1, games // BATCH) * BATCH / (time.process_time() - began)
+
+
+def judged(games: int = JUDGED_GAMES) -> dict[str, int]:
+    """Games of both sheets and two to five players, and how many the judge plays differently."""
+    tables = [(variant, players) for variant in PLANS for players in range(2, 6)]
+    each = max(1, games // len(tables))
+    found = [compare(variant, players, each, players) for variant, players in tables]
+    return {"games": each * len(tables), "differences": sum(map(len, found))}
+
+
+def solo(games: int = SOLO_GAMES, seed: int = 3) -> tuple[float, float]:
+    """Mean total of the optimal player alone, and its standard error."""
+    rng, player = np.random.default_rng(seed), Optimum()
+    batches = max(1, games // BATCH)
+    size = min(games, BATCH)
+    totals = [play(new_games("base", 1, size), [player], rng).totals[0] for _ in range(batches)]
+    every = np.concatenate(totals)
+    return float(every.mean()), float(every.std() / np.sqrt(every.size))
+
+
+def at_one_table(games: int = TABLE_GAMES, seed: int = 5) -> TableResult:
+    """Play the coach's player against the optimum for one, "skip at most two" and greedy.
+
+    Everybody sits in each seat equally often.
+    """
+    rng = np.random.default_rng(seed)
+    players: dict[str, Policy] = {
+        "coach": Tempo(tables_of("base", PLAYERS)),
+        "optimum": Optimum(),
+        "skip_two": SKIP_TWO,
+        "greedy": GREEDY,
+    }
+    names = list(players)
+    wins, ahead = dict.fromkeys(names, 0.0), dict.fromkeys(names[1:], 0.0)
+    size = max(1, games // PLAYERS)
+    for first in range(PLAYERS):
+        seated = names[first:] + names[:first]
+        seats: Sequence[Policy] = [players[name] for name in seated]
+        results = play(new_games("base", PLAYERS, size), seats, rng)
+        shares, totals = results.winners(), results.totals
+        own = totals[seated.index("coach")]
+        for seat, name in enumerate(seated):
+            wins[name] += float(shares[seat].mean()) / PLAYERS
+            if name in ahead:
+                better = (own > totals[seat]) + (own == totals[seat]) / 2
+                ahead[name] += float(better.mean()) / PLAYERS
+    return TableResult(wins, ahead)
+
+
+def coach_seconds(games: int = EVENING, seed: int = 7) -> tuple[float, float]:
+    """Time to review an evening of four-player games by people who skip at most two.
+
+    Returns:
+        Seconds of processor time on one core, which is what it takes on an idle machine, and
+        seconds that went by.
+    """
+    evening = recorded("base", [SKIP_TWO] * PLAYERS, games, seed)
+    tables_of("base", PLAYERS)
+    began, began_working = time.perf_counter(), time.process_time()
+    for start, events in evening:
+        review(start, events)
+    return time.process_time() - began_working, time.perf_counter() - began
+
+
+def measure() -> dict[str, Any]:
+    """Everything `bench coach` reports."""
+    speeds = {name: round(pace(name)) for name in PLANS}
+    agreement = judged()
+    mean, error = solo()
+    table = at_one_table()
+    working, elapsed = coach_seconds()
+    return {
+        "games_per_second": speeds,
+        "judge": agreement,
+        "solo_mean": round(mean, 2),
+        "solo_standard_error": round(error, 3),
+        "beats": {name: round(share, 3) for name, share in table.beats.items()},
+        "coach_s": round(working, 1),
+        "coach_elapsed_s": round(elapsed, 1),
+        "coach_games": EVENING,
+        "wins": {name: round(share, 3) for name, share in table.wins.items()},
+    }

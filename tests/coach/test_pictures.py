@@ -1,0 +1,140 @@
+"""Pictures and sentences of a game, and the fairness of dice."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from xml.etree import ElementTree
+
+import pytest
+
+from companion.coach.charts import Picture, course_of, dice_chart, scores_chart
+from companion.coach.fairness import Fairness, fairness_of
+from companion.coach.policies import GREEDY, SKIP_TWO
+from companion.coach.proof import recorded
+from companion.coach.report import report_of
+from companion.engine import (
+    BASE,
+    COLOURED,
+    Event,
+    GameState,
+    Played,
+    Roll,
+    RollCorrected,
+    Rolled,
+    fold,
+    new_game,
+)
+from companion.history.archive import SavedGame
+from companion.messages.catalogue import LANGUAGES, load_phrases
+
+NAMES = ("Ada", "Ben & <Co>", "Zoé")
+
+
+def a_game(seed: int = 1) -> SavedGame:
+    start, events = recorded("base", [SKIP_TWO, GREEDY, SKIP_TWO], 1, seed)[0]
+    state = fold(start, events)
+    return SavedGame(1, "2026-01-01T20:00:00+00:00", NAMES, start, tuple(events), state)
+
+
+def texts_of(picture: Picture) -> list[str]:
+    root = ElementTree.fromstring(picture.svg)
+    return [element.text or "" for element in root.iter() if element.tag.endswith("text")]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_report_names_everybody_in_every_language(language: str) -> None:
+    game = a_game()
+    report = report_of(game, load_phrases(language), rollouts=20)
+    assert set(report.pictures) == {"scores", "luck"}
+    for picture in report.pictures.values():
+        root = ElementTree.fromstring(picture.svg)
+        assert root.get("role") == "img"
+        label = root.get("aria-label") or ""
+        assert all(name in label for name in NAMES)
+        assert any(NAMES[1] in text for text in texts_of(picture))
+    for player, name in enumerate(NAMES):
+        shown = f"{name}" in " ".join(report.sentences)
+        assert shown
+        total = str(game.state.total(player)).replace("-", "−")
+        assert total in report.pictures["scores"].text
+
+
+def test_a_course_ends_with_the_final_totals() -> None:
+    for seed in range(5):
+        game = a_game(seed)
+        course = course_of(game.start, game.events)
+        assert list(course.totals[-1]) == [game.state.total(p) for p in range(3)]
+        assert len(course.totals) == game.state.turn + 1
+        assert len(course.misses) == sum(game.state.misses)
+        assert len(course.closings) == len(game.state.closed)
+
+
+def test_a_game_that_goes_on_shows_its_scores_only() -> None:
+    game = a_game()
+    begun = SavedGame(1, game.at, NAMES, game.start, game.events[:6], game.start)
+    report = report_of(begun, load_phrases("en"), rollouts=5)
+    assert report.sentences == ()
+    assert set(report.pictures) == {"scores"}
+
+
+def test_one_player_has_a_picture() -> None:
+    start, events = recorded("base", [SKIP_TWO], 1, 3)[0]
+    picture = scores_chart(course_of(start, events), ["Ada"], load_phrases("en"))
+    assert "Ada" in texts_of(picture)
+
+
+# -- dice -----------------------------------------------------------------------------------
+
+
+def evening(
+    throws: int, seed: int, weights: Sequence[int] = (1,) * 6
+) -> list[tuple[GameState, list[Event]]]:
+    """Games of one turn each; the weights are those of the blue die."""
+    source, start = random.Random(seed), new_game(BASE, 1)
+    games = []
+    for _ in range(throws):
+        coloured = {colour: source.randint(1, 6) for colour in COLOURED}
+        coloured[COLOURED[3]] = source.choices(range(1, 7), weights)[0]
+        roll = Roll.of((source.randint(1, 6), source.randint(1, 6)), coloured)
+        games.append((start, [Rolled(roll), Played(1, (None,)), Played(2, (None,))]))
+    return games
+
+
+def verdict(found: Fairness) -> str:
+    return load_phrases("en").tell(found.verdict())
+
+
+def test_few_throws_allow_no_verdict() -> None:
+    assert verdict(fairness_of(evening(20, 1))) == "Not enough throws yet: 20 of 60."
+
+
+def test_fair_dice_are_nothing_unusual() -> None:
+    alarms = [fairness_of(evening(400, seed)).odds >= 100 for seed in range(60)]
+    assert sum(alarms) <= 3
+    assert verdict(fairness_of(evening(212, 2))) == "Nothing unusual in 212 throws."
+
+
+def test_a_loaded_die_is_named_with_its_face() -> None:
+    found = fairness_of(evening(800, 3, weights=(2, 2, 2, 2, 2, 5)))
+    assert verdict(found).startswith("The blue die shows 6 too often: one fair set of dice in ")
+    blue = found.dice[-1]
+    assert blue.counts[5] > blue.high
+    assert sum(blue.counts) == 800
+
+
+def test_a_face_the_eye_misread_is_no_face_of_the_die() -> None:
+    shown = Roll.of((1, 2), dict.fromkeys(COLOURED, 6))
+    right = Roll.of((1, 2), dict.fromkeys(COLOURED, 5))
+    events = [Rolled(shown), RollCorrected(right), Played(1, (None,)), Played(2, (None,))]
+    found = fairness_of([(new_game(BASE, 1), events)])
+    for each in found.dice[1:]:
+        assert each.counts == (0, 0, 0, 0, 1, 0)
+        assert each.misread == (0, 0, 0, 0, 0, 1)
+    assert found.dice[0].misread == (0,) * 6
+
+
+def test_the_picture_of_dice_says_what_it_shows() -> None:
+    picture = dice_chart(fairness_of(evening(100, 4)), load_phrases("de"))
+    assert "Nichts Ungewöhnliches in 100 Würfen." in picture.text
+    assert "blau" in texts_of(picture)

@@ -1,0 +1,116 @@
+"""Luck, skill and the coach's advice for finished games."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.coach.policies import GREEDY, SKIP_TWO
+from companion.coach.proof import recorded
+from companion.coach.review import Review, review
+from companion.coach.tempo import Tempo, tables_of
+from companion.engine import (
+    BASE,
+    BIG_POINTS,
+    ActionClosed,
+    Answered,
+    DieColour,
+    EndedEarly,
+    HouseRule,
+    Played,
+    Roll,
+    RollCorrected,
+    Rolled,
+    SeatClosed,
+    apply,
+    fold,
+    new_game,
+)
+
+DICE = {DieColour.RED: 4, DieColour.YELLOW: 2, DieColour.GREEN: 2, DieColour.BLUE: 5}
+A_ROLL = Roll.of((3, 4), DICE)
+
+
+def sum_of(found: Review, player: int) -> float:
+    luck, skill = found.luck[player].value, found.skill[player].value
+    return found.start[player] + luck + skill + found.others(player)
+
+
+@pytest.mark.parametrize("variant", ["base", "big_points"])
+@pytest.mark.parametrize("players", [1, 2, 4])
+def test_luck_skill_and_others_add_up_to_the_final_lead(variant: str, players: int) -> None:
+    seats = [SKIP_TWO, GREEDY, GREEDY, SKIP_TWO][:players]
+    for start, events in recorded(variant, seats, 1, seed=3):
+        found, last = review(start, events, rollouts=20), fold(start, events)
+        assert found is not None
+        for player in range(players):
+            rivals = [last.total(p) for p in range(players) if p != player] or [0]
+            assert found.final[player] == last.total(player) - max(rivals)
+            assert sum_of(found, player) == pytest.approx(found.final[player], abs=1e-3)
+
+
+def test_whoever_answers_like_the_coach_makes_no_mistake() -> None:
+    coach = Tempo(tables_of("base", 3))
+    for start, events in recorded("base", [coach, GREEDY, coach], 1, seed=5):
+        found = review(start, events, rollouts=100)
+        assert found is not None
+        assert {each.player for each in found.decisions} <= {1}
+        assert found.skill[0].value == found.skill[2].value == 0
+        assert found.mistakes(1)
+        assert found.skill[1].value < -5
+
+
+def test_a_blunder_is_named_with_its_cost() -> None:
+    roll = Roll.of((6, 6), dict.fromkeys(DICE, 6))
+    start = new_game(BASE, 2)
+    events = [Rolled(roll), Played(1, ("G12", "G12")), Played(2, (None, None))]
+    blunder = [Rolled(Roll.of((5, 6), DICE)), Played(1, ("Y11", "R11")), Played(2, (None, None))]
+    found = review(start, [*events, *blunder, EndedEarly()], rollouts=300)
+    assert found is not None
+    worst = found.mistakes(1)[0]
+    assert (worst.turn, worst.given.white) == (2, "R11")
+    assert worst.skill.value < -3 * worst.skill.error
+
+
+def test_noise_is_no_mistake() -> None:
+    for start, events in recorded("base", [SKIP_TWO, SKIP_TWO], 2, seed=8):
+        found = review(start, events, rollouts=30)
+        assert found is not None
+        for player in (0, 1):
+            for each in found.mistakes(player):
+                assert each.skill.value < -3 * each.skill.error
+
+
+def test_a_corrected_roll_counts_as_corrected() -> None:
+    wrong, right = Roll.of((1, 1), DICE), A_ROLL
+    start = new_game(BASE, 2)
+    tail = [Answered(0, 1, "R7"), ActionClosed(1), Played(2, ("B9", None)), EndedEarly()]
+    corrected = review(start, [Rolled(wrong), RollCorrected(right), *tail], rollouts=50)
+    plain = review(start, [Rolled(right), *tail], rollouts=50)
+    assert corrected == plain
+
+
+def test_players_who_leave_and_house_rules_are_reviewed() -> None:
+    start = new_game(BIG_POINTS, 3, first=1, house=list(HouseRule))
+    events = [
+        Rolled(A_ROLL),
+        Played(1, (None, "R7", "Y7")),
+        Played(2, (None, "B9", None)),
+        SeatClosed(0),
+        Rolled(A_ROLL),
+        Played(1, (None, None, None)),
+        Played(2, (None, None, None)),
+        EndedEarly(),
+    ]
+    state = start
+    for event in events:
+        step = apply(state, event)
+        assert hasattr(step, "state"), (event, step)
+        state = step.state
+    found = review(start, events, rollouts=20)
+    assert found is not None
+    assert all(sum_of(found, p) == pytest.approx(found.final[p], abs=1e-3) for p in range(3))
+
+
+def test_a_game_that_goes_on_has_no_review() -> None:
+    assert review(new_game(BASE, 2), [Rolled(A_ROLL)]) is None
+    assert review(new_game(BASE, 2), [EndedEarly()]) is None
