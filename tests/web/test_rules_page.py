@@ -10,7 +10,7 @@ from flask import Flask
 from companion.messages.catalogue import LANGUAGES, load_phrases
 from companion.messages.rulings import rules
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE_SMALL, OpenPage, put, ready
+from tests.web.browsing import PHONE_SMALL, TV, OpenPage, put, ready, violations
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -32,3 +32,11 @@ def test_a_refusal_leads_to_its_ruling_and_back(stage: Stage, open_page: OpenPag
     page.locator("#E2:target", has_text="only the sum of both white dice").wait_for()
     page.get_by_role("link", name="Back to my sheet").click()
     page.get_by_role("button", name=re.compile("^red 7")).wait_for()
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("size_wh", [PHONE_SMALL, TV])
+def test_it_is_clean_for_axe(open_page: OpenPage, size_wh: tuple[int, int]) -> None:
+    page = open_page("/rules#E10", size_wh=size_wh)
+    page.locator("#E10:target").wait_for()
+    assert violations(page) == []
