@@ -52,15 +52,25 @@ class Background:
     dice: tuple[Point, ...] = ()
 
 
-def is_background(background: Background, pixels: Pixels, die: DieEvidence) -> bool:
-    """Whether a detection looks as its place did before the throw."""
+def without_background(
+    background: Background, pixels: Pixels, dice: Sequence[DieEvidence]
+) -> tuple[DieEvidence, ...]:
+    """Drop the detections that look as their places did before the throw."""
     before = background.pixels
-    if before is None or before.shape != pixels.shape or lies_at(background.dice, die):
-        return False
+    if before is None or before.shape != pixels.shape or not dice:
+        return tuple(dice)
+    gain = _brightness(pixels[::8, ::8]) / _brightness(before[::8, ::8])
+    return tuple(
+        die
+        for die in dice
+        if lies_at(background.dice, die) or not _looks_as_before(before, pixels, die, gain)
+    )
+
+
+def _looks_as_before(before: Pixels, pixels: Pixels, die: DieEvidence, gain: float) -> bool:
     was, now = _square(before, die), _square(pixels, die)
     ratio = _brightness(now) / _brightness(was)
-    whole = _brightness(pixels[::8, ::8]) / _brightness(before[::8, ::8])
-    if not _GAIN[0] < ratio < _GAIN[1] or abs(math.log(ratio / whole)) > _SAME_GAIN:
+    if not _GAIN[0] < ratio < _GAIN[1] or abs(math.log(ratio / gain)) > _SAME_GAIN:
         return False
     difference = cv2.blur(np.abs(now - ratio * was), (3, 3)).max(axis=2)
     limit = _TOLERANCE[0] + _TOLERANCE[1] * _brightness(now)
@@ -69,7 +79,11 @@ def is_background(background: Background, pixels: Pixels, die: DieEvidence) -> b
 
 def holds_roll(dice: Sequence[DieEvidence]) -> bool:
     """Whether enough sure dice lie in the tray to be (the rest of) a roll."""
-    return sum(die.in_tray and die.sure > _SURE_DIE for die in dice) >= _FEW
+    return sum(_is_sure(die) for die in dice) >= _FEW
+
+
+def _is_sure(die: DieEvidence) -> bool:
+    return die.in_tray and die.sure > _SURE_DIE and float(die.colours[:-1].max()) > 0.5
 
 
 def lies_at(centres: Sequence[Point], die: DieEvidence) -> bool:

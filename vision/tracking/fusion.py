@@ -20,7 +20,7 @@ from companion.tray import TrayStatus
 from vision.evidence import Clutter, DieEvidence, SceneEvidence, Scores
 from vision.eye.verdict import reading_of
 from vision.reading import Pixels, Reading
-from vision.tracking.background import Background, is_background
+from vision.tracking.background import Background, without_background
 
 WINDOW = 6
 """Frames of one roll that are combined, the newest ones."""
@@ -54,7 +54,7 @@ def rest_frame(
 ) -> RestFrame:
     """Compare a frame with the background, and measure its dice for combining."""
     grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
-    dice = tuple(die for die in scene.dice if not is_background(background, pixels, die))
+    dice = without_background(background, pixels, scene.dice)
     was, now = background.clutter, scene.clutter
     clutter = replace(
         now, thing=max(0.0, now.thing - was.thing), smear=max(0.0, now.smear - was.smear)
