@@ -32,9 +32,8 @@ _GAIN = (0.6, 1.6)
 _SAME_GAIN = 0.2
 """Largest difference (log) between the ratio at one place and that of the whole picture."""
 _SAME_PLACE = 0.3
-_SURE_DIE = 0.9
 _FEW = 3
-"""A still tray with fewer sure dice holds no roll."""
+"""A still tray with fewer dice of the game's colours holds no roll."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,12 +77,8 @@ def _looks_as_before(before: Pixels, pixels: Pixels, die: DieEvidence, gain: flo
 
 
 def holds_roll(dice: Sequence[DieEvidence]) -> bool:
-    """Whether enough sure dice lie in the tray to be (the rest of) a roll."""
-    return sum(_is_sure(die) for die in dice) >= _FEW
-
-
-def _is_sure(die: DieEvidence) -> bool:
-    return die.in_tray and die.sure > _SURE_DIE and float(die.colours[:-1].max()) > 0.5
+    """Whether enough dice lie in the tray to be (the rest of) a roll, readable or not."""
+    return sum(die.in_tray and float(die.colours[:-1].max()) > 0.5 for die in dice) >= _FEW
 
 
 def lies_at(centres: Sequence[Point], die: DieEvidence) -> bool:

@@ -232,3 +232,19 @@ def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     assert said[12] is TrayStatus.COCKED
     assert said[22] is TrayStatus.MISSING
     assert said[-1] is TrayStatus.OK
+
+
+def test_dice_that_cannot_be_read_do_not_become_background() -> None:
+    unsure = [die(colour, n + 1, n, sure=0.5) for n, colour in enumerate(ALL_DICE)]
+    reader = ListedReader({0: scene([]), 5: scene(unsure)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    tray = dotted(dot=False)
+    thrown = tray.copy()
+    for each in SIX:
+        x, y = (round(v) for v in each.centre_xy)
+        cv2.rectangle(thrown, (x - 20, y - 20), (x + 20, y + 20), (200, 90, 40), -1)
+    for number in range(40):
+        tracker.step(Frame(tray if number < 5 else thrown, number / 10.0, number))
+    view = tracker.view()
+    assert view.status is TrayStatus.UNCERTAIN
+    assert len(view.dice) == 6
