@@ -35,12 +35,19 @@ ChosenBox = Annotated[
     about("Null is a pass."),
 ]
 Rolled = Annotated[int | None, about("game.rolled: the roll that is answered.")]
+Value = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 6})]
+"""The rules reject others."""
+
 White = Annotated[
-    tuple[int, int],
+    tuple[Value, Value],
     Meta(extra_json_schema={"examples": [[3, 4]]}),
     described("two white dice", kind="dice"),
 ]
-Coloured = Annotated[dict[Colour, int], described("the coloured dice in play", kind="dice")]
+Coloured = Annotated[
+    dict[Colour, Value],
+    Meta(extra_json_schema={"examples": [{"red": 1, "yellow": 2, "green": 5, "blue": 6}]}),
+    described("the coloured dice in play", kind="dice"),
+]
 Coordinate = Annotated[float, Meta(ge=-_FAR_PX, le=_FAR_PX)]
 Code = Annotated[str, Meta(max_length=16)]
 
@@ -221,7 +228,7 @@ class FixDie(Request):
     frame: Annotated[int, about("The shown tray.frame; nothing may have moved since.")]
     x: Annotated[Coordinate, about("Where it lies, in pixels of that picture.")]
     y: Coordinate
-    value: int
+    value: Value
     colour: Annotated[AnyColour | None, about("Where the reader does not know it.")] = None
 
 
