@@ -120,7 +120,7 @@ class TestPlaying:
         ada.get_by_text("Welcome, <b>Ada</b>!").wait_for()
         table.get_by_text("<b>Ada</b>", exact=True).wait_for()
         ada.get_by_role("button", name="Start the game").click()
-        ada.get_by_role("button", name="Throw").click()
+        ada.get_by_role("button", name="Throw", exact=True).click()
         stage.session.see(dice_in_tray(a_roll(3, 4)))
         table.locator("#news").get_by_text("Dice read").wait_for()
         ada.get_by_role("button", name="Confirm").click()

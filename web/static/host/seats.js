@@ -33,13 +33,16 @@ function scoreItem(game, player) {
   const { misses, misses_most: most, points } = player;
   const isActive = game.active === player.seat && !game.over;
   const label = t("game.misses", { count: misses, most, minus: points.minus });
+  const boxes = Array.from({ length: most }, (_, i) =>
+    el("span", { class: i < misses ? "miss is-taken" : "miss" }),
+  );
   return el(
     "li",
     { class: isActive ? "is-active" : "" },
     playerMark(player.seat),
     el("bdi", { text: player.name }),
     isActive ? el("span", { class: "sr", text: t("players.active") }) : null,
-    el("span", { class: "note", "aria-label": label, role: "img", text: misses ? `${misses} ✕` : "" }),
+    el("span", { class: "misses", role: "img", "aria-label": label }, ...boxes),
     el("b", { text: numeral(points.total) }),
   );
 }
