@@ -9,6 +9,9 @@ from companion.engine import GameState
 from companion.messages.announcements import box_line
 from companion.messages.catalogue import Line, Word, line, numeral
 
+RESULT = "coach.parts"
+"""Key of the line that takes a player's result apart."""
+
 NAMED = 3
 """Mistakes that are named for each player."""
 
@@ -30,7 +33,7 @@ def advice(review: Review, start: GameState, names: Sequence[str]) -> list[Line]
 def _result(review: Review, player: int, name: str) -> Line:
     luck, skill = review.luck[player], review.skill[player]
     return line(
-        "coach.parts",
+        RESULT,
         name=name,
         lead=signed(review.final[player]),
         luck=f"{signed(luck.value)} ± {luck.error * 2:.0f}",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from companion.coach.advice import advice
+from companion.coach.advice import RESULT, advice
 from companion.coach.charts import Picture, course_of, luck_chart, scores_chart
 from companion.coach.review import ROLLOUTS, review
 from companion.history.archive import SavedGame
@@ -37,6 +37,7 @@ def report_of(
     found = review(game.start, game.events, rollouts=rollouts, progress=progress)
     if found is None:
         return Report((), pictures)
-    told = tuple(phrases.tell(each) for each in advice(found, game.start, game.names))
-    pictures["luck"] = luck_chart(found, game.names, told[: 4 * len(game.names)], phrases)
-    return Report(told, pictures)
+    lines = advice(found, game.start, game.names)
+    shown = [phrases.tell(each) for each in lines if each.key == RESULT]
+    pictures["luck"] = luck_chart(found, game.names, shown, phrases)
+    return Report(tuple(phrases.tell(each) for each in lines), pictures)

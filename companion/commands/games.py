@@ -113,8 +113,7 @@ def show_game(
     if not found:
         raise StoreError(f"games show: there is no game {number}")
     report = report_of(found[0], load_phrases(config.table.language))
-    for picture in report.pictures.values():
-        click.echo(picture.text)
+    click.echo(report.pictures["scores"].text)
     for sentence in report.sentences:
         click.echo(sentence)
     if pictures is not None:
