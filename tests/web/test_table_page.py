@@ -258,8 +258,8 @@ class TestTheTableView:
         assert page.evaluate("readOut") == []
         stage.answer(2, None)
         stage.time.pass_s(2.0)
-        page.locator(".asked", has_text=re.compile(": Ada$")).wait_for()
-        assert "red" in page.get_by_role("list", name="What each").inner_text()
+        page.locator(".asked", has_text=re.compile("for Ada$")).wait_for()
+        assert "red" in page.get_by_role("list", name="Each coloured die").inner_text()
 
     def test_the_end_has_a_podium_and_a_reason(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "over")
