@@ -86,7 +86,9 @@ class AppContext:
         self.memory.remember(client, seats)
         leads = is_host(self.session, client)
         had = [] if seats else [s for s in self.memory.seats(client) if s not in view.online]
-        shows_door = client.is_table or (leads and bool(view.table.hosts))
+        is_paired = client.device is not None and self.access.is_table(client.device)
+        # a stream keeps its client: it may have been paired since
+        shows_door = client.is_table or is_paired or (leads and bool(view.table.hosts))
         is_unpaired = client.shows_table and not shows_door and client.device is not None
         return Me(
             seat=seats[0] if seats else None,
