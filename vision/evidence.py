@@ -25,6 +25,8 @@ class DieEvidence:
         values: (6,) probabilities of the values, scaled so that the largest is `sure`; None if
             unknown.
         leaning: Log odds that the die does not lie flat.
+        die: Probability that it is a die.
+        is_odd_size: Whether it is far smaller or larger than the other dice would be at its place.
         corners: (4, 2) corners of the top face in pixels; None if unknown.
     """
 
@@ -40,6 +42,8 @@ class DieEvidence:
     tint: Scores | None = None
     values: Scores | None = None
     leaning: float = -10.0
+    die: float = 1.0
+    is_odd_size: bool = False
     corners: NDArray[np.float32] | None = None
 
 
@@ -48,12 +52,12 @@ class Clutter:
     """Everything else in the tray, in areas of a die's face.
 
     Attributes:
-        smear: Area smeared by motion; `smear_on_dice` is the part of it on detected dice.
+        thing: Objects that are no dice.
+        smear: Blur of motion.
     """
 
     thing: float = 0.0
     smear: float = 0.0
-    smear_on_dice: float = 0.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)

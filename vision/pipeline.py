@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -58,9 +57,6 @@ _COVERED, _WHOLE = 0.02, 0.997
 """A top face with a thing on more than the first share of it is covered in part, unless the reader
 is surer than the second that it is whole: of such own dice 41 were and two were not, of those that
 it is less sure of 33 were and 79 were not."""
-_BODY = 1.35
-"""How far the body of a die reaches from the middle of its top face, in edges: 99 % of 2,079 own
-dice reach less."""
 _TELLS_SIZE = 0.9
 """A die surer than this tells how large the others are (own choice)."""
 _ODD_SIZE = 4.2
@@ -264,6 +260,8 @@ def _seen(
         values=np.asarray(values * (sure / max(float(values[best - 1]), 1e-6)), np.float32),
         leaning=look.leaning,
         corners=look.corners,
+        die=look.die,
+        is_odd_size=abs(odd_size) > _ODD_SIZE,
     )
 
 
@@ -325,16 +323,12 @@ def _clutter(
     scale = overview.cells_per_px
     edges = [die.edge_px for die in seen] or [0.05 * max(overview.tray.shape) / scale]
     area = (median(edges) * scale) ** 2 + 1e-6
-    free, on_dice = inside.astype(np.uint8), np.zeros(inside.shape, np.uint8)
+    free = inside.astype(np.uint8)
     corners = np.array([look.corners for look in looks], np.float32).reshape(-1, 4, 2)
     cells = corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
-    outlines, middles = np.round(cells).astype(np.int32), cells.mean(axis=1).tolist()
-    for look, outline, (x, y) in zip(looks, outlines, middles, strict=True):
+    for outline in np.round(cells).astype(np.int32):
         cv2.fillConvexPoly(free, outline, 0)
-        reach = math.ceil(_BODY * look.edge_px * scale)
-        cv2.circle(on_dice, (round(x), round(y)), reach, 1, cv2.FILLED)
-    smeared = (overview.smear > SMEARED) & inside
-    areas = ((overview.thing > 0.5) & (free > 0), smeared, smeared & (on_dice > 0))
+    areas = ((overview.thing > 0.5) & (free > 0), (overview.smear > SMEARED) & inside)
     return Clutter(*(float(where.sum()) / area for where in areas))
 
 

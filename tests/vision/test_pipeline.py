@@ -20,7 +20,6 @@ from vision.benchmark.frames import case_of
 from vision.benchmark.scoring import Tally, measure, score
 from vision.benchmark.truth import load_cases, pictures
 from vision.calibration.calibration import Calibration
-from vision.eye.floor import Floor
 from vision.eye.search import find_dice
 from vision.images import load_picture
 from vision.pipeline import Eye
@@ -146,21 +145,6 @@ def test_a_hand_over_a_quarter_of_a_face_names_the_die() -> None:
     reading, _ = read(render(covered))
     assert reading.status is TrayStatus.OBSTRUCTED
     assert Problem(ProblemCode.OBSTRUCTED, scene.dice[4].colour) in reading.problems
-
-
-@pytest.mark.parametrize("far", [True, False])
-def test_a_smear_beside_a_die_is_not_one_on_a_die(far: bool) -> None:
-    overview, dice = find_dice(render(default_scene(SIX, seed=7)), ALL_DICE, lambda *_: 1.0)
-    looks = [look for look, _ in dice]
-    edge = looks[0].edge_px * overview.cells_per_px
-    middles = [overview.to_grid[:, :2] @ k.centre_xy + overview.to_grid[:, 2] for k in looks]
-    rows, columns = np.indices(overview.tray.shape)
-    near = np.min([np.hypot(columns - x, rows - y) for x, y in middles], axis=0)
-    smear = (near > 2.0 * edge) if far else (near < 0.5 * edge)
-    smeared = replace(overview, smear=smear.astype(np.float32))
-    clutter = pipeline._clutter(smeared, Floor(None), [], looks)
-    assert clutter.smear > 1.0
-    assert clutter.smear_on_dice == (0.0 if far else clutter.smear)
 
 
 @pytest.mark.parametrize(

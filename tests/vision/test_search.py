@@ -304,39 +304,6 @@ def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
     assert sorted(found) == sorted(edges)
 
 
-@pytest.mark.parametrize(
-    ("die", "colour", "dice", "in_play", "found"),
-    [
-        (0.9, None, 6, ALL_DICE, 6),
-        (0.99, None, 6, ALL_DICE, 7),
-        (0.9, DieColour.RED, 6, ALL_DICE, 7),
-        (0.9, None, 5, ALL_DICE, 6),
-        (0.9, None, 6, TWO, 7),
-    ],
-)
-def test_one_more_of_no_known_colour_has_to_be_surely_a_die(
-    die: float,
-    colour: DieColour | None,
-    dice: int,
-    in_play: tuple[DieColour, ...],
-    found: int,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    pixels = tray(SIX[:dice])
-    monkeypatch.setattr(search, "_REMOVED", 2.0)
-
-    def with_another(*given: object) -> list[search.Found]:
-        pairs = look_closely(*given)  # type: ignore[arg-type]
-        look, spot = pairs[0]
-        column = len(DieColour) if colour is None else list(DieColour).index(colour)
-        colours = np.where(np.arange(len(look.colours)) == column, 5.0, -5.0).astype(np.float32)
-        likeness = replace(look, centre_xy=(-50.0, -50.0), die=die, colours=colours)
-        return [*pairs, (likeness, spot)]
-
-    monkeypatch.setattr(search, "look_closely", with_another)
-    assert len(search.find_dice(pixels, in_play, everywhere)[1]) == found
-
-
 def test_no_crop_is_classified_twice(given: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
     monkeypatch.setattr(reader, "_unclear", lambda _, __, ___, square_on=None: square_on is None)

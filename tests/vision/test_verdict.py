@@ -119,13 +119,37 @@ def test_an_empty_tray() -> None:
     assert Problem(ProblemCode.BESIDE_TRAY, W) in verdict.problems
 
 
+@pytest.mark.parametrize(
+    ("change", "status"),
+    [
+        ({"die": 0.6}, TrayStatus.OK),
+        ({"die": 0.999, "is_odd_size": True}, TrayStatus.OK),
+        ({"die": 0.6, "cocked": True, "moving": True, "visible": 0.1}, TrayStatus.OK),
+        ({"die": 0.999}, TrayStatus.EXTRA),
+    ],
+)
+def test_beside_a_whole_roll_only_a_sure_die_is_one_too_many(
+    change: dict[str, object], status: TrayStatus
+) -> None:
+    verdict = judge([*SIX, replace(die(R, 5), **change)], ALL_DICE, CLEAR)  # type: ignore[arg-type]
+    assert verdict.status is status
+    if status is TrayStatus.OK:
+        assert verdict.problems == (Problem(ProblemCode.FOREIGN_OBJECT),)
+        assert verdict.discarded == {6}
+
+
+def test_where_a_die_is_missing_nothing_is_discarded() -> None:
+    doubtful = replace(die(R, 5), die=0.6, visible=0.3)
+    verdict = judge([*SIX[:2], *SIX[3:], doubtful], ALL_DICE, CLEAR)
+    assert verdict.status is TrayStatus.OBSTRUCTED
+    assert verdict.discarded == frozenset()
+
+
 def test_a_smear_is_motion_and_a_hand_over_a_missing_die_obstructs() -> None:
     assert judge(SIX[:5], ALL_DICE, Clutter(smear=2.0)).status is TrayStatus.MOVING
     assert judge(SIX, ALL_DICE, Clutter(smear=2.0)).status is TrayStatus.OK, (
         "none of the dice is it"
     )
-    on_one = Clutter(smear=2.0, smear_on_dice=1.0)
-    assert judge(SIX, ALL_DICE, on_one).status is TrayStatus.MOVING
     assert judge(SIX[:5], ALL_DICE, Clutter(thing=3.0)).status is TrayStatus.OBSTRUCTED
     small = judge(SIX[:5], ALL_DICE, Clutter(thing=1.0))
     assert small.status is TrayStatus.MISSING, "a coin hides no die"

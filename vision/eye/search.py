@@ -87,12 +87,6 @@ def find_dice(
         overview, seen, dice = _nearby(task, overview, seen)
     if any(task.lacking(overview, dice)) and not _blurred(overview, dice):
         dice = _searched(task, overview, seen, dice)
-    still = [
-        look for look, _ in dice
-        if not _is_doubtful(look) and look.moving < STILL and task.counts(overview, look)
-    ]  # fmt: skip
-    if len(still) == task.wanted:  # what else looked like a die or a blur is none
-        dice = [found for found in dice if not _is_doubtful(found[0])]
     return overview, dice
 
 
@@ -367,13 +361,6 @@ def is_new(look: Look, found: Sequence[Found]) -> bool:
 def _is_die(look: Look) -> bool:
     """Surely a die, or likely one whose top shows a value: pads, coins and knots show none."""
     return look.die > SURELY or (look.die > _DIE and float(look.values.mean(axis=0).max()) > 0.6)
-
-
-def _is_doubtful(look: Look) -> bool:
-    """Whether it may well be no die where all that are expected lie: one of none of the five
-    colours has to be surely one (three of 531 own `ok` frames had such a one too many)."""
-    is_of_none = int(look.colours.argmax()) == len(DieColour)
-    return not look.die > (SURELY if is_of_none else _DIE)
 
 
 def _of_one_size(dice: list[Found], overview: Overview) -> list[Found]:

@@ -20,6 +20,9 @@ from vision.reading import Reading
 PALETTE = tuple(DieColour)
 """The order of the first five columns of `DieEvidence.colours`; the sixth is none of them."""
 
+SURELY_DIE = 0.97
+"""Where all dice in play are found, anything else is a die only above this probability."""
+
 ANNOUNCE = 0.98
 """Least confidence of every die in play to announce a roll unasked (own frames, 21.11.2026)."""
 _SURPLUS = 8.0
@@ -45,9 +48,8 @@ _HIDES = 2.0
 is not seen, 9 of 44 smaller things lay on it (half a face and more), and 109 of 175 larger ones."""
 
 _SMEAR = 0.15
-"""A smear of this many faces is a die in motion (see `vision.eye.finder.SMEARED`). Where all dice
-in play are seen at rest it is one only on one of these: of 25 such own frames that were `ok` 21 are
-smeared elsewhere; of 12 with a die in motion six, and none of those was announced."""
+"""Where a die is missing, a smear of this many faces is a die in motion (see
+`vision.eye.finder.SMEARED`)."""
 
 
 _SURELY_LEANS = 3.0
@@ -56,13 +58,22 @@ _SURELY_LEANS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The status of a picture, its problems, and the colour given to each die (None: no place)."""
+    """The status of a picture, and what it follows from.
+
+    Attributes:
+        problems: All that apply, then warnings.
+        colours: The colour assigned to each die; None where no place is left for it.
+        confidences: Probability that value and colour of each die are both right.
+        roll: What may be announced.
+        discarded: Numbers of detections that are no dice: the roll is whole without them.
+    """
 
     status: TrayStatus
     problems: tuple[Problem, ...]
     colours: tuple[DieColour | None, ...]
     confidences: tuple[float, ...]
     roll: Roll | None
+    discarded: frozenset[int] = frozenset()
 
 
 def judge(seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Clutter) -> Verdict:
@@ -83,14 +94,21 @@ def judge(seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Cl
     def name(n: int) -> DieColour | None:
         return colours[n] or likeliest(seen[n].colours)
 
-    removed = [n for n in inside if colours[n] is None and _not_in_play(seen[n], in_play)]
-    playing = [n for n in inside if n not in removed]
-    extra = [n for n in playing if colours[n] is None]
     wanted = list(in_play)
-    for n in playing:
-        colour = colours[n]
+    for colour in given:
         if colour is not None:
             wanted.remove(colour)
+    discarded = [
+        n
+        for n in inside
+        if not wanted
+        and colours[n] is None
+        and (not seen[n].die > SURELY_DIE or seen[n].is_odd_size)
+    ]
+    left = [n for n in inside if n not in discarded]
+    removed = [n for n in left if colours[n] is None and _not_in_play(seen[n], in_play)]
+    playing = [n for n in left if n not in removed]
+    extra = [n for n in playing if colours[n] is None]
     found: dict[ProblemCode, list[DieColour | None]] = {
         ProblemCode.MOVING: [name(n) for n in playing if seen[n].moving],
         ProblemCode.EMPTY: [],
@@ -105,8 +123,7 @@ def judge(seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Cl
             and (seen[n].value is None or (not confidences[n] >= ANNOUNCE and not extra))
         ],
     }
-    smear = clutter.smear if wanted else clutter.smear_on_dice
-    if smear > _SMEAR and not found[ProblemCode.MOVING]:
+    if wanted and clutter.smear > _SMEAR and not found[ProblemCode.MOVING]:
         found[ProblemCode.MOVING].append(None)
     if not inside:
         found[ProblemCode.EMPTY].append(None)
@@ -115,7 +132,7 @@ def judge(seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Cl
         found[ProblemCode.OBSTRUCTED] = list(wanted)
     problems = [Problem(code, colour) for code, named in found.items() for colour in named]
     status = TrayStatus(problems[0].code) if problems else TrayStatus.OK
-    if clutter.thing > 0.3:
+    if clutter.thing > 0.3 or discarded:
         problems.append(Problem(ProblemCode.FOREIGN_OBJECT))
     problems += [
         Problem(ProblemCode.BESIDE_TRAY, likeliest(die.colours)) for die in seen if not die.in_tray
@@ -126,7 +143,9 @@ def judge(seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Cl
     roll = (
         _roll([(colours[n], seen[n].value) for n in playing]) if status is TrayStatus.OK else None
     )
-    return Verdict(status, tuple(problems), tuple(colours), tuple(confidences), roll)
+    return Verdict(
+        status, tuple(problems), tuple(colours), tuple(confidences), roll, frozenset(discarded)
+    )
 
 
 def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour], captured_at_s: float) -> Reading:
@@ -134,7 +153,10 @@ def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour], captured_at_s
     verdict = judge(scene.dice, in_play, scene.clutter)
     dice = tuple(
         _die_view(die, given, joint, is_ok=verdict.status is TrayStatus.OK)
-        for die, given, joint in zip(scene.dice, verdict.colours, verdict.confidences, strict=True)
+        for n, (die, given, joint) in enumerate(
+            zip(scene.dice, verdict.colours, verdict.confidences, strict=True)
+        )
+        if n not in verdict.discarded
     )
     return Reading(
         verdict.status,
