@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import sys
 from importlib import import_module
@@ -59,6 +60,9 @@ def dice_companion(verbose: bool) -> None:
 
 def main(args: list[str] | None = None) -> Any:
     """Run the command line. A user's mistake is one line on standard error, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal may have no letters for a name
+            stream.reconfigure(errors="replace")
     try:
         return dice_companion.main(args, prog_name="dice-companion", standalone_mode=True)
     except CompanionError as error:

@@ -20,6 +20,9 @@ from companion.messages.catalogue import load_phrases
 
 _NO_TEXT = "\ufffd"
 """Stands for a line that is not UTF-8, so not JSON either."""
+LONGEST_LINE = 1_000_000
+"""Bytes of the longest line that is read; a line of a record has a few hundred."""
+
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -61,13 +64,20 @@ def record_lines(file: str) -> Iterator[Iterator[str]]:
 
 
 def _decoded(file: str, binary: Any) -> Iterator[str]:
+    number = 0
     try:
-        for number, line in enumerate(binary):
+        while line := binary.readline(LONGEST_LINE + 1):
+            if len(line) > LONGEST_LINE:
+                limit = LONGEST_LINE // 1_000_000
+                raise NotationError(
+                    f"{file}:{number + 1}: expected a line of at most {limit} MB, got a longer one"
+                )
             try:
                 text = line.decode("utf-8")
             except UnicodeDecodeError:
                 text = _NO_TEXT
             yield text.removeprefix("\ufeff") if number == 0 else text
+            number += 1
     except (OSError, EOFError, zlib.error) as error:
         raise NotationError(f"{file}: cannot be read to its end: {error}") from error
 

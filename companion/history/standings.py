@@ -55,10 +55,9 @@ def evenings(games: Iterable[SavedGame]) -> list[Evening]:
 
 def _began(game: SavedGame) -> datetime:
     try:
-        at = datetime.fromisoformat(game.at)
-    except ValueError:
-        at = datetime.fromtimestamp(0)  # a log without a date is older than all others
-    return at.astimezone()
+        return datetime.fromisoformat(game.at).astimezone()
+    except (ValueError, OverflowError):  # no date, or one of the year 1 or 9999: older than all
+        return datetime.fromtimestamp(0).astimezone()
 
 
 def standings(games: Iterable[SavedGame]) -> list[Standing]:

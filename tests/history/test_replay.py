@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
+import subprocess
+import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +16,11 @@ from click.testing import CliRunner
 
 from companion.cli import dice_companion
 from companion.engine import Reason
+from companion.errors import NotationError
 from companion.history.replay import replay
 from companion.messages.catalogue import load_phrases
+from tests.conftest import ROOT
+from tests.session.fakes import Stage
 
 CONFIG = {"t": "config", "variant": "base", "players": 2, "first": 0}
 DICE = {"red": 4, "yellow": 2, "green": 2, "blue": 5}
@@ -228,6 +235,39 @@ def test_a_file_that_cannot_be_read_is_one_line_and_status_1(
     err = capsys.readouterr().err
     assert err.count("\n") == 1
     assert "game.gz" in err
+
+
+def test_a_line_that_never_ends_is_refused_in_little_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.jsonl.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        for _ in range(64):
+            file.write(bytes(1_000_000))
+    tracemalloc.start()
+    result = CliRunner().invoke(dice_companion, ["replay", str(path), "--json"])
+    _, most_bytes = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert isinstance(result.exception, NotationError)
+    assert str(result.exception) == f"{path}:1: expected a line of at most 1 MB, got a longer one"
+    assert most_bytes < 20_000_000
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_terminal_without_letters_for_a_name_gets_no_traceback(
+    tmp_path: Path, encoding: str
+) -> None:
+    stage = Stage(tmp_path)
+    stage.seat("Zoë Łukasz", "Ada")
+    assert stage.session.start() is None
+    stage.roll(3, 4)
+    stage.store.close()
+    listed = subprocess.run(
+        [sys.executable, "-m", "companion", "games", "list", "--data-dir", str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+    )
+    assert (listed.returncode, listed.stderr) == (0, b"")
+    assert b"ukasz" in listed.stdout
 
 
 def test_a_line_that_is_not_utf_8_is_no_json(tmp_path: Path) -> None:

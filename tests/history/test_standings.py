@@ -160,3 +160,15 @@ def test_an_archive_reads_only_new_records(stage: Stage) -> None:
     assert stage.session.games()[0] is first
     assert asked
     assert min(asked) > 0
+
+
+@pytest.mark.parametrize("at", ["0001-01-01T00:00:00+14:00", "9999-12-31T23:59:59-12:00", "", "x"])
+def test_a_clock_of_no_possible_time_ends_no_evening(tmp_path: Path, at: str) -> None:
+    stage = Stage(tmp_path)
+    stage.now = at
+    stage.seat("Ada", "Ben")
+    assert stage.session.start() is None
+    stage.roll(3, 4)
+    (evening,) = evenings(saved_games(stage.store.load()))
+    assert len(evening.games) == 1
+    stage.store.close()

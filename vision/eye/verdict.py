@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -85,30 +86,25 @@ def judge(seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Cl
         clutter: What else lies in the tray.
     """
     inside = [n for n, die in enumerate(seen) if die.in_tray]
-    given, certainty = _assigned([seen[n] for n in inside], in_play)
+    certain = [n for n in inside if seen[n].die > SURELY_DIE and not seen[n].is_odd_size]
+    given, certainty = _assigned([seen[n] for n in certain], in_play)
+    is_whole = Counter(colour for colour in given if colour is not None) == Counter(in_play)
+    if not is_whole:
+        certain = inside
+        given, certainty = _assigned([seen[n] for n in inside], in_play)
+    discarded = [n for n in inside if n not in certain]
     colours: list[DieColour | None] = [None] * len(seen)
     confidences = [0.0] * len(seen)
-    for n, colour, sure in zip(inside, given, certainty, strict=True):
+    for n, colour, sure in zip(certain, given, certainty, strict=True):
         colours[n], confidences[n] = colour, sure * seen[n].sure
 
     def name(n: int) -> DieColour | None:
         return colours[n] or likeliest(seen[n].colours)
 
-    wanted = list(in_play)
-    for colour in given:
-        if colour is not None:
-            wanted.remove(colour)
-    discarded = [
-        n
-        for n in inside
-        if not wanted
-        and colours[n] is None
-        and (not seen[n].die > SURELY_DIE or seen[n].is_odd_size)
-    ]
-    left = [n for n in inside if n not in discarded]
-    removed = [n for n in left if colours[n] is None and _not_in_play(seen[n], in_play)]
-    playing = [n for n in left if n not in removed]
+    removed = [n for n in certain if colours[n] is None and _not_in_play(seen[n], in_play)]
+    playing = [n for n in certain if n not in removed]
     extra = [n for n in playing if colours[n] is None]
+    wanted = list((Counter(in_play) - Counter(c for c in given if c is not None)).elements())
     found: dict[ProblemCode, list[DieColour | None]] = {
         ProblemCode.MOVING: [name(n) for n in playing if seen[n].moving],
         ProblemCode.EMPTY: [],
