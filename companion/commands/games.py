@@ -126,7 +126,10 @@ def show_game(
 @click.option("--language", type=click.Choice(LANGUAGES), help="Of the sentences.")
 @_DATA_DIR
 def show_dice(language: str | None, data_dir: Path | None) -> None:
-    """How often each face of each die came over all evenings, and whether that is unusual."""
+    """Show how often each face of each die came over all evenings, and whether that is unusual.
+
+    Example: dice-companion games dice --language de
+    """
     from companion.coach.charts import dice_chart
     from companion.coach.fairness import fairness_of
 

@@ -96,12 +96,14 @@ class TestAnswers:
             die.locator("label").nth(5).click()
         page.context.set_offline(True)
         turn = stage.state.turn
-        assert stage.type_roll(3, 4) is None
-        assert stage.session.close_action() is None
-        assert stage.session.close_action() is None
-        assert (stage.state.turn, stage.state.phase) == (turn + 1, Phase.ROLL)
+        for _ in tokens:  # until it is the same player's turn again
+            assert stage.type_roll(3, 4) is None
+            assert stage.session.close_action() is None
+            assert stage.session.close_action() is None
+        assert (stage.state.turn, stage.state.phase) == (turn + len(tokens), Phase.ROLL)
         page.context.set_offline(False)
         page.locator("#typing").wait_for(state="hidden")
+        page.locator("#notice").get_by_role("button").click()
         page.locator("#type").click()
         assert page.locator("#faces input:checked").count() == 0
         assert stage.state.phase is Phase.ROLL

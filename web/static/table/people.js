@@ -5,8 +5,8 @@ import { playerMark } from "../lib/player-mark.js";
 import { capital, listOf, numeral, t } from "../lib/words.js";
 import { SEATS, addressOf, codes } from "./door.js";
 
-const LONG_NAME = 9; // letters beside the points with five players
-const VERY_LONG_NAME = 13;
+const LONG_WORD = 7; // letters of a name's longest word beside the points with five players
+const VERY_LONG_WORD = 9;
 
 export function drawRows(game, nameOf) {
   const closedAs = (row) => game.closed.find((each) => each.row === row.key);
@@ -61,9 +61,10 @@ function person(game, player) {
   );
 }
 
-function sizeOf({ length }) {
-  if (length > VERY_LONG_NAME) return "is-very-long";
-  return length > LONG_NAME ? "is-long" : "";
+function sizeOf(name) {
+  const longest = Math.max(...name.split(/\s+/).map((word) => word.length));
+  if (longest > VERY_LONG_WORD) return "is-very-long";
+  return longest > LONG_WORD ? "is-long" : "";
 }
 
 function wordOf(game, player) {
