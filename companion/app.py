@@ -12,7 +12,6 @@ from datetime import datetime
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
-from companion.access import Access, open_access
 from companion.adapters.audio import open_voice
 from companion.adapters.camera import CameraPort, keep_pictures, open_tray
 from companion.adapters.gpio import open_button, open_buzzer, open_lamp
@@ -20,9 +19,10 @@ from companion.audio.settings import VoiceSettings
 from companion.config import Config
 from companion.eventlog.store import SqliteStore
 from companion.messages.catalogue import load_phrases
-from companion.network import HotspotWatch, Wifi, reachable_host, url
+from companion.service.network import HotspotWatch, Wifi, reachable_host, url
 from companion.session.session import Session
 from companion.tray import CameraState
+from web.access import Access, open_access
 
 if TYPE_CHECKING:
     from hardware.button import Panel

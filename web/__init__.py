@@ -8,10 +8,10 @@ from pathlib import Path
 
 from flask import Flask
 
-from companion.access import Access
-from companion.network import Wifi
+from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
 from web import security
+from web.access import Access
 from web.context import AppContext
 from web.errors import install_errors
 from web.ports import Equipment, Pictures, Simulator, Tray, TraySetup

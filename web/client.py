@@ -11,9 +11,9 @@ from time import monotonic
 
 from flask import Request
 
-from companion.access import Access
 from companion.session.session import Session
 from web import security
+from web.access import Access
 
 MOST_TRIES = 10
 MOST_TRIES_IN_ALL = 30

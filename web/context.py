@@ -9,12 +9,12 @@ from threading import Lock
 
 from flask import request
 
-from companion.access import Access
 from companion.messages.catalogue import Phrases, line, load_phrases
-from companion.network import Wifi
+from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
 from companion.wire import encode
 from web import locale, snapshot
+from web.access import Access
 from web.client import Client, RateLimiter, SeatMemory, client_of, is_host
 from web.ports import Equipment, Pictures, Simulator, Tray
 from web.security import Refused

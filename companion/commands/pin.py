@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from companion.access import open_access
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
+from web.access import open_access
 
 
 @click.command()

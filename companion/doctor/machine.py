@@ -17,7 +17,7 @@ from pathlib import Path
 from companion.doctor.finding import Finding, Ran, bad, note, ok
 from companion.errors import StoreError
 from companion.eventlog.store import FILE_NAME, LOCK_NAME, examine, is_in_use
-from companion.network import reachable_host, url
+from companion.service.network import reachable_host, url
 
 TOO_FULL_MB, NEARLY_FULL_MB = 20, 200
 """Free megabytes: a long evening needs under one, SQLite and the system need the rest."""

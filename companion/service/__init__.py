@@ -1,1 +1,1 @@
-"""The table as a system service: its unit, its installation, its watchdog, and its backups."""
+"""The table on its machine: system service, watchdog, backups, hotspot and network address."""

@@ -11,7 +11,7 @@ import subprocess
 from collections.abc import Callable, Sequence
 
 from companion.errors import ServiceError
-from companion.network import MODE, NAME, PASSWORD, Wifi, active_hotspot
+from companion.service.network import MODE, NAME, PASSWORD, Wifi, active_hotspot
 
 PROFILE = "dice-companion-hotspot"
 

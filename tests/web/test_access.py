@@ -14,12 +14,12 @@ from click.testing import CliRunner
 from flask import Flask
 from flask.testing import FlaskClient
 
-from companion.access import Access, open_access
 from companion.commands.pin import pin
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
 from tests.web.test_people import me, phone, post
 from web import create_app
+from web.access import Access, open_access
 from web.client import MOST_TRIES, MOST_TRIES_IN_ALL, RateLimiter
 from web.security import BROWSER_COOKIE, HEADERS
 from web.server import Server

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
-from companion.network import Wifi
+from companion.service.network import Wifi
 from companion.session.session import Session
 from companion.tray import CameraState
 from tests.session.fakes import Stage

@@ -7,11 +7,11 @@ import json
 import pytest
 from flask.testing import FlaskClient
 
-from companion.access import Access
 from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.stand_in import StandInTray
 from web import Equipment, create_app
+from web.access import Access
 from web.client import Client
 from web.context import AppContext
 from web.security import BROWSER_COOKIE, SEAT_COOKIE, is_home_host, is_same_origin

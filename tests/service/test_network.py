@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from companion.network import (
+from companion.service.network import (
     NONE,
     HotspotWatch,
     Wifi,
@@ -30,7 +30,7 @@ def offline(monkeypatch: pytest.MonkeyPatch) -> None:
         def connect(self, address: Any) -> None:
             raise OSError(101, "Network is unreachable")
 
-    monkeypatch.setattr("companion.network.socket.socket", NoRoute)
+    monkeypatch.setattr("companion.service.network.socket.socket", NoRoute)
 
 
 def test_an_address_that_was_chosen_stays() -> None:
