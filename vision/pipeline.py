@@ -17,17 +17,17 @@ from companion.tray import Problem, ProblemCode, TrayStatus
 from vision.calibration.calibration import is_same_shape
 from vision.calibration.light import white_balanced
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
-from vision.eye.finder import SMEARED, Overview
+from vision.eye.finder import SMEARED, FeatureMaps
 from vision.eye.floor import Floor
 from vision.eye.known_dice import recognise
 from vision.eye.marbled import is_blue_beneath
 from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN, shared_net, softmax
 from vision.eye.pairs import tint_of
-from vision.eye.reader import Look
-from vision.eye.search import SMALLEST_PX, STILL, Found, find_dice
+from vision.eye.reader import Detection
+from vision.eye.search import SMALLEST_PX, STILL, Found, detect_dice
 from vision.eye.second_look import look_again, search_again
 from vision.eye.sizes import oddness
-from vision.eye.values import weighed
+from vision.eye.values import fuse_value_scores
 from vision.eye.verdict import PALETTE, reading_of
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Point, Reading
@@ -83,7 +83,7 @@ _GUESS = 0.4
 """Least confidence to name a value at all."""
 
 
-class Eye:
+class DiceReader:
     """Reads dice in single pictures; one instance may serve several threads."""
 
     @staticmethod
@@ -124,7 +124,7 @@ class Eye:
         floor = _floor((width, height), calibration)
         inside = cache(partial(_inside, floor))
         known = calibration is not None and bool(calibration.dice)
-        overview, dice = find_dice(pixels, in_play, inside, any_colour=known)
+        overview, dice = detect_dice(pixels, in_play, inside, any_colour=known)
         around = partial(inside, overview)
         scene = _Scene(pixels, tuple(in_play), calibration, floor, overview, around)
         evidence = _evidence(scene, dice)
@@ -157,7 +157,7 @@ class _Scene:
     in_play: tuple[DieColour, ...]
     calibration: Calibration | None
     floor: Floor
-    overview: Overview
+    overview: FeatureMaps
     inside: Callable[[Point, float], float]
 
 
@@ -169,15 +169,17 @@ def _evidence(scene: _Scene, dice: Sequence[Found]) -> SceneEvidence:
     depths = [scene.inside(look.foot_xy, look.edge_px) for look in looks]
     things = bool((overview.thing > 0.5).any())
     seen = [
-        _seen(look, depth, _covered(overview, look) if things else 0.0, size, size_wh)
+        _evidence_of(look, depth, _covered(overview, look) if things else 0.0, size, size_wh)
         for look, depth, size in zip(looks, depths, _odd_sizes(looks, depths, size_wh), strict=True)
     ]
     if calibration is not None and calibration.dice:
         seen = recognise(pixels, [look.corners for look in looks], seen, calibration.dice)
     else:
-        seen = [_tinted(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
+        seen = [_with_tint(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
         if DieColour.BLUE in scene.in_play:
-            seen = [_named(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
+            seen = [
+                _with_blue_rim(pixels, die, look) for die, look in zip(seen, looks, strict=True)
+            ]
     clutter = _clutter(overview, scene.floor, seen, looks)
     return SceneEvidence(tuple(seen), clutter, size_wh)
 
@@ -202,7 +204,7 @@ def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Floor:
     return Floor(np.asarray(np.array(calibration.tray_px) * scale, np.float32))
 
 
-def _inside(floor: Floor, overview: Overview, foot_xy: Point, edge_px: float) -> float:
+def _inside(floor: Floor, overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
     """How likely a die that stands at a point lies in the tray."""
     if floor.outline_px is None:
         seen = overview.around(overview.tray, foot_xy, 0.5 * edge_px)
@@ -212,7 +214,7 @@ def _inside(floor: Floor, overview: Overview, foot_xy: Point, edge_px: float) ->
 
 
 def _odd_sizes(
-    looks: Sequence[Look], depths: Sequence[float], size_wh: tuple[int, int]
+    looks: Sequence[Detection], depths: Sequence[float], size_wh: tuple[int, int]
 ) -> list[float]:
     """How odd the size of each top face is beside those of the other dice at rest in the tray; 0
     for what is none of them."""
@@ -233,10 +235,10 @@ def _odd_sizes(
     return odd
 
 
-def _seen(
-    look: Look, inside: float, covered: float, odd_size: float, size_wh: tuple[int, int]
+def _evidence_of(
+    look: Detection, inside: float, covered: float, odd_size: float, size_wh: tuple[int, int]
 ) -> DieEvidence:
-    values, agree = weighed(look.values, look.pips, look.square_on)
+    values, agree = fuse_value_scores(look.values, look.pips, look.square_on)
     best = int(np.argmax(values)) + 1
     sure = float(values[best - 1]) * look.die
     if not agree:
@@ -265,14 +267,14 @@ def _seen(
     )
 
 
-def _tinted(pixels: Pixels, die: DieEvidence, look: Look) -> DieEvidence:
+def _with_tint(pixels: Pixels, die: DieEvidence, look: Detection) -> DieEvidence:
     """The die with the tint of its top face, where it may be a white one."""
     if die.colours[_WHITE] < _HARDLY_WHITE or die.value is None:
         return die
     return replace(die, tint=tint_of(pixels, look.corners))
 
 
-def _named(pixels: Pixels, die: DieEvidence, look: Look) -> DieEvidence:
+def _with_blue_rim(pixels: Pixels, die: DieEvidence, look: Detection) -> DieEvidence:
     """The die with its colour doubted, where the rim tells another than the top."""
     none = float(die.colours[-1])
     if none <= _MARBLED or die.moving or not is_blue_beneath(pixels, look.corners, look.foot_xy):
@@ -284,7 +286,7 @@ def _named(pixels: Pixels, die: DieEvidence, look: Look) -> DieEvidence:
     return replace(die, colours=colours, sure=sure)
 
 
-def _on_face(look: Look, steps: int) -> NDArray[np.float32]:
+def _on_face(look: Detection, steps: int) -> NDArray[np.float32]:
     """Points (steps, steps, 2) in px spread over a top face."""
     a, b = _spread(steps)
     p, q, _, r = look.corners
@@ -298,7 +300,7 @@ def _spread(steps: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     return a[..., None], b[..., None]
 
 
-def _inside_share(look: Look, size_wh: tuple[int, int]) -> float:
+def _inside_share(look: Detection, size_wh: tuple[int, int]) -> float:
     """Share of a top face within the picture's edges."""
     last = np.array(size_wh) - 1
     if (look.corners >= 0).all() and (look.corners <= last).all():
@@ -307,7 +309,7 @@ def _inside_share(look: Look, size_wh: tuple[int, int]) -> float:
     return float(((points >= 0) & (points <= last)).all(axis=2).mean())
 
 
-def _covered(overview: Overview, look: Look) -> float:
+def _covered(overview: FeatureMaps, look: Detection) -> float:
     """Share of a top face on which a thing is seen."""
     cells = _on_face(look, 9) @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
     x, y = np.moveaxis(cells, 2, 0).astype(np.float32)
@@ -316,7 +318,7 @@ def _covered(overview: Overview, look: Look) -> float:
 
 
 def _clutter(
-    overview: Overview, floor: Floor, seen: Sequence[DieEvidence], looks: Sequence[Look]
+    overview: FeatureMaps, floor: Floor, seen: Sequence[DieEvidence], looks: Sequence[Detection]
 ) -> Clutter:
     """What is in the tray besides dice at rest, in areas of a die's face."""
     inside = _on_grid(overview, floor)
@@ -332,7 +334,7 @@ def _clutter(
     return Clutter(*(float(where.sum()) / area for where in areas))
 
 
-def _on_grid(overview: Overview, floor: Floor) -> NDArray[np.bool_]:
+def _on_grid(overview: FeatureMaps, floor: Floor) -> NDArray[np.bool_]:
     """The cells of the finder's grid that lie on the floor."""
     if floor.outline_px is None:
         return overview.tray > 0.5

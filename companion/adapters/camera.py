@@ -62,7 +62,7 @@ def open_tray(
     from vision.calibration.calibration import place_of
     from vision.calibration.reader import CalibratedReader
     from vision.cameras.camera import Camera
-    from vision.pipeline import Eye
+    from vision.pipeline import DiceReader
     from vision.setup.wizard import TraySetup
     from vision.simulation.camera import SimulatedTray
     from vision.simulation.simulator import Simulator
@@ -70,7 +70,7 @@ def open_tray(
     from vision.tracking.camera_loop import CameraLoop
 
     size_wh = (config.camera.width, config.camera.height)
-    eye = CalibratedReader(Eye(), _calibration(config, notes))
+    eye = CalibratedReader(DiceReader(), _calibration(config, notes))
 
     def open_named(name: str) -> Camera:
         measured = eye.calibration

@@ -48,7 +48,7 @@ def bench_read(
     from vision.benchmark.frames import own_pictures
     from vision.benchmark.scoring import measure
     from vision.benchmark.truth import pictures
-    from vision.pipeline import Eye
+    from vision.pipeline import DiceReader
     from vision.reading import Frame
 
     size_wh = parse_size(size) if size is not None else None
@@ -65,7 +65,7 @@ def bench_read(
     else:
         _expect_truth(folder)
         cases = pictures(Path(folder), size_wh, unread)
-    eye = Eye()
+    eye = DiceReader()
 
     def read(pixels: Pixels, in_play: Any) -> tuple[Reading, float]:
         started = time.perf_counter()

@@ -21,7 +21,7 @@ from companion.errors import CalibrationError, CameraUnavailable, ConfigError
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
     from vision.cameras.camera import Camera
-    from vision.pipeline import Eye
+    from vision.pipeline import DiceReader
     from vision.reading import Frame, Point, Reading
 
 STEPS = ("light", "corners", "exposure", "dice", "rolls")
@@ -55,7 +55,7 @@ class Workbench:
     """
 
     camera: Camera
-    eye: Eye
+    eye: DiceReader
     calibration: Calibration
     out: Path
     is_quiet: bool
@@ -149,7 +149,7 @@ def calibrate(
     if config.camera.source == "none":
         raise ConfigError("calibrate: expected a camera, got 'none'")
     from vision.calibration.calibration import load_calibration, place_of
-    from vision.pipeline import Eye
+    from vision.pipeline import DiceReader
     from vision.sources import open_camera
 
     asked = config.camera
@@ -172,7 +172,7 @@ def calibrate(
         if opened.kind == "simulated" and asked.source != "simulated":
             raise CameraUnavailable("calibrate: expected a camera, found none that works")
         frame = _still_frame(opened)
-        bench = Workbench(opened, Eye(), _begin(path, frame, before), path, yes)
+        bench = Workbench(opened, DiceReader(), _begin(path, frame, before), path, yes)
         if {"light", "corners"} & set(steps):
             bench.wait_for("Take everything out of the tray")
             frame = _still_frame(opened)

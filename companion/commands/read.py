@@ -81,13 +81,13 @@ def read(
     from vision.calibration.calibration import load_calibration
     from vision.calibration.reader import ADVICE, what_changed, what_holds
     from vision.images import load_frame
-    from vision.pipeline import Eye
+    from vision.pipeline import DiceReader
 
     measured = load_calibration(calibration) if calibration is not None else None
     folder = _folder(annotate) if annotate is not None else None
     files = _files(paths)
     taken = {os.path.realpath(name) for name in files if isinstance(name, str)}
-    eye = Eye()
+    eye = DiceReader()
     eye.get_ready()
     failed = False
     holds = measured

@@ -10,12 +10,12 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.trays import SIX, tray
-from vision.eye.aligned import leanings, see_upright, shown, upright_turn
-from vision.eye.close_ups import CloseUps
+from vision.eye.aligned import classify_upright, leanings, shown, upright_turn
+from vision.eye.close_ups import CropCache
 from vision.eye.cutting import close_up
-from vision.eye.finder import look_over
+from vision.eye.finder import propose_candidates
 from vision.eye.nets import LEAN, LEAN_EDGES, NORMAL, SPREAD, Scores
-from vision.eye.reader import Look, look_at_each
+from vision.eye.reader import Detection, look_at_each
 from vision.reading import Pixels
 from vision.simulation.render import default_scene, render, to_matrix
 
@@ -80,11 +80,15 @@ def with_one_leaning(degrees: float) -> Pixels:
     return render(replace(scene, dice=(leaning, *rest)))
 
 
-def seen_in(pixels: Pixels) -> list[Look]:
-    return [k for k, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots) if k.die > 0.9]
+def seen_in(pixels: Pixels) -> list[Detection]:
+    return [
+        k
+        for k, _ in look_at_each(CropCache(pixels), propose_candidates(pixels).spots)
+        if k.die > 0.9
+    ]
 
 
-def asked_of(pixels: Pixels, looks: list[Look], which: list[int], tell: Scores) -> Scores:
+def asked_of(pixels: Pixels, looks: list[Detection], which: list[int], tell: Scores) -> Scores:
     """What the network says of some dice of which the reader told `tell` (see `NORMAL`)."""
     height, width = pixels.shape[:2]
     said = np.zeros((len(looks), 51), np.float32)
@@ -95,7 +99,7 @@ def asked_of(pixels: Pixels, looks: list[Look], which: list[int], tell: Scores) 
     places = np.array([np.subtract(k.centre_xy, middle) / width for k in looks], np.float32)
     shares = np.array([look.edge_px / width for look in looks], np.float32)
     guessed = np.zeros((len(looks), 2), np.float32)
-    return leanings(see_upright(pixels, corners[which]), which, said, places, shares, guessed)
+    return leanings(classify_upright(pixels, corners[which]), which, said, places, shares, guessed)
 
 
 NONE_TOLD = np.zeros((6, 2), np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.eye.jury import standing, weigh
+from vision.eye.jury import fit_floor_plane, weigh
 from vision.eye.nets import FEATURES, SCORES, Scores
 
 RNG = np.random.default_rng(4)
@@ -24,7 +24,7 @@ def said_of(count: int) -> dict[str, Scores]:
 
 
 def verdict(dice: dict[str, Scores]) -> Scores:
-    stand = standing(dice["said"], dice["places"], dice["leans"])
+    stand = fit_floor_plane(dice["said"], dice["places"], dice["leans"])
     return weigh(dice["said"], stand, dice["shades"], dice["places"], dice["shares"])
 
 

@@ -14,10 +14,10 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import TrayStatus
 from tests.vision.trays import SIX
 from vision import pipeline
-from vision.eye.finder import Overview
+from vision.eye.finder import FeatureMaps
 from vision.eye.marbled import is_blue_beneath
-from vision.eye.search import Found, find_dice
-from vision.pipeline import Eye
+from vision.eye.search import Found, detect_dice
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
 from vision.simulation.render import default_scene, render, truth
 
@@ -117,12 +117,12 @@ def test_it_is_named_and_announced_only_if_its_top_may_be_blue_too(
         said = np.array([-12.0, -9.0, -12.0, -12.0, by_its_top, 0.0], np.float32)
         return replace(look, colours=said), spot
 
-    def black_on_top(*given: object, any_colour: bool) -> tuple[Overview, list[Found]]:
-        overview, dice = find_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
+    def black_on_top(*given: object, any_colour: bool) -> tuple[FeatureMaps, list[Found]]:
+        overview, dice = detect_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
         return overview, [told(found) for found in dice]
 
-    monkeypatch.setattr(pipeline, "find_dice", black_on_top)
-    reading = Eye().read(Frame(picture, 0.0), in_play)
+    monkeypatch.setattr(pipeline, "detect_dice", black_on_top)
+    reading = DiceReader().read(Frame(picture, 0.0), in_play)
     (odd,) = (d for d in reading.dice if np.hypot(d.centre_xy[0] - x, d.centre_xy[1] - y) < 8)
     assert odd.colour is colour
     assert odd.value == dict(SIX)[DieColour.BLUE]

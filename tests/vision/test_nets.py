@@ -13,7 +13,7 @@ import pytest
 from companion.tray import TrayStatus
 from vision.eye import nets
 from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN, OnnxRuntimeNet, OpenCvNet, Scores, model_of
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 from vision.reading import Frame
 
 IMAGES = Path(__file__).parent / "images"
@@ -55,10 +55,10 @@ def test_without_onnx_runtime_opencv_reads(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
     picture = cv2.imread(str(IMAGES / "rendered_01_ok.jpg"))
     assert picture is not None
-    read = Eye().read(Frame(picture))
+    read = DiceReader().read(Frame(picture))
     assert isinstance(nets.shared_net("finder"), OpenCvNet)
     nets.shared_net.cache_clear()
     monkeypatch.undo()
-    again = Eye().read(Frame(picture))
+    again = DiceReader().read(Frame(picture))
     assert [(d.colour, d.value) for d in read.dice] == [(d.colour, d.value) for d in again.dice]
     assert read.status is again.status is TrayStatus.OK

@@ -5,20 +5,20 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.eye.close_ups import Told
+from vision.eye.close_ups import CropOutputs
 from vision.eye.nets import CROP, CROP_EDGES, PIP_CELLS
 from vision.eye.outlines import HALF_DIAGONAL, corners_of, crop_matrix, crops_round, edges_of
 
 PLACES = (((320.0, 200.0), 40.0), ((17.5, 401.25), 24.0), ((600.0, 3.0), 97.0))
 
 
-def told(turn_rad: float, outline: tuple[float, ...]) -> Told:
+def told(turn_rad: float, outline: tuple[float, ...]) -> CropOutputs:
     """What the reader says of three crops, the same outline of each."""
     said = np.zeros((len(PLACES), 51), np.float32)
     said[:, 16:23] = outline
     cuts = np.array([crop_matrix(middle, edge, turn_rad) for middle, edge in PLACES])
     count = len(PLACES)
-    return Told(said, np.zeros((count, 3)), np.zeros((count, PIP_CELLS, PIP_CELLS)), cuts)
+    return CropOutputs(said, np.zeros((count, 3)), np.zeros((count, PIP_CELLS, PIP_CELLS)), cuts)
 
 
 @pytest.mark.parametrize("turn_deg", [0.0, 30.0, -75.0])

@@ -12,8 +12,8 @@ from companion.tray import TrayStatus
 from tests.vision.trays import SIX, lit, tray
 from vision.evidence import Clutter, DieEvidence
 from vision.eye.pairs import likeness, tint_of
-from vision.eye.verdict import PALETTE, judge
-from vision.pipeline import Eye
+from vision.eye.verdict import PALETTE, decide_status
+from vision.pipeline import DiceReader
 from vision.reading import Frame
 
 W, Y = DieColour.WHITE, DieColour.YELLOW
@@ -43,11 +43,13 @@ def test_of_three_light_dice_the_two_that_are_alike_are_the_white_ones() -> None
     for odd in range(3):
         tints = [another if n == odd else same for n in range(3)]
         light = [light_die(n + 1, 0.5, tint) for n, tint in enumerate(tints)]
-        verdict = judge([*light, *others()], ALL_DICE, Clutter())
+        verdict = decide_status([*light, *others()], ALL_DICE, Clutter())
         assert verdict.status is TrayStatus.OK
         assert verdict.colours[odd] is Y
     unmeasured = [replace(die, tint=None) for die in light]
-    assert judge([*unmeasured, *others()], ALL_DICE, Clutter()).status is TrayStatus.UNCERTAIN
+    assert (
+        decide_status([*unmeasured, *others()], ALL_DICE, Clutter()).status is TrayStatus.UNCERTAIN
+    )
 
 
 def test_two_classifiers_that_disagree_leave_the_colours_uncertain() -> None:
@@ -56,9 +58,9 @@ def test_two_classifiers_that_disagree_leave_the_colours_uncertain() -> None:
         light_die(n + 1, yellow, tint)
         for n, (yellow, tint) in enumerate(zip([0.02, 0.02, 0.98], tints, strict=True))
     ]
-    assert judge([*light, *others()], ALL_DICE, Clutter()).status is TrayStatus.UNCERTAIN
+    assert decide_status([*light, *others()], ALL_DICE, Clutter()).status is TrayStatus.UNCERTAIN
     agreeing = [replace(die, tint=None) for die in light]
-    assert judge([*agreeing, *others()], ALL_DICE, Clutter()).status is TrayStatus.OK
+    assert decide_status([*agreeing, *others()], ALL_DICE, Clutter()).status is TrayStatus.OK
 
 
 def test_missing_measurements_carry_no_weight() -> None:
@@ -97,7 +99,7 @@ def test_shade_and_pips_do_not_change_a_tint(shade: float) -> None:
 
 @pytest.mark.parametrize("seed", [5, 7, 9])
 def test_a_tray_under_a_very_warm_lamp_is_read(seed: int) -> None:
-    reading = Eye().read(Frame(lit(tray(SIX, seed), *WARM), 0.0))
+    reading = DiceReader().read(Frame(lit(tray(SIX, seed), *WARM), 0.0))
     assert reading.status is TrayStatus.OK
     assert reading.roll is not None
     assert (reading.roll.white_sum, dict(reading.roll.coloured)[Y]) == (8, 6)
@@ -111,6 +113,6 @@ def test_the_redder_of_two_light_dice_is_not_the_white_one(
     tints = (-0.9, 0.3 + redder, 60.0), (-0.9, 0.3, 60.0)
     light = [light_die(1, 0.001, tints[0]), light_die(2, 0.999, tints[1])]
     in_play = [colour for colour in ALL_DICE if colour is not W] + [W]
-    assert judge([*light, *others()], in_play, Clutter()).status is status
+    assert decide_status([*light, *others()], in_play, Clutter()).status is status
     unmeasured = [replace(light[0], tint=None), light[1]]
-    assert judge([*unmeasured, *others()], in_play, Clutter()).status is TrayStatus.OK
+    assert decide_status([*unmeasured, *others()], in_play, Clutter()).status is TrayStatus.OK

@@ -20,14 +20,14 @@ from vision.benchmark.frames import case_of
 from vision.benchmark.scoring import Tally, measure, score
 from vision.benchmark.truth import load_cases, pictures
 from vision.calibration.calibration import Calibration
-from vision.eye.search import find_dice
+from vision.eye.search import detect_dice
 from vision.images import load_picture
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Reading
 from vision.simulation.render import Thing, background, default_scene, render, truth
 
 IMAGES = Path(__file__).parent / "images"
-EYE = Eye()
+EYE = DiceReader()
 RNG = np.random.default_rng(7)
 
 
@@ -155,9 +155,9 @@ def test_a_die_next_to_a_hand_is_whole_where_the_reader_is_sure_of_it(
     surely: float, covered: float, whole: bool
 ) -> None:
     pixels = render(default_scene(SIX, seed=7))
-    _, dice = find_dice(pixels, ALL_DICE, lambda *_: 1.0)
+    _, dice = detect_dice(pixels, ALL_DICE, lambda *_: 1.0)
     look = replace(dice[0][0], visible=surely)
-    assert (pipeline._seen(look, 1.0, covered, 0.0, (640, 480)).visible > 0.87) is whole
+    assert (pipeline._evidence_of(look, 1.0, covered, 0.0, (640, 480)).visible > 0.87) is whole
 
 
 def test_a_removed_die_in_the_tray_is_a_warning() -> None:
@@ -253,8 +253,8 @@ def test_the_shared_photos(shared: Path, every: int, right: float) -> None:
 def test_a_damaged_picture_is_uncertain_at_best() -> None:
     case = next(case for case in load_cases(IMAGES) if case.expected is TrayStatus.OK)
     pixels = load_picture(IMAGES / case.name)
-    whole = Eye().read(Frame(pixels), case.in_play)
-    damaged = Eye().read(Frame(pixels, is_damaged=True), case.in_play)
+    whole = DiceReader().read(Frame(pixels), case.in_play)
+    damaged = DiceReader().read(Frame(pixels, is_damaged=True), case.in_play)
     assert whole.status is TrayStatus.OK
     assert (damaged.status, damaged.roll) == (TrayStatus.UNCERTAIN, None)
     assert damaged.dice == whole.dice

@@ -6,7 +6,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vision.eye.nets import CROP, PIP_CELLS, Scores
-from vision.eye.pips import margin, misfits
+from vision.eye.pips import margin, pip_pattern_errors
 
 RNG = np.random.default_rng(5)
 FACES: dict[int, list[tuple[float, float]]] = {
@@ -49,7 +49,7 @@ def on_face(corners: NDArray[np.float32], spots: list[tuple[float, float]]) -> N
 
 
 def misfits_of(seen: NDArray[np.float64], corners: NDArray[np.float32]) -> Scores:
-    return misfits(seen[None].astype(np.float32), corners[None])[0]
+    return pip_pattern_errors(seen[None].astype(np.float32), corners[None])[0]
 
 
 @pytest.mark.parametrize("value", FACES)
@@ -83,7 +83,7 @@ def test_half_visible_pips_fit_no_value_well() -> None:
 def test_faces_are_scored_independently_of_each_other() -> None:
     faces = [outline(10), outline(200), np.full((4, 2), 32.0, np.float32)]
     seen = np.stack([drawn(on_face(faces[0], FACES[value])) for value in (2, 6, 3)])
-    together = misfits(seen.astype(np.float32), np.stack(faces))
+    together = pip_pattern_errors(seen.astype(np.float32), np.stack(faces))
     alone = [misfits_of(one, face) for one, face in zip(seen, faces, strict=True)]
     assert np.allclose(together, alone, atol=1e-5)
     assert np.isfinite(together).all()

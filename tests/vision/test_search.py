@@ -16,10 +16,10 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode
 from tests.vision.trays import SIX, block, tray
 from vision.eye import reader, search
-from vision.eye.close_ups import CloseUps, Told
-from vision.eye.finder import Overview, Spot, look_over
-from vision.eye.reader import Aimed, look_at_each, look_closely
-from vision.pipeline import Eye
+from vision.eye.close_ups import CropCache, CropOutputs
+from vision.eye.finder import Candidate, FeatureMaps, propose_candidates
+from vision.eye.reader import AlignedCandidates, classify, look_at_each
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Point
 from vision.simulation.random_scenes import Recipe, random_scene
 from vision.simulation.render import render, truth
@@ -32,15 +32,15 @@ def glances(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
     """The size of every (part of a) picture that the finder is given."""
     given: list[tuple[int, int]] = []
 
-    def counting(pixels: Pixels, zoom: float = 1.0) -> Overview:
+    def counting(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
         given.append((pixels.shape[1], pixels.shape[0]))
-        return look_over(pixels, zoom)
+        return propose_candidates(pixels, zoom)
 
-    monkeypatch.setattr(search, "look_over", counting)
+    monkeypatch.setattr(search, "propose_candidates", counting)
     return given
 
 
-def everywhere(overview: Overview, foot_xy: Point, edge_px: float) -> float:
+def everywhere(overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
     """All dice lie in the tray."""
     return 1.0
 
@@ -49,7 +49,7 @@ def everywhere(overview: Overview, foot_xy: Point, edge_px: float) -> float:
 def test_a_tray_without_other_candidates_takes_one_search(
     away: int, glances: list[tuple[int, int]]
 ) -> None:
-    _, dice = search.find_dice(tray(SIX[: 6 - away]), ALL_DICE, everywhere)
+    _, dice = search.detect_dice(tray(SIX[: 6 - away]), ALL_DICE, everywhere)
     assert (len(dice), len(glances)) == (6 - away, 1)
 
 
@@ -57,7 +57,7 @@ def test_dice_too_small_for_one_glance_are_looked_for_again(
     glances: list[tuple[int, int]],
 ) -> None:
     pixels = block(3.0, 5)
-    _, dice = search.find_dice(pixels, ALL_DICE, everywhere)
+    _, dice = search.detect_dice(pixels, ALL_DICE, everywhere)
     assert glances[0] == (1280, 960)
     assert all(wide < 1280 for wide, _ in glances[1:])
     assert len(dice) == 6
@@ -71,20 +71,20 @@ def test_weak_candidates_are_examined_when_a_die_is_missing(
     looked_at: list[int] = []
     pixels = tray(SIX)
 
-    def faintly(pixels: Pixels, zoom: float = 1.0) -> Overview:
-        overview = look_over(pixels, zoom)
+    def faintly(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
+        overview = propose_candidates(pixels, zoom)
         cold = replace(overview.spots[3], heat=0.15)
         beside = replace(cold, centre_xy=(2.0, 2.0))
         spots = overview.spots[:3] + overview.spots[4:] if hidden else overview.spots
         return replace(overview, spots=spots, faint=(cold, beside))
 
-    def counting(close_ups: CloseUps, spots: Sequence[Spot]) -> Aimed:
+    def counting(close_ups: CropCache, spots: Sequence[Candidate]) -> AlignedCandidates:
         looked_at.append(len(spots))
         return reader.aim(close_ups, spots)
 
-    monkeypatch.setattr(search, "look_over", faintly)
+    monkeypatch.setattr(search, "propose_candidates", faintly)
     monkeypatch.setattr(search, "aim", counting)
-    found = search.find_dice(pixels, ALL_DICE, everywhere)[1]
+    found = search.detect_dice(pixels, ALL_DICE, everywhere)[1]
     assert len(found) == 6
     assert looked_at == ([5, 1, 6] if hidden else [6]), "what lies beside the tray is left alone"
 
@@ -92,11 +92,11 @@ def test_weak_candidates_are_examined_when_a_die_is_missing(
 def test_a_die_that_left_the_game_does_not_stand_for_one_that_is_missed() -> None:
     """Six dice lie there and one glance shows five: whichever left the game, all six are found."""
     pixels = block(2.4, 6)
-    overview = look_over(pixels)
+    overview = propose_candidates(pixels)
     assert len(overview.spots) < 6
     for colour in (DieColour.RED, DieColour.GREEN, DieColour.BLUE):
         in_play = tuple(c for c in ALL_DICE if c is not colour)
-        assert len(search.find_dice(pixels, in_play, everywhere)[1]) == 6
+        assert len(search.detect_dice(pixels, in_play, everywhere)[1]) == 6
 
 
 def test_a_die_that_left_the_game_is_seen_where_it_still_lies(shared: Path) -> None:
@@ -106,7 +106,7 @@ def test_a_die_that_left_the_game_is_seen_where_it_still_lies(shared: Path) -> N
         assert pixels is not None
         pixels = cv2.resize(pixels, (640, 480), interpolation=cv2.INTER_AREA)
         others = tuple(c for c in ALL_DICE if c is not colour)
-        reading = Eye().read(Frame(np.asarray(pixels, np.uint8)), others)
+        reading = DiceReader().read(Frame(np.asarray(pixels, np.uint8)), others)
         assert colour in [die.colour for die in reading.dice]
         assert Problem(ProblemCode.REMOVED_DIE_IN_TRAY, colour) in reading.problems
 
@@ -116,42 +116,44 @@ def candidates(
     edge: Sequence[float],
     moving: Sequence[float] | None = None,
     lefts: Sequence[float] | None = None,
-) -> Aimed:
+) -> AlignedCandidates:
     """Candidates side by side: the score of a die, edge in px, the score of a blur, and x in px."""
     count = len(die)
     said = np.zeros((count, 51), np.float32)
     said[:, 0] = die
     said[:, 14] = [-6.0] * count if moving is None else moving
-    told = Told(said, np.zeros((count, 3)), np.zeros((count, 16, 16)), np.zeros((count, 2, 3)))
+    told = CropOutputs(
+        said, np.zeros((count, 3)), np.zeros((count, 16, 16)), np.zeros((count, 2, 3))
+    )
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
     lefts = [30.0 + 40 * n for n in range(count)] if lefts is None else lefts
     places = list(zip(lefts, edge, strict=True))
     corners = np.stack([side * square + (x, 60) for x, side in places])
-    spots = tuple(Spot((x, 60.0), side, 0.9) for x, side in places)
-    return Aimed(spots, told, corners.astype(np.float32))
+    spots = tuple(Candidate((x, 60.0), side, 0.9) for x, side in places)
+    return AlignedCandidates(spots, told, corners.astype(np.float32))
 
 
 @pytest.fixture(scope="module")
-def empty_tray() -> Overview:
-    overview = look_over(np.full((480, 640, 3), 90, np.uint8))
+def empty_tray() -> FeatureMaps:
+    overview = propose_candidates(np.full((480, 640, 3), 90, np.uint8))
     return replace(overview, tray=np.ones_like(overview.tray))
 
 
 @pytest.mark.parametrize(("alike", "kept"), [(4, False), (3, True)])
 def test_odd_sizes_are_discarded_only_beside_four_equal_dice(
-    alike: int, kept: bool, empty_tray: Overview
+    alike: int, kept: bool, empty_tray: FeatureMaps
 ) -> None:
     aimed = candidates([6.0] * alike + [6.0, 6.0], [30.0] * alike + [15.0, 60.0])
     rows = search._of_usual_size(aimed, empty_tray)
     assert rows == list(range(alike + 2 if kept else alike))
 
 
-def test_a_blur_of_any_size_is_read(empty_tray: Overview) -> None:
+def test_a_blur_of_any_size_is_read(empty_tray: FeatureMaps) -> None:
     aimed = candidates([6.0] * 4 + [-6.0], [30.0] * 4 + [80.0], [-6.0] * 4 + [3.0])
     assert search._of_usual_size(aimed, empty_tray) == [0, 1, 2, 3, 4]
 
 
-def test_candidates_beside_the_tray_do_not_set_the_usual_size(empty_tray: Overview) -> None:
+def test_candidates_beside_the_tray_do_not_set_the_usual_size(empty_tray: FeatureMaps) -> None:
     aimed = candidates([6.0] * 6, [15.0] * 4 + [30.0] * 2)
     bare = replace(empty_tray, tray=np.zeros_like(empty_tray.tray))
     assert search._of_usual_size(aimed, bare) == [0, 1, 2, 3, 4, 5]
@@ -169,20 +171,20 @@ def test_candidates_beside_the_tray_do_not_set_the_usual_size(empty_tray: Overvi
     ],
 )
 def test_unlikely_candidates_are_skipped_only_beside_six_dice(
-    sure: int, twice: int, beside: int, in_play: int, spared: bool, empty_tray: Overview
+    sure: int, twice: int, beside: int, in_play: int, spared: bool, empty_tray: FeatureMaps
 ) -> None:
     last = 30.0 + 40 * (sure - 1)
     lefts = [30.0 + 40 * n for n in range(sure)] + [last + 4] * twice + [600.0] * beside + [330.0]
     aimed = candidates([6.0] * (len(lefts) - 1) + [-1.0], [30.0] * len(lefts), lefts=lefts)
 
-    def left_part(overview: Overview, foot_xy: Point, edge_px: float) -> float:
+    def left_part(overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
         return float(foot_xy[0] < 580)
 
-    task = search._Task(CloseUps(tray(SIX)), ALL_DICE[:in_play], left_part, any_colour=False)
+    task = search._Task(CropCache(tray(SIX)), ALL_DICE[:in_play], left_part, any_colour=False)
     assert (len(lefts) - 1 not in task._worth_more(empty_tray, aimed)) is spared
 
 
-def test_duplicate_candidates_do_not_set_the_usual_size(empty_tray: Overview) -> None:
+def test_duplicate_candidates_do_not_set_the_usual_size(empty_tray: FeatureMaps) -> None:
     lefts = [30.0, 32.0, 80.0, 82.0, 200.0, 300.0]
     aimed = candidates([6.0] * 6, [15.0] * 4 + [30.0] * 2, lefts=lefts)
     assert search._of_usual_size(aimed, empty_tray) == [0, 1, 2, 3, 4, 5]
@@ -192,17 +194,17 @@ def test_candidates_beside_the_tray_are_not_examined_again(
     given: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pixels = tray(SIX)
-    all_six = search.find_dice(pixels, ALL_DICE, everywhere)[1]
+    all_six = search.detect_dice(pixels, ALL_DICE, everywhere)[1]
     left = max(look.foot_xy[0] - 0.2 * look.edge_px for look, _ in all_six)
     given.clear()
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
+    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: True)
     monkeypatch.setattr(reader, "_unclear", lambda *_: True)
 
-    def all_but_the_last(overview: Overview, foot_xy: Point, edge_px: float) -> float:
+    def all_but_the_last(overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
         return float(foot_xy[0] < left)
 
     in_play = tuple(c for c in ALL_DICE if c is not DieColour.BLUE)
-    dice = search.find_dice(pixels, in_play, all_but_the_last)[1]
+    dice = search.detect_dice(pixels, in_play, all_but_the_last)[1]
     assert sorted(len(look.values) for look, _ in dice) == [1, 3, 3, 3, 3, 3]
     assert given["lean"] == 5
 
@@ -212,7 +214,7 @@ def test_dice_stand_where_their_bodies_do() -> None:
     off = []
     for seed in range(5):
         scene = random_scene(np.random.default_rng([seed, 57]), Recipe((960, 720), 0.08))
-        for look, _ in search.find_dice(render(scene), ALL_DICE, everywhere)[1]:
+        for look, _ in search.detect_dice(render(scene), ALL_DICE, everywhere)[1]:
             for die, fact in zip(scene.dice, truth(scene), strict=True):
                 gap = np.hypot(*np.subtract(look.centre_xy, fact.centre_px)) / fact.edge_px
                 if gap < 0.15 and fact.value is not None and not fact.cocked:
@@ -228,28 +230,28 @@ def test_a_die_merged_with_its_neighbour_is_still_found(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pixels = block(1.0, 5)
-    whole = [look for look, _ in search.find_dice(pixels, ALL_DICE, everywhere)[1]]
+    whole = [look for look, _ in search.detect_dice(pixels, ALL_DICE, everywhere)[1]]
     beside, die = min(
         ((a, b) for a in whole for b in whole if a is not b),
         key=lambda pair: np.hypot(*np.subtract(pair[0].centre_xy, pair[1].centre_xy)),
     )
     middle = np.add(beside.centre_xy, die.centre_xy) / 2
 
-    def misplacing(close_ups: CloseUps, spots: Sequence[Spot]) -> Aimed:
+    def misplacing(close_ups: CropCache, spots: Sequence[Candidate]) -> AlignedCandidates:
         aimed = reader.aim(close_ups, spots)
         for corners, spot in zip(aimed.corners, aimed.spots, strict=True):
             if spot.centre_xy == known:
                 corners += middle - corners.mean(axis=0)
         return aimed
 
-    spots = look_over(pixels).spots
+    spots = propose_candidates(pixels).spots
     known = min(
         (spot.centre_xy for spot in spots),
         key=lambda xy: float(np.hypot(*np.subtract(xy, die.centre_xy))),
     )
     monkeypatch.setattr(search, "aim", misplacing)
     monkeypatch.setattr(search, "_traces", lambda *_: np.empty((0, 2), np.float32))
-    found = [look for look, _ in search.find_dice(pixels, ALL_DICE, everywhere)[1]]
+    found = [look for look, _ in search.detect_dice(pixels, ALL_DICE, everywhere)[1]]
     assert len(found) == 6
     gaps = [np.hypot(*np.subtract(look.centre_xy, die.centre_xy)) for look in found]
     assert min(gaps) < 0.1 * die.edge_px
@@ -258,13 +260,13 @@ def test_a_die_merged_with_its_neighbour_is_still_found(
 @pytest.mark.parametrize("by_the_finder", [False, True])
 def test_a_candidate_that_lies_half_on_a_die_is_moved_beside_it(by_the_finder: bool) -> None:
     """A close-up of a dark die beside a bright one shows the bright one's top face."""
-    (die, spot) = look_at_each(CloseUps(tray(SIX)), look_over(tray(SIX)).spots)[0]
+    (die, spot) = look_at_each(CropCache(tray(SIX)), propose_candidates(tray(SIX)).spots)[0]
     x, y = die.centre_xy
     half = (x + 0.5 * die.edge_px, y)
     aimed = candidates([6.0], [die.edge_px])
     face = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]], np.float32)
     middle, told = ((x + 1.0, y), half) if by_the_finder else (half, (x - 1.0, y))
-    aimed = Aimed(
+    aimed = AlignedCandidates(
         (replace(aimed.spots[0], centre_xy=told),),
         aimed.told,
         np.asarray([face * die.edge_px + middle], np.float32),
@@ -275,7 +277,7 @@ def test_a_candidate_that_lies_half_on_a_die_is_moved_beside_it(by_the_finder: b
 
 
 def test_a_certain_die_wins_over_a_stronger_overlapping_candidate() -> None:
-    look, spot = look_at_each(CloseUps(tray(SIX)), look_over(tray(SIX)).spots)[0]
+    look, spot = look_at_each(CropCache(tray(SIX)), propose_candidates(tray(SIX)).spots)[0]
     x, y = look.centre_xy
     sure = replace(look, die=0.999), replace(spot, heat=0.4)
     beside = replace(look, die=0.8, centre_xy=(x + 0.5 * look.edge_px, y)), replace(spot, heat=0.6)
@@ -289,7 +291,7 @@ def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
     pixels = tray(SIX[:2])
 
     def with_specks(*given: object) -> list[search.Found]:
-        pairs = look_closely(*given)  # type: ignore[arg-type]
+        pairs = classify(*given)  # type: ignore[arg-type]
         look, spot = pairs[0]
         away = [2.0 * (n + 1) * look.edge_px for n in range(specks)]
         small = [
@@ -298,23 +300,23 @@ def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
         ]
         return pairs + [(speck, spot) for speck in small]
 
-    edges = [look.edge_px for look, _ in search.find_dice(pixels, TWO, everywhere)[1]]
-    monkeypatch.setattr(search, "look_closely", with_specks)
-    found = [look.edge_px for look, _ in search.find_dice(pixels, TWO, everywhere)[1]]
+    edges = [look.edge_px for look, _ in search.detect_dice(pixels, TWO, everywhere)[1]]
+    monkeypatch.setattr(search, "classify", with_specks)
+    found = [look.edge_px for look, _ in search.detect_dice(pixels, TWO, everywhere)[1]]
     assert sorted(found) == sorted(edges)
 
 
 def test_no_crop_is_classified_twice(given: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
+    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: True)
     monkeypatch.setattr(reader, "_unclear", lambda _, __, ___, square_on=None: square_on is None)
     pixels = tray(SIX)
-    spots = look_over(pixels).spots
-    seen = CloseUps(pixels)
+    spots = propose_candidates(pixels).spots
+    seen = CropCache(pixels)
     first = look_at_each(seen, spots[:4])
     of_some = given.copy()
     both = look_at_each(seen, spots)
     of_all = given.copy()
-    fresh = look_at_each(CloseUps(pixels), spots)
+    fresh = look_at_each(CropCache(pixels), spots)
     assert of_some["reader"] >= of_some["lean"] >= 4
     assert of_some["face"] >= 2 * 4, "two looks, a quarter turn apart"
     assert given == of_all + of_all
@@ -326,10 +328,14 @@ def test_no_crop_is_classified_twice(given: Counter[str], monkeypatch: pytest.Mo
 def test_a_possibly_tilted_die_is_examined_from_four_sides(
     torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
-    monkeypatch.setattr(reader, "_is_torn", lambda *_: torn)
+    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: True)
+    monkeypatch.setattr(reader, "_is_tilt_unclear", lambda *_: torn)
     pixels = tray(SIX)
-    found = [k for k, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots) if k.die > 0.9]
+    found = [
+        k
+        for k, _ in look_at_each(CropCache(pixels), propose_candidates(pixels).spots)
+        if k.die > 0.9
+    ]
     assert given["lean"] == looks * len(found) == looks * 6
     assert max(look.leaning for look in found) < -2.0
 
@@ -339,23 +345,23 @@ def test_one_undecided_tilt_has_all_dice_examined(
     torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = chain([True], repeat(False))
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: next(asked))
-    monkeypatch.setattr(reader, "_is_torn", lambda *_: torn)
+    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: next(asked))
+    monkeypatch.setattr(reader, "_is_tilt_unclear", lambda *_: torn)
     pixels = tray(SIX)
-    look_at_each(CloseUps(pixels), look_over(pixels).spots)
+    look_at_each(CropCache(pixels), propose_candidates(pixels).spots)
     assert given["lean"] == looks
 
 
 def test_no_candidates_give_no_detections() -> None:
-    assert look_at_each(CloseUps(tray(SIX)), ()) == []
+    assert look_at_each(CropCache(tray(SIX)), ()) == []
 
 
 def test_only_uncertain_dice_are_examined_again(
     given: Counter[str],
 ) -> None:
     blurred = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8)
-    spots = look_over(blurred).spots
-    looks = [look for look, _ in look_at_each(CloseUps(blurred), spots)]
+    spots = propose_candidates(blurred).spots
+    looks = [look for look, _ in look_at_each(CropCache(blurred), spots)]
     often = [len(look.values) for look in looks]
     assert set(often) == {1, max(often)}
     assert given["reader"] == len(spots) + sum(often) - len(often)

@@ -14,12 +14,12 @@ from companion.tray import ProblemCode, TrayStatus
 from tests.vision.trays import SIX, tray
 from vision import pipeline
 from vision.eye import second_look
-from vision.eye.finder import Overview
+from vision.eye.finder import FeatureMaps
 from vision.eye.nets import softmax
-from vision.eye.reader import Look
-from vision.eye.search import Found, find_dice
+from vision.eye.reader import Detection
+from vision.eye.search import Found, detect_dice
 from vision.eye.second_look import look_again, mean_look, search_again
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Point, Reading
 from vision.simulation.render import default_scene, render
 
@@ -38,7 +38,7 @@ def large() -> Pixels:
 
 @pytest.fixture
 def found() -> list[Found]:
-    return find_dice(tray(SIX), ALL_DICE, everywhere)[1]
+    return detect_dice(tray(SIX), ALL_DICE, everywhere)[1]
 
 
 def where(dice: Sequence[Found]) -> list[Point]:
@@ -112,7 +112,7 @@ class TestWhatIsLookedAt:
         assert look_again(tray(), []) == []
 
     def test_a_missing_die_is_found_where_it_lies(self, large: Pixels) -> None:
-        dice = find_dice(large, ALL_DICE, everywhere)[1]
+        dice = detect_dice(large, ALL_DICE, everywhere)[1]
         again = search_again(large, ALL_DICE, everywhere, dice[1:])
         assert len(again) == 6
         assert where(again[:5]) == where(dice[1:])
@@ -129,7 +129,7 @@ class TestWhatIsLookedAt:
             asked.append((foot_xy, edge_px))
             return 1.0
 
-        dice = find_dice(large, ALL_DICE, everywhere)[1]
+        dice = detect_dice(large, ALL_DICE, everywhere)[1]
         search_again(large, ALL_DICE, inside, dice)
         for look, _ in dice:
             near = min(asked, key=lambda each: math.dist(each[0], look.foot_xy))
@@ -148,11 +148,11 @@ class TestWhenItIsTaken:
             def first(
                 shown: Pixels,
                 in_play: Sequence[DieColour],
-                inside: Callable[[Overview, Point, float], float],
+                inside: Callable[[FeatureMaps, Point, float], float],
                 *,
                 any_colour: bool,
-            ) -> tuple[Overview, list[Found]]:
-                overview, dice = find_dice(shown, in_play, inside, any_colour=any_colour)
+            ) -> tuple[FeatureMaps, list[Found]]:
+                overview, dice = detect_dice(shown, in_play, inside, any_colour=any_colour)
                 return overview, change(dice)
 
             def noted(name: str) -> Callable[..., list[Found]]:
@@ -163,10 +163,10 @@ class TestWhenItIsTaken:
 
                 return look
 
-            monkeypatch.setattr(pipeline, "find_dice", first)
+            monkeypatch.setattr(pipeline, "detect_dice", first)
             for name in ("look_again", "search_again"):
                 monkeypatch.setattr(pipeline, name, noted(name))
-            return Eye().read(Frame(pixels)), taken
+            return DiceReader().read(Frame(pixels)), taken
 
         return reading
 
@@ -267,7 +267,7 @@ class TestWhenItIsTaken:
 def test_looks_are_of_one_type(found: list[Found]) -> None:
     again = look_again(tray(SIX), found)
     for (before, _), (after, _) in zip(found, again, strict=True):
-        assert isinstance(after, Look)
+        assert isinstance(after, Detection)
         assert after.values.dtype == before.values.dtype
         assert after.corners.dtype == before.corners.dtype
         assert after.colours.dtype == before.colours.dtype

@@ -24,8 +24,8 @@ def everywhere(*_: object) -> float:
 @pytest.fixture
 def asked(given: Counter[str], monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """Counts what the networks are given; each die may lean, and is torn."""
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
-    monkeypatch.setattr(reader, "_is_torn", lambda *_: True)
+    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: True)
+    monkeypatch.setattr(reader, "_is_tilt_unclear", lambda *_: True)
     return given
 
 
@@ -46,7 +46,7 @@ def test_without_a_possible_roll_flat_dice_get_no_upright_view(
     upright: int,
     asked: Counter[str],
 ) -> None:
-    found = search.find_dice(tray(dice), in_play, everywhere, any_colour=any_colour)[1]
+    found = search.detect_dice(tray(dice), in_play, everywhere, any_colour=any_colour)[1]
     assert len(found) == len(dice)
     assert asked["lean"] == upright
 
@@ -62,7 +62,7 @@ def test_one_apparent_tilt_gives_all_dice_an_upright_view(asked: Counter[str]) -
         rotation=to_matrix(tipped @ np.asarray(first.rotation)),
         position_mm=(x, y, z + lift),
     )
-    found = search.find_dice(
+    found = search.detect_dice(
         render(replace(scene, dice=(leaning, *scene.dice[1:]))), ALL_DICE, everywhere
     )[1]
     assert asked["lean"] == 20
@@ -76,6 +76,6 @@ def test_a_foreign_die_gets_no_upright_view(
     scene = default_scene(SIX, seed=3)
     purple = replace(scene.dice[-1], albedo=(0.4, 0.08, 0.35))
     pixels = render(replace(scene, dice=(*scene.dice[:-1], purple)))
-    found = search.find_dice(pixels, ALL_DICE[:-1], everywhere, any_colour=any_colour)[1]
+    found = search.detect_dice(pixels, ALL_DICE[:-1], everywhere, any_colour=any_colour)[1]
     assert sum(look.colours.argmax() == len(DieColour) for look, _ in found) == 1
     assert asked["lean"] == upright

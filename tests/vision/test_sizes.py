@@ -11,10 +11,10 @@ from companion.engine.dice import ALL_DICE
 from companion.tray import Problem, ProblemCode, TrayStatus
 from tests.vision.trays import SIX, tray
 from vision import pipeline
-from vision.eye.finder import Overview
-from vision.eye.search import Found, find_dice
+from vision.eye.finder import FeatureMaps
+from vision.eye.search import Found, detect_dice
 from vision.eye.sizes import oddness
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
 
 PLACES = [(-0.3, -0.2), (0.3, -0.25), (0.0, 0.0), (-0.35, 0.2), (0.25, 0.3), (0.1, -0.1)]
@@ -59,18 +59,18 @@ def test_a_die_with_a_far_too_small_face_is_uncertain(
     """What is cut short shows fewer pips, and what may be hidden in part likely is; a second look
     that sees the same does not change that."""
 
-    def cut_short(*given: object, any_colour: bool) -> tuple[Overview, list[Found]]:
-        overview, dice = find_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
+    def cut_short(*given: object, any_colour: bool) -> tuple[FeatureMaps, list[Found]]:
+        overview, dice = detect_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
         look, spot = dice[0]
         return overview, [
             (replace(look, edge_px=share * look.edge_px, visible=visible), spot),
             *dice[1:],
         ]
 
-    monkeypatch.setattr(pipeline, "find_dice", cut_short)
+    monkeypatch.setattr(pipeline, "detect_dice", cut_short)
     monkeypatch.setattr(pipeline, "look_again", lambda _, dice: dice)
     pixels: Pixels = tray(SIX)
-    reading = Eye().read(Frame(pixels), ALL_DICE)
+    reading = DiceReader().read(Frame(pixels), ALL_DICE)
     assert (reading.status is TrayStatus.OK) is is_read
     doubted = [die.colour for die in reading.dice if die.confidence < 0.98]
     assert reading.problems == tuple(Problem(ProblemCode.UNCERTAIN, colour) for colour in doubted)

@@ -8,11 +8,11 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.vision.trays import SIX, tray
-from vision.eye.close_ups import CloseUps
+from vision.eye.close_ups import CropCache
 from vision.eye.cutting import levelled
-from vision.eye.finder import look_over
+from vision.eye.finder import propose_candidates
 from vision.eye.nets import FACE, FACE_EDGES
-from vision.eye.reader import Look, look_at_each
+from vision.eye.reader import Detection, look_at_each
 from vision.eye.square_on import INNER, straightened, values_square_on
 from vision.reading import Pixels
 
@@ -31,9 +31,9 @@ def quartered(corners: NDArray[np.float32], size_wh: tuple[int, int] = (220, 160
 
 
 @pytest.fixture(scope="module")
-def six_looks() -> list[Look]:
+def six_looks() -> list[Detection]:
     pixels = tray(SIX)
-    pairs = look_at_each(CloseUps(pixels), look_over(pixels).spots)
+    pairs = look_at_each(CropCache(pixels), propose_candidates(pixels).spots)
     return [look for look, _ in pairs if look.die > 0.9]
 
 
@@ -86,7 +86,7 @@ def test_a_dark_face_is_levelled_as_a_bright_one() -> None:
     assert np.isfinite(levelled(np.zeros_like(face), INNER)).all(), "a black one holds nothing"
 
 
-def test_values_are_named_from_any_corner_and_either_way_round(six_looks: list[Look]) -> None:
+def test_values_are_named_from_any_corner_and_either_way_round(six_looks: list[Detection]) -> None:
     pixels = tray(SIX)
     outlines = np.stack([look.corners for look in six_looks])
     first = values_square_on(pixels, outlines)
@@ -98,7 +98,7 @@ def test_values_are_named_from_any_corner_and_either_way_round(six_looks: list[L
     assert np.abs(values_square_on(pixels, around) - first).max() < 0.02
 
 
-def test_values_are_named_in_a_tenth_of_the_light(six_looks: list[Look]) -> None:
+def test_values_are_named_in_a_tenth_of_the_light(six_looks: list[Detection]) -> None:
     pixels = tray(SIX)
     dim = (pixels.astype(np.float32) * 0.12).astype(np.uint8)
     outlines = np.stack([look.corners for look in six_looks])

@@ -9,11 +9,11 @@ import pytest
 
 from tests.vision.trays import SIX, tray
 from vision.eye import reader
-from vision.eye.close_ups import CloseUps
-from vision.eye.finder import look_over
+from vision.eye.close_ups import CropCache
+from vision.eye.finder import propose_candidates
 from vision.eye.nets import Scores
 from vision.eye.reader import look_at_each
-from vision.eye.values import weighed
+from vision.eye.values import fuse_value_scores
 
 FITS = np.array([9.0, 9.0, 9.0, 9.0, 0.0, 9.0], np.float32)
 """Pips that only a five explains."""
@@ -33,8 +33,8 @@ def pips(count: int, fits: Scores = FITS) -> Scores:
 
 
 def test_one_dissenting_crop_of_a_few_is_a_disagreement() -> None:
-    assert not weighed(looks((5, 0.999), (3, 0.6), (5, 0.999)), pips(3))[1]
-    assert weighed(looks((5, 0.999), (5, 0.99), (5, 0.999)), pips(3))[1]
+    assert not fuse_value_scores(looks((5, 0.999), (3, 0.6), (5, 0.999)), pips(3))[1]
+    assert fuse_value_scores(looks((5, 0.999), (5, 0.99), (5, 0.999)), pips(3))[1]
 
 
 def face(value: int, sure: float) -> Scores:
@@ -44,8 +44,8 @@ def face(value: int, sure: float) -> Scores:
 
 def test_a_rectified_face_resolves_disagreeing_crops() -> None:
     torn = looks((5, 0.9), (5, 0.7), (3, 0.5))
-    assert not weighed(torn, pips(3))[1]
-    likely, agree = weighed(torn, pips(3), face(5, 0.99))
+    assert not fuse_value_scores(torn, pips(3))[1]
+    likely, agree = fuse_value_scores(torn, pips(3), face(5, 0.99))
     assert agree
     assert likely.argmax() == 4
     assert likely.max() > 0.99
@@ -53,19 +53,19 @@ def test_a_rectified_face_resolves_disagreeing_crops() -> None:
 
 def test_a_rectified_face_with_another_value_is_a_disagreement() -> None:
     for sure in (0.5, 0.9, 0.9999):
-        assert not weighed(looks((5, 0.99)), pips(1), face(3, sure))[1]
+        assert not fuse_value_scores(looks((5, 0.99)), pips(1), face(3, sure))[1]
 
 
 def test_the_likelier_of_two_disagreeing_values_is_no_agreement() -> None:
     torn = looks((4, 0.86), (4, 0.86), (4, 0.86))
-    likely, agree = weighed(torn, np.zeros((3, 6), np.float32), face(2, 0.99999))
+    likely, agree = fuse_value_scores(torn, np.zeros((3, 6), np.float32), face(2, 0.99999))
     assert likely.argmax() == 1
     assert not agree, "one may be as wrong as the other"
 
 
 def test_a_rectified_face_resolves_an_unsure_value() -> None:
     even = looks((5, 0.3), (4, 0.31), (4, 0.3))
-    likely, agree = weighed(even, np.zeros((3, 6), np.float32), face(4, 0.97))
+    likely, agree = fuse_value_scores(even, np.zeros((3, 6), np.float32), face(4, 0.97))
     assert likely.argmax() == 3
     assert agree
 
@@ -73,19 +73,21 @@ def test_a_rectified_face_resolves_an_unsure_value() -> None:
 def test_pips_of_another_value_are_always_a_disagreement() -> None:
     other = FITS[[0, 1, 4, 3, 2, 5]]
     for count in (1, 3):
-        assert not weighed(looks(*[(5, 0.9999)] * count), pips(count, other))[1]
-        assert not weighed(looks(*[(5, 0.9999)] * count), pips(count, other), face(5, 0.9999))[1]
+        assert not fuse_value_scores(looks(*[(5, 0.9999)] * count), pips(count, other))[1]
+        assert not fuse_value_scores(
+            looks(*[(5, 0.9999)] * count), pips(count, other), face(5, 0.9999)
+        )[1]
 
 
 @pytest.fixture
-def six_looks() -> list[reader.Look]:
+def six_looks() -> list[reader.Detection]:
     pixels = tray(SIX)
-    return [look for look, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots)]
+    return [look for look, _ in look_at_each(CropCache(pixels), propose_candidates(pixels).spots)]
 
 
-def test_clear_dice_are_certain(six_looks: list[reader.Look]) -> None:
+def test_clear_dice_are_certain(six_looks: list[reader.Detection]) -> None:
     for look in six_looks:
-        likely, agree = weighed(look.values, look.pips)
+        likely, agree = fuse_value_scores(look.values, look.pips)
         assert agree
         assert likely.max() > 0.99
 
@@ -118,7 +120,7 @@ def test_moving_covered_or_false_dice_are_not_at_rest(seen: dict[str, float]) ->
 
 def test_dice_not_at_rest_are_classified_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reader, "_unclear", lambda *_: True)
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: True)
+    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: True)
     monkeypatch.setattr(reader, "_is_at_rest", lambda *_: False)
     monkeypatch.setattr("vision.eye.aligned.shared_net", lambda _: pytest.fail("was asked"))
     assert [look.values.shape for look in six_dice()] == [(1, 6)] * 6
@@ -141,13 +143,13 @@ def test_context_and_upright_view_decide_on_flatness() -> None:
     assert reader._is_legible(row(), leaning, -6.0), "the look upright counts more"
 
 
-def six_dice() -> list[reader.Look]:
+def six_dice() -> list[reader.Detection]:
     pixels = tray(SIX)
-    found = [look for look, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots)]
+    found = [look for look, _ in look_at_each(CropCache(pixels), propose_candidates(pixels).spots)]
     return [look for look in found if look.die > 0.9]
 
 
-def names_its_own(look: reader.Look) -> bool:
+def names_its_own(look: reader.Detection) -> bool:
     return look.square_on is not None and look.square_on.argmax() == look.values[0].argmax()
 
 
@@ -185,8 +187,8 @@ def test_a_possible_tilt_has_dice_compared_upright(
 ) -> None:
     before = [look.leaning for look in six_dice()]
     asked = chain([True], repeat(False))
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: next(asked))
-    monkeypatch.setattr(reader, "_is_torn", lambda *_: torn)
+    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: next(asked))
+    monkeypatch.setattr(reader, "_is_tilt_unclear", lambda *_: torn)
     after = [look.leaning for look in six_dice()]
     assert sum(now != then for now, then in zip(after, before, strict=True)) == seen
     assert max(after) < -2.0
@@ -197,8 +199,8 @@ def test_a_resolved_tilt_leaves_other_dice_alone(
 ) -> None:
     before = [look.leaning for look in six_dice()]
     asked, torn = chain([True], repeat(False)), chain([True], repeat(False))
-    monkeypatch.setattr(reader, "_may_lean", lambda *_: next(asked))
-    monkeypatch.setattr(reader, "_is_torn", lambda *_: next(torn))
+    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: next(asked))
+    monkeypatch.setattr(reader, "_is_tilt_unclear", lambda *_: next(torn))
     after = [look.leaning for look in six_dice()]
     assert sum(now != then for now, then in zip(after, before, strict=True)) == 1
 
@@ -212,9 +214,9 @@ def test_the_upright_view_outweighs_classifier_and_context() -> None:
 
 def test_only_clearly_flat_dice_skip_the_upright_view() -> None:
     calm = np.zeros(7, np.float32)
-    assert reader._may_lean(row(lean=-1.0), calm)
-    assert reader._may_lean(row(lean=9.0), calm), "the reader may be wrong about that too"
-    assert not reader._may_lean(row(lean=-9.0), calm)
+    assert reader._may_be_tilted(row(lean=-1.0), calm)
+    assert reader._may_be_tilted(row(lean=9.0), calm), "the reader may be wrong about that too"
+    assert not reader._may_be_tilted(row(lean=-9.0), calm)
 
 
 @pytest.mark.parametrize(
@@ -223,11 +225,11 @@ def test_only_clearly_flat_dice_skip_the_upright_view() -> None:
 def test_only_dice_neither_clearly_flat_nor_tilted_are_undecided(
     lean: float, upright: float, torn: bool
 ) -> None:
-    assert reader._is_torn(row(lean=lean), np.zeros(7, np.float32), upright) is torn
+    assert reader._is_tilt_unclear(row(lean=lean), np.zeros(7, np.float32), upright) is torn
 
 
 def test_the_second_view_has_a_wider_threshold() -> None:
     calm = np.zeros(7, np.float32)
     for upright, still in ((-1.0, True), (-2.0, True), (-3.0, False)):
-        assert reader._is_torn(row(lean=-1.5), calm, upright)
-        assert reader._is_torn(row(lean=-1.5), calm, upright, reader._STILL_TORN) is still
+        assert reader._is_tilt_unclear(row(lean=-1.5), calm, upright)
+        assert reader._is_tilt_unclear(row(lean=-1.5), calm, upright, reader._STILL_TORN) is still

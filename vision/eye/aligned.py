@@ -58,7 +58,7 @@ def shown(close_ups: Scores) -> Scores:
     return np.clip(level, -_FARTHEST, _FARTHEST, out=level)
 
 
-def see_upright(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
+def classify_upright(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
     """What the network for leaning dice says of some (N, 4 + TRAITS), each turned upright by the
     first corner of its top face; directions are those of the picture.
 
@@ -85,7 +85,7 @@ def leanings(
     """Log odds (K,) that the dice asked for do not lie flat, each held against all others.
 
     Args:
-        upright: (K, 4 + TRAITS) see `see_upright`.
+        upright: (K, 4 + TRAITS) see `classify_upright`.
         asked: Which of N dice those are; of the others the reader tells which way they look.
         said: (N, 51) the reader's output.
         places: (N, 2) from the middle of the picture, in long sides of it.

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.eye.aligned import see_upright
+from vision.eye.aligned import classify_upright
 from vision.eye.cutting import close_up
 from vision.eye.nets import (
     CROP,
@@ -20,13 +20,13 @@ from vision.eye.nets import (
     Scores,
     shared_net,
 )
-from vision.eye.pips import misfits
+from vision.eye.pips import pip_pattern_errors
 from vision.eye.square_on import values_square_on
 from vision.reading import Pixels
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Told:
+class CropOutputs:
     """What the reader said of N crops.
 
     Attributes:
@@ -41,11 +41,11 @@ class Told:
     density: Scores
     cuts: Scores
 
-    def only(self, rows: list[int]) -> Told:
+    def only(self, rows: list[int]) -> CropOutputs:
         """Some of the crops."""
-        return Told(self.said[rows], self.shades[rows], self.density[rows], self.cuts[rows])
+        return CropOutputs(self.said[rows], self.shades[rows], self.density[rows], self.cuts[rows])
 
-    def replace(self, rows: list[int], other: Told) -> None:
+    def replace(self, rows: list[int], other: CropOutputs) -> None:
         """Put other crops in place of some, in place."""
         for mine, new in zip(
             (self.said, self.shades, self.density, self.cuts),
@@ -54,13 +54,13 @@ class Told:
         ):
             mine[rows] = new
 
-    def misfits(self, corners: NDArray[np.float32]) -> Scores:
+    def pip_pattern_errors(self, corners: NDArray[np.float32]) -> Scores:
         """How badly the pips fit each value (N, 6), of every top face (corners (N, 4, 2))."""
         there = corners @ self.cuts[:, :, :2].transpose(0, 2, 1) + self.cuts[:, None, :, 2]
-        return misfits(self.density, there)
+        return pip_pattern_errors(self.density, there)
 
 
-_NOTHING = Told(
+_NOTHING = CropOutputs(
     np.zeros((0, SCORES + 1 + FEATURES), np.float32),
     np.zeros((0, 3), np.float32),
     np.zeros((0, PIP_CELLS, PIP_CELLS), np.float32),
@@ -68,7 +68,7 @@ _NOTHING = Told(
 )
 
 
-class CloseUps:
+class CropCache:
     """The close-ups of one picture; none is read twice by one network.
 
     Attributes:
@@ -79,17 +79,17 @@ class CloseUps:
         self.pixels = pixels
         self._known: dict[tuple[str, bytes], tuple[Scores, ...]] = {}
 
-    def told(self, cuts: Sequence[Scores]) -> Told:
+    def told(self, cuts: Sequence[Scores]) -> CropOutputs:
         """What the reader says of the crops of some matrices (2, 3)."""
         if not cuts:
             return _NOTHING
         asked = np.array(cuts, np.float32)
         said, shades, density = self._once("reader", asked, _read)
-        return Told(said, shades, density, asked)
+        return CropOutputs(said, shades, density, asked)
 
     def upright(self, outlines: Scores) -> Scores:
         """What is said (N, 4 + TRAITS) of dice turned upright, by the corners (N, 4, 2)."""
-        (out,) = self._once("lean", outlines, lambda pixels, new: (see_upright(pixels, new),))
+        (out,) = self._once("lean", outlines, lambda pixels, new: (classify_upright(pixels, new),))
         return out
 
     def square_on(self, outlines: Scores) -> Scores:

@@ -29,7 +29,7 @@ _APART = 0.45
 
 
 @dataclass(frozen=True, slots=True)
-class Spot:
+class Candidate:
     """A place that may be the top face of a die: its middle and edge in px of the picture."""
 
     centre_xy: Point
@@ -39,7 +39,7 @@ class Spot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Overview:
+class FeatureMaps:
     """A picture at a glance.
 
     `faint` are spots that are worth a look only where dice lack. `up` of a spot is how the floor
@@ -48,8 +48,8 @@ class Overview:
     cells of the grid.
     """
 
-    spots: tuple[Spot, ...]
-    faint: tuple[Spot, ...]
+    spots: tuple[Candidate, ...]
+    faint: tuple[Candidate, ...]
     heat: Scores
     tray: Scores
     thing: Scores
@@ -88,7 +88,7 @@ def _within(value: float, low: int, count: int) -> int:
     return min(max(round(value), low), count - 1)
 
 
-def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
+def propose_candidates(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
     """Find candidates for dice.
 
     Args:
@@ -104,12 +104,12 @@ def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
     lean = _smooth(scores[28:30]) @ (matrix[:, :2] / scale)
     back = cv2.invertAffineTransform(matrix).tolist()
     height, width = pixels.shape[:2]
-    spots: list[Spot] = []
+    spots: list[Candidate] = []
     for row, column, across, down, edge in hottest(heat, fine[1:4]):
         x, y = (a * across + b * down + c for a, b, c in back)
         if -1 <= x <= width and -1 <= y <= height:
             up = lean[row // 2, column // 2].tolist()
-            spots.append(Spot((x, y), edge / scale, float(heat[row, column]), (up[0], up[1])))
+            spots.append(Candidate((x, y), edge / scale, float(heat[row, column]), (up[0], up[1])))
     to_grid = matrix.copy()
     to_grid[:, 2] = (matrix[:, 2] + 0.5) / FINDER_CELL - 0.5
     to_grid[:, :2] /= FINDER_CELL
@@ -117,7 +117,7 @@ def look_over(pixels: Pixels, zoom: float = 1.0) -> Overview:
     hot = tuple(spot for spot in spots if spot.heat > _HEAT)
     faint = tuple(spot for spot in spots if spot.heat <= _HEAT)
     tray, thing, smear = fields[1:]
-    return Overview(hot, faint, heat, tray, thing, smear, grid, (width, height))
+    return FeatureMaps(hot, faint, heat, tray, thing, smear, grid, (width, height))
 
 
 def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, float]]:

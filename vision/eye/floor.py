@@ -6,7 +6,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.eye.finder import Overview
+from vision.eye.finder import FeatureMaps
 from vision.reading import Point
 
 _LEAST = 6.0
@@ -57,7 +57,7 @@ def _along_edge(a: NDArray[np.float64], b: NDArray[np.float64], size_wh: tuple[i
     return False
 
 
-def floor_seen(overview: Overview, edge_px: float) -> Floor:
+def floor_seen(overview: FeatureMaps, edge_px: float) -> Floor:
     """The floor that the finder made out.
 
     The finder calls the place of a die tray wherever the die lies, so what is no larger than a

@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from vision.eye.lean import Standing, off_the_floor
+from vision.eye.lean import FloorFit, off_the_floor
 from vision.eye.nets import (
     NORMAL,
     PIP_CELLS,
@@ -23,7 +23,7 @@ _SCALE = np.array([0.25] * 16 + [1.0] * 10, np.float32)
 _PIPS = PIP_CELLS**2 / 6.0
 
 
-def standing(said: Scores, places: Scores, leans: Scores) -> Standing:
+def fit_floor_plane(said: Scores, places: Scores, leans: Scores) -> FloorFit:
     """How dice stand on the floor, by what the reader says of each.
 
     Args:
@@ -37,7 +37,7 @@ def standing(said: Scores, places: Scores, leans: Scores) -> Standing:
 
 def weigh(
     said: Scores,
-    stand: Standing,
+    stand: FloorFit,
     shades: Scores,
     places: Scores,
     shares: Scores,
@@ -46,7 +46,7 @@ def weigh(
 
     Args:
         said: (N, 51) the reader's output.
-        stand: How the dice stand by that (see `standing`).
+        stand: How the dice stand by that (see `fit_floor_plane`).
         shades: (N, 3) mean log colour of the middle of each crop.
         places: (N, 2) from the middle of the picture, in long sides of it.
         shares: (N,) edge of each die in long sides of the picture.

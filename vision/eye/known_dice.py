@@ -190,10 +190,10 @@ def weigh(
         fits = alike * float(np.exp(-against))
         spent[die.plays] = max(fits, spent.get(die.plays, 0.0))
         likest = min(likest, said + min(apart, _MOST_PIPS_SAY))
-    weighed = np.asarray(colours, np.float64) * np.exp(-_MOST_SAID)
+    shares = np.asarray(colours, np.float64) * np.exp(-_MOST_SAID)
     for colour, fits in spent.items():
-        weighed[PALETTE.index(colour)] = fits
-    return np.asarray(weighed / weighed.sum(), np.float32), bool(likest > _STRANGE)
+        shares[PALETTE.index(colour)] = fits
+    return np.asarray(shares / shares.sum(), np.float32), bool(likest > _STRANGE)
 
 
 def _relit(

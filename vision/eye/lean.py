@@ -39,7 +39,7 @@ _CLEARLY = 5.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Standing:
+class FloorFit:
     """How dice stand on the floor.
 
     Attributes:
@@ -74,7 +74,7 @@ class Standing:
 
 def off_the_floor(
     own: Scores, spread: Scores, places: Scores, guessed: Scores, sure: Scores
-) -> Standing:
+) -> FloorFit:
     """Fit the floor to the dice, robustly against those that lean.
 
     Args:
@@ -107,7 +107,7 @@ def off_the_floor(
     others = (floor[:, None] * (mass + heavy) - heavy * mine) / mass
     off = mine - others
     odd = np.sqrt((off**2).sum(axis=-1) / (wide + 1.0 / mass[..., 0]) + 1e-6)
-    return Standing(
+    return FloorFit(
         np.tensordot(share, off, 1),
         share @ floor,
         float(share @ _SLOPES) - _SLOPE,

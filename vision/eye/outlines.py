@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.eye.close_ups import Told
+from vision.eye.close_ups import CropOutputs
 from vision.eye.nets import CROP, CROP_EDGES, Scores
 from vision.reading import Pixels, Point
 
@@ -35,7 +35,7 @@ def crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
     return np.array([[c, -s, middle - c * x + s * y], [s, c, middle - s * x - c * y]], np.float32)
 
 
-def corners_of(told: Told) -> NDArray[np.float32]:
+def corners_of(told: CropOutputs) -> NDArray[np.float32]:
     """The corners (N, 4, 2) in px of the picture from the reader's seven numbers for a quad."""
     x, y, cosine, sine, size, skew_x, skew_y = told.said[:, 16:23].T.astype(np.float64)
     angle = np.arctan2(sine, cosine) / 4.0

@@ -49,7 +49,7 @@ def _cell_middles() -> NDArray[np.float64]:
 _MIDDLES = _cell_middles()
 
 
-def misfits(density: Scores, corners: NDArray[np.float32]) -> Scores:
+def pip_pattern_errors(density: Scores, corners: NDArray[np.float32]) -> Scores:
     """How badly each value's pattern explains the pips seen on each of N top faces.
 
     Args:

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.eye.aligned import leanings
-from vision.eye.close_ups import CloseUps, Told
-from vision.eye.finder import Spot
-from vision.eye.jury import standing, weigh
+from vision.eye.close_ups import CropCache, CropOutputs
+from vision.eye.finder import Candidate
+from vision.eye.jury import fit_floor_plane, weigh
 from vision.eye.lean import FLAT, GUESS
 from vision.eye.nets import (
     NORMAL,
@@ -25,7 +25,7 @@ from vision.eye.nets import (
 )
 from vision.eye.outlines import HALF_DIAGONAL, corners_of, crop_matrix, crops_round, edges_of
 from vision.eye.pips import margin
-from vision.eye.values import weighed
+from vision.eye.values import fuse_value_scores
 from vision.reading import Point
 
 _WORTH = 0.03
@@ -71,7 +71,7 @@ _DIE_AND_MOVING, _OUTLINE = [0, 14], slice(16, 23)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Look:
+class Detection:
     """What the closer looks at one candidate said of it.
 
     Attributes:
@@ -79,7 +79,7 @@ class Look:
         values: (L, 6) probability of each value, one row per look.
         square_on: (6,) probability of each value by the straightened face; None if not asked.
         colours: (6,) log odds of white, red, yellow, green, blue, none of them.
-        pips: (L, 6) how badly the pips that each look made out fit each value (see `misfits`).
+        pips: (L, 6) pattern error of the pips for each value, see `pip_pattern_errors`.
         die, moving: Probabilities. `visible` is the share of the top face in view.
         leaning: Log odds that it does not lie flat.
         centre_xy, edge_px: Middle of the top face, and its mean edge.
@@ -103,7 +103,7 @@ class Look:
 
 
 @dataclass(frozen=True, eq=False)
-class Aimed:
+class AlignedCandidates:
     """N candidates that may be dice or blurs, as one look at each shows them.
 
     Attributes:
@@ -111,8 +111,8 @@ class Aimed:
         corners: (N, 4, 2) of those faces in px of the picture.
     """
 
-    spots: tuple[Spot, ...]
-    told: Told
+    spots: tuple[Candidate, ...]
+    told: CropOutputs
     corners: NDArray[np.float32]
 
     @cached_property
@@ -145,14 +145,16 @@ class Aimed:
         rise = _upwards(said, self.guessed) * self.edges[:, None]
         return np.asarray(self.middles - rise, np.float32)
 
-    def only(self, rows: list[int]) -> Aimed:
+    def only(self, rows: list[int]) -> AlignedCandidates:
         """Some of the candidates."""
         if len(rows) == len(self.spots):
             return self
-        return Aimed(tuple(self.spots[n] for n in rows), self.told.only(rows), self.corners[rows])
+        return AlignedCandidates(
+            tuple(self.spots[n] for n in rows), self.told.only(rows), self.corners[rows]
+        )
 
 
-def aim(close_ups: CloseUps, spots: Sequence[Spot]) -> Aimed:
+def aim(close_ups: CropCache, spots: Sequence[Candidate]) -> AlignedCandidates:
     """Look once at each candidate, and once more where its top face was off the middle; what is
     clearly neither a die nor a blur is left out."""
     told = close_ups.told([crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots])
@@ -167,21 +169,23 @@ def aim(close_ups: CloseUps, spots: Sequence[Spot]) -> Aimed:
         better = close_ups.told(crops_round(close_ups.pixels, corners[off], edges, 0.0))
         told.replace(off, better)
         corners[off] = corners_of(better)
-    return Aimed(tuple(kept), told, corners)
+    return AlignedCandidates(tuple(kept), told, corners)
 
 
-def look_at_each(close_ups: CloseUps, spots: Sequence[Spot]) -> list[tuple[Look, Spot]]:
+def look_at_each(
+    close_ups: CropCache, spots: Sequence[Candidate]
+) -> list[tuple[Detection, Candidate]]:
     """Read some candidates, each as closely as it needs."""
     aimed = aim(close_ups, spots)
-    return look_closely(close_ups, aimed, range(len(aimed.spots)))
+    return classify(close_ups, aimed, range(len(aimed.spots)))
 
 
-def look_closely(
-    close_ups: CloseUps,
-    aimed: Aimed,
+def classify(
+    close_ups: CropCache,
+    aimed: AlignedCandidates,
     worth: Sequence[int],
     needed: Sequence[int] | None = None,
-) -> list[tuple[Look, Spot]]:
+) -> list[tuple[Detection, Candidate]]:
     """Read each candidate.
 
     Args:
@@ -200,14 +204,14 @@ def look_closely(
     shares = edges / long_side
     guessed = aimed.guessed
     said = told.said
-    stand = standing(said, places, guessed)
+    stand = fit_floor_plane(said, places, guessed)
     added = weigh(said, stand, told.shades, places, shares)
     rest = [n for n in worth if _is_at_rest(said[n])]
     where = (places, shares, guessed)
-    asked = rest if needed is None else _worth_upright(said, added, rest, needed)
-    upright = _seen_upright(close_ups, corners, said, added, where, asked)
+    asked = rest if needed is None else _needs_upright_view(said, added, rest, needed)
+    upright = _estimate_tilt(close_ups, corners, said, added, where, asked)
     values = list(softmax(said[:, 1:7])[:, None])
-    pips = [row[None] for row in told.misfits(corners)]
+    pips = [row[None] for row in told.pip_pattern_errors(corners)]
     straight: list[Scores | None] = [None] * len(said)
     shown = [n for n in rest if _may_show_a_value(said[n], values[n])]
     doubts = [n for n in shown if _unclear(said[n], values[n], pips[n])]
@@ -217,14 +221,14 @@ def look_closely(
             straight[n] = likely
     again = [n for n in doubts if _unclear(said[n], values[n], pips[n], straight[n])]
     if again:
-        said = _looked_at_again(close_ups, corners, said, again, values, pips)
-        stand = standing(said, places, guessed)
+        said = _classify_again(close_ups, corners, said, again, values, pips)
+        stand = fit_floor_plane(said, places, guessed)
         added = weigh(said, stand, told.shades, places, shares)
     chances = sigmoid(said[:, [0, 14, 15]])
     feet = aimed.feet_by(said) if again else aimed.feet
     grows = stand.grows()
     looks = [
-        Look(
+        Detection(
             corners=corners[n],
             values=values[n],
             square_on=straight[n],
@@ -244,8 +248,8 @@ def look_closely(
     return list(zip(looks, spots, strict=True))
 
 
-def _looked_at_again(
-    close_ups: CloseUps,
+def _classify_again(
+    close_ups: CropCache,
     corners: NDArray[np.float32],
     said: Scores,
     again: list[int],
@@ -259,7 +263,7 @@ def _looked_at_again(
         edges = edges_of(corners[again]) * zoom
         more = close_ups.told(crops_round(close_ups.pixels, corners[again], edges, turn))
         sums = sums + _upright(more.said, turn)
-        fits = more.misfits(corners[again])
+        fits = more.pip_pattern_errors(corners[again])
         for n, likely, misfit in zip(again, softmax(more.said[:, 1:7]), fits, strict=True):
             values[n] = np.vstack([values[n], likely])
             pips[n] = np.vstack([pips[n], misfit])
@@ -270,8 +274,8 @@ def _looked_at_again(
     return now
 
 
-def _seen_upright(
-    close_ups: CloseUps,
+def _estimate_tilt(
+    close_ups: CropCache,
     corners: NDArray[np.float32],
     said: Scores,
     added: Scores,
@@ -302,9 +306,9 @@ def _seen_upright(
             looks.setdefault(n, []).append(row)
         means = np.stack([np.mean(rows, axis=0) for rows in looks.values()])
         odds.update(zip(looks, leanings(means, list(looks), said, *where).tolist(), strict=True))
-        return [n for n in odds if _is_torn(said[n], added[n], odds[n], limits)]
+        return [n for n in odds if _is_tilt_unclear(said[n], added[n], odds[n], limits)]
 
-    doubts = [n for n in at_rest if _may_lean(said[n], added[n])]
+    doubts = [n for n in at_rest if _may_be_tilted(said[n], added[n])]
     torn = look(doubts, (0,)) if doubts else []
     others = [n for n in at_rest if n not in doubts]
     torn = look(torn, (2,), _STILL_TORN) if torn else []
@@ -331,7 +335,7 @@ def _badly_cut(said: Scores) -> bool:
     return math.hypot(x, y) > _OFF or abs(size - HALF_DIAGONAL) > _SIZE_OFF
 
 
-def _worth_upright(
+def _needs_upright_view(
     said: Scores, added: Scores, at_rest: list[int], needed: Sequence[int]
 ) -> list[int]:
     """Who may be asked how it lies: all where reader and jury see one lean; else who may play, and
@@ -358,7 +362,7 @@ def _may_show_a_value(said: Scores, values: Scores) -> bool:
 def _unclear(said: Scores, values: Scores, pips: Scores, square_on: Scores | None = None) -> bool:
     """Whether it is left in doubt that a candidate is a die and shows its value."""
     if square_on is not None:
-        likely, agree = weighed(values, pips, square_on)
+        likely, agree = fuse_value_scores(values, pips, square_on)
         return bool(not agree or likely.max() * chance(float(said[0])) < _DOUBT)
     best = int(values[0].argmax())
     sure = float(values[0, best]) * chance(float(said[0]))
@@ -372,12 +376,12 @@ def _leaning(said: Scores, added: Scores, upright: float | None) -> float:
     return before if upright is None else (1.0 - _UPRIGHT) * before + _UPRIGHT * upright
 
 
-def _may_lean(said: Scores, added: Scores) -> bool:
+def _may_be_tilted(said: Scores, added: Scores) -> bool:
     """Whether a die is worth a look at it upright."""
     return _leaning(said, added, None) > _MAY_LEAN
 
 
-def _is_torn(
+def _is_tilt_unclear(
     said: Scores, added: Scores, upright: float, limits: tuple[float, float] = _TORN
 ) -> bool:
     """Whether looks at a die upright leave a doubt how it lies."""

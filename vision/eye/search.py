@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import ALL_DICE, DieColour
-from vision.eye.close_ups import CloseUps
-from vision.eye.finder import SMEARED, Overview, Spot, look_over
+from vision.eye.close_ups import CropCache
+from vision.eye.finder import SMEARED, Candidate, FeatureMaps, propose_candidates
 from vision.eye.nets import softmax
-from vision.eye.reader import SURELY, Aimed, Look, aim, look_closely
-from vision.eye.values import weighed
+from vision.eye.reader import SURELY, AlignedCandidates, Detection, aim, classify
+from vision.eye.values import fuse_value_scores
 from vision.reading import Pixels, Point
 
-Found = tuple[Look, Spot]
+Found = tuple[Detection, Candidate]
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom in px."""
 
@@ -64,13 +64,13 @@ _SMALL = 0.62
 """Least share of the usual edge that a die can have (25 degrees of tilt, the widest lens: 0.7)."""
 
 
-def find_dice(
+def detect_dice(
     pixels: Pixels,
     in_play: Sequence[DieColour],
-    inside: Callable[[Overview, Point, float], float],
+    inside: Callable[[FeatureMaps, Point, float], float],
     *,
     any_colour: bool = False,
-) -> tuple[Overview, list[Found]]:
+) -> tuple[FeatureMaps, list[Found]]:
     """Find and read the dice of a picture.
 
     Args:
@@ -81,7 +81,7 @@ def find_dice(
             in the tray.
         any_colour: Whether dice of other colours than the five may be in play.
     """
-    task = _Task(CloseUps(pixels), tuple(in_play), inside, any_colour)
+    task = _Task(CropCache(pixels), tuple(in_play), inside, any_colour)
     overview, seen, dice = _dice(task, 1.0)
     if not dice:
         overview, seen, dice = _nearby(task, overview, seen)
@@ -94,9 +94,9 @@ def find_dice(
 class _Task:
     """What is looked for in one picture."""
 
-    close_ups: CloseUps
+    close_ups: CropCache
     in_play: tuple[DieColour, ...]
-    inside: Callable[[Overview, Point, float], float]
+    inside: Callable[[FeatureMaps, Point, float], float]
     any_colour: bool
 
     @property
@@ -104,32 +104,32 @@ class _Task:
         """How many dice are in play."""
         return len(self.in_play)
 
-    def lies_inside(self, overview: Overview, look: Look) -> bool:
+    def lies_inside(self, overview: FeatureMaps, look: Detection) -> bool:
         """Whether a die lies in the tray."""
         return self.inside(overview, look.foot_xy, look.edge_px) > 0.5
 
-    def counts(self, overview: Overview, look: Look) -> bool:
+    def counts(self, overview: FeatureMaps, look: Detection) -> bool:
         """Whether it can be one of those in play."""
         return not self._has_left(look) and self.lies_inside(overview, look)
 
-    def lacking(self, overview: Overview, found: list[Found]) -> tuple[int, int]:
+    def lacking(self, overview: FeatureMaps, found: list[Found]) -> tuple[int, int]:
         """How many dice in play, and of those that left the game, these leave unseen."""
         here = [self._has_left(look) for look, _ in found if self.lies_inside(overview, look)]
         left = max(0, len(ALL_DICE) - self.wanted)
         return max(0, self.wanted - here.count(False)), max(0, left - here.count(True))
 
-    def _has_left(self, look: Look) -> bool:
+    def _has_left(self, look: Detection) -> bool:
         removed = [n for n, colour in enumerate(DieColour) if colour not in self.in_play]
         return bool(removed) and bool(softmax(look.colours)[removed].max() > _REMOVED)
 
-    def read(self, overview: Overview, aimed: Aimed) -> list[Found]:
+    def read(self, overview: FeatureMaps, aimed: AlignedCandidates) -> list[Found]:
         """The candidates that can be dice or blurs, read closely."""
         aimed = aimed.only(_of_usual_size(aimed, overview))
         worth = self._worth_more(overview, aimed)
         needed = None if self.any_colour else [self.in_play.count(colour) for colour in DieColour]
-        return look_closely(self.close_ups, aimed, worth, needed)
+        return classify(self.close_ups, aimed, worth, needed)
 
-    def _worth_more(self, overview: Overview, aimed: Aimed) -> list[int]:
+    def _worth_more(self, overview: FeatureMaps, aimed: AlignedCandidates) -> list[int]:
         """Who may be in the tray, and where all dice of the game surely are, likely a die."""
         chances = aimed.chances[:, 0]
         places = zip(aimed.feet.tolist(), aimed.edges.tolist(), strict=True)
@@ -141,7 +141,7 @@ class _Task:
         return worth if len(sure) < len(ALL_DICE) else [n for n in worth if chances[n] >= _DIE]
 
 
-def _blurred(overview: Overview, dice: list[Found]) -> bool:
+def _blurred(overview: FeatureMaps, dice: list[Found]) -> bool:
     """Whether what lacks is seen to be on its way: no nearer look would read it."""
     for look, _ in dice:
         if look.moving > _BLURRED and overview.at(overview.tray, look.centre_xy) > 0.5:
@@ -151,14 +151,14 @@ def _blurred(overview: Overview, dice: list[Found]) -> bool:
     return bool(smeared > (edge * overview.cells_per_px) ** 2)
 
 
-def _dice(task: _Task, zoom: float) -> tuple[Overview, Aimed, list[Found]]:
+def _dice(task: _Task, zoom: float) -> tuple[FeatureMaps, AlignedCandidates, list[Found]]:
     """The picture at a glance, every candidate, and those that are dice."""
-    overview = look_over(task.close_ups.pixels, zoom)
+    overview = propose_candidates(task.close_ups.pixels, zoom)
     aimed = aim(task.close_ups, overview.spots)
     return overview, aimed, _of_one_size(_distinct(task.read(overview, aimed)), overview)
 
 
-def _of_usual_size(aimed: Aimed, overview: Overview) -> list[int]:
+def _of_usual_size(aimed: AlignedCandidates, overview: FeatureMaps) -> list[int]:
     """Which candidates can be dice as large as so many that there is no doubt about it; and
     blurs."""
     edges = aimed.edges.tolist()
@@ -174,7 +174,7 @@ def _of_usual_size(aimed: Aimed, overview: Overview) -> list[int]:
     ]  # fmt: skip
 
 
-def _apart(aimed: Aimed, surer: float) -> list[int]:
+def _apart(aimed: AlignedCandidates, surer: float) -> list[int]:
     """The candidates more surely dice than this, each die once."""
     chances = aimed.chances[:, 0].tolist()
     order = [
@@ -194,7 +194,9 @@ def _each_once(order: Iterable[int], middles: Sequence[Point], edges: Sequence[f
     return kept
 
 
-def _nearby(task: _Task, overview: Overview, seen: Aimed) -> tuple[Overview, Aimed, list[Found]]:
+def _nearby(
+    task: _Task, overview: FeatureMaps, seen: AlignedCandidates
+) -> tuple[FeatureMaps, AlignedCandidates, list[Found]]:
     """Dice so near that the finder took them for something else; the first overview where none.
 
     A tray is square and may have specks: only what both witnesses read alike is a die.
@@ -204,18 +206,20 @@ def _nearby(task: _Task, overview: Overview, seen: Aimed) -> tuple[Overview, Aim
     dice = [
         (look, spot)
         for look, spot in dice
-        if look.edge_px > large and weighed(look.values, look.pips, look.square_on)[1]
+        if look.edge_px > large and fuse_value_scores(look.values, look.pips, look.square_on)[1]
     ]
     return (closer, aimed, dice) if dice else (overview, seen, [])
 
 
-def _searched(task: _Task, overview: Overview, seen: Aimed, dice: list[Found]) -> list[Found]:
+def _searched(
+    task: _Task, overview: FeatureMaps, seen: AlignedCandidates, dice: list[Found]
+) -> list[Found]:
     """The dice, after looks beside those found, where one that touches them may have been taken for
     a part of them (`seen`: all candidates), and at what is hardly warm; and of small dice after
     nearer looks: round those found, then, for dice in play, at each quarter of the tray."""
     found, lack = list(overview.spots), task.lacking(overview, dice)
 
-    def add(spots: list[Spot]) -> None:
+    def add(spots: list[Candidate]) -> None:
         nonlocal dice, lack
         found.extend(spots)
         if not aim(task.close_ups, spots).spots:
@@ -231,12 +235,12 @@ def _searched(task: _Task, overview: Overview, seen: Aimed, dice: list[Found]) -
         return dice
     traces, pixels = _traces(overview, dice), task.close_ups.pixels
     for boxes in (_round_the_found, _quarters):
-        fresh: list[Spot] = []
+        fresh: list[Candidate] = []
         for left, top, right, bottom in boxes(overview, dice):
             if not ((traces >= (left, top)) & (traces < (right, bottom))).all(axis=1).any():
                 continue
             part = np.ascontiguousarray(pixels[top:bottom, left:right])
-            for spot in look_over(part).spots:
+            for spot in propose_candidates(part).spots:
                 where = (spot.centre_xy[0] + left, spot.centre_xy[1] + top)
                 fresh += _if_new([*found, *fresh], spot, where)
         add(fresh)
@@ -245,7 +249,7 @@ def _searched(task: _Task, overview: Overview, seen: Aimed, dice: list[Found]) -
     return dice
 
 
-def _faint(overview: Overview, dice: list[Found]) -> list[Spot]:
+def _faint(overview: FeatureMaps, dice: list[Found]) -> list[Candidate]:
     """What is hardly warm in the tray and lies on none of the dice."""
     return [
         spot
@@ -258,15 +262,15 @@ def _faint(overview: Overview, dice: list[Found]) -> list[Spot]:
     ]
 
 
-def _are_small(overview: Overview, dice: list[Found]) -> bool:
+def _are_small(overview: FeatureMaps, dice: list[Found]) -> bool:
     """Whether dice are so small that a nearer look shows more; where none is found, they may be."""
     return not dice or _usual_edge(dice) <= _SMALL_EDGE * max(overview.size_wh)
 
 
-def _moved_off(aimed: Aimed, dice: list[Found]) -> list[Spot]:
+def _moved_off(aimed: AlignedCandidates, dice: list[Found]) -> list[Candidate]:
     """Candidates that lie partly on a die found, moved to where one that touches it would lie: by
     where the reader saw their top face, and by where the finder did."""
-    moved: list[Spot] = []
+    moved: list[Candidate] = []
     for spot, middle, chance in zip(aimed.spots, aimed.middles, aimed.chances[:, 0], strict=True):
         for die, _ in dice:
             for seen_at in (middle, spot.centre_xy):
@@ -278,7 +282,7 @@ def _moved_off(aimed: Aimed, dice: list[Found]) -> list[Spot]:
     return moved
 
 
-def _traces(overview: Overview, dice: list[Found]) -> NDArray[np.float32]:
+def _traces(overview: FeatureMaps, dice: list[Found]) -> NDArray[np.float32]:
     """Where in the tray (K, 2: x and y in px) something else may be a die."""
     warm = ((overview.heat > _TRACE) & (overview.tray > _TRAY)).astype(np.uint8)
     for look, _ in dice:
@@ -290,7 +294,7 @@ def _traces(overview: Overview, dice: list[Found]) -> NDArray[np.float32]:
     return np.asarray(np.stack([columns, rows], axis=1) @ back[:, :2].T + back[:, 2], np.float32)
 
 
-def _if_new(found: list[Spot], spot: Spot, where: Point) -> list[Spot]:
+def _if_new(found: list[Candidate], spot: Candidate, where: Point) -> list[Candidate]:
     """A candidate that a nearer look showed, unless it is one of those found."""
     gaps = [float(np.hypot(*np.subtract(where, other.centre_xy))) for other in found]
     if all(
@@ -301,7 +305,7 @@ def _if_new(found: list[Spot], spot: Spot, where: Point) -> list[Spot]:
     return []
 
 
-def _round_the_found(overview: Overview, dice: list[Found]) -> list[Box]:
+def _round_the_found(overview: FeatureMaps, dice: list[Found]) -> list[Box]:
     """The part of the picture round the dice found (left, top, right, bottom), where that is much
     nearer."""
     if not dice:
@@ -316,7 +320,7 @@ def _round_the_found(overview: Overview, dice: list[Found]) -> list[Box]:
     return [(int(low[0]), int(low[1]), int(high[0]), int(high[1]))]
 
 
-def _quarters(overview: Overview, _: list[Found]) -> list[Box]:
+def _quarters(overview: FeatureMaps, _: list[Found]) -> list[Box]:
     """The four quarters of the tray, each sharing a little with the next."""
     size = np.array(overview.size_wh)
     rows, columns = np.nonzero(overview.tray > 0.5)
@@ -350,7 +354,7 @@ def _distinct(pairs: list[Found]) -> list[Found]:
     return [pairs[n] for n in _each_once(range(len(pairs)), middles, edges)]
 
 
-def is_new(look: Look, found: Sequence[Found]) -> bool:
+def is_new(look: Detection, found: Sequence[Found]) -> bool:
     """Whether it lies on none of the dice found."""
     return all(
         math.dist(look.centre_xy, other.centre_xy) > _OVERLAP * min(look.edge_px, other.edge_px)
@@ -358,12 +362,12 @@ def is_new(look: Look, found: Sequence[Found]) -> bool:
     )
 
 
-def _is_die(look: Look) -> bool:
+def _is_die(look: Detection) -> bool:
     """Surely a die, or likely one whose top shows a value: pads, coins and knots show none."""
     return look.die > SURELY or (look.die > _DIE and float(look.values.mean(axis=0).max()) > 0.6)
 
 
-def _of_one_size(dice: list[Found], overview: Overview) -> list[Found]:
+def _of_one_size(dice: list[Found], overview: FeatureMaps) -> list[Found]:
     """Without what is far smaller or larger than the surest dice: lint, pips, boxes of a sheet.
 
     A game's dice are of one size, and no camera above a tray sees one twice as large as another.

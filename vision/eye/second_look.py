@@ -11,11 +11,11 @@ import cv2
 import numpy as np
 
 from companion.engine.dice import DieColour
-from vision.eye.close_ups import CloseUps
-from vision.eye.finder import Overview
+from vision.eye.close_ups import CropCache
+from vision.eye.finder import FeatureMaps
 from vision.eye.nets import Scores, softmax
-from vision.eye.reader import Look, look_at_each
-from vision.eye.search import Found, find_dice, is_new
+from vision.eye.reader import Detection, look_at_each
+from vision.eye.search import Found, detect_dice, is_new
 from vision.reading import Pixels, Point
 
 SCALE = 0.6
@@ -36,7 +36,7 @@ def look_again(pixels: Pixels, found: Sequence[Found]) -> list[Found]:
         found: What the first look said.
     """
     small, scale = _shrunk(pixels)
-    again = look_at_each(CloseUps(small), [spot for _, spot in _scaled(found, scale)])
+    again = look_at_each(CropCache(small), [spot for _, spot in _scaled(found, scale)])
     return _of_both(found, _scaled(again, 1.0 / scale))
 
 
@@ -60,10 +60,10 @@ def search_again(
     """
     small, scale = _shrunk(pixels)
 
-    def inside_small(_: Overview, foot_xy: Point, edge_px: float) -> float:
+    def inside_small(_: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
         return inside(_moved(foot_xy, 1.0 / scale), edge_px / scale)
 
-    _, seen = find_dice(small, in_play, inside_small, any_colour=any_colour)
+    _, seen = detect_dice(small, in_play, inside_small, any_colour=any_colour)
     again = _scaled(seen, 1.0 / scale)
     return _of_both(found, again) + [pair for pair in again if is_new(pair[0], found)]
 
@@ -110,7 +110,7 @@ def _of_both(found: Sequence[Found], again: Sequence[Found]) -> list[Found]:
     return both
 
 
-def mean_look(first: Look, second: Look) -> Look:
+def mean_look(first: Detection, second: Detection) -> Detection:
     """What two looks say of one die, each with half a say; it lies where the first saw it."""
     return replace(
         first,

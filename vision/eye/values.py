@@ -30,7 +30,9 @@ _MUCH_BETTER = 1.0
 `_BETTER`, and none is wrong either way."""
 
 
-def weighed(values: Scores, pips: Scores, square_on: Scores | None = None) -> tuple[Scores, bool]:
+def fuse_value_scores(
+    values: Scores, pips: Scores, square_on: Scores | None = None
+) -> tuple[Scores, bool]:
     """How likely each value of a die is (6,), and whether its witnesses agree.
 
     Args:

@@ -77,7 +77,9 @@ class Verdict:
     discarded: frozenset[int] = frozenset()
 
 
-def judge(seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Clutter) -> Verdict:
+def decide_status(
+    seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Clutter
+) -> Verdict:
     """Decide the status: the first that applies of the contract's order.
 
     Args:
@@ -146,7 +148,7 @@ def judge(seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Cl
 
 def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour], captured_at_s: float) -> Reading:
     """Decide the status of a scene and return it with every die."""
-    verdict = judge(scene.dice, in_play, scene.clutter)
+    verdict = decide_status(scene.dice, in_play, scene.clutter)
     dice = tuple(
         _die_view(die, given, joint, is_ok=verdict.status is TrayStatus.OK)
         for n, (die, given, joint) in enumerate(

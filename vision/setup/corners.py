@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.eye.finder import look_over
+from vision.eye.finder import propose_candidates
 from vision.eye.floor import floor_seen
 from vision.images import as_pixels
 from vision.reading import Pixels, Point
@@ -38,7 +38,7 @@ def propose_corners(pixels: Pixels) -> tuple[Point, ...] | None:
             no tray is found.
     """
     pixels = as_pixels(pixels)
-    overview = look_over(pixels)
+    overview = propose_candidates(pixels)
     edges = [spot.edge_px for spot in overview.spots if spot.heat > 0.5]
     edge_px = float(np.median(edges)) if edges else _USUAL_EDGE * max(overview.size_wh)
     outline = floor_seen(overview, edge_px).outline_px

@@ -15,13 +15,13 @@ from companion.tray import DieView, TrayStatus
 from vision.calibration.calibration import Calibration
 from vision.calibration.light import white_balanced
 from vision.cameras.camera import Camera
-from vision.eye.close_ups import CloseUps
-from vision.eye.finder import look_over
+from vision.eye.close_ups import CropCache
+from vision.eye.finder import propose_candidates
 from vision.eye.known_dice import Bgr, CustomDie, face_colour, pip_colour
 from vision.eye.nets import softmax
-from vision.eye.reader import Look, look_at_each
+from vision.eye.reader import Detection, look_at_each
 from vision.eye.verdict import PALETTE
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Point, Reading
 
 _BLOWN = 250.0
@@ -49,7 +49,7 @@ class ShownDie:
     pips_bgr: Bgr | None = None
 
 
-def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[ShownDie, ...]:
+def shown_dice(pixels: Pixels, calibration: Calibration, eye: DiceReader) -> tuple[ShownDie, ...]:
     """Measure the six dice in the tray, from left to right.
 
     Raises:
@@ -67,14 +67,14 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: Eye) -> tuple[Show
         )
     if calibration.white_balance_bgr is not None:
         pixels = white_balanced(pixels, calibration.white_balance_bgr)
-    looks = [look for look, _ in look_at_each(CloseUps(pixels), look_over(pixels).spots)]
+    looks = [look for look, _ in look_at_each(CropCache(pixels), propose_candidates(pixels).spots)]
     return tuple(_shown(pixels, die, looks) for die in dice)
 
 
-def _shown(pixels: Pixels, die: DieView, looks: Sequence[Look]) -> ShownDie:
+def _shown(pixels: Pixels, die: DieView, looks: Sequence[Detection]) -> ShownDie:
     """Measure one die, with the reader's own probabilities."""
 
-    def gap(look: Look) -> float:
+    def gap(look: Detection) -> float:
         return float(np.hypot(*np.subtract(look.centre_xy, die.centre_xy))) / look.edge_px
 
     near = min(looks, key=gap, default=None)
@@ -134,7 +134,7 @@ def gains_of_white(dice: Sequence[ShownDie]) -> tuple[float, float, float] | Non
 
 
 def read_roll(
-    camera: Camera, eye: Eye, calibration: Calibration, *, patience_s: float
+    camera: Camera, eye: DiceReader, calibration: Calibration, *, patience_s: float
 ) -> tuple[Frame, Reading]:
     """Read until two consecutive readings agree on a roll, or time is up; return the last one.
 

@@ -16,7 +16,7 @@ from vision.calibration.drift import in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light
 from vision.calibration.reader import CalibratedReader, Change
 from vision.eye.known_dice import CustomDie
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Point
 from vision.setup.corners import propose_corners
 from vision.setup.measure import (
@@ -84,7 +84,7 @@ class TraySetup:
         """Begin with the calibration in use; `path` is its file."""
         self._live = live
         self._eye = eye
-        self._bare = Eye()
+        self._bare = DiceReader()
         self._path = path
         self._mutex = threading.Lock()
         self._shown: Looked | None = None

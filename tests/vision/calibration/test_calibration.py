@@ -18,19 +18,19 @@ from vision import pipeline
 from vision.calibration.calibration import Calibration, as_toml, load_calibration, save_calibration
 from vision.calibration.drift import compare, take_reference
 from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
-from vision.eye.close_ups import CloseUps
-from vision.eye.finder import Overview, Spot
+from vision.eye.close_ups import CropCache
+from vision.eye.finder import Candidate, FeatureMaps
 from vision.eye.known_dice import CustomDie, weigh
 from vision.eye.reader import look_at_each
-from vision.eye.search import Found, find_dice
+from vision.eye.search import Found, detect_dice
 from vision.eye.verdict import PALETTE
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Reading
 from vision.setup.corners import propose_corners
 from vision.setup.measure import colours_played, gains_of_white, known_dice, shown_dice
 from vision.simulation.render import default_scene, render, resting_die
 
-EYE = Eye()
+EYE = DiceReader()
 PURPLE = 145
 
 
@@ -259,7 +259,7 @@ class TestDice:
     def test_a_die_is_never_measured_on_anothers_crop(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def all_but_the_first(close_ups: CloseUps, spots: Sequence[Spot]) -> list[Found]:
+        def all_but_the_first(close_ups: CropCache, spots: Sequence[Candidate]) -> list[Found]:
             return look_at_each(close_ups, spots)[1:]
 
         monkeypatch.setattr("vision.setup.measure.look_at_each", all_but_the_first)
@@ -387,12 +387,12 @@ def test_only_a_measured_dice_set_may_play_in_any_colour(
     """One of another colour that may lean is then looked at as closely as any other."""
     told: list[bool] = []
 
-    def finding(*given: object, any_colour: bool) -> tuple[Overview, list[Found]]:
+    def finding(*given: object, any_colour: bool) -> tuple[FeatureMaps, list[Found]]:
         told.append(any_colour)
-        return find_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
+        return detect_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(pipeline, "find_dice", finding)
+    monkeypatch.setattr(pipeline, "detect_dice", finding)
     calibration = whole() if shown_once else replace(whole(), dice=())
     for known in (calibration, None):
-        Eye().read(Frame(tray(SIX)), calibration=known)
+        DiceReader().read(Frame(tray(SIX)), calibration=known)
     assert told == [shown_once, False]

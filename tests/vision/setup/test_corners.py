@@ -4,7 +4,7 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.eye.finder import Overview
+from vision.eye.finder import FeatureMaps
 from vision.eye.floor import floor_seen
 from vision.reading import Pixels
 from vision.setup.corners import corners_of
@@ -17,12 +17,12 @@ TRAYS = [
 ]
 
 
-def overview(mask: Pixels) -> Overview:
+def overview(mask: Pixels) -> FeatureMaps:
     """What the finder would say of a floor drawn at the picture's size (H, W), 0 to 255."""
     cells = cv2.resize(mask, (80, 60), interpolation=cv2.INTER_AREA).astype(np.float32) / 255.0
     grid = np.array([[1 / 8, 0, 0.5 / 8 - 0.5], [0, 1 / 8, 0.5 / 8 - 0.5]], np.float32)
     empty = np.zeros_like(cells)
-    return Overview((), (), empty, cells, empty, empty, grid, SIZE)
+    return FeatureMaps((), (), empty, cells, empty, empty, grid, SIZE)
 
 
 @pytest.mark.parametrize("outline", TRAYS)

@@ -16,7 +16,7 @@ from tests.vision.trays import SIX, painted, shifted, tray
 from vision.calibration.calibration import load_calibration
 from vision.calibration.light import PictureFault
 from vision.calibration.reader import CalibratedReader, Change
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
 from vision.setup.wizard import TraySetup
 
@@ -39,7 +39,7 @@ def live() -> StandInLive:
 
 @pytest.fixture
 def eye() -> CalibratedReader:
-    return CalibratedReader(Eye(), None)
+    return CalibratedReader(DiceReader(), None)
 
 
 @pytest.fixture

@@ -251,7 +251,7 @@ def test_an_unknown_mishap_is_refused_in_one_line() -> None:
 
 
 def test_throws_are_read_from_the_picture() -> None:
-    from vision.pipeline import Eye
+    from vision.pipeline import DiceReader
 
     clock = FakeClock()
     tray = SimulatedTray(seed=3, fps=FPS, clock=clock, sleep=clock.sleep)
@@ -261,7 +261,7 @@ def test_throws_are_read_from_the_picture() -> None:
         raise AssertionError("the simulated tray is never lost")
 
     live = CameraLoop(
-        tray, reopen=reopen, reader=Eye(), in_play=lambda: ALL_DICE, on_view=reports.append
+        tray, reopen=reopen, reader=DiceReader(), in_play=lambda: ALL_DICE, on_view=reports.append
     )
     simulator = Simulator(tray, live, lambda: ALL_DICE)
     for _ in range(5):

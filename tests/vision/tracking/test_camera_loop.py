@@ -280,10 +280,10 @@ def test_the_recorded_throw_is_offered_once_at_the_right_time(shared: Path) -> N
 
 
 def test_the_real_eye_offers_exactly_the_recorded_roll(shared: Path) -> None:
-    from vision.pipeline import Eye
+    from vision.pipeline import DiceReader
 
     folder = shared / "frames" / "streams" / "stream_a"
-    watch = TrayTracker(Eye(), lambda: ALL_DICE)
+    watch = TrayTracker(DiceReader(), lambda: ALL_DICE)
     offered = []
     for number, file in enumerate(sorted(folder.glob("*.jpg"))):
         report = watch.step(Frame(cv2.imread(str(file)), number / 10.0, number))

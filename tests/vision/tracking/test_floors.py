@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.vision.tracking.floors import FLOORS, play_throw, printed_tray
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 
 SEEDS = range(3)
 
@@ -14,7 +14,7 @@ SEEDS = range(3)
 @pytest.mark.parametrize("sees_the_throw", [True, False], ids=["moving", "still"])
 @pytest.mark.parametrize("floor", FLOORS)
 def test_a_printed_floor_leaves_the_roll_readable(floor: str, sees_the_throw: bool) -> None:
-    ground, reader = printed_tray(FLOORS[floor]), Eye()
+    ground, reader = printed_tray(FLOORS[floor]), DiceReader()
     offered = 0
     for seed in SEEDS:
         played = play_throw(reader, ground, seed, sees_the_throw=sees_the_throw)

@@ -14,7 +14,7 @@ from companion.engine.dice import ALL_DICE
 from companion.errors import CameraUnavailable
 from companion.tray import TrayStatus, TrayView
 from tests.vision.tray_fakes import FakeClock
-from vision.pipeline import Eye
+from vision.pipeline import DiceReader
 from vision.reading import Frame
 from vision.simulation.camera import TROUBLE_S, TROUBLES, SimulatedTray
 from vision.simulation.simulator import Simulator
@@ -35,7 +35,7 @@ class Rig:
         self.live = CameraLoop(
             self.camera,
             reopen=self.camera.plugged_in,
-            reader=Eye(),
+            reader=DiceReader(),
             in_play=lambda: ALL_DICE,
             on_view=self.reports.append,
         )
@@ -202,7 +202,7 @@ def test_a_passing_shadow_neither_changes_nor_makes_a_roll() -> None:
     rig.live = CameraLoop(
         passer,  # type: ignore[arg-type]
         reopen=rig.camera.plugged_in,
-        reader=Eye(),
+        reader=DiceReader(),
         in_play=lambda: ALL_DICE,
         on_view=rig.reports.append,
     )
