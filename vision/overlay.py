@@ -1,4 +1,4 @@
-"""Draws a reading over its picture, so that a wrong one can be looked at."""
+"""Draws a reading over its picture, to inspect wrong readings."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _INK: dict[DieColour | None, tuple[int, int, int]] = {
 
 
 def draw_reading(pixels: Pixels, reading: Reading) -> Pixels:
-    """A copy of the picture with outlines, values, confidences and the status drawn in.
+    """Return a copy of the picture with outlines, values, confidences and the status.
 
     Args:
         pixels: (H, W, 3) uint8, BGR, the picture that was read.

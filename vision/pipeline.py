@@ -1,4 +1,4 @@
-"""The eye: a frame in, a reading out."""
+"""The detector: reads a frame and returns a reading."""
 
 from __future__ import annotations
 
@@ -36,51 +36,45 @@ if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
 
 _LEANS = 0.0
+"""Threshold in log odds of tilt above which a die is cocked."""
 _MAY_LEAN = -1.0
-"""Log odds of leaning from which a die is called cocked, is not announced, and has no value. The
-second is a trade: of 8,382 flat own dice and 1,592 that lean by eight degrees and more, -1.0 doubts
-2.1 % of the flat and finds 94 % of the leaning, -2.0 doubts 3.2 % and finds 96 %."""
+"""Threshold in log odds of tilt above which a die is not announced (docs/evaluation.md,
+thresholds)."""
 _AT_RIM = (0.1, 0.4)
-"""How deep inside a measured outline of the floor (in edges) a die stands that may be outside, and
-one that must be inside: at its middle, half an edge deep where it touches a wall."""
+"""Depths inside the measured floor (edges, at the die's middle) at which the probability of lying
+in the tray is 0 and 1; a die that touches a wall is half an edge deep."""
 _TRAY_BELOW, _IN_TRAY = (0.0, 0.45, 0.65, 0.8, 1.0), (0.0, 0.3, 0.5, 0.7, 1.0)
-"""How much tray is seen where a die stands, and how likely it lies in the tray by that: of 23,262
-own dice in the tray 0.4 % have less than 0.8 below them; of 882 beside it 39 have more than 0.45,
-and three more than 0.8."""
+"""Values of the finder's tray map at a die's foot, and the probability of lying in the tray at each
+(docs/evaluation.md, thresholds)."""
 _AT_THE_RIM = (0.3, 0.7)
-"""Where it is not clear on which side of the rim a die is, it is never announced unasked."""
+"""Probabilities of lying in the tray between which a die is not announced."""
 _DISAGREE = 0.7
-"""What two witnesses that disagree leave of a die's confidence: too little to announce it."""
+"""Confidence multiplier when the classifiers disagree; it prevents an announcement."""
 _WHITE, _BLUE = PALETTE.index(DieColour.WHITE), PALETTE.index(DieColour.BLUE)
 _HARDLY_WHITE = 0.001
+"""Least probability of white for a die whose tint is measured."""
 _COVERED, _WHOLE = 0.02, 0.997
-"""A top face with a thing on more than the first share of it is covered in part, unless the reader
-is surer than the second that it is whole: of such own dice 41 were and two were not, of those that
-it is less sure of 33 were and 79 were not."""
+"""Share of a top face under a thing above which it is partly hidden, unless its visible share is
+at least the second number (docs/evaluation.md, thresholds)."""
 _TELLS_SIZE = 0.9
-"""A die surer than this tells how large the others are (own choice)."""
+"""Least probability of a die that takes part in the comparison of sizes."""
 _ODD_SIZE = 4.2
-"""Standard deviations from the size that the others tell, beyond which an outline is not that of a
-whole top face: of 5,600 own frames that keeps three from being announced wrong (a 3 as a 1, a
-covered 5 as a 2), and sends one of 1,521 `ok` ones back that was read right."""
+"""Deviation from the size expected by the other dice (standard deviations) above which an outline
+is not that of a whole top face (docs/evaluation.md, thresholds)."""
 _MARBLED, _HARDLY_BLUE = 0.6, 0.25
-"""How likely a die is blue that is black on top and blue at its rim (own choice). It is named so,
-and announced unasked only if the top alone makes it likelier than the second, from where on it is
-taken for a blue one that lacks (see `vision.eye.verdict`)."""
+"""Probability of blue for a die with a black top and a blue rim, and the probability of blue by the
+top alone above which such a die may be announced."""
 _HARDLY_WHOLE, _HARDLY_ODD = 0.95, 2.5
-"""A face that may be hidden in part (by its visible share) is doubted from fewer of those on: of
-10,600 own frames that keeps one from being announced wrong (a 4 as a 2, behind the tray's wall),
-and sends none of 2,900 back that are read right."""
+"""Visible share below which a face may be partly hidden, and the deviation of its size (standard
+deviations) above which it is not announced then (docs/evaluation.md, thresholds)."""
 _LARGE_PX = 800
-"""A picture that leaves in doubt what is seen is looked at a second time: of 1,521 own `ok` frames
-at 640 x 480 ten more are read by that, and one in a hundred pictures needs it. Where a die seems to
-lean or lacks only one so wide is: of 512 turned and mirrored frames of 1024 and 1280 px three more
-are read, but one in eleven takes twice the time, and of those 1,521 one more would be."""
+"""Least long side (px) for a second pass if a die is cocked or missing; an uncertain picture of any
+size gets one (docs/evaluation.md, thresholds)."""
 _LEANS_MUCH = 1.5
-"""Nor is one in which a die leans by more (log odds): of 33 turned and mirrored frames in which one
-seems to lean the second look lifts the doubt in one, from 1.1."""
+"""Threshold in log odds of tilt above which no second pass runs (docs/evaluation.md,
+thresholds)."""
 _GUESS = 0.4
-"""Least confidence to name a value at all."""
+"""Least probability of a value to report it."""
 
 
 class DiceReader:
@@ -88,7 +82,7 @@ class DiceReader:
 
     @staticmethod
     def get_ready() -> None:
-        """Load the networks and run them once, so that the first picture does not wait for them."""
+        """Load the networks and run each once, so that the first picture is read at full speed."""
         sizes = {
             "finder": FINDER_WH,
             "reader": (CROP, CROP),
@@ -108,9 +102,9 @@ class DiceReader:
         """Read a frame.
 
         Args:
-            frame: Any picture; odd shapes and depths are taken as well.
+            frame: Any picture; unusual shapes and depths are accepted.
             in_play: The dice the game expects, in any order.
-            calibration: What was measured of this tray, where it was.
+            calibration: Measurements of this tray, if any.
         Raises:
             PictureError: The frame holds no pixels.
         """
@@ -147,10 +141,10 @@ class DiceReader:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Scene:
-    """One picture, and what is known of it besides its dice.
+    """One picture with its context: dice in play, calibration, floor and feature maps.
 
     Attributes:
-        inside: How likely what stands at a point, with an edge of so many px, lies in the tray.
+        inside: Probability that a die at a point, with an edge in px, lies in the tray.
     """
 
     pixels: Pixels
@@ -185,8 +179,10 @@ def _evidence(scene: _Scene, dice: Sequence[Found]) -> SceneEvidence:
 
 
 def _may_be_settled(status: TrayStatus, dice: Sequence[Found], long_side: int) -> bool:
-    """Whether a second look may lift the doubt: of a value or a colour; in a large picture also of
-    how a die lies or where one is."""
+    """Whether a second pass may settle the status.
+
+    It may settle an uncertain value or colour, and in a large picture a cocked or missing die.
+    """
     if status is TrayStatus.UNCERTAIN:
         return True
     if status not in (TrayStatus.COCKED, TrayStatus.MISSING) or long_side < _LARGE_PX:
@@ -195,7 +191,7 @@ def _may_be_settled(status: TrayStatus, dice: Sequence[Found], long_side: int) -
 
 
 def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Floor:
-    """The tray's floor as it was measured; without that the overview alone tells."""
+    """The calibrated floor; without one the feature maps alone give the tray."""
     if calibration is None or calibration.tray_px is None:
         return Floor(None)
     if not is_same_shape(size_wh, calibration.size_wh):
@@ -205,7 +201,7 @@ def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Floor:
 
 
 def _inside(floor: Floor, overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
-    """How likely a die that stands at a point lies in the tray."""
+    """Probability that a die at a point lies in the tray."""
     if floor.outline_px is None:
         seen = overview.around(overview.tray, foot_xy, 0.5 * edge_px)
         return float(np.interp(seen, _TRAY_BELOW, _IN_TRAY))
@@ -216,8 +212,10 @@ def _inside(floor: Floor, overview: FeatureMaps, foot_xy: Point, edge_px: float)
 def _odd_sizes(
     looks: Sequence[Detection], depths: Sequence[float], size_wh: tuple[int, int]
 ) -> list[float]:
-    """How odd the size of each top face is beside those of the other dice at rest in the tray; 0
-    for what is none of them."""
+    """Deviation of the size of each top face from that of the other dice at rest in the tray.
+
+    It is 0 for detections that are not dice at rest in the tray.
+    """
     told = [
         n for n, (look, inside) in enumerate(zip(looks, depths, strict=True))
         if look.die > _TELLS_SIZE and look.moving < STILL and inside > 0.5
@@ -268,14 +266,14 @@ def _evidence_of(
 
 
 def _with_tint(pixels: Pixels, die: DieEvidence, look: Detection) -> DieEvidence:
-    """The die with the tint of its top face, where it may be a white one."""
+    """Return the die with the tint of its top face, if it may be white."""
     if die.colours[_WHITE] < _HARDLY_WHITE or die.value is None:
         return die
     return replace(die, tint=tint_of(pixels, look.corners))
 
 
 def _with_blue_rim(pixels: Pixels, die: DieEvidence, look: Detection) -> DieEvidence:
-    """The die with its colour doubted, where the rim tells another than the top."""
+    """Return the die with a higher probability of blue, if its top is black and its rim blue."""
     none = float(die.colours[-1])
     if none <= _MARBLED or die.moving or not is_blue_beneath(pixels, look.corners, look.foot_xy):
         return die
@@ -310,7 +308,7 @@ def _inside_share(look: Detection, size_wh: tuple[int, int]) -> float:
 
 
 def _covered(overview: FeatureMaps, look: Detection) -> float:
-    """Share of a top face on which a thing is seen."""
+    """Share of a top face that a thing covers."""
     cells = _on_face(look, 9) @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
     x, y = np.moveaxis(cells, 2, 0).astype(np.float32)
     thing = cv2.remap(overview.thing, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
@@ -320,7 +318,7 @@ def _covered(overview: FeatureMaps, look: Detection) -> float:
 def _clutter(
     overview: FeatureMaps, floor: Floor, seen: Sequence[DieEvidence], looks: Sequence[Detection]
 ) -> Clutter:
-    """What is in the tray besides dice at rest, in areas of a die's face."""
+    """Things and smears in the tray, in areas of a die's face."""
     inside = _on_grid(overview, floor)
     scale = overview.cells_per_px
     edges = [die.edge_px for die in seen] or [0.05 * max(overview.tray.shape) / scale]

@@ -1,4 +1,4 @@
-"""Frames in and readings out (pure values)."""
+"""Frames and readings, as pure values."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Frame:
-    """One captured picture, blue first; camera adapters convert other channel orders."""
+    """One captured picture, in BGR; camera adapters convert other channel orders."""
 
     pixels: Pixels
     captured_at_s: float = 0.0
     """Monotonic seconds of the capture."""
     number: int = 0
     is_damaged: bool = False
-    """Whether the decoder complained of the picture: its reading is never announced."""
+    """Whether the decoder reported an error: such a frame is never announced."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
-"""Looks at dice with their top faces turned upright and tells how each lies: the witness that is
-asked where the reader may be wrong about it.
+"""Tilt classifier: scores the tilt of dice in crops with the top face turned upright.
 
-The reader sees a die turned any way. With the outline that it found the top face is turned upright,
-so that the sides that a lean uncovers always show at the same places.
+It runs on dice whose tilt the reader may have wrong. A die in the reader's crop can have any
+rotation. The reader's outline gives the rotation that makes the sides of the top face level. The
+side faces that a tilt uncovers then always appear at the same places.
 """
 
 from __future__ import annotations
@@ -28,15 +28,14 @@ from vision.eye.nets import (
 from vision.reading import Pixels
 
 _INNER = slice(18, LEAN - 18)
-"""Rows and columns of an upright close-up that show the top face: what lies round it must not
-decide how bright it is seen."""
+"""Rows and columns of an upright crop that show the top face; only they set the brightness."""
 _FARTHEST = 6.0
+"""Largest absolute value of a levelled pixel."""
 _DIAGONALS = np.array([1, -1j, -1, 1j]) / 4.0
 
 
 def upright_turn(corners: NDArray[np.floating]) -> NDArray[np.float32]:
-    """The matrices (..., 2, 3) from px of a picture to those of a close-up in which a top face has
-    level sides, its middle in the close-up's.
+    """Matrices (..., 2, 3) from picture px to px of a crop with the top face level and centred.
 
     Args:
         corners: (..., 4, 2) of faces, in order round each.
@@ -53,18 +52,19 @@ def upright_turn(corners: NDArray[np.floating]) -> NDArray[np.float32]:
 
 
 def shown(close_ups: Scores) -> Scores:
-    """Upright close-ups (N, LEAN, LEAN, 3) in 0.0-1.0 as the network gets them."""
+    """Prepare upright crops (N, LEAN, LEAN, 3) in 0.0-1.0 as input for the network."""
     level = levelled(close_ups, _INNER)
     return np.clip(level, -_FARTHEST, _FARTHEST, out=level)
 
 
 def classify_upright(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
-    """What the network for leaning dice says of some (N, 4 + TRAITS), each turned upright by the
-    first corner of its top face; directions are those of the picture.
+    """Outputs of the tilt classifier for N dice, each turned upright by its first corner.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
         outlines: (N, 4, 2) corners of the top faces.
+    Returns:
+        (N, 4 + TRAITS); directions are those of the picture.
     """
     turns = upright_turn(outlines)
     cut = np.stack([close_up(pixels, turn, LEAN) for turn in turns])
@@ -82,15 +82,15 @@ def leanings(
     shares: Scores,
     guessed: Scores,
 ) -> Scores:
-    """Log odds (K,) that the dice asked for do not lie flat, each held against all others.
+    """Log odds (K,) that the selected dice are tilted, each compared with all others.
 
     Args:
         upright: (K, 4 + TRAITS) see `classify_upright`.
-        asked: Which of N dice those are; of the others the reader tells which way they look.
-        said: (N, 51) the reader's output.
+        asked: Indices of the selected dice among N; the others keep the reader's normals.
+        said: (N, 51) the reader's outputs.
         places: (N, 2) from the middle of the picture, in long sides of it.
         shares: (N,) edge of each die in long sides of the picture.
-        guessed: (N, 2) the finder's guess of how the floor leans there.
+        guessed: (N, 2) the finder's estimate of the floor's normal there.
     """
     across, log_spread = said[:, NORMAL].copy(), said[:, SPREAD].copy()
     across[asked], log_spread[asked] = upright[:, :2], upright[:, 2]

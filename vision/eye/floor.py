@@ -1,4 +1,8 @@
-"""Where the tray's floor ends: trays are convex, and a die must not hide that it lies outside."""
+"""Outline of the tray's floor.
+
+The outline is convex, and it does not follow the places of single dice: a die outside the tray must
+not count as a part of the floor.
+"""
 
 from __future__ import annotations
 
@@ -10,27 +14,27 @@ from vision.eye.finder import FeatureMaps
 from vision.reading import Point
 
 _LEAST = 6.0
-"""A floor smaller than this many faces of a die is no tray worth trusting (own choice)."""
+"""Smallest area of a floor, in faces of a die."""
 
 _FINER = 4
-"""Parts that a cell of the finder's grid is split into along each side to place the rim."""
+"""Parts per side of a cell of the finder's grid, to place the rim."""
 
 
 class Floor:
     """The outline of the floor in the picture.
 
-    `outline_px` is (N, 2), convex; None where no tray was made out: then everything is inside.
+    `outline_px` is (N, 2) and convex. It is None if no tray was found: then every point is inside.
     """
 
     def __init__(
         self, outline_px: NDArray[np.float32] | None, size_wh: tuple[int, int] | None = None
     ) -> None:
-        """Take an outline; with a size, sides along the picture's edges do not bound the floor."""
+        """Build the floor; with a picture size, sides along the picture's edges are open."""
         self.outline_px: NDArray[np.float32] | None = None
         self._sides: list[tuple[float, float, float]] = []
         if outline_px is None:
             return
-        # corners may be given in any order
+        # The corners may be in any order.
         hull = cv2.convexHull(outline_px.astype(np.float32)).reshape(-1, 2).astype(np.float64)
         self.outline_px = hull.astype(np.float32)
         middle = hull.mean(axis=0)
@@ -44,7 +48,7 @@ class Floor:
             self._sides.append((float(x), float(y), float(-x * a[0] - y * a[1])))
 
     def depth(self, where: Point) -> float:
-        """How far inside the outline a point is, in px; negative outside."""
+        """Distance of a point inside the outline, in px; negative outside."""
         return min((x * where[0] + y * where[1] + c for x, y, c in self._sides), default=np.inf)
 
 
@@ -58,10 +62,10 @@ def _along_edge(a: NDArray[np.float64], b: NDArray[np.float64], size_wh: tuple[i
 
 
 def floor_seen(overview: FeatureMaps, edge_px: float) -> Floor:
-    """The floor that the finder made out.
+    """Return the floor from the finder's map of the tray.
 
-    The finder calls the place of a die tray wherever the die lies, so what is no larger than a
-    die is taken away first; of what is left the largest piece counts.
+    The finder marks the place of every die as tray, also outside the tray. Pieces no larger than a
+    die are therefore removed first. The largest remaining piece is the floor.
     """
     scale = overview.cells_per_px
     size = max(3, round(1.7 * edge_px * scale)) | 1
@@ -75,9 +79,9 @@ def floor_seen(overview: FeatureMaps, edge_px: float) -> Floor:
     best = 1 + int(np.argmax(stats[1:, cv2.CC_STAT_AREA]))
     if stats[best, cv2.CC_STAT_AREA] < _LEAST * (edge_px * scale) ** 2:
         return Floor(None)
-    # The corners that the kernel cut off are given back.
+    # Restore the corners that the kernel cut off.
     grown = cv2.dilate((labels == best).astype(np.uint8), np.ones((size // 2 | 1,) * 2, np.uint8))
-    # The rim runs between cells, where the chances on both sides would be even.
+    # The rim runs between cells, where the probability is one half.
     tall, wide = (n * _FINER for n in raw.shape)
     finer = cv2.resize(overview.tray, (wide, tall), interpolation=cv2.INTER_LINEAR)
     around = cv2.resize(grown, (wide, tall), interpolation=cv2.INTER_NEAREST)

@@ -1,4 +1,4 @@
-"""Weighs all dice of a picture together: colours under this lamp, and which one leans."""
+"""Context head: corrects the colours and the tilt of each die by all dice of the picture."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _PIPS = PIP_CELLS**2 / 6.0
 
 
 def fit_floor_plane(said: Scores, places: Scores, leans: Scores) -> FloorFit:
-    """How dice stand on the floor, by what the reader says of each.
+    """Fit the floor plane to the reader's outputs.
 
     Args:
-        said: (N, 51) the reader's output.
+        said: (N, 51) the reader's outputs.
         places: (N, 2) from the middle of the picture, in long sides of it.
-        leans: (N, 2) the finder's guess of how the floor leans there.
+        leans: (N, 2) the finder's estimate of the floor's normal there.
     """
     surely = (said[:, 0] > 0.0).astype(np.float32)
     return off_the_floor(said[:, NORMAL], np.exp(said[:, SPREAD]), places, leans, surely)
@@ -42,16 +42,16 @@ def weigh(
     places: Scores,
     shares: Scores,
 ) -> Scores:
-    """Correct what the reader said of each die by what it said of the others.
+    """Return corrections of the reader's outputs for each die, given all dice.
 
     Args:
-        said: (N, 51) the reader's output.
-        stand: How the dice stand by that (see `fit_floor_plane`).
+        said: (N, 51) the reader's outputs.
+        stand: The plane fit of these outputs (see `fit_floor_plane`).
         shades: (N, 3) mean log colour of the middle of each crop.
         places: (N, 2) from the middle of the picture, in long sides of it.
         shares: (N,) edge of each die in long sides of the picture.
     Returns:
-        (N, 7): what to add to the scores of the six colours, and to that of cocked.
+        (N, 7): terms to add to the logits of the six colours and to that of a tilted die.
     """
     weight = sigmoid(said[:, :1])
     same = np.ones((len(said), 1), np.float32)
@@ -76,7 +76,7 @@ def weigh(
 
 
 def _beside_all(h: Scores, weight: Scores) -> Scores:
-    """Each die with the mean and the largest of all."""
+    """Append the mean and the maximum over all dice to the features of each die."""
     mean = (h * weight).sum(axis=0) / (weight.sum() + 1e-3)
     most = (h * weight).max(axis=0)
     both = np.broadcast_to(np.concatenate([mean, most]), (len(h), 2 * h.shape[1]))

@@ -1,9 +1,9 @@
-"""This household's dice: what they look like here, and which colour each of them plays.
+"""Recognises the dice of a calibrated set by their measured colours.
 
-A die is known by three things measured when it was shown once: the colour of its top face, that of
-its pips, and what the reader took it for. So an odd die, say a purple one that plays blue or a
-white one with red pips that plays red, is told by what it is, and the ordinary ones by one more
-witness.
+Calibration measures three things of each die: the colour of its top face, the colour of its pips
+and the reader's colour probabilities. They identify an odd die, such as a purple one that plays
+blue or a white one with red pips that plays red. For ordinary dice they are a second colour
+classifier.
 """
 
 from __future__ import annotations
@@ -25,50 +25,53 @@ from vision.reading import Pixels
 Bgr = tuple[float, float, float]
 
 _SPREAD = 14.0
-"""Deviation of a face's blue, green and red from what shade and highlight make of it ..."""
+"""Standard deviation of a face's blue, green and red around its shaded, glossy colour."""
 _SHADES = np.linspace(0.4, 1.4, 11)
+"""Brightness factors of a face nearer to or further from a lamp."""
 _SHADE = 0.3
-"""... a place nearer to a lamp or further from it makes the face so many times as bright ..."""
+"""Standard deviation of the brightness factor around 1."""
 _HIGHLIGHTS = np.linspace(-0.3, 0.5, 9)
+"""Shares of white that gloss adds to a face; negative if it was added during calibration."""
 _HIGHLIGHT = 0.25
-"""... and its gloss adds so much of white, or had added it where the die was shown. (Own simulated
-tray with a glossy die under the lamp, 21.11.2026: 0.3 of white; the deviations leave room for lamps
-that are not its lamps.)"""
+"""Standard deviation of the share of white (docs/evaluation.md, thresholds)."""
 _MOST_SAID = 6.0
-"""A colour's fit says no more than this (in nats) up to _ANOTHER, so that alone it cannot overrule
-a reader that is sure: two witnesses that disagree leave a die uncertain."""
+"""Limit (nats) of a face misfit below `_ANOTHER`: alone it cannot overrule a confident reader."""
 _PIPS_SPREAD = 25.0
+"""Standard deviation of the pips' blue, green and red; pips are small, so it is wider."""
 _PIPS_MIXED = np.linspace(0.0, 0.6, 4)
+"""Shares of the face's colour that may be mixed into the pips' colour."""
 _MOST_PIPS_SAY = 5.0
-"""Pips are small: they are told with a wider deviation, may have so much of their face mixed in,
-and say less. Still enough to tell two dice apart that are alike but for them (0.98 to announce:
-3.9 nats)."""
+"""Limit (nats) of a pip misfit. It separates two dice that differ only in their pips: a confidence
+of 0.98 needs 3.9 nats."""
 _LATTICE = 0.24
-"""How far pips lie from the middle of a face, in edges: 0.2 to 0.28 on dice of six makers."""
+"""Distance of pips from the middle lines of a face, in edges (docs/evaluation.md, thresholds)."""
 _STRANGE = 8.0
-"""A face whose colours fit no known die better than this (in nats: four deviations) is none ..."""
+"""Misfit (nats) above which a face is none of the known dice; it equals four deviations."""
 _LEFT = 0.5
-"""... and so much is left of the confidence in it: too little to announce it."""
+"""Confidence multiplier for a die that is none of the known ones; it prevents an announcement."""
 _ANOTHER = 14.0
+"""Misfit (nats) above which the cost grows without a limit for a die that the reader takes for
+another, and for an odd one, whose colour the reader knows little about."""
 _HARDLY = 0.5
-"""A die that fits a known one worse than the one, and that the reader takes for another, is not
-that one, whatever else is left. Nor where the known one is odd: of such the reader says little."""
+"""Agreement with the calibrated probabilities below which the reader takes a die for another."""
 _SURELY_WHITE = 0.9
+"""Least probability of white for a die that measures the change of light."""
 _MOST_GAIN = 2.0
+"""Largest gain of a channel for a change of light; the least is its inverse."""
 _FLOOR = 0.01
-"""Least share of what a die was taken for, so that no later surprise is impossible."""
+"""Least calibrated probability of each colour, so that none is impossible later."""
 
 
 @dataclass(frozen=True, slots=True)
 class CustomDie:
-    """One of the household's dice.
+    """One die of the calibrated set.
 
     Attributes:
-        plays: The colour it has in the game.
+        plays: Its colour in the game.
         face_bgr: Mean colour of its top face without the pips, 0 to 255.
-        taken_for: What the reader took it for: (6,) probabilities in the order of
-            `verdict.PALETTE`, the last for none of the five.
-        pips_bgr: Colour of its pips; None where they were not measured.
+        taken_for: The reader's (6,) probabilities during calibration, in the order of
+            `verdict.PALETTE`; the last is for none of the five.
+        pips_bgr: Colour of its pips; None if they were not measured.
     """
 
     plays: DieColour
@@ -78,18 +81,18 @@ class CustomDie:
 
     @property
     def is_odd(self) -> bool:
-        """Whether the reader alone would not name it."""
+        """Whether the reader alone does not recognise the colour it plays."""
         return self.taken_for[PALETTE.index(self.plays)] < 0.8
 
     @property
     def is_renamed(self) -> bool:
-        """Whether the reader would name it, but by another colour than it plays."""
+        """Whether the reader alone takes it for another of the five colours."""
         likeliest = int(np.argmax(self.taken_for))
         return likeliest < len(PALETTE) and PALETTE[likeliest] is not self.plays
 
 
 def face_colour(pixels: Pixels, corners: NDArray[np.float32]) -> Bgr:
-    """The colour of a top face: the median, which pips are too few to reach.
+    """Colour of a top face: the median over its pixels, which pips do not change.
 
     Args:
         corners: (4, 2) corners of the face in px of the picture.
@@ -104,10 +107,10 @@ def face_colour(pixels: Pixels, corners: NDArray[np.float32]) -> Bgr:
 
 
 def pip_colour(pixels: Pixels, corners: NDArray[np.float32], value: int | None) -> Bgr | None:
-    """The colour of the pips of a top face that shows a value; None where none is known.
+    """Colour of the pips of a top face, or None if its value is unknown.
 
-    Taken where the pips of that value lie, the middle one of all, so that a highlight on one of
-    them says nothing.
+    It is the median over the places of that value's pips, so a highlight on one pip does not
+    count.
 
     Args:
         corners: (4, 2) corners of the face in px of the picture.
@@ -129,7 +132,7 @@ def pip_colour(pixels: Pixels, corners: NDArray[np.float32], value: int | None) 
 
 
 def _pip_spots(value: int) -> list[tuple[int, int]]:
-    """Where the pips of a value lie, in steps from the middle of its face."""
+    """Places of a value's pips, in steps from the middle of its face."""
     spots = [(0, 0)] if value % 2 else []
     if value > 1:
         spots += [(1, 1), (-1, -1)]
@@ -146,9 +149,9 @@ def recognise(
     seen: Sequence[DieEvidence],
     known: Sequence[CustomDie],
 ) -> list[DieEvidence]:
-    """The dice seen, their colours weighed against those of the household.
+    """Return the dice with their colours compared with those of the calibrated set.
 
-    The white ones among them say how the light has changed since.
+    The white dice give the change of light since calibration.
     """
     faces = np.array([face_colour(pixels, quad) for quad in corners]).reshape(-1, 3)
     gains = _relit(faces, seen, known)
@@ -168,12 +171,12 @@ def weigh(
     known: Sequence[CustomDie],
     pips_bgr: NDArray[np.float64] | None = None,
 ) -> tuple[Scores, bool]:
-    """All witnesses' probabilities (6,) for one die, and whether it looks like none that is known.
+    """Return colour probabilities (6,) of one die, and whether it is none of the known dice.
 
     Args:
-        colours: (6,) what the reader takes it for.
-        face_bgr, pips_bgr: (3,) the colours of its face and its pips, in the light the known dice
-            were shown in.
+        colours: (6,) the reader's probabilities.
+        face_bgr, pips_bgr: (3,) the colours of its face and its pips, in the light of the
+            calibration.
     """
     spent: dict[DieColour, float] = {}
     likest = np.inf
@@ -199,7 +202,7 @@ def weigh(
 def _relit(
     faces: NDArray[np.float64], seen: Sequence[DieEvidence], known: Sequence[CustomDie]
 ) -> NDArray[np.float64]:
-    """The gains (3,) that put the faces into the light that the known dice were shown in."""
+    """Gains (3,) that convert the faces to the light of the calibration."""
     white = PALETTE.index(DieColour.WHITE)
     before = [die.face_bgr for die in known if die.plays is DieColour.WHITE and not die.is_odd]
     now = [
@@ -212,17 +215,17 @@ def _relit(
 
 
 def misfit(face_bgr: NDArray[np.float64], known_bgr: Bgr) -> float:
-    """How badly a face is explained (in nats) by a known one, shaded and with a highlight on it."""
+    """Misfit (nats) of a face and a known one, over all shades and highlights."""
     return _misfit(face_bgr, (known_bgr,), _SPREAD)
 
 
 def _pips_misfit(pips_bgr: NDArray[np.float64], known_bgr: Bgr, face_bgr: Bgr) -> float:
-    """The same for pips, with some of their face mixed in."""
+    """Misfit (nats) of pips and known ones, with some of the face's colour mixed in."""
     return _misfit(pips_bgr, (known_bgr, face_bgr), _PIPS_SPREAD)
 
 
 def _misfit(seen_bgr: NDArray[np.float64], known: tuple[Bgr, ...], spread: float) -> float:
-    """The least (in nats) over what a known colour, or pips and their face mixed, can look like."""
+    """Least misfit (nats) over all appearances of a known colour, or of pips and their face."""
     made, odd = _looks_of(known)
     apart = (made - seen_bgr) / spread
     return float((np.einsum("nc,nc->n", apart, apart) + odd).min()) / 2.0
@@ -230,7 +233,7 @@ def _misfit(seen_bgr: NDArray[np.float64], known: tuple[Bgr, ...], spread: float
 
 @lru_cache(maxsize=64)
 def _looks_of(known: tuple[Bgr, ...]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Colours (N, 3) in shades and highlights, and how odd each of these is (N,)."""
+    """Colours (N, 3) over all shades and highlights, and twice the cost (nats) of each (N,)."""
     plain = np.array(known[:1])
     if len(known) > 1:
         mixed = _PIPS_MIXED[:, None]

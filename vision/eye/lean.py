@@ -1,8 +1,8 @@
-"""Which dice stand off the floor that most of them lie on.
+"""Plane fit: finds the floor's normal from the dice, and the dice that are tilted against it.
 
-Dice that lie flat all look the same way: up. Where each top face looks, as the camera sees it,
-depends on the place in the picture by the focal length, which is not known: each has a say by how
-well dice agree under it.
+The top faces of flat dice all have the same normal. Its appearance in the picture depends on the
+place and on the focal length, which is unknown. The fit averages over several focal lengths,
+weighted by the agreement of the dice under each.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ from vision.eye.nets import Scores
 from vision.reading import Point
 
 _SLOPES = np.array([0.65, 0.8, 0.95, 1.15, 1.4, 1.7], np.float32)
+"""Inverse focal lengths, in long sides of the picture: views 36 to 81 degrees wide."""
 _SLOPE = 1.05
-"""One over the focal length, in long sides of the picture: 36 to 81 degrees wide; the slope that
-jury and bench get is told from this one on."""
+"""Inverse focal length that the context and tilt heads receive as zero."""
 _LIKELY, _LIKELY_SPREAD = 1.2, 0.25
-"""Which of them cameras have: the Raspberry Pi's are 53.5, 62.2 and 66 degrees wide (1.01, 1.21 and
-1.30; its documentation), webcams are made from 55 to 70 or so."""
+"""Mean and standard deviation of the inverse focal length (docs/evaluation.md, thresholds)."""
 GUESS = 0.12
-"""How far the finder's guess of the floor is off (own frames)."""
+"""Standard deviation of the finder's estimate of the floor's normal on synthetic frames."""
 _SPREADS = (0.015, 0.6)
+"""Least and largest standard deviation accepted from the reader."""
 FLAT = 0.03
-"""How far off the reader may say it is for one die, and how far dice that lie flat differ beside
-that: a lens bends, a floor is not even."""
+"""Standard deviation of the normals of flat dice, added to the reader's: lenses bend lines and
+floors are uneven."""
 _ODD = 1.5
-"""A die so many times as far off the others as it should be counts half."""
+"""Deviation from the others, in standard deviations, at which a die has half its weight."""
 _ROUNDS = 3
+"""Rounds of the robust fit."""
 _LEVEL = 0.05
-"""No floor is seen so much from the side that its normal's part towards the camera has a smaller
-square than this."""
+"""Least square of the normal's component towards the camera."""
 _CLEARLY = 5.0
-"""What is far off is about one in what jury and bench get."""
+"""Scale of the inputs for the context and tilt heads: a large deviation is about 1."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FloorFit:
-    """How dice stand on the floor.
+    """The plane fit: the floor's normal, and the deviation of each die.
 
     Attributes:
-        off: (N, 2) how the normal of each top face differs from the floor that the others tell of,
-            x right and y down.
+        off: (N, 2) difference of each top face's normal from the floor fitted to the others, x
+            right and y down.
         floor: (2,) the floor's normal in the camera's frame.
-        slope: How one over the focal length differs from `_SLOPE`.
-        fits: (N,) how well each die agrees with the others, 0 to 1; 0 for what is no die.
-        odd: (N,) how far off each is for how surely that is known; at most 8.
+        slope: Difference of the inverse focal length from `_SLOPE`.
+        fits: (N,) agreement of each die with the others, 0 to 1; 0 for a false detection.
+        odd: (N,) deviation of each in standard deviations; at most 8.
     """
 
     off: Scores
@@ -58,15 +58,17 @@ class FloorFit:
     odd: Scores
 
     def told(self) -> Scores:
-        """How each die stands (N, 7), as jury and bench get it."""
+        """Return the inputs (N, 7) for the context and tilt heads."""
         slope = np.full((len(self.off), 2), self.slope, np.float32)
         far = np.hypot(*self.off.T)[:, None]
         told = np.concatenate([self.off, far, self.fits[:, None], slope], axis=1)
         return np.concatenate([_CLEARLY * told, self.odd[:, None]], axis=1)
 
     def grows(self) -> Point:
-        """By how much a die is seen larger, as a share of its size in the middle of the picture,
-        where it lies one long side to the right or further down."""
+        """Growth of a die's size per long side of the picture to the right and down.
+
+        It is a share of the size in the middle of the picture.
+        """
         x, y = self.floor.tolist()
         long_sides = -(self.slope + _SLOPE) / math.sqrt(max(1.0 - x * x - y * y, _LEVEL))
         return x * long_sides, y * long_sides
@@ -75,14 +77,14 @@ class FloorFit:
 def off_the_floor(
     own: Scores, spread: Scores, places: Scores, guessed: Scores, sure: Scores
 ) -> FloorFit:
-    """Fit the floor to the dice, robustly against those that lean.
+    """Fit the floor to the dice, robustly against tilted ones.
 
     Args:
-        own: (N, 2) which way each top face looks (see `Camera.up_at`).
-        spread: (N,) how far off that may be.
+        own: (N, 2) normal of each top face (see `Camera.up_at`).
+        spread: (N,) its standard deviation.
         places: (N, 2) from the middle of the picture, in long sides of it.
-        guessed: (N, 2) the finder's guess of how the floor leans there.
-        sure: (N,) 1 for what is a die, else 0.
+        guessed: (N, 2) the finder's estimate of the floor's normal there.
+        sure: (N,) 1 for a die, else 0.
     """
     sight = np.ones((len(_SLOPES), len(own), 3), np.float32)
     sight[..., :2] = places * _SLOPES[:, None, None]
@@ -100,7 +102,7 @@ def off_the_floor(
     loss = (sure * np.log1p(apart)).sum(axis=1) * _ODD**2
     loss += ((floor - start) ** 2).sum(axis=-1) * known
     cost = loss + ((_SLOPES - _LIKELY) / _LIKELY_SPREAD) ** 2
-    share = np.exp((cost.min() - cost) / 2.0)  # all on one would leap where two are nearly alike
+    share = np.exp((cost.min() - cost) / 2.0)  # a hard choice would jump between similar ones
     share /= share.sum()
     heavy = (weight / wide)[..., None]
     mass = heavy.sum(axis=1, keepdims=True) + known - heavy
@@ -117,7 +119,7 @@ def off_the_floor(
 
 
 def _normals(across: Scores, sight: Scores) -> Scores:
-    """Normals (x and y) from their part across the line of sight (K, N, 3)."""
+    """Normals (x and y) from their component across the line of sight (K, N, 3)."""
     depth = -(across * sight[..., :2]).sum(axis=-1, keepdims=True) / sight[..., 2:]
     sine = (across**2).sum(axis=-1, keepdims=True) + depth**2
     return np.asarray(across - np.sqrt(np.maximum(1.0 - sine, _LEVEL)) * sight[..., :2], np.float32)

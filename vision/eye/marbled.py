@@ -1,7 +1,7 @@
-"""A die of black and blue plastic mixed, that a black top face would be taken for none of the five.
+"""Finds dice of mixed black and blue plastic whose top face is black.
 
-People name such a die by the colour in it. Its rim and sides show that colour where the top is
-black; a black die has none of it there, whatever the colour of its pips, for pips keep off the rim.
+Players call such a die blue. Its rim and sides show blue even if the top is black. The rim of a
+black die shows no blue, whatever the colour of its pips, because pips do not reach the rim.
 """
 
 from __future__ import annotations
@@ -14,24 +14,22 @@ from vision.eye.pairs import median_of
 from vision.reading import Pixels, Point
 
 _RIM = (0.84, 0.88, 0.92, 0.96, 1.0)
-"""Outlines of the top face, by its size, on which the rim is looked at: pips end before them."""
+"""Sizes of the outlines that sample the rim, in sizes of the top face; no pips reach them."""
 _MIDDLE = (0.1, 0.3, 0.5, 0.7)
+"""Sizes of the outlines that sample the top face, in its sizes."""
 _AROUND = 1.45
-"""Size of the body's outline on which the floor round it is looked at."""
+"""Size of the outline that samples the floor around the die, in sizes of its body."""
 _STEPS = 12
+"""Sample points per side of an outline."""
 _BLUE_HUES = (190.0, 250.0)
-"""Hues (in degrees) of blue: on the shared photos those of teal and cyan dice have medians from 90
-to 188, of purple ones from 267 on."""
+"""Hues (degrees) of blue (docs/evaluation.md, thresholds)."""
 _CHROMA, _SATURATION = 0.12, 0.3
-"""A pixel says its colour from so far (0 to 1) between its channels, and so much of the largest
-(own choices, as the next two)."""
+"""Least chroma (range of the channels, 0 to 1) and least saturation of a coloured pixel."""
 _BLACK, _BLACK_CHROMA = 0.4, 0.18
-"""Medians of a top face that may be black: its brightest channel, and how far its channels lie
-apart."""
+"""Largest medians of a black top face: of the brightest channel, and of the chroma."""
 _ON_RIM, _ON_FLOOR = 0.03, 0.1
-"""Least share of the rim that is blue, and the most of the floor: under a lamp that makes the floor
-blue black plastic is blue too. Of 1,804 own dice of other colours 26 pass for blue, and 14 of 101
-dark blue ones that the reader took for none do."""
+"""Least blue share of the rim, and largest of the floor: a lamp that turns the floor blue turns
+black plastic blue too (docs/evaluation.md, thresholds)."""
 
 
 def is_blue_beneath(pixels: Pixels, corners: NDArray[np.float32], foot_xy: Point) -> bool:
@@ -39,7 +37,7 @@ def is_blue_beneath(pixels: Pixels, corners: NDArray[np.float32], foot_xy: Point
 
     Args:
         corners: (4, 2) corners of the top face in px of the picture.
-        foot_xy: Where it stands on the floor, below the middle of that face.
+        foot_xy: Point on the floor below the middle of that face.
     """
     middle = corners.mean(axis=0)
     _, saturation, light = _hsv(pixels, _outlines(corners, _MIDDLE))
@@ -53,7 +51,7 @@ def is_blue_beneath(pixels: Pixels, corners: NDArray[np.float32], foot_xy: Point
 
 
 def _outlines(corners: NDArray[np.float32], sizes: tuple[float, ...]) -> NDArray[np.float32]:
-    """Points (N, 2) evenly on an outline of some corners (K, 2), made smaller or larger."""
+    """Evenly spaced points (N, 2) on the outline of K corners (K, 2), at several sizes."""
     middle = corners.mean(axis=0)
     along = np.arange(_STEPS, dtype=np.float32)[:, None, None] / _STEPS
     outline = (corners + along * (np.roll(corners, -1, axis=0) - corners)).reshape(-1, 2) - middle

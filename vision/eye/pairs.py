@@ -1,8 +1,8 @@
-"""The two white dice under one lamp: alike, whatever the lamp makes of white.
+"""Finds the two white dice by their equal tint under one lamp.
 
-A warm lamp turns white into what another turns yellow into, so each die by itself may be either.
-But two of the three light dice are of one colour, and those are the white ones: alike in blue, as
-far as the lamp has any, and in red, of which yellow plastic gives back more than white.
+White under a warm lamp can look like yellow under another lamp, so a single die is ambiguous. Two
+of the three light dice have the same colour, and they are the white ones. They agree in blue, if
+the lamp has any, and in red. Yellow plastic reflects more red than white plastic.
 """
 
 from __future__ import annotations
@@ -18,34 +18,40 @@ from vision.eye.nets import Scores
 from vision.reading import Pixels
 
 _SIDE = 24
+"""Pixels per side of a straightened top face."""
 _INNER = 0.9
+"""Size of the sampled part, in sizes of the top face; the rim is discarded."""
 _CLIPPED = 250
+"""Level from which a pixel is clipped; clipped pixels are discarded."""
 _LEAST = 60
-"""A top face is looked at on so many px a side, without its rim; what is clipped says nothing of
-its tint, unless fewer px than that are not."""
+"""Least number of pixels that are not clipped; with fewer, the clipped ones count too."""
 _DARK = 3.0
-"""Added to each channel: below it there is noise alone."""
+"""Level added to each channel, about that of the noise."""
 _SPREAD, _BLACK = 0.06, 5.0
-"""How far the blue of two white dice differs anyhow (log), and by how many levels black does: where
-a lamp has hardly any blue, what is left of it is noise."""
+"""Standard deviation of blue between two white dice (log), and of the black level: with a lamp of
+little blue the rest is noise."""
 _BLUE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0)
+"""Differences in blue of two dice, in standard deviations."""
 _BLUE_SAYS = (2.9, 2.7, 1.8, 0.4, -1.2, -2.6, -3.9, -4.5)
+"""Log likelihood ratio (nats) of two white dice against a white and a yellow one, at each of
+`_BLUE` (docs/evaluation.md, thresholds)."""
 _RED = (0.0, 0.015, 0.03, 0.045, 0.06, 0.09, 0.12, 0.18)
+"""Differences in red of two dice (log)."""
 _RED_SAYS = (1.6, 1.4, 0.85, 0.15, -0.65, -0.9, -1.5, -2.25)
+"""Log likelihood ratio (nats) of two white dice against a white and a yellow one, at each of
+`_RED` (docs/evaluation.md, thresholds)."""
 _MOST = 4.0
-"""What (in nats) two tints say for two white dice and against one white and one yellow, by how far
-apart their blue is in such spreads and their red (log), and never more than the last. Fitted on
-2,081 pairs of white ones and 3,806 of a white and a yellow one in own frames, 640 of them under
-lamps of 2,100 to 3,600 K that the camera hardly allowed for."""
+"""Largest absolute value (nats) of the two ratios' sum."""
 
 _REDDER = 0.12
-"""A die this much redder (log) than another is not the white one of the two: of 106 own pairs in
-which the yellow die may be white, no white one is redder than the yellow by more than 0.08."""
+"""Difference in red (log) above which the redder of two dice is not the white one
+(docs/evaluation.md, thresholds)."""
 
 
 def tint_of(pixels: Pixels, corners: NDArray[np.float32]) -> Scores:
-    """The tint (3,) of a top face: log of blue and of red over green, and the level of its blue
-    (0 to 255), all of its lighter half.
+    """Tint (3,) of a top face's lighter half: log of blue and of red over green, level of blue.
+
+    The level is 0 to 255.
 
     Args:
         corners: (4, 2) corners of the face in px of the picture.
@@ -69,15 +75,18 @@ def tint_of(pixels: Pixels, corners: NDArray[np.float32]) -> Scores:
 
 
 def median_of(numbers: Scores) -> float:
-    """The median; `np.median` takes six times as long over so few."""
+    """The median; `np.median` takes six times as long on small arrays."""
     low, high = (len(numbers) - 1) // 2, len(numbers) // 2
     ordered = np.partition(numbers, (low, high))
     return float(ordered[low] + ordered[high]) / 2.0
 
 
 def likeness(tints: Sequence[Scores | None]) -> NDArray[np.float64]:
-    """What the tints of N dice say (N, N) for each two of them being the white ones; 0 where one
-    was not measured."""
+    """Log likelihood ratio (nats) that each pair of N dice is the white pair, by their tints.
+
+    Returns:
+        (N, N); 0 if the tint of either die was not measured.
+    """
     says = np.zeros((len(tints), len(tints)))
     for i, one in enumerate(tints):
         for j, other in enumerate(tints[:i]):
@@ -87,7 +96,7 @@ def likeness(tints: Sequence[Scores | None]) -> NDArray[np.float64]:
 
 
 def is_swapped(white: Scores | None, yellow: Scores | None) -> bool:
-    """Whether the die taken for white is redder than the one taken for yellow, by their tints."""
+    """Whether the tint of the die taken for white is redder than that of the yellow one."""
     if white is None or yellow is None:
         return False
     return float(white[1] - yellow[1]) > _REDDER

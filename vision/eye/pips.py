@@ -1,8 +1,7 @@
-"""Where the pips of a top face lie: the second witness of its value.
+"""Compares the reader's map of pips with the pattern of each value: a second value classifier.
 
-The reader draws a map of the pips it makes out. Seen through the outline of the top face they lie
-on three by three places, and each value has a pattern of its own there. Pips of side faces and of
-dice beside it lie outside the outline and do not count.
+The outline of the top face divides the map into three by three places, and each value has its own
+pattern there. Pips of side faces and of other dice lie outside the outline and do not count.
 """
 
 from __future__ import annotations
@@ -14,10 +13,10 @@ from numpy.typing import NDArray
 from vision.eye.nets import CROP, PIP_CELLS, Scores
 
 _BETWEEN = (0.37, 0.63)
-"""What lies between the three rows and columns of pips on a face of edge 1: pips have their middles
-0.2 to 0.28 from its edges, and on its middle lines."""
+"""Borders between the three rows and columns of pips, in edges of the face
+(docs/evaluation.md, thresholds)."""
 _FADE = 0.1
-"""Beyond the outline (in edges) the map counts less and less, at this distance nothing."""
+"""Distance beyond the outline (edges) over which the map's weight falls to zero."""
 _PATTERNS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (1, (4,)),
     (2, (0, 8)),
@@ -29,13 +28,13 @@ _PATTERNS: tuple[tuple[int, tuple[int, ...]], ...] = (
     (6, (0, 2, 3, 5, 6, 8)),
     (6, (0, 1, 2, 6, 7, 8)),
 )
-"""The places, counted row by row, of each value's pips; some turn into another by a quarter."""
+"""Each value and the places of its pips, row by row; some values have two rotations."""
 _FIRST = np.unique([value for value, _ in _PATTERNS], return_index=True)[1]
 _DRAWN = np.zeros((len(_PATTERNS), 9), np.float32)
 for _row, (_, _places) in zip(_DRAWN, _PATTERNS, strict=True):
     _row[list(_places)] = 1.0
 _FLAT = 1e-9
-"""Points this near to the horizon of a face (as of one without a width) lie on no place of it."""
+"""Homogeneous weight below which a point lies on no place of a face."""
 _SQUARE = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], np.float32)
 
 
@@ -50,13 +49,13 @@ _MIDDLES = _cell_middles()
 
 
 def pip_pattern_errors(density: Scores, corners: NDArray[np.float32]) -> Scores:
-    """How badly each value's pattern explains the pips seen on each of N top faces.
+    """Error of each value's pattern on the pips of N top faces.
 
     Args:
-        density: (N, PIP_CELLS, PIP_CELLS), how many pips each cell holds.
+        density: (N, PIP_CELLS, PIP_CELLS), pips per cell.
         corners: (N, 4, 2) of the top faces in px of the crops, in order round them.
     Returns:
-        (N, 6) squared error in pips, 0 where the pattern is just what was seen.
+        (N, 6) squared error in pips, 0 for an exact match.
     """
     count = len(corners)
     faces = np.asarray(corners, np.float32)
@@ -75,6 +74,6 @@ def pip_pattern_errors(density: Scores, corners: NDArray[np.float32]) -> Scores:
 
 
 def margin(costs: Scores, value: int) -> float:
-    """By how much another value explains the pips better than this one; negative where none."""
+    """Error of this value minus that of the best other value; negative if this one is best."""
     own = float(costs[value - 1])
     return max(own - float(cost) for n, cost in enumerate(costs) if n != value - 1)

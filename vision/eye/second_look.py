@@ -1,5 +1,8 @@
-"""A second look at a picture that left a doubt: smaller, so that noise, coarse JPEG and unlucky
-cuts fall otherwise than in the first. The mean of what both say is surer than either."""
+"""Second pass over an uncertain picture at a smaller scale.
+
+Noise, JPEG blocks and crops differ from those of the first pass, so the mean of both outputs is
+more reliable than either.
+"""
 
 from __future__ import annotations
 
@@ -19,21 +22,20 @@ from vision.eye.search import Found, detect_dice, is_new
 from vision.reading import Pixels, Point
 
 SCALE = 0.6
-"""How large the picture is the second time (own choice: of 43 own `ok` frames in doubt ten are read
-with it and with 0.5, eight with 0.7)."""
+"""Scale of the picture in the second pass (docs/evaluation.md, thresholds)."""
 _SAME = 0.4
-"""Faces nearer than this share of an edge are those of one die (own choice; half of what two dice
-lie apart at least, see `search.is_new`)."""
+"""Distance (edges) below which faces of both passes belong to one die; it is half the least
+distance of two dice, see `search.is_new`."""
 _LEAST = 1e-6
-"""Added to chances, so that their log odds are finite."""
+"""Added to probabilities, so that their log odds are finite."""
 
 
 def look_again(pixels: Pixels, found: Sequence[Found]) -> list[Found]:
-    """What two looks say of the dice found.
+    """Return the detections with the mean outputs of both passes.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        found: What the first look said.
+        found: Detections of the first pass.
     """
     small, scale = _shrunk(pixels)
     again = look_at_each(CropCache(small), [spot for _, spot in _scaled(found, scale)])
@@ -48,14 +50,14 @@ def search_again(
     *,
     any_colour: bool = False,
 ) -> list[Found]:
-    """The same where dice lack, with those that only the second look finds.
+    """Run a full second pass if dice are missing, and add the dice that only it finds.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
         in_play: The dice that are expected in the tray.
-        inside: How likely what stands at a point of the picture, with an edge of so many px, lies
-            in the tray, as the first look saw that.
-        found: What the first look said.
+        inside: Probability that a die at a point, with an edge in px, lies in the tray, from the
+            first pass.
+        found: Detections of the first pass.
         any_colour: Whether dice of other colours than the five may be in play.
     """
     small, scale = _shrunk(pixels)
@@ -76,14 +78,13 @@ def _shrunk(pixels: Pixels) -> tuple[Pixels, float]:
 
 
 def _moved(point: Point, scale: float) -> Point:
-    """Where a point of a picture lies in the same picture at another scale."""
+    """Convert a point to the same picture at another scale."""
     x, y = point
     return (x + 0.5) * scale - 0.5, (y + 0.5) * scale - 0.5
 
 
 def _scaled(found: Sequence[Found], scale: float) -> list[Found]:
-    """What was found in a picture, as found in the same at another scale; each where its top face
-    was seen."""
+    """Convert detections to another scale; each candidate moves to its top face."""
     moved: list[Found] = []
     for look, spot in found:
         middle, edge = _moved(look.centre_xy, scale), look.edge_px * scale
@@ -99,7 +100,7 @@ def _scaled(found: Sequence[Found], scale: float) -> list[Found]:
 
 
 def _of_both(found: Sequence[Found], again: Sequence[Found]) -> list[Found]:
-    """Each die found with what the second look said of it; one that it did not see as it was."""
+    """Merge each detection with that of the second pass; without one it stays unchanged."""
     both: list[Found] = []
     for look, spot in found:
         near = [
@@ -111,7 +112,7 @@ def _of_both(found: Sequence[Found], again: Sequence[Found]) -> list[Found]:
 
 
 def mean_look(first: Detection, second: Detection) -> Detection:
-    """What two looks say of one die, each with half a say; it lies where the first saw it."""
+    """Mean of two detections of one die, at the position of the first."""
     return replace(
         first,
         values=np.concatenate([first.values, second.values]),
@@ -132,6 +133,6 @@ def _mean_square_on(one: Scores | None, other: Scores | None) -> Scores | None:
 
 
 def _mean_chance(one: float, other: float) -> float:
-    """The chance whose log odds lie half-way between those of two."""
+    """Probability whose log odds are the mean of those of two."""
     odds = [math.log((p + _LEAST) / (1.0 - p + _LEAST)) for p in (one, other)]
     return 1.0 / (1.0 + math.exp(-sum(odds) / 2.0))

@@ -1,4 +1,4 @@
-"""Shares places out among rows so that they cost least together: colours among dice."""
+"""Assigns columns with limited places to rows at the least total cost: colours to dice."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from numpy.typing import NDArray
 Costs = NDArray[np.float64]
 
 _FAR = 12.0
-"""A way dearer than the best by more (in nats: one in 160,000) need not be known exactly."""
+"""Cost above the best (nats) from which an assignment need not be exact: one in 160,000."""
 
 
 def shared_out(cost: Costs, room: tuple[int, ...]) -> tuple[list[int], Costs]:
-    """The cheapest way to share `room` places per column out among the rows; the last is free.
+    """Assign a column to each row at the least cost; `room` limits all columns but the last.
 
     Args:
         cost: (N, K + 1) of each row in each column.
-        room: (K,) places.
+        room: (K,) places per column.
     Returns:
-        Per row its column, and (N, K + 1) what the cheapest way costs that gives a row a column.
+        The column of each row, and (N, K + 1) the least total cost with a row in a column.
     """
     ways, totals = _ways_on(cost[:, :, None], room)
     return _cheapest(ways[..., 0], room), totals[..., 0]
@@ -29,10 +29,13 @@ def shared_out(cost: Costs, room: tuple[int, ...]) -> tuple[list[int], Costs]:
 def shared_with_a_pair(
     cost: Costs, room: tuple[int, ...], column: int, gain: Costs
 ) -> tuple[list[int], Costs]:
-    """The same, where two rows that share the column with two places cost less (or more) together.
+    """Assign a column to each row, with a gain for the two rows that share `column`.
+
+    Arguments and result are those of `shared_out`.
 
     Args:
-        gain: (N, N), symmetric: what is taken off where both rows get the column.
+        column: A column with two places.
+        gain: (N, N), symmetric: subtracted from the cost if both rows get the column.
     """
     pick, totals = shared_out(cost, (*room[:column], 1, *room[column + 1 :]))
     best = float(totals.min()) if len(cost) else 0.0
@@ -59,32 +62,32 @@ def shared_with_a_pair(
 
 
 def _all_but(pairs: NDArray[np.intp], count: int) -> NDArray[np.intp]:
-    """The other rows (P, count - 2) beside each pair (P, 2)."""
+    """The rows (P, count - 2) that are not in each pair (P, 2)."""
     rows = np.broadcast_to(np.arange(count), (len(pairs), count))
     apart = (rows != pairs[:, :1]) & (rows != pairs[:, 1:])
     return np.asarray(rows[apart].reshape(len(pairs), count - 2), np.intp)
 
 
 def _ways_on(cost: Costs, room: tuple[int, ...]) -> tuple[Costs, Costs]:
-    """What it costs at least to go on from each row, of B sets of rows at once.
+    """Least costs from each row on, for B sets of rows at once.
 
     Args:
         cost: (N, K + 1, B).
     Returns:
-        (N, K + 1, S, B) for the row itself and those after it, by the column it gets and the places
-        taken before; and (N, K + 1, B) what the cheapest way costs that gives a row a column.
+        (N, K + 1, S, B) for the row and those after it, by its column and the places taken before;
+        and (N, K + 1, B) the least total cost with a row in a column.
     """
     after, before = _states(room)
     count, columns, sets = cost.shape
     states = after.shape[1]
-    # rest: the cheapest for the rows from n on, by the places taken; the last entry is "barred".
+    # rest: least cost of the rows from n on, by the places taken; the last entry is "barred".
     rest = np.full((states + 1, sets), np.inf)
     rest[:-1] = 0.0
     ways = np.empty((count, columns, states, sets))
     for n in range(count - 1, -1, -1):
         np.add(rest[after], cost[n, :, None], out=ways[n])
         ways[n].min(axis=0, out=rest[:-1])
-    # so_far: the cheapest for the rows before.
+    # so_far: least cost of the rows before n.
     so_far = np.full((states + 1, sets), np.inf)
     so_far[0] = 0.0
     totals = np.empty((count, columns, sets))
@@ -95,7 +98,7 @@ def _ways_on(cost: Costs, room: tuple[int, ...]) -> tuple[Costs, Costs]:
 
 
 def _cheapest(ways: Costs, room: tuple[int, ...]) -> list[int]:
-    """The column of each row in the cheapest way (see `_ways_on`; one set of rows)."""
+    """Column of each row in the cheapest assignment (see `_ways_on`; one set of rows)."""
     after, _ = _states(room)
     pick, taken = [], 0
     for row in ways:
@@ -107,10 +110,10 @@ def _cheapest(ways: Costs, room: tuple[int, ...]) -> list[int]:
 
 @lru_cache(maxsize=64)
 def _states(room: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """How the places taken change when a row takes one of column k (the last takes none).
+    """State transitions when a row takes a place of column k (the last takes none).
 
     Returns:
-        (K + 1, S) the state after, and the state before; S where there is none.
+        (K + 1, S) the state after, and the state before; S if there is none.
     """
     shape = tuple(places + 1 for places in room)
     states = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)

@@ -1,9 +1,9 @@
-"""Which top faces are not as large as the other dice tell.
+"""Finds top faces whose size differs from that expected from the other dice.
 
-The dice of a game are of one size, so where each lies tells how large it is seen: nearer ones are
-larger by how the floor leans, and what that leaves grows evenly across the picture. A face taken
-for much smaller or larger was cut short by a shadow, a thing or its own rounded edges, or goes on
-into another; what was read in it may be another value.
+All dice of a game have one size, so the place of a die gives its size in the picture. The floor's
+tilt makes nearer dice larger, and the remaining differences are linear across the picture. A face
+of another size has a wrong outline: a shadow, a thing or its rounded edges cut it short, or it
+includes a part of another face. Its value may then be wrong.
 """
 
 from __future__ import annotations
@@ -16,29 +16,29 @@ from numpy.typing import NDArray
 from vision.reading import Point
 
 _SPREAD = 0.03
-"""How far the outlines of dice differ (log of their mean edge) beside that: with this the oddness
-of 5,600 flat own dice and of 960 of another renderer has a standard deviation of 0.9."""
+"""Standard deviation of the log of an outline's mean edge (docs/evaluation.md, thresholds)."""
 _UNEVEN = 0.15
-"""How far (standard deviation) the growth that the floor's lean leaves reaches across the picture's
-longer side (log; of 0.08, 0.15, 0.25 and 0.45 the one that tells odd faces best from others)."""
+"""Standard deviation of the remaining growth (log) over the picture's long side
+(docs/evaluation.md, thresholds)."""
 _FEWEST = 3
+"""Least number of dice for a comparison of sizes."""
 _ROUNDS = 4
+"""Rounds of the robust fit."""
 _NEAREST = 0.2
-"""No die is nearer to the floor's horizon than this share of the way from the middle to it."""
+"""Least distance of a die to the floor's horizon; the middle of the picture is at 1."""
 
 
 def oddness(
     edges_px: Sequence[float], places: Sequence[Point], grows: Point
 ) -> NDArray[np.float64]:
-    """How far the size of each of N top faces is from what the others tell, robustly against odd
-    ones among those.
+    """Deviation of the size of each of N top faces from the robust fit to the others.
 
     Args:
         edges_px: Mean edge of each.
-        places: Where each is, from the middle of the picture, in long sides of it.
-        grows: See `vision.eye.lean.Standing.grows`.
+        places: Place of each, from the middle of the picture, in long sides of it.
+        grows: See `vision.eye.lean.FloorFit.grows`.
     Returns:
-        (N,) in standard deviations, negative for what is too small; 0 for fewer than three.
+        (N,) in standard deviations, negative for small faces; 0 for fewer than three dice.
     """
     count = len(edges_px)
     if count < _FEWEST:

@@ -1,9 +1,7 @@
-"""Looks at top faces square on and names their values: the witness that is asked where the reader
-is in doubt.
+"""Face classifier: scores the values of straightened top faces if the reader is uncertain.
 
-The reader sees a die turned any way, small in a close-up of its whole body. With the outline that
-it found the face is straightened first, so that a network as large has nothing left to do but to
-know six patterns, each of them the same turned by quarters and mirrored.
+In the reader's crop the top face is small and can have any rotation. The reader's outline
+straightens it, so the network has to separate only six patterns, in quarter turns and mirrored.
 """
 
 from __future__ import annotations
@@ -17,9 +15,9 @@ from vision.eye.nets import FACE, FACE_EDGES, Scores, shared_net, softmax
 from vision.reading import Pixels
 
 INNER = slice(6, FACE - 6)
-"""Rows and columns of a straightened face whose light and contrast count: what lies round a face
-must not decide how bright it is seen."""
+"""Rows and columns of a straightened face that set its brightness and contrast."""
 _LEAST = 1e-6
+"""Added to probabilities, so that their logarithms are finite."""
 SQUARE = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 """The corners of a face, in edges from its middle."""
 
@@ -27,13 +25,13 @@ SQUARE = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 def straightened(
     pixels: Pixels, corners: NDArray[np.floating], size: int = FACE, edges: float = FACE_EDGES
 ) -> Pixels:
-    """A top face (size, size, 3), as if seen from straight above.
+    """Return a top face (size, size, 3) as seen from straight above.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
         corners: (4, 2) of the face, in order round it.
         size: Pixels a side.
-        edges: How many edges of the face that shows.
+        edges: Width of the result, in edges of the face.
     """
     sides = np.hypot(*(corners - np.roll(corners, 1, axis=0)).T)
     scale = size / (edges * max(float(sides.mean()), 1.0))
@@ -53,17 +51,18 @@ def straightened(
 
 
 def on_straightened(points: NDArray[np.float64], size: int, edges: float) -> NDArray[np.float32]:
-    """Where points of a face (N, 2: edges from its middle) lie once it is straightened, in px."""
+    """Convert points of a face (N, 2; edges from its middle) to px of the straightened face."""
     return np.asarray(points * (size / edges) + (size - 1) / 2, np.float32)
 
 
 def values_square_on(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
-    """How likely each value of some top faces is (N, 6), by two looks at each, a quarter turn apart
-    (with all four, two more of 2,068 own `ok` frames are asked about).
+    """Probability (N, 6) of each value of N top faces, the mean over two quarter turns.
+
+    Two turns do as well as four (docs/evaluation.md, thresholds).
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        outlines: (N, 4, 2) their corners.
+        outlines: (N, 4, 2) corners of the faces.
     """
     faces = np.stack([straightened(pixels, corners) for corners in outlines])
     level = levelled(faces.astype(np.float32) / np.float32(255.0), INNER)

@@ -1,12 +1,8 @@
-"""What the witnesses of a value say together: the classifier, the pattern of the pips and, where
-these leave a doubt, the face seen square on.
+"""Fuses the value classifiers: the reader, the pattern of the pips and the straightened face.
 
-The classifier is by far the better one: of 8,787 own dice 17 are read wrong, and one of
-the 8,632 on which every look of it was as sure as `_SURE`. So the value is its own but where it
-wavers; the pattern says where to doubt it: 11 of the right ones among those 8,632, and of the
-others 70 of 139 right and 9 of 16 wrong. Of several looks the mean of their log odds counts. Of 72
-other own dice that three looks leave in doubt these two read 51 right, and 62 with the face seen
-square on; it errs in its own ways, so what it and they name alike counts.
+The reader is the most reliable one and decides the value unless it is uncertain. The pip pattern
+marks doubtful values. The straightened face is scored only if these two are uncertain; its
+errors differ from theirs. Several passes are fused by the mean of their log probabilities.
 """
 
 from __future__ import annotations
@@ -17,31 +13,34 @@ from vision.eye.nets import Scores, softmax
 from vision.eye.pips import margin
 
 _LEAST = 1e-6
+"""Added to probabilities, so that their logarithms are finite."""
 _PATTERN = 0.3
-"""What a misfit of one pip squared says (in nats) against a value: of 138 own dice that the
-classifier leaves in doubt 121 are read right with it, 119 without, and 119 again with 1.0."""
+"""Cost (nats) of a misfit of one squared pip (docs/evaluation.md, thresholds)."""
 _SURE = 0.97
+"""Probability in every pass above which the reader is confident (docs/evaluation.md,
+thresholds)."""
 _NEARLY = -0.3
+"""Largest margin (squared pips, mean of the passes) of another value if the reader is not
+confident."""
 _BETTER = 0.3
-"""By how much (in pips squared, mean of the looks) another value may explain the pips better; the
-second where every look of the classifier is as sure as `_SURE` ..."""
+"""Largest margin (squared pips, mean of the passes) of another value if the reader is confident."""
 _MUCH_BETTER = 1.0
-"""... or where the straightened face names it too: of those 72 dice 37 are then sure, 32 with
-`_BETTER`, and none is wrong either way."""
+"""Largest margin (squared pips, mean of the passes) of another value if the straightened face
+agrees (docs/evaluation.md, thresholds)."""
 
 
 def fuse_value_scores(
     values: Scores, pips: Scores, square_on: Scores | None = None
 ) -> tuple[Scores, bool]:
-    """How likely each value of a die is (6,), and whether its witnesses agree.
+    """Return the probability of each value of a die (6,), and whether the classifiers agree.
 
     Args:
-        values: (L, 6) what each look says.
-        pips: (L, 6) how badly the pips that each made out fit each value.
-        square_on: (6,) what the straightened face says, where it was asked.
+        values: (L, 6) the reader's probabilities in each pass.
+        pips: (L, 6) error of each value's pip pattern in each pass.
+        square_on: (6,) probabilities of the straightened face, if it was scored.
     Returns:
-        Probabilities, and whether the pips and every look name the likeliest alone; once the face
-        was asked, whether it and what all looks come to name the same.
+        Probabilities, and whether every pass and the pips agree on the likeliest value. With
+        `square_on`: whether it, the mean of the passes and the pips agree.
     """
     misfit = _mean(pips)
     said = _mean(np.log(values + _LEAST)) - _PATTERN * misfit
@@ -56,5 +55,5 @@ def fuse_value_scores(
 
 
 def _mean(looks: Scores) -> Scores:
-    """The mean (6,) of some looks (L, 6), of which there is mostly one."""
+    """Mean (6,) over L passes (L, 6), of which there is mostly one."""
     return looks[0] if len(looks) == 1 else np.asarray(looks.mean(axis=0), np.float32)

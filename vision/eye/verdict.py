@@ -1,4 +1,4 @@
-"""Weighs what was seen against the dice in play: which status, which problems, which roll."""
+"""Decides status, problems and roll from the detections and the dice in play."""
 
 from __future__ import annotations
 
@@ -22,51 +22,50 @@ PALETTE = tuple(DieColour)
 """The order of the first five columns of `DieEvidence.colours`; the sixth is none of them."""
 
 SURELY_DIE = 0.97
-"""Where all dice in play are found, anything else is a die only above this probability."""
+"""Least probability of a die, if all dice in play are found above it."""
 
 ANNOUNCE = 0.98
-"""Least confidence of every die in play to announce a roll unasked (own frames, 21.11.2026)."""
+"""Least confidence of every die in play to announce a roll."""
 _SURPLUS = 8.0
-"""What it costs (in nats) to leave a die without a place among the dice in play: a colour less
-likely than one in 3,000 is no longer taken for a die that is missing ..."""
+"""Cost (nats) of leaving a detection unassigned: a missing die gets no detection whose probability
+of that colour is below 1 in 3,000."""
 _FOREIGN = 5.0
-"""... or this and how unlikely it is of none of the colours: one tray in 150 has a die of another
-game in the place of one that lacks (own choice). Of 448 own `ok` frames that sends one back; with a
-die of another game in the place of one of theirs it announces 98 of them instead of 199 with the
-cost above alone, most with one that is much alike (pink for red, purple for blue) ..."""
+"""Cost (nats) of a die of another game, added to its cost of having none of the five colours: one
+tray in 150 is assumed to hold one (docs/evaluation.md, thresholds)."""
 _LEFT_IN, _MIXED_UP = 2.0, 4.0
-"""... or this and how unlikely it is of a colour out of play: so often a die that was to be taken
-out still lies there, one tray in seven, and so often one that stays was taken out for it, where
-the dice are as many as they should be, one in 55 (own choices)."""
+"""Cost (nats) of a die whose colour is out of play, added to the cost of that colour. The first
+applies to a surplus of dice: one tray in seven is assumed to hold a removed die. The second applies
+to the right number: in one tray in 55 the wrong die is assumed to be removed."""
 _LIGHT = (DieColour.WHITE, DieColour.YELLOW)
+"""The colours that `pairs.is_swapped` compares."""
 _TOSS_UP = 0.5
-"""What is left of two colours whose dice tell the other way round."""
+"""Largest colour probability of a white and a yellow die whose tints contradict it."""
 _SEE_ALL = 0.87
-"""Least visible share of a top face to read it; one of 1,956 own dice in full view falls below."""
+"""Least visible share of a readable top face (docs/evaluation.md, thresholds)."""
 
 _HIDES = 2.0
-"""Faces a thing has to be large to hide a whole die, sides and all: in own frames with a die that
-is not seen, 9 of 44 smaller things lay on it (half a face and more), and 109 of 175 larger ones."""
+"""Area of a thing (faces of a die) above which it can hide a whole die (docs/evaluation.md,
+thresholds)."""
 
 _SMEAR = 0.15
-"""Where a die is missing, a smear of this many faces is a die in motion (see
+"""Area of a smear (faces of a die) above which a missing die is in motion (see
 `vision.eye.finder.SMEARED`)."""
 
 
 _SURELY_LEANS = 3.0
-"""Log odds of leaning from which a die has no value."""
+"""Threshold in log odds of tilt above which a die has no value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The status of a picture, and what it follows from.
+    """The status of a picture, with the problems, colours and confidences behind it.
 
     Attributes:
         problems: All that apply, then warnings.
-        colours: The colour assigned to each die; None where no place is left for it.
+        colours: The colour assigned to each die; None if it is unassigned.
         confidences: Probability that value and colour of each die are both right.
-        roll: What may be announced.
-        discarded: Numbers of detections that are no dice: the roll is whole without them.
+        roll: The roll to announce, if any.
+        discarded: Indices of false detections: the roll is whole without them.
     """
 
     status: TrayStatus
@@ -80,12 +79,12 @@ class Verdict:
 def decide_status(
     seen: Sequence[DieEvidence], in_play: Sequence[DieColour], clutter: Clutter
 ) -> Verdict:
-    """Decide the status: the first that applies of the contract's order.
+    """Decide the status: the first in the contract's order that applies.
 
     Args:
         seen: Every die in the picture, in the tray or beside it.
         in_play: The dice the game expects now.
-        clutter: What else lies in the tray.
+        clutter: Things and smears in the tray.
     """
     inside = [n for n, die in enumerate(seen) if die.in_tray]
     certain = [n for n in inside if seen[n].die > SURELY_DIE and not seen[n].is_odd_size]
@@ -168,7 +167,7 @@ def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour], captured_at_s
 
 
 def _die_view(die: DieEvidence, given: DieColour | None, joint: float, *, is_ok: bool) -> DieView:
-    """One die, judged on its own unless the roll is announced."""
+    """One die, with its own likeliest colour unless the roll is announced."""
     colour = given if is_ok and given is not None else likeliest(die.colours)
     alone = float(die.colours.max()) * die.sure
     confidence = joint if colour is not None and colour is given else alone
@@ -193,7 +192,7 @@ def _corners(die: DieEvidence) -> tuple[Point, Point, Point, Point]:
 
 
 def likeliest(colours: Scores) -> DieColour | None:
-    """The colour of a die judged singly; None where it is none of the five or too doubtful."""
+    """Likeliest colour of a single die; None if it is none of the five or below one half."""
     best = int(np.argmax(colours))
     return PALETTE[best] if best < len(PALETTE) and colours[best] > 0.5 else None
 
@@ -206,11 +205,11 @@ def _not_in_play(die: DieEvidence, in_play: Sequence[DieColour]) -> bool:
 def _assigned(
     dice: Sequence[DieEvidence], in_play: Sequence[DieColour]
 ) -> tuple[list[DieColour | None], list[float]]:
-    """Give the dice in play to the dice seen so that all colours fit best together.
+    """Assign the colours in play to the detections at the least total cost.
 
     Returns:
-        Per die its colour (None: none left for it), and the probability of that against the
-        best way to share the colours out that gives it another one.
+        The colour of each detection (None: unassigned), and its probability against the best
+        assignment that gives it another one.
     """
     if not dice:
         return [], []
@@ -237,7 +236,7 @@ def _assigned(
 
 
 def _chance(totals: list[float], picked: int) -> float:
-    """The chance of the column picked, from what the best way costs that picks each."""
+    """Probability of the picked column, from the least total cost with each column."""
     best = totals.pop(picked)
     return 1.0 / (1.0 + math.exp(-min(max(min(totals) - best, -50.0), 50.0)))
 
