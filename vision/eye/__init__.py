@@ -1,7 +1,8 @@
 """The parts of the eye, from whole pictures to a verdict; `vision.pipeline` puts them together.
 
-`finder` finds where dice may lie, `reader` looks at each closely, `square_on` at the straightened
-faces of those whose value is in doubt, `search` does all that and looks nearer where dice are
-missed; `values`, `lean`, `jury` and `sizes` weigh what was seen, `marbled` looks beneath black
-tops, `known_dice` adds what is known of a household's dice, and `verdict` says what it comes to.
+`finder` finds candidates and `reader` classifies each from crops. `square_on` classifies the
+straightened top face if a value is unclear. `search` runs them, and searches enlarged parts of the
+picture if dice are missing. `values`, `lean`, `jury` and `sizes` combine the outputs. `marbled`
+checks the colour below black tops. `known_dice` adds the colours of a known dice set. `verdict`
+decides the reading.
 """

@@ -1,4 +1,4 @@
-"""The close-ups of one picture, and what the networks say of them."""
+"""Crops of one picture, and the networks' outputs for them."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from vision.reading import Pixels
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CropOutputs:
-    """What the reader said of N crops.
+    """Outputs of the crop classifier for N crops.
 
     Attributes:
-        said: (N, 51) its scores, the mean pip density, and what it tells the jury.
+        said: (N, 51) its logits, the mean pip density, and the features for the context head.
         shades: (N, 3) mean log colour of the middle of each crop.
-        density: (N, PIP_CELLS, PIP_CELLS) pips in each cell.
+        density: (N, PIP_CELLS, PIP_CELLS) pip density in each cell.
         cuts: (N, 2, 3) matrices from px of the picture to px of the crop.
     """
 
@@ -42,11 +42,11 @@ class CropOutputs:
     cuts: Scores
 
     def only(self, rows: list[int]) -> CropOutputs:
-        """Some of the crops."""
+        """Select some of the crops."""
         return CropOutputs(self.said[rows], self.shades[rows], self.density[rows], self.cuts[rows])
 
     def replace(self, rows: list[int], other: CropOutputs) -> None:
-        """Put other crops in place of some, in place."""
+        """Replace some of the crops, in place."""
         for mine, new in zip(
             (self.said, self.shades, self.density, self.cuts),
             (other.said, other.shades, other.density, other.cuts),
@@ -55,7 +55,7 @@ class CropOutputs:
             mine[rows] = new
 
     def pip_pattern_errors(self, corners: NDArray[np.float32]) -> Scores:
-        """How badly the pips fit each value (N, 6), of every top face (corners (N, 4, 2))."""
+        """Pattern error (N, 6) of the pips for each value, for top faces (corners (N, 4, 2))."""
         there = corners @ self.cuts[:, :, :2].transpose(0, 2, 1) + self.cuts[:, None, :, 2]
         return pip_pattern_errors(self.density, there)
 
@@ -69,7 +69,7 @@ _NOTHING = CropOutputs(
 
 
 class CropCache:
-    """The close-ups of one picture; none is read twice by one network.
+    """Crops of one picture. No network classifies the same crop twice.
 
     Attributes:
         pixels: (H, W, 3) uint8, BGR.
@@ -80,7 +80,7 @@ class CropCache:
         self._known: dict[tuple[str, bytes], tuple[Scores, ...]] = {}
 
     def told(self, cuts: Sequence[Scores]) -> CropOutputs:
-        """What the reader says of the crops of some matrices (2, 3)."""
+        """Outputs of the crop classifier for crops cut by matrices (2, 3)."""
         if not cuts:
             return _NOTHING
         asked = np.array(cuts, np.float32)
@@ -88,19 +88,19 @@ class CropCache:
         return CropOutputs(said, shades, density, asked)
 
     def upright(self, outlines: Scores) -> Scores:
-        """What is said (N, 4 + TRAITS) of dice turned upright, by the corners (N, 4, 2)."""
+        """Outputs (N, 4 + TRAITS) of the tilt network for upright views, from corners (N, 4, 2)."""
         (out,) = self._once("lean", outlines, lambda pixels, new: (classify_upright(pixels, new),))
         return out
 
     def square_on(self, outlines: Scores) -> Scores:
-        """How likely each value of some top faces is (N, 6), by their corners (N, 4, 2)."""
+        """Probability of each value (N, 6) on straightened top faces, from corners (N, 4, 2)."""
         (out,) = self._once("face", outlines, lambda pixels, new: (values_square_on(pixels, new),))
         return out
 
     def _once(
         self, net: str, asked: Scores, read: Callable[[Pixels, Scores], tuple[Scores, ...]]
     ) -> tuple[Scores, ...]:
-        """What `read` says of each row, of those that are new only by asking it."""
+        """Outputs of `read` for each row, calling it only for new rows."""
         keys = [(net, row.tobytes()) for row in asked]
         new = {key: row for key, row in zip(keys, asked, strict=True) if key not in self._known}
         if new:
@@ -111,7 +111,7 @@ class CropCache:
 
 
 def _read(pixels: Pixels, matrices: Scores) -> tuple[Scores, Scores, Scores]:
-    """What the reader says of crops, the mean log colour of their middles, and their pips."""
+    """Classify crops; return the outputs, the mean log colours of the middles and the pips."""
     blob = np.empty((len(matrices), 3, CROP, CROP), np.float32)
     middles = np.empty((len(matrices), 3))
     for number, matrix in enumerate(matrices):

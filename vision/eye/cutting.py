@@ -1,5 +1,4 @@
-"""Cuts close-ups out of a picture so that no pixel is skipped, as pips would be, and levels their
-light."""
+"""Cuts crops out of a picture without skipping pixels (and pips), and levels their light."""
 
 from __future__ import annotations
 
@@ -11,16 +10,17 @@ from vision.eye.nets import Scores
 from vision.reading import Pixels
 
 Pair = NDArray[np.float64]
-"""Along x and along y."""
+"""Values along x and along y."""
 _SHARP = 0.6
-"""A close-up of a smaller scale than this is cut from a picture that was shrunk by area ..."""
+"""Scale of a crop up to which the picture is shrunk by area averaging before cutting."""
 SHARPEST = 0.9
-"""... to so many px of it a px of the close-up."""
+"""Scale of a crop after the picture is shrunk, in px of the crop per px of the shrunk picture."""
 _LEAST_CONTRAST = 0.01
+"""Added to the contrast of a crop so that levelling never divides by zero."""
 
 
 def close_up(pixels: Pixels, matrix: Scores, size: int) -> Pixels:
-    """The close-up (size, size, 3) of a picture (H, W, 3): a matrix (2, 3) leads from its px."""
+    """Cut a crop (size, size, 3) by a matrix (2, 3) from px of the picture to px of the crop."""
     scale = float(np.hypot(*matrix[:, 0]))
     if scale <= _SHARP:
         back = cv2.invertAffineTransform(matrix)
@@ -42,15 +42,15 @@ def close_up(pixels: Pixels, matrix: Scores, size: int) -> Pixels:
 
 
 def shrunk_part(pixels: Pixels, low: Pair, high: Pair, scale: float) -> tuple[Pixels, Pair, Pair]:
-    """A part of a picture at a smaller scale, each pixel the mean of those it stands for.
+    """Shrink a part of a picture by area averaging.
 
     Args:
         pixels: (H, W, 3) uint8.
-        low, high: Corners of the part in px; what lies beyond the picture is left out.
+        low, high: Corners of the part in px, clipped to the picture.
         scale: Below 1.0.
     Returns:
-        The smaller part, its scale along each side, rounded to whole pixels, and where its origin
-        lies: x of the picture is x of the part over the scale, plus the origin.
+        The smaller part, its scale along each side (rounded to whole pixels) and its origin: x of
+        the picture is x of the part divided by the scale, plus the origin.
     """
     height, width = pixels.shape[:2]
     left, top = np.clip(np.floor(low).astype(int), 0, (width - 1, height - 1))
@@ -64,8 +64,10 @@ def shrunk_part(pixels: Pixels, low: Pair, high: Pair, scale: float) -> tuple[Pi
 
 
 def levelled(close_ups: Scores, inner: slice) -> Scores:
-    """Close-ups (N, H, W, 3) in 0.0-1.0 as a network gets them: (N, 3, H, W), their inner rows and
-    columns about zero and of one contrast, however dark they lay."""
+    """Level the light of crops (N, H, W, 3) in 0.0-1.0 for a network; return (N, 3, H, W).
+
+    The inner rows and columns have a mean of zero and the same contrast, even in dark pictures.
+    """
     level = np.array(close_ups.transpose(0, 3, 1, 2), np.float32, order="C")
     middle = level[:, :, inner, inner]
     mean = middle.mean(axis=(2, 3), keepdims=True)

@@ -1,4 +1,4 @@
-"""Finds where dice may lie in a whole picture, and what lies where a die cannot be read."""
+"""Finds candidates for dice in a whole picture, and maps the tray, foreign things and blurs."""
 
 from __future__ import annotations
 
@@ -13,24 +13,29 @@ from vision.eye.nets import FINDER_CELL, FINDER_WH, Scores, shared_net, sigmoid
 from vision.reading import Pixels, Point
 
 SMEARED = 0.8
-"""A cell more likely smeared than this is (the finder was taught that missing one is six times as
-bad): with an area of 0.15 faces, 82 % of own moving throws, 0.9 % of own trays in which lamps are
-mirrored."""
-_HEAT, _FAINT = 0.2, 0.1
-"""Lowest heat worth a closer look (the reader turns false ones down), and worth one where dice lack
-(own frames, 21.11.2026)."""
-_SHOULDER, _FARTHER = 0.3, 0.65
-"""Between dice that touch the heat may have no peak of its own on one of them: a cell this hot that
-points to a middle so far (in edges) from all others is a candidate as well."""
+"""Probability above which a cell counts as motion blur (docs/evaluation.md, thresholds)."""
+_HEAT = 0.2
+"""Heat above which a peak is a candidate (docs/evaluation.md, thresholds)."""
+_FAINT = 0.1
+"""Heat above which a peak becomes a candidate if dice are missing (docs/evaluation.md,
+thresholds)."""
+_SHOULDER = 0.3
+"""Heat above which a cell without a peak can be a candidate: dice that touch may share one peak."""
+_FARTHER = 0.65
+"""Least distance (in edges) of a candidate without a peak from all other candidates."""
 _MOST = 24
-"""Candidates looked at; ten dice lie in the fullest tray worth reading."""
+"""Maximum number of candidates; ten dice lie in the fullest tray worth reading."""
 _APART = 0.45
-"""Candidates nearer than this share of an edge are one die: faces of two never overlap so far."""
+"""Peaks nearer to each other than this share of an edge are the same die."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A place that may be the top face of a die: its middle and edge in px of the picture."""
+    """A place that may be the top face of a die.
+
+    `centre_xy` and `edge_px` are in px of the picture. `heat` is the probability of a die there.
+    `up` is the tilt of the floor there (see `Camera.up_at`).
+    """
 
     centre_xy: Point
     edge_px: float
@@ -40,12 +45,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FeatureMaps:
-    """A picture at a glance.
+    """The finder's outputs for a picture.
 
-    `faint` are spots that are worth a look only where dice lack. `up` of a spot is how the floor
-    leans there (see `Camera.up_at`). `heat` (middles of dice), `tray`, `thing` and `smear` are
-    (h, w) probabilities on the finder's grid; `to_grid` is the 2x3 matrix from px of the picture to
-    cells of the grid.
+    `spots` are the candidates. `faint` are candidates to read only if dice are missing. `heat`
+    (middles of dice), `tray`, `thing` and `smear` are (h, w) probabilities on the finder's grid.
+    `to_grid` is the 2x3 matrix from px of the picture to cells of the grid.
     """
 
     spots: tuple[Candidate, ...]
@@ -59,7 +63,7 @@ class FeatureMaps:
 
     @property
     def cells_per_px(self) -> float:
-        """How many cells of the grid a px of the picture is wide."""
+        """Width of a px of the picture in cells of the grid."""
         return math.hypot(float(self.to_grid[0, 0]), float(self.to_grid[1, 0]))
 
     def at(self, field: Scores, where: Point) -> float:
@@ -69,7 +73,7 @@ class FeatureMaps:
         return float(field[_within(y, 0, rows), _within(x, 0, columns)])
 
     def around(self, field: Scores, where: Point, reach_px: float) -> float:
-        """The mean of a field over the square of that half side round a point of the picture."""
+        """The mean of a field over a square around a point, with half a side of `reach_px`."""
         x, y = self._cell(where)
         reach = reach_px * self.cells_per_px
         rows, columns = field.shape
@@ -84,7 +88,7 @@ class FeatureMaps:
 
 
 def _within(value: float, low: int, count: int) -> int:
-    """The nearest of the cells from `low` to the last of `count`."""
+    """Round to the nearest cell from `low` to `count - 1`."""
     return min(max(round(value), low), count - 1)
 
 
@@ -93,7 +97,7 @@ def propose_candidates(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        zoom: Below 1.0 the picture fills less of the canvas, for dice larger than it knows.
+        zoom: Below 1.0 the picture fills less of the canvas, to find very large dice.
     """
     canvas, matrix = _fitted(pixels, zoom)
     scores = shared_net("finder")(_blob(canvas))[0]
@@ -121,14 +125,14 @@ def propose_candidates(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
 
 
 def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, float]]:
-    """Where dice may lie, from the cells of the finder's grid.
+    """Select candidates from the cells of the finder's grid.
 
     Args:
-        heat: (h, w) how likely the middle of a die is there.
-        aim: (3, h, w) the die that a cell points to: log size, offset x and y in cells.
+        heat: (h, w) probability of the middle of a die.
+        aim: (3, h, w) log size of the die, and offset x and y of its middle in cells.
     Returns:
-        At most `_MOST` times row, column, and the middle x, y and edge in px of the canvas; the
-        peaks first, then the shoulders, then faint peaks, the hotter before the less hot.
+        At most `_MOST` tuples: row, column, and the middle x, y and edge in px of the canvas.
+        Peaks come first, then hot cells without a peak, then faint peaks, each in falling heat.
     """
     peak = heat >= cv2.dilate(heat, np.ones((3, 3), np.uint8))
     rows, columns = np.nonzero((peak & (heat > _FAINT)) | (heat > _SHOULDER))
@@ -151,10 +155,9 @@ def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, flo
 
 
 def _blob(canvas: Pixels) -> Scores:
-    """The canvas (H, W, 3) as the network gets it: (1, 3, H, W) in 0.0-1.0.
+    """Convert the canvas (H, W, 3) to the network's input: (1, 3, H, W) in 0.0-1.0.
 
-    Plane by plane; `cv2.dnn.blobFromImage` says the same and takes longer (OpenCV 5.0.0, x86: by
-    0.4 ms of 16 for a whole reading).
+    `cv2.dnn.blobFromImage` gives the same result and is slower (docs/evaluation.md, thresholds).
     """
     height, width = canvas.shape[:2]
     blob = np.empty((1, 3, height, width), np.float32)
@@ -164,7 +167,7 @@ def _blob(canvas: Pixels) -> Scores:
 
 
 def _fine(scores: Scores) -> Scores:
-    """The seven fields (7, 2h, 2w) whose cells the network gives in fours (28, h, w)."""
+    """Unpack seven fields (7, 2h, 2w) from the network's 28 channels of four cells (28, h, w)."""
     _, rows, columns = scores.shape
     fours = scores[:28].reshape(7, 4, rows, columns)
     fine = np.empty((7, 2 * rows, 2 * columns), np.float32)
@@ -174,7 +177,7 @@ def _fine(scores: Scores) -> Scores:
 
 
 def _smooth(lean: Scores) -> Scores:
-    """The floor's lean (2, h, w) as the (h, w, 2) linear field that fits it best."""
+    """Fit a linear field (h, w, 2) to the tilt of the floor (2, h, w)."""
     _, tall, wide = lean.shape
     basis, inverse = _linear(tall, wide)
     return np.asarray(
@@ -190,7 +193,7 @@ def _linear(tall: int, wide: int) -> tuple[Scores, Scores]:
 
 
 def _fitted(pixels: Pixels, zoom: float) -> tuple[Pixels, Scores]:
-    """The picture on the finder's canvas, portraits turned, and the 2x3 matrix that did it."""
+    """Fit the picture to the finder's canvas, portraits turned; return it and the 2x3 matrix."""
     height, width = pixels.shape[:2]
     wide, tall = FINDER_WH
     turned = height > width

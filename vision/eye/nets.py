@@ -19,36 +19,44 @@ from numpy.typing import NDArray
 Scores = NDArray[np.float32]
 
 FINDER_WH = (320, 256)
-"""The finder's picture. Its thirty output channels have cells of eight px; the first
-28 hold four finer cells each: heat, log size, offset x and y, in tray, thing, smear. The last two
-say how the floor leans (x, y)."""
+"""Width and height of the finder's input. Its thirty output channels have cells of eight px. The
+first 28 hold four finer cells each: heat, log size, offset x and y, tray, thing, smear. The last
+two are the tilt of the floor (x, y)."""
 FINDER_CELL = 4
+"""Width in px of the finder's finer cells."""
 CROP = 64
+"""Width and height of a crop in px."""
 CROP_EDGES = 2.1
-"""A crop of CROP px shows this many die edges (the reader was trained so): the whole body of a die
-seen 30 degrees from the side."""
+"""Die edges that a crop of CROP px shows: the whole body of a die seen 30 degrees from the side."""
 MIDDLE = slice(21, 43)
 """Rows and columns of a crop that show the middle of a top face."""
 PIP_CELLS = 16
-"""The reader counts pips on a grid of so many cells a side."""
+"""Cells a side of the grid on which the crop classifier counts pips."""
 SCORES = 26
-NORMAL, SPREAD = slice(23, 25), 25
-"""The reader's scores: die, six values, six colours, cocked, moving, visible, seven numbers for the
-outline, which way the top face looks (x, y) and how far off that may be (log)."""
+"""Number of logits of the crop classifier: die, six values, six colours, cocked, moving, visible,
+seven numbers for the outline, direction of the top face (x, y) and its standard error (log)."""
+NORMAL = slice(23, 25)
+"""Columns of the direction of the top face (x, y) in the outputs."""
+SPREAD = 25
+"""Column of the standard error (log) of that direction in the outputs."""
 FEATURES = 24
-"""What the reader tells the jury comes next; the last numbers are the pips, cell by cell."""
-FACE, FACE_EDGES = 48, 1.25
-"""A straightened top face of FACE px shows this many of its edges."""
-LEAN, LEAN_EDGES = 72, 2.3
-"""A close-up of LEAN px with the top face upright shows this many of its edges."""
+"""Number of features for the context head, which follow the logits. The pips, cell by cell, come
+last."""
+FACE = 48
+"""Width and height in px of a straightened top face."""
+FACE_EDGES = 1.25
+"""Edges of the top face that a straightened picture of FACE px shows."""
+LEAN = 72
+"""Width and height in px of an upright view."""
+LEAN_EDGES = 2.3
+"""Edges of the top face that an upright view of LEAN px shows."""
 TRAITS = 12
-"""What the network for leaning dice tells beside which way the top face looks (x, y), how far off
-that may be (log) and its own score."""
+"""Number of features of the tilt network, beside the direction of the top face (x, y), its standard
+error (log) and the tilt logit."""
 
 _ENGINE = (cv2.dnn.ENGINE_CLASSIC,) if hasattr(cv2.dnn, "ENGINE_CLASSIC") else ()
-"""OpenCV 5 has two engines; the older one, the only one before, runs both networks in 0.6 to 0.75
-of the newer one's time (5.0.0, x86, one thread). It can be chosen for files only, not for buffers.
-"""
+"""Arguments that select the older, faster of OpenCV 5's two engines (docs/evaluation.md,
+thresholds). OpenCV accepts them for files only, not for buffers."""
 
 
 class Net(Protocol):
@@ -62,7 +70,7 @@ class OnnxRuntimeNet:
     """A network run by ONNX Runtime, in as many threads as OpenCV has now.
 
     Raises:
-        ImportError: ONNX Runtime is not there, or was built for another system.
+        ImportError: ONNX Runtime is not installed, or was built for another system.
     """
 
     def __init__(self, model: bytes) -> None:
@@ -83,7 +91,7 @@ class OnnxRuntimeNet:
 
 
 class OpenCvNet:
-    """A network run by `cv2.dnn`; a lock lets threads share it, as that keeps state of calls."""
+    """A network run by `cv2.dnn`. A lock protects the state that `cv2.dnn` keeps during a call."""
 
     def __init__(self, model: bytes) -> None:
         with TemporaryDirectory() as folder:
@@ -109,8 +117,8 @@ def model_of(name: str) -> bytes:
 def shared_net(name: str) -> Net:
     """The network of that name, loaded once per process.
 
-    ONNX Runtime runs it where it is installed (on a PC), else OpenCV, which says the same and takes
-    longer there.
+    ONNX Runtime runs it if it is installed (on a PC). Otherwise OpenCV does, with the same outputs
+    in more time.
     """
     model = model_of(name)
     try:
@@ -121,33 +129,33 @@ def shared_net(name: str) -> Net:
 
 @lru_cache(maxsize=2)
 def shared_layers(name: str) -> dict[str, Scores]:
-    """The matrices and offsets of the layers that run in NumPy, loaded once per process."""
+    """The weights and biases of the layers that run in NumPy, loaded once per process."""
     data = resources.files("vision").joinpath("weights", f"{name}.npz").read_bytes()
     with np.load(io.BytesIO(data), allow_pickle=False) as stored:
         return {key: np.asarray(stored[key], np.float32) for key in stored}
 
 
 def dense(layers: dict[str, Scores], name: str, x: Scores) -> Scores:
-    """One of these layers: (N, ins) to (N, outs), raw."""
+    """Apply a dense layer without activation: (N, ins) to (N, outs)."""
     return np.asarray(x @ layers[f"{name}.weight"].T + layers[f"{name}.bias"], np.float32)
 
 
 def relu(x: Scores) -> Scores:
-    """What is above zero."""
+    """Replace negative numbers by zero."""
     return np.maximum(x, np.float32(0.0))
 
 
 def sigmoid(scores: Scores) -> Scores:
-    """Raw scores as probabilities."""
+    """Convert logits to probabilities."""
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(scores, -30.0, 30.0))), np.float32)
 
 
 def chance(score: float) -> float:
-    """One raw score as a probability; for one alone `sigmoid` takes seven times as long."""
+    """Convert one logit to a probability, seven times as fast as `sigmoid`."""
     return 1.0 / (1.0 + math.exp(-min(max(score, -30.0), 30.0)))
 
 
 def softmax(scores: Scores) -> Scores:
-    """Raw scores along the last axis as probabilities."""
+    """Convert logits along the last axis to probabilities."""
     powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=-1, keepdims=True), np.float32)

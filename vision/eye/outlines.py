@@ -1,4 +1,4 @@
-"""Outlines of top faces, and crops round them: from px of the picture to px of a crop, and back."""
+"""Outlines of top faces and crops around them, in px of the picture and px of a crop."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from vision.eye.nets import CROP, CROP_EDGES, Scores
 from vision.reading import Pixels, Point
 
 HALF_DIAGONAL = float(np.log(np.sqrt(0.5)))
-"""The size (log, in edges) that the reader gives a die whose crop was meant for it."""
+"""Size (log, in edges) that the crop classifier returns for a die that fits its crop."""
 
 
 def crops_round(
     pixels: Pixels, corners: NDArray[np.float32], edges: Scores, angle_rad: float
 ) -> list[Scores]:
-    """The matrices of crops round top faces, turned by an angle."""
+    """The matrices of crops around top faces, turned by an angle."""
     height, width = pixels.shape[:2]
     middles = np.clip(corners.mean(axis=1), 0, np.array([width - 1, height - 1]))
     return [
@@ -28,7 +28,7 @@ def crops_round(
 
 
 def crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
-    """The 2x3 matrix from px of the picture to px of a crop round a point."""
+    """The 2x3 matrix from px of the picture to px of a crop around a point."""
     scale = CROP / (CROP_EDGES * max(edge_px, 4.0))
     c, s = scale * math.cos(angle_rad), scale * math.sin(angle_rad)
     (x, y), middle = centre_xy, (CROP - 1) / 2
@@ -36,7 +36,7 @@ def crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
 
 
 def corners_of(told: CropOutputs) -> NDArray[np.float32]:
-    """The corners (N, 4, 2) in px of the picture from the reader's seven numbers for a quad."""
+    """Corners (N, 4, 2) in px of the picture, from the seven outputs for an outline."""
     x, y, cosine, sine, size, skew_x, skew_y = told.said[:, 16:23].T.astype(np.float64)
     angle = np.arctan2(sine, cosine) / 4.0
     a = np.exp(np.clip(size, -2.0, 1.0)) * np.exp(1j * angle)
@@ -44,7 +44,7 @@ def corners_of(told: CropOutputs) -> NDArray[np.float32]:
     turn = np.array([1, 1j, -1, -1j])
     z = (x + 1j * y)[:, None] + a[:, None] * turn + b[:, None] * turn.conj()
     crop = z * (CROP / CROP_EDGES) + (1 + 1j) * (CROP - 1) / 2
-    cuts = told.cuts.astype(np.float64)  # each turns, scales and moves
+    cuts = told.cuts.astype(np.float64)  # each matrix turns, scales and moves
     turned, moved = (cuts[:, 0] + 1j * cuts[:, 1])[:, [0, 2]].T
     points = (crop - moved[:, None]) / turned[:, None]
     return np.stack([points.real, points.imag], axis=2).astype(np.float32)

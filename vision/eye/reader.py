@@ -1,4 +1,4 @@
-"""Looks closely at candidates: is it a die, which colour, which value, does it lie flat."""
+"""Classifies candidates from crops: die or not, colour, value, and flat or tilted."""
 
 from __future__ import annotations
 
@@ -29,62 +29,64 @@ from vision.eye.values import fuse_value_scores
 from vision.reading import Point
 
 _WORTH = 0.03
-"""Least chance of a die at first sight that is worth more thought."""
+"""Probability of a die in the first crop above which a candidate is kept."""
 _OFF = 0.22
+"""Distance of a die from the middle of its crop (in edges) above which it is cropped again
+(docs/evaluation.md, thresholds)."""
 _SIZE_OFF = 0.18
-"""A die further off the middle of its close-up (in edges), or larger or smaller by more (log), is
-looked at once more: the reader was trained to stand 0.08 of each."""
+"""Error of a crop's size (log) above which the die is cropped again (docs/evaluation.md,
+thresholds)."""
 _DOUBT = 0.98
+"""Probability of a die that shows its value, below which more views are classified."""
 _PIPS_NEAR = -0.3
+"""Margin of pip errors above which another value fits nearly as well, and more views follow."""
 _MORE_LOOKS = ((float(np.radians(30.0)), 0.95), (float(np.radians(60.0)), 1.0))
-"""A die that is less likely than this to be one and to show its value, or whose pips fit another
-nearly as well, is seen square on. Where that leaves a doubt it gets more looks, turned and nearer:
-they err in part on their own."""
+"""Angle (radians) and edge scale of the extra crops for a die whose value is unclear."""
 _MAY_LEAN = -7.0
-"""A die that may lean by more than this (log odds by reader and jury) is turned upright and looked
-at again: of 1,592 leaning own dice 0.1 % lie below, of 8,382 flat ones 40 %."""
+"""Tilt log odds (crop classifier and context head) above which an upright view is classified
+(docs/evaluation.md, thresholds)."""
 _UPRIGHT = 0.65
-"""What a look at a die upright counts for beside reader and jury; 0.24 of their log odds and 0.56
-of its own fit those dice best. In another renderer's frames, too, it is off by less: by 0.10 in
-which way a top face looks where the reader is off by 0.16 (95 % of 987 dice are by less)."""
-_TORN, _STILL_TORN = (-2.5, 1.5), (-2.0, 1.0)
-"""Who may lean by so much even so is turned round once more, and where that leaves as much as the
-second all others at rest are looked at too; who is as much in doubt then is seen from the two
-other sides as well. Of 4,800 own frames that announces two with a leaning die fewer than asking
-from -4.0 on with half a say each, and reads two more of the `ok` ones."""
-_STRANGE, _HARDLY = 0.9, 0.1
-"""Where no die seems to lean, one more likely than the first of none of the five colours is not
-looked at upright, as it plays for none that lacks (see `vision.eye.verdict`); nor is any where a
-colour of the roll has too few dice more likely of it than the second, as no roll is announced then.
-Of 1,521 own `ok` frames that reads all as before and of 4,079 others it names seven worse; the
-shared photos, in which dice of the game lack, take 0.8 of the time."""
-SURELY, _SOME_VALUE = 0.97, 0.45
-"""A candidate more likely than the first is surely a die. The value of another that shows none more
-likely than the second is not looked at again: with that no more of 6,800 own frames is read, and
-photos have four more false dice."""
+"""Weight of the upright views in the tilt log odds (docs/evaluation.md, thresholds)."""
+_TORN = (-2.5, 1.5)
+"""Tilt range (log odds) that triggers a rotated view (docs/evaluation.md, thresholds)."""
+_STILL_TORN = (-2.0, 1.0)
+"""Tilt range (log odds) after a rotated view that triggers views of the other dice at rest, and
+then of the two remaining sides (docs/evaluation.md, thresholds)."""
+_STRANGE = 0.9
+"""Probability of a foreign colour from which a die gets no upright view, unless a die looks tilted
+(docs/evaluation.md, thresholds)."""
+_HARDLY = 0.1
+"""Probability of a colour above which a die can fill a place of that colour in the roll. No die
+gets an upright view if a place stays empty and no die looks tilted (docs/evaluation.md,
+thresholds)."""
+SURELY = 0.97
+"""Probability above which a candidate is surely a die."""
+_SOME_VALUE = 0.45
+"""Probability of its best value up to which a less certain die gets no more views
+(docs/evaluation.md, thresholds)."""
 _ASKEW = -2.0
-"""A die whose value is in doubt and that may lean by more than this (log odds) stays in doubt: of
-180 such own dice below six leant, of 47 from here to even odds fifteen."""
+"""Tilt log odds from which an unclear value stays unclear (docs/evaluation.md, thresholds)."""
 _NO_DIE = -2.0
-"""Score of a die below which no trouble is taken over its outline."""
+"""Log odds of a die below which a candidate gets no second crop and no tilt estimate."""
 _DIE_AND_MOVING, _OUTLINE = [0, 14], slice(16, 23)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Detection:
-    """What the closer looks at one candidate said of it.
+    """The outputs of the classifiers for one candidate.
 
     Attributes:
         corners: (4, 2) corners of the top face in px of the picture.
-        values: (L, 6) probability of each value, one row per look.
-        square_on: (6,) probability of each value by the straightened face; None if not asked.
-        colours: (6,) log odds of white, red, yellow, green, blue, none of them.
+        values: (L, 6) probability of each value, one row per crop.
+        square_on: (6,) probability of each value on the straightened face; None if not classified.
+        colours: (6,) logits of white, red, yellow, green, blue, and other.
         pips: (L, 6) pattern error of the pips for each value, see `pip_pattern_errors`.
-        die, moving: Probabilities. `visible` is the share of the top face in view.
-        leaning: Log odds that it does not lie flat.
+        die, moving: Probabilities.
+        visible: Share of the top face in view.
+        leaning: Log odds that the die is tilted.
         centre_xy, edge_px: Middle of the top face, and its mean edge.
-        foot_xy: Where it stands on the floor, below its middle.
-        grows: How sizes grow across the picture (see `lean.Standing.grows`), by all candidates.
+        foot_xy: Point of the floor below the middle of the die.
+        grows: Growth of sizes across the picture, from all candidates (see `lean.Standing.grows`).
     """
 
     corners: NDArray[np.float32]
@@ -104,10 +106,10 @@ class Detection:
 
 @dataclass(frozen=True, eq=False)
 class AlignedCandidates:
-    """N candidates that may be dice or blurs, as one look at each shows them.
+    """N candidates that may be dice or blurs, with one crop each.
 
     Attributes:
-        told: What the reader says of each with its top face in the middle of a close-up.
+        told: Outputs for crops with the top face in the middle.
         corners: (N, 4, 2) of those faces in px of the picture.
     """
 
@@ -127,21 +129,21 @@ class AlignedCandidates:
 
     @cached_property
     def chances(self) -> Scores:
-        """How likely each is a die, and moves (N, 2)."""
+        """Probability of a die, and of a moving one (N, 2)."""
         return sigmoid(self.told.said[:, _DIE_AND_MOVING])
 
     @cached_property
     def feet(self) -> Scores:
-        """Where each stands on the floor (N, 2), below the middle of its top face."""
+        """Points of the floor (N, 2) below the middles of the top faces."""
         return self.feet_by(self.told.said)
 
     @cached_property
     def guessed(self) -> Scores:
-        """How the finder sees the floor lean below each (N, 2)."""
+        """The finder's estimate of the floor's tilt below each candidate (N, 2)."""
         return np.array([spot.up for spot in self.spots], np.float32).reshape(-1, 2)
 
     def feet_by(self, said: Scores) -> Scores:
-        """Where each stands, by what the reader says (N, 51) of them after more looks."""
+        """Points of the floor (N, 2) below the candidates, from outputs (N, 51)."""
         rise = _upwards(said, self.guessed) * self.edges[:, None]
         return np.asarray(self.middles - rise, np.float32)
 
@@ -155,8 +157,10 @@ class AlignedCandidates:
 
 
 def aim(close_ups: CropCache, spots: Sequence[Candidate]) -> AlignedCandidates:
-    """Look once at each candidate, and once more where its top face was off the middle; what is
-    clearly neither a die nor a blur is left out."""
+    """Classify a crop of each candidate, and a second one if the top face is off its middle.
+
+    Candidates that are clearly neither dice nor blurs are discarded.
+    """
     told = close_ups.told([crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in spots])
     chances = sigmoid(told.said[:, _DIE_AND_MOVING])
     keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
@@ -175,7 +179,7 @@ def aim(close_ups: CropCache, spots: Sequence[Candidate]) -> AlignedCandidates:
 def look_at_each(
     close_ups: CropCache, spots: Sequence[Candidate]
 ) -> list[tuple[Detection, Candidate]]:
-    """Read some candidates, each as closely as it needs."""
+    """Classify candidates. Unclear ones get more crops."""
     aimed = aim(close_ups, spots)
     return classify(close_ups, aimed, range(len(aimed.spots)))
 
@@ -186,12 +190,12 @@ def classify(
     worth: Sequence[int],
     needed: Sequence[int] | None = None,
 ) -> list[tuple[Detection, Candidate]]:
-    """Read each candidate.
+    """Classify each candidate.
 
     Args:
-        worth: Which of them get more looks where the first left a doubt.
-        needed: How many white, red, yellow, green and blue dice make a roll: of what cannot be a
-            part of one less is asked. None where dice of other colours may.
+        worth: Indices of the candidates that get more views if the first crop is unclear.
+        needed: Number of white, red, yellow, green and blue dice in a roll; dice that cannot be
+            part of one get fewer views. None if dice may have other colours.
     """
     spots, told, corners = aimed.spots, aimed.told, aimed.corners
     if not spots:
@@ -256,8 +260,11 @@ def _classify_again(
     values: list[Scores],
     pips: list[Scores],
 ) -> Scores:
-    """What the reader says of all (N, 51) once some were looked at again: the mean of their looks,
-    with the outline of the first. Each look adds a row to their `values` and `pips`, in place."""
+    """Classify more crops of some candidates and return the outputs of all (N, 51).
+
+    The new outputs are the means over all crops, with the outline of the first. Each crop adds a
+    row to `values` and `pips`, in place.
+    """
     sums = said[again]
     for turn, zoom in _MORE_LOOKS:
         edges = edges_of(corners[again]) * zoom
@@ -282,16 +289,20 @@ def _estimate_tilt(
     where: tuple[Scores, Scores, Scores],
     at_rest: list[int],
 ) -> list[float | None]:
-    """Log odds that dice do not lie flat, by looks at them upright: at those that may lean, once
-    more at whoever is torn then, at all others where one still is, and from all four sides at whom
-    that leaves torn; None for who was not asked.
+    """Estimate from upright views how likely each die is tilted.
+
+    Dice that may be tilted get one view. Unclear ones get a view from the opposite side. If one
+    is still unclear, all other dice at rest get a view. Dice that stay unclear get views from the
+    two remaining sides.
 
     Args:
-        close_ups: Of the picture.
+        close_ups: Crops of the picture.
         corners: (N, 4, 2) of the top faces.
-        said, added: (N, 51), (N, 7) what the reader says of each, and the jury.
-        where: Place and size in the picture and how the floor leans there (see `leanings`).
-        at_rest: Who may be asked.
+        said, added: Outputs (N, 51) of the crop classifier and (N, 7) of the context head.
+        where: Place and size in the picture and the floor's tilt there (see `leanings`).
+        at_rest: Indices of the dice that may get views.
+    Returns:
+        Log odds that each die is tilted; None for a die without a view.
     """
     looks: dict[int, list[Scores]] = {}
     odds: dict[int, float] = {}
@@ -299,7 +310,7 @@ def _estimate_tilt(
     def look(
         dice: list[int], quarters: tuple[int, ...], limits: tuple[float, float] = _TORN
     ) -> list[int]:
-        """See some dice turned by quarters, and tell who is torn of all that were seen."""
+        """Classify dice turned by quarters; return all dice with views that are unclear."""
         sides = [np.roll(corners[dice], quarter, axis=1) for quarter in quarters]
         seen = close_ups.upright(np.concatenate(sides))
         for n, row in zip(dice * len(quarters), seen, strict=True):
@@ -320,15 +331,17 @@ def _estimate_tilt(
 
 
 def _upwards(said: Scores, leans: Scores) -> Scores:
-    """Which way (N, 2) dice rise from the floor in the picture, in edges: what the reader says of
-    each, and the finder of the floor there, each for how surely it is known."""
+    """Directions (N, 2) in which dice rise from the floor in the picture, in edges.
+
+    Combines the crop classifier and the finder's floor tilt, weighted by their precision.
+    """
     own = 1.0 / (np.exp(said[:, [SPREAD]]) ** 2 + FLAT**2)
     known = GUESS**-2
     return np.asarray((own * said[:, NORMAL] + known * leans) / (own + known), np.float32)
 
 
 def _badly_cut(said: Scores) -> bool:
-    """Whether a die lies off the middle of its close-up, or is larger or smaller than meant."""
+    """Whether a die is off the middle of its crop, or too large or small in it."""
     x, y, size = float(said[16]), float(said[17]), float(said[20])
     if said[0] < _NO_DIE:
         return False
@@ -338,8 +351,11 @@ def _badly_cut(said: Scores) -> bool:
 def _needs_upright_view(
     said: Scores, added: Scores, at_rest: list[int], needed: Sequence[int]
 ) -> list[int]:
-    """Who may be asked how it lies: all where reader and jury see one lean; else who may play, and
-    no one where no roll can be made of those."""
+    """Select the dice that may get upright views.
+
+    If a die looks tilted, these are all dice at rest. Otherwise they are the dice whose colour may
+    be in the game, or none if these dice cannot make a roll.
+    """
     if any(_leaning(said[n], added[n], None) > 0.0 for n in at_rest):
         return at_rest
     colours = softmax(said[:, 7:13] + added[:, :6])
@@ -355,12 +371,12 @@ def _is_at_rest(said: Scores) -> bool:
 
 
 def _may_show_a_value(said: Scores, values: Scores) -> bool:
-    """Whether a candidate is surely a die, or shows some value at first sight."""
+    """Whether a candidate is surely a die, or shows some value in its first crop."""
     return bool(chance(float(said[0])) > SURELY or values[0].max() > _SOME_VALUE)
 
 
 def _unclear(said: Scores, values: Scores, pips: Scores, square_on: Scores | None = None) -> bool:
-    """Whether it is left in doubt that a candidate is a die and shows its value."""
+    """Whether it is unclear that a candidate is a die, or which value it shows."""
     if square_on is not None:
         likely, agree = fuse_value_scores(values, pips, square_on)
         return bool(not agree or likely.max() * chance(float(said[0])) < _DOUBT)
@@ -370,34 +386,36 @@ def _unclear(said: Scores, values: Scores, pips: Scores, square_on: Scores | Non
 
 
 def _leaning(said: Scores, added: Scores, upright: float | None) -> float:
-    """Log odds that a die does not lie flat: by reader and jury, and by both together where it was
-    seen upright."""
+    """Log odds that a die is tilted, from the crop classifier, the context head and any upright
+    views."""
     before = float(said[13] + added[6])
     return before if upright is None else (1.0 - _UPRIGHT) * before + _UPRIGHT * upright
 
 
 def _may_be_tilted(said: Scores, added: Scores) -> bool:
-    """Whether a die is worth a look at it upright."""
+    """Whether a die may be tilted, so that it needs an upright view."""
     return _leaning(said, added, None) > _MAY_LEAN
 
 
 def _is_tilt_unclear(
     said: Scores, added: Scores, upright: float, limits: tuple[float, float] = _TORN
 ) -> bool:
-    """Whether looks at a die upright leave a doubt how it lies."""
+    """Whether it is still unclear after upright views that a die is tilted."""
     return limits[0] < _leaning(said, added, upright) < limits[1]
 
 
 def _is_legible(said: Scores, added: Scores, upright: float | None) -> bool:
-    """Whether a candidate is a die at rest, its top in view and hardly askew: no other's value is
-    announced, or settled by another look."""
+    """Whether a candidate is a die at rest, with its top in view and hardly tilted.
+
+    The value of any other candidate is never announced, so it needs no straightened view.
+    """
     die, moving, visible = said[[0, 14, 15]]
     flat = _leaning(said, added, upright) < _ASKEW
     return bool(die > 0.0 and moving < 0.0 and visible > 0.0 and flat)
 
 
 def _upright(said: Scores, turned_rad: float) -> Scores:
-    """What was said of turned crops, with the directions turned back."""
+    """Outputs for turned crops, with the directions turned back."""
     c, s = np.cos(turned_rad), np.sin(turned_rad)
     upright = said.copy()
     upright[:, NORMAL] = said[:, NORMAL] @ np.array([[c, -s], [s, c]], np.float32)

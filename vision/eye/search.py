@@ -1,4 +1,4 @@
-"""Finds the dice of a picture: a glance, a close look at each, a nearer one where some lack."""
+"""Finds the dice of a picture, and searches enlarged parts of it if dice are missing."""
 
 from __future__ import annotations
 
@@ -24,44 +24,51 @@ Box = tuple[int, int, int, int]
 """Left, top, right, bottom in px."""
 
 SMALLEST_PX = 48
-"""A picture with a shorter side than this cannot show a readable die in a tray (own choice)."""
+"""Least side of a picture that can show a readable die in a tray (chosen, not measured)."""
 STILL = 0.4
-"""A die more likely moving than this does."""
+"""Probability of motion above which a die counts as moving."""
 _DIE = 0.5
-_SURE, _NO_DOUBT = 0.9, 4
-"""Surer dice than this tell the usual size; so many of one size, and what is of another gets no
-more than a first look (own choices)."""
+"""Probability above which a candidate is likely a die."""
+_SURE = 0.9
+"""Probability above which a die counts for the usual size (chosen, not measured)."""
+_NO_DOUBT = 4
+"""Number of dice of one size from which candidates of other sizes are discarded (chosen, not
+measured)."""
 _BLURRED = 0.95
+"""Probability of motion above which a blurred candidate counts as a moving die."""
 _OUTSIDE = 0.1
-"""What is less likely in the tray than this gets no more than a first look: it is no
-one's roll, and with more looks no more of 6,800 own frames are read."""
+"""Probability of lying in the tray up to which a candidate gets one crop only
+(docs/evaluation.md, thresholds)."""
 _REMOVED = 0.9
-"""A die surer than this of a colour that is out of play fills no place (own choice)."""
+"""Probability of a colour out of play above which a die fills no place (chosen, not measured)."""
 _NEAR_ZOOM = 0.4
+"""Zoom of the finder's second pass, which searches for very large dice."""
 _NEAR_EDGE = 0.14
-"""A second look for dice wider than this share of the picture; the finder was trained up to 0.2."""
+"""Share of the picture's longer side above which the second pass accepts a die's edge
+(docs/evaluation.md, thresholds)."""
 _SMALL_EDGE = 0.03
-"""Where dice are missed and those found are smaller than this share of the picture, it is looked at
-from nearer (with larger dice none of 1,644 own `ok` frames is read better by that, and of 3,656
-others seven are named better) ..."""
+"""Share of the picture's longer side up to which dice are small, so that enlarged parts of the
+picture are searched for missing dice (docs/evaluation.md, thresholds)."""
 _AROUND = 3.0
-"""... the part round those found (in edges) ..."""
+"""Margin (in edges) of the enlarged part around the dice found."""
 _GAIN = 1.25
-"""... if that makes it so many times as large ..."""
+"""Least enlargement for which the part around the dice found is searched."""
 _SHARED = 0.08
-"""... and then every quarter of the tray, with so much of its width shared with the next ..."""
-_TRACE, _TRAY = 0.1, 0.3
-"""... where in the tray there is at least so much heat apart from the dice (2,102 own frames are
-read as they are with every nearer look, at half its cost)."""
+"""Overlap of neighbouring quarters of the tray, as a share of the tray's width."""
+_TRACE = 0.1
+"""Heat apart from the dice above which an enlarged part is searched (docs/evaluation.md,
+thresholds)."""
+_TRAY = 0.3
+"""Probability of the tray above which heat can come from a missing die."""
 _OVERLAP = 0.8
-"""Two top faces nearer than this share of an edge are one die, or one and something between two:
-the faces of dice side by side are a whole edge apart, a little less where one leans."""
+"""Top faces nearer to each other than this share of an edge are the same die. Faces of dice side by
+side are one edge apart, a little less if one is tilted."""
 _ON_IT = 0.4
-"""A candidate nearer than this (in edges) to the middle of a die found is that die seen again."""
+"""Distance (in edges) from the middle of a die found up to which a candidate is the same die."""
 _USUAL = 0.05
-"""A die's edge as a share of the picture's longer side where none was found."""
+"""Edge of a die as a share of the picture's longer side, assumed if no die is found."""
 _SMALL = 0.62
-"""Least share of the usual edge that a die can have (25 degrees of tilt, the widest lens: 0.7)."""
+"""Least ratio of the edges of two dice of one size (docs/evaluation.md, thresholds)."""
 
 
 def detect_dice(
@@ -75,10 +82,10 @@ def detect_dice(
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        in_play: The dice that are expected in the tray. Where fewer are seen that can be those,
-            or no others where a game's dice that left it may still lie, more is looked at.
-        inside: How likely what stands at a point of the picture, with an edge of so many px, lies
-            in the tray.
+        in_play: The dice expected in the tray. The search goes on while these, or dice that left
+            the game, are missing.
+        inside: Returns the probability that a die at a point of the picture, with an edge in px,
+            lies in the tray.
         any_colour: Whether dice of other colours than the five may be in play.
     """
     task = _Task(CropCache(pixels), tuple(in_play), inside, any_colour)
@@ -92,7 +99,7 @@ def detect_dice(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Task:
-    """What is looked for in one picture."""
+    """The search for dice in one picture."""
 
     close_ups: CropCache
     in_play: tuple[DieColour, ...]
@@ -109,11 +116,11 @@ class _Task:
         return self.inside(overview, look.foot_xy, look.edge_px) > 0.5
 
     def counts(self, overview: FeatureMaps, look: Detection) -> bool:
-        """Whether it can be one of those in play."""
+        """Whether a die can be one of those in play."""
         return not self._has_left(look) and self.lies_inside(overview, look)
 
     def lacking(self, overview: FeatureMaps, found: list[Found]) -> tuple[int, int]:
-        """How many dice in play, and of those that left the game, these leave unseen."""
+        """Number of missing dice: those in play, and those that left the game."""
         here = [self._has_left(look) for look, _ in found if self.lies_inside(overview, look)]
         left = max(0, len(ALL_DICE) - self.wanted)
         return max(0, self.wanted - here.count(False)), max(0, left - here.count(True))
@@ -123,14 +130,17 @@ class _Task:
         return bool(removed) and bool(softmax(look.colours)[removed].max() > _REMOVED)
 
     def read(self, overview: FeatureMaps, aimed: AlignedCandidates) -> list[Found]:
-        """The candidates that can be dice or blurs, read closely."""
+        """Classify the candidates that can be dice or blurs."""
         aimed = aimed.only(_of_usual_size(aimed, overview))
         worth = self._worth_more(overview, aimed)
         needed = None if self.any_colour else [self.in_play.count(colour) for colour in DieColour]
         return classify(self.close_ups, aimed, worth, needed)
 
     def _worth_more(self, overview: FeatureMaps, aimed: AlignedCandidates) -> list[int]:
-        """Who may be in the tray, and where all dice of the game surely are, likely a die."""
+        """Select candidates that get more views: those that may lie in the tray.
+
+        If all dice of the game are found, only likely dice remain.
+        """
         chances = aimed.chances[:, 0]
         places = zip(aimed.feet.tolist(), aimed.edges.tolist(), strict=True)
         inside = [self.inside(overview, (x, y), edge) for (x, y), edge in places]
@@ -142,7 +152,7 @@ class _Task:
 
 
 def _blurred(overview: FeatureMaps, dice: list[Found]) -> bool:
-    """Whether what lacks is seen to be on its way: no nearer look would read it."""
+    """Whether the picture shows a moving die, which an enlarged part would not make readable."""
     for look, _ in dice:
         if look.moving > _BLURRED and overview.at(overview.tray, look.centre_xy) > 0.5:
             return True
@@ -152,15 +162,17 @@ def _blurred(overview: FeatureMaps, dice: list[Found]) -> bool:
 
 
 def _dice(task: _Task, zoom: float) -> tuple[FeatureMaps, AlignedCandidates, list[Found]]:
-    """The picture at a glance, every candidate, and those that are dice."""
+    """The finder's feature maps, every candidate, and those that are dice."""
     overview = propose_candidates(task.close_ups.pixels, zoom)
     aimed = aim(task.close_ups, overview.spots)
     return overview, aimed, _of_one_size(_distinct(task.read(overview, aimed)), overview)
 
 
 def _of_usual_size(aimed: AlignedCandidates, overview: FeatureMaps) -> list[int]:
-    """Which candidates can be dice as large as so many that there is no doubt about it; and
-    blurs."""
+    """Select candidates of the usual size, and blurs.
+
+    All candidates are kept if fewer than `_NO_DOUBT` dice have one size.
+    """
     edges = aimed.edges.tolist()
     if not edges or _one_size(min(edges), max(edges)):
         return list(range(len(edges)))
@@ -175,7 +187,7 @@ def _of_usual_size(aimed: AlignedCandidates, overview: FeatureMaps) -> list[int]
 
 
 def _apart(aimed: AlignedCandidates, surer: float) -> list[int]:
-    """The candidates more surely dice than this, each die once."""
+    """Select candidates with a higher probability of a die than `surer`, each die once."""
     chances = aimed.chances[:, 0].tolist()
     order = [
         n for n in sorted(range(len(chances)), key=lambda n: -chances[n]) if chances[n] > surer
@@ -184,7 +196,7 @@ def _apart(aimed: AlignedCandidates, surer: float) -> list[int]:
 
 
 def _each_once(order: Iterable[int], middles: Sequence[Point], edges: Sequence[float]) -> list[int]:
-    """Of candidates that are one die the first, by their middles and edges in px."""
+    """Keep the first candidate of each die, by their middles and edges in px."""
     kept: list[int] = []
     for n in order:
         if all(
@@ -197,9 +209,9 @@ def _each_once(order: Iterable[int], middles: Sequence[Point], edges: Sequence[f
 def _nearby(
     task: _Task, overview: FeatureMaps, seen: AlignedCandidates
 ) -> tuple[FeatureMaps, AlignedCandidates, list[Found]]:
-    """Dice so near that the finder took them for something else; the first overview where none.
+    """Find dice that are too large for the finder's first pass; without any, keep its feature maps.
 
-    A tray is square and may have specks: only what both witnesses read alike is a die.
+    A square tray with specks can look like a die, so both value classifiers must agree.
     """
     closer, aimed, dice = _dice(task, _NEAR_ZOOM)
     large = _NEAR_EDGE * max(overview.size_wh)
@@ -214,9 +226,12 @@ def _nearby(
 def _searched(
     task: _Task, overview: FeatureMaps, seen: AlignedCandidates, dice: list[Found]
 ) -> list[Found]:
-    """The dice, after looks beside those found, where one that touches them may have been taken for
-    a part of them (`seen`: all candidates), and at what is hardly warm; and of small dice after
-    nearer looks: round those found, then, for dice in play, at each quarter of the tray."""
+    """Search for missing dice.
+
+    First come places beside the dice found, where a die may touch one of them, and faint
+    candidates. If dice are small, enlarged parts follow: around the dice found, then, while dice
+    in play are missing, the quarters of the tray. `seen` are all candidates so far.
+    """
     found, lack = list(overview.spots), task.lacking(overview, dice)
 
     def add(spots: list[Candidate]) -> None:
@@ -250,7 +265,7 @@ def _searched(
 
 
 def _faint(overview: FeatureMaps, dice: list[Found]) -> list[Candidate]:
-    """What is hardly warm in the tray and lies on none of the dice."""
+    """Select faint candidates that lie in the tray and on none of the dice."""
     return [
         spot
         for spot in overview.faint
@@ -263,13 +278,15 @@ def _faint(overview: FeatureMaps, dice: list[Found]) -> list[Candidate]:
 
 
 def _are_small(overview: FeatureMaps, dice: list[Found]) -> bool:
-    """Whether dice are so small that a nearer look shows more; where none is found, they may be."""
+    """Whether dice are so small that an enlarged part shows more, or none is found."""
     return not dice or _usual_edge(dice) <= _SMALL_EDGE * max(overview.size_wh)
 
 
 def _moved_off(aimed: AlignedCandidates, dice: list[Found]) -> list[Candidate]:
-    """Candidates that lie partly on a die found, moved to where one that touches it would lie: by
-    where the reader saw their top face, and by where the finder did."""
+    """Move candidates that partly overlap a die found to where a die that touches it would lie.
+
+    Each is moved from its classified top face, and from the finder's middle.
+    """
     moved: list[Candidate] = []
     for spot, middle, chance in zip(aimed.spots, aimed.middles, aimed.chances[:, 0], strict=True):
         for die, _ in dice:
@@ -283,7 +300,7 @@ def _moved_off(aimed: AlignedCandidates, dice: list[Found]) -> list[Candidate]:
 
 
 def _traces(overview: FeatureMaps, dice: list[Found]) -> NDArray[np.float32]:
-    """Where in the tray (K, 2: x and y in px) something else may be a die."""
+    """Points of the tray (K, 2: x and y in px) with heat apart from the dice."""
     warm = ((overview.heat > _TRACE) & (overview.tray > _TRAY)).astype(np.uint8)
     for look, _ in dice:
         x, y = overview.to_grid[:, :2] @ look.centre_xy + overview.to_grid[:, 2]
@@ -295,7 +312,7 @@ def _traces(overview: FeatureMaps, dice: list[Found]) -> NDArray[np.float32]:
 
 
 def _if_new(found: list[Candidate], spot: Candidate, where: Point) -> list[Candidate]:
-    """A candidate that a nearer look showed, unless it is one of those found."""
+    """Return a candidate from an enlarged part, or nothing if it is already found."""
     gaps = [float(np.hypot(*np.subtract(where, other.centre_xy))) for other in found]
     if all(
         gap > 0.5 * spot.edge_px or not _SMALL < spot.edge_px / other.edge_px < 1.0 / _SMALL
@@ -306,8 +323,7 @@ def _if_new(found: list[Candidate], spot: Candidate, where: Point) -> list[Candi
 
 
 def _round_the_found(overview: FeatureMaps, dice: list[Found]) -> list[Box]:
-    """The part of the picture round the dice found (left, top, right, bottom), where that is much
-    nearer."""
+    """The part of the picture around the dice found, if it is much smaller than the picture."""
     if not dice:
         return []
     size = np.array(overview.size_wh)
@@ -321,7 +337,7 @@ def _round_the_found(overview: FeatureMaps, dice: list[Found]) -> list[Box]:
 
 
 def _quarters(overview: FeatureMaps, _: list[Found]) -> list[Box]:
-    """The four quarters of the tray, each sharing a little with the next."""
+    """The four quarters of the tray, which overlap a little."""
     size = np.array(overview.size_wh)
     rows, columns = np.nonzero(overview.tray > 0.5)
     if not len(rows):
@@ -346,8 +362,10 @@ def _usual_edge(dice: list[Found]) -> float:
 
 
 def _distinct(pairs: list[Found]) -> list[Found]:
-    """The candidates that are dice, each once, the likeliest first: what is surely a die before
-    what lies half on one and half on the next, however hot."""
+    """Keep the candidates that are dice, each once, the likeliest first.
+
+    A sure die comes before a candidate that lies between two dice, even if that is hotter.
+    """
     pairs = [(k, s) for k, s in pairs if _is_die(k) or (k.moving > _BLURRED and s.heat > 0.25)]
     pairs.sort(key=lambda pair: (pair[0].die < SURELY, -pair[0].die * pair[1].heat))
     middles, edges = [k.centre_xy for k, _ in pairs], [k.edge_px for k, _ in pairs]
@@ -355,7 +373,7 @@ def _distinct(pairs: list[Found]) -> list[Found]:
 
 
 def is_new(look: Detection, found: Sequence[Found]) -> bool:
-    """Whether it lies on none of the dice found."""
+    """Whether a detection lies on none of the dice found."""
     return all(
         math.dist(look.centre_xy, other.centre_xy) > _OVERLAP * min(look.edge_px, other.edge_px)
         for other, _ in found
@@ -363,15 +381,15 @@ def is_new(look: Detection, found: Sequence[Found]) -> bool:
 
 
 def _is_die(look: Detection) -> bool:
-    """Surely a die, or likely one whose top shows a value: pads, coins and knots show none."""
+    """Whether it is surely a die, or likely one with a value (pads, coins and knots have none)."""
     return look.die > SURELY or (look.die > _DIE and float(look.values.mean(axis=0).max()) > 0.6)
 
 
 def _of_one_size(dice: list[Found], overview: FeatureMaps) -> list[Found]:
-    """Without what is far smaller or larger than the surest dice: lint, pips, boxes of a sheet.
+    """Discard what is far smaller or larger than the surest dice: lint, pips, boxes of a sheet.
 
     A game's dice are of one size, and no camera above a tray sees one twice as large as another.
-    What most of them can be counts, and of as many small as large ones the large.
+    The most common size counts; if two sizes are equally common, the larger.
     """
     sure = [
         look.edge_px
@@ -385,11 +403,11 @@ def _of_one_size(dice: list[Found], overview: FeatureMaps) -> list[Found]:
 
 
 def _usual_of(edges: list[float]) -> tuple[int, float]:
-    """How many of these are of the size that most can be, and that size."""
+    """The most common size: number of edges that fit it, and their median."""
     alike = [[other for other in edges if _one_size(other, edge)] for edge in edges]
     return max(((len(each), median(each)) for each in alike), default=(0, 0.0))
 
 
 def _one_size(edge_px: float, other_px: float) -> bool:
-    """Whether two dice of one size can show these edges."""
+    """Whether two dice of one size can have these edges in the picture."""
     return _SMALL < edge_px / other_px < 1.0 / _SMALL
