@@ -78,7 +78,8 @@ def shows_face(die: Die, point: list[Floats], value: int) -> NDArray[np.bool_]:
 def _distance(die: Die, du: Floats, dv: Floats) -> Floats:
     """How far points lie from the middle of a pip, in the measure in which its edge is even."""
     if die.pip_shape == "square":
-        return np.asarray((du**4 + dv**4) ** np.float32(0.25) * np.float32(1.12))
+        u, v = du * du, dv * dv  # roots are many times faster than a power of 0.25
+        return np.asarray(np.sqrt(np.sqrt(u * u + v * v)) * np.float32(1.12))
     return np.asarray(np.hypot(du, dv))
 
 

@@ -65,6 +65,9 @@ def draw_background(scene: Scene) -> Background:
     return _lit_layers(scene, layers, ray)
 
 
+_FINE_BLUR = 4.0
+"""Deviation (px) up to which a blur is computed at the picture's own size."""
+
 _Layer = tuple[Floats, Surface, list[Floats], list[Floats], bool]
 """Cover (H, W), surface, points and normals (three times (H, W)), and whether it is in the tray."""
 
@@ -302,8 +305,20 @@ def _tray_shadow(scene: Scene, lamp: Lamp, outer: NDArray[np.float64]) -> Floats
     cv2.fillConvexPoly(mask, np.round(np.clip(hull, -4e3, 1e4) * 16).astype(np.int32), 255, 16, 4)
     pixel = scene.camera.focal_px / max(scene.camera.position_mm[2], 1.0)
     sigma = max(0.6, pixel * rim * (0.06 + lamp.radius_mm / max(float(spot[2]), 1.0)))
-    soft = cv2.GaussianBlur(mask, (0, 0), sigma)
-    return np.asarray(1.0 - soft.astype(np.float32) / 255.0, np.float32)
+    return np.asarray(1.0 - _blurred(mask, sigma).astype(np.float32) / 255.0, np.float32)
+
+
+def _blurred(mask: NDArray[np.uint8], sigma: float) -> NDArray[np.uint8]:
+    """A mask under a Gaussian blur; a wide one is computed on a smaller picture."""
+    tall, width = mask.shape
+    step = min(sigma / _FINE_BLUR, width / 8, tall / 8)
+    if step < 2.0:
+        return np.asarray(cv2.GaussianBlur(mask, (0, 0), sigma), np.uint8)
+    small = cv2.resize(
+        mask, (round(width / step), round(tall / step)), interpolation=cv2.INTER_AREA
+    )
+    soft = cv2.GaussianBlur(small, (0, 0), sigma * small.shape[1] / width)
+    return np.asarray(cv2.resize(soft, (width, tall), interpolation=cv2.INTER_LINEAR), np.uint8)
 
 
 @lru_cache(maxsize=32)
