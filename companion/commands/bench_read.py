@@ -6,7 +6,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import click
 
 from companion.commands.console import progress
 from companion.errors import PictureError
+from companion.history.risk import CONFIDENCE, at_most
 
 if TYPE_CHECKING:
     from vision.benchmark.scoring import Outcome
@@ -81,10 +82,19 @@ def bench_read(
         report = measure(shown, read, drawing).report()
     finally:
         cv2.setNumThreads(threads)
+    report["risk"] = _risk(report)
     report |= {"source": "own" if folder is None else folder, "not_read": len(not_read)}
     click.echo(json.dumps(report) if as_json else readable(report))
     if not_read or (drawing is not None and drawing.failed):
         sys.exit(1)
+
+
+def _risk(report: Mapping[str, Any]) -> dict[str, Any]:
+    """How often an announced roll is wrong, as far as the pictures can show."""
+    wrong = report["silently_wrong"]
+    announced = report["exact"] + wrong
+    bound = round(at_most(wrong, announced), 6)
+    return {"announced": announced, "wrong": wrong, "at_most": bound, "confidence": CONFIDENCE}
 
 
 def _lines(path: Path) -> int:
@@ -168,10 +178,7 @@ class _Drawing:
 def readable(report: dict[str, Any]) -> str:
     """The report as text for people."""
     frames, ok, special = report["frames"], report["ok"], report["special"]
-    dice = report["dice"]
-    wrong = report["silently_wrong"]
-    tried = ok["frames"] + special["frames"]
-    bound = f" (0 of {tried}: below {1 - 0.05 ** (1 / tried):.2%} with 95 %)" if tried else ""
+    dice, faint, risk = report["dice"], report["faint"], report["risk"]
     skipped = [
         f"{count} {what}"
         for count, what in (
@@ -183,10 +190,12 @@ def readable(report: dict[str, Any]) -> str:
     lines = [
         f"{frames} frames from {report['source']}" + "".join(f", {part}" for part in skipped),
         f"exact {report['exact']}, unsure {report['unsure']}, "
-        f"silently wrong {wrong}{'' if wrong else bound}, "
+        f"silently wrong {report['silently_wrong']}, "
         f"special not announced {report['not_announced']}",
+        f"announced {risk['announced']}, {risk['wrong']} of them wrong: at most "
+        f"{risk['at_most']:.2%} of announced rolls are wrong ({risk['confidence']:.0%} confidence)",
         f"ok frames read exactly: {ok['exact']} of {ok['frames']}"
-        + (f"; {ok['faint']} of the unsure are marked as faint" if ok["faint"] else ""),
+        + (f"; {faint['exact']} of {faint['frames']} faint ones" if faint["frames"] else ""),
         f"special frames named: {special['named']} of {special['frames']}",
         f"dice: {dice['right']} right of {dice['seen']} seen of {dice['labelled']} labelled, "
         f"{dice['false']} seen that are not labelled",

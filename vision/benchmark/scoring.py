@@ -57,8 +57,13 @@ class Tally:
     elapsed_ms: list[float] = field(default_factory=list)
 
     def report(self) -> dict[str, Any]:
-        """The JSON object of `bench read`; the contract fixes its first keys."""
-        scored = [o for o in self.outcomes if o.verdict != "not_counted"]
+        """The JSON object of `bench read`; the contract fixes its first keys.
+
+        A frame with a faint die counts only if it was announced wrong: nobody can be sure of it.
+        """
+        faint = [o for o in self.outcomes if o.faint and o.verdict in ("exact", "unsure")]
+        left_out = {id(o) for o in faint}
+        scored = [o for o in self.outcomes if o.verdict != "not_counted" and id(o) not in left_out]
         verdicts = Counter(o.verdict for o in scored)
         special = [o for o in scored if o.expected not in (None, TrayStatus.OK.value)]
         times = np.array(self.elapsed_ms or [0.0])
@@ -80,12 +85,10 @@ class Tally:
                 "p95": round(float(np.percentile(times, 95)), 2),
             },
             "not_announced": verdicts["not_announced"],
-            "not_counted": len(self.outcomes) - len(scored),
-            "ok": {
-                "frames": len(ok),
-                "exact": sum(o.verdict == "exact" for o in ok),
-                "faint": sum(o.faint and o.status == TrayStatus.UNCERTAIN.value for o in ok),
-            },
+            "not_counted": len(self.outcomes) - len(scored) - len(faint),
+            "announced_special": sum(o.status == TrayStatus.OK.value for o in special),
+            "faint": {"frames": len(faint), "exact": sum(o.verdict == "exact" for o in faint)},
+            "ok": {"frames": len(ok), "exact": sum(o.verdict == "exact" for o in ok)},
             "statuses": {
                 f"{expected or 'photo'} as {status}": count
                 for (expected, status), count in sorted(

@@ -97,6 +97,20 @@ def test_the_counts_add_up() -> None:
     json.dumps(report)
 
 
+def test_a_frame_with_a_faint_die_counts_only_if_announced_wrong() -> None:
+    faint = replace(OK_CASE, faint=True)
+    readings = [OK_READING, UNSURE, WRONG_VALUE]
+    report = Tally([score(faint, each) for each in readings], [1.0] * 3).report()
+    assert (report["frames"], report["exact"], report["unsure"]) == (1, 0, 0)
+    assert report["silently_wrong"] == 1
+    assert report["faint"] == {"frames": 2, "exact": 1}
+
+
+def test_an_announced_special_frame_is_counted_as_one() -> None:
+    tally = Tally([score(HAND, OK_READING), score(COCKED, UNSURE)], [1.0, 1.0])
+    assert tally.report()["announced_special"] == 1
+
+
 FRAME_LINE = {
     "file": "f.jpg", "expected": "missing", "values_readable": False,
     "dice_in_play": ["white", "white", "red"],
