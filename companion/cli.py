@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-import logging
 import sys
 from importlib import import_module
 from typing import Any
 
 import click
 
+from companion import log
 from companion.errors import CompanionError
 
 _COMMANDS = {
@@ -51,11 +51,7 @@ def dice_companion(verbose: bool) -> None:
 
     Example: dice-companion play
     """
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING,
-        format="%(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
+    log.install(level="info" if verbose else "warning")
 
 
 def main(args: list[str] | None = None) -> Any:

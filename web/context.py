@@ -20,6 +20,9 @@ from web.ports import Equipment, Pictures, Simulator, Tray
 from web.security import Refused
 from web.wire.snapshot import Door, Me
 
+COUNTDOWN_S = 0.1
+"""How exact the countdown of an open action is."""
+
 
 @dataclass
 class AppContext:
@@ -67,12 +70,13 @@ class AppContext:
         language."""
         language = client.language or self.session.phrases.language
         view, setting = self.session.view(), self.setting()
-        # an open action's countdown differs from moment to moment
-        key = None if view.closes_at_s is not None else (view.version, setting)
+        now_s = self.session.clock_s()
+        # an open action's countdown is made anew, though not for each of many streams
+        countdown = None if view.closes_at_s is None else now_s // COUNTDOWN_S
+        key = (view.version, setting, countdown)
         with self._mutex:
             made, shared = self._rendered.get(language, (None, None))
-        if key is None or shared is None or made != key:
-            now_s = self.session.clock_s()
+        if shared is None or made != key:
             shared = encode(snapshot.snapshot(view, setting, load_phrases(language), now_s=now_s))
             with self._mutex:
                 self._rendered[language] = (key, shared)
@@ -145,10 +149,14 @@ class AppContext:
         if device is None or not self.access.is_table(device):
             self.at_the_table()
 
-    def is_inside(self, client: Client) -> bool:
-        """Whether a device was let in: a player, a host, a table view, the table's machine."""
+    def has_role(self, client: Client) -> bool:
+        """Whether a device is a player, a host or a table view."""
         is_seated = bool(self.session.seats_of(client.tokens))
-        return client.is_local or client.is_table or is_seated or is_host(self.session, client)
+        return client.is_table or is_seated or is_host(self.session, client)
+
+    def is_inside(self, client: Client) -> bool:
+        """Whether a device was let in: it has a role, or runs on the table's machine."""
+        return client.is_local or self.has_role(client)
 
     def inside(self) -> None:
         """Let only devices pass that were let in.

@@ -1,56 +1,53 @@
-"""Serve the page from this process: waitress on a thread of its own."""
+"""Serve the page from this process: an event loop for connections, threads for requests.
+
+Streams and slow readers are only sockets here: they hold no thread, so any number of them leaves
+the threads to players. HTTP is parsed by h11. A WSGI server holds a thread for each stream, and
+one of the common ASGI servers has no deadline for an incomplete request.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import logging
 import socket
 import threading
-from collections.abc import Callable
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
 from flask import Flask
-from waitress import create_server, wasyncore
-from waitress.channel import HTTPChannel
-from waitress.task import ErrorTask
 
 from companion.errors import ServerError
-from web.security import HEADERS
+from web.connection import Connection, State, error_answer
+from web.sse import Streams
+from web.wsgi import Answer, Asked, answer_of
 
 LOGGER = logging.getLogger(__name__)
 
-THREADS = 48
-"""One for each stream (36), the rest for requests; with waitress's own 4 the page would hang."""
-
-BUFFER_BYTES = 256 * 1024
-"""What may wait for one slow reader: some dozens of snapshots."""
+READ_THREADS = 3
+WRITE_THREADS = 8
+"""Steps have threads of their own: a mark does not queue behind pages and pictures."""
 
 DEAD_AFTER_MS = 20_000
 """A phone that fell asleep acknowledges nothing; the kernel then drops its connection."""
 
+BUFFER_BYTES = 64 * 1024
+"""What the system keeps for a slow reader, some snapshots; by itself it grows to megabytes."""
+
 CONNECTIONS = 400
-IDLE_S = 60
-"""A connection that asks for nothing is closed after so long, and so many are held: with waitress's
-own 100 and 120 s a phone that opens many keeps everybody out."""
+"""So many are held; a newcomer then replaces one that asks for nothing."""
+
+BACKLOG = 256
 
 ANSWER_S = 5.0
 """A busy machine still answers within this; a hung server does not."""
 
 CLOSE_S = 1.5
-POLL_S = 0.5
-
-
-class _ErrorTask(ErrorTask):  # type: ignore[misc]
-    """The server's own answer to a request it cannot read, with the headers of every answer."""
-
-    def execute(self) -> None:
-        self.response_headers.extend(HEADERS.items())
-        super().execute()
-
-
-class _Channel(HTTPChannel):  # type: ignore[misc]
-    error_task_class = _ErrorTask
+WAKE_S = 0.5
+"""How often streams check whether a sign of life is due."""
 
 
 class Server:
@@ -63,27 +60,23 @@ class Server:
             ServerError: The address or the port cannot be used.
         """
         self.host = host
+        self._app = app
         self._socket = _bound(host, port)
         self.port: int = self._socket.getsockname()[1]
-        self._end_streams: Callable[[], None] = app.extensions["streams"].close
-        self._map: dict[int, Any] = {}
-        self._server = create_server(
-            app,
-            map=self._map,
-            sockets=[self._socket],
-            threads=THREADS,
-            outbuf_high_watermark=BUFFER_BYTES,
-            connection_limit=CONNECTIONS,
-            channel_timeout=IDLE_S,
-            cleanup_interval=IDLE_S // 2,
-            max_request_body_size=64 * 1024,
-            max_request_header_size=16 * 1024,
-            ident=None,
-        )
-        self._server.channel_class = _Channel
-        self._stop = threading.Event()
+        self._streams: Streams = app.extensions["streams"]
+        self._reads = ThreadPoolExecutor(READ_THREADS, "web-read")
+        self._writes = ThreadPoolExecutor(WRITE_THREADS, "web-write")
+        self._renders = ThreadPoolExecutor(1, "web-streams")
+        self._open: dict[Connection, asyncio.Task[None]] = {}
+        self._version = 0
+        self._wakes: set[asyncio.Event] = set()
+        self._is_closed = False
+        self._loop = asyncio.new_event_loop()
+        self._loop.set_exception_handler(_on_loop_error)
+        self._stop = asyncio.Event()
         self._thread = threading.Thread(target=self._run, name="web", daemon=True)
         self._thread.start()
+        threading.Thread(target=self._watch, name="web-watch", daemon=True).start()
 
     def answers(self) -> bool:
         """Whether the page answers a request within `ANSWER_S`."""
@@ -99,17 +92,15 @@ class Server:
 
     def close(self) -> None:
         """Stop answering: open streams end, requests under way finish; may be called twice."""
-        if self._stop.is_set():
+        if self._is_closed:
             return
-        self._stop.set()
-        self._end_streams()
-        self._server.pull_trigger()
-        self._thread.join(POLL_S + 1.0)
-        self._server.task_dispatcher.shutdown(cancel_pending=True, timeout=CLOSE_S)
-        # what the last tasks wrote is sent before the connections are let go
-        wasyncore.loop(timeout=0.05, map=self._map, count=2)
-        wasyncore.close_all(self._map, ignore_all=True)
-        self._socket.close()
+        self._is_closed = True
+        self._streams.close()
+        with suppress(RuntimeError):  # the loop has ended by itself
+            self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(CLOSE_S + 1.0)
+        for pool in (self._reads, self._writes, self._renders):
+            pool.shutdown(wait=False, cancel_futures=True)
 
     def __enter__(self) -> Server:
         return self
@@ -117,12 +108,104 @@ class Server:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    # -- the event loop -------------------------------------------------------------------
+
     def _run(self) -> None:
-        while not self._stop.is_set():
-            try:
-                wasyncore.loop(timeout=POLL_S, map=self._map, use_poll=True, count=1)
-            except Exception:
-                LOGGER.exception("the web server stumbled")
+        try:
+            self._loop.run_until_complete(self._serve())
+        finally:
+            self._loop.close()
+
+    async def _serve(self) -> None:
+        server = await asyncio.start_server(self._accept, sock=self._socket, backlog=BACKLOG)
+        await self._stop.wait()
+        server.close()
+        self._wake_streams(self._version)
+        for connection, task in self._open.items():
+            if connection.state is State.READING:
+                task.cancel()
+        if tasks := set(self._open.values()):
+            _, late = await asyncio.wait(tasks, timeout=CLOSE_S)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        if len(self._open) >= CONNECTIONS and not self._make_room():
+            writer.transport.abort()
+            return
+        connection = Connection(reader, writer, self._answer, self._stream)
+        self._open[connection] = task
+        try:
+            await connection.run()
+        except asyncio.CancelledError:
+            pass  # the server closes, or a newcomer has the place
+        finally:
+            self._open.pop(connection, None)
+
+    def _make_room(self) -> bool:
+        """Close a connection that asks for nothing, one that never did before the others."""
+        held = Counter(connection.address for connection in self._open)
+        idle = [each for each in self._open if each.state is not State.WORKING]
+        if not idle:
+            return False
+        chosen = min(idle, key=lambda c: (c.state, c.answered > 0, -held[c.address], c.opened_s))
+        self._open.pop(chosen).cancel()
+        LOGGER.warning("%d connections are open: the oldest idle one was closed", CONNECTIONS)
+        return True
+
+    async def _answer(self, asked: Asked) -> Answer:
+        pool = self._reads if asked.method in ("GET", "HEAD", "OPTIONS") else self._writes
+        try:
+            return await self._loop.run_in_executor(
+                pool, answer_of, self._app, asked, (self.host, self.port)
+            )
+        except Exception:
+            LOGGER.exception("a request could not be answered")
+            return error_answer(500)
+
+    async def _stream(self, answer: Answer, connection: Connection) -> None:
+        stream, wake = answer.stream, asyncio.Event()
+        assert stream is not None
+        self._wakes.add(wake)
+        gone = asyncio.ensure_future(connection.until_gone())
+        gone.add_done_callback(lambda _: wake.set())
+        try:
+            await connection.begin(answer)
+            while not (stream.is_closed or gone.done()):
+                if stream.is_due(self._version):
+                    message = await self._loop.run_in_executor(self._renders, stream.message)
+                    if message:
+                        await connection.send_piece(message)
+                else:
+                    await wake.wait()
+                    wake.clear()
+            await connection.end()
+        finally:
+            self._wakes.discard(wake)
+            gone.cancel()
+            with suppress(RuntimeError):  # the server closes
+                self._renders.submit(stream.close)
+
+    def _wake_streams(self, version: int) -> None:
+        self._version = version
+        for wake in self._wakes:
+            wake.set()
+
+    def _watch(self) -> None:
+        """Wake the streams at every change of the table, and for their signs of life."""
+        version = 0
+        while not self._is_closed:
+            version = self._streams.session.wait(version, WAKE_S)
+            with suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self._wake_streams, version)
+
+
+def _on_loop_error(_: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    """Log in one line, such as that the system has no more file descriptors."""
+    LOGGER.warning("%s: %s", context.get("message"), context.get("exception"))
 
 
 def serve(app: Flask, *, host: str = "0.0.0.0", port: int = 8000) -> Server:
@@ -145,7 +228,9 @@ def _bound(host: str, port: int) -> socket.socket:
     bound = socket.socket(family, kind, proto)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        if hasattr(socket, "TCP_USER_TIMEOUT"):  # accepted connections inherit it
+        # accepted connections inherit these
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
+        if hasattr(socket, "TCP_USER_TIMEOUT"):
             bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_AFTER_MS)
         bound.bind(address)
         bound.listen()  # a busy port that only listening finds out is an error here, not later

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from companion.session.session import Session
 from web.client import Client
@@ -16,62 +16,74 @@ HEARTBEAT_S = 10.0
 LIFE_S = 600.0
 """A stream ends after ten minutes and the browser opens a new one: none is held for ever."""
 
-MOST_STREAMS = 36
-"""In all: each holds one of the server's 48 threads, and 8 must stay free for requests."""
+MOST_INSIDE = 36
+"""Streams of players, hosts and paired table views."""
 
-LEAVING = 4
-"""So many more while those that were replaced have not ended yet, within WAKE_S."""
+MOST_OUTSIDE = 64
+"""Streams of everybody else; they never take a place of the others."""
 
 MOST_PER_BROWSER = 4
 """The newest ones stay. Browsers open six connections to a host; two stay free for marks."""
 
 RETRY_MS = 1000
-WAKE_S = 0.5
-"""How often a waiting stream looks whether it has to end: a shutdown must not take longer."""
 
 Render = Callable[[Client], tuple[int, str]]
 """The version now, and the snapshot a device is sent."""
 
 
-class Stream(Iterator[bytes]):
-    """One browser's stream; closing it frees its place."""
+class Stream:
+    """One browser's stream; closing it frees its place.
 
-    def __init__(self, streams: Streams, client: Client) -> None:
+    Attributes:
+        is_closed: It has ended.
+        is_replaced: Another stream has its place: it ends with its next message.
+    """
+
+    def __init__(self, streams: Streams, client: Client, *, is_inside: bool) -> None:
         self._streams, self.client, self.browser = streams, client, client.device
+        self.is_inside = is_inside
         self.address = client.looks[0]
         self.seats = streams.session.seats_of(client.tokens)
         self._version = -1
         self._until_s = streams.clock() + streams.life_s
-        self._is_closed = False
+        self._beat_at_s = streams.clock() + streams.heartbeat_s
+        self.is_closed = False
         self.is_replaced = False
 
-    def __next__(self) -> bytes:
-        streams = self._streams
-        beat_at_s = streams.clock() + streams.heartbeat_s
-        first = self._version < 0
-        while not self._is_closed and not streams.is_closed:
-            if self.is_replaced:
-                self.close()
-                return b"event: replaced\ndata: {}\n\n"
-            now_s = streams.clock()
-            if now_s >= self._until_s:
-                break
-            if first or streams.session.wait(self._version, WAKE_S) > self._version:
-                return self._state(first)
-            if now_s >= beat_at_s:
-                return b": beat\nevent: beat\ndata: {}\n\n"
-        self.close()
-        raise StopIteration
+    def is_due(self, version: int) -> bool:
+        """Whether there is something to send at this version of the table; never blocks."""
+        now_s = self._streams.clock()
+        return (
+            self.is_replaced
+            or self._streams.is_closed
+            or version > self._version
+            or now_s >= min(self._beat_at_s, self._until_s)
+        )
 
-    def _state(self, first: bool) -> bytes:
-        self._version, text = self._streams.render(self.client)
-        retry = f"retry: {RETRY_MS}\n" if first else ""
-        return f"{retry}id: {self._version}\nevent: state\ndata: {text}\n\n".encode()
+    def message(self) -> bytes:
+        """The message that is due; empty if the stream ends. May block as long as the table."""
+        if self.is_closed:
+            return b""
+        now_s = self._streams.clock()
+        if self.is_replaced:
+            self.close()
+            return b"event: replaced\ndata: {}\n\n"
+        if self._streams.is_closed or now_s >= self._until_s:
+            self.close()
+            return b""
+        is_first = self._version < 0
+        version, text = self._streams.render(self.client)
+        self._beat_at_s = now_s + self._streams.heartbeat_s
+        if version <= self._version:
+            return b": beat\nevent: beat\ndata: {}\n\n"
+        self._version = version
+        retry = f"retry: {RETRY_MS}\n" if is_first else ""
+        return f"{retry}id: {version}\nevent: state\ndata: {text}\n\n".encode()
 
     def close(self) -> None:
-        """Free the place; may be called twice."""
-        if not self._is_closed:
-            self._is_closed = True
+        """Free the place; may be called twice. May block as long as the table."""
+        if not self.is_closed:
+            self.is_closed = True
             self._streams.forget(self)
 
 
@@ -86,12 +98,14 @@ class Streams:
         clock: Callable[[], float] = time.monotonic,
         heartbeat_s: float = HEARTBEAT_S,
         life_s: float = LIFE_S,
-        most: int = MOST_STREAMS,
+        most_inside: int = MOST_INSIDE,
+        most_outside: int = MOST_OUTSIDE,
         most_per_browser: int = MOST_PER_BROWSER,
     ) -> None:
         self.session, self.render, self.clock = session, render, clock
         self.heartbeat_s, self.life_s = heartbeat_s, life_s
-        self._most, self._most_per_browser = most, most_per_browser
+        self._most = {True: most_inside, False: most_outside}
+        self._most_per_browser = most_per_browser
         self._mutex = threading.Lock()
         self._open: list[Stream] = []
         self.is_closed = False
@@ -100,26 +114,30 @@ class Streams:
         with self._mutex:
             return len(self._open)
 
-    def open(self, client: Client) -> Stream | None:
+    def open(self, client: Client, *, is_inside: bool = False) -> Stream | None:
         """A new stream, or None where all places are taken.
 
         A browser that has its share loses its oldest one instead; where all places are taken the
         address with the most loses its oldest, so that one device cannot keep the others out.
+
+        Args:
+            is_inside: It belongs to a player, a host or a paired table view.
         """
-        stream, browser = Stream(self, client), client.device
+        stream = Stream(self, client, is_inside=is_inside)
         with self._mutex:
-            kept = [s for s in self._open if not s.is_replaced]
-            own = [s for s in kept if browser is not None and s.browser == browser]
-            if self.is_closed or len(self._open) >= self._most + LEAVING:
+            if self.is_closed:
                 return None
+            kept = [s for s in self._open if not s.is_replaced]
+            own = [s for s in kept if s.browser is not None and s.browser == stream.browser]
+            alike = [s for s in kept if s.is_inside is is_inside]
             if len(own) >= self._most_per_browser:
                 own[0].is_replaced = True
-            elif len(kept) >= self._most:
-                held = Counter(s.address for s in kept)
+            elif len(alike) >= self._most[is_inside]:
+                held = Counter(s.address for s in alike)
                 most, count = held.most_common(1)[0]
                 if count <= held[stream.address] + 1:
                     return None
-                next(s for s in kept if s.address == most).is_replaced = True
+                next(s for s in alike if s.address == most).is_replaced = True
             self._open.append(stream)
         for seat in stream.seats:
             self.session.connected(seat)
@@ -135,6 +153,6 @@ class Streams:
             self.session.disconnected(seat)
 
     def close(self) -> None:
-        """End all streams: at once, or where a change is under way within WAKE_S."""
+        """End all streams."""
         self.is_closed = True
         self.session.wake()

@@ -91,7 +91,7 @@ def play(
         deadline.daemon = True
         deadline.start()
         app.close()
-    if any(thread.daemon for thread in threading.enumerate() if thread is not deadline):
+    if set(threading.enumerate()) - {threading.main_thread(), deadline}:
         _end()
 
 

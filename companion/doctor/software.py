@@ -14,7 +14,7 @@ PACKAGES = {
     "cv2": ("opencv", (4, 6)),
     "numpy": ("numpy", (1, 24)),
     "flask": ("flask", (2, 2)),
-    "waitress": ("waitress", (2, 1)),
+    "h11": ("h11", (0, 14)),
     "gpiozero": ("gpiozero", (2, 0)),
     "segno": ("segno", (1, 5)),
     "simplejpeg": ("simplejpeg", (1, 6)),

@@ -17,6 +17,7 @@ from companion.errors import ServerError
 from tests.session.fakes import Stage
 from web.qr import as_svg, as_text
 from web.server import Server, serve
+from web.sse import MOST_INSIDE
 
 Get = Callable[[int, str], http.client.HTTPResponse]
 
@@ -89,7 +90,7 @@ def test_it_stops_within_two_seconds_though_streams_are_open(app: Flask, get: Ge
 
 
 def test_requests_are_answered_while_all_streams_are_taken(served: Server, get: Get) -> None:
-    streams = [get(served.port, "/api/events") for _ in range(36)]
+    streams = [get(served.port, "/api/events") for _ in range(MOST_INSIDE)]  # by the machine
     for stream in streams:
         stream.readline()
     assert get(served.port, "/api/events").status == 503

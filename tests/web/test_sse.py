@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator
 
 import pytest
@@ -11,8 +10,9 @@ from flask import Flask
 
 from tests.session.fakes import Stage
 from tests.web.stand_in import seat
+from tests.web.test_people import phone
 from web.client import Client
-from web.sse import WAKE_S, Stream, Streams
+from web.sse import MOST_OUTSIDE, Stream, Streams
 
 
 class Hand:
@@ -54,7 +54,9 @@ def hand() -> Hand:
 
 @pytest.fixture
 def streams(hand: Hand) -> Streams:
-    return Streams(hand, hand.render, clock=hand.clock, most=5, most_per_browser=2)  # type: ignore[arg-type]
+    return Streams(
+        hand, hand.render, clock=hand.clock, most_inside=3, most_outside=5, most_per_browser=2
+    )  # type: ignore[arg-type]
 
 
 def device(name: str | None = None, *tokens: str, address: str = "") -> Client:
@@ -68,43 +70,55 @@ def opened(streams: Streams, browser: str | None = None, *tokens: str) -> Stream
 
 
 def test_it_begins_with_the_whole_state(streams: Streams) -> None:
-    first = next(opened(streams, None, "2")).decode()
+    first = opened(streams, None, "2").message().decode()
     assert first == 'retry: 1000\nid: 1\nevent: state\ndata: {"seats": [2]}\n\n'
 
 
 def test_only_the_newest_state_is_sent(streams: Streams, hand: Hand) -> None:
     stream = opened(streams)
-    next(stream)
+    stream.message()
+    assert not stream.is_due(1)
     hand.version = 7
-    assert next(stream).startswith(b"id: 7\n")
+    assert stream.is_due(7)
+    assert stream.message().startswith(b"id: 7\n")
 
 
 def test_a_quiet_table_still_gives_signs_of_life(streams: Streams, hand: Hand) -> None:
     stream = opened(streams)
-    next(stream)
-    assert next(stream).startswith(b": beat\n")
-    assert hand.now_s == pytest.approx(10, abs=WAKE_S)
+    stream.message()
+    hand.now_s = 9.9
+    assert not stream.is_due(1)
+    hand.now_s = 10.0
+    assert stream.is_due(1)
+    assert stream.message().startswith(b": beat\n")
+    assert not stream.is_due(1)
 
 
 def test_a_stream_ends_after_ten_minutes(streams: Streams, hand: Hand) -> None:
-    sent = list(opened(streams))
-    assert 50 <= len(sent) <= 60
-    assert hand.now_s == pytest.approx(600, abs=WAKE_S)
+    stream = opened(streams)
+    hand.now_s = 599.0
+    assert stream.message().startswith(b"retry")
+    hand.now_s = 600.0
+    assert stream.is_due(1)
+    assert stream.message() == b""
+    assert stream.is_closed
     assert len(streams) == 0
 
 
 def test_a_browser_keeps_its_newest_streams(streams: Streams) -> None:
     oldest, *others = [opened(streams, "a") for _ in range(3)]
     other = opened(streams, "b")
-    assert list(oldest) == [b"event: replaced\ndata: {}\n\n"]
+    assert oldest.is_due(1)
+    assert oldest.message() == b"event: replaced\ndata: {}\n\n"
+    assert oldest.is_closed
     for stream in (*others, other):
-        assert next(stream).startswith(b"retry")
+        assert stream.message().startswith(b"retry")
     assert len(streams) == 3
 
 
 def test_programs_without_cookies_are_not_one_browser(streams: Streams) -> None:
     for stream in [opened(streams) for _ in range(5)]:
-        assert next(stream).startswith(b"retry")
+        assert stream.message().startswith(b"retry")
 
 
 def test_there_are_places_for_so_many_and_a_closed_one_is_free_again(streams: Streams) -> None:
@@ -126,33 +140,29 @@ def test_a_seat_is_online_while_its_stream_is_open(streams: Streams, hand: Hand)
 
 def test_closing_ends_all(streams: Streams) -> None:
     stream = opened(streams)
-    next(stream)
+    stream.message()
     streams.close()
-    assert list(stream) == []
+    assert stream.is_due(1)
+    assert stream.message() == b""
+    assert stream.is_closed
     assert streams.open(device()) is None
 
 
-def test_closing_ends_one_that_waits_at_once(app: Flask, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("web.sse.WAKE_S", 60.0)
-    streams: Streams = app.extensions["streams"]
-    stream = opened(streams)
-    next(stream)
-    rest: list[bytes] = []
-    waiting = threading.Thread(target=lambda: rest.extend(stream), daemon=True)
-    waiting.start()
-    waiting.join(0.1)  # in which it begins to wait
-    assert waiting.is_alive()
-    streams.close()
-    waiting.join(5)
-    assert not waiting.is_alive()
-    assert rest == []
+def test_places_of_players_are_not_for_spectators(streams: Streams) -> None:
+    for n in range(5):
+        assert streams.open(device(address=f"192.168.1.{n}")) is not None
+    assert streams.open(device(address="192.168.1.9")) is None
+    inside = [streams.open(device(address="192.168.1.9"), is_inside=True) for _ in range(3)]
+    assert None not in inside
+    assert streams.open(device(address="192.168.1.9"), is_inside=True) is None
+    assert len(streams) == 8
 
 
 def test_with_all_streams_taken_the_page_gets_a_retry_time(app: Flask) -> None:
     streams: Streams = app.extensions["streams"]
-    taken = [streams.open(device(address=f"192.168.1.{n}")) for n in range(36)]
+    taken = [streams.open(device(address=f"192.168.1.{n}")) for n in range(MOST_OUTSIDE)]
     assert None not in taken
-    got = app.test_client().get("/api/events")
+    got = phone(app, "192.168.2.1").get("/api/events")
     assert got.status_code == 503
     assert got.headers["Retry-After"] == "5"
     assert got.get_json()["error"] == "TOO_MANY_STREAMS"
@@ -163,18 +173,17 @@ def test_a_head_request_takes_no_stream(app: Flask) -> None:
     assert len(app.extensions["streams"]) == 0
 
 
-def test_a_change_reaches_a_waiting_stream_at_once(app: Flask, stage: Stage) -> None:
+def test_a_change_is_due_and_shows_who_is_seated(app: Flask, stage: Stage) -> None:
     ada = seat(stage, "Ada")
     streams: Streams = app.extensions["streams"]
     stream = opened(streams, None, ada.token)
-    first = data_of(next(stream))
+    first = data_of(stream.message())
     assert (first["me"]["seat"], first["seats"][0]["online"]) == (0, True)
-    told: list[bytes] = []
-    waiting = threading.Thread(target=lambda: told.append(next(stream)))
-    waiting.start()
+    before = stage.session.view().version
+    assert not stream.is_due(before)
     stage.session.join("Ben")
-    waiting.join(5)
-    assert [s["name"] for s in data_of(told[0])["seats"]] == ["Ada", "Ben"]
+    assert stream.is_due(stage.session.view().version)
+    assert [s["name"] for s in data_of(stream.message())["seats"]] == ["Ada", "Ben"]
 
 
 def data_of(message: bytes) -> dict:  # type: ignore[type-arg]
@@ -191,7 +200,7 @@ def test_a_device_that_took_every_place_gives_one_to_another(streams: Streams) -
     assert len(streams) == 7, "the two that were replaced hear of it at their next look"
     for stream in list(streams._open):
         if stream.is_replaced:
-            assert b"replaced" in next(stream)
+            assert b"replaced" in stream.message()
     assert len(streams) == 5
     assert {stream.address for stream in streams._open} == {
         "192.168.1.77",

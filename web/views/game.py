@@ -16,6 +16,7 @@ from web.views import games, pages, seats, tray
 from web.views.seats import own_seat
 from web.wire import requests
 from web.wire.replies import Health
+from web.wsgi import STREAM
 
 
 def blueprint(context: AppContext, streams: Streams) -> Blueprint:
@@ -43,13 +44,15 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
         headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
         if request.method == "HEAD":
             return Response(mimetype="text/event-stream", headers=headers)
-        stream = streams.open(context.client())
+        client = context.client()
+        stream = streams.open(client, is_inside=context.has_role(client))
         if stream is None:
             message = context.phrases.say("page.too_many_streams")
             response = failed("TOO_MANY_STREAMS", message, 503)
             response.headers["Retry-After"] = "5"
             return response
-        return Response(stream, mimetype="text/event-stream", headers=headers)
+        request.environ[STREAM] = stream
+        return Response(mimetype="text/event-stream", headers=headers)
 
     @api.post("/api/language")
     def language() -> Response:
