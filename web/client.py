@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ipaddress
 import threading
-from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from time import monotonic
 
 from flask import Request
@@ -20,8 +19,6 @@ MOST_TRIES_IN_ALL = 30
 WINDOW_S = 60.0
 """Wrong codes a minute from one address and from all: six digits then hold for weeks."""
 
-MOST_REMEMBERED = 64
-
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -33,7 +30,7 @@ class Client:
         tokens: The proofs of its seats.
         is_local: It runs on the table's own machine.
         is_program: It sends no browser name.
-        looks: Its address and browser, by which it is known under another name of the table.
+        address: Its address.
         is_table: It is a paired table view, or one on the table's own machine.
         shows_table: It shows the table view, paired or not.
         language: What its page is in; empty for the table's own.
@@ -42,7 +39,7 @@ class Client:
     device: str | None
     tokens: tuple[str, ...]
     is_local: bool
-    looks: tuple[str, str]
+    address: str
     is_table: bool = False
     shows_table: bool = False
     is_program: bool = False
@@ -60,7 +57,7 @@ def client_of(asked: Request, language: str, access: Access, session: Session) -
         device=device,
         tokens=security.seat_tokens(asked),
         is_local=is_local,
-        looks=(address, asked.headers.get("User-Agent", "")),
+        address=address,
         is_table=(shows_table and is_local) or (device is not None and access.is_table(device)),
         shows_table=shows_table,
         is_program=name is None,
@@ -87,36 +84,6 @@ def is_host(session: Session, client: Client) -> bool:
     if session.has_host:
         return client.device is not None and session.is_known_host(client.device)
     return client.is_local or bool(session.seats_of(client.tokens))
-
-
-@dataclass
-class SeatMemory:
-    """Seats by the looks of the devices that had them, so that they come back by one tap."""
-
-    _looks: OrderedDict[tuple[str, str], tuple[int, ...]] = field(default_factory=OrderedDict)
-    _mutex: threading.Lock = field(default_factory=threading.Lock)
-
-    def remember(self, client: Client, seats: tuple[int, ...]) -> None:
-        """A device proved its seats."""
-        if not seats or not client.looks[0]:
-            return
-        with self._mutex:
-            self._looks[client.looks] = tuple(
-                dict.fromkeys((*self._looks.pop(client.looks, ()), *seats))
-            )
-            while len(self._looks) > MOST_REMEMBERED:
-                self._looks.popitem(last=False)
-
-    def seats(self, client: Client) -> tuple[int, ...]:
-        """The seats a device of these looks had."""
-        with self._mutex:
-            return self._looks.get(client.looks, ())
-
-    def forget(self, seat: int) -> None:
-        """A seat was given to somebody else."""
-        with self._mutex:
-            for looks, seats in self._looks.items():
-                self._looks[looks] = tuple(each for each in seats if each != seat)
 
 
 class RateLimiter:

@@ -15,7 +15,7 @@ from companion.session.session import Rejected, Session
 from companion.wire import encode
 from web import locale, snapshot
 from web.access import Access
-from web.client import Client, RateLimiter, SeatMemory, client_of, is_host
+from web.client import Client, RateLimiter, client_of, is_host
 from web.ports import Equipment, Pictures, Simulator, Tray
 from web.security import Refused
 from web.wire.snapshot import Door, Me
@@ -40,7 +40,6 @@ class AppContext:
     access: Access
     wifi: Callable[[], Wifi] = Wifi
     pictures: Pictures | None = None
-    memory: SeatMemory = field(default_factory=SeatMemory)
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _mutex: Lock = field(default_factory=Lock)
     _rendered: dict[str, tuple[object, str]] = field(default_factory=dict)
@@ -87,9 +86,7 @@ class AppContext:
         """What one device is told of itself."""
         view = self.session.view()
         seats = self.session.seats_of(client.tokens)
-        self.memory.remember(client, seats)
         leads = is_host(self.session, client)
-        had = [] if seats else [s for s in self.memory.seats(client) if s not in view.online]
         is_paired = client.device is not None and self.access.is_table(client.device)
         # a stream keeps its client: it may have been paired since
         shows_door = client.is_table or is_paired or (leads and bool(view.table.hosts))
@@ -99,14 +96,16 @@ class AppContext:
             seats=list(seats),
             host=leads,
             needs_code=self.needs_code(client),
-            had=[seat for seat in had if view.table.seat(seat) is not None],
-            door=self.door() if shows_door else None,
+            confirms=bool(seats) or leads or (client.is_local and is_paired),
+            door=self.door(client) if shows_door else None,
             pairing=self.access.pairing_code(client.device or "") if is_unpaired else None,
         )
 
-    def door(self) -> Door:
-        """Return the secrets that hosts and table views show."""
-        return Door(self.access.code, self.access.pin, self.wifi().name or None)
+    def door(self, client: Client) -> Door:
+        """Return what hosts and table views show; the PIN leaves the machine for a host only."""
+        may_see = client.is_local or is_host(self.session, client)
+        pin = self.access.pin if may_see else None
+        return Door(self.access.code, pin, self.wifi().name or None)
 
     def client(self) -> Client:
         """Return the device that sent the request."""
@@ -140,13 +139,16 @@ class AppContext:
             self.lead()
 
     def at_the_tray(self) -> None:
-        """Let only players, the host and table views pass, which stand beside the dice.
+        """Let only players, the host and the machine's own table view pass.
+
+        That view stands beside the dice in place of a button; one elsewhere may hang in any room.
 
         Raises:
             Refused: Somebody else sent the request.
         """
-        device = self.client().device
-        if device is None or not self.access.is_table(device):
+        client = self.client()
+        is_paired = client.device is not None and self.access.is_table(client.device)
+        if not (client.is_local and is_paired):
             self.at_the_table()
 
     def has_role(self, client: Client) -> bool:

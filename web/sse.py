@@ -42,7 +42,7 @@ class Stream:
     def __init__(self, streams: Streams, client: Client, *, is_inside: bool) -> None:
         self._streams, self.client, self.browser = streams, client, client.device
         self.is_inside = is_inside
-        self.address = client.looks[0]
+        self.address = client.address
         self.seats = streams.session.seats_of(client.tokens)
         self._version = -1
         self._until_s = streams.clock() + streams.life_s

@@ -112,20 +112,18 @@ def decide_leave(table: Table, seat: int) -> Decision | Rejected:
 
 
 def decide_claim(
-    table: Table, seat: int, token: str, *, may_claim: bool, is_alone: bool, device: str | None
+    table: Table, seat: int, token: str, *, is_offered: bool, device: str | None
 ) -> Decision | Rejected:
-    """Let a device prove a seat.
+    """Let a device prove an offered seat; other devices lose their proof of it.
 
     Args:
-        may_claim: The seat is offered, or the device had it before.
-        is_alone: Other devices lose their proof of it.
         device: Hosts the table if nobody does yet.
     """
     if table.seat(seat) is None:
         return rejected("NO_SUCH_SEAT")
-    if not may_claim:
+    if not is_offered:
         return rejected("NOT_OFFERED")
-    proof = {"seat": seat, "token_hash": digest(token), "alone": is_alone}
+    proof = {"seat": seat, "token_hash": digest(token), "alone": True}
     decision = nothing(table).then(Change("claimed", proof))
     if device is not None and not table.hosts:
         decision = decision.then(Change("hosted", {"device": digest(device)}))

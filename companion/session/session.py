@@ -225,20 +225,17 @@ class Session:
             decision = seats.decide_join(self._table, name, token, device)
             return self._take_decided(decision) or self._joined(token)
 
-    def claim(
-        self, seat: int, *, is_known: bool = False, device: str | None = None
-    ) -> Joined | Rejected:
-        """Let a device prove a seat; an offered seat's old devices lose their proof.
+    def claim(self, seat: int, *, device: str | None = None) -> Joined | Rejected:
+        """Let a device prove an offered seat; its old devices lose their proof.
 
         Args:
-            is_known: The device had the seat before: it needs no offer, and others keep theirs.
             device: Hosts the table if nobody does yet.
         """
         token = secrets.token_hex(16)
         with self._notifier.transaction():
-            may_claim = is_known or seat in self._offers.seats
+            is_offered = seat in self._offers.seats
             decision = seats.decide_claim(
-                self._table, seat, token, may_claim=may_claim, is_alone=not is_known, device=device
+                self._table, seat, token, is_offered=is_offered, device=device
             )
             return self._take_decided(decision) or self._joined(token)
 

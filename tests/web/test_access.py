@@ -111,7 +111,10 @@ class TestTheTableView:
         assert post(ada, "pair", code="????")[1]["error"] == "BAD_CODE"
         assert post(ada, "pair", code=f" {code.lower()}")[0] == 200
         assert shown(television)["door"]["code"] == "QWX7"
+        assert shown(television)["door"]["pin"] is None
         assert shown(television)["pairing"] is None
+        assert "4711" not in television.get("/api/state?view=table").text
+        assert me(ada)["door"]["pin"] == "4711"
         assert post(ada, "pair", code=code)[0] == 409
 
     def test_on_the_tables_own_machine_it_is_paired_at_once(
@@ -119,6 +122,7 @@ class TestTheTableView:
     ) -> None:
         client.get("/table")
         assert shown(client)["door"]["code"] == "QWX7"
+        assert shown(client)["door"]["pin"] == "4711"
         assert shown(table_view(app))["door"] is None
 
     def test_it_stays_paired_after_a_restart(self, stage: Stage, tmp_path: Path) -> None:
@@ -172,8 +176,18 @@ class TestRoles:
         post(ada, "start", first=0)
         stage.session.see(dice_in_tray(a_roll(3, 4)))
         screen = phone(app, "127.0.0.1", "Kiosk")
+        assert not shown(screen)["confirms"]
         screen.get("/table")
+        assert shown(screen)["confirms"]
         assert post(screen, "press")[1]["game"]["phase"] == "action1"
+
+    def test_a_table_view_on_another_device_only_shows(self, app: Flask, ada: FlaskClient) -> None:
+        television = table_view(app)
+        assert post(ada, "pair", code=shown(television)["pairing"])[0] == 200
+        assert post(ada, "start", first=0)[0] == 200
+        assert not shown(television)["confirms"]
+        for call in ("press", "throw"):
+            assert post(television, call)[1]["error"] == "NOT_HOST"
 
 
 class TestTries:

@@ -60,7 +60,7 @@ def streams(hand: Hand) -> Streams:
 
 
 def device(name: str | None = None, *tokens: str, address: str = "") -> Client:
-    return Client(name, tokens, True, (address, ""))
+    return Client(name, tokens, True, address)
 
 
 def opened(streams: Streams, browser: str | None = None, *tokens: str) -> Stream:

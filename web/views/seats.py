@@ -44,15 +44,11 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def claim() -> Response:
         asked, client = body(requests.Claim), context.client()
         seat = asked.seat
-        is_known = seat in context.me(client).had
-        if not is_known:
-            knows_code(client, asked.code)
+        knows_code(client, asked.code)
         client = with_device(client)
-        claimed = session.claim(seat, is_known=is_known, device=client.device)
+        claimed = session.claim(seat, device=client.device)
         if not isinstance(claimed, Joined):
             return rejected(context, claimed)
-        if not is_known:
-            context.memory.forget(seat)
         return with_tokens(client, (*client.tokens, claimed.token))
 
     @pages.post("/api/leave")
@@ -62,7 +58,6 @@ def install(pages: Blueprint, context: AppContext) -> None:
         refusal = session.let_go(seat) if asked.from_game else session.leave(seat)
         if refusal is not None:
             return rejected(context, refusal)
-        context.memory.forget(seat)
         client = context.client()
         return with_tokens(client, client.tokens)
 
@@ -70,7 +65,6 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def free() -> Response:
         seat = body(requests.OfSeat).seat
         context.lead()
-        context.memory.forget(seat)
         return ok(context, session.let_go(seat))
 
     @pages.post("/api/hand")
@@ -107,7 +101,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def pair() -> Response:
         code = body(requests.Pair).code
         context.lead()
-        address = context.client().looks[0]
+        address = context.client().address
         if not context.limiter.take(address):
             raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
         if not context.access.pair(code.strip().upper()):

@@ -33,7 +33,7 @@ class Door(Reply):
     """What the table view shows to let people in."""
 
     code: str
-    pin: str
+    pin: Annotated[str | None, about("For hosts, and for the machine's own table view.")]
     wifi: str | None
 
 
@@ -44,7 +44,7 @@ class Me(Reply):
     seats: Annotated[list[Seat], about("All its seats: a shared tablet has several.")]
     host: Annotated[bool, about("It may lead the table.")]
     needs_code: Annotated[bool, about("It has to send the table's code to sit down.")]
-    had: Annotated[list[Seat], about("Seats it had under another address of the table.")]
+    confirms: Annotated[bool, about("It may confirm the roll, and throw a simulated one.")]
     door: Annotated[Door | None, about("For paired table views and the host only.")]
     pairing: Annotated[
         str | None, about("A table view that is not paired shows it; a host enters it.")

@@ -19,12 +19,9 @@ export function drawJoin({ seats, game, me }) {
   const isOn = game && !game.over && (game.turn > 1 || game.phase !== "roll");
   setText($("join-seats"), isOn ? `${text} ${t("join.running")}` : text);
   show($("code-field"), me.needs_code && (asksForCode || !recall("code")));
-  const offers = [
-    ...seats.filter((seat) => me.had.includes(seat.seat)).map((seat) => [seat, "join.back"]),
-    ...seats.filter((seat) => seat.offered && !me.had.includes(seat.seat)).map((seat) => [seat, "join.take"]),
-  ];
-  redraw($("claims"), offers, () =>
-    offers.map(([seat, key]) => claimButton(seat, t(key, { name: seat.name }))),
+  const offered = seats.filter((seat) => seat.offered);
+  redraw($("claims"), offered, () =>
+    offered.map((seat) => claimButton(seat, t("join.take", { name: seat.name }))),
   );
 }
 

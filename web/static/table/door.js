@@ -16,9 +16,9 @@ export function drawDoor({ me, table, game }) {
   const parts = [
     shortOf(addressOf(table)),
     `${t("table.code")} ${me.door.code}`,
-    t("table.pin", { pin: me.door.pin }),
+    me.door.pin ? t("table.pin", { pin: me.door.pin }) : "",
   ];
-  setText($("door"), parts.join(" · "));
+  setText($("door"), parts.filter(Boolean).join(" · "));
 }
 
 /** Draw the QR codes: the table's Wi-Fi, if it has one, and the page. */

@@ -139,7 +139,7 @@ function drawLobby({ seats, table, me: { door, pairing } }) {
         el("h2", { text: seats.length < SEATS ? t("table.join") : t("table.seats") }),
         el("p", { class: "address", text: shortOf(url) }),
         door ? el("p", { class: "table-code" }, `${t("table.code")} `, el("b", { text: door.code })) : null,
-        door ? el("p", { class: "quiet", text: t("table.pin", { pin: door.pin }) }) : null,
+        door?.pin ? el("p", { class: "quiet", text: t("table.pin", { pin: door.pin }) }) : null,
         pairing ? el("p", { class: "quiet", text: t("table.pair", { code: pairing }) }) : null,
       ),
     ),

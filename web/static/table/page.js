@@ -50,11 +50,11 @@ function drawFaults(state) {
 }
 
 function drawTray(state, nameOf) {
-  const { tray, table, game } = state;
+  const { tray, table, game, me } = state;
   const isRoll = game === null || game.phase === "roll";
   setText($("tray-text"), trayText(state, nameOf));
   setAttribute($("tray-text"), "data-status", isRoll && game && !troubleOf(state) ? tray.status : null);
-  show($("tray-buttons"), !table.typed_rolls && (table.can_throw || table.on_screen_button));
+  show($("tray-buttons"), me.confirms && !table.typed_rolls && (table.can_throw || table.on_screen_button));
   show($("throw"), table.can_throw);
   show($("confirm"), table.on_screen_button);
   $("throw").disabled = game !== null && game.action > 0;
