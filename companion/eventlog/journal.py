@@ -73,7 +73,13 @@ def _parsed(line: bytes) -> Row | None:
         return None
 
 
-def _lines(rows: Iterable[Row]) -> bytes:
+def is_whole(line: bytes) -> bool:
+    """Whether the checksum at the beginning of a line is that of the rest."""
+    return b"%08x" % zlib.crc32(line[9:-1]) == line[:8]
+
+
+def lines_of(rows: Iterable[Row]) -> bytes:
+    """The lines of rows."""
     return b"".join(b"%08x\t%b\n" % (row.checksum(), row.packed()) for row in rows)
 
 
@@ -99,9 +105,11 @@ class Journal:
         self._waiting = b""
         self._is_faulty = False
 
-    def append(self, rows: Iterable[Row]) -> None:
-        """Write rows and return once they are on the disk."""
-        self._waiting += _lines(rows)
+    def append(self, lines: bytes) -> None:
+        """Write lines and return once they are on the disk."""
+        self._waiting += lines
+        if not self._waiting:
+            return
         try:
             os.ftruncate(self._file, self._size)
             written = os.pwrite(self._file, self._waiting, self._size)
@@ -130,7 +138,7 @@ def write_journal(path: Path, rows: Iterable[Row]) -> int:
         OSError: It cannot be written; the one there is stays.
     """
     part = path.with_suffix(".journal-part")
-    data = _lines(rows)
+    data = lines_of(rows)
     with part.open("wb") as file:
         file.write(data)
         file.flush()

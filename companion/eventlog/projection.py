@@ -1,4 +1,4 @@
-"""Rebuild the table from the whole event log (pure).
+"""Rebuild the table from the event log (pure).
 
 The reducer applies one entry; this module decides which records count, to which game each belongs,
 and how damaged logs are read.
@@ -7,14 +7,14 @@ and how damaged logs are read.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from companion.engine import MOST_PLAYERS, Phase, Refusal, Roll, RollCorrected, Rolled
+from companion.engine import Phase, Roll, RollCorrected, Rolled
 from companion.engine.notation import is_whole_number
 from companion.errors import NotationError
-from companion.eventlog.record import BEGINNINGS, KNOWN, PEOPLE, Move, Record, to_entry
-from companion.eventlog.reducer import reduce
-from companion.eventlog.state import Game, Seat, Table
+from companion.eventlog.record import BEGINNINGS, KNOWN, PEOPLE, Move, Record, kept_by, to_entry
+from companion.eventlog.state import Table
+from companion.eventlog.trail import EMPTY, Trail, advanced
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,14 +22,19 @@ class Projection:
     """The result of reading a log.
 
     Attributes:
-        table: The table after it; its revision is that of the last record, valid or not.
+        trail: The way to the table since the running game began or was resumed.
         skipped: Revisions of invalid records, and of later records of the same game.
         fault: The first invalid record, in words.
     """
 
-    table: Table
+    trail: Trail
     skipped: tuple[int, ...] = ()
     fault: str | None = None
+
+    @property
+    def table(self) -> Table:
+        """The table at the end of the trail."""
+        return self.trail.table
 
 
 def visible_records(records: Iterable[Record]) -> list[Record]:
@@ -37,18 +42,27 @@ def visible_records(records: Iterable[Record]) -> list[Record]:
     rows: list[Record] = []
     for record in records:
         if record.kind == "kept":
-            kept = _revision(record)
-            while rows and rows[-1].revision > kept:
-                rows.pop()
+            _popped(rows, kept_by(record))
         elif record.kind == "struck":
             out = struck_by(record)
-            rows = [row for row in rows if row.revision not in out]
+            later = _popped(rows, min(out, default=record.revision) - 1)
+            rows += [row for row in later if row.revision not in out]
         elif record.kind == "undone":
-            kept = _revision(record)
-            rows = [row for row in rows if row.revision <= kept or row.kind in PEOPLE]
+            later = _popped(rows, kept_by(record))
+            rows += [row for row in later if row.kind in PEOPLE]
         else:
             rows.append(record)
     return rows
+
+
+def _popped(rows: list[Record], kept: int) -> list[Record]:
+    """Take the rows after a revision off the end; nothing else is touched."""
+    end = len(rows)
+    while end and rows[end - 1].revision > kept:
+        end -= 1
+    later = rows[end:]
+    del rows[end:]
+    return later
 
 
 def struck_by(record: Record) -> frozenset[int]:
@@ -56,42 +70,6 @@ def struck_by(record: Record) -> frozenset[int]:
     named = record.data.get("revisions")
     listed = named if isinstance(named, list) else []
     return frozenset(each for each in listed if is_whole_number(each))
-
-
-def _revision(record: Record) -> int:
-    """The revision a record names; its own if it names none, which voids nothing."""
-    named = record.data.get("revision")
-    return named if is_whole_number(named) else record.revision
-
-
-_SETTLING = ("rolled", "roll_corrected", "action_closed", "played", "ended_early")
-
-
-def undone_to(records: Iterable[Record]) -> int | None:
-    """The last revision that counts after an undo; None if the running game has no settled step.
-
-    Undoing a closed action also removes answers until one is missing, else it would close at once.
-    """
-    rows = visible_records(records)
-    ends = (*BEGINNINGS, "seat_closed")  # a player who left stays away
-    begin = max((i for i, row in enumerate(rows) if row.kind in ends), default=len(rows))
-    if any(row.kind == "paused" for row in rows[begin:]):
-        return None
-    settled = [i for i in range(begin, len(rows)) if rows[i].kind in _SETTLING]
-    if not settled:
-        return None
-    last = settled[-1]
-    if rows[last].kind == "action_closed":
-        while not _is_waiting(rows[:last]):
-            last -= 1
-            if last <= begin:
-                return None  # no answer would be missing
-    return rows[last - 1].revision
-
-
-def _is_waiting(rows: Iterable[Record]) -> bool:
-    game = project(rows).table.game
-    return game is not None and bool(game.state.waiting_for)
 
 
 def last_roll(records: Iterable[Record]) -> Roll | None:
@@ -144,16 +122,20 @@ def spans_of(rows: Iterable[Record]) -> list[GameSpan | None]:
     return owners
 
 
-def project(records: Iterable[Record]) -> Projection:
+def project(records: Iterable[Record], base: Table = EMPTY) -> Projection:
     """Rebuild the table from a log.
 
     An invalid record ends its own game there and nothing else: other games and the people at the
     table go on.
+
+    Args:
+        base: The table before the first of the records.
     """
     everything = list(records)
     rows = visible_records(everything)
-    last = everything[-1].revision if everything else 0
-    table, fault = Table(), None
+    last = everything[-1].revision if everything else base.revision
+    table, fault = base, None
+    before, steps = base, list[tuple[Record, Table]]()
     skipped: list[int] = []
     broken: set[int] = set()
     holed: set[int] = set()  # the lost record may have resumed another game
@@ -174,17 +156,20 @@ def project(records: Iterable[Record]) -> Projection:
             fault = fault or f"record {record.revision}: moves before it are lost"
             after = None
         else:
-            why, after = _advanced(table, record)
+            why, after = advanced(table, record)
             fault = fault or why
         if after is not None:
+            if record.kind in BEGINNINGS:
+                before, steps = table, []
             table = after
+            steps.append((record, table))
             continue
         skipped.append(record.revision)
         if owner is not None:
             broken.add(id(owner))
             if record.kind not in KNOWN:
                 holed.add(id(owner))
-    return Projection(replace(table, revision=last), tuple(skipped), fault)
+    return Projection(Trail(before, tuple(steps)).at(last), tuple(skipped), fault)
 
 
 def _is_put_aside(record: Record, owner: GameSpan | None, table: Table) -> bool:
@@ -193,54 +178,3 @@ def _is_put_aside(record: Record, owner: GameSpan | None, table: Table) -> bool:
     if record.kind != "paused" or owner is None or game is None:
         return False
     return game.number == owner.number and game.state.phase is not Phase.OVER
-
-
-def _advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:
-    """The fault of a record, or the table after it."""
-    try:
-        result = reduce(table, to_entry(record), record.revision)
-    except NotationError as error:
-        return str(error), None
-    if isinstance(result, Refusal):
-        why = f"record {record.revision}: {record.kind!r} is refused: {result.reason.value}"
-        return why, None
-    if record.kind == "seated":
-        return None, _named_once(result.table)
-    return None, _seated(result.table, record.kind)
-
-
-def _named_once(table: Table) -> Table:
-    """Free an older seat of the newest player: the record of their leaving may be lost."""
-    *older, last = table.seats
-    seats = (seat for seat in older if seat.name.casefold() != last.name.casefold())
-    return replace(table, seats=(*seats, last))
-
-
-def _seated(table: Table, kind: str) -> Table:
-    """Seat the players whom a started or resumed game names: records of people may be lost.
-
-    A game starts with everybody at the table, so other seats are free then.
-    """
-    game = table.game
-    if kind not in BEGINNINGS or game is None:
-        return table
-    gone = game.state.gone
-    places = [place for n, place in enumerate(_places(game)) if n not in gone]
-    named = {seat: name for seat, name in places if seat < MOST_PLAYERS}
-    seats = [_seat_of(table, number, name) for number, name in named.items()]
-    if kind == "resumed":
-        seats = [*(seat for seat in table.seats if seat.number not in named), *seats]
-    if set(seats) == set(table.seats) and kind == "resumed":
-        return table
-    return replace(table, seats=tuple(seats))
-
-
-def _places(game: Game) -> list[tuple[int, str]]:
-    return list(zip(game.seats, game.names, strict=True))
-
-
-def _seat_of(table: Table, number: int, name: str) -> Seat:
-    """The seat of a player; a new one if the seat has another name."""
-    seat = table.seat(number)
-    is_theirs = seat is not None and seat.name.casefold() == name.casefold()
-    return seat if seat is not None and is_theirs else Seat(number, name)

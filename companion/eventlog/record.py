@@ -18,7 +18,7 @@ from companion.engine import (
     SeatClosed,
     Withdrawn,
 )
-from companion.engine.notation import parse_roll, roll_to_json
+from companion.engine.notation import is_whole_number, parse_roll, roll_to_json
 from companion.errors import NotationError
 
 PEOPLE = ("seated", "left", "claimed", "ordered", "hosted", "set", "imported")
@@ -112,6 +112,15 @@ def to_entry(record: Record) -> Entry:
         raise NotationError(f"record {record.revision}: bad {record.kind!r}: {error}") from error
     _, own = _event_data(event)
     return Move(event, {key: value for key, value in record.data.items() if key not in own})
+
+
+def kept_by(record: Record) -> int:
+    """The revision that an "undone" or "kept" record names; its own if it names none.
+
+    Its own voids nothing.
+    """
+    named = record.data.get("revision")
+    return named if is_whole_number(named) else record.revision
 
 
 def _event_data(event: Event) -> tuple[str, dict[str, Any]]:

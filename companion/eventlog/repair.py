@@ -1,4 +1,4 @@
-"""Load an event log and permanently void the records that do not fit."""
+"""Load a whole event log and permanently void the records that do not fit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 
 from companion.eventlog.projection import Projection, project, struck_by
 from companion.eventlog.record import Change, Record, to_record
-from companion.eventlog.state import Table
 
 LOGGER = logging.getLogger(__name__)
 
@@ -16,8 +15,8 @@ def load_valid(
     load: Callable[[], Iterable[Record]],
     append: Callable[[tuple[Record, ...]], None],
     now_text: Callable[[], str],
-) -> tuple[Table, list[Record], bool]:
-    """The table of a log, its valid records, and whether any record was ever voided.
+) -> tuple[list[Record], bool]:
+    """The valid records of a log, and whether any record was ever voided.
 
     Args:
         load: Loads every record, oldest first.
@@ -33,7 +32,7 @@ def load_valid(
         if not projection.skipped:
             voided = {n for each in records if each.kind == "struck" for n in struck_by(each)}
             valid = [record for record in records if record.revision not in voided]
-            return projection.table, valid, any(each.kind == "struck" for each in valid)
+            return valid, any(each.kind == "struck" for each in valid)
         append((_struck(projection, now_text()),))
 
 

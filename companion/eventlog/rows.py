@@ -137,6 +137,14 @@ def read_rows(
         yield row, not has_checksum or checksum == row.checksum()
 
 
+def read_lines(db: sqlite3.Connection) -> Iterator[tuple[int, bytes]]:
+    """Every revision and its row as the line that the journal has for it, fast."""
+    yield from db.execute(
+        "SELECT revision, CAST(printf('%08x', checksum) || char(9) || revision || char(9) || at"
+        " || char(9) || kind || char(9) || data || char(10) AS BLOB) FROM log ORDER BY revision"
+    )
+
+
 def is_damage(error: sqlite3.DatabaseError) -> bool:
     """Whether an error means a damaged file, not a lock, missing rights or a full disk."""
     if isinstance(error, sqlite3.OperationalError):

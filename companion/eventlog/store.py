@@ -18,7 +18,16 @@ from typing import IO, NamedTuple
 
 from companion.errors import StoreError
 from companion.eventlog import rows
-from companion.eventlog.journal import JOURNAL_NAME, Found, Journal, read_journal, write_journal
+from companion.eventlog.comparing import Compared, Digest, compare
+from companion.eventlog.derived import NAMES, Derived, Mark, read_derived, write_derived
+from companion.eventlog.journal import (
+    JOURNAL_NAME,
+    Found,
+    Journal,
+    lines_of,
+    read_journal,
+    write_journal,
+)
 from companion.eventlog.pages import rows_in_wal
 from companion.eventlog.record import Record
 from companion.eventlog.rows import Row
@@ -53,6 +62,8 @@ class SqliteStore:
         self._lock: IO[bytes] | None = None
         self._journal: Journal | None = None
         self._writing = threading.Lock()
+        self._digest = Digest()
+        self._derived: dict[str, Derived] = {}
         self.notice: str | None = None
         self.lost = 0
         self._path = directory / FILE_NAME
@@ -92,9 +103,46 @@ class SqliteStore:
             kept_as = replace_damaged(self._path, salvaged, wal)
             self._report(f"was damaged; it is kept as {kept_as}")
             wal = b""
-        journal = read_journal(self._path.with_name(JOURNAL_NAME))
         in_wal = {row.revision: row for row in rows_in_wal(wal)}
         db, why = self._open_if_whole()
+        if db is not None:
+            found = self._compared(db)
+            if found.may_go_on and found.digest.mark.revision >= max(in_wal, default=0):
+                self._continue_journal(found.size, found.missing)
+                return db
+        db = self._repaired(db, why, wal, in_wal)
+        self._compared(db)
+        return db
+
+    def _compared(self, db: sqlite3.Connection) -> Compared:
+        """Read the whole log; the values kept beside it that fit it are at hand then."""
+        kept = {name: read_derived(self._path.with_name(name)) for name in NAMES}
+        revisions = {each.mark.revision for each in kept.values() if each is not None}
+        try:
+            found = compare(db, self._path.with_name(JOURNAL_NAME), revisions)
+        except sqlite3.Error:
+            return Compared(is_whole=False)
+        self._digest = found.digest
+        self._derived = {
+            name: each for name, each in kept.items() if each and each.mark in found.marks
+        }
+        return found
+
+    def _repaired(
+        self,
+        db: sqlite3.Connection | None,
+        why: str,
+        wal: bytes,
+        in_wal: Mapping[int, Row],
+    ) -> sqlite3.Connection:
+        """The log with every record that any file still has.
+
+        Args:
+            db: The database if SQLite can read it; else `why` says what is wrong with it.
+            wal: The write-ahead log as it was found, and `in_wal` its rows.
+        """
+        salvaged = self._path.with_name(SALVAGED_NAME)
+        journal = read_journal(self._path.with_name(JOURNAL_NAME))
         if db is not None:
             whole, spoilt = _checked(db)
             if any(whole[each] != journal.rows[each] for each in whole.keys() & journal.rows):
@@ -177,18 +225,24 @@ class SqliteStore:
             self._set_journal_aside(f"was damaged in {found.spoilt} places")
         tail = [whole[each] for each in sorted(whole.keys() - found.rows.keys())]
         is_behind = not tail or tail[0].revision > max(found.rows, default=0)
-        try:
-            if found.spoilt or not found.rows or not is_behind:
+        size = found.size
+        if found.spoilt or not found.rows or not is_behind:
+            try:
                 size = write_journal(path, (whole[each] for each in sorted(whole)))
-                tail = []
-            else:
-                size = found.size
+            except OSError as error:
+                self._report(f"cannot be written: {error.strerror}", path)
+                return
+            tail = []
+        self._continue_journal(size, lines_of(tail))
+
+    def _continue_journal(self, size: int, missing: bytes) -> None:
+        path = self._path.with_name(JOURNAL_NAME)
+        try:
             self._journal = Journal(path, size)
         except OSError as error:
             self._report(f"cannot be written: {error.strerror}", path)
             return
-        if tail:
-            self._journal.append(tail)
+        self._journal.append(missing)
 
     def _set_journal_aside(self, why: str) -> Found:
         """Rename the journal; return the content of the one there is then."""
@@ -227,8 +281,23 @@ class SqliteStore:
                 rows.insert(self._db, made)
             except sqlite3.Error as error:
                 raise StoreError(f"{self._path}: cannot be written: {error}") from error
+            lines = lines_of(made)
+            self._digest.add(made[-1].revision, lines)
             if self._journal is not None:
-                self._journal.append(made)
+                self._journal.append(lines)
+
+    @property
+    def mark(self) -> Mark:
+        """The end of the log."""
+        return self._digest.mark
+
+    def derived(self, name: str) -> Derived | None:
+        """A value kept beside the log that fits its records, or None."""
+        return self._derived.get(name)
+
+    def keep(self, name: str, derived: Derived) -> None:
+        """Keep a value made from the log; failing to costs only time later."""
+        write_derived(self._path.with_name(name), derived)
 
     def close(self) -> None:
         """Close the files and release the lock; may be called twice.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from companion.eventlog.projection import project
 from companion.eventlog.record import BEGINNINGS, Record
-from companion.eventlog.state import Game
+from companion.eventlog.state import Game, Table
+from companion.eventlog.trail import EMPTY, Trail
 
 KINDS = ("corrected", "undone", "closed", "answered")
 """Reasons of a notice."""
@@ -62,15 +63,21 @@ def with_step(
     return tuple(notice for notice in own if notice.revision in newest)
 
 
-def notices_of(records: Iterable[Record]) -> tuple[Notice, ...]:
-    """Return the notices of the running game from the event log."""
+def notices_of(records: Iterable[Record], base: Table = EMPTY) -> tuple[Notice, ...]:
+    """Return the notices of the running game from the event log.
+
+    Args:
+        base: The table before the first of the records.
+    """
     rows = list(records)
     start = max((n for n, row in enumerate(rows) if row.kind in BEGINNINGS), default=len(rows))
-    steps = [n for n in range(start, len(rows)) if _kind(rows[n]) is not None]
     kept: tuple[Notice, ...] = ()
-    for n in steps[-MOST_KEPT:]:
-        before, after = project(rows[:n]).table.game, project(rows[: n + 1]).table.game
-        kept = with_step(kept, before, after, rows[n])
+    if not any(_kind(row) for row in rows[start:]):
+        return kept
+    trail = Trail(project(rows[:start], base).table)
+    for row in rows[start:]:
+        before, trail = trail.table.game, trail.after((row,))
+        kept = with_step(kept, before, trail.table.game, row)
     return kept
 
 

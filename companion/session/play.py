@@ -18,10 +18,10 @@ from companion.engine import (
     Withdrawn,
 )
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.eventlog.projection import project, undone_to
-from companion.eventlog.record import Change, Entry, Move, Record, to_record
+from companion.eventlog.record import Change, Entry, Move, Record
 from companion.eventlog.reducer import next_to_begin
 from companion.eventlog.state import Game, Table
+from companion.eventlog.trail import Trail
 from companion.messages.announcements import (
     Announcement,
     announce_closings,
@@ -215,20 +215,19 @@ def decide_correction(table: Table, roll: Roll, **details: object) -> Decision |
     return decide_move(table, RollCorrected(roll), **details)
 
 
-def decide_undo(table: Table, records: Iterable[Record]) -> Decision | Rejected:
+def decide_undo(trail: Trail) -> Decision | Rejected:
     """Undo the last settled step: an ending, a closed action with its last answer, or a roll.
 
-    Args:
-        records: The whole log; undone records stay in it.
+    The undone records stay in the log.
     """
-    log, game = list(records), table.game
-    kept = undone_to(log)
+    table, kept = trail.table, trail.undone_to
+    game = table.game
     if kept is None or game is None:
         return rejected("NOTHING_TO_UNDO")
     if is_seat_empty(table, game):
         return rejected("SEAT_EMPTY")
     undone = Change("undone", {"revision": kept})
-    after = project([*log, to_record(undone, table.revision + 1)]).table
+    after = trail.back_to(kept).at(table.revision + 1).table
     now = after.game
     is_same = now is not None and now.number == game.number
     before = game.state if is_same else None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from companion.eventlog.derived import Derived, Mark
 from companion.eventlog.record import Record
 
 
@@ -15,6 +16,16 @@ class Store(Protocol):
 
     def load(self, after: int = 0) -> Iterable[Record]:
         """Every record after a revision, oldest first."""
+
+    @property
+    def mark(self) -> Mark:
+        """The end of the log."""
+
+    def derived(self, name: str) -> Derived | None:
+        """A value kept beside the log that fits its records, or None."""
+
+    def keep(self, name: str, derived: Derived) -> None:
+        """Keep a value made from the log; failing to costs only time later."""
 
     def append(self, records: tuple[Record, ...]) -> None:
         """Write records, all or none; raises StoreError if they cannot be written."""

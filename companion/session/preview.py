@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 
 from companion.engine import GameState, Phase, Roll
-from companion.eventlog.projection import undone_to
-from companion.eventlog.record import Record
 from companion.eventlog.state import Table
+from companion.eventlog.trail import Trail
 from companion.messages.announcements import box_line, die_term, row_term
 from companion.messages.catalogue import Line, all_of, line
 from companion.session.decision import Decision, Rejected
@@ -25,22 +24,21 @@ class HostStep(StrEnum):
 
 
 def decide_host_step(
-    table: Table,
+    trail: Trail,
     step: HostStep,
-    records: Iterable[Record],
     roll: Roll | None,
     eye: Mapping[str, object],
 ) -> Decision | Rejected:
     """Decide a step of the host.
 
     Args:
-        records: The whole log, to undo.
         roll: The right dice, to correct.
         eye: What was read of the roll, stored with a correction.
     """
+    table = trail.table
     match step:
         case HostStep.UNDO:
-            return decide_undo(table, records)
+            return decide_undo(trail)
         case HostStep.CLOSE:
             return decide_close(table)
         case HostStep.END:
@@ -51,15 +49,11 @@ def decide_host_step(
             return decide_correction(table, roll, **eye)
 
 
-def precondition_of(table: Table, step: HostStep, records: Iterable[Record]) -> str:
-    """A token of the state a step would change; it differs once the table has gone on.
-
-    Args:
-        records: The whole log, to undo.
-    """
-    game = table.game
+def precondition_of(trail: Trail, step: HostStep) -> str:
+    """A token of the state a step would change; it differs once the table has gone on."""
+    game = trail.table.game
     if step is HostStep.UNDO:
-        return f"{undone_to(records)} {game and game.rolled}"
+        return f"{trail.undone_to} {game and game.rolled}"
     if game is None or step is HostStep.END:
         return f"{game and game.number}"
     if step is HostStep.CLOSE:

@@ -20,12 +20,9 @@ from typing import Concatenate, Never, ParamSpec
 from companion.audio.settings import VoiceSettings, chosen
 from companion.engine import ActionClosed, DieColour, Phase, Roll, SeatClosed
 from companion.errors import StoreError
-from companion.eventlog.projection import last_roll
-from companion.eventlog.record import Record, to_record
-from companion.eventlog.repair import load_valid
+from companion.eventlog.record import BEGINNINGS, Record, to_record
 from companion.eventlog.state import Table
 from companion.history.archive import Archive, SavedGame
-from companion.history.notices import notices_of, with_step
 from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import Line, Phrases, load_phrases
 from companion.messages.equipment import announce_fault
@@ -38,6 +35,7 @@ from companion.session.games import (
     decide_release,
     decide_resume,
 )
+from companion.session.memory import keep_before, recall
 from companion.session.notifier import Notifier
 from companion.session.ports import CallLater, Cancel, NoTrayPort, Store, Topic, TrayPort
 from companion.session.preview import HostStep, decide_host_step, precondition_of, preview
@@ -98,7 +96,7 @@ class Session:
         self._call_later, self._draw = call_later, draw
         self._notifier = Notifier()
         self._configured = speaking or VoiceSettings(language=phrases.language)
-        self._table, records, is_repaired = load_valid(store.load, store.append, now_text)
+        self._memory = recall(store, now_text)
         self._port: TrayPort = tray or NoTrayPort()
         self._tray = CorrectedTray(NO_CAMERA, NO_CAMERA)
         self._press = confirm.WaitingPress(self._port, self._later, self._answer_press)
@@ -107,17 +105,19 @@ class Session:
         self._times = ActionTimes()
         self._timer = ActionTimer(self._later, self._close)
         self._is_retrying = False
-        self._keys = play.keys_after((), records)
         self._offers = seats.Offers(self._later)
         self._online: dict[int, int] = {}
         self._faults: dict[str, str] = {}
         self._archive = Archive()
-        self._notices = notices_of(records)
-        self.last_roll = last_roll(records)
+        self.last_roll = self._memory.last_roll
         with self._notifier.transaction():
-            if is_repaired:
+            if self._memory.is_repaired:
                 self._release_empty_seats()
             self._announce_position()
+
+    @property
+    def _table(self) -> Table:
+        return self._memory.trail.table
 
     def _release_empty_seats(self) -> None:
         """Let players without a seat leave a damaged game: nobody would answer for them."""
@@ -154,7 +154,7 @@ class Session:
                 frozenset(self._online),
                 tuple(sorted(self._faults.items())),
                 self._offers.seats,
-                self._notices,
+                self._memory.notices,
             )
 
     def wait(self, version: int, timeout_s: float) -> int:
@@ -332,7 +332,7 @@ class Session:
         given = play.Given(seat, turn, rolled, key)
         return self._take(
             lambda table: play.decide_answer(
-                table, given, self._keys, action, box, done=done, is_by_host=is_by_host
+                table, given, self._memory.keys, action, box, done=done, is_by_host=is_by_host
             )
         )
 
@@ -341,7 +341,9 @@ class Session:
     ) -> Rejected | None:
         """Withdraw a seat's answer."""
         given = play.Given(seat, turn, rolled, key)
-        return self._take(lambda table: play.decide_withdraw(table, given, self._keys, action))
+        return self._take(
+            lambda table: play.decide_withdraw(table, given, self._memory.keys, action)
+        )
 
     def typed_roll(self, roll: Roll, due: tuple[int, int] | None = None) -> Rejected | None:
         """Confirm a roll entered by hand.
@@ -360,7 +362,7 @@ class Session:
     def precondition(self, step: HostStep) -> str:
         """A token of the state a step would change; request it before a preview."""
         with self._notifier.transaction():
-            return precondition_of(self._table, step, self._store.load())
+            return precondition_of(self._memory.trail, step)
 
     def preview(self, step: HostStep, roll: Roll | None = None) -> list[Line] | Rejected:
         """The changes a step would make now; `roll` has the right dice, to correct."""
@@ -400,7 +402,7 @@ class Session:
             return self._take_decided(self._decide_host_step(step, roll))
 
     def _decide_host_step(self, step: HostStep, roll: Roll | None) -> Decision | Rejected:
-        return decide_host_step(self._table, step, self._store.load(), roll, self._eye)
+        return decide_host_step(self._memory.trail, step, roll, self._eye)
 
     # -- tray and button ------------------------------------------------------------------
 
@@ -552,11 +554,11 @@ class Session:
         before, at = self._table, self._now_text()
         numbered = enumerate(decision.entries, before.revision + 1)
         records = tuple(to_record(entry, number, at) for number, entry in numbered)
+        mark = self._store.mark
         self._store.append(records)
-        self._table = decision.table
-        for record in records:
-            self._notices = with_step(self._notices, before.game, self._table.game, record)
-        self._keys = play.keys_after(self._keys, decision.entries)
+        if any(record.kind in BEGINNINGS for record in records):
+            keep_before(self._store, mark, self._memory)
+        self._memory = self._memory.after(records)
         self._times = times_after(self._times, before, decision, self._clock())
         self._notifier.touch()
         for announcement in decision.announcements:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from companion.engine import DieColour, Roll
 from companion.eventlog.projection import project
+from companion.eventlog.table_json import table_from_json, table_to_json
 from companion.session.session import HostStep, Rejected, Session
 from tests.session.fakes import Stage, dice_seen
 
@@ -118,7 +120,15 @@ def test_the_log_rebuilds_the_table_after_every_step(
         take(stage, step, n)
         projection = project(stage.store.load())
         assert projection.skipped == (), step
-        assert projection.table == stage.session.view().table, step
+        table = stage.session.view().table
+        assert projection.table == table, step
+        assert table_from_json(json.loads(json.dumps(table_to_json(table)))) == table, step
+    before = stage.session.view()
+    stage = stage.again()
+    assert (stage.session.view().table, stage.session.view().notices) == (
+        before.table,
+        before.notices,
+    )
     for host_step in (HostStep.CLOSE, HostStep.UNDO):
         assert is_previewed_exactly(stage.session, host_step)
     stage.store.close()

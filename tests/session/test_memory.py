@@ -1,0 +1,176 @@
+"""A snapshot saves time at a start and is never believed against the records."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from companion.eventlog import derived
+from companion.eventlog.derived import SNAPSHOT, code_version
+from companion.eventlog.journal import JOURNAL_NAME
+from companion.eventlog.record import Record
+from companion.eventlog.store import FILE_NAME, SqliteStore
+from companion.session.session import HostStep
+from tests.session.fakes import Stage
+
+
+class Watched(SqliteStore):
+    """Notes the revisions after which records are read."""
+
+    def __init__(self, directory: Path) -> None:
+        self.read: list[int] = []
+        super().__init__(directory)
+
+    def load(self, after: int = 0) -> Iterable[Record]:
+        self.read.append(after)
+        return super().load(after)
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Path:
+    """A table in its third game: the first was put aside, the second ended early."""
+    stage = Stage(tmp_path / "table")
+    stage.seat("Ada", "Ben")
+    stage.session.start("big_points", house=("finish_turn",))
+    stage.close_red()
+    stage.session.pause()
+    stage.session.start()
+    stage.roll(2, 3)
+    stage.answer(0, "R5")
+    stage.correct(2, 4)
+    stage.session.end()
+    stage.session.settle({"hints": False}, {"volume": 40})
+    stage.session.rematch()
+    stage.roll(1, 2)
+    stage.answer(0, "R3", key="a key")
+    stage.session.close_action()
+    stage.session.settle({"sound": False})
+    stage.store.close()
+    return tmp_path / "table"
+
+
+def known(directory: Path) -> tuple[object, ...]:
+    """All that a start knows, and what it makes of an undo and of the game put aside."""
+    stage = Stage(directory)
+    session, view = stage.session, stage.session.view()
+    answer = session.answer(0, 1, 1, "R3", done=True, key="a key")
+    undo = session.preview(HostStep.UNDO)
+    found = (view.table, view.notices, session.last_roll, answer, undo, session.undo())
+    session.end()
+    session.resume(1)
+    later = stage.session.view().table
+    stage.store.close()
+    return (*found, later)
+
+
+@pytest.fixture
+def expected(played: Path, tmp_path: Path) -> tuple[object, ...]:
+    """What is known without a snapshot."""
+    copy = Path(shutil.copytree(played, tmp_path / "bare"))
+    (copy / SNAPSHOT).unlink()
+    return known(copy)
+
+
+def test_a_start_reads_only_what_follows_the_snapshot(
+    played: Path, expected: tuple[object, ...]
+) -> None:
+    stage = Stage(played, store=(store := Watched(played)))
+    began = max(record.revision for record in store.load() if record.kind == "started")
+    assert store.read[:-1] == [began - 1]
+    stage.store.close()
+    assert known(played) == expected
+
+
+def test_no_step_reads_the_log(played: Path) -> None:
+    stage = Stage(played, store=(store := Watched(played)))
+    store.read.clear()
+    stage.session.precondition(HostStep.UNDO)
+    stage.session.preview(HostStep.UNDO)
+    assert stage.session.undo() is None
+    stage.roll(3, 4)
+    stage.correct(3, 5)
+    assert stage.session.undo() is None
+    stage.session.pause()
+    stage.session.resume(1)
+    assert store.read == []
+
+
+def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:
+    """Change what a kept value says, with the right checksum."""
+    data = json.loads(path.read_bytes().partition(b"\n")[2])
+    change(data)
+    packed = json.dumps(data).encode()
+    path.write_bytes(b"%08x\n%b" % (zlib.crc32(packed), packed))
+
+
+def more_games(data: dict[str, Any]) -> None:
+    data["value"]["table"]["games"] = 77
+
+
+FALSE: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut": lambda path: path.write_bytes(path.read_bytes()[:-40]),
+    "one bit": lambda path: path.write_bytes(path.read_bytes().replace(b'"games":2', b'"games":6')),
+    "zeros": lambda path: path.write_bytes(bytes(len(path.read_bytes()))),
+    "no file": lambda path: (path.unlink(), path.mkdir()),
+    "other version": lambda path: rewritten(
+        path, lambda data: (more_games(data), data.update(version="0" * 32))
+    ),
+    "other log": lambda path: rewritten(
+        path, lambda data: (more_games(data), data.update(mark=[data["mark"][0], "0" * 32]))
+    ),
+    "too early": lambda path: rewritten(
+        path, lambda data: (more_games(data), data["mark"].__setitem__(0, 3))
+    ),
+    "beyond the end": lambda path: rewritten(path, lambda data: data["mark"].__setitem__(0, 999)),
+    "no table": lambda path: rewritten(path, lambda data: data.update(value={"table": []})),
+    "nested": lambda path: path.write_bytes(
+        b"%08x\n%b" % (zlib.crc32(b"[" * 99_999), b"[" * 99_999)
+    ),
+}
+
+
+@pytest.mark.parametrize("false", FALSE.values(), ids=FALSE.keys())
+def test_a_false_snapshot_costs_only_time(
+    played: Path, expected: tuple[object, ...], false: Callable[[Path], object]
+) -> None:
+    false(played / SNAPSHOT)
+    assert known(played) == expected
+
+
+def test_a_snapshot_of_another_reducer_is_ignored(
+    played: Path, expected: tuple[object, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rewritten(played / SNAPSHOT, more_games)
+    monkeypatch.setattr(derived, "code_version", lambda: f"not {code_version()}")
+    assert known(played) == expected
+
+
+@pytest.mark.parametrize("name", [FILE_NAME, JOURNAL_NAME])
+def test_damage_before_the_snapshot_is_still_found(played: Path, name: str) -> None:
+    path = played / name
+    if name == FILE_NAME:
+        with sqlite3.connect(path) as db:
+            db.execute("UPDATE log SET data = replace(data, 'Ada', 'Eva') WHERE revision = 1")
+        db.close()
+    else:
+        path.write_bytes(path.read_bytes().replace(b"Ada", b"Eva", 1))
+    store = SqliteStore(played)
+    assert store.notice is not None
+    assert next(iter(store.load())).data["name"] == "Ada"
+
+
+def test_records_that_void_what_is_before_the_snapshot_count(played: Path) -> None:
+    store = SqliteStore(played)
+    last = store.mark.revision
+    store.append((Record(last + 1, "kept", {"revision": 2}),))
+    store.close()
+    table = Stage(played).session.view().table
+    assert (table.game, table.games, len(table.seats)) == (None, 0, 2)
