@@ -211,7 +211,7 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 def _with_file(config: Config, path: Path) -> Config:
-    if path.is_fifo() and Path("/dev/fd") not in path.parents:  # it might be waited for for ever
+    if path.is_fifo() and Path("/dev/fd") not in path.parents:  # reading could block for ever
         raise ConfigError(f"{path}: cannot be read: expected a file, got a named pipe")
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,6 +1,6 @@
-"""Typed values at the edges: requests, replies and files, declared once as structs.
+"""Types of requests, replies and files, each declared once as a struct.
 
-From one declaration follow the parsing, the error with its path, the JSON and the JSON Schema.
+Parsing, error messages with their paths, JSON output and JSON Schema follow from the declaration.
 The only module that imports msgspec.
 """
 
@@ -238,7 +238,7 @@ def _words(bare: Any, extra: Mapping[str, Any], value: object) -> tuple[str, str
 
 
 def _not_finite(data: object) -> list[str | int | None] | None:
-    """The way to the first number that is none, or None where all are finite."""
+    """Return the path to the first number that is not finite; None if all are."""
     if isinstance(data, float):
         return None if math.isfinite(data) else []
     pairs: Iterable[tuple[Any, Any]] = ()

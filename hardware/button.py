@@ -135,7 +135,7 @@ class Panel:
             try:
                 self._serve()
             except Exception:
-                LOGGER.exception("button: listening failed; it begins anew")
+                LOGGER.exception("button: reading the pin failed; starting again")
                 self._contact = gesture.at_rest()
 
     def _serve(self) -> None:
@@ -169,8 +169,8 @@ class Panel:
         """Read the line, then let the awaited time pass."""
         level = self._read_line()
         if level is not None and level is not self._contact.is_closed:
-            # Its edge was lost or is late, so when it came is unknown. At the deadline at the
-            # latest is the careful guess: a push nobody saw the end of is not a hold.
+            # The edge was lost or is late, so its time is unknown. The guess is the deadline at
+            # the latest: a push without a known end must not become a hold.
             now_s = self._clock()
             return self._take_edge(now_s if due_s is None else min(now_s, due_s), level)
         if due_s is None:
@@ -217,7 +217,7 @@ class Panel:
         self._contact = gesture.at_rest()
         if wire.is_closed:
             self._contact = gesture.already_closed(self._clock())
-            LOGGER.warning("button: it is down already; nothing counts until it is let go")
+            LOGGER.warning("button: pressed at the start; ignored until it is released")
 
     def _become(self, state: str) -> None:
         self._state = state
@@ -225,7 +225,7 @@ class Panel:
             try:
                 self._on_state(state)
             except Exception:
-                LOGGER.exception("button: that it is %s was not taken", state)
+                LOGGER.exception("button: the handler of the state %r failed", state)
 
     def _tell(self, told: Gesture) -> None:
         if self._is_closed:
@@ -233,7 +233,7 @@ class Panel:
         try:
             self._on_gesture(told)
         except Exception:
-            LOGGER.exception("button: what follows a %s failed; the button goes on", told.value)
+            LOGGER.exception("button: the handler of a %s failed; the button goes on", told.value)
 
 
 def open_panel(

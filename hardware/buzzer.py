@@ -120,7 +120,7 @@ class Buzzer:
                 self._has_complained = False
             except Exception as error:  # each pin library raises a class of its own
                 if not self._has_complained:
-                    LOGGER.warning("buzzer: it makes no sound: %s", one_line(error))
+                    LOGGER.warning("buzzer: no sound: %s", one_line(error))
                 self._has_complained = True
                 sounder, self._sounder = self._sounder, None
                 if sounder is not None:

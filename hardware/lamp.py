@@ -253,12 +253,12 @@ class Lamp:
             self._light.shine(colour, level)
         except Exception as error:  # each pin library raises a class of its own
             if not self._has_complained:
-                LOGGER.warning("lamp: it cannot be lit: %s", one_line(error))
+                LOGGER.warning("lamp: cannot be lit: %s", one_line(error))
             self._has_complained = True
             self._let_go()
             return False
         if self._has_complained:
-            LOGGER.warning("lamp: it works again")
+            LOGGER.warning("lamp: working again")
         self._has_complained = False
         return True
 
@@ -268,7 +268,7 @@ class Lamp:
             try:
                 wait_s = self.turn()
             except Exception:
-                LOGGER.exception("lamp: a pattern failed; it goes on")
+                LOGGER.exception("lamp: a pattern failed; the lamp goes on")
                 wait_s = REOPEN_S
             with self._changed:
                 if self._wanted == shown and not self._is_closed and not self._is_stale:

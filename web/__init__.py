@@ -40,24 +40,24 @@ def create_app(
     setup: TraySetup | None = None,
     wifi: Callable[[], Wifi] = Wifi,
 ) -> Flask:
-    """Make the page for one table.
+    """Make the web app of one table.
 
     Args:
-        session: Judges and keeps whatever people do.
+        session: Decides and stores every step.
         tray: The camera's pictures.
         simulator: Throws the dice of a simulated tray; None for a real one.
-        pictures: The kept pictures of confirmed rolls; None where none are kept.
-        equipment: How camera and button are, asked whenever a page is told.
-        press: What the on-screen button does; the session's own press unless given.
-        join_url: The address phones can open; without it, the address a page was opened by.
-        name: What the table is called.
+        pictures: The kept pictures of confirmed rolls; None if none are kept.
+        equipment: Returns the state of camera and button; called for every snapshot.
+        press: Action of the on-screen button; by default the session's press.
+        join_url: Returns the address for phones; by default the address a page was opened with.
+        name: Name of the table.
         version: The program's version, for /healthz.
-        allowed_hosts: Names the table may be called by besides addresses and home names.
-        code: What phones send to sit down; drawn unless given.
-        pin: What makes a device the host; drawn unless given.
-        access: Code, PIN and paired table views in one, in place of `code` and `pin`.
-        setup: Sets the tray up, where there is a camera.
-        wifi: The table's own Wi-Fi, asked whenever a page is told.
+        allowed_hosts: Host names of the table besides addresses and home names.
+        code: Code that a phone sends to take a seat; drawn unless given.
+        pin: PIN that makes a device the host; drawn unless given.
+        access: Code, PIN and paired table views together, in place of `code` and `pin`.
+        setup: Sets the tray up, if there is a camera.
+        wifi: Returns the table's own Wi-Fi; called for every snapshot.
     """
     here = Path(__file__).parent
     app = Flask(

@@ -1,4 +1,4 @@
-"""Secrets of a table and the devices they let in: the host's PIN, browser names, table views."""
+"""The table's secrets (code, PIN, signing key) and its paired table views."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_WAITING = 32
 
 
 class _Kept(Struct):
-    """The file."""
+    """Content of the secrets file."""
 
     pin: str
     key: str
@@ -46,11 +46,11 @@ def draw_pin() -> str:
 
 
 class Access:
-    """Who is let in, beyond seats and hosts; may be used from any thread.
+    """The table's secrets and paired table views; thread-safe.
 
     Attributes:
-        code: What phones send to sit down.
-        pin: What makes a device a host.
+        code: Code that a phone sends to take a seat.
+        pin: PIN that makes a device the host.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class Access:
         tables: Iterable[str] = (),
         path: Path | None = None,
     ) -> None:
-        """Use the given secrets; the others are drawn.
+        """Use the given secrets; draw the missing ones.
 
         Args:
             key: Signs the names of browsers.
             tables: Digests of the paired table views.
-            path: Where pairings are kept; None keeps them in memory.
+            path: File for the pairings; None keeps them in memory.
         """
         self.code, self.pin = code or draw_code(), pin or draw_pin()
         self._key = bytes.fromhex(key) if key else secrets.token_bytes(32)

@@ -1,4 +1,4 @@
-"""Who asks: a device with the proofs it carries, and what the table knows of it."""
+"""The device that sent a request: its seat tokens, its rights, and the limit on wrong codes."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ from web.access import Access
 MOST_TRIES = 10
 MOST_TRIES_IN_ALL = 30
 WINDOW_S = 60.0
-"""Wrong codes a minute from one address and from all: six digits then hold for weeks."""
+"""Seconds in which an address may send `MOST_TRIES` wrong codes, and all addresses together
+`MOST_TRIES_IN_ALL`. Guessing a PIN of six digits then takes weeks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """A device that asks.
+    """The device that sent a request.
 
     Attributes:
-        device: The name this table gave its browser; None for a program without cookies, and for
-            a name made up elsewhere.
-        tokens: The proofs of its seats.
+        device: The name that this table gave its browser; None without a name or with a forged one.
+        tokens: The tokens of its seats.
         is_local: It runs on the table's own machine.
         is_program: It sends no browser name.
         address: Its address.
         is_table: It is a paired table view, or one on the table's own machine.
         shows_table: It shows the table view, paired or not.
-        language: What its page is in; empty for the table's own.
+        language: The language of its page; empty for the table's own.
     """
 
     device: str | None
@@ -47,7 +47,7 @@ class Client:
 
 
 def client_of(asked: Request, language: str, access: Access, session: Session) -> Client:
-    """Return the device a request comes from."""
+    """Return the device that sent a request."""
     address = asked.remote_addr or ""
     name = security.browser_id(asked)
     is_known = name is not None and (access.is_genuine(name) or session.is_known_host(name))
@@ -74,10 +74,10 @@ def is_loopback(address: str) -> bool:
 
 
 def is_host(session: Session, client: Client) -> bool:
-    """Whether a device may lead the table.
+    """Whether a device may host the table.
 
-    A program on the table's own machine always may. While there is no host, so may a browser
-    there, and a device with a seat: it has sent the code that the table view shows.
+    A program on the table's own machine always may. Without a host, a browser on that machine and
+    a device with a seat may too: a seat needs the code on the table view.
     """
     if client.is_program:
         return client.is_local
@@ -95,7 +95,7 @@ class RateLimiter:
         self._mutex = threading.Lock()
 
     def take(self, address: str) -> bool:
-        """Count a try before it is judged; returns whether there was one left."""
+        """Count a try before the code is checked; return whether one was left."""
         now_s = self._clock()
         with self._mutex:
             self._tries = [each for each in self._tries if each[0] > now_s - WINDOW_S]
@@ -106,7 +106,7 @@ class RateLimiter:
             return True
 
     def give_back(self, address: str) -> None:
-        """Forget the newest try of an address: it was right."""
+        """Uncount the newest try of an address, which had the right code."""
         with self._mutex:
             for i in reversed(range(len(self._tries))):
                 if self._tries[i][1] == address:

@@ -1,4 +1,4 @@
-"""What the views work with: the session, the tray, and the snapshot of the moment."""
+"""What the views work with: the session, the tray, and the current snapshot."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from web.security import Refused
 from web.wire.snapshot import Door, Me
 
 COUNTDOWN_S = 0.1
-"""How exact the countdown of an open action is."""
+"""Seconds by which the countdown of an open action may be off."""
 
 
 @dataclass
@@ -46,11 +46,11 @@ class AppContext:
 
     @property
     def phrases(self) -> Phrases:
-        """The language of the asking page."""
+        """The catalogue in the language of the page that sent the request."""
         return load_phrases(locale.asked_for(request, self.session.phrases.language))
 
     def setting(self) -> snapshot.Setting:
-        """What snapshots say besides the session's view."""
+        """Return the values of a snapshot that are not in the session's view."""
         simulator = self.simulator
         return snapshot.Setting(
             epoch=self.epoch,
@@ -65,8 +65,10 @@ class AppContext:
         )
 
     def render(self, client: Client) -> tuple[int, str]:
-        """The version now and its snapshot as JSON; what all seats share is made once for each
-        language."""
+        """Return the current version and its snapshot as JSON.
+
+        The part that all devices share is made once for each language.
+        """
         language = client.language or self.session.phrases.language
         view, setting = self.session.view(), self.setting()
         now_s = self.session.clock_s()
@@ -83,12 +85,12 @@ class AppContext:
         return view.version, f'{{"me":{mine},{shared[1:]}'
 
     def me(self, client: Client) -> Me:
-        """What one device is told of itself."""
+        """Return the part of a snapshot that is about one device."""
         view = self.session.view()
         seats = self.session.seats_of(client.tokens)
         leads = is_host(self.session, client)
         is_paired = client.device is not None and self.access.is_table(client.device)
-        # a stream keeps its client: it may have been paired since
+        # the client of a stream is as old as the stream: look up whether it was paired since
         shows_door = client.is_table or is_paired or (leads and bool(view.table.hosts))
         is_unpaired = client.shows_table and not shows_door and client.device is not None
         return Me(
@@ -112,16 +114,16 @@ class AppContext:
         return client_of(request, self.phrases.language, self.access, self.session)
 
     def needs_code(self, client: Client) -> bool:
-        """Whether a device has to send the table's code to sit down.
+        """Whether a device must send the table's code to take a seat.
 
-        It does not at the table's own machine, nor once it was let in.
+        The table's own machine, players and hosts need none.
         """
         if client.is_local or self.session.seats_of(client.tokens):
             return False
         return not (self.session.has_host and is_host(self.session, client))
 
     def lead(self) -> None:
-        """Let only the host pass.
+        """Refuse everybody but the host.
 
         Raises:
             Refused: Somebody else sent the request.
@@ -130,7 +132,7 @@ class AppContext:
             raise Refused(403, "NOT_HOST", line("page.not_host"))
 
     def at_the_table(self) -> None:
-        """Let only players and the host pass.
+        """Refuse everybody but players and the host.
 
         Raises:
             Refused: Somebody else sent the request.
@@ -139,7 +141,7 @@ class AppContext:
             self.lead()
 
     def at_the_tray(self) -> None:
-        """Let only players, the host and the machine's own table view pass.
+        """Refuse everybody but players, the host and the machine's own table view.
 
         That view stands beside the dice in place of a button; one elsewhere may hang in any room.
 
@@ -157,11 +159,11 @@ class AppContext:
         return client.is_table or is_seated or is_host(self.session, client)
 
     def is_inside(self, client: Client) -> bool:
-        """Whether a device was let in: it has a role, or runs on the table's machine."""
+        """Whether a device has a role, or runs on the table's own machine."""
         return client.is_local or self.has_role(client)
 
     def inside(self) -> None:
-        """Let only devices pass that were let in.
+        """Refuse devices that are not `is_inside`.
 
         Raises:
             Refused: A stranger sent the request.
@@ -170,10 +172,10 @@ class AppContext:
             raise Refused(403, "NOT_SEATED", line("page.not_seated"))
 
     def check(self, given: str, right: str, code: str) -> None:
-        """Let only those pass who know a code; wrong tries are limited.
+        """Check a code; wrong tries are limited.
 
         Raises:
-            Refused: It is wrong, or too many were.
+            Refused: The code is wrong, or there were too many wrong ones.
         """
         address = request.remote_addr or ""
         if not self.limiter.take(address):

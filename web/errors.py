@@ -45,7 +45,7 @@ def install_errors(app: Flask, context: AppContext) -> None:
 
     @app.errorhandler(StoreError)
     def not_kept(error: StoreError) -> Response:
-        LOGGER.error("not kept: %s", error)
+        LOGGER.error("a step could not be stored: %s", error)
         return answer(Refused(503, "NOT_KEPT", line("page.not_kept")))
 
     @app.errorhandler(CalibrationError)

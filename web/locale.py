@@ -1,4 +1,4 @@
-"""Which language a page is in: each browser's own choice, apart from the table's."""
+"""The language of a page: each browser's own choice, independent of the table's."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from web import security
 COOKIE = "dice_companion_language"
 
 HEADER = "Page-Language"
-"""What a page was made in, so that all it hears is in one language. A stream says it in its
-address, `?language=`, because no script can give an EventSource a header."""
+"""Request header with the language of the page, so that all replies are in it. A stream uses the
+parameter `?language=` instead, because an EventSource cannot send headers."""
 
 
 def asked_for(request: Request, table: str) -> str:
-    """The language of an answer.
+    """Return the language of a reply.
 
-    What the page was made in, else what was chosen in this browser, else what the
-    browser prefers, else the table's.
+    It is the page's language, else the one chosen in this browser, else the browser's preferred
+    one, else the table's.
     """
     for wanted in (request.args.get("language"), request.headers.get(HEADER), chosen(request)):
         if wanted in LANGUAGES:
             return wanted
-    # of equally liked ones the table's wins, also for a browser that takes any
+    # the table's comes first: it wins if the browser prefers several equally, or accepts any
     known = [table, *(each for each in LANGUAGES if each != table)]
     return request.accept_languages.best_match(known) or table
 
 
 def chosen(request: Request) -> str | None:
-    """The language chosen in this browser, or None where it follows the device."""
+    """Return the language chosen in this browser; None if it follows the device."""
     wanted = request.cookies.get(COOKIE)
     return wanted if wanted in LANGUAGES else None
 
 
 def choose(response: Response, language: str | None) -> None:
-    """Keep a browser's choice; None forgets it."""
+    """Store a browser's choice in a cookie; None deletes it."""
     if language is None:
         security.drop_cookie(response, COOKIE)
     else:

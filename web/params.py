@@ -1,4 +1,4 @@
-"""Request bodies and query parameters as typed values; nonsense is refused by name."""
+"""Request bodies and query parameters as typed values; a refusal names the wrong field."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _KEYS = {
 
 
 def bad(key: str, /, **data: Word) -> Refused:
-    """Make the refusal of a request that makes no sense."""
+    """Make the refusal of a malformed request."""
     return Refused(400, "BAD_REQUEST", line(key, **data))
 
 

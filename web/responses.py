@@ -52,7 +52,7 @@ def failed(code: str, message: str, status: int) -> Response:
 
 
 def snapshot(context: AppContext, client: Client | None = None) -> Response:
-    """The snapshot of the moment, for the device that asks."""
+    """Return the current snapshot, for the device that sent the request."""
     return Response(context.render(client or context.client())[1], mimetype="application/json")
 
 

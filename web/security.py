@@ -1,4 +1,4 @@
-"""What every request passes first and every answer last: host, origin, JSON, cookies, headers."""
+"""Checks of every request (host, origin, JSON), headers of every response, and cookies."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from werkzeug.exceptions import HTTPException
 from companion.messages.catalogue import Line, line
 
 _HALF = re.compile("[\ud800-\udfff]")
-"""Half of a pair of UTF-16, which JSON can hold and nothing can write."""
+"""A lone surrogate: JSON can contain it, but it cannot be encoded as UTF-8."""
 
 BODY_BYTES = 16 * 1024
-"""The longest body of a request: the longest honest one, a typed roll, has under 200."""
+"""Most bytes of a request's body; the longest real one, a typed roll, has under 200."""
 
 SEAT_COOKIE = "dice_companion_seat"
 MOST_SEATS = 5
 BROWSER_COOKIE = "dice_companion_browser"
 COOKIE_AGE_S = 30 * 24 * 3600
-"""A month: a game may be taken up another evening."""
+"""A month: a saved game may be resumed another evening."""
 
 HOME_DOMAINS = ("local", "localhost", "lan", "home", "internal", "home.arpa", "fritz.box")
-"""Names that only a home network's own name service gives out, never a stranger's."""
+"""Domains that only exist in home networks; public name servers do not resolve them."""
 
 HEADERS: Mapping[str, str] = {
     "Content-Security-Policy": (
@@ -40,11 +40,11 @@ HEADERS: Mapping[str, str] = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cross-Origin-Resource-Policy": "same-origin",
 }
-"""Sent with every answer, the web server's own errors included."""
+"""Headers of every response, including the web server's own errors."""
 
 
 class Refused(Exception):
-    """A request that is turned away: HTTP status, a code for programs, a line for people."""
+    """A refused request: HTTP status, a code for programs, a line for people."""
 
     def __init__(self, status: int, code: str, said: Line) -> None:
         super().__init__(said.key)
@@ -91,7 +91,7 @@ def install(app: Flask, *, allowed_hosts: Iterable[str] = ()) -> None:
         if not is_home_host(request.headers.get("Host", ""), allowed):
             raise Refused(400, "BAD_HOST", line("asked.host"))
         is_write = request.method not in ("GET", "HEAD", "OPTIONS")
-        if is_write and request.routing_exception is None:  # else there is no such call
+        if is_write and request.routing_exception is None:  # an unknown path gets a 404 instead
             check_write(request)
 
     @app.after_request
@@ -104,7 +104,7 @@ def install(app: Flask, *, allowed_hosts: Iterable[str] = ()) -> None:
 
 
 def check_write(asked: Request) -> None:
-    """Turn away writes that another site's page could have caused, and those too long."""
+    """Refuse writes that another site's page could have sent, and oversized ones."""
     origin = asked.headers.get("Origin")
     if origin is not None and not is_same_origin(origin, asked.headers.get("Host", "")):
         raise Refused(403, "BAD_ORIGIN", line("asked.origin"))
@@ -117,10 +117,10 @@ def check_write(asked: Request) -> None:
 
 
 def json_body(asked: Request) -> dict[str, Any]:
-    """The request's body, an object; a space stands for half a character.
+    """Return the request's body, with a space in place of each lone surrogate.
 
     Raises:
-        Refused: It is not JSON, or not an object.
+        Refused: The body is not JSON, or not an object.
     """
     try:
         body = asked.get_json(silent=False)
@@ -144,18 +144,18 @@ def browser_id(asked: Request) -> str | None:
 
 
 def set_browser_id(response: Response, name: str) -> None:
-    """Give a browser its name: its streams are counted by it, and the host is known by it."""
+    """Give a browser a name, by which its streams are counted and a host is recognised."""
     set_cookie(response, BROWSER_COOKIE, name)
 
 
 def seat_tokens(asked: Request) -> tuple[str, ...]:
-    """The proofs of seats a browser carries; a shared tablet has several."""
+    """Return the seat tokens that a browser sent; a shared tablet has several."""
     tokens = asked.cookies.get(SEAT_COOKIE, "").split(".")
     return tuple(token for token in tokens if token)[:MOST_SEATS]
 
 
 def set_seats(response: Response, tokens: Iterable[str]) -> None:
-    """Give a browser the proofs of its seats; without one the cookie goes."""
+    """Store a browser's seat tokens in a cookie; delete it if there are none."""
     kept = ".".join(tokens)
     if kept:
         set_cookie(response, SEAT_COOKIE, kept)
@@ -164,10 +164,10 @@ def set_seats(response: Response, tokens: Iterable[str]) -> None:
 
 
 def set_cookie(response: Response, name: str, value: str) -> None:
-    """Let a browser keep something that its pages' scripts cannot read."""
+    """Set a cookie that scripts cannot read."""
     response.set_cookie(name, value, max_age=COOKIE_AGE_S, httponly=True, samesite="Lax")
 
 
 def drop_cookie(response: Response, name: str) -> None:
-    """Take it back."""
+    """Delete a cookie."""
     response.delete_cookie(name, httponly=True, samesite="Lax")

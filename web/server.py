@@ -29,25 +29,26 @@ LOGGER = logging.getLogger(__name__)
 
 READ_THREADS = 3
 WRITE_THREADS = 8
-"""Steps have threads of their own: a mark does not queue behind pages and pictures."""
+"""Threads for steps alone, so that a mark does not queue behind pages and pictures."""
 
 DEAD_AFTER_MS = 20_000
-"""A phone that fell asleep acknowledges nothing; the kernel then drops its connection."""
+"""Milliseconds without an acknowledgement after which the kernel drops a connection: a phone
+that fell asleep sends none."""
 
 BUFFER_BYTES = 64 * 1024
 """What the system keeps for a slow reader, some snapshots; by itself it grows to megabytes."""
 
 CONNECTIONS = 400
-"""So many are held; a newcomer then replaces one that asks for nothing."""
+"""Most open connections; then a new one replaces one without a request."""
 
 BACKLOG = 256
 
 ANSWER_S = 5.0
-"""A busy machine still answers within this; a hung server does not."""
+"""Seconds within which even a busy machine answers; a hung server does not."""
 
 CLOSE_S = 1.5
 WAKE_S = 0.5
-"""How often streams check whether a sign of life is due."""
+"""Seconds between two checks whether a heartbeat is due."""
 
 
 class Server:
@@ -146,7 +147,7 @@ class Server:
             self._open.pop(connection, None)
 
     def _make_room(self) -> bool:
-        """Close a connection that asks for nothing, one that never did before the others."""
+        """Close a connection without a request, if possible one that never sent any."""
         held = Counter(connection.address for connection in self._open)
         idle = [each for each in self._open if each.state is not State.WORKING]
         if not idle:
@@ -195,7 +196,7 @@ class Server:
             wake.set()
 
     def _watch(self) -> None:
-        """Wake the streams at every change of the table, and for their signs of life."""
+        """Wake the streams at every change of the table, and for their heartbeats."""
         version = 0
         while not self._is_closed:
             version = self._streams.session.wait(version, WAKE_S)
@@ -218,7 +219,7 @@ def serve(app: Flask, *, host: str = "0.0.0.0", port: int = 8000) -> Server:
 
 
 def _bound(host: str, port: int) -> socket.socket:
-    if not 0 <= port <= 65535:  # the resolver would take it modulo 65536
+    if not 0 <= port <= 65535:  # getaddrinfo would take it modulo 65536
         raise ServerError(f"{host}:{port}: expected a port from 0 to 65535")
     try:
         info = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
@@ -233,7 +234,7 @@ def _bound(host: str, port: int) -> socket.socket:
         if hasattr(socket, "TCP_USER_TIMEOUT"):
             bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, DEAD_AFTER_MS)
         bound.bind(address)
-        bound.listen()  # a busy port that only listening finds out is an error here, not later
+        bound.listen()  # some busy ports fail only here
     except (OSError, OverflowError) as error:
         bound.close()
         reason = getattr(error, "strerror", None) or str(error)

@@ -26,15 +26,15 @@ from web.wire import snapshot as wire
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What a snapshot says about the table besides the session's view.
+    """The values of a snapshot that are not in the session's view.
 
     Attributes:
         epoch: Names this run of the program: versions count from 1 again after a restart.
-        name: What the table is called.
-        join_url: The address phones can open.
-        speaking: How the table itself speaks, on its screen and aloud.
-        mishaps, troubles: What the simulated tray can be told.
-        keeps_pictures: Whether confirmed rolls' pictures are kept.
+        name: Name of the table.
+        join_url: The address that phones can open.
+        speaking: Language and voice of the table's screen and loudspeaker.
+        mishaps, troubles: Names that the simulated tray accepts.
+        keeps_pictures: Whether pictures of confirmed rolls are kept.
     """
 
     epoch: str
@@ -249,7 +249,7 @@ def _answer(game: Game, player: int) -> wire.Answered | None:
 def _tray(tray: TrayView, game: Game | None, phrases: Phrases) -> wire.Tray:
     is_due = game is not None and game.state.phase is Phase.ROLL
     is_outdated = game is not None and tray.is_outdated(game.state.dice)
-    # without a game nobody is asked to throw or to confirm, though dice lie in the tray
+    # without a game the text must not ask for a throw or for the button
     is_idle = (game is None or game.state.phase is Phase.OVER) and tray.status.is_prompt
     return wire.Tray(
         status=tray.status.value,

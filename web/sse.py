@@ -1,4 +1,5 @@
-"""Live updates as Server-Sent Events: full snapshots, the newest only, a bounded number of them."""
+"""Live updates as Server-Sent Events: always the newest full snapshot, on a limited number of
+streams."""
 
 from __future__ import annotations
 
@@ -11,24 +12,25 @@ from companion.session.session import Session
 from web.client import Client
 
 HEARTBEAT_S = 10.0
-"""Between two signs of life; a stream nobody reads is only noticed by writing to it."""
+"""Seconds between two heartbeats: a stream that nobody reads is noticed only by writing to it."""
 
 LIFE_S = 600.0
-"""A stream ends after ten minutes and the browser opens a new one: none is held for ever."""
+"""Seconds after which a stream ends and the browser opens a new one."""
 
 MOST_INSIDE = 36
 """Streams of players, hosts and paired table views."""
 
 MOST_OUTSIDE = 64
-"""Streams of everybody else; they never take a place of the others."""
+"""Streams of all other devices; they never take a place from those."""
 
 MOST_PER_BROWSER = 4
-"""The newest ones stay. Browsers open six connections to a host; two stay free for marks."""
+"""Most streams of a browser; the oldest is replaced. Browsers open six connections to a host, so
+two stay free for requests."""
 
 RETRY_MS = 1000
 
 Render = Callable[[Client], tuple[int, str]]
-"""The version now, and the snapshot a device is sent."""
+"""Returns the current version and the snapshot for a device."""
 
 
 class Stream:
@@ -51,7 +53,7 @@ class Stream:
         self.is_replaced = False
 
     def is_due(self, version: int) -> bool:
-        """Whether there is something to send at this version of the table; never blocks."""
+        """Whether a message is due at this version of the table; never blocks."""
         now_s = self._streams.clock()
         return (
             self.is_replaced
@@ -61,7 +63,7 @@ class Stream:
         )
 
     def message(self) -> bytes:
-        """The message that is due; empty if the stream ends. May block as long as the table."""
+        """Return the message that is due; empty if the stream ends. May wait for the table's lock."""
         if self.is_closed:
             return b""
         now_s = self._streams.clock()
@@ -81,14 +83,14 @@ class Stream:
         return f"{retry}id: {version}\nevent: state\ndata: {text}\n\n".encode()
 
     def close(self) -> None:
-        """Free the place; may be called twice. May block as long as the table."""
+        """Free the place; may be called twice. May wait for the table's lock."""
         if not self.is_closed:
             self.is_closed = True
             self._streams.forget(self)
 
 
 class Streams:
-    """Every open stream. `session` is asked for versions only, `render` for what is sent."""
+    """All open streams: `session` reports new versions, `render` makes the snapshots."""
 
     def __init__(
         self,
@@ -115,10 +117,10 @@ class Streams:
             return len(self._open)
 
     def open(self, client: Client, *, is_inside: bool = False) -> Stream | None:
-        """A new stream, or None where all places are taken.
+        """Return a new stream, or None if there is no place for it.
 
-        A browser that has its share loses its oldest one instead; where all places are taken the
-        address with the most loses its oldest, so that one device cannot keep the others out.
+        A browser with its full share loses its oldest stream. If all places are taken, the address
+        with the most streams loses its oldest, so that one device cannot keep the others out.
 
         Args:
             is_inside: It belongs to a player, a host or a paired table view.
@@ -144,7 +146,7 @@ class Streams:
         return stream
 
     def forget(self, stream: Stream) -> None:
-        """Hear that a stream was closed."""
+        """Remove a closed stream."""
         with self._mutex:
             if stream not in self._open:
                 return

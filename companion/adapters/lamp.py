@@ -74,4 +74,4 @@ class Follower:
             try:
                 self._show(view)
             except Exception:
-                LOGGER.exception("the table's state could not be shown")
+                LOGGER.exception("the lamp could not show the table's state")

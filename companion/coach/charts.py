@@ -23,7 +23,7 @@ COLOURS = ("#3b82c4", "#d9660b", "#1a9c74", "#c05fa0", "#8a8a1e")
 """Of the players in playing order: contrast of at least 3 to 1 on white and on near black."""
 
 DASHES = ("none", "8 4", "2 4", "12 4 2 4", "4 4")
-"""Of the same players' lines, for those who cannot tell the colours apart."""
+"""Dash patterns of the players' lines, for people who cannot tell the colours apart."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,13 +37,13 @@ _LOOPBACKS = ("127.0.0.1", "::1")
 
 def check_data_dir(directory: Path, free_mb: float | None = None) -> list[Finding]:
     """Check that the directory can be written and the disk has room."""
-    # os.path, as pathlib's raises below a directory that may not be entered
+    # os.path.exists: Path.exists raises below a directory that may not be entered
     ways = [directory, *directory.absolute().parents]
     there = next(path for path in ways if os.path.exists(path))
     own = "choose another with --data-dir"
     if there == directory:
         own += f", or: sudo chown $USER {_quoted(directory)}"
-    elif os.access(there, os.X_OK):  # what is made behind a closed door is of no use
+    elif os.access(there, os.X_OK):  # else the new directory could not be entered either
         own += f", or: sudo install -d -o $USER {_quoted(directory)}"
     if os.path.exists(directory) and not os.path.isdir(directory):
         return [bad("data", f"{directory} is not a directory", "choose another with --data-dir")]

@@ -269,7 +269,7 @@ def white_legal(plan: Plan, roll: Roll, opened: Iterable[int]) -> tuple[int, ...
 
 
 def without(legal: tuple[int, ...], gone: frozenset[int]) -> tuple[int, ...]:
-    """The same, empty for players who left."""
+    """Each player's boxes, with none for players who left."""
     if not gone:
         return legal
     return tuple(0 if player in gone else boxes for player, boxes in enumerate(legal))

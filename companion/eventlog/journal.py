@@ -46,7 +46,7 @@ def read_journal(path: Path) -> Found:
     except FileNotFoundError:
         return Found({}, 0, 0)
     except OSError as error:
-        LOGGER.warning("%s: cannot be read: %s", path, error.strerror)
+        LOGGER.warning("%s cannot be read: %s", path, error.strerror)
         return Found({}, 1, 0)
     *lines, rest = data.split(b"\n")
     rows: dict[int, Row] = {}
@@ -118,7 +118,7 @@ class Journal:
             os.fdatasync(self._file)
         except OSError as error:
             if not self._is_faulty:
-                LOGGER.warning("%s: cannot be written: %s", self._path, error.strerror)
+                LOGGER.warning("%s cannot be written: %s", self._path, error.strerror)
             self._is_faulty = True
             return
         self._size += written

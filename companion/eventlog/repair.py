@@ -38,5 +38,5 @@ def load_valid(
 
 def _struck(projection: Projection, at: str) -> Record:
     voided = list(projection.skipped)
-    LOGGER.warning("%d records of the log do not fit: %s", len(voided), projection.fault)
+    LOGGER.warning("event log: %d invalid records voided: %s", len(voided), projection.fault)
     return to_record(Change("struck", {"revisions": voided}), projection.table.revision + 1, at)

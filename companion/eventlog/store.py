@@ -39,7 +39,7 @@ FILE_NAME = "games.sqlite3"
 LOCK_NAME = "games.lock"
 
 CLOSE_WITHIN_S = 2.0
-"""Seconds that closing waits for a write under way; after them the file is left to the system."""
+"""Seconds that `close` waits for a running write; then it leaves the file open."""
 
 
 class SqliteStore:
@@ -306,7 +306,7 @@ class SqliteStore:
         statement would crash the process, and what is not on the disk was not acknowledged.
         """
         if not self._writing.acquire(timeout=CLOSE_WITHIN_S):
-            LOGGER.warning("%s: the disk does not answer; left open", self._path)
+            LOGGER.warning("%s: a write hangs; the file stays open", self._path)
             return
         try:
             self._db.close()
@@ -326,7 +326,7 @@ def _is_writable(path: Path) -> bool:
 
 
 def _checked(db: sqlite3.Connection) -> tuple[dict[int, Row], set[int]]:
-    """The rows that are as they were written, and the revisions of the others."""
+    """Return the rows with the right checksum, and the revisions of the others."""
     whole: dict[int, Row] = {}
     spoilt: set[int] = set()
     for row, is_whole in rows.read_rows(db):
@@ -355,10 +355,10 @@ def examine(directory: Path) -> Examined:
     """Check a log without changing anything.
 
     Raises:
-        StoreError: It cannot be read for lack of rights.
+        StoreError: The file cannot be read: permission denied, or another table locks it.
     """
     path, in_use = directory / FILE_NAME, is_in_use(directory)
-    if not os.path.isfile(path):  # Path.is_file raises in a directory without the right to enter
+    if not os.path.isfile(path):  # Path.is_file raises if the directory may not be entered
         return Examined(None, None, in_use)
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
@@ -382,7 +382,7 @@ def copy_log(directory: Path, to: Path) -> None:
     """Copy the log of a directory into one new file, consistent while a table writes it.
 
     Raises:
-        StoreError: There is none, or it cannot be copied.
+        StoreError: There is no log, or it cannot be copied.
     """
     path = directory / FILE_NAME
     if not path.is_file():

@@ -117,7 +117,7 @@ def show(
         status = run(command)
         failures = 0 if clock() - started_s >= STEADY_S else failures + 1
         pause_s = PAUSE_S[min(failures, len(PAUSE_S) - 1)]
-        LOGGER.warning("the browser ended with status %d; again in %g s", status, pause_s)
+        LOGGER.warning("the browser ended with status %d; restarting in %g s", status, pause_s)
         sleep(pause_s)
 
 

@@ -18,7 +18,7 @@ BEATS_PER_PERIOD = 3
 
 
 def notify(message: str, environ: Mapping[str, str] = os.environ) -> bool:
-    """Send one message to systemd; return whether there was somebody to send it to.
+    """Send one message to systemd; return whether it was sent.
 
     Args:
         message: Such as "READY=1"; several are separated by newlines.
@@ -86,8 +86,8 @@ class Watchdog:
         if failing != self._failing:
             self._failing = failing
             if failing:
-                LOGGER.warning("not alive: %s", ", ".join(failing))
-                self._send(f"STATUS=not alive: {', '.join(failing)}")
+                LOGGER.warning("watchdog: not working: %s", ", ".join(failing))
+                self._send(f"STATUS=not working: {', '.join(failing)}")
         if failing:
             return False
         self._send("WATCHDOG=1\nSTATUS=running")
@@ -103,5 +103,5 @@ def _passes(check: Check) -> bool:
     try:
         return check()
     except Exception:
-        LOGGER.warning("a check of the watchdog failed", exc_info=True)
+        LOGGER.warning("watchdog: a check failed", exc_info=True)
         return False

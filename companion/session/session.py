@@ -487,7 +487,7 @@ class Session:
         try:
             answer = take()
         except StoreError:
-            LOGGER.exception("a step of the button could not be stored")
+            LOGGER.exception("button: the step could not be stored")
             answer = rejected("NOT_KEPT", key="page.not_kept")
         if answer is not None:
             self._notifier.publish(announce_refusal(*answer.lines))
@@ -581,7 +581,7 @@ class Session:
             self._is_retrying = False
         except StoreError:
             if not self._is_retrying:
-                LOGGER.exception("the closing of an action could not be stored; trying again")
+                LOGGER.exception("closing the action could not be stored; trying again")
             self._is_retrying = True
             self._timer.retry(self._table)
 

@@ -136,8 +136,8 @@ def test_a_dead_chip_is_reported_once_and_retried(
         light.is_broken = False
         shown.turn()
     assert [record.getMessage() for record in caplog.records] == [
-        "lamp: it cannot be lit: the chip is gone",
-        "lamp: it works again",
+        "lamp: cannot be lit: the chip is gone",
+        "lamp: working again",
     ]
     assert light.shone == [(PATTERNS["ready"].colour, 0.3)]
 
@@ -242,7 +242,7 @@ def test_a_tune_is_played_and_ends_in_silence(caplog: pytest.LogCaptureFixture) 
     buzzer.close()
     buzzer.close()
     assert [record.getMessage() for record in caplog.records] == [
-        "buzzer: it makes no sound: the chip is gone"
+        "buzzer: no sound: the chip is gone"
     ]
 
 

@@ -185,5 +185,5 @@ def test_a_listener_of_states_that_fails_costs_one_line(
         panel.press()
         assert ear.next() is PRESS
     factory.close()
-    assert "was not taken" in caplog.text
+    assert "the handler of the state 'lost' failed" in caplog.text
     caplog.clear()

@@ -76,7 +76,7 @@ def test_it_is_alive_only_while_every_part_is() -> None:
     works["page"] = True
     assert watchdog.beat()
     alive = "WATCHDOG=1\nSTATUS=running"
-    assert sent == [alive, "STATUS=not alive: page", alive]
+    assert sent == [alive, "STATUS=not working: page", alive]
 
 
 def test_a_check_that_raises_counts_as_dead(caplog: pytest.LogCaptureFixture) -> None:

@@ -325,7 +325,7 @@ class CameraLoop:
     def _go_on(self, error: Exception) -> float:
         text = f"{type(error).__name__}: {error}"
         if text != self._trouble:
-            LOGGER.error("watching the tray failed", exc_info=error)
+            LOGGER.error("reading the tray failed", exc_info=error)
             self._trouble = text
         with self._mutex:
             self._tracker.mark_failed()
@@ -348,7 +348,7 @@ class CameraLoop:
         try:
             self._on_view(view)
         except Exception:
-            LOGGER.exception("the tray's view was not accepted")
+            LOGGER.exception("the receiver of the tray's view failed")
 
 
 def _state_of(camera: Camera) -> CameraState:

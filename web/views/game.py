@@ -1,4 +1,4 @@
-"""The game's calls: parse the request, call the session, render the answer."""
+"""The API calls of a game: parse the request, call the session, return the snapshot."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
 
 
 def bound_key(given: requests.Answer | requests.Withdraw, seat: int) -> str:
-    """Bind a request's key to its seat and content: only the same request again is a retry."""
+    """Extend an idempotency key by seat and content, so that only equal requests are retries."""
     if not given.key:
         return ""
     content = f"{type(given).__name__} {seat} {encode(given)}"

@@ -1,4 +1,4 @@
-"""The games page and its calls: evenings, standings, records, saved games, and files of them."""
+"""The API calls of the games page: evenings, standings, records, saved games, exports."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MEDIA = {
     "json": ("application/json", "json"),
     "csv": ("text/csv", "csv"),
 }
-"""The media type and the ending of each form games are written out in."""
+"""Media type and file suffix of each export format."""
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -86,7 +86,7 @@ def _running(context: AppContext) -> int | None:
 
 
 def overview(games: list[SavedGame], *, paused: set[int], running: int | None) -> wire.Games:
-    """Make the list of all games by evenings, with the standings of each evening and in all."""
+    """List all games by evening, with the standings of each evening and of all games."""
     return wire.Games(
         games=[
             _result(game, paused=game.number in paused, running=game.number == running)
@@ -117,7 +117,7 @@ def _standings(found: list[Standing]) -> list[wire.Standing]:
 
 
 def whole(game: SavedGame, phrases: Phrases) -> wire.GameResult:
-    """Make one game's result, everybody's final sheet, and its record for people."""
+    """Return a game's result, all final sheets, and its record as text."""
     result = _result(game)
     result.sheets = [_sheet(game, player, phrases) for _, player in game.state.ranking]
     result.closed = [

@@ -77,13 +77,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
 
 def name_browser(context: AppContext, response: Response) -> None:
-    """Give a browser without a name of this table's a new one."""
+    """Give a browser a name, unless it has one from this table."""
     if context.client().device is None:
         security.set_browser_id(response, context.access.new_device())
 
 
 def words(context: AppContext, phrases: Phrases) -> dict[str, Any]:
-    """What every template is given: its sentences, and those for its scripts."""
+    """Return the values for every template: its sentences, and those for its scripts."""
     return {
         "t": lambda key, **data: phrases.say(f"page.{key}", **data),
         "phrases": phrases.for_pages(),

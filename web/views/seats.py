@@ -1,4 +1,4 @@
-"""The API's part about people: seats taken, left and handed on, and who the host is."""
+"""The API calls about people: take, leave and hand over seats, and become the host."""
 
 from __future__ import annotations
 
@@ -140,11 +140,11 @@ def install(pages: Blueprint, context: AppContext) -> None:
             context.check(given, context.access.code, "BAD_CODE")
 
     def with_device(client: Client) -> Client:
-        """The client with a name for its device: the first one that is seated is the host."""
+        """Name the client's device, so that it can become the host by taking the first seat."""
         return client if client.device else replace(client, device=context.access.new_device())
 
     def with_tokens(client: Client, tokens: Iterable[str]) -> Response:
-        """The answer to a device whose seats changed: proofs that prove nothing are dropped."""
+        """Return the snapshot and the valid seat tokens to a device whose seats changed."""
         kept = tuple(token for token in tokens if session.seats_of((token,)))
         client = replace(client, tokens=kept)
         response = snapshot(context, client)
@@ -155,7 +155,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
 
 def own_seat(context: AppContext, named: int | None) -> int:
-    """Return the seat the client acts for: the named one, which has to be theirs.
+    """Return the seat that the client acts for: the named one, or its first.
 
     Raises:
         Refused: The client has no seat, or names somebody else's.

@@ -1,4 +1,4 @@
-"""Setting up the tray from a browser: a page for the host, and the calls of its steps."""
+"""The page that sets up the tray, and the API calls of its steps; for the host."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from web.wire import replies, requests
 
 
 def blueprint(context: AppContext, setup: TraySetup | None) -> Blueprint:
-    """The page /setup and its calls; without a camera they say so."""
+    """Make the blueprint of /setup and its calls; without a camera the calls are refused."""
     pages = Blueprint("setup", __name__)
 
     def steps() -> TraySetup:
-        """What takes the steps, for the host alone.
+        """Return the set-up, for the host alone.
 
         Raises:
-            Refused: Somebody else asks, or there is no camera.
+            Refused: Somebody else sent the request, or there is no camera.
         """
         context.lead()
         if setup is None:

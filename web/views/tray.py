@@ -1,4 +1,4 @@
-"""The tray's part of the API: its picture, throwing, correcting dice, kept pictures."""
+"""The API calls of the tray: its picture, throws, corrected dice, kept pictures."""
 
 from __future__ import annotations
 
