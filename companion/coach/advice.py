@@ -1,4 +1,4 @@
-"""What the coach has to say about a finished game, as lines of the catalogue."""
+"""The coach's comments on a finished game, as lines of the catalogue."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from companion.messages.announcements import box_line
 from companion.messages.catalogue import Line, Word, line, numeral
 
 RESULT = "coach.parts"
-"""Key of the line that takes a player's result apart."""
+"""Key of the line with the luck and skill of a player."""
 
 NAMED = 3
-"""Mistakes that are named for each player."""
+"""Most mistakes named for each player."""
 
 
 def advice(review: Review, start: GameState, names: Sequence[str]) -> list[Line]:
-    """For each player what decided the result, and the dearest mistakes."""
+    """Return for each player how the result came about, and the costliest mistakes."""
     found = []
     for player, name in enumerate(names):
         found.append(_result(review, player, name))

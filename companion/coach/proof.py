@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
-from companion.coach.games import BY_LOCKS, Games, Policy, Results, Step, new_games, play
+from companion.coach.games import BY_LOCKS, Games, new_games
 from companion.coach.layout import LOCK, Flags, Layout, layout_of
+from companion.coach.play import Policy, Results, Step, play
 from companion.coach.policies import GREEDY, SKIP_TWO, RandomPlayer
 from companion.engine import (
     COLOURED,

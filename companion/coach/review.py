@@ -14,21 +14,22 @@ The parts and the value of the start add up to the final lead exactly.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from companion.coach.games import (
-    Games,
-    Policy,
-    Throw,
-    new_games,
-    play,
-    play_turn,
+from companion.coach.layout import Option
+from companion.coach.play import Policy, play_turn
+from companion.coach.positions import (
+    Branches,
+    Position,
+    Samples,
+    games_from,
+    lead_of,
+    seated_first,
+    values_of,
 )
-from companion.coach.layout import LAST, LOCK, SHUT, Flags, Option
 from companion.coach.tempo import Tempo, tables_of
 from companion.engine import (
     COLOURED,
@@ -47,10 +48,8 @@ ROLLOUTS = 400
 """Games played on from each position."""
 
 SURE = 3.0
-"""Standard errors beyond which a difference is more than noise: a game has about a hundred answers,
-and with two standard errors chance alone would make mistakes of some."""
-
-Samples = npt.NDArray[np.float32]
+"""Standard errors beyond which a difference is more than noise. A game has about a hundred answers:
+with two standard errors, some would look like mistakes by chance alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +116,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """A finished game taken apart.
+    """The analysis of a finished game.
 
     Attributes:
         luck, skill: By player, the sums over all turns.
@@ -140,11 +139,11 @@ class Review:
         return self.leads[0]
 
     def others(self, player: int) -> float:
-        """What the answers of the other players changed for one player."""
+        """Change of a player's expected lead by the answers of the others."""
         return sum(turn[player].others for turn in self.parts)
 
     def mistakes(self, player: int) -> list[Decision]:
-        """A player's mistakes, the dearest first."""
+        """A player's mistakes, the costliest first."""
         own = [each for each in self.decisions if each.player == player and each.is_mistake]
         return sorted(own, key=lambda each: each.skill.value)
 
@@ -158,152 +157,6 @@ class Review:
         return sorted(i + 1 for i in order[:most])
 
 
-def lead_of(totals: npt.NDArray[np.int16]) -> Samples:
-    """(P, ...) each player's total less the best other total, from totals of that shape."""
-    if len(totals) == 1:
-        return totals.astype(np.float32)
-    order = np.sort(totals, axis=0)
-    rival = np.where(totals == order[-1], order[-2], order[-1])
-    leads: Samples = (totals - rival).astype(np.float32)
-    return leads
-
-
-# -- positions ------------------------------------------------------------------------------
-
-
-def games_from(state: GameState, size: int = 1) -> Games:
-    """Copies of a game before a roll, its active player in seat 0."""
-    plan, players = state.plan, state.players
-    games = new_games(plan.name, players, size, state.setup.house)
-    layout, mask = games.layout, (1 << plan.width) - 1
-    closed = {closing.row: closing.action for closing in state.closed}
-    for seat in range(players):
-        player = (state.active + seat) % players
-        for row in range(layout.rows):
-            bits = (state.crosses[player] >> (row * plan.width)) & mask
-            games.sheet[row, seat] = bits
-            games.count[row, seat] = bits.bit_count()
-            following = (bits & ~(1 << LOCK)).bit_length()
-            shut = row in closed or player in state.gone or following > LAST
-            games.next[row, seat] = SHUT if shut else following
-        games.misses[seat] = state.misses[player]
-    for row, action in closed.items():
-        games.closed_at[row] = action
-    games.closed[:] = len(closed)
-    games.turn = 1
-    games.gone = frozenset((player - state.active) % players for player in state.gone)
-    return games
-
-
-class _Branches:
-    """Game 0 follows the coach; game 1 + s has seat s's real answers and the coach's for the rest.
-
-    Attributes:
-        coach: The coach's answers by seat, as positions in `legal`; -1 for a pass.
-    """
-
-    def __init__(self, policy: Policy, white: Sequence[int], coloured: Sequence[int]) -> None:
-        self._policy, self._white, self._coloured = policy, white, coloured
-        self.coach_white: npt.NDArray[np.int64] = np.empty(0, np.int64)
-        self.coach_coloured = -1
-
-    def white(self, games: Games, throw: Throw, legal: Flags, seats: slice) -> Flags:
-        chosen = self._policy.white(games, throw, legal, seats)
-        first = chosen[:, :, 0]
-        self.coach_white = np.where(first.any(axis=0), first.argmax(axis=0), -1)
-        for seat, row in enumerate(self._white):
-            chosen[:, seat, 1 + seat] = False
-            if row >= 0 and legal[row, seat, 1 + seat]:
-                chosen[row, seat, 1 + seat] = True
-        return chosen
-
-    def coloured(self, games: Games, throw: Throw, legal: Flags, crossed: Flags) -> Flags:
-        chosen = self._policy.coloured(games, throw, legal, crossed)
-        first = chosen[:, 0]
-        self.coach_coloured = int(first.argmax()) if first.any() else -1
-        own = 1 + games.active
-        possible = [o for o in self._coloured if legal[o, own]]
-        if possible or not self._coloured:
-            chosen[:, own] = False
-        if possible:
-            chosen[possible[0], own] = True
-        return chosen
-
-
-@dataclass(frozen=True, slots=True)
-class _Position:
-    """A position to be valued; `shift` is the player who sits in its seat 0."""
-
-    games: Games
-    shift: int
-
-
-CHUNK = 48
-"""Positions valued in one batch."""
-
-
-def _values(
-    positions: Sequence[_Position],
-    policy: Policy,
-    rollouts: int,
-    seed: int,
-    progress: Callable[[float], None],
-) -> list[tuple[Samples, Samples]]:
-    """For each position (P, rollouts) leads and shares of victory, with the same dice in all."""
-    players = positions[0].games.players
-    found: dict[int, tuple[Samples, Samples]] = {}
-    groups: dict[frozenset[int], list[int]] = {}
-    for k, position in enumerate(positions):
-        groups.setdefault(position.games.gone, []).append(k)
-    for members in groups.values():
-        for begin in range(0, len(members), CHUNK):
-            part = members[begin : begin + CHUNK]
-            batch = _joined([positions[k].games for k in part], rollouts)
-            rng = np.random.default_rng(seed)
-            results = play(batch, [policy] * players, rng, throws=rollouts)
-            shape = (players, len(part), rollouts)
-            leads = lead_of(results.totals).reshape(shape)
-            shares = results.winners().astype(np.float32).reshape(shape)
-            for i, k in enumerate(part):
-                shift = positions[k].shift
-                found[k] = (
-                    np.roll(leads[:, i], shift, axis=0),
-                    np.roll(shares[:, i], shift, axis=0),
-                )
-            progress(len(found) / len(positions))
-    return [found[k] for k in range(len(positions))]
-
-
-def _joined(each: Sequence[Games], copies: int) -> Games:
-    """One batch with so many copies of every position."""
-    first = each[0]
-
-    def join(name: str) -> npt.NDArray[np.generic]:
-        arrays = [getattr(games, name) for games in each]
-        return np.repeat(np.concatenate(arrays, axis=-1), copies, axis=-1)
-
-    size = copies * sum(games.size for games in each)
-    joined = new_games(first.layout.plan.name, first.players, size, first.house)
-    for name in ("next", "count", "sheet", "misses", "closed_at", "closed", "end", "turns"):
-        getattr(joined, name)[...] = join(name)
-    joined.turn, joined.gone = 1, first.gone
-    return joined
-
-
-def _seated_first(games: Games, seat: int) -> Games:
-    """The same games with another seat as seat 0."""
-    turned = games.kept(np.ones(games.size, np.bool_))
-    for name in ("next", "count", "sheet"):
-        setattr(turned, name, np.roll(getattr(games, name), -seat, axis=1))
-    turned.misses = np.roll(games.misses, -seat, axis=0)
-    turned.gone = frozenset((each - seat) % games.players for each in games.gone)
-    turned.active = 0
-    return turned
-
-
-# -- the review -----------------------------------------------------------------------------
-
-
 def review(
     start: GameState,
     events: Iterable[Event],
@@ -312,11 +165,11 @@ def review(
     seed: int = 1,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Review | None:
-    """Take a finished game apart; None when it is not over or no dice were thrown.
+    """Analyse a finished game; None if it is not over or no dice were thrown.
 
     Args:
         rollouts: Games played on from each position; errors fall with its square root.
-        progress: Called with the share that is done.
+        progress: Receives the share that is done.
     """
     events = tuple(events)
     turns, last, _ = turns_of(start, events)
@@ -329,7 +182,7 @@ def review(
         for state, turn in zip(_before_rolls(start, events), turns, strict=True)
     ]
     positions = [position for each in studied for position in (each.before, *each.after)]
-    values = iter(_values(positions, policy, rollouts, seed, progress))
+    values = iter(values_of(positions, policy, rollouts, seed, progress))
     final = lead_of(np.array([[last.total(p)] for p in range(players)], np.int16))[:, 0]
     valued = [(each, next(values)[0], [next(values) for _ in each.after]) for each in studied]
     befores = [before.mean(axis=1) for _, before, _ in valued] + [final]
@@ -392,8 +245,8 @@ class _Studied:
         answers: Those players, their answers and the coach's.
     """
 
-    before: _Position
-    after: tuple[_Position, ...]
+    before: Position
+    after: tuple[Position, ...]
     answers: tuple[tuple[int, Answer, Answer], ...]
 
 
@@ -416,7 +269,7 @@ def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
         number = plan.box_of(bit).number
         of_row = layout.options_of[plan.row_of(bit)]
         uses = [o for o in of_row if made(layout.options[o]) == number]
-    branches = _Branches(policy, rows, uses)
+    branches = Branches(policy, rows, uses)
     throws = np.repeat(np.array(dice, np.int8)[:, None], players + 1, axis=1)
     play_turn(games, throws, [branches] * players)
     answers, after = [], [0]
@@ -436,7 +289,7 @@ def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
             given = Answer(white[seat], coloured)
         answers.append((order[seat], given, best))
     shift = order[games.active]
-    seated = _seated_first(games, games.active)
-    chosen = [_Position(seated.kept(np.arange(players + 1) == k), shift) for k in after]
-    before = _Position(games_from(state), state.active)
+    seated = seated_first(games, games.active)
+    chosen = [Position(seated.kept(np.arange(players + 1) == k), shift) for k in after]
+    before = Position(games_from(state), state.active)
     return _Studied(before, tuple(chosen), tuple(answers))

@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from companion.coach.games import Games, Policy, Results, Step, new_games, play
+from companion.coach.games import Games, new_games
 from companion.coach.layout import LAST, Int8, Layout, layout_of
+from companion.coach.play import Policy, Results, Step, play
 from companion.coach.policies import SKIP_TWO
 from companion.coach.tempo import (
     COUNTS,

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from companion.coach.games import Policy, new_games, play
+from companion.coach.games import new_games
+from companion.coach.play import Policy, play
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import compare, recorded
 from companion.coach.review import review

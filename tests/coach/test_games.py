@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from companion.coach.games import BY_LOCKS, Games, Throw, new_games, play, play_turn
+from companion.coach.games import BY_LOCKS, Games, Throw, new_games
 from companion.coach.layout import LOCK, Flags
+from companion.coach.play import play, play_turn
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import compare
 from companion.engine import COLOURED, HouseRule

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from companion.coach import solitaire
-from companion.coach.games import new_games, play
+from companion.coach.games import new_games
+from companion.coach.play import play
 from companion.coach.solve import values_of
 
 PUBLISHED_OPTIMUM = 115.48

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from companion.coach.games import Games, Step, new_games, play
+from companion.coach.games import Games, new_games
+from companion.coach.play import Step, play
 from companion.coach.policies import SKIP_TWO
 from companion.coach.tempo import Tempo, tables_of
 from companion.coach.train import learn
