@@ -128,7 +128,7 @@ def test_a_panel_can_be_closed_from_its_own_callback() -> None:
 
 
 def test_a_dropped_edge_does_not_turn_a_press_into_a_hold(ear: Ear) -> None:
-    config = GestureConfig(debounce_s=0.005, hold_s=0.05)
+    config = GestureConfig(debounce_s=0.005, hold_s=1.0)
     factory = MockFactory(pin_class=PinWithFaults)
     pin = factory.pin(PIN)
     with open_panel("lgpio", PIN, ear, pin_factory=factory, config=config):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,11 +42,64 @@ OVERLAPPING = """() => {
 """Parts of the table view that lie on each other, and a page that scrolls sideways."""
 
 
+AXE = """async (rules) => {
+  const only = rules.length ? {runOnly: rules} : {};
+  const {violations} = await axe.run({resultTypes: ['violations'], ...only});
+  const places = (nodes) => JSON.stringify(nodes.map((node) => node.target));
+  return violations.map(({id, nodes}) => `${id}: ${places(nodes)}`);
+}"""
+"""Violations only: copying all that axe returns takes longer than its search."""
+
+
+CATCH_UP = """async ([version, patienceMs]) => {
+  const { latest } = await import('/static/lib/live.js');
+  const until = Date.now() + patienceMs;
+  while ((latest()?.version ?? -1) < version) {
+    if (Date.now() > until) throw new Error(`the page shows ${latest()?.version} of ${version}`);
+    await new Promise((done) => setTimeout(done, 10));
+  }
+}"""
+"""Ends when the page has the snapshot of a version; it draws snapshots at once."""
+
+
 def put(stage: Stage, state: str, variant: str = "base") -> list[str]:
     """Bring a table of three into a state; the players' tokens."""
     tokens = [seat(stage, name).token for name in ("Ada", "Benjamin", "Cleo")]
     if state == "lobby":
         return tokens
+    _begin(stage, variant)
+    if state == "roll":
+        stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+        return tokens
+    _confirm(stage)
+    if state == "tapped":
+        assert stage.answer(0, "R7", done=False) == ""
+    if state == "action2":
+        _pass_all(stage)
+    if state == "over":
+        assert stage.session.end() is None
+    return tokens
+
+
+def walk(stage: Stage, *states: str) -> Iterator[str]:
+    """Bring a table, which has its players, from state to state; gives the wanted ones."""
+    for state in STATES:
+        if state == "roll":
+            _begin(stage, "base")
+            stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
+        if state == "action1":
+            _confirm(stage)
+        if state == "tapped":
+            assert stage.answer(0, "R7", done=False) == ""
+        if state == "action2":
+            _pass_all(stage)
+        if state == "over":
+            assert stage.session.end() is None
+        if not states or state in states:
+            yield state
+
+
+def _begin(stage: Stage, variant: str) -> None:
     assert stage.session.start(variant, 0) is None
     for low, high in ((1, 2), (2, 2), (6, 6)):
         assert stage.roll(low, high) is None
@@ -56,20 +109,17 @@ def put(stage: Stage, state: str, variant: str = "base") -> list[str]:
             assert stage.answer(player, box) == ""
         if stage.state.phase is Phase.ACTION2:
             assert stage.answer(stage.state.active, None) == ""
-    if state == "roll":
-        stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
-        return tokens
+
+
+def _confirm(stage: Stage) -> None:
     stage.session.see(dice_in_tray(a_roll(3, 4)))
     assert stage.session.press() is None
     stage.session.see(dice_in_tray(a_roll(3, 4), status="old"))
-    if state == "tapped":
-        assert stage.answer(0, "R7", done=False) == ""
-    if state == "action2":
-        for player in range(3):
-            assert stage.answer(player, None) == ""
-    if state == "over":
-        assert stage.session.end() is None
-    return tokens
+
+
+def _pass_all(stage: Stage) -> None:
+    for player in range(3):
+        assert stage.answer(player, None) == ""
 
 
 def before_the_locks(stage: Stage, *rows: str) -> None:
@@ -94,11 +144,13 @@ def close_red(stage: Stage, language: str) -> None:
     stage.time.pass_s(6.0)
 
 
-def violations(page: Page) -> list[str]:
-    """What axe finds on the page."""
+def violations(page: Page, *rules: str) -> list[str]:
+    """What axe finds on the page, by all its rules or only some."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
-    found = axe.run(page).response["violations"]
-    return [f"{v['id']}: {[node['target'] for node in v['nodes']]}" for v in found]
+    if not page.evaluate("Boolean(window.axe)"):
+        page.evaluate(axe.axe_script)
+    found: list[str] = page.evaluate(AXE, list(rules))
+    return found
 
 
 def ready(page: Page) -> Page:
@@ -107,6 +159,27 @@ def ready(page: Page) -> Page:
         "main:not([hidden]) :is(bdi, .box, #name, .address, #game-text:not(:empty))"
     ).first.wait_for()
     return page
+
+
+def drawn(page: Page, stage: Stage) -> Page:
+    """The page once it has drawn the table's newest state."""
+    page.evaluate(CATCH_UP, [stage.session.view().version, 1_000 * PATIENCE_S])
+    return page
+
+
+def left(page: Page, script: str) -> list[str]:
+    """What a script finds once the page has made its texts fit: at best nothing."""
+    for _ in range(40):
+        if not page.evaluate(script):
+            return []
+        page.wait_for_timeout(50)
+    found: list[str] = page.evaluate(script)
+    return found
+
+
+def resize(page: Page, size_wh: tuple[int, int]) -> None:
+    """Give the page a window of another size."""
+    page.set_viewport_size({"width": size_wh[0], "height": size_wh[1]})
 
 
 def open_part(page: Page, name: str) -> None:

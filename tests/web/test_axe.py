@@ -8,43 +8,52 @@ from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE,
     PHONE_SMALL,
-    STATES,
     TV,
     OpenPage,
+    drawn,
     open_part,
     put,
     ready,
+    resize,
     violations,
+    walk,
 )
+
+COLOURS = ("color-contrast", "link-in-text-block")
+"""The rules whose result depends on the colours."""
 
 
 class TestAxe:
-    @pytest.mark.parametrize("state", STATES)
-    def test_a_players_page(self, stage: Stage, open_page: OpenPage, state: str) -> None:
-        tokens = put(stage, state)
-        page = ready(open_page("/", size_wh=PHONE_SMALL, token=tokens[0]))
-        assert violations(page) == []
-        page.emulate_media(color_scheme="dark")
-        page.set_viewport_size({"width": 844, "height": 390})
-        assert violations(page) == []
-
-    @pytest.mark.parametrize("state", STATES)
-    def test_the_table_view(self, stage: Stage, open_page: OpenPage, state: str) -> None:
-        put(stage, state)
-        page = ready(open_page("/table", size_wh=TV))
-        assert violations(page) == []
-        page.emulate_media(color_scheme="dark")
-        assert violations(page) == []
-
-    @pytest.mark.parametrize("state", ["lobby", "roll", "over"])
-    def test_the_hosts_page(self, stage: Stage, open_page: OpenPage, state: str) -> None:
-        put(stage, state)
-        page = ready(open_page("/host", size_wh=PHONE))
-        for part in ("Now", "Players", "Settings"):
-            open_part(page, part)
-            for scheme in ("light", "dark"):
+    def test_a_players_page(self, stage: Stage, open_page: OpenPage) -> None:
+        page = ready(open_page("/", size_wh=PHONE_SMALL, token=put(stage, "lobby")[0]))
+        for state in walk(stage):
+            drawn(page, stage)
+            for size_wh, scheme in ((PHONE_SMALL, "light"), ((844, 390), "dark")):
                 page.emulate_media(color_scheme=scheme)
-                assert violations(page) == []
+                resize(page, size_wh)
+                assert violations(page) == [], (state, scheme)
+
+    def test_the_table_view(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "lobby")
+        page = ready(open_page("/table", size_wh=TV))
+        for state in walk(stage):
+            drawn(page, stage)
+            page.emulate_media(color_scheme="light")
+            assert violations(page) == [], state
+            page.emulate_media(color_scheme="dark")
+            assert violations(page, *COLOURS) == [], state
+
+    def test_the_hosts_page(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "lobby")
+        page = ready(open_page("/host", size_wh=PHONE))
+        for state in walk(stage, "lobby", "roll", "over"):
+            drawn(page, stage)
+            for part in ("Now", "Players", "Settings"):
+                open_part(page, part)
+                page.emulate_media(color_scheme="light")
+                assert violations(page) == [], (state, part)
+                page.emulate_media(color_scheme="dark")
+                assert violations(page, *COLOURS) == [], (state, part)
 
     @pytest.mark.parametrize("path", ["/", "/nothing"])
     def test_joining_and_a_wrong_address(self, open_page: OpenPage, path: str) -> None:
@@ -52,4 +61,4 @@ class TestAxe:
         page.locator("main:not([hidden])").wait_for()
         assert violations(page) == []
         page.emulate_media(color_scheme="dark")
-        assert violations(page) == []
+        assert violations(page, *COLOURS) == []

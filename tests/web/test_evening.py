@@ -31,7 +31,7 @@ def config(tmp_path: Path, source: str) -> Config:
     config = Config(data_dir=tmp_path)
     return replace(
         config,
-        camera=replace(config.camera, source=source, seed=11),
+        camera=replace(config.camera, source=source, seed=11, fps=10),
         panel=replace(config.panel, factory="mock"),
         web=replace(config.web, host="127.0.0.1", port=0),
         sound=replace(config.sound, enabled=False),
@@ -198,17 +198,17 @@ def answer_all(phones: list[Page], *, idle: int | None = None) -> None:
         wait_for(phones[0], is_past)
 
 
-def three_rolls(open_page: Callable[..., Page]) -> tuple[Page, list[Page], dict[str, Any]]:
-    """The table view, the phones and the game of Ada and Ben after three rolls."""
+def two_rolls(open_page: Callable[..., Page]) -> tuple[Page, list[Page], dict[str, Any]]:
+    """The table view, the phones and the game of Ada and Ben after two rolls."""
     table = open_page("/table", size_wh=(1920, 1080))
     phones = seated(open_page, ["Ada", "Ben"])
     phones[0].get_by_role("button", name="Start the game").click()
-    for _ in range(3):
+    for _ in range(2):
         throw_and_confirm(table)
         table.locator(".headline[data-kind=roll]").wait_for()
         answer_all(phones, idle=1)
     game = state_of(table)["game"]
-    assert game["turn"] == 4
+    assert game["turn"] == 3
     assert sum(map(len, game["players"][0]["sheet"].values())) > 0
     return table, phones, game
 
@@ -226,7 +226,7 @@ def restart(running: list[App], config: Config, pages: list[Page]) -> None:
 def test_a_restart_in_a_game_loses_nothing(
     running: list[App], config: Config, open_page: Callable[..., Page]
 ) -> None:
-    table, phones, before = three_rolls(open_page)
+    table, phones, before = two_rolls(open_page)
     for phone, player in zip(phones, before["players"], strict=True):
         total = numeral(player["points"]["total"])
         phone.locator("#total", has_text=re.compile(f"^{total}$")).wait_for()
@@ -246,7 +246,7 @@ def test_a_restart_in_a_game_loses_nothing(
 def test_a_game_goes_on_through_a_restart_to_its_end_and_the_next(
     running: list[App], config: Config, open_page: Callable[..., Page]
 ) -> None:
-    table, phones, _ = three_rolls(open_page)
+    table, phones, _ = two_rolls(open_page)
     restart(running, config, [*phones, table])
     while not state_of(table)["game"]["over"]:
         throw_and_confirm(table)

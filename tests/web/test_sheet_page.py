@@ -19,6 +19,7 @@ from tests.web.browsing import (
     before_the_locks,
     put,
     ready,
+    resize,
     violations,
     wait_until,
 )
@@ -37,38 +38,38 @@ MEASURE = """() => {
 
 
 class TestTheSheetOnAPhone:
-    @pytest.mark.parametrize("variant", ["base", "big_points"])
-    @pytest.mark.parametrize(
-        ("size_wh", "least_px"), [(PHONE_SMALL, 24), (PHONE, 40), (PHONE_FLAT, 24)]
-    )
+    @pytest.mark.parametrize(("variant", "count"), [("base", 44), ("big_points", 66)])
     def test_it_is_whole_without_scrolling_and_can_be_tapped(
-        self,
-        stage: Stage,
-        open_page: OpenPage,
-        variant: str,
-        size_wh: tuple[int, int],
-        least_px: int,
+        self, stage: Stage, open_page: OpenPage, variant: str, count: int
     ) -> None:
         tokens = put(stage, "action1", variant)
-        page = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
+        page = ready(open_page("/", size_wh=PHONE, token=tokens[0]))
         page.get_by_role("button", name=re.compile("^red 7")).wait_for()
-        measured = page.evaluate(MEASURE)
-        boxes = measured["boxes"]
-        assert len(boxes) == (44 if variant == "base" else 66)
-        assert not measured["scrolls"]
-        assert all(box["inside"] and box["top"] for box in boxes)
-        assert min(min(box["w"], box["h"]) for box in boxes) >= least_px
+        for size_wh, least_px in ((PHONE, 40), (PHONE_FLAT, 24), (PHONE_SMALL, 24)):
+            resize(page, size_wh)
+            wait_until(page, lambda: not page.evaluate(MEASURE)["scrolls"])
+            boxes = page.evaluate(MEASURE)["boxes"]
+            assert len(boxes) == count
+            assert all(box["inside"] and box["top"] for box in boxes), size_wh
+            assert min(min(box["w"], box["h"]) for box in boxes) >= least_px, size_wh
 
-    @pytest.mark.parametrize("size_wh", [(320, 480), (360, 520), (568, 280)])
     def test_on_a_tiny_screen_everything_can_be_reached(
-        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+        self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "action1", "big_points")
-        page = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
-        page.locator("[data-token=B2]").scroll_into_view_if_needed()
-        measured = page.evaluate(MEASURE)
-        assert min(min(box["w"], box["h"]) for box in measured["boxes"]) >= 24
-        page.get_by_role("button", name="red 7, can be crossed now").click()
+        page = ready(open_page("/", size_wh=(360, 520), token=tokens[0]))
+        box, done = (
+            page.get_by_role("button", name="red 7, can be crossed now"),
+            page.locator("#done"),
+        )
+        for size_wh in ((360, 520), (568, 280), (320, 480)):
+            resize(page, size_wh)
+            page.locator("[data-token=B2]").scroll_into_view_if_needed()
+            boxes = page.evaluate(MEASURE)["boxes"]
+            assert min(min(box["w"], box["h"]) for box in boxes) >= 24, size_wh
+            box.click(trial=True)
+            done.click(trial=True)
+        box.click()
         page.get_by_role("button", name="Done").click()
         wait_until(page, lambda: stage.state.answers[0] is not None)
 
@@ -303,10 +304,7 @@ def test_from_the_last_sheet_back_to_the_result(stage: Stage, open_page: OpenPag
     assert page.evaluate("document.activeElement.id") == "see-sheet"
 
 
-@pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE, PHONE_FLAT])
-def test_the_host_of_five_plays_again_without_scrolling(
-    stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
-) -> None:
+def test_the_host_of_five_plays_again_without_scrolling(stage: Stage, open_page: OpenPage) -> None:
     names = ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian")
     tokens = [seat(stage, name).token for name in names]
     stage.session.start("base", 0)
@@ -315,13 +313,15 @@ def test_the_host_of_five_plays_again_without_scrolling(
         stage.answer(player, None)
     stage.answer(0, None)
     stage.session.end()
-    page = open_page("/?language=de", size_wh=size_wh, token=tokens[0], device="a" * 32)
+    page = open_page("/?language=de", size_wh=PHONE_SMALL, token=tokens[0], device="a" * 32)
     page.evaluate("fetch('/api/host', {method: 'POST'})")
     page.get_by_role("button", name="Noch einmal spielen").wait_for()
-    for name in ("Noch einmal spielen", "Meinen Zettel ansehen"):
-        box = page.get_by_role("button", name=name).bounding_box()
-        assert box is not None
-        assert box["y"] + box["height"] <= size_wh[1]
+    for size_wh in (PHONE_SMALL, PHONE, PHONE_FLAT):
+        resize(page, size_wh)
+        for name in ("Noch einmal spielen", "Meinen Zettel ansehen"):
+            box = page.get_by_role("button", name=name).bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= size_wh[1], size_wh
 
 
 class TestTheSentence:

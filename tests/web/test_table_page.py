@@ -16,13 +16,16 @@ from tests.web.browsing import (
     PHONE,
     PHONE_FLAT,
     PHONE_SMALL,
-    STATES,
     TV,
     OpenPage,
     before_the_locks,
     close_red,
+    drawn,
+    left,
     put,
     ready,
+    resize,
+    walk,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web.client import Client
@@ -116,10 +119,7 @@ class TestTheTableView:
             said = "Your turn: throw the dice." if is_theirs else f"{name} throws the dice."
             open_page("/", token=token).locator("#status", has_text=said).wait_for()
 
-    @pytest.mark.parametrize("size_wh", [PHONE, PHONE_FLAT, TV])
-    def test_no_word_lies_on_a_dies_label(
-        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
-    ) -> None:
+    def test_no_word_lies_on_a_dies_label(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")
         seen = dice_in_tray(a_roll(3, 4), frame=1)
         corners = [(x, y) for x in (40.0, 320.0, 600.0) for y in (40.0, 440.0)]
@@ -128,19 +128,27 @@ class TestTheTableView:
             for die, at in zip(seen.dice, corners, strict=True)
         ]
         stage.session.see(replace(seen, dice=tuple(dice)))
-        page = ready(open_page("/table", size_wh=size_wh))
+        page = ready(open_page("/table", size_wh=TV))
         page.locator("#reading text").nth(5).wait_for()
-        tag = page.locator("#tag", has_text="Simulated tray").bounding_box()
-        picture = page.locator("#picture").bounding_box()
-        assert tag is not None
-        assert picture is not None
-        assert picture["y"] + picture["height"] <= tag["y"] + 0.5
-        assert page.evaluate(OVERLAPPING) == []
+        for size_wh in (TV, PHONE, PHONE_FLAT):
+            resize(page, size_wh)
+            assert left(page, OVERLAPPING) == [], size_wh
+            tag = page.locator("#tag", has_text="Simulated tray").bounding_box()
+            picture = page.locator("#picture").bounding_box()
+            assert tag is not None
+            assert picture is not None
+            assert picture["y"] + picture["height"] <= tag["y"] + 0.5, size_wh
 
-    @pytest.mark.parametrize("state", STATES)
-    def test_it_fits_a_tv(self, stage: Stage, open_page: OpenPage, state: str) -> None:
-        put(stage, state)
-        assert overflowing(ready(open_page("/table", size_wh=TV))) == []
+    def test_it_fits_a_tv_and_a_phone_held_flat(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "lobby")
+        page = ready(open_page("/table", size_wh=TV))
+        for state in walk(stage):
+            drawn(page, stage)
+            assert left(page, OVERFLOWING) == [], state
+            if state in ("roll", "action1", "over"):
+                resize(page, PHONE_FLAT)
+                assert left(page, OVERLAPPING) == [], state
+                resize(page, TV)
 
     def test_long_names_and_many_words_fit_a_tv(self, stage: Stage, open_page: OpenPage) -> None:
         for name in "ABCDE":
@@ -177,52 +185,41 @@ class TestTheTableView:
         assert page.locator(".headline[data-kind=roll]").inner_text() == "12"
         assert overflowing(page) == []
 
-    @pytest.mark.parametrize("size_wh", [PHONE_SMALL, PHONE_FLAT, TV])
-    def test_no_text_is_cut_when_five_play_and_two_closed_a_row(
-        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
-    ) -> None:
-        close_red(stage, "it")
-        page = ready(open_page("/table", size_wh=size_wh))
-        page.locator(".rows .is-closed", has_text="Ada Wilhelmina e Benjamin").wait_for()
-        assert page.evaluate(CUT) == []
-        if size_wh == TV:
-            assert overflowing(page) == []
-        else:
-            assert page.evaluate(OVERLAPPING) == []
-
     @pytest.mark.parametrize("language", LANGUAGES)
-    @pytest.mark.parametrize("size_wh", [PHONE_FLAT, TV])
-    def test_no_word_is_broken_when_two_closed_a_row(
-        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int], language: str
+    def test_no_text_is_cut_when_five_play_and_two_closed_a_row(
+        self, stage: Stage, open_page: OpenPage, language: str
     ) -> None:
         close_red(stage, language)
-        page = ready(open_page("/table", size_wh=size_wh))
-        page.locator(".rows .is-closed", has_text="Benjamin").wait_for()
-        assert page.evaluate(BROKEN) == []
-
-    @pytest.mark.parametrize("state", ["lobby", "action1", "over"])
-    def test_it_can_be_scanned_while_seats_are_free(
-        self, stage: Stage, open_page: OpenPage, state: str
-    ) -> None:
-        put(stage, state)
         page = ready(open_page("/table", size_wh=TV))
-        code = page.get_by_role("img", name="Scan the code")
-        box = code.bounding_box()
-        assert box is not None
-        assert box["width"] > 110
+        page.locator(".rows .is-closed", has_text="Benjamin").wait_for()
+        assert left(page, OVERFLOWING) == []
+        for size_wh in (TV, PHONE_FLAT, PHONE_SMALL):
+            resize(page, size_wh)
+            assert size_wh == TV or left(page, OVERLAPPING) == [], size_wh
+            assert left(page, CUT) == [], size_wh
+            assert size_wh == PHONE_SMALL or left(page, BROKEN) == [], size_wh
+
+    def test_it_can_be_scanned_while_seats_are_free(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        page = ready(open_page("/table", size_wh=TV))
+        for state in walk(stage, "lobby", "action1", "over"):
+            drawn(page, stage)
+            box = page.get_by_role("img", name="Scan the code").bounding_box()
+            assert box is not None, state
+            assert box["width"] > 110, state
         for name in ("Dan", "Eve"):
             seat(stage, name)
-        page.locator("img[src^='/join.svg']").wait_for(
-            state="visible" if state == "lobby" else "detached"
-        )
+        page.locator("img[src^='/join.svg']").wait_for(state="detached")
 
-    @pytest.mark.parametrize("state", ["roll", "action1", "over"])
-    def test_nothing_lies_on_anything_else_on_a_phone_held_flat(
-        self, stage: Stage, open_page: OpenPage, state: str
+    def test_before_a_game_a_full_table_can_still_be_scanned(
+        self, stage: Stage, open_page: OpenPage
     ) -> None:
-        put(stage, state)
-        page = ready(open_page("/table", size_wh=PHONE_FLAT))
-        assert page.evaluate(OVERLAPPING) == []
+        for name in "ABCDE":
+            seat(stage, name)
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator("img[src^='/join.svg']").wait_for()
 
     def test_in_action_2_the_usable_dice_are_highlighted(
         self, stage: Stage, open_page: OpenPage

@@ -224,7 +224,27 @@ def has_pi_camera() -> bool:
         return False
 
 
-def webcam_paths(dev: Path = Path("/dev")) -> list[str]:
+def capabilities(path: str) -> tuple[str, str, bool] | None:
+    """Request driver, card and whether it captures from a device; None if it does not answer."""
+    import fcntl
+
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        return parse_capabilities(fcntl.ioctl(handle, _QUERY_CAPABILITIES, bytes(104)))
+    except OSError:
+        return None
+    finally:
+        os.close(handle)
+
+
+Query = Callable[[str], tuple[str, str, bool] | None]
+"""Returns driver, card and whether a device captures, as `capabilities` does."""
+
+
+def webcam_paths(dev: Path = Path("/dev"), query: Query = capabilities) -> list[str]:
     """Devices that may be webcams: by-id names first, then capture nodes by number."""
     found: list[str] = []
     seen: set[Path] = set()
@@ -234,7 +254,7 @@ def webcam_paths(dev: Path = Path("/dev")) -> list[str]:
     )
     for path in [*by_id, *by_number]:
         device = path.resolve()
-        if device not in seen and can_capture(str(path)):
+        if device not in seen and can_capture(str(path), query):
             seen.add(device)
             found.append(str(path))
     return found
@@ -257,9 +277,9 @@ def stable_path(path: str, dev: Path = Path("/dev")) -> str:
     return path
 
 
-def can_capture(path: str) -> bool:
+def can_capture(path: str, query: Query = capabilities) -> bool:
     """Whether a device delivers pictures and is no codec or raw sensor of the Pi."""
-    answer = _capabilities(path)
+    answer = query(path)
     if answer is None:
         return False
     driver, _, can = answer
@@ -268,7 +288,7 @@ def can_capture(path: str) -> bool:
 
 def card_name(path: str) -> str | None:
     """The camera's own name, or None if it does not answer."""
-    answer = _capabilities(path)
+    answer = capabilities(path)
     return answer[1] if answer is not None else None
 
 
@@ -286,21 +306,6 @@ def fourcc(name: str) -> int:
 
 def _may_open(path: str) -> bool:
     return os.access(path, os.R_OK | os.W_OK)
-
-
-def _capabilities(path: str) -> tuple[str, str, bool] | None:
-    import fcntl
-
-    try:
-        handle = os.open(path, os.O_RDWR | os.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        return parse_capabilities(fcntl.ioctl(handle, _QUERY_CAPABILITIES, bytes(104)))
-    except OSError:
-        return None
-    finally:
-        os.close(handle)
 
 
 def _pi_sensor(picamera2: Any) -> tuple[int, str] | None:

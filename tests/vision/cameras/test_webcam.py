@@ -157,9 +157,7 @@ def test_capabilities_of_a_device(whole: int, device: int, can: bool) -> None:
     assert devices.parse_capabilities(answer) == ("uvcvideo", "HD Cam", can)
 
 
-def test_webcams_are_found_by_id_first_and_codecs_are_not(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_webcams_are_found_by_id_first_and_codecs_are_not(tmp_path: Path) -> None:
     drivers = {"video0": "uvcvideo", "video1": "", "video10": "bcm2835-codec", "video2": "uvcvideo"}
     for name in drivers:
         (tmp_path / name).touch()
@@ -171,8 +169,7 @@ def test_webcams_are_found_by_id_first_and_codecs_are_not(
         driver = drivers[Path(path).resolve().name]
         return driver, "", bool(driver)
 
-    monkeypatch.setattr(devices, "_capabilities", answer)
-    assert devices.webcam_paths(tmp_path) == [str(by_id), str(tmp_path / "video0")]
+    assert devices.webcam_paths(tmp_path, answer) == [str(by_id), str(tmp_path / "video0")]
 
 
 def test_a_webcam_keeps_its_by_id_name_whatever_number_it_gets(tmp_path: Path) -> None:
