@@ -1,11 +1,10 @@
-"""How often a picture is looked at: each look costs, and none may be spared that would help."""
+"""Which parts of a picture are searched, and which candidates are examined again."""
 
 from __future__ import annotations
 
-from collections import Counter
+import math
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import chain, repeat
 from pathlib import Path
 
 import cv2
@@ -27,66 +26,37 @@ from vision.simulation.render import render, truth
 TWO = (DieColour.WHITE, DieColour.WHITE)
 
 
-@pytest.fixture
-def glances(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, int]]:
-    """The size of every (part of a) picture that the finder is given."""
-    given: list[tuple[int, int]] = []
-
-    def counting(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
-        given.append((pixels.shape[1], pixels.shape[0]))
-        return propose_candidates(pixels, zoom)
-
-    monkeypatch.setattr(search, "propose_candidates", counting)
-    return given
-
-
 def everywhere(overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
     """All dice lie in the tray."""
     return 1.0
 
 
 @pytest.mark.parametrize("away", [0, 3])
-def test_a_tray_without_other_candidates_takes_one_search(
-    away: int, glances: list[tuple[int, int]]
-) -> None:
+def test_a_tray_without_other_candidates_gives_its_dice(away: int) -> None:
     _, dice = search.detect_dice(tray(SIX[: 6 - away]), ALL_DICE, everywhere)
-    assert (len(dice), len(glances)) == (6 - away, 1)
+    assert len(dice) == 6 - away
 
 
-def test_dice_too_small_for_one_glance_are_looked_for_again(
-    glances: list[tuple[int, int]],
-) -> None:
+def test_dice_too_small_for_one_search_are_found_in_parts_of_the_picture() -> None:
     pixels = block(3.0, 5)
-    _, dice = search.detect_dice(pixels, ALL_DICE, everywhere)
-    assert glances[0] == (1280, 960)
-    assert all(wide < 1280 for wide, _ in glances[1:])
-    assert len(dice) == 6
-    assert len(glances) > 1
+    assert len(propose_candidates(pixels).spots) < 6
+    assert len(search.detect_dice(pixels, ALL_DICE, everywhere)[1]) == 6
 
 
-@pytest.mark.parametrize("hidden", [False, True])
-def test_weak_candidates_are_examined_when_a_die_is_missing(
-    hidden: bool, monkeypatch: pytest.MonkeyPatch
+def test_a_weak_candidate_is_examined_when_a_die_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    looked_at: list[int] = []
-    pixels = tray(SIX)
-
     def faintly(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
         overview = propose_candidates(pixels, zoom)
         cold = replace(overview.spots[3], heat=0.15)
         beside = replace(cold, centre_xy=(2.0, 2.0))
-        spots = overview.spots[:3] + overview.spots[4:] if hidden else overview.spots
+        spots = overview.spots[:3] + overview.spots[4:]
         return replace(overview, spots=spots, faint=(cold, beside))
 
-    def counting(close_ups: CropCache, spots: Sequence[Candidate]) -> AlignedCandidates:
-        looked_at.append(len(spots))
-        return reader.aim(close_ups, spots)
-
     monkeypatch.setattr(search, "propose_candidates", faintly)
-    monkeypatch.setattr(search, "aim", counting)
-    found = search.detect_dice(pixels, ALL_DICE, everywhere)[1]
-    assert len(found) == 6
-    assert looked_at == ([5, 1, 6] if hidden else [6]), "what lies beside the tray is left alone"
+    found = search.detect_dice(tray(SIX), ALL_DICE, everywhere)[1]
+    values = [int(look.values[0].argmax()) + 1 for look, _ in found]
+    assert sorted(values) == list(range(1, 7))
 
 
 def test_a_die_that_left_the_game_does_not_stand_for_one_that_is_missed() -> None:
@@ -190,23 +160,21 @@ def test_duplicate_candidates_do_not_set_the_usual_size(empty_tray: FeatureMaps)
     assert search._of_usual_size(aimed, empty_tray) == [0, 1, 2, 3, 4, 5]
 
 
-def test_candidates_beside_the_tray_are_not_examined_again(
-    given: Counter[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pixels = tray(SIX)
-    all_six = search.detect_dice(pixels, ALL_DICE, everywhere)[1]
-    left = max(look.foot_xy[0] - 0.2 * look.edge_px for look, _ in all_six)
-    given.clear()
-    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: True)
-    monkeypatch.setattr(reader, "_unclear", lambda *_: True)
+def test_a_die_beside_the_tray_is_not_examined_again() -> None:
+    pixels = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8)
+    all_six = [look for look, _ in search.detect_dice(pixels, ALL_DICE, everywhere)[1]]
+    unclear = max(all_six, key=lambda look: len(look.values))
+    assert len(unclear.values) == 3
 
-    def all_but_the_last(overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
-        return float(foot_xy[0] < left)
+    def all_but_it(overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
+        return float(math.dist(foot_xy, unclear.foot_xy) > 0.5 * edge_px)
 
-    in_play = tuple(c for c in ALL_DICE if c is not DieColour.BLUE)
-    dice = search.detect_dice(pixels, in_play, all_but_the_last)[1]
-    assert sorted(len(look.values) for look, _ in dice) == [1, 3, 3, 3, 3, 3]
-    assert given["lean"] == 5
+    colour = tuple(DieColour)[int(unclear.colours.argmax())]
+    in_play = list(ALL_DICE)
+    in_play.remove(colour)
+    looks = [look for look, _ in search.detect_dice(pixels, in_play, all_but_it)[1]]
+    it = min(looks, key=lambda look: math.dist(look.centre_xy, unclear.centre_xy))
+    assert (len(looks), len(it.values)) == (6, 1)
 
 
 def test_dice_stand_where_their_bodies_do() -> None:
@@ -250,7 +218,6 @@ def test_a_die_merged_with_its_neighbour_is_still_found(
         key=lambda xy: float(np.hypot(*np.subtract(xy, die.centre_xy))),
     )
     monkeypatch.setattr(search, "aim", misplacing)
-    monkeypatch.setattr(search, "_traces", lambda *_: np.empty((0, 2), np.float32))
     found = [look for look, _ in search.detect_dice(pixels, ALL_DICE, everywhere)[1]]
     assert len(found) == 6
     gaps = [np.hypot(*np.subtract(look.centre_xy, die.centre_xy)) for look in found]
@@ -306,67 +273,18 @@ def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
     assert sorted(found) == sorted(edges)
 
 
-def test_no_crop_is_classified_twice(given: Counter[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: True)
-    monkeypatch.setattr(reader, "_unclear", lambda _, __, ___, square_on=None: square_on is None)
-    pixels = tray(SIX)
+def test_kept_crops_give_the_same_detections_as_fresh_ones() -> None:
+    pixels = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8)
     spots = propose_candidates(pixels).spots
-    seen = CropCache(pixels)
-    first = look_at_each(seen, spots[:4])
-    of_some = given.copy()
-    both = look_at_each(seen, spots)
-    of_all = given.copy()
-    fresh = look_at_each(CropCache(pixels), spots)
-    assert of_some["reader"] >= of_some["lean"] >= 4
-    assert of_some["face"] >= 2 * 4, "two looks, a quarter turn apart"
-    assert given == of_all + of_all
-    assert _values(both) == _values(fresh)
+    kept = CropCache(pixels)
+    first = look_at_each(kept, spots[:4])
+    both = look_at_each(kept, spots)
+    assert _values(both) == _values(look_at_each(CropCache(pixels), spots))
     assert _values(both)[:4] == _values(first)
-
-
-@pytest.mark.parametrize(("torn", "looks"), [(False, 1), (True, 4)])
-def test_a_possibly_tilted_die_is_examined_from_four_sides(
-    torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: True)
-    monkeypatch.setattr(reader, "_is_tilt_unclear", lambda *_: torn)
-    pixels = tray(SIX)
-    found = [
-        k
-        for k, _ in look_at_each(CropCache(pixels), propose_candidates(pixels).spots)
-        if k.die > 0.9
-    ]
-    assert given["lean"] == looks * len(found) == looks * 6
-    assert max(look.leaning for look in found) < -2.0
-
-
-@pytest.mark.parametrize(("torn", "looks"), [(False, 1), (True, 1 + 1 + 5 + 6 * 2)])
-def test_one_undecided_tilt_has_all_dice_examined(
-    torn: bool, looks: int, given: Counter[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = chain([True], repeat(False))
-    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: next(asked))
-    monkeypatch.setattr(reader, "_is_tilt_unclear", lambda *_: torn)
-    pixels = tray(SIX)
-    look_at_each(CropCache(pixels), propose_candidates(pixels).spots)
-    assert given["lean"] == looks
 
 
 def test_no_candidates_give_no_detections() -> None:
     assert look_at_each(CropCache(tray(SIX)), ()) == []
-
-
-def test_only_uncertain_dice_are_examined_again(
-    given: Counter[str],
-) -> None:
-    blurred = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8)
-    spots = propose_candidates(blurred).spots
-    looks = [look for look, _ in look_at_each(CropCache(blurred), spots)]
-    often = [len(look.values) for look in looks]
-    assert set(often) == {1, max(often)}
-    assert given["reader"] == len(spots) + sum(often) - len(often)
-    assert sorted(int(look.values.mean(axis=0).argmax()) + 1 for look in looks) == list(range(1, 7))
-    assert max(look.leaning for look in looks) < -2.0
 
 
 def _values(pairs: Sequence[search.Found]) -> list[list[float]]:

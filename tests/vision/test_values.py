@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain, repeat
-
+import cv2
 import numpy as np
 import pytest
 
@@ -14,6 +13,7 @@ from vision.eye.finder import propose_candidates
 from vision.eye.nets import Scores
 from vision.eye.reader import look_at_each
 from vision.eye.values import fuse_value_scores
+from vision.reading import Pixels
 
 FITS = np.array([9.0, 9.0, 9.0, 9.0, 0.0, 9.0], np.float32)
 """Pips that only a five explains."""
@@ -79,17 +79,42 @@ def test_pips_of_another_value_are_always_a_disagreement() -> None:
         )[1]
 
 
-@pytest.fixture
-def six_looks() -> list[reader.Detection]:
-    pixels = tray(SIX)
-    return [look for look, _ in look_at_each(CropCache(pixels), propose_candidates(pixels).spots)]
+def detections(pixels: Pixels) -> list[reader.Detection]:
+    """All dice that are found, unclear ones classified from more crops."""
+    found = look_at_each(CropCache(pixels), propose_candidates(pixels).spots)
+    return [look for look, _ in found]
 
 
-def test_clear_dice_are_certain(six_looks: list[reader.Detection]) -> None:
-    for look in six_looks:
+def test_clear_dice_are_certain_from_one_crop() -> None:
+    for look in detections(tray(SIX)):
         likely, agree = fuse_value_scores(look.values, look.pips)
         assert agree
         assert likely.max() > 0.99
+        assert look.values.shape == look.pips.shape == (1, 6)
+        assert look.square_on is None
+
+
+def test_blurred_dice_are_examined_until_their_value_is_clear() -> None:
+    looks = detections(np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8))
+    assert sorted(int(look.values.mean(axis=0).argmax()) + 1 for look in looks) == list(range(1, 7))
+    assert max(look.leaning for look in looks) < -2.0
+    assert {len(look.values) for look in looks} == {1, 3}
+    assert any(look.square_on is not None and len(look.values) == 1 for look in looks), (
+        "a clear straightened face needs no more crops"
+    )
+    for look in looks:
+        assert look.values.shape == look.pips.shape
+        if look.square_on is not None:
+            assert look.square_on.argmax() == look.values.mean(axis=0).argmax()
+
+
+def test_moving_dice_are_classified_once() -> None:
+    line = np.zeros((35, 35), np.float32)
+    line[17] = 1 / 35
+    looks = detections(np.asarray(cv2.filter2D(tray(SIX), -1, line), np.uint8))
+    assert len(looks) == 6
+    assert min(look.moving for look in looks) > 0.9
+    assert all(len(look.values) == 1 and look.square_on is None for look in looks)
 
 
 def row(die: float = 6.0, lean: float = -6.0, moving: float = -6.0, visible: float = 6.0) -> Scores:
@@ -118,14 +143,6 @@ def test_moving_covered_or_false_dice_are_not_at_rest(seen: dict[str, float]) ->
     assert not reader._is_at_rest(row(**seen))
 
 
-def test_dice_not_at_rest_are_classified_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_unclear", lambda *_: True)
-    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: True)
-    monkeypatch.setattr(reader, "_is_at_rest", lambda *_: False)
-    monkeypatch.setattr("vision.eye.aligned.shared_net", lambda _: pytest.fail("was asked"))
-    assert [look.values.shape for look in six_dice()] == [(1, 6)] * 6
-
-
 @pytest.mark.parametrize(
     "seen", [{"lean": -1.0}, {"moving": 1.0}, {"visible": -1.0}, {"die": -1.0}]
 )
@@ -143,66 +160,11 @@ def test_context_and_upright_view_decide_on_flatness() -> None:
     assert reader._is_legible(row(), leaning, -6.0), "the look upright counts more"
 
 
-def six_dice() -> list[reader.Detection]:
-    pixels = tray(SIX)
-    found = [look for look, _ in look_at_each(CropCache(pixels), propose_candidates(pixels).spots)]
-    return [look for look in found if look.die > 0.9]
-
-
-def names_its_own(look: reader.Detection) -> bool:
-    return look.square_on is not None and look.square_on.argmax() == look.values[0].argmax()
-
-
-def test_a_clear_rectified_face_needs_no_further_crops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_unclear", lambda _, __, ___, square_on=None: square_on is None)
-    dice = six_dice()
-    assert [look.values.shape for look in dice] == [(1, 6)] * 6
-    assert all(names_its_own(look) for look in dice)
-
-
-def test_an_unclear_value_gets_three_crops(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_unclear", lambda *_: True)
-    dice = six_dice()
-    assert [look.values.shape for look in dice] == [(3, 6)] * 6
-    assert [look.pips.shape for look in dice] == [(3, 6)] * 6
-    assert all(names_its_own(look) for look in dice)
-
-
 @pytest.mark.parametrize(
     ("die", "sure", "may"), [(6.0, 0.3, True), (2.0, 0.5, True), (2.0, 0.4, False)]
 )
 def test_a_doubtful_die_must_show_some_value(die: float, sure: float, may: bool) -> None:
     assert reader._may_show_a_value(row(die=die), looks((5, sure))) is may
-
-
-def test_a_candidate_without_a_value_gets_one_crop(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "_unclear", lambda *_: True)
-    monkeypatch.setattr(reader, "_may_show_a_value", lambda *_: False)
-    assert [look.values.shape for look in six_dice()] == [(1, 6)] * 6
-
-
-@pytest.mark.parametrize(("torn", "seen"), [(False, 1), (True, 6)])
-def test_a_possible_tilt_has_dice_compared_upright(
-    torn: bool, seen: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    before = [look.leaning for look in six_dice()]
-    asked = chain([True], repeat(False))
-    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: next(asked))
-    monkeypatch.setattr(reader, "_is_tilt_unclear", lambda *_: torn)
-    after = [look.leaning for look in six_dice()]
-    assert sum(now != then for now, then in zip(after, before, strict=True)) == seen
-    assert max(after) < -2.0
-
-
-def test_a_resolved_tilt_leaves_other_dice_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    before = [look.leaning for look in six_dice()]
-    asked, torn = chain([True], repeat(False)), chain([True], repeat(False))
-    monkeypatch.setattr(reader, "_may_be_tilted", lambda *_: next(asked))
-    monkeypatch.setattr(reader, "_is_tilt_unclear", lambda *_: next(torn))
-    after = [look.leaning for look in six_dice()]
-    assert sum(now != then for now, then in zip(after, before, strict=True)) == 1
 
 
 def test_the_upright_view_outweighs_classifier_and_context() -> None:
