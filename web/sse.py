@@ -63,7 +63,7 @@ class Stream:
         )
 
     def message(self) -> bytes:
-        """Return the message that is due; empty if the stream ends. May wait for the table's lock."""
+        """Return the due message; empty if the stream ends. May wait for the table's lock."""
         if self.is_closed:
             return b""
         now_s = self._streams.clock()
