@@ -18,6 +18,7 @@ from companion.adapters.gpio import open_button, open_buzzer, open_lamp
 from companion.audio.settings import VoiceSettings
 from companion.config import Config
 from companion.eventlog.store import SqliteStore
+from companion.health import Monitor
 from companion.messages.catalogue import load_phrases
 from companion.service.network import HotspotWatch, Wifi, reachable_host, url
 from companion.session.session import Session
@@ -29,6 +30,10 @@ if TYPE_CHECKING:
     from vision.simulation.simulator import Simulator
     from vision.tracking.camera_loop import CameraLoop
     from web.server import Server
+
+
+LASTING = ("camera", "camera-guard", "voice", "button", "lamp", "lamp-state", "buzzer")
+"""Names of threads that run as long as the table."""
 
 
 @dataclass(slots=True)
@@ -108,11 +113,17 @@ def build(config: Config) -> App:
         panel = open_button(config, session, stack, notes)
         open_lamp(config, session, live, panel, stack, notes)
         open_buzzer(config, session, panel, stack, notes)
-        open_voice(config, session, stack)
+        silence = open_voice(config, session, stack)
         session.say_again()  # the position of a game that goes on
         access = open_access(config.data_dir)
         address: list[tuple[str, int]] = []
         pictures = keep_pictures(config, session, live)
+        threads = [each for each in threading.enumerate() if each.name in LASTING]
+        monitor = Monitor(session, config.data_dir, eye=live, sound=silence, threads=threads)
+
+        def frames() -> int | None:
+            return live.frames if live is not None else None
+
         page = create_app(
             session,
             tray=live,
@@ -128,6 +139,8 @@ def build(config: Config) -> App:
             setup=tray.setup if tray is not None else None,
             access=access,
             wifi=_wifi(config, session, stack),
+            health=monitor.health,
+            frames=frames if config.web.metrics else None,
         )
         address.append((config.web.host, config.web.port))
         server = serve(page, host=config.web.host, port=config.web.port)

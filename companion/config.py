@@ -16,6 +16,7 @@ from typing import Annotated, Any, get_type_hints
 from companion.audio.announcer import AMOUNTS
 from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.errors import ConfigError
+from companion.log import FORMS, LEVELS
 from companion.messages.catalogue import LANGUAGES
 from companion.wire import Meta, WireError, convert, one_of
 
@@ -106,12 +107,14 @@ class WebConfig:
         wifi_name: The Wi-Fi that phones have to join first, such as the Pi's hotspot; empty for
             none.
         wifi_password: Its password; empty for an open one.
+        metrics: Whether /metrics is served, for Prometheus.
     """
 
     host: str = "0.0.0.0"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8000
     wifi_name: str = ""
     wifi_password: str = ""
+    metrics: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,19 @@ class TableConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class LogConfig:
+    """The log on standard error.
+
+    Attributes:
+        level: The lowest level that is written.
+        form: text, or json for one object a line.
+    """
+
+    level: Annotated[str, one_of(LEVELS)] = "warning"
+    form: Annotated[str, one_of(FORMS)] = "text"
+
+
+@dataclass(frozen=True, slots=True)
 class Config:
     """All settings; `data_dir` is where games are kept."""
 
@@ -159,6 +175,7 @@ class Config:
     sound: SoundConfig = field(default_factory=SoundConfig)
     table: TableConfig = field(default_factory=TableConfig)
     pictures: PicturesConfig = field(default_factory=PicturesConfig)
+    log: LogConfig = field(default_factory=LogConfig)
     data_dir: Path = Path()
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from flask import Flask
 
+from companion.health import Health
 from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
 from web import security
@@ -17,6 +18,7 @@ from web.errors import install_errors
 from web.ports import Equipment, Pictures, Simulator, Tray, TraySetup
 from web.sse import Streams
 from web.views import game
+from web.views import health as health_views
 from web.views import setup as setup_views
 
 __all__ = ["Equipment", "Tray", "TraySetup", "create_app"]
@@ -39,6 +41,8 @@ def create_app(
     access: Access | None = None,
     setup: TraySetup | None = None,
     wifi: Callable[[], Wifi] = Wifi,
+    health: Callable[[], Health] = Health,
+    frames: Callable[[], int | None] | None = None,
 ) -> Flask:
     """Make the web app of one table.
 
@@ -58,6 +62,8 @@ def create_app(
         access: Code, PIN and paired table views together, in place of `code` and `pin`.
         setup: Sets the tray up, if there is a camera.
         wifi: Returns the table's own Wi-Fi; called for every snapshot.
+        health: Returns the state of every part, for /healthz.
+        frames: Returns the number of camera frames, for /metrics; None disables /metrics.
     """
     here = Path(__file__).parent
     app = Flask(
@@ -83,7 +89,9 @@ def create_app(
         wifi=wifi,
     )
     app.extensions["streams"] = Streams(session, context.render)
-    app.register_blueprint(game.blueprint(context, app.extensions["streams"]))
+    api = game.blueprint(context, app.extensions["streams"])
+    health_views.install(api, context, app.extensions["streams"], health, frames=frames)
+    app.register_blueprint(api)
     app.register_blueprint(setup_views.blueprint(context, setup))
     install_errors(app, context)
     return app

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -10,9 +11,12 @@ from companion.errors import ConfigError
 from companion.session.session import Session, Topic
 
 
-def open_voice(config: Config, session: Session, stack: ExitStack) -> None:
+def open_voice(
+    config: Config, session: Session, stack: ExitStack
+) -> Callable[[], str | None] | None:
+    """Open the voice; returns what tells why it is silent, or None where there is no voice."""
     if not config.sound.enabled:
-        return
+        return None
     from companion.audio.announcer import Voice
     from companion.audio.espeak import Speaker
 
@@ -32,3 +36,4 @@ def open_voice(config: Config, session: Session, stack: ExitStack) -> None:
     tune()
     session.subscribe(Topic.SETTINGS, tune)
     session.subscribe(Topic.ANNOUNCEMENT, lambda said: voice.tell(said, session.phrases))
+    return lambda: speaker.trouble

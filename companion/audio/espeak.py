@@ -103,6 +103,13 @@ class Speaker:
         self._thread.start()
 
     @property
+    def trouble(self) -> str | None:
+        """Why nothing is spoken, or None."""
+        if self._executable is None:
+            return f"{self._name} is not installed"
+        return "the sound does not play" if self._has_complained else None
+
+    @property
     def can_speak(self) -> bool:
         """Whether a text would probably be spoken now."""
         return self._executable is not None and self._volume > 0 and not self._has_complained

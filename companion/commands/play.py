@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from companion import log
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, load
 from companion.messages.catalogue import LANGUAGES
@@ -61,6 +62,8 @@ def play(
         "table.language": language,
     }
     config = load(config_path, os.environ, flags)
+    is_verbose = click.get_current_context().find_root().params.get("verbose")
+    log.install(level="info" if is_verbose else config.log.level, form=config.log.form)
     stop = threading.Event()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:

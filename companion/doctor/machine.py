@@ -13,6 +13,7 @@ import urllib.request
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
+from urllib.error import HTTPError
 
 from companion.doctor.finding import Finding, Ran, bad, note, ok
 from companion.errors import StoreError
@@ -132,7 +133,11 @@ def _table_at(host: str, port: int) -> str | None:
     """The version of the table that answers there, or None."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with suppress(OSError, ValueError):
-        with opener.open(url(host, port) + "healthz", timeout=ANSWERS_WITHIN_S) as said:
+        try:
+            said = opener.open(url(host, port) + "healthz", timeout=ANSWERS_WITHIN_S)
+        except HTTPError as error:  # 503: a table at which nobody can play
+            said = error
+        with said:
             answer = json.loads(said.read(10_000))
         if isinstance(answer, dict) and {"camera", "button"} <= answer.keys():
             return str(answer.get("version", "unknown"))

@@ -113,6 +113,13 @@ class Notifier:
             )
             return self.version
 
+    def is_free(self, timeout_s: float) -> bool:
+        """Whether the lock can be had within some seconds."""
+        if not self._lock.acquire(timeout=timeout_s):
+            return False
+        self._lock.release()
+        return True
+
     def wake(self) -> None:
         """Wake every waiting thread, so that each can check whether it has to end."""
         if self._lock.acquire(timeout=_PATIENCE_S):  # else a disk is slow: they wake by themselves

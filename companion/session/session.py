@@ -169,6 +169,15 @@ class Session:
         """Call a function on a topic, never while the lock is held; `Topic` lists its arguments."""
         self._notifier.subscribe(topic, callback)
 
+    def is_free(self, timeout_s: float) -> bool:
+        """Whether no step holds the table for so long, as one on a hanging disk does."""
+        return self._notifier.is_free(timeout_s)
+
+    @property
+    def faults(self) -> Mapping[str, str]:
+        """Faults of the equipment and the storage by part; never waits for a step."""
+        return self._faults
+
     def clock_s(self) -> float:
         """The session's clock, to show how long an action stays open."""
         return self._clock()
@@ -512,10 +521,8 @@ class Session:
         with self._notifier.transaction():
             if fault == self._faults.get(part):
                 return
-            if fault is None:
-                del self._faults[part]
-            else:
-                self._faults[part] = fault
+            others = {name: each for name, each in self._faults.items() if name != part}
+            self._faults = others if fault is None else others | {part: fault}
             self._notifier.notify(announce_fault(part, fault))
 
     def show_anew(self) -> None:
@@ -555,7 +562,12 @@ class Session:
         numbered = enumerate(decision.entries, before.revision + 1)
         records = tuple(to_record(entry, number, at) for number, entry in numbered)
         mark = self._store.mark
-        self._store.append(records)
+        try:
+            self._store.append(records)
+        except StoreError:
+            self.part_is("storage", "failing")
+            raise
+        self.part_is("storage", None)
         if any(record.kind in BEGINNINGS for record in records):
             keep_before(self._store, mark, self._memory)
         self._memory = self._memory.after(records)

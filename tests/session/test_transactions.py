@@ -107,7 +107,8 @@ def test_a_refused_record_undoes_the_whole_step(
             step(stage)
         assert kinds(stage, before.revision) == [], f"with room for {room} records"
         assert stage.session.view().table == before
-        assert stage.told == heard, "nothing is announced that did not happen"
+        told = [each for each in stage.told if each.kind != "fault"]
+        assert told == heard, "nothing is announced that did not happen"
     result = step(stage)
     assert result is None or isinstance(result, Joined)
     assert kinds(stage, before.revision) == expected

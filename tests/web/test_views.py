@@ -59,6 +59,8 @@ class TestPages:
             "version": "0.1",
             "camera": "simulated",
             "button": "mock",
+            "parts": {},
+            "reading_age_s": None,
         }
 
     def test_the_qr_code_is_a_picture_of_the_address(self, client: FlaskClient) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from queue import Empty, SimpleQueue
@@ -90,6 +91,7 @@ class CameraLoop:
         self._requests: SimpleQueue[Callable[[], object]] = SimpleQueue()
         self._published: TrayView | None = None
         self._number = 0
+        self._frame_at_s = time.monotonic()
         self._attempts = 0
         self._trouble: str | None = None
         self._jpegs: dict[int, bytes] = {}
@@ -103,6 +105,21 @@ class CameraLoop:
         """Current view of the tray."""
         with self._mutex:
             return self._tracker.view()
+
+    @property
+    def camera(self) -> CameraState:
+        """State of the camera. Takes no lock."""
+        return self._tracker.camera
+
+    @property
+    def frames(self) -> int:
+        """Number of frames since the start. Takes no lock."""
+        return self._number
+
+    @property
+    def frame_age_s(self) -> float:
+        """Seconds since the last frame, or since the start. Takes no lock."""
+        return time.monotonic() - self._frame_at_s
 
     @property
     def is_reading(self) -> bool:
@@ -203,6 +220,7 @@ class CameraLoop:
             frame = self._camera.read()
             if frame is not None:
                 self._number += 1
+                self._frame_at_s = time.monotonic()
                 self._take(replace(frame, number=self._number), self._camera.notes)
         except CameraUnavailable as error:
             return self._lose(str(error))

@@ -68,6 +68,7 @@ def _operation(operation: Operation, by_kind: Json) -> Json:
         "summary": operation.summary,
         "responses": {
             "200": done,
+            **{str(status): {**done, "description": _STATUS[status]} for status in operation.alike},
             **{
                 str(status): {"description": _STATUS[status], "content": problem}
                 for status in operation.failures

@@ -67,7 +67,8 @@ class Operation:
         request: Type of the JSON body; None for reading calls.
         reply: Type of the JSON answer; None for another media type.
         raw: Schema of an answer that is not JSON.
-        failures: Statuses other than 200.
+        failures: Statuses with a problem as their body.
+        alike: Statuses other than 200 with the same body.
         links: Calls that can follow.
     """
 
@@ -79,6 +80,7 @@ class Operation:
     reply: Any = None
     raw: dict[str, str] = field(default_factory=lambda: _TEXT)
     failures: tuple[int, ...] = READ
+    alike: tuple[int, ...] = ()
     parameters: tuple[Parameter, ...] = ()
     links: tuple[Link, ...] = ()
 
@@ -156,7 +158,14 @@ OPERATIONS: tuple[Operation, ...] = (
         (SVG,),
         failures=(*READ, 403, 404),
     ),
-    _get("/healthz", "Whether the table answers.", replies.Health),
+    Operation(
+        "get",
+        "/healthz",
+        "Whether people can play, with a reason for each part that is not well. The status is 503 "
+        "when nobody can play, and the body is the same.",
+        reply=replies.Health,
+        alike=(503,),
+    ),
     Operation("get", "/api/openapi.json", "This.", raw={"type": "object"}),
     _get("/api/state", "The current snapshot.", Snapshot, links=(_FRAME, _ROLL, *_ANSWERS)),
     Operation(

@@ -15,7 +15,6 @@ from web.sse import Streams
 from web.views import games, pages, seats, tray
 from web.views.seats import own_seat
 from web.wire import requests
-from web.wire.replies import Health
 from web.wsgi import STREAM
 
 
@@ -25,11 +24,6 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     session = context.session
 
     # -- reading --------------------------------------------------------------------------
-
-    @api.get("/healthz")
-    def health() -> Response:
-        now = context.equipment()
-        return as_json(Health("ok", context.version, now.camera, now.button))
 
     @api.get("/api/openapi.json")
     def description() -> Response:

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from companion.wire import about
+from companion.health import State
+from companion.wire import about, one_of
 from web.wire.values import AnyColour, Point, Reply, Size
 
 
-class Health(Reply):
-    """Whether the table answers, and the state of its parts."""
+class Part(Reply):
+    """State of a part."""
 
-    status: str
+    state: Annotated[str, one_of(State)]
+    reason: Annotated[str, about("Why it is not ok; empty if it is.")]
+
+
+class Health(Reply):
+    """Whether people can play, and the state of each part."""
+
+    status: Annotated[str, one_of(State), about("As bad as the worst part.")]
     version: str
     camera: str
     button: str
+    parts: dict[str, Part]
+    reading_age_s: Annotated[float | None, about("Seconds since the camera's last frame.")]
 
 
 class Preview(Reply):
