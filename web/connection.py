@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from email.utils import formatdate
 from enum import IntEnum
+from http import HTTPStatus
 
 import h11
 
@@ -36,6 +37,8 @@ PIPELINED_S = 0.1
 
 PIECE_BYTES = 64 * 1024
 _READ_BYTES = 16 * 1024
+
+_REASONS = {status.value: status.phrase.encode() for status in HTTPStatus}
 
 Handle = Callable[[Asked], Awaitable[Answer]]
 StreamTo = Callable[[Answer, "Connection"], Awaitable[None]]
@@ -195,7 +198,8 @@ class Connection:
     def _head(self, answer: Answer) -> bytes:
         named = [*answer.headers, ("Date", formatdate(usegmt=True))]
         headers = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in named]
-        head = h11.Response(status_code=answer.status, headers=headers)
+        reason = _REASONS.get(answer.status, b"")
+        head = h11.Response(status_code=answer.status, headers=headers, reason=reason)
         return self._http.send(head) or b""
 
     def _data(self, piece: bytes) -> bytes:

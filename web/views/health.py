@@ -32,15 +32,16 @@ def install(
     @pages.get("/healthz")
     def healthz() -> Response:
         now, parts = health(), context.equipment()
+        is_playable = now.state is not State.FAILED
         reply = replies.Health(
-            now.state.value,
+            "ok" if is_playable else "failed",
             context.version,
             parts.camera,
             parts.button,
             {name: replies.Part(p.state.value, p.reason) for name, p in now.parts.items()},
             None if now.reading_age_s is None else round(now.reading_age_s, 1),
         )
-        return as_json(reply, 503 if now.state is State.FAILED else 200)
+        return as_json(reply, 200 if is_playable else 503)
 
     if frames is None:
         return
