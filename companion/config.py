@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Annotated, Any, get_type_hints
 from companion.audio.announcer import AMOUNTS
 from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.errors import ConfigError
+from companion.files import read_toml
 from companion.log import FORMS, LEVELS
 from companion.messages.catalogue import LANGUAGES
 from companion.wire import Meta, WireError, convert, one_of
@@ -228,13 +228,11 @@ def _home(environ: Mapping[str, str]) -> Path:
 
 
 def _with_file(config: Config, path: Path) -> Config:
-    if path.is_fifo() and Path("/dev/fd") not in path.parents:  # reading could block for ever
-        raise ConfigError(f"{path}: cannot be read: expected a file, got a named pipe")
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        table = read_toml(path)
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path}: is not TOML: {error}") from error
     for section, values in table.items():
         if section == "data_dir":

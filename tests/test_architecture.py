@@ -33,6 +33,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "vision",
         "companion.engine.dice",
         "companion.errors",
+        "companion.files",
         "companion.tray",
         "companion.wire",
     ),
@@ -240,7 +241,8 @@ def test_our_imports_keep_to_the_rule() -> None:
             [
                 "vision.eye:1 imports companion.engine.game: "
                 "vision may import only "
-                "vision, companion.engine.dice, companion.errors, companion.tray, companion.wire"
+                "vision, companion.engine.dice, companion.errors, companion.files, "
+                "companion.tray, companion.wire"
             ],
             id="the eye learns the rules",
         ),

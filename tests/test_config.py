@@ -86,7 +86,7 @@ def test_pins_are_judged_when_all_is_put_together(tmp_path: Path) -> None:
 
 def test_a_pipe_is_no_file_of_settings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.mkfifo(tmp_path / "pipe.toml")
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: pytest.fail("it would wait"))
+    monkeypatch.setattr(Path, "open", lambda *_, **__: pytest.fail("it would wait"))
     with pytest.raises(ConfigError, match=r"pipe\.toml: .* named pipe"):
         load(tmp_path / "pipe.toml", {}, {})
     monkeypatch.undo()

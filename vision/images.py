@@ -12,6 +12,7 @@ import simplejpeg
 from numpy.typing import NDArray
 
 from companion.errors import PictureError
+from companion.files import open_plain
 from vision.reading import Frame, Pixels
 
 LARGEST_PX = 25_000_000
@@ -59,7 +60,7 @@ def load_frame(path: str | Path) -> Frame:
 
 def _content(path: Path, where: str) -> bytes:
     try:
-        with path.open("rb") as file:
+        with open_plain(path) as file:
             data = file.read(LARGEST_BYTES + 1)
     except IsADirectoryError:
         raise PictureError(f"{where}: expected a picture file, got a folder") from None

@@ -13,9 +13,11 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from companion.errors import ConfigError
+from companion.files import read_text
 from companion.wire import Struct, WireError, convert, encode, field
 
 FILE_NAME = "access.json"
+MOST_BYTES = 64 * 1024
 CODE_LETTERS = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"
 """Letters and digits that look different on a television."""
 
@@ -167,7 +169,7 @@ def open_access(data_dir: Path) -> Access:
     """
     path = data_dir / FILE_NAME
     try:
-        kept: _Kept = convert(json.loads(path.read_text(encoding="utf-8")), _Kept)
+        kept: _Kept = convert(json.loads(read_text(path, MOST_BYTES)), _Kept)
         return Access(pin=kept.pin, key=kept.key, tables=kept.tables, path=path)
     except (OSError, ValueError, RecursionError, WireError):
         access = Access(path=path)

@@ -9,12 +9,14 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import click
 
 from companion.commands.console import ENDS
 from companion.errors import NotationError
+from companion.files import open_plain
 from companion.history.replay import replay as judge_lines
 from companion.messages.catalogue import load_phrases
 
@@ -49,7 +51,7 @@ def record_lines(file: str) -> Iterator[Iterator[str]]:
     if file == "-" and sys.stdin is None:
         raise NotationError("-: cannot be read: there is no standard input")
     try:
-        raw = sys.stdin.buffer if file == "-" else open(file, "rb")  # noqa: SIM115
+        raw = sys.stdin.buffer if file == "-" else open_plain(Path(file))
     except OSError as error:
         shown = file or "''"
         raise NotationError(f"{shown}: cannot be read: {error.strerror}") from error

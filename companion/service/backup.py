@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import gzip
 import io
 import json
 import os
@@ -30,6 +32,10 @@ _NOT_COPIED = ("games.", STAMP)
 
 LARGEST_BYTES = 4 * 1024**3
 """No backup of a table comes near this; an archive that claims more is refused."""
+
+
+LARGEST_READ_BYTES = 1024**2
+"""What is unpacked at a time; a few kilobytes can hold gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,10 +111,15 @@ def restore_backup(
         raise ServiceError(f"{data_dir}: a table is running there; stop it before you restore")
     fresh = data_dir.with_name(f"{data_dir.name}.restored")
     kept = data_dir.with_name(f"{data_dir.name}.before-{now:%Y%m%d-%H%M%S}")
+    if source.exists() and not source.is_file():
+        raise ServiceError(f"{source}: expected a backup, got no plain file")
     try:
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.mkdir(parents=True)
-        with tarfile.open(source, "r:*") as archive:
+        with (
+            _Unpacked(source) as unpacked,
+            tarfile.open(fileobj=unpacked, mode="r:") as archive,
+        ):
             members = {member.name: member for member in _harmless(archive, source)}
             backed_up = _manifest(archive, members.get(MANIFEST), source)
             for name, member in members.items():
@@ -134,6 +145,15 @@ def restore_backup(
         raise ServiceError(f"{source}: its games cannot be read: {error}") from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
+
+
+class _Unpacked(gzip.GzipFile):
+    """The archive without its compression; long headers, which tarfile keeps whole, are refused."""
+
+    def read(self, size: int | None = -1) -> bytes:
+        if size is None or not 0 <= size <= LARGEST_READ_BYTES:
+            raise OSError(errno.EFBIG, "a header is longer than any of a backup")
+        return super().read(size)
 
 
 def _other_files(data_dir: Path) -> Iterator[Path]:

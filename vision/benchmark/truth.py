@@ -12,9 +12,15 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import PictureError
+from companion.files import read_text
 from companion.tray import TrayStatus
 from vision.images import load_picture
 from vision.reading import Pixels, Point
+
+MOST_BYTES = 32 * 1024**2
+"""A line has under 2 kB, and nobody has annotated more than some thousand pictures."""
+
+_UNUSABLE = (ValueError, LookupError, TypeError, AttributeError, OverflowError, RecursionError)
 
 Box = tuple[float, float, float, float]
 """Left, top, right, bottom in px."""
@@ -66,8 +72,8 @@ def load_cases(folder: Path) -> list[Case]:
     """
     path = folder / "truth.jsonl"
     try:
-        lines = path.read_text(encoding="utf-8-sig").split("\n")
-    except (OSError, UnicodeDecodeError) as error:
+        lines = read_text(path, MOST_BYTES).removeprefix("\ufeff").split("\n")
+    except (OSError, ValueError) as error:
         raise PictureError(f"{path}: expected a truth file, got {error}") from error
     cases = []
     for number, line in enumerate(lines, 1):
@@ -77,7 +83,7 @@ def load_cases(folder: Path) -> list[Case]:
             cases.append(parse_case(json.loads(line)))
         except KeyError as error:
             raise PictureError(f"{path}:{number}: expected {error} in the truth object") from error
-        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        except _UNUSABLE as error:
             raise PictureError(f"{path}:{number}: expected a truth object, got {error}") from error
     return cases
 

@@ -24,7 +24,6 @@ from __future__ import annotations
 
 import json
 import os
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -35,6 +34,7 @@ from typing import Annotated
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import ConfigError
+from companion.files import read_toml
 from companion.wire import Meta, Struct, WireError, convert, described, field
 from vision.calibration.drift import COLOUR_WH, GREY_WH, Reference
 from vision.eye.known_dice import CustomDie
@@ -146,13 +146,11 @@ def load_calibration(path: str | Path) -> Calibration:
     Raises:
         ConfigError: It cannot be read, or a value makes no sense.
     """
-    if Path(path).is_fifo():  # it might be waited for for ever
-        raise ConfigError(f"{path}: cannot read the calibration: expected a file, got a named pipe")
     try:
-        table = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        table = read_toml(Path(path))
     except OSError as error:
         raise ConfigError(f"{path}: cannot read the calibration: {error.strerror}") from error
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise ConfigError(f"{path}: expected a calibration in TOML: {error}") from error
     try:
         file: _File = convert(table, _File)

@@ -1,0 +1,57 @@
+"""Read files of people, of bounded length: what they name may be a device or a pipe."""
+
+from __future__ import annotations
+
+import errno
+import tomllib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+MOST_TOML_BYTES = 256 * 1024
+"""A calibration has about 30 kB, a settings file a few hundred bytes."""
+
+MOST_DOTS = 2000
+"""A dotted key of n parts costs tomllib n squared; a calibration has a few hundred points."""
+
+
+def open_plain(path: Path) -> BinaryIO:
+    """Open a file to read its bytes; the pipes that a shell passes as /dev/fd are files too.
+
+    Raises:
+        OSError: It cannot be read, or is a named pipe, for which a reader might wait for ever.
+    """
+    if path.is_fifo() and Path("/dev/fd") not in path.parents:
+        raise OSError(errno.EINVAL, "expected a file, got a named pipe", str(path))
+    return path.open("rb")
+
+
+def read_text(path: Path, most_bytes: int) -> str:
+    """Read a file as UTF-8.
+
+    Raises:
+        OSError: It cannot be read, or is a named pipe.
+        ValueError: It is longer than so many bytes, or is not UTF-8.
+    """
+    with open_plain(path) as file:
+        data = file.read(most_bytes + 1)
+    if len(data) > most_bytes:
+        raise ValueError(f"expected {most_bytes // 1024} kB at most")
+    return data.decode("utf-8")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Read a TOML file.
+
+    Raises:
+        OSError: It cannot be read.
+        ValueError: It is too long, or is not TOML.
+    """
+    text = read_text(path, MOST_TOML_BYTES)
+    if text.count(".") > MOST_DOTS:
+        raise ValueError(f"expected {MOST_DOTS} points at most")
+    try:
+        return tomllib.loads(text)
+    except RecursionError as error:
+        raise ValueError("it is nested too deeply") from error
+    except ValueError as error:  # of which a TOMLDecodeError is one, and a huge number another
+        raise ValueError(str(error).partition(";")[0]) from error

@@ -1,0 +1,97 @@
+"""Hostile files: nested, huge, endless or waiting ones are refused in a line, at once."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import resource
+import subprocess
+import sys
+import tarfile
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from companion.errors import ServiceError
+from companion.files import MOST_TOML_BYTES, read_text, read_toml
+from companion.service.backup import restore_backup
+
+NOW = datetime(2026, 11, 25)
+ZERO = Path("/dev/zero")
+CONTENTS = {
+    "deep": "a = " + "[" * 5000,
+    "closed": "a = " + "[" * 50_000 + "]" * 50_000,
+    "number": "[web]\nport = " + "9" * 5000,
+    "dots": ".".join(["a"] * 20_000) + " = 1",
+    "long": "a = '" + "x" * MOST_TOML_BYTES + "'",
+}
+
+
+def hostile(folder: Path) -> list[Path]:
+    """Files of settings that nobody can read."""
+    for name, text in CONTENTS.items():
+        (folder / f"{name}.toml").write_text(text)
+    os.mkfifo(folder / "pipe.toml")
+    return [*sorted(folder.glob("*.toml")), ZERO, folder]
+
+
+def test_toml_that_nobody_can_read_is_refused_in_a_line(tmp_path: Path) -> None:
+    files = hostile(tmp_path)
+    assert len(files) == len(CONTENTS) + 3
+    for path in files:
+        with pytest.raises((OSError, ValueError)) as caught:
+            read_toml(path)
+        assert "\n" not in str(caught.value)
+        assert len(str(caught.value)) < 200
+
+
+def test_a_file_of_just_the_length_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_text("x" * 1000)
+    assert len(read_text(path, 1000)) == 1000
+    with pytest.raises(ValueError, match="expected 0 kB at most"):
+        read_text(path, 999)
+
+
+def test_a_backup_with_an_endless_header_is_refused(tmp_path: Path) -> None:
+    """A header of the pax form, which tarfile reads as a whole, with a length of 8 GB."""
+    header = tarfile.TarInfo("x")
+    header.type, header.size = tarfile.XHDTYPE, 8 * 1024**3 - 1
+    file = tmp_path / "b.tar.gz"
+    file.write_bytes(gzip.compress(header.tobuf(tarfile.USTAR_FORMAT) + bytes(5_000_000)))
+    with pytest.raises(ServiceError, match="a header is longer than any of a backup"):
+        restore_backup(file, tmp_path / "data", tmp_path / "config.toml", now=NOW)
+
+
+COMMANDS = (
+    ("play", "--port", "0", "--camera", "none", "--config"),
+    ("doctor", "--config"),
+    ("read", "no.png", "--calibration"),
+    ("bench", "read"),
+    ("read",),
+    ("games", "import"),
+    ("restore",),
+)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_every_command_refuses_them_in_a_line(tmp_path: Path, command: tuple[str, ...]) -> None:
+    environ = os.environ | {"HOME": str(tmp_path / "home"), "XDG_STATE_HOME": str(tmp_path / "s")}
+    for path in hostile(tmp_path)[:-1]:
+        run = subprocess.run(
+            [sys.executable, "-m", "companion", *command, str(path)],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            env=environ | {"DICE_COMPANION_SOUND_ENABLED": "false"},
+            timeout=60,
+        )
+        assert run.returncode == 1, (path, run.stderr)
+        told = run.stderr or run.stdout  # doctor's findings are on stdout
+        assert "Traceback" not in told
+        if command[0] != "doctor":
+            assert len(run.stderr.splitlines()) <= 2, "one for the file, one for a missing picture"
+            assert max(map(len, run.stderr.splitlines())) < 300
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 300 * 1024, "in kB"
