@@ -107,6 +107,7 @@ def build(config: Config) -> App:
                 config.sound.volume,
                 config.sound.words_per_minute,
             ),
+            take_back_s=config.table.take_back_s,
         )
         tray = open_tray(config, session, port, stack, notes)
         live = tray.live if tray is not None else None

@@ -145,9 +145,15 @@ class PicturesConfig:
 
 @dataclass(frozen=True, slots=True)
 class TableConfig:
-    """The table: its language."""
+    """The table.
+
+    Attributes:
+        language: Of its screen and its voice.
+        take_back_s: How long the last answer may still be taken back; 0 for not at all.
+    """
 
     language: Annotated[str, one_of(LANGUAGES)] = "en"
+    take_back_s: Annotated[float, Meta(ge=0.0, le=30.0)] = 3.0
 
 
 @dataclass(frozen=True, slots=True)

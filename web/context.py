@@ -62,6 +62,7 @@ class AppContext:
             mishaps=tuple(simulator.mishaps) if simulator is not None else (),
             troubles=tuple(simulator.troubles) if simulator is not None else (),
             keeps_pictures=self.pictures is not None,
+            take_back_s=self.session.take_back_s,
         )
 
     def render(self, client: Client) -> tuple[int, str]:

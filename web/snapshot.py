@@ -35,6 +35,7 @@ class Setting:
         speaking: Language and voice of the table's screen and loudspeaker.
         mishaps, troubles: Names that the simulated tray accepts.
         keeps_pictures: Whether pictures of confirmed rolls are kept.
+        take_back_s: Seconds in which a page's last answer may be taken back.
     """
 
     epoch: str
@@ -46,6 +47,7 @@ class Setting:
     mishaps: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
     keeps_pictures: bool = False
+    take_back_s: float = 0.0
 
 
 def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> wire.Shared:
@@ -91,6 +93,8 @@ def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
         typed_rolls=equipment.typed_rolls or tray.status.is_blind,
         hints=table.settings.hints,
         sound=table.settings.sound,
+        take_back=table.settings.take_back,
+        take_back_s=setting.take_back_s,
         say=setting.speaking.say,
         volume=setting.speaking.volume,
         words_per_minute=setting.speaking.words_per_minute,

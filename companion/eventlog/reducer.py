@@ -25,7 +25,7 @@ from companion.engine import (
 )
 from companion.errors import NotationError
 from companion.eventlog.record import Change, Entry, Move, to_record
-from companion.eventlog.state import Game, Seat, Table
+from companion.eventlog.state import SWITCHES, Game, Seat, Table
 
 MOST_DEVICES = 4
 """Most devices that prove one seat: a phone that opens the table under several addresses."""
@@ -75,7 +75,7 @@ def _changed(table: Table, change: Change) -> Table:
             hosts = tuple(host for host in table.hosts if host != data["device"])
             return replace(table, hosts=(*hosts, data["device"])[-MOST_HOSTS:])
         case "set":
-            known = {key: bool(data[key]) for key in ("hints", "sound") if key in data}
+            known = {key: bool(data[key]) for key in SWITCHES if key in data}
             speaking = from_data(data.get("speaking", {}), table.settings.speaking)
             return replace(table, settings=replace(table.settings, speaking=speaking, **known))
         case "started":
@@ -160,17 +160,23 @@ def _without(game: Game, seat: int) -> Game:
 
 
 def _next(game: Game, state: GameState, move: Move, revision: int) -> Game:
-    done, typed = game.done, game.typed
+    done, revocable, typed = game.done, game.revocable, game.typed
     match move.event:
         case Answered(player):
-            done = done | {player} if move.details.get("done") else done - {player}
+            done = _with(done, player, bool(move.details.get("done")))
+            revocable = _with(revocable, player, bool(move.details.get("revocable")))
         case Withdrawn(player):
-            done = done - {player}
+            done, revocable = done - {player}, revocable - {player}
         case Rolled():
-            done, typed = frozenset(), bool(move.details.get("typed"))
+            done = revocable = frozenset()
+            typed = bool(move.details.get("typed"))
             game = replace(game, rolled=revision)
         case ActionClosed():
-            done = frozenset()
+            done = revocable = frozenset()
         case SeatClosed(player):
             game = _without(game, game.seats[player])
-    return replace(game, state=state, done=done, typed=typed)
+    return replace(game, state=state, done=done, revocable=revocable, typed=typed)
+
+
+def _with(players: frozenset[int], player: int, is_in: bool) -> frozenset[int]:
+    return players | {player} if is_in else players - {player}

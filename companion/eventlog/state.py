@@ -10,6 +10,9 @@ from companion.engine import (
     GameState,
 )
 
+SWITCHES = ("hints", "sound", "take_back")
+"""Fields of `Settings` that are on or off."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
@@ -27,11 +30,13 @@ class Settings:
     Attributes:
         hints: Sheets highlight the boxes that may be crossed now.
         sound: Announcements are spoken.
+        take_back: The last answer, too, may be taken back for a moment.
         speaking: Voice settings that were changed at the table.
     """
 
     hints: bool = True
     sound: bool = True
+    take_back: bool = True
     speaking: tuple[VoiceOverride, ...] = ()
 
 
@@ -44,6 +49,7 @@ class Game:
         seats: Seat numbers in playing order; a player of `state` is an index into it.
         names: The players' names when the game began.
         done: Players who finished the open action.
+        revocable: Players whose answer may still be taken back once everybody has answered.
         typed: The roll of this turn was entered by hand.
         rolled: Revision of the record that confirmed this turn's roll.
     """
@@ -53,6 +59,7 @@ class Game:
     state: GameState
     names: tuple[str, ...] = ()
     done: frozenset[int] = frozenset()
+    revocable: frozenset[int] = frozenset()
     typed: bool = False
     rolled: int = 0
 

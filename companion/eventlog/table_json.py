@@ -9,7 +9,7 @@ from companion.audio.settings import VoiceOverride
 from companion.engine import PLANS, DieColour, End, GameState, HouseRule, Phase
 from companion.engine.notation import parse_roll, roll_to_json
 from companion.engine.state import Closing, Setup
-from companion.eventlog.state import Game, Seat, Settings, Table
+from companion.eventlog.state import SWITCHES, Game, Seat, Settings, Table
 
 
 def table_to_json(table: Table) -> dict[str, Any]:
@@ -21,7 +21,7 @@ def table_to_json(table: Table) -> dict[str, Any]:
         "seats": [[seat.number, seat.name, list(seat.tokens)] for seat in table.seats],
         "game": table.game and game_to_json(table.game),
         "games": table.games,
-        "settings": [settings.hints, settings.sound, speaking],
+        "settings": [[getattr(settings, name) for name in SWITCHES], speaking],
         "hosts": list(table.hosts),
         "paused": [game_to_json(game) for game in table.paused],
     }
@@ -33,13 +33,14 @@ def table_from_json(data: Mapping[str, Any]) -> Table:
     Raises:
         LookupError, TypeError, ValueError: Anything is missing or is no such value.
     """
-    hints, sound, speaking = data["settings"]
+    switches, speaking = data["settings"]
+    chosen = dict(zip(SWITCHES, switches, strict=True))
     return Table(
         data["revision"],
         tuple(Seat(number, name, tuple(tokens)) for number, name, tokens in data["seats"]),
         None if data["game"] is None else game_from_json(data["game"]),
         data["games"],
-        Settings(hints, sound, tuple(VoiceOverride(*each) for each in speaking)),
+        Settings(**chosen, speaking=tuple(VoiceOverride(*each) for each in speaking)),
         tuple(data["hosts"]),
         tuple(game_from_json(each) for each in data["paused"]),
     )
@@ -53,6 +54,7 @@ def game_to_json(game: Game) -> dict[str, Any]:
         "state": state_to_json(game.state),
         "names": list(game.names),
         "done": sorted(game.done),
+        "revocable": sorted(game.revocable),
         "typed": game.typed,
         "rolled": game.rolled,
     }
@@ -66,6 +68,7 @@ def game_from_json(data: Mapping[str, Any]) -> Game:
         state_from_json(data["state"]),
         tuple(data["names"]),
         frozenset(data["done"]),
+        frozenset(data["revocable"]),
         data["typed"],
         data["rolled"],
     )

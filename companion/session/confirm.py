@@ -33,6 +33,12 @@ def is_roll_due(table: Table) -> bool:
     return table.game is not None and table.game.state.phase is Phase.ROLL
 
 
+def is_turn_answered(table: Table) -> bool:
+    """Whether action 2 only waits for its answer to be final; the next roll may lie there."""
+    game = table.game
+    return game is not None and game.state.phase is Phase.ACTION2 and not game.state.waiting_for
+
+
 def is_outdated(table: Table, tray: TrayView) -> bool:
     """Whether the offered roll was read before one of its dice left the game."""
     return table.game is not None and tray.is_outdated(table.game.state.dice)

@@ -129,6 +129,7 @@ def decide_answer(
     box: str | None,
     *,
     done: bool,
+    revocable: bool = False,
     is_by_host: bool = False,
 ) -> Decision | Rejected:
     """A seat's answer in the open action.
@@ -136,6 +137,7 @@ def decide_answer(
     Args:
         keys: Idempotency keys of earlier steps.
         done: The player has nothing more to change.
+        revocable: If it is the last one, it may still be taken back for a moment.
         is_by_host: The host answers for a player who cannot.
     """
     game = table.game
@@ -145,6 +147,8 @@ def decide_answer(
         if is_now and game.state.answers[player] is not None:  # the player has answered after all
             return rejected("HAS_ANSWERED", name=game.names[player])
     details: dict[str, object] = {"done": True} if done else {}
+    if revocable:
+        details["revocable"] = True
     if is_by_host:
         details["by"] = "host"
     return _decide_of_seat(table, given, keys, lambda n: Answered(n, action, box), details)

@@ -81,6 +81,7 @@ class Session:
         draw: play.Draw,
         tray: TrayPort | None = None,
         speaking: VoiceSettings | None = None,
+        take_back_s: float = 0.0,
     ) -> None:
         """Continue the evening from the store's log.
 
@@ -91,6 +92,7 @@ class Session:
             draw: Draws the first player by lot (E44).
             tray: State of the camera loop; None without a camera.
             speaking: Voice settings of the configuration.
+            take_back_s: Seconds in which a page's last answer may be taken back; 0 for none.
         """
         self._store, self._clock, self._now_text = store, clock, now_text
         self._call_later, self._draw = call_later, draw
@@ -101,8 +103,10 @@ class Session:
         self._tray = CorrectedTray(NO_CAMERA, NO_CAMERA)
         self._press = confirm.WaitingPress(self._port, self._later, self._answer_press)
         self._confirmed_s: float | None = None
+        self._pressed_at = 0  # revision at which a press waits for the end of action 2
         self._eye: Mapping[str, object] = {}
         self._times = ActionTimes()
+        self._take_back_s = take_back_s
         self._timer = ActionTimer(self._later, self._close)
         self._is_retrying = False
         self._offers = seats.Offers(self._later)
@@ -133,7 +137,7 @@ class Session:
         game, last = self._table.game, self._notifier.announcement
         if game is not None and game.state.closings:
             self._times = replace(self._times, closings_announced_s=self._clock())
-        self._timer.set(self._table, self._clock(), self._times)
+        self._set_timer()
         if game is not None and (last is None or last.kind == "left"):
             position = announce_position(game.state, game.names)
             if position is not None:
@@ -191,6 +195,11 @@ class Session:
     def phrases(self) -> Phrases:
         """The catalogue of the table's language."""
         return load_phrases(self.speaking.language)
+
+    @property
+    def take_back_s(self) -> float:
+        """Seconds in which a page's last answer may be taken back; 0 if the host wants none."""
+        return self._take_back_s if self._table.settings.take_back else 0.0
 
     def in_play(self) -> tuple[DieColour, ...]:
         """The dice of the next roll, white ones first."""
@@ -275,7 +284,7 @@ class Session:
         """Change settings of the table, all or none.
 
         Args:
-            switches: hints and sound.
+            switches: Fields of Settings: hints, sound and take_back.
             voice: Fields of VoiceSettings.
 
         Raises:
@@ -326,6 +335,7 @@ class Session:
         box: str | None,
         *,
         done: bool,
+        revocable: bool = False,
         key: str = "",
         rolled: int | None = None,
         is_by_host: bool = False,
@@ -334,6 +344,7 @@ class Session:
 
         Args:
             done: The player has nothing more to change.
+            revocable: If it is the last one, it may still be taken back for a moment.
             key: Idempotency key: a retry carries the same one and counts once.
             rolled: Revision of the roll it is meant for, if known.
             is_by_host: The host answers for a player who cannot; the log stores that.
@@ -341,7 +352,14 @@ class Session:
         given = play.Given(seat, turn, rolled, key)
         return self._take(
             lambda table: play.decide_answer(
-                table, given, self._memory.keys, action, box, done=done, is_by_host=is_by_host
+                table,
+                given,
+                self._memory.keys,
+                action,
+                box,
+                done=done,
+                revocable=revocable,
+                is_by_host=is_by_host,
             )
         )
 
@@ -455,13 +473,16 @@ class Session:
     def press(self) -> Rejected | None:
         """The button: confirm a settled roll if one is due, else explain why not.
 
-        It never passes for anybody and changes nothing else. While the reading may be outdated, a
-        press is remembered until the next one.
+        It never passes for anybody and changes nothing else. It is remembered while the last
+        answer of action 2 may be taken back, and while the reading may be outdated.
         """
         with self._notifier.transaction():
             if confirm.is_same_press(self._table, self._confirmed_s, self._clock()):
                 answer = confirm.decide_press(self._table, self._tray)
                 return answer if isinstance(answer, Rejected) else None  # announced before
+            if confirm.is_turn_answered(self._table):
+                self._pressed_at = self._table.revision
+                return None
             if self._press.is_waiting:
                 return None
             if confirm.has_to_wait(self._table, self._tray.shown, self._port):
@@ -580,8 +601,11 @@ class Session:
         self._notifier.retract()
         if decision.notice is not None:
             self._notifier.notify(decision.notice)
-        self._timer.set(self._table, self._clock(), self._times)
+        self._set_timer()
         return None
+
+    def _set_timer(self) -> None:
+        self._timer.set(self._table, self._clock(), self._times, self.take_back_s)
 
     def _close(self, revision: int) -> None:
         """Close the open action, unless the table has gone on since a revision."""
@@ -591,6 +615,8 @@ class Session:
         try:
             self._take_decided(decide_move(self._table, ActionClosed(game.state.action)))
             self._is_retrying = False
+            if self._pressed_at == revision and confirm.is_roll_due(self._table):
+                self.press()
         except StoreError:
             if not self._is_retrying:
                 LOGGER.exception("closing the action could not be stored; trying again")

@@ -12,7 +12,7 @@ from companion.session.decision import Decision
 from companion.session.ports import CallLater, Cancel
 
 GRACE_S = 1.5
-"""Seconds a tapped answer may still be withdrawn once everybody has answered (E9)."""
+"""Least seconds a tapped answer may be withdrawn once everybody has answered (E9)."""
 
 CLOSING_GRACE_S = 4.0
 """Least seconds to change an answer after "Emma closes red" was announced (E46)."""
@@ -52,17 +52,22 @@ def times_after(times: ActionTimes, before: Table, decision: Decision, now_s: fl
     return times
 
 
-def closes_at_s(game: Game | None, now_s: float, times: ActionTimes) -> float | None:
+def closes_at_s(
+    game: Game | None, now_s: float, times: ActionTimes, take_back_s: float
+) -> float | None:
     """When the open action closes, or None while an answer is missing.
 
     Args:
         now_s: When the newest answer came.
+        take_back_s: Seconds a revocable answer may be withdrawn.
     """
     if game is None or game.state.action == 0 or game.state.waiting_for:
         return None
     state = game.state
     answering = set(range(state.players)) - state.gone if state.action == 1 else {state.active}
     at_s = now_s if game.done.issuperset(answering) else now_s + GRACE_S
+    if game.revocable & answering:
+        at_s = max(at_s, now_s + take_back_s)
     announced_s = times.closings_announced_s
     if announced_s is not None and state.action == 1 and len(answering) > 1:
         at_s = max(at_s, announced_s + CLOSING_GRACE_S)
@@ -87,10 +92,10 @@ class ActionTimer:
         self._call_later, self._close = call_later, close
         self._cancel: Cancel = lambda: None
 
-    def set(self, table: Table, now_s: float, times: ActionTimes) -> None:
+    def set(self, table: Table, now_s: float, times: ActionTimes, take_back_s: float) -> None:
         """Set the time anew after a step; an action that is due closes at once."""
         self._cancel()
-        self.closes_at_s = closes_at_s(table.game, now_s, times)
+        self.closes_at_s = closes_at_s(table.game, now_s, times, take_back_s)
         if self.closes_at_s is None:
             return
         if self.closes_at_s <= now_s:

@@ -66,7 +66,9 @@ def take(stage: Stage, step: str, n: int) -> None:
             session.offer(seat)
             session.claim(seat)
         case "settings":
-            session.settle({"hints": bool(n % 2)}, {"volume": 10 * (n % 10)})
+            session.settle(
+                {"hints": bool(n % 2), "take_back": bool(n % 3)}, {"volume": 10 * (n % 10)}
+            )
         case "start":
             session.start(("base", "big_points")[n % 2])
         case "rematch":
@@ -86,7 +88,9 @@ def take(stage: Stage, step: str, n: int) -> None:
                 player = game.seats.index(seat)
                 legal += game.state.plan.name_of(game.state.legal[player])
             box = legal[n % len(legal)]
-            session.answer(seat, turn, action, box, done=bool(n % 3), key=f"{step} {n}")
+            revocable = bool(n % 5)
+            key = f"{step} {n}"
+            session.answer(seat, turn, action, box, done=bool(n % 3), revocable=revocable, key=key)
         case "withdraw":
             session.withdraw(seat, turn, action)
         case "close":

@@ -62,7 +62,12 @@ class Stage:
     """A session with its store on disk, its time and all it announced."""
 
     def __init__(
-        self, directory: Path, *, store: Store | None = None, language: str = "en"
+        self,
+        directory: Path,
+        *,
+        store: Store | None = None,
+        language: str = "en",
+        take_back_s: float = 3.0,
     ) -> None:
         self.directory = directory
         self.time = Time()
@@ -77,6 +82,7 @@ class Stage:
             call_later=self.time.call_later,
             draw=lambda n: 0,
             tray=self.port,
+            take_back_s=take_back_s,
         )
         self.told: list[Announced] = []
         self.confirmed = 0
@@ -125,10 +131,20 @@ class Stage:
         roll = Roll.of((low, high), {DieColour(c): v for c, v in values.items() if v})
         return self.session.correct_roll(roll)
 
-    def answer(self, seat: int, box: str | None, *, done: bool = True, key: str = "") -> str:
+    def answer(
+        self,
+        seat: int,
+        box: str | None,
+        *,
+        done: bool = True,
+        revocable: bool = False,
+        key: str = "",
+    ) -> str:
         """Answer in the open action; the code it was rejected with, or ""."""
-        state = self.state
-        rejected = self.session.answer(seat, state.turn, state.action, box, done=done, key=key)
+        turn, action = self.state.turn, self.state.action
+        rejected = self.session.answer(
+            seat, turn, action, box, done=done, revocable=revocable, key=key
+        )
         return rejected.code if rejected else ""
 
     def close_red(self) -> None:

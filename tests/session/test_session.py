@@ -79,6 +79,41 @@ class TestAnswers:
         assert two.state.phase is Phase.ACTION2
         assert two.state.plan.marks_of(two.state.crosses[0])["Y"] == [7]
 
+    def test_the_last_answer_of_a_page_may_be_taken_back_for_a_moment(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7", revocable=True)
+        two.answer(1, None, revocable=True)
+        assert two.session.view().closes_at_s == two.time.now_s + 3.0
+        two.time.pass_s(2.9)
+        assert two.session.withdraw(1, 1, 1) is None
+        two.time.pass_s(60)
+        assert two.state.phase is Phase.ACTION1
+        two.answer(1, None, revocable=True)
+        two.session.settle({"take_back": False})  # the host wants to wait for nobody
+        assert two.state.phase is Phase.ACTION2
+        two.answer(0, None, revocable=True)
+        assert two.state.phase is Phase.ROLL
+
+    def test_a_press_cuts_no_time_to_take_an_answer_back(self, two: Stage) -> None:
+        two.roll(4, 3)
+        two.answer(0, None)
+        two.answer(1, None)
+        two.answer(0, None, revocable=True)
+        two.time.pass_s(2.0)
+        assert two.roll(1, 2) is None  # thrown and pressed while the last answer may change
+        assert two.state.phase is Phase.ACTION2
+        two.time.pass_s(1.1)
+        assert two.state.roll.white_sum == 3
+        two.answer(0, None)
+        two.answer(1, None)
+        two.answer(1, None, revocable=True)
+        two.time.pass_s(2.0)
+        assert two.session.press() is None
+        assert two.session.withdraw(1, 2, 2) is None
+        two.answer(1, None, revocable=True)
+        two.time.pass_s(3.1)  # the press was meant for the answer before
+        assert two.state.phase is Phase.ROLL
+
     def test_a_closing_leaves_everybody_time_to_change(self, two: Stage) -> None:
         for low, high in [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)]:
             two.roll(low, high)

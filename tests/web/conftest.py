@@ -38,8 +38,14 @@ Sit = Callable[[str], FlaskClient]
 
 
 @pytest.fixture
-def stage(tmp_path: Path) -> Iterator[Stage]:
-    stage = Stage(tmp_path)
+def take_back_s() -> float:
+    """How long the last answer may be taken back; the pages count it down in real time."""
+    return 3.0
+
+
+@pytest.fixture
+def stage(tmp_path: Path, take_back_s: float) -> Iterator[Stage]:
+    stage = Stage(tmp_path, take_back_s=take_back_s)
     yield stage
     stage.store.close()
 

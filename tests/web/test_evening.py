@@ -35,6 +35,7 @@ def config(tmp_path: Path, source: str) -> Config:
         panel=replace(config.panel, factory="mock"),
         web=replace(config.web, host="127.0.0.1", port=0),
         sound=replace(config.sound, enabled=False),
+        table=replace(config.table, take_back_s=0.2),
     )
 
 

@@ -283,7 +283,9 @@ class TestPeople:
         page.locator("#status", has_text="Ada: Red 7 it is.").wait_for()
         page.get_by_role("button", name=re.compile("^Grandma")).click()
         page.get_by_role("button", name="Pass").click()
-        wait_until(page, lambda: stage.state.phase is Phase.ACTION2)
+        wait_until(page, lambda: not stage.state.waiting_for)
+        stage.time.pass_s(3.1)
+        assert stage.state.phase is Phase.ACTION2
         assert stage.state.crosses[0] != 0
 
     def test_a_shared_tablet_turns_to_the_player_whose_action_2_it_is(
@@ -295,6 +297,7 @@ class TestPeople:
         page.locator("#status", has_text="Grandma: White 7").wait_for()
         page.evaluate(PRESSED_AT_ONCE)
         stage.answer(1, None)  # as the host does for her
+        stage.time.pass_s(3.1)
         page.locator("#status", has_text="Ada: White plus a colour").wait_for()
         assert page.evaluate("window.pressed") == ["Ada"]
         page.get_by_role("button", name="Pass", disabled=False).wait_for()
@@ -303,7 +306,9 @@ class TestPeople:
         page.locator("#status", has_text="Grandma: Ada can use a coloured die.").wait_for()
         page.get_by_role("button", name=re.compile("^Ada")).click()
         page.get_by_role("button", name="Pass").click()
-        wait_until(page, lambda: stage.state.phase is Phase.ROLL)
+        wait_until(page, lambda: not stage.state.waiting_for)
+        stage.time.pass_s(3.1)
+        assert stage.state.phase is Phase.ROLL
 
     def test_the_code_is_asked_for_only_where_it_is_needed(
         self, stage: Stage, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch

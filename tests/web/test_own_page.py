@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, PHONE_SMALL, OpenPage, put, ready, violations
+from tests.web.browsing import (
+    PHONE,
+    PHONE_SMALL,
+    TV,
+    OpenPage,
+    put,
+    ready,
+    violations,
+    wait_until,
+)
 from tests.web.stand_in import a_roll, dice_in_tray
 
 pytestmark = pytest.mark.browser
@@ -88,18 +97,37 @@ class TestOtherSheets:
 
 
 class TestDone:
-    def test_the_countdown_in_the_button_takes_an_answer_back(
+    @pytest.fixture
+    def take_back_s(self) -> float:
+        return 600.0  # the pages count in real time, also on a busy machine
+
+    def test_the_last_answer_too_is_taken_back_while_the_button_counts_down(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         tokens = put(stage, "action1")
-        page = ready(open_page("/", token=tokens[1]))
-        for player in (1, 2):
-            assert stage.answer(player, None) == ""
-        assert stage.answer(0, None, done=False) == ""  # the last may still change it
-        button = page.get_by_role("button", name="Take back")
-        button.click()
-        page.get_by_role("button", name="Pass").wait_for()
+        assert stage.answer(2, None) == ""
+        ada, ben = (ready(open_page("/", token=token)) for token in tokens[:2])
+        table = open_page("/table", size_wh=TV)
+        ada.locator("[data-token=R7]").click()
+        ada.get_by_role("button", name="Done").click()
+        ada.get_by_role("button", name="Done", disabled=True).wait_for()
+        ben.get_by_role("button", name="Pass").click()
+        for page in (ada, ben):
+            page.get_by_role("button", name="Take back").wait_for()
+            assert "still change your answer" in page.locator("#status").inner_text()
+        assert violations(ben) == []
+        table.locator(".asked", has_text="Last chance to change").wait_for()
+        ben.get_by_role("button", name="Take back").click()
+        ben.get_by_role("button", name="Pass").wait_for()
         assert stage.state.waiting_for == (1,)
+        wait_until(ada, lambda: ada.locator("#done").get_attribute("aria-disabled") == "true")
+        ben.get_by_role("button", name="Pass").click()
+        ben.get_by_role("button", name="Take back").wait_for()
+        stage.time.pass_s(600.1)
+        ada.get_by_role("button", name="Pass", disabled=False).click()
+        ben.get_by_role("button", name="Closes in").wait_for()  # who only watches sees it, too
+        stage.time.pass_s(600.1)
+        ben.get_by_role("button", name="Throw", exact=True).wait_for()
 
 
 class TestThrowAndConfirm:

@@ -65,7 +65,9 @@ class TestAnswers:
 
         page.route("**/api/answer", lose, times=1)
         page.get_by_role("button", name="Pass").click()
-        wait_until(page, lambda: stage.state.phase is Phase.ACTION2)
+        wait_until(page, lambda: not stage.state.waiting_for)
+        stage.time.pass_s(3.1)
+        assert stage.state.phase is Phase.ACTION2
         page.wait_for_timeout(2_500)
         assert lost == [200]
         assert page.locator("#why").inner_text() == ""

@@ -129,6 +129,8 @@ class TestPlaying:
         ada.get_by_role("button", name="red 7, can be crossed now").click()
         ada.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
         ada.get_by_role("button", name="Done").click()
+        wait_until(ada, lambda: not stage.state.waiting_for)
+        stage.time.pass_s(3.1)
         ada.get_by_role("button", name="red 7, crossed").wait_for()
         ada.get_by_role("button", name="red 2, skipped").wait_for()
         assert stage.state.phase is Phase.ACTION2
@@ -164,6 +166,8 @@ class TestPlaying:
         stage.answer(2, None)
         page.get_by_role("button", name="Pass").wait_for()
         page.get_by_role("button", name="Pass").click()
+        wait_until(page, lambda: not stage.state.waiting_for)
+        stage.time.pass_s(3.1)
         page.get_by_text("Passing costs you a penalty!").wait_for()
         assert stage.state.phase is Phase.ACTION2
 

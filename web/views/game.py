@@ -73,6 +73,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
             given.action,
             given.box,
             done=given.done,
+            revocable=given.revocable,
             key=bound_key(given, seat),
             rolled=given.rolled,
         )

@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Blueprint, Response
 
+from companion.eventlog.state import SWITCHES
 from companion.messages.catalogue import line
 from companion.session.session import HostStep, Joined, Rejected
 from companion.wire import UNSET
@@ -115,7 +116,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
         asked = body(requests.Settings)
         context.lead()
         session.settle(
-            _given(asked, "hints", "sound"),
+            _given(asked, *SWITCHES),
             _given(asked, "language", "say", "volume", "words_per_minute"),
         )
         return snapshot(context)

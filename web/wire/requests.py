@@ -113,6 +113,7 @@ class Settings(Request):
 
     hints: bool | UnsetType = UNSET
     sound: bool | UnsetType = UNSET
+    take_back: bool | UnsetType = UNSET
     language: Language | UnsetType = UNSET
     say: Say | UnsetType = UNSET
     volume: Volume | UnsetType = UNSET
@@ -177,6 +178,9 @@ class Answer(Request):
     box: ChosenBox
     seat: Annotated[int | None, about("One of the sender's own seats.")] = None
     done: Annotated[bool, about("There is nothing more to change.")] = False
+    revocable: Annotated[
+        bool, about("With the last answer, the action stays open for table.take_back_s.")
+    ] = False
     key: Key = ""
     rolled: Rolled = None
 

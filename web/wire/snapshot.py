@@ -67,6 +67,8 @@ class Table(Reply):
     typed_rolls: Annotated[bool, about("Dice are entered by hand: no camera sees them.")]
     hints: Annotated[bool, about("Sheets show the boxes that may be crossed.")]
     sound: Annotated[bool, about("Announcements are spoken.")]
+    take_back: Annotated[bool, about("The last answer, too, may be taken back.")]
+    take_back_s: Annotated[float, about("For how long; 0 while `take_back` is false.")]
     say: Say
     volume: Volume
     words_per_minute: Speed

@@ -24,6 +24,7 @@ import { t } from "../lib/words.js";
 const SETTINGS = [
   ["hints", "hints"],
   ["sound", "sound"],
+  ["take-back", "take_back"],
   ["say-amount", "say"],
   ["volume", "volume"],
   ["speed", "words_per_minute"],
@@ -94,6 +95,7 @@ function drawTable({ table, me }) {
     if (node.type === "checkbox") node.checked = table[key];
     else node.value = table[key];
   }
+  show($("take-back").parentElement, !table.take_back || table.take_back_s > 0); // 0 is configured for all games
   redraw($("parts"), [table, me.door], () => [
     ...fact("host.address", table.join_url || `${location.origin}/`),
     ...(me.door ? [...fact("table.code", me.door.code), ...fact("host.pin_short", me.door.pin)] : []),

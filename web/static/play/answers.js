@@ -87,7 +87,8 @@ function postAnswer(each, isWanted) {
   const where = { seat: each.seat, rolled: each.rolled, turn: each.turn, action: each.action };
   const isTimely = () => belongsTo(each, latest().game);
   if (each.isBack) return postUntilAnswered("/api/withdraw", where, isWanted, isTimely);
-  return postUntilAnswered("/api/answer", { ...where, box: each.box, done: each.done }, isWanted, isTimely);
+  const body = { ...where, box: each.box, done: each.done, revocable: true };
+  return postUntilAnswered("/api/answer", body, isWanted, isTimely);
 }
 
 function settle(answer, sent) {

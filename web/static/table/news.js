@@ -33,7 +33,7 @@ export function drawNews(state, nameOf) {
         rollNews(game),
         NEWS.has(said?.kind) ? el("p", { class: "banner", "data-kind": said.kind, text: said.headline }) : null,
         el("p", { class: `said${lengthOf(text)}`, text }),
-        el("p", { class: "asked", text: asked }),
+        el("p", { class: "asked", "data-answered": game.waiting_for.length === 0, text: asked }),
       ].filter(Boolean),
     );
     return;

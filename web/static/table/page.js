@@ -1,4 +1,5 @@
 // The table view: the tray, announcements, open answers and all scores.
+import { Countdown } from "../lib/countdown.js";
 import { $, el, onPress, redraw, setAttribute, setText, show } from "../lib/dom.js";
 import { onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { drawPicture } from "../lib/tray-picture.js";
@@ -8,6 +9,8 @@ import { drawNews, isBlind, troubleOf } from "./news.js";
 import { drawPeople, drawRows } from "./people.js";
 
 const ONE_SCREEN = matchMedia("(min-height: 561px) and (min-width: 600px)");
+
+const countdown = new Countdown(drawCountdown);
 
 function draw(state) {
   const { game, seats, table, announcement } = state;
@@ -23,10 +26,19 @@ function draw(state) {
   drawPicture(state);
   drawTray(state, nameOf);
   drawNews(state, nameOf);
+  countdown.follow(state);
+  drawCountdown();
   setText($("said"), announcement?.text ?? ""); // announced once, though the news is redrawn with each answer
   drawRows(game, nameOf);
   drawPeople(state);
   fit();
+}
+
+/** Say for how long answers may still change; the text fits where the one without seconds did. */
+function drawCountdown() {
+  const asked = document.querySelector("#news .asked[data-answered]");
+  const { seconds } = countdown;
+  if (asked) setText(asked, seconds ? t("table.closes_in", { seconds }) : t("table.all_answered"));
 }
 
 /** Shrink the news until everything fits the screen; if no size fits, the page scrolls. */
