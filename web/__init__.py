@@ -11,7 +11,7 @@ from flask import Flask
 from companion.health import Health
 from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
-from web import security
+from web import compression, security
 from web.access import Access
 from web.context import AppContext
 from web.errors import install_errors
@@ -74,6 +74,7 @@ def create_app(
     )
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     security.install(app, allowed_hosts=allowed_hosts)
+    compression.install(app)
     context = AppContext(
         session=session,
         tray=tray,

@@ -264,7 +264,7 @@ class Plan:
         return (lost | closed_bits) & self.all_boxes & ~crosses
 
     def points(self, crosses: int) -> dict[str, int]:
-        """Points of each colour row by name: n crosses give n(n+1)/2 (E23, E34)."""
+        """Points of each colour row by name: see `row_points` (E23, E34)."""
         scored: dict[str, int] = {}
         for r, row in enumerate(self.rows):
             if row.is_bonus:
@@ -274,7 +274,7 @@ class Plan:
                 if row.key in other.beside:
                     count += (crosses & self.row_bits[b]).bit_count()
             count = min(count, self.most_scored)
-            scored[row.name] = count * (count + 1) // 2
+            scored[row.name] = row_points(count)
         return scored
 
     # -- tokens ---------------------------------------------------------------------------
@@ -309,6 +309,11 @@ class Plan:
     def with_lock(self, bit: int) -> int:
         """A box together with the lock cross that comes with it (E12)."""
         return bit | self.lock_bits[self.row_of(bit)] if bit & self.last_boxes else bit
+
+
+def row_points(crosses: int) -> int:
+    """Points of a row with so many crosses: n(n+1)/2 (E23)."""
+    return crosses * (crosses + 1) // 2
 
 
 def each_bit(bits: int) -> Iterator[int]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from companion.engine import Event, GameState, Phase, Refusal, apply, fold
+from companion.engine import Event, GameState, Phase, Refusal, Rolled, apply, fold
 from companion.engine.notation import (
     GameRecord,
     from_lines,
@@ -44,6 +44,14 @@ class SavedGame:
     def is_over(self) -> bool:
         """Whether the game has ended."""
         return self.state.phase is Phase.OVER
+
+    def after_turn(self, turn: int) -> SavedGame:
+        """The game as it stood after a turn, which counts from 1."""
+        rolls = [n for n, event in enumerate(self.events) if isinstance(event, Rolled)]
+        if turn >= len(rolls):
+            return self
+        events = self.events[: rolls[turn]]
+        return replace(self, events=events, state=fold(self.start, events))
 
     def lines(self) -> list[str]:
         """The game as lines that `replay` reads."""

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 from companion.engine import HouseRule
@@ -106,7 +107,7 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
     """A game as text: each turn's dice and crosses, penalties, closings and the final table."""
     say, names = phrases.say, game.names
     variant = say(f"page.variant.{game.start.plan.name}")
-    at = game.at[:16].replace("T", " ")
+    at = _dated(game.at, phrases)
     lines = [say("record.title", number=game.number, variant=variant, at=at)]
     lines.append(say("record.players", names=phrases.all_of(names)))
     turns, _, _ = turns_of(game.start, game.events)
@@ -132,6 +133,17 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
         elif turn.action1[turn.player] is None and turn.action2[0] is None:
             lines.append("  " + say("record.miss", name=names[turn.player]))
     return "\n".join([*lines, "", *_final_table(game, phrases)])
+
+
+def _dated(at: str, phrases: Phrases) -> str:
+    """A date as the language writes it; a text that is no date stays as it is."""
+    try:
+        when = datetime.fromisoformat(at)
+    except ValueError:
+        return at
+    month = phrases.say("date.months").split()[when.month - 1]
+    clock = f"{when:%H:%M}"
+    return phrases.say("date.full", day=when.day, month=month, year=when.year, clock=clock)
 
 
 def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:

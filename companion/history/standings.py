@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from companion.engine import Rolled
+from companion.engine import End
 from companion.history.archive import SavedGame
 
 PAUSE = timedelta(hours=6)
@@ -63,15 +63,15 @@ def _began(game: SavedGame) -> datetime:
 def standings(games: Iterable[SavedGame]) -> list[Standing]:
     """Rank all players of finished games by wins, then by points.
 
-    Games without a roll do not count, and a game imported twice counts once. Names that differ
-    only in capitals belong to one player.
+    A game that was ended early counts for nobody, and one that was imported twice counts once.
+    Names that differ only in capitals belong to one player.
     """
     known: dict[str, Standing] = {}
     every = list(games)
     is_any_imported = any(game.is_imported for game in every)
     played = {tuple(game.lines()) for game in every if is_any_imported and not game.is_imported}
     for game in every:
-        if not game.is_over or not any(isinstance(each, Rolled) for each in game.events):
+        if not game.is_over or game.state.end is End.ENDED_EARLY:
             continue
         if game.is_imported:
             lines = tuple(game.lines())

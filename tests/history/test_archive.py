@@ -93,6 +93,9 @@ def test_files_for_spreadsheets_and_programs(evening: Path) -> None:
 
 
 def test_standings(evening: Path) -> None:
+    stage = Stage(evening)
+    stage.play_out()
+    stage.store.close()
     head, *rows = run(evening, "standings").stdout.splitlines()
     assert head.split() == ["name", "games", "wins", "points", "best", "penalties"]
     assert {row.split()[0] for row in rows} >= {"Ada", "Ben"}

@@ -42,7 +42,7 @@ class TestAnEvening:
             else:
                 stage.session.rematch()
             a_turn(stage, "R7", None)
-            stage.session.end()
+            stage.play_out()
         found = stage.session.games()
         stage.store.close()
         return found
@@ -64,8 +64,8 @@ class TestAnEvening:
     def test_standings(self) -> None:
         games = self.games("2026-11-20T20:15:00+01:00", "2026-11-20T20:45:00+01:00")
         ada, ben = standings(games)
-        assert (ada.name, ada.games, ada.wins, ada.points, ada.best) == ("Ada", 2, 2, 2, 1)
-        assert (ben.wins, ben.points, ben.misses) == (0, -5, 1)
+        assert (ada.name, ada.games, ada.wins, ada.points, ada.best) == ("Ada", 2, 2, -28, -14)
+        assert (ben.wins, ben.points, ben.misses) == (0, -40, 8)
 
     def test_an_unreadable_date_is_only_an_old_one(self) -> None:
         assert len(evenings(self.games("", "2026-11-20T20:45:00+01:00"))) == 2
@@ -87,6 +87,8 @@ class TestAnEvening:
     def test_games_that_are_not_over_do_not_count(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         a_turn(stage, "R7", None)
+        assert standings(stage.session.games()) == []
+        stage.session.end()  # counts for nobody
         assert standings(stage.session.games()) == []
 
     def test_past_players_are_listed_latest_first(self, tmp_path: Path) -> None:
@@ -134,6 +136,7 @@ class TestWrittenOut:
 
     def test_text_in_each_language(self, games: list[SavedGame]) -> None:
         assert "Weiße Summe: " in written(games, "text", load_phrases("de"))
+        assert "20. November 2026, 20:15" in written(games, "text", load_phrases("de"))
         assert "Rot 7" in written(games, "text", load_phrases("de"))
         assert "Jeu de base" in written(games, "text", load_phrases("fr"))
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from companion.engine import DieColour, Roll
+from companion.engine import DieColour, Phase, Roll
 from companion.eventlog.store import SqliteStore
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import load_phrases
@@ -156,6 +156,13 @@ class Stage:
             self.answer(self.state.active, None)
         self.roll(6, 6)
         assert self.answer(0, "R12") == ""
+
+    def play_out(self) -> None:
+        """Play on without a cross until somebody's fourth penalty ends the game."""
+        while self.state.phase is not Phase.OVER:
+            if not self.state.action:
+                assert self.roll(1, 1) is None
+            assert self.session.close_action() is None
 
     @property
     def game(self):  # type: ignore[no-untyped-def]

@@ -30,9 +30,11 @@ SECRETS = ("QWX7", "4711")
 EVERYTHING = (
     "/",
     "/table",
+    "/watch",
     "/host",
     "/games",
     "/rules",
+    "/manifest.webmanifest",
     "/setup",
     "/join.svg",
     "/wifi.svg",

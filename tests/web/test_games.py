@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from flask.testing import FlaskClient
 
+from companion.history.pictures import Pictures
 from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE, PHONE_SMALL, TV, resize, violations, wait_until
 from tests.web.stand_in import seat
 from tests.web.test_openapi import SCHEMAS, complaints
+from web import create_app
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -32,10 +35,10 @@ def an_evening(stage: Stage) -> list[str]:
         assert stage.session.start(variant, 0) is None
         assert stage.roll(3, 4) is None
         for player in range(3):
-            assert stage.answer(player, box if player != 1 else None) == ""
+            assert stage.answer(player, box if player == 0 else None) == ""
         assert stage.answer(0, None) == ""
         if number < 2:
-            assert stage.session.end() is None
+            stage.play_out()
         elif number == 2:
             assert stage.session.pause() is None
     return tokens
@@ -65,9 +68,9 @@ class TestTheCalls:
             "name": "Ada",
             "games": 2,
             "wins": 2,
-            "points": 2,
-            "best": 1,
-            "misses": 0,
+            "points": -28,
+            "best": -14,
+            "misses": 6,
         }
 
     def test_before_the_first_game(self, client: FlaskClient) -> None:
@@ -82,6 +85,33 @@ class TestTheCalls:
         ada = next(sheet for sheet in game["sheets"] if sheet["name"] == "Ada")
         crossed = {row["key"]: row["crossed"] for row in ada["rows"] if row["crossed"]}
         assert crossed == {"RYGB"[number - 1]: [7]}
+
+    def test_a_game_can_be_seen_turn_by_turn(self, client: FlaskClient, told: object) -> None:
+        first, *_, last = client.get("/api/game?number=2").get_json()["rolls"]
+        assert (first["turn"], first["name"], first["miss"]) == (1, "Ada", False)
+        assert first["roll"]["white"] == [3, 4]
+        (mark,) = first["marks"]
+        assert mark == {"name": "Ada", "action": 1, "token": "Y7", "text": "yellow 7"}
+        assert (last["turn"], last["marks"], last["miss"]) == (11, [], True)
+        after = client.get("/api/game?number=2&turn=2").get_json()["sheets"]
+        assert [(each["name"], each["total"]) for each in after] == [
+            ("Ada", 1),
+            ("Cleo Wilhelmina Max", 0),
+            ("<b>Ben</b>", -5),
+        ]
+
+    def test_a_turn_has_its_latest_kept_picture(self, stage: Stage, tmp_path: Path) -> None:
+        an_evening(stage)
+        pictures = Pictures(tmp_path, 9)
+        for revision in (5, 9):  # undone and thrown again
+            pictures.keep(revision, 2, 1, b"jpeg")
+        client = create_app(stage.session, pictures=pictures).test_client()
+        rolls = client.get("/api/game?number=2").get_json()["rolls"]
+        assert [each["picture"] for each in rolls[:2]] == [9, None]
+        stranger = {"REMOTE_ADDR": "192.168.1.77"}
+        hidden = client.get("/api/game?number=2", environ_base=stranger).get_json()["rolls"]
+        assert hidden[0]["picture"] is None
+        assert client.get("/api/picture.jpg?revision=9", environ_base=stranger).status_code == 403
 
     @pytest.mark.parametrize(
         ("query", "status"), [("", 400), ("?number=x", 400), ("?number=9", 404)]
@@ -116,7 +146,8 @@ class TestTheCalls:
 
     def test_an_export_can_be_taken_in_again(self, client: FlaskClient, told: object) -> None:
         record = json.loads(client.get("/api/export?form=json&number=1").text)["games"][0]["record"]
-        assert [line["t"] for line in record] == ["config", "roll", "action1", "action2", "end"]
+        kinds = [line["t"] for line in record]
+        assert (kinds[:4], kinds[-1]) == (["config", "roll", "action1", "action2"], "end")
 
     def test_put_aside_and_taken_up(self, client: FlaskClient, stage: Stage, told: object) -> None:
         assert client.post("/api/resume", json={"number": 3}).status_code == 409
@@ -158,11 +189,20 @@ class TestThePage:
         page = open_page("/games", size_wh=PHONE, device="a" * 32)
         page.get_by_role("heading", name=re.compile("Friday.*20 November 2026|November 20, 2026"))
         row = page.get_by_role("table").first.get_by_role("row").nth(1)
-        assert row.inner_text().split() == ["Ada", "2", "2", "2", "1", "0"]
+        assert row.inner_text().split() == ["Ada", "2", "−28", "2", "−14", "6"]
         assert violations(page) == []
         page.get_by_role("link", name="Game 2, Big Points").click()
         page.get_by_role("heading", name="Game 2, Big Points").wait_for()
         page.get_by_role("img", name="Yellow, crosses: 7, 1 point").first.wait_for()
+        page.get_by_text("Turn 11 of 11: <b>Ben</b>").wait_for()
+        page.get_by_role("slider", name="Roll by roll").press("Home")
+        page.get_by_text("Turn 1 of 11: Ada").wait_for()
+        page.get_by_text("Ada: yellow 7 with the white dice").wait_for()
+        page.get_by_role("heading", name="Score sheets after turn 1").wait_for()
+        assert page.locator(".final .box.is-fresh").all_inner_texts() == ["7"]
+        assert page.locator(".final .note").first.inner_text() == "1 · 0 penalties"
+        page.get_by_role("button", name="Next roll").click()
+        page.get_by_text("Penalty for <b>Ben</b>", exact=True).wait_for()
         assert "White sum: Ada yellow 7" in page.locator("#record").inner_text()
         with page.expect_download() as download:
             page.get_by_role("link", name="CSV").click()
@@ -185,7 +225,7 @@ class TestThePage:
 
     def test_it_never_scrolls_sideways(self, stage: Stage, open_page: OpenPage) -> None:
         an_evening(stage)
-        for path in ("/games?language=fr", "/games?game=2&language=fr"):
+        for path in ("/games?language=fr", "/games/2?language=fr"):
             page = open_page(path, size_wh=TV)
             page.locator("#files:not([hidden])").wait_for()
             for size_wh in (TV, (844, 390), PHONE_SMALL):
@@ -201,7 +241,7 @@ class TestThePage:
             for player in range(3):
                 stage.answer(player, None)
             stage.answer(stage.state.active, None)
-        page = open_page("/games?game=4", size_wh=PHONE)
+        page = open_page("/games/4", size_wh=PHONE)
         page.locator("#files:not([hidden])").wait_for()
         page.emulate_media(media="print")
         whole = {"strokes": True, "row": True, "record": "visible", "rest": []}
@@ -211,7 +251,7 @@ class TestThePage:
         assert page.evaluate(INK) == ink  # also where the screen is dark, paper is light
 
     def test_an_unknown_game_is_not_found(self, open_page: OpenPage) -> None:
-        page = open_page("/games?game=9")
+        page = open_page("/games/9")
         page.get_by_role("alert").filter(has_text="There is no such saved game.").wait_for()
 
     def test_before_the_first_game(self, open_page: OpenPage) -> None:
@@ -235,7 +275,7 @@ class TestThePage:
         seen = {}
         for language in LANGUAGES[:2]:
             seen[language] = set()
-            for path in ("/games?", "/games?game=2&"):
+            for path in ("/games?", "/games/2?"):
                 page = open_page(f"{path}language={language}", device="a" * 32)
                 page.locator("#files:not([hidden])").wait_for()
                 seen[language] |= said(page)

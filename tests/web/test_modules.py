@@ -54,6 +54,7 @@ class TestWords:
 
     def test_a_negative_number_has_a_minus_sign(self, call: Call) -> None:
         assert call("lib/words.js", "m.numeral(-5)") == "\u22125"
+        assert call("lib/words.js", "m.numeral(-0)") == "0"
 
     def test_an_unknown_text_is_an_error(self, call: Call) -> None:
         failure = call(

@@ -74,7 +74,7 @@ def test_the_schema_checker_finds_errors() -> None:
 
 def test_every_route_is_described_and_every_description_has_a_route(app: Flask) -> None:
     routes = {
-        (str(rule), method.lower())
+        (re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", str(rule)), method.lower())
         for rule in app.url_map.iter_rules()
         for method in (rule.methods or set()) - {"HEAD", "OPTIONS"}
         if rule.endpoint != "static"

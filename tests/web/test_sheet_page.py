@@ -336,8 +336,9 @@ class TestTheSentence:
         tokens = [seat(stage, f"{name} Wilhelmina Maxim").token for name in "ABCDE"]
         stage.session.start("big_points", 0)
         stage.roll(5, 6)
-        page = ready(open_page("/?language=de", size_wh=size_wh, token=tokens[0]))
-        page.locator("[data-token=R11]").click()
+        page = open_page("/?language=de", size_wh=size_wh, token=tokens[0])
+        page.clock.install()
+        ready(page).locator("[data-token=R11]").click()
         page.locator("#status", has_text="Fertig").wait_for()
         assert page.evaluate(LOST) == []
         page.locator("#done").click()
@@ -346,6 +347,10 @@ class TestTheSentence:
         page.locator("[data-token=R3]").click()
         page.locator("#why:not(:empty)").wait_for()
         assert page.evaluate(LOST) == []
+        page.clock.fast_forward(60_000)  # it stays until it is closed
+        assert violations(page) == []
+        page.get_by_role("button", name="Schließen").click()
+        page.locator("#why:empty").wait_for(state="attached")
 
     def test_after_a_tap_the_page_shows_the_next_step(
         self, stage: Stage, open_page: OpenPage
@@ -381,8 +386,7 @@ def test_the_reason_of_a_refused_press_goes_when_outdated(
     stage.session.see(dice_in_tray(a_roll(3, 4)))
     stage.session.press()
     page.locator("#status", has_text="White 7").wait_for()
-    # by itself it would go after seven seconds
-    page.locator("#why", has_text="green").wait_for(state="detached", timeout=4_000)
+    page.locator("#why", has_text="green").wait_for(state="detached")
 
 
 def test_while_the_camera_is_dark_the_dice_are_entered(stage: Stage, open_page: OpenPage) -> None:
@@ -399,7 +403,12 @@ class TestTheMenu:
         page.get_by_role("button", name="More").click()
         menu = page.get_by_role("dialog")
         assert violations(page) == []
-        assert menu.get_by_role("link").all_inner_texts() == ["Host", "Table view", "Games"]
+        assert menu.get_by_role("link").all_inner_texts() == [
+            "Host",
+            "Table view",
+            "Games",
+            "Rules",
+        ]
         menu.get_by_label("Language").select_option(label="Deutsch")
         page.locator("#status", has_text="Weiß 7").wait_for()
 

@@ -88,7 +88,7 @@ def _operation(operation: Operation, by_kind: Json) -> Json:
 def _parameter(parameter: Parameter, by_kind: Json) -> Json:
     return {
         "name": parameter.name,
-        "in": "query",
+        "in": "path" if parameter.is_in_path else "query",
         "required": parameter.is_required,
         "description": parameter.text,
         "schema": by_kind[str(parameter.kind)],

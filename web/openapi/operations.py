@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from web.wire.values import Language, Whole
 
 JSON = "application/json"
 HTML = "text/html"
+MANIFEST = "application/manifest+json"
 SVG = "image/svg+xml"
 JPEG = "image/jpeg"
 STREAM = "text/event-stream"
@@ -32,12 +34,13 @@ _BINARY = {"type": "string", "format": "binary"}
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A query parameter."""
+    """A parameter of the query, or of the path."""
 
     name: str
     kind: Any
     text: str
     is_required: bool = False
+    is_in_path: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,14 +90,15 @@ class Operation:
     @property
     def operation_id(self) -> str:
         """A name made of the method and the path."""
-        path = self.path.removeprefix("/api").strip("/").replace("/", "_").replace(".", "_")
+        path = self.path.removeprefix("/api").strip("/")
+        path = re.sub(r"[/.]", "_", re.sub(r"[{}]", "", path))
         if self.media == (HTML,):
             return f"page_{path or 'play'}"
         return path if self.method == "post" else f"get_{path}"
 
 
-def _page(path: str, summary: str) -> Operation:
-    return Operation("get", path, summary, (HTML,))
+def _page(path: str, summary: str, *parameters: Parameter) -> Operation:
+    return Operation("get", path, summary, (HTML,), parameters=parameters)
 
 
 def _get(path: str, summary: str, reply: Any, *failures: int, **more: Any) -> Operation:
@@ -146,10 +150,17 @@ _SETUP = (*WRITE, 409, 503)
 OPERATIONS: tuple[Operation, ...] = (
     _page("/", "The page to join and play."),
     _page("/table", "The table view, for a TV or a tablet."),
+    _page("/watch", "The table view for those who only look on."),
     _page("/host", "The host's page."),
     _page("/games", "All games, standings and records."),
+    _page(
+        "/games/{number}",
+        "One game, roll by roll.",
+        Parameter("number", Whole, "Its number.", is_required=True, is_in_path=True),
+    ),
     _page("/rules", "The rulings, with their sources."),
     _page("/setup", "The page to set the tray up."),
+    Operation("get", "/manifest.webmanifest", "The page as an app for home screens.", (MANIFEST,)),
     Operation("get", "/join.svg", "The page's address as a QR code.", (SVG,)),
     Operation(
         "get",
@@ -202,6 +213,7 @@ OPERATIONS: tuple[Operation, ...] = (
         404,
         parameters=(
             Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
+            Parameter("turn", Whole, "The sheets as after this turn; the final ones without."),
         ),
     ),
     Operation(
@@ -345,7 +357,7 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation(
         "get",
         "/api/picture.jpg",
-        "Host: a confirmed roll's picture.",
+        "A confirmed roll's picture, for devices that were let in.",
         (JPEG,),
         raw=_BINARY,
         failures=(*READ, 403, 404),

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from flask import Blueprint, Response, request
 
-from companion.engine import Phase
+from companion.engine import GameState, Phase
+from companion.engine.notation import Turn, turns_of
 from companion.history.archive import SavedGame
 from companion.history.export import FORMS, summary, text_of, written
 from companion.history.standings import Standing, evenings, standings
+from companion.messages.announcements import box_line
 from companion.messages.catalogue import Phrases, line
 from companion.wire import convert
 from web.context import AppContext
-from web.params import bad, body, required
+from web.params import bad, body, optional, required
 from web.responses import as_json, ok
 from web.security import Refused
 from web.wire import games as wire
 from web.wire import requests
+from web.wire.snapshot import Roll
 
 MEDIA = {
     "text": ("text/plain", "txt"),
@@ -25,6 +29,9 @@ MEDIA = {
     "csv": ("text/csv", "csv"),
 }
 """Media type and file suffix of each export format."""
+
+
+NO_PICTURES: Mapping[int, int] = {}
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -39,7 +46,10 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/game")
     def game() -> Response:
-        return as_json(whole(_asked_for(context), context.phrases))
+        turn = optional("turn", int)
+        found = _asked_for(context)
+        pictures = _pictures(context, found.number)
+        return as_json(whole(found, context.phrases, turn=turn, pictures=pictures))
 
     @pages.get("/api/export")
     def export() -> Response:
@@ -74,6 +84,14 @@ def _asked_for(context: AppContext) -> SavedGame:
     if found is None:
         raise Refused(404, "NO_SUCH_GAME", line("declined.NO_SUCH_GAME"))
     return found
+
+
+def _pictures(context: AppContext, number: int) -> dict[int, int]:
+    """The revision of each turn's kept picture, for devices that were let in."""
+    if context.pictures is None or not context.is_inside(context.client()):
+        return {}
+    kept = sorted(context.pictures.all(), key=lambda each: each.revision)
+    return {each.turn: each.revision for each in kept if each.game == number}  # the latest counts
 
 
 def _paused(context: AppContext) -> set[int]:
@@ -116,10 +134,27 @@ def _standings(found: list[Standing]) -> list[wire.Standing]:
     ]
 
 
-def whole(game: SavedGame, phrases: Phrases) -> wire.GameResult:
-    """Return a game's result, all final sheets, and its record as text."""
+def whole(
+    game: SavedGame,
+    phrases: Phrases,
+    *,
+    turn: int | None = None,
+    pictures: Mapping[int, int] = NO_PICTURES,
+) -> wire.GameResult:
+    """Make one game's result, everybody's sheet, the rolls, and the record for people.
+
+    Args:
+        turn: The sheets are as after this turn; the final ones if None.
+        pictures: The revision of each turn's kept picture.
+    """
     result = _result(game)
-    result.sheets = [_sheet(game, player, phrases) for _, player in game.state.ranking]
+    state = (game if turn is None else game.after_turn(turn)).state
+    result.sheets = [_sheet(game, state, player, phrases) for _, player in game.state.ranking]
+    turns, _, _ = turns_of(game.start, game.events)
+    result.rolls = [
+        _turn(game, number, turn, phrases, pictures.get(number))
+        for number, turn in enumerate(turns, 1)
+    ]
     result.closed = [
         wire.ClosedBy(
             phrases.row(game.state.plan.rows[closing.row].name),
@@ -131,8 +166,29 @@ def whole(game: SavedGame, phrases: Phrases) -> wire.GameResult:
     return result
 
 
-def _sheet(game: SavedGame, player: int, phrases: Phrases) -> wire.Sheet:
-    state = game.state
+def _turn(
+    game: SavedGame, number: int, turn: Turn, phrases: Phrases, picture: int | None
+) -> wire.PlayedTurn:
+    def mark(player: int, action: int, box: str) -> wire.MarkMade:
+        text = phrases.tell(box_line(game.start, box))
+        return wire.MarkMade(game.names[player], action, box, text)
+
+    marks = [mark(p, 1, box) for p, box in enumerate(turn.action1 or []) if box is not None]
+    by_colour = (turn.action2 or [None])[0]
+    if by_colour is not None:
+        marks.append(mark(turn.player, 2, by_colour))
+    is_closed = turn.action1 is not None and turn.action2 is not None
+    return wire.PlayedTurn(
+        turn=number,
+        name=game.names[turn.player],
+        roll=Roll(turn.roll.white, {c.value: value for c, value in turn.roll.coloured}),
+        marks=marks,
+        miss=is_closed and not any(each.name == game.names[turn.player] for each in marks),
+        picture=picture,
+    )
+
+
+def _sheet(game: SavedGame, state: GameState, player: int, phrases: Phrases) -> wire.Sheet:
     plan, crosses = state.plan, state.crosses[player]
     marks, locks, points = plan.marks_of(crosses), plan.locks_of(crosses), state.points(player)
     rows = [
@@ -148,4 +204,4 @@ def _sheet(game: SavedGame, player: int, phrases: Phrases) -> wire.Sheet:
         )
         for row in plan.rows
     ]
-    return wire.Sheet(game.names[player], state.misses[player], rows)
+    return wire.Sheet(game.names[player], state.misses[player], state.total(player), rows)

@@ -4,14 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import Blueprint, Response, make_response, render_template, request
+from flask import Blueprint, Response, jsonify, make_response, render_template, request
 
+from companion.engine.sheet import row_points
+from companion.engine.variants import BASE
 from companion.history.standings import remembered
 from companion.messages.catalogue import Phrases, line
 from companion.messages.rulings import rules
 from web import locale, qr, security
 from web.context import AppContext
+from web.modules import modules_of
 from web.security import Refused
+
+THEMES = ("light", "dark")
+"""Colours that a browser can choose; without a choice its device decides."""
+
+THEME_COOKIE = "dice_companion_theme"
+"""Set by the pages' script."""
 
 MOST_NAMES = 12
 """Names of earlier players that are offered to a newcomer."""
@@ -41,12 +50,42 @@ def install(pages: Blueprint, context: AppContext) -> None:
         security.set_browser_id(response, device)
         return response
 
+    @pages.get("/watch")
+    def watch() -> Response:
+        return page("table.html", is_watching=True)
+
+    @pages.get("/manifest.webmanifest")
+    def manifest() -> Response:
+        response = jsonify(
+            {
+                "name": context.name,
+                "short_name": context.name,
+                "start_url": "/",
+                "display": "standalone",
+                "background_color": "#fbf4e6",
+                "theme_color": "#fbf4e6",
+                "icons": [
+                    {
+                        "src": f"/static/icon-{size}.png",
+                        "sizes": f"{size}x{size}",
+                        "type": "image/png",
+                        "purpose": purpose,
+                    }
+                    for size in (192, 512)
+                    for purpose in ("any", "maskable")
+                ],
+            }
+        )
+        response.mimetype = "application/manifest+json"
+        return response
+
     @pages.get("/host")
     def host() -> Response:
         return page("host.html")
 
     @pages.get("/games")
-    def all_games() -> Response:
+    @pages.get("/games/<int:number>")
+    def all_games(number: int | None = None) -> Response:
         return page("games.html")
 
     @pages.get("/rules")
@@ -55,6 +94,14 @@ def install(pages: Blueprint, context: AppContext) -> None:
         return page(
             "rules.html",
             parts=rules(context.phrases),
+            rows=[
+                (row.lock.value, [box.number for box in row.boxes]) for row in BASE.rows if row.lock
+            ],
+            points=[(count, row_points(count)) for count in range(1, BASE.most_scored + 1)],
+            score=lambda count, points: say("rules.score", count=count, points=points),
+            drawn={
+                key: say(f"rules.drawn.{key}") for key in ("title", "sheet", "score", "big_points")
+            },
             title=say("rules.title"),
             lead=say("rules.lead"),
             back=say("rules.back"),
@@ -90,5 +137,7 @@ def words(context: AppContext, phrases: Phrases) -> dict[str, Any]:
         "language": phrases.language,
         "languages": locale.names(),
         "chosen_language": locale.chosen(request),
+        "modules": modules_of,
+        "theme": theme if (theme := request.cookies.get(THEME_COOKIE)) in THEMES else "",
         "table_name": context.name,
     }

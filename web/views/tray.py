@@ -77,7 +77,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/api/picture.jpg")
     def picture() -> Response:
         revision = required("revision", int)
-        context.lead()
+        context.inside()
         return _jpeg(context.pictures.jpeg(revision) if context.pictures is not None else None)
 
     @pages.post("/api/pictures/delete")

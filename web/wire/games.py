@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Annotated
 
 from companion.wire import UNSET, UnsetType, about
-from web.wire.snapshot import Ending
-from web.wire.values import Colour, Reply, Rule, Variant, Whole
+from web.wire.snapshot import Ending, Roll
+from web.wire.values import Colour, Reply, Rule, Token, Variant, Whole
 
 
 class Standing(Reply):
@@ -45,10 +45,11 @@ class SheetRow(Reply):
 
 
 class Sheet(Reply):
-    """A player's final sheet."""
+    """A player's sheet."""
 
     name: str
     misses: Whole
+    total: int
     rows: list[SheetRow]
 
 
@@ -59,8 +60,30 @@ class ClosedBy(Reply):
     by: list[str]
 
 
+class MarkMade(Reply):
+    """A cross that a player made."""
+
+    name: str
+    action: int
+    token: Token
+    text: Annotated[str, about("The box in words.")]
+
+
+class PlayedTurn(Reply):
+    """A turn: its roll and what became of it."""
+
+    turn: int
+    name: str
+    roll: Roll
+    marks: list[MarkMade]
+    miss: Annotated[bool, about("The active player got a penalty.")]
+    picture: Annotated[
+        int | None, about("For /api/picture.jpg, where one is kept and the sender was let in.")
+    ]
+
+
 class GameResult(Reply):
-    """One game and its result; the sheets only where one game is requested."""
+    """One game and its result; sheets and rolls only where one game is requested."""
 
     number: int
     at: Annotated[str, about("When it began, or was imported.")]
@@ -75,6 +98,7 @@ class GameResult(Reply):
     paused: Annotated[bool | UnsetType, about("Put aside, to be resumed another time.")] = UNSET
     running: bool | UnsetType = UNSET
     sheets: list[Sheet] | UnsetType = UNSET
+    rolls: list[PlayedTurn] | UnsetType = UNSET
     closed: list[ClosedBy] | UnsetType = UNSET
     text: Annotated[str | UnsetType, about("Turn by turn, for people.")] = UNSET
 

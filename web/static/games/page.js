@@ -2,10 +2,11 @@
 import { sign } from "../lib/dice.js";
 import { $, el, focusOn, onPress, redraw, setText, show } from "../lib/dom.js";
 import { get, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
-import { miniSheet } from "../lib/mini-sheet.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
+import { drawSteps } from "./steps.js";
 
-const number = Number(new URLSearchParams(location.search).get("game")) || null;
+const asked = location.pathname.split("/")[2] ?? new URLSearchParams(location.search).get("game");
+const number = Number(asked) || null;
 const day = new Intl.DateTimeFormat(language, {
   weekday: "long",
   day: "numeric",
@@ -98,13 +99,16 @@ function howItStands(game) {
   return t(game.over ? `games.end.${game.end}` : "games.is_open");
 }
 
+/** Whether a player won; a game that was ended early counts for nobody. */
+const isWinner = (game, player) => player.rank === 1 && game.end !== "ended_early";
+
 function item(game) {
   const when = game.imported ? "" : `${dated(game.at, time)} · `;
   const scores = game.players.map((player) =>
     el(
       "span",
-      { class: player.rank === 1 ? "score is-first" : "score" },
-      player.rank === 1 ? el("span", { class: "sr", text: `${t("games.winner")}: ` }) : null,
+      { class: isWinner(game, player) ? "score is-first" : "score" },
+      isWinner(game, player) ? el("span", { class: "sr", text: `${t("games.winner")}: ` }) : null,
       el("bdi", { text: player.name }),
       ` ${numeral(player.total)}`,
     ),
@@ -112,7 +116,7 @@ function item(game) {
   return el(
     "li",
     {},
-    el("a", { href: `/games?game=${game.number}`, text: titleOf(game) }),
+    el("a", { href: `/games/${game.number}`, text: titleOf(game) }),
     el("span", { class: "note", text: when + howItStands(game) }),
     el("span", { class: "scores" }, ...scores),
   );
@@ -171,7 +175,7 @@ function drawOne(game) {
   show($("one"), true);
   document.title = `${titleOf(game)} · ${document.title.split(" · ").at(-1)}`;
   setText($("h-one"), titleOf(game));
-  const winners = game.players.filter((player) => player.rank === 1).map((player) => player.name);
+  const winners = game.players.filter((player) => isWinner(game, player)).map((player) => player.name);
   const parts = [
     dated(game.at, day),
     howItStands(game),
@@ -179,7 +183,7 @@ function drawOne(game) {
   ];
   setText($("one-text"), parts.filter(Boolean).join(" · "));
   redraw($("one-table"), game.players, () => [result(game)]);
-  redraw($("sheets"), game.sheets, () => game.sheets.map(finalSheet));
+  drawSteps(game);
   setText($("record"), game.text);
   files();
 }
@@ -194,14 +198,12 @@ function result(game) {
   const rows = game.players.map((player) => ({
     name: player.name,
     values: [player.total, ...signs.map((row) => player.rows[row.colour]), -player.minus],
-    isFirst: player.rank === 1,
+    isFirst: isWinner(game, player),
   }));
   return table("h-one", heads, rows);
 }
 
 const signOf = (row) => el("span", { class: `row-sign is-${row.colour}` }, sign({ ...row, lock: row.colour }));
-
-const finalSheet = (sheet) => miniSheet(sheet, t("games.misses", { count: sheet.misses }));
 
 // -- files and buttons -----------------------------------------------------------------------
 

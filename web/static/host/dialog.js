@@ -1,6 +1,7 @@
 // The host's one dialog: shows the effects of a step and asks for confirmation.
 import { $, el, disableBriefly, keepFocus, setText, show } from "../lib/dom.js";
 import { post, reasonOf } from "../lib/live.js";
+import { showRefusal } from "../lib/refusal.js";
 
 let action = null; // run by "yes"; the dialog closes if it returns true
 let dialogNumber = 0; // number of the open question; late replies belong to an older one
@@ -20,7 +21,8 @@ export function request(path, body = {}, where = "why") {
 
 async function sendRequest(path, body, where, number) {
   const answer = await post(path, body);
-  if (where !== "ask-why" || number === dialogNumber) setText($(where), reasonOf(answer));
+  if (where !== "ask-why" || number === dialogNumber)
+    showRefusal($(where), reasonOf(answer), answer?.data.ruling);
   return Boolean(answer?.ok);
 }
 
@@ -60,7 +62,7 @@ export async function preview(body) {
   const answer = await post("/api/preview", body);
   if (String(own) !== String([dialogNumber, previewNumber])) return;
   if (!answer?.ok) {
-    setText($("ask-why"), reasonOf(answer));
+    showRefusal($("ask-why"), reasonOf(answer), answer?.data.ruling);
     show($("ask-yes"), false);
     return;
   }

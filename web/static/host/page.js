@@ -16,7 +16,7 @@ import { drawGallery } from "./gallery.js";
 import { drawBar, drawDice } from "./dice.js";
 import { drawScores, drawSeats } from "./seats.js";
 import { offerTabs } from "./tabs.js";
-import { offerLanguages } from "../lib/language.js";
+import { offerDevice } from "../lib/device.js";
 import { latest, onConnection, onState, post, start } from "../lib/live.js";
 import { drawPicture } from "../lib/tray-picture.js";
 import { t } from "../lib/words.js";
@@ -162,7 +162,7 @@ onPress($("rematch"), () =>
 onPress($("throw"), () => request("/api/throw"));
 onPress($("confirm"), () => request("/api/press"));
 onPress($("say"), () => request("/api/say"));
-offerLanguages();
+offerDevice();
 offerTabs();
 onConnection((up) => show($("offline"), !up));
 onState(draw);

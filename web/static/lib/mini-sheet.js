@@ -1,5 +1,5 @@
 // A small sheet to look at: the table view's and the games page's.
-import { sign } from "./dice.js";
+import { lockIcon, sign } from "./dice.js";
 import { el } from "./dom.js";
 import { playerMark } from "./player-mark.js";
 import { capital, listOf, t } from "./words.js";
@@ -27,8 +27,12 @@ export function sheetOf(game, player) {
   };
 }
 
-/** Draw a sheet with a caption; `aside` stands at the caption's end. */
-export function miniSheet(sheet, aside) {
+/**
+ * Draw a sheet with a caption.
+ * @param aside stands at the caption's end
+ * @param fresh tokens of boxes that stand out
+ */
+export function miniSheet(sheet, aside, fresh = new Set()) {
   return el(
     "figure",
     { class: "final" },
@@ -38,16 +42,19 @@ export function miniSheet(sheet, aside) {
       el("span", { class: "who" }, playerMark(sheet.seat), el("bdi", { text: sheet.name })),
       el("span", { class: "note", text: aside }),
     ),
-    ...sheet.rows.map((row) => rowOf(sheet, row)),
+    ...sheet.rows.map((row) => rowOf(sheet, row, fresh)),
   );
 }
 
-function rowOf(sheet, row) {
+function rowOf(sheet, row, fresh) {
   const crossed = new Set(row.crossed);
   const boxes = row.numbers.map((value) =>
     el(
       "span",
-      { class: "box", "data-is": crossed.has(value) ? "crossed" : "open" },
+      {
+        class: fresh.has(`${row.key}${value}`) ? "box is-fresh" : "box",
+        "data-is": crossed.has(value) ? "crossed" : "open",
+      },
       el("span", { class: "number", text: String(value) }),
     ),
   );
@@ -57,7 +64,7 @@ function rowOf(sheet, row) {
     { class: `row ${kind}`, role: "img", "aria-label": labelOf(row) },
     el("div", { class: "head" }, sign({ ...row, lock: row.colour }, sheet.rows)),
     ...boxes,
-    el("div", { class: "foot", text: row.lock ? "🔒" : "" }),
+    el("div", { class: "foot" }, row.lock ? lockIcon() : ""),
   );
   row.beside.forEach((key, i) => {
     const colour = sheet.rows.find((each) => each.key === key)?.colour;

@@ -14,8 +14,10 @@ export function t(key, data = {}) {
 /** Reference a word with inflected forms: `{row:the}` uses the text `row.red.the`. */
 export const term = (key) => ({ key });
 
-/** Format a number with a proper minus sign. */
-export const numeral = (number) => String(number).replace("-", "−");
+const numbers = new Intl.NumberFormat(language);
+
+/** Format a number as the language writes it, with a proper minus sign. */
+export const numeral = (number) => numbers.format(number || 0).replace("-", "−"); // -0 is 0
 
 function fill(value, form) {
   if (value?.key === undefined) return typeof value === "number" ? numeral(value) : String(value ?? "");

@@ -18,6 +18,7 @@ export function drawJoin({ seats, game, me }) {
   // before the first roll everybody may join
   const isOn = game && !game.over && (game.turn > 1 || game.phase !== "roll");
   setText($("join-seats"), isOn ? `${text} ${t("join.running")}` : text);
+  show($("join-watch"), game !== null && !game.over);
   show($("code-field"), me.needs_code && (asksForCode || !recall("code")));
   const offered = seats.filter((seat) => seat.offered);
   redraw($("claims"), offered, () =>
@@ -43,6 +44,7 @@ export function drawLobby({ seats, game, me, table }) {
   const key = isRunning ? "lobby.running" : me.host ? "lobby.welcome" : "lobby.welcome.guest";
   setText($("lobby-lead"), t(key, { name: listOf(own.map((seat) => seat.name)) }));
   redraw($("lobby-seats"), [seats, me.seats], () => seats.map((seat) => seatItem(seat, me.seats)));
+  show($("lobby-watch"), isRunning);
   show($("lobby-game"), !isRunning && me.host);
   show($("lobby-lead-it"), !me.host);
   show($("leave"), own.length === 1);

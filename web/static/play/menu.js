@@ -1,4 +1,5 @@
 // The player's menu: language, other pages, leaving early.
+import { staysAwake } from "../lib/awake.js";
 import { $, disableBriefly, onPress, setText, show } from "../lib/dom.js";
 import { latest, post, reasonOf } from "../lib/live.js";
 import { t } from "../lib/words.js";
@@ -14,6 +15,7 @@ export function offerMenu(whose) {
     setText($("menu-leave"), me.seats.length > 1 ? t("menu.leave_of", { name }) : t("menu.leave"));
     show($("menu-leave"), !game.over);
     setText($("menu-why"), "");
+    show($("menu-awake"), !game.over && !staysAwake());
     askLeave(false);
     $("more").showModal();
   });

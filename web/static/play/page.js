@@ -2,9 +2,12 @@
 import { rollOf } from "../lib/dice.js";
 import { $, el, onPress, onSubmit, redraw, setAttribute, setText, show } from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
-import { offerLanguages } from "../lib/language.js";
+import { keepAwake } from "../lib/awake.js";
+import { confetti } from "../lib/confetti.js";
+import { offerDevice } from "../lib/device.js";
 import { latest, onConnection, onState, openStream, post, reasonOf, start } from "../lib/live.js";
 import { podium } from "../lib/podium.js";
+import { showRefusal } from "../lib/refusal.js";
 import { Sheet } from "../lib/sheet.js";
 import { recall, remember } from "../lib/storage.js";
 import { listOf, numeral, t } from "../lib/words.js";
@@ -16,11 +19,11 @@ import { drawNotice, vibrate } from "./notice.js";
 import { drawPlayers } from "./players.js";
 import { boxName, isTrouble, statusOf } from "./status.js";
 
-const WHY_MS = 7_000;
+const PRESS_MS = 7_000; // a refusal of the button within this time after a press belongs to it
 
 const sheet = new Sheet($("sheet"), (token) => viewedSeat === null && tapBox(token));
-let whyTimer = 0;
 let whyFrame = 0;
+let explained = ""; // the explanation that is shown
 let seesSheet = 0; // number of the finished game whose sheet is shown
 let buttonRefusal = ""; // the refusal of a button press, while it holds
 let announcedNumber = null; // announcements from before the page was opened are not repeated
@@ -48,9 +51,9 @@ function draw(state) {
   const mine = ownPlayer(state);
   const view = !isSeated ? "join" : mine ? "game" : "lobby";
   for (const each of ["join", "lobby", "game"]) show($(each), each === view);
-  const languages = $("language-form");
-  const home = view === "game" ? $("menu-language") : $(view);
-  if (languages.parentElement !== home) home.append(languages);
+  const settings = $("device-form");
+  const home = view === "game" ? $("menu-device") : $(view);
+  if (settings.parentElement !== home) home.append(settings);
   keepMenu(view === "game" ? me.seats : []);
   // the roll was entered elsewhere
   if (view !== "game" || game.phase !== "roll" || $("typing").dataset.of !== turnOf(game)) $("typing").close();
@@ -59,6 +62,7 @@ function draw(state) {
   const held = document.activeElement; // read after closing dialogs, which restore the focus
   if (!game?.over) seesSheet = 0;
   document.body.classList.toggle("is-playing", isSeated && mine !== null);
+  keepAwake(view === "game" && !game.over);
   if (!isSeated) drawJoin(state);
   else if (!mine) drawLobby(state);
   else drawGame(state, game, mine);
@@ -69,14 +73,14 @@ function draw(state) {
     if (announcedNumber !== null && !["turn", "refused"].includes(announced.kind))
       setText($("said"), announced.text);
     // a refusal of the real button is shown to the active player
-    const isMine = me.seats.includes(game?.active) || Date.now() - pressedAt < WHY_MS;
+    const isMine = me.seats.includes(game?.active) || Date.now() - pressedAt < PRESS_MS;
     if (announcedNumber !== null && announced.kind === "refused" && isMine) {
       explain(announced.text);
       buttonRefusal = announced.text;
     }
   }
   if (buttonRefusal && announced?.kind !== "refused") {
-    if ($("why").textContent === buttonRefusal) explain("");
+    if (explained === buttonRefusal) explain("");
     buttonRefusal = "";
   }
   announcedNumber = announced?.number ?? 0;
@@ -157,6 +161,8 @@ function drawGame(state, game, mine) {
     redraw($("podium"), [game.ranking, game.players, state.seats, mine.seat], () =>
       podium(game, nameOf, mine.seat),
     );
+    const isVictory = game.winners.includes(mine.seat) && game.end !== "ended_early";
+    redraw($("over-confetti"), [game.number, isVictory], () => (isVictory ? [confetti()] : []));
     show($("rematch"), state.me.host);
     show($("over-wait"), !state.me.host);
     setText(
@@ -248,17 +254,18 @@ function handOn({ seat }) {
   if (next !== undefined) chosenSeat = next;
 }
 
-/** Show why something was refused, with a link to its ruling. */
+/** Show why something was refused, until it is closed or the next answer is given. */
 function explain(text, ruling = null) {
-  clearTimeout(whyTimer);
   cancelAnimationFrame(whyFrame);
+  explained = text;
   $("why").textContent = "";
   if (!text) return;
   whyFrame = requestAnimationFrame(() => {
-    setText($("why"), text); // a repeated text is announced again
-    if (ruling) $("why").append(" ", el("a", { href: `/rules#${ruling}`, text: t("why.rule") }));
+    showRefusal($("why"), text, ruling); // a repeated text is announced again
+    const close = el("button", { type: "button", "aria-label": t("why.close"), text: "✕" });
+    close.addEventListener("click", () => explain(""));
+    $("why").append(close);
   });
-  whyTimer = setTimeout(() => explain(""), WHY_MS); // also if a sleeping page never drew it
 }
 
 /** At the end, show the sheet of that game, or with 0 the result. */
@@ -311,7 +318,7 @@ $("viewing-back").addEventListener("click", () => showPlayer(ownPlayer(latest())
 $("see-sheet").addEventListener("click", () => showSheet(latest().game.number));
 
 configureAnswers({ player: () => ownPlayer(latest()), draw: () => draw(latest()), explain, handOn });
-offerLanguages();
+offerDevice();
 offerMenu(() => ownPlayer(latest()));
 addEventListener("resize", () => latest() && draw(latest())); // the status line's room has changed
 addEventListener("storage", () => latest() && draw(latest())); // points were hidden or shown in another tab

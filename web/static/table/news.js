@@ -1,9 +1,10 @@
 // The news: what was announced, the roll, and who has to answer; between rolls, everybody's sheet.
+import { confetti } from "../lib/confetti.js";
 import { rollOf, sign } from "../lib/dice.js";
 import { $, el, redraw } from "../lib/dom.js";
 import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
 import { podium } from "../lib/podium.js";
-import { listOf, numeral, t } from "../lib/words.js";
+import { language, listOf, numeral, t } from "../lib/words.js";
 import { SEATS, addressOf, codes, shortOf } from "./door.js";
 
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
@@ -146,6 +147,8 @@ function drawLobby({ seats, table, me: { door, pairing } }) {
   ]);
 }
 
+const today = () => new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(new Date());
+
 function drawOver({ game, seats, table, me: { door } }, nameOf) {
   const isFree = door !== null && seats.length < SEATS;
   redraw($("news"), ["over", game.number, game.ranking, game.end_text, isFree && door], () =>
@@ -155,9 +158,10 @@ function drawOver({ game, seats, table, me: { door } }, nameOf) {
         "data-kind": "over",
         text: game.winner_text,
       }),
-      el("p", { class: "said", text: game.end_text }),
+      el("p", { class: "said" }, game.end_text, " ", el("span", { class: "note", text: today() })),
       el("ol", { class: "podium" }, ...podium(game, nameOf)),
       finalSheets(game, game.players),
+      game.winners.length && game.end !== "ended_early" ? confetti() : null,
       isFree
         ? el(
             "div",

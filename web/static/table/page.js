@@ -1,5 +1,7 @@
 // The table view: the tray, announcements, open answers and all scores.
 import { Countdown } from "../lib/countdown.js";
+import { keepAwake } from "../lib/awake.js";
+import { chooseTheme } from "../lib/device.js";
 import { $, el, onPress, redraw, setAttribute, setText, show } from "../lib/dom.js";
 import { onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { drawPicture } from "../lib/tray-picture.js";
@@ -7,14 +9,17 @@ import { language, t } from "../lib/words.js";
 import { SEATS, drawDoor } from "./door.js";
 import { drawNews, isBlind, troubleOf } from "./news.js";
 import { drawPeople, drawRows } from "./people.js";
+import { offerSound, sound } from "./sound.js";
 
 const ONE_SCREEN = matchMedia("(min-height: 561px) and (min-width: 600px)");
 
+const isWatching = document.querySelector("main").dataset.watching !== undefined; // looks on, changes nothing
+const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
 const countdown = new Countdown(drawCountdown);
 
 function draw(state) {
   const { game, seats, table, announcement } = state;
-  if (table.language !== language) return location.reload(); // this screen uses the table's language
+  if (table.language !== language && !isWatching) return location.reload(); // this screen uses the table's language
   const nameOf = (seat) =>
     [...(game?.players ?? []), ...seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const isOver = game?.over ?? false;
@@ -23,7 +28,7 @@ function draw(state) {
   setText($("now"), game === null ? taken : nowText(game, nameOf));
   drawDoor(state);
   drawFaults(state);
-  drawPicture(state);
+  drawPicture(isWatching && state.me.needs_code ? withoutPicture(state) : state);
   drawTray(state, nameOf);
   drawNews(state, nameOf);
   countdown.follow(state);
@@ -31,8 +36,13 @@ function draw(state) {
   setText($("said"), announcement?.text ?? ""); // announced once, though the news is redrawn with each answer
   drawRows(game, nameOf);
   drawPeople(state);
+  keepAwake(game !== null && !isOver);
+  sound(state);
   fit();
 }
+
+/** The picture is for devices that were let in. */
+const withoutPicture = (state) => ({ ...state, tray: { ...state.tray, frame: 0 } });
 
 /** Say for how long answers may still change; the text fits where the one without seconds did. */
 function drawCountdown() {
@@ -66,7 +76,8 @@ function drawTray(state, nameOf) {
   const isRoll = game === null || game.phase === "roll";
   setText($("tray-text"), trayText(state, nameOf));
   setAttribute($("tray-text"), "data-status", isRoll && game && !troubleOf(state) ? tray.status : null);
-  show($("tray-buttons"), me.confirms && !table.typed_rolls && (table.can_throw || table.on_screen_button));
+  const isAllowed = me.confirms && !isWatching;
+  show($("tray-buttons"), isAllowed && !table.typed_rolls && (table.can_throw || table.on_screen_button));
   show($("throw"), table.can_throw);
   show($("confirm"), table.on_screen_button);
   $("throw").disabled = game !== null && game.action > 0;
@@ -94,9 +105,30 @@ async function press(path) {
   if (answer && !answer.ok) setText($("tray-text"), answer.data.message);
 }
 
+/** Name a button that shows a picture. */
+function name(button, text) {
+  setAttribute(button, "aria-label", text);
+  setAttribute(button, "title", text);
+}
+
+async function toggleFullScreen() {
+  if (document.fullscreenElement) await document.exitFullscreen();
+  else await document.documentElement.requestFullscreen().catch(() => {}); // the browser may refuse
+}
+
 onPress($("throw"), () => press("/api/throw"));
 onPress($("confirm"), () => press("/api/press"));
 addEventListener("resize", fit);
 onConnection((up) => show($("offline"), !up));
 onState(draw);
-start("table");
+if (!isWatching) offerSound();
+name($("theme"), t(isDark ? "theme.light" : "theme.dark"));
+show($("theme"), true);
+$("theme").addEventListener("click", () => chooseTheme(isDark ? "light" : "dark"));
+name($("fullscreen"), t("table.fullscreen"));
+show($("fullscreen"), Boolean(document.fullscreenEnabled));
+$("fullscreen").addEventListener("click", toggleFullScreen);
+document.addEventListener("fullscreenchange", () => {
+  name($("fullscreen"), t(document.fullscreenElement ? "table.fullscreen_end" : "table.fullscreen"));
+});
+start(isWatching ? "" : "table");

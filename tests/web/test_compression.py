@@ -1,0 +1,31 @@
+"""Long texts travel compressed, and only to browsers that can read them."""
+
+from __future__ import annotations
+
+import gzip
+
+import pytest
+from flask.testing import FlaskClient
+
+ZIPPED = {"Accept-Encoding": "gzip, deflate"}
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/static/lib/sheet.js", "/static/css/base.css", "/api/state"]
+)
+def test_a_text_is_the_same_once_unpacked(client: FlaskClient, path: str) -> None:
+    with client.get(path) as plain, client.get(path, headers=ZIPPED) as zipped:
+        assert "Content-Encoding" not in plain.headers
+        assert plain.headers["Vary"] == zipped.headers["Vary"] == "Accept-Encoding"
+        if zipped.headers.get("Content-Encoding"):
+            assert gzip.decompress(zipped.data) == plain.data
+            assert int(zipped.headers["Content-Length"]) == len(zipped.data) < len(plain.data)
+        else:
+            assert len(plain.data) < 1_000
+
+
+def test_pictures_and_streams_travel_as_they_are(client: FlaskClient) -> None:
+    for path in ("/static/icon-192.png", "/api/events", "/api/frame.jpg"):
+        with client.get(path, headers=ZIPPED) as answer:
+            assert answer.status_code == 200
+            assert "Content-Encoding" not in answer.headers

@@ -1,0 +1,129 @@
+"""What a device does for itself: it stays awake, is light or dark, speaks, and fills the screen."""
+
+from __future__ import annotations
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.session.fakes import Stage
+from tests.web.browsing import PHONE, PHONE_SMALL, TV, OpenPage, put, ready, violations
+from tests.web.stand_in import a_roll, dice_in_tray
+
+browser = pytest.mark.browser
+
+WITHOUT_HTTPS = "delete Navigator.prototype.wakeLock;"
+
+PLAYS = """() => {
+  const video = document.querySelector('video');
+  return video && !video.paused && video.readyState >= 2 && video.currentTime > 0;
+}"""
+
+HAS_VOICES = """
+  window.spoken = [];
+  window.SpeechSynthesisUtterance = function (text) { this.text = text; };
+  Object.defineProperty(window, 'speechSynthesis', { value: {
+    getVoices: () => [{ lang: 'de-DE' }, { lang: 'en-GB' }],
+    cancel: () => {},
+    speak: ({ text, voice }) => window.spoken.push(`${voice.lang} ${text}`),
+  } });
+"""
+
+SCHEME = "getComputedStyle(document.documentElement).colorScheme"
+
+
+@browser
+def test_a_phone_stays_awake_while_a_game_runs_and_can_be_dark(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    tokens = put(stage, "action1")
+    page = open_page("/", size_wh=PHONE_SMALL, token=tokens[1])
+    page.add_init_script(WITHOUT_HTTPS)
+    page.reload()
+    ready(page).locator("#menu").click()  # some browsers only play after a tap
+    page.wait_for_function(PLAYS)
+    assert not page.locator("#menu-awake").is_visible()
+    assert page.get_by_role("link", name="Rules").is_visible()
+    with page.expect_navigation():
+        page.get_by_label("Appearance").select_option("Dark")
+    ready(page).locator("#menu").click()
+    assert page.evaluate(SCHEME) == "dark"
+    assert violations(page) == []
+    page.get_by_role("button", name="Back to my sheet").click()
+    page.wait_for_function(PLAYS)
+    assert stage.session.end() is None
+    page.wait_for_function("() => document.querySelector('video').paused")
+
+
+@browser
+def test_a_table_view_speaks_once_allowed_and_fills_the_screen(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    put(stage, "roll")
+    page = open_page("/table", size_wh=TV)
+    page.add_init_script(HAS_VOICES)
+    page.reload()
+    ready(page)
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    assert stage.session.press() is None
+    page.locator(".headline", has_text="7").wait_for()
+    assert page.evaluate("window.spoken") == []
+    page.get_by_role("button", name="Sound").click()
+    page.get_by_role("button", name="Sound", pressed=True).wait_for()
+    assert stage.correct(3, 5) is None
+    page.locator(".headline", has_text="8").wait_for()
+    stage.session.settle(voice={"say": "sum"})
+    assert stage.correct(4, 5) is None
+    page.locator(".headline", has_text="9").wait_for()
+    stage.session.settle({"sound": False})
+    assert stage.correct(5, 5) is None
+    page.locator(".headline", has_text="10").wait_for()
+    allowed, corrected, only_sum = page.evaluate("window.spoken")
+    assert allowed == "en-GB Sound"
+    assert corrected.startswith("en-GB Roll corrected: white 3 and 5.")
+    assert only_sum == "en-GB 9"
+    page.get_by_role("button", name="Full screen").click()
+    page.wait_for_function("() => document.fullscreenElement !== null")
+
+
+@browser
+def test_who_only_watches_sees_the_game_and_cannot_touch_it(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    put(stage, "action1")
+    page = open_page("/", size_wh=PHONE)
+    page.get_by_role("link", name="Just watch the game").click()
+    page.locator(".headline", has_text="7").wait_for()
+    assert not page.get_by_role("button", name="Confirm").is_visible()
+    assert violations(page) == []
+
+
+class TestTheTheme:
+    @pytest.mark.parametrize(
+        ("chosen", "media"),
+        [
+            (None, 'media="screen and (prefers-color-scheme: dark)"'),
+            ("dark", 'media="screen"'),
+            ("purple", 'media="screen and (prefers-color-scheme: dark)"'),
+        ],
+    )
+    def test_the_dark_colours_are_for_screens_that_want_them(
+        self, client: FlaskClient, chosen: str | None, media: str
+    ) -> None:
+        if chosen:
+            client.set_cookie("dice_companion_theme", chosen)
+        assert f'css/dark.css" {media}' in client.get("/games").text
+
+    def test_a_light_page_has_none(self, client: FlaskClient) -> None:
+        client.set_cookie("dice_companion_theme", "light")
+        page = client.get("/").text
+        assert "dark.css" not in page
+        assert '<meta name="color-scheme" content="light">' in page
+
+
+def test_the_page_can_be_put_on_the_home_screen(client: FlaskClient) -> None:
+    manifest = client.get("/manifest.webmanifest")
+    assert manifest.mimetype == "application/manifest+json"
+    for icon in manifest.get_json()["icons"]:
+        with client.get(icon["src"]) as answer:
+            width = int.from_bytes(answer.data[16:20])  # PNG, 11.2.2
+            assert (answer.mimetype, f"{width}x{width}") == (icon["type"], icon["sizes"])

@@ -1,0 +1,31 @@
+"""A page names all its modules at once."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from tests.web.browsing import OpenPage
+from web.modules import STATIC, modules_of
+
+
+@pytest.mark.parametrize("entry", ["play/page.js", "table/page.js", "games/page.js"])
+def test_every_module_of_a_page_is_named_once(entry: str) -> None:
+    found = modules_of(entry)
+    assert len(set(found)) == len(found)
+    assert {entry, "lib/dom.js", "lib/words.js"} <= set(found)
+    assert all((STATIC / each).is_file() for each in found)
+
+
+@pytest.mark.browser
+def test_the_page_loads_no_module_that_it_did_not_name(
+    client: FlaskClient, open_page: OpenPage
+) -> None:
+    named = set(re.findall(r'modulepreload" href="([^"]+)"', client.get("/").text))
+    page = open_page("/")
+    page.locator("#name").wait_for()
+    loaded = page.evaluate("performance.getEntriesByType('resource').map((each) => each.name)")
+    scripts = {each.split("/", 3)[3] for each in loaded if each.endswith(".js")}
+    assert {f"/{each}" for each in scripts} == named

@@ -1,0 +1,32 @@
+"""The JavaScript modules that a page needs, so that a browser loads them all at once."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from posixpath import normpath
+
+STATIC = Path(__file__).parent / "static"
+
+_IMPORT = re.compile(r"""^(?:import|export)\b[^;]*?["'](\.[^"']+)["'];""", re.MULTILINE)
+
+
+@lru_cache
+def modules_of(entry: str) -> tuple[str, ...]:
+    """A module and all that it imports, as paths below the static folder.
+
+    Without this list a browser finds each module only in the one that imports it, and waits for
+    the network at every step.
+    """
+    found: dict[str, None] = {}
+    waiting = [entry]
+    while waiting:
+        path = waiting.pop()
+        if path in found:
+            continue
+        found[path] = None
+        source = (STATIC / path).read_text(encoding="utf-8")
+        folder = PurePosixPath(path).parent
+        waiting += [normpath(str(folder / each)) for each in _IMPORT.findall(source)]
+    return tuple(found)

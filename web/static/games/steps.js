@@ -1,0 +1,77 @@
+// A game roll by roll: the dice, the picture if one is kept, what everybody crossed, and all sheets.
+import { die } from "../lib/dice.js";
+import { $, el, redraw, setText, show } from "../lib/dom.js";
+import { get } from "../lib/live.js";
+import { miniSheet } from "../lib/mini-sheet.js";
+import { numeral, t } from "../lib/words.js";
+
+let game = null;
+let at = 0; // the turn that is shown, from 1; the last one shows the final sheets
+const sheetsAfter = new Map(); // by turn, as the server sent them
+
+/** Show a game, at its end unless a turn was chosen. */
+export function drawSteps(shown) {
+  const wasAtEnd = game === null || at === game.rolls.length;
+  game = shown;
+  sheetsAfter.clear();
+  show($("steps"), game.rolls.length > 0);
+  $("step").max = String(game.rolls.length);
+  void showTurn(wasAtEnd ? game.rolls.length : at);
+}
+
+async function showTurn(turn) {
+  const most = game.rolls.length;
+  at = Math.min(Math.max(turn, 1), most);
+  const played = game.rolls[at - 1];
+  $("step").value = String(at);
+  $("step-back").disabled = at <= 1;
+  $("step-on").disabled = at >= most;
+  if (played) drawTurn(played, most);
+  const sheets = at >= most ? game.sheets : await sheetsOf(at);
+  if (sheets) drawSheets(sheets, played, at >= most);
+}
+
+function drawTurn({ turn, name, roll, marks, miss, picture }, most) {
+  const title = t("games.step", { turn, most, name });
+  setText($("step-title"), title);
+  $("step").setAttribute("aria-valuetext", title);
+  redraw($("step-dice"), roll, () =>
+    [...roll.white.map((value) => ["white", value]), ...Object.entries(roll.colour)].map(([colour, value]) =>
+      el("span", { class: `place is-${colour}` }, die(colour, value)),
+    ),
+  );
+  const lines = marks.map((mark) => t(`games.mark.${mark.action}`, { name: mark.name, box: mark.text }));
+  if (miss) lines.push(t("games.mark.miss", { name }));
+  if (!lines.length) lines.push(t("games.mark.none"));
+  redraw($("step-marks"), lines, () => lines.map((text) => el("li", { text })));
+  show($("step-picture"), picture !== null);
+  if (picture !== null) {
+    $("step-picture").src = `/api/picture.jpg?revision=${picture}`;
+    $("step-picture").alt = t("games.picture", { turn });
+  }
+}
+
+/** Return everybody's sheets after a turn; null if another turn was chosen meanwhile. */
+async function sheetsOf(turn) {
+  if (!sheetsAfter.has(turn)) {
+    const answer = await get(`/api/game?number=${game.number}&turn=${turn}`);
+    if (!answer?.ok) return null;
+    sheetsAfter.set(turn, answer.data.sheets);
+  }
+  return turn === at ? sheetsAfter.get(turn) : null;
+}
+
+function drawSheets(sheets, played, isEnd) {
+  setText($("h-sheets"), isEnd ? t("games.sheets") : t("games.sheets_after", { turn: at }));
+  redraw($("sheets"), [sheets, at], () =>
+    sheets.map((sheet) => {
+      const own = (played?.marks ?? []).filter((mark) => mark.name === sheet.name);
+      const aside = `${numeral(sheet.total)} · ${t("games.misses", { count: sheet.misses })}`;
+      return miniSheet(sheet, aside, new Set(own.map((mark) => mark.token)));
+    }),
+  );
+}
+
+$("step").addEventListener("input", (event) => showTurn(Number(event.target.value)));
+$("step-back").addEventListener("click", () => showTurn(at - 1));
+$("step-on").addEventListener("click", () => showTurn(at + 1));

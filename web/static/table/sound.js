@@ -1,0 +1,103 @@
+// The table view's own voice and chimes, for a screen that stands away from the table's loudspeaker.
+// They are off until the button is pressed: browsers want a tap first, and the table may speak itself.
+import { $, setAttribute, show } from "../lib/dom.js";
+import { recall, remember } from "../lib/storage.js";
+import { language, t } from "../lib/words.js";
+
+const KEY = "table-sound";
+const USUAL_WORDS = 165; // words a minute that the browser's normal rate stands for
+const LOUDNESS = 0.12;
+const CHIMES = {
+  roll: [[660, 0, 0.12]],
+  corrected: [[660, 0, 0.12]],
+  closing: [
+    [520, 0, 0.12],
+    [520, 0.18, 0.12],
+  ],
+  closed: [
+    [523, 0, 0.14],
+    [659, 0.13, 0.14],
+    [784, 0.26, 0.3],
+  ],
+  miss: [
+    [330, 0, 0.16],
+    [247, 0.16, 0.3],
+  ],
+  refused: [[220, 0, 0.18]],
+  over: [
+    [523, 0, 0.16],
+    [659, 0.15, 0.16],
+    [784, 0.3, 0.16],
+    [1047, 0.45, 0.5],
+  ],
+}; // by kind of announcement: frequency in Hz, start and length in seconds
+
+let audio = null;
+let heard = null; // number of the newest announcement
+
+const isOn = () => recall(KEY) === "on";
+
+/** Offer the button that allows the sound. */
+export function offerSound() {
+  show($("sound"), true);
+  draw();
+  $("sound").addEventListener("click", () => {
+    remember(KEY, isOn() ? "" : "on");
+    draw();
+    if (isOn()) {
+      chime("closed");
+      speak(t("table.sound"), {}); // iPhones only speak later what once spoke in a tap
+    } else globalThis.speechSynthesis?.cancel();
+  });
+  document.addEventListener("click", () => isOn() && audio?.resume());
+}
+
+const draw = () => setAttribute($("sound"), "aria-pressed", String(isOn()));
+
+/** Sound a new announcement, as much of it as the host chose; those from before are not repeated. */
+export function sound({ announcement, table }) {
+  const number = announcement?.number ?? 0;
+  const isNew = heard !== null && number !== heard;
+  heard = number;
+  if (!isNew || !announcement || !isOn() || !table.sound) return;
+  chime(announcement.kind);
+  speak(spokenOf(announcement, table.say), table);
+}
+
+/** Return the part of an announcement that is read aloud. */
+export function spokenOf({ kind, headline, text }, amount) {
+  const isRoll = kind === "roll" || kind === "corrected";
+  if (amount === "sum") return isRoll ? headline : "";
+  if (amount === "sums") return isRoll || kind === "refused" ? text : "";
+  return text;
+}
+
+function chime(kind) {
+  audio ??= new AudioContext();
+  void audio.resume();
+  for (const [pitch, start, length] of CHIMES[kind] ?? []) {
+    const [tone, gain] = [audio.createOscillator(), audio.createGain()];
+    const at = audio.currentTime + start;
+    tone.frequency.value = pitch;
+    gain.gain.setValueAtTime(LOUDNESS, at);
+    gain.gain.exponentialRampToValueAtTime(0.001, at + length);
+    tone.connect(gain).connect(audio.destination);
+    tone.start(at);
+    tone.stop(at + length);
+  }
+}
+
+/** Speak if the browser has a voice of the page's language; a wrong one would not be understood. */
+function speak(text, { volume = 100, words_per_minute: words = USUAL_WORDS }) {
+  const voice = globalThis.speechSynthesis
+    ?.getVoices()
+    .find((each) => each.lang.toLowerCase().split(/[-_]/)[0] === language);
+  if (!voice || !text) return;
+  speechSynthesis.cancel();
+  const spoken = new SpeechSynthesisUtterance(text);
+  spoken.voice = voice;
+  spoken.lang = voice.lang;
+  spoken.rate = words / USUAL_WORDS;
+  spoken.volume = Math.min(1, volume / 100);
+  speechSynthesis.speak(spoken);
+}
