@@ -23,10 +23,11 @@ from companion.tray import TrayStatus
 from vision.benchmark.frames import case_of, conditions_of, dice_in_play
 from vision.reading import Pixels
 from vision.simulation.appearance import Rng
+from vision.simulation.geometry import pip_centres
 from vision.simulation.looks import SPLITS, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
 from vision.simulation.render import Die, DieTruth, Scene, render, truth
-from vision.simulation.scene import Floats, pip_centres
+from vision.simulation.scene import Floats
 
 SIZE_WH = (640, 480)
 _SEED = {"train": 20_261_125, "check": 20_261_126}

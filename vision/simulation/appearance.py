@@ -33,14 +33,14 @@ def uniform(rng: Rng, low: float, high: float) -> float:
 
 
 def jitter(rng: Rng, colour: Bgr, amount: float) -> Bgr:
-    """A colour a little lighter or darker, and of another hue."""
+    """Vary the lightness and hue of a colour a little."""
     scale = np.exp(rng.normal(0.0, amount)) * np.exp(rng.normal(0.0, amount * 0.5, 3))
     b, g, r = np.clip(np.array(colour) * scale, 0.003, 0.92)
     return float(b), float(g), float(r)
 
 
 def kelvin_bgr(kelvin: float) -> Bgr:
-    """Light of a black body, its brightest channel 1, linear."""
+    """Colour of a black body in linear light, its brightest channel 1."""
     t = kelvin / 100.0
     red = 255.0 if t <= 66 else 329.7 * (t - 60) ** -0.1332
     green = 99.47 * np.log(t) - 161.1 if t <= 66 else 288.1 * (t - 60) ** -0.0755
@@ -51,7 +51,7 @@ def kelvin_bgr(kelvin: float) -> Bgr:
 
 
 def die_albedo(rng: Rng, colour: DieColour | None) -> Bgr:
-    """Plastic that people would call by a colour; None gives one that is none of the five."""
+    """Draw a plastic of a colour; None draws one that is none of the five."""
     if colour is DieColour.WHITE:
         v = uniform(rng, 0.55, 0.9)
         return v * uniform(rng, 0.76, 1.0), v * uniform(rng, 0.93, 1.0), v
@@ -88,7 +88,7 @@ def die_albedo(rng: Rng, colour: DieColour | None) -> Bgr:
 
 
 def random_style(rng: Rng) -> Die:
-    """The mould and polish of a set of dice."""
+    """Draw the shape and polish of a set of dice."""
     glow = uniform(rng, 0.3, 1.0) if rng.random() < 0.12 else 0.0
     size = float(rng.choice([12.0, 14.0, 15.0, 16.0, 16.0, 18.0]))
     edge_radius = uniform(rng, 0.03, 0.2)
@@ -142,7 +142,7 @@ def _pip_paint(rng: Rng, colour: DieColour | None, scheme: int, albedo: Bgr) -> 
 
 
 def dress(rng: Rng, style: Die, colour: DieColour | None, scheme: int) -> Die:
-    """A die of a set in a colour."""
+    """Return a die of a set in a colour."""
     albedo = die_albedo(rng, colour)
     if colour is DieColour.WHITE and rng.random() < 0.06:  # as in East Asia
         red = (uniform(rng, 0.005, 0.06), uniform(rng, 0.005, 0.06), uniform(rng, 0.25, 0.6))
@@ -163,7 +163,7 @@ def dress(rng: Rng, style: Die, colour: DieColour | None, scheme: int) -> Die:
 
 
 def random_tray(rng: Rng, view_mm: tuple[float, float]) -> Tray:
-    """A tray of any form, somewhere in what the camera sees (mm)."""
+    """Draw a tray of any shape in the camera's view (mm)."""
     kind = rng.choice(["rect", "rect", "round", "hex", "oct", "rounded"])
     scale = uniform(rng, 0.5, 1.25)
     w, h = (
@@ -215,11 +215,11 @@ def _surface(rng: Rng, kind: str | None) -> Surface:
 
 
 _LOW = {"": 0.82, "lamp": 0.06, "candle": 0.06, "sun": 0.06}
-"""How often the first lamp stands low: any lamp, a candle on the table, the evening sun."""
+"""Shares of scenes by their low light: none, a low lamp, a candle on the table, the evening sun."""
 
 
 def random_lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
-    """One to three lamps, and the light from all round."""
+    """Draw one to three lamps and the ambient light."""
     count = int(rng.choice([1, 1, 2, 2, 3]))
     warmth = uniform(rng, 2200, 6500)
     low = str(rng.choice(list(_LOW), p=list(_LOW.values())))
@@ -260,11 +260,11 @@ def random_lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
 
 
 def random_room(rng: Rng, ambient: Bgr) -> Floats:
-    """The light from all round as a room sends it: walls, ceiling, windows and furniture.
+    """Draw the light of a room: walls, ceiling, windows and furniture.
 
     Returns:
-        (64, 128, 3) float32, linear; rows from overhead to underfoot, columns once round. What an
-        upward floor gets of it is as bright as `ambient`.
+        (64, 128, 3) float32, linear; rows from overhead to underfoot, columns once round. It lights
+        a level floor as brightly as `ambient`.
     """
     height, width = 64, 128
     rise = np.cos((np.arange(height) + 0.5) / height * np.pi)  # 1 overhead, -1 below
@@ -293,10 +293,10 @@ def random_room(rng: Rng, ambient: Bgr) -> Floats:
 
 
 def random_lens(rng: Rng, lamps: tuple[Lamp, ...], ambient: Bgr) -> Lens:
-    """How the camera was set, not always well."""
+    """Draw exposure, white balance and focus of the camera, at times badly set."""
     light = np.array(ambient) + sum(np.array(p.colour) for p in lamps)
     trust = float(rng.choice([1.0, 1.0, uniform(rng, 0.0, 1.0)]))
-    if rng.random() < 0.22:  # set for other light than there is
+    if rng.random() < 0.22:  # a white balance for another light
         light_meant, trust = np.array(kelvin_bgr(uniform(rng, 2500, 7500))), 1.0
     else:
         light_meant = light

@@ -201,7 +201,7 @@ class SimulatedTray:
         self._began_s = None
 
     def close(self) -> None:
-        """Nothing is held open."""
+        """Do nothing: no device is open."""
 
     def _nudge(self) -> None:
         """Turn a die at rest a little."""
@@ -280,7 +280,7 @@ class SimulatedTray:
 
 
 def _seen_from_high(scene: Scene) -> Scene:
-    """The scene from further up: dice near the wall show less of their sides."""
+    """Return the scene with a higher camera, which sees less of the sides of dice near the wall."""
     width = scene.camera.size_wh[0]
     camera = Camera.above(
         scene.camera.size_wh,

@@ -13,7 +13,7 @@ KINDS = (
 
 
 def body_albedo(die: Die, point: list[Floats], facing: Floats, footprint: float) -> Floats:
-    """Plastic of a die (h, w, 3), or (3,) where all of it is the same.
+    """Albedo of a die (h, w, 3), or (3,) if it is the same everywhere.
 
     Args:
         die: Its plastic and its finish.
@@ -26,7 +26,7 @@ def body_albedo(die: Die, point: list[Floats], facing: Floats, footprint: float)
     if finish is None:
         return body
     half = die.size_mm / 2
-    fade = min(1.0, 1.5 * finish.scale_mm / (footprint * half))  # finer than a pixel: even
+    fade = min(1.0, 1.5 * finish.scale_mm / (footprint * half))  # details below a pixel fade
     cover = _cover(finish, point, facing, half)
     cover = finish.amount * (finish.share + fade * (cover - finish.share))
     paint = np.asarray(finish.paint, np.float32)
@@ -71,11 +71,11 @@ _QUANTILES = (
     -0.36, -0.41, -0.47, -0.52, -0.58, -0.64, -0.71, -0.77, -0.84, -0.92, -0.99, -1.08, -1.17,
     -1.28, -1.4, -1.55, -1.75, -2.05,
 )  # fmt: skip
-"""What normal noise exceeds in 0, 2, 4 ... 98 of 100 places."""
+"""Quantiles of normal noise: the values that 0, 2, 4 ... 98 % of it exceed."""
 
 
 def _noise(finish: Finish, point: list[Floats], half_mm: float, octave: int) -> Floats:
-    """Noise (h, w) on the six faces, unlike on each."""
+    """Noise (h, w) on the faces of a die, different on each."""
     size = np.abs(np.stack(point))
     axis = size.argmax(axis=0)
     stacked = np.stack([*point, *point])

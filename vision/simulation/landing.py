@@ -57,7 +57,7 @@ def _places(
     *,
     touching: bool,
 ) -> list[Die]:
-    """Dice flat on the floor, none into another; a few rest against a neighbour."""
+    """Draw dice flat on the floor without overlap; a few rest against a neighbour."""
     outline = np.array(tray.outline_mm)
     low, high = outline.min(axis=0), outline.max(axis=0)
     middle = rng.uniform(-0.12, 0.12, 2) * (high - low)
@@ -128,8 +128,8 @@ def _leaning(rng: np.random.Generator, rest: Sequence[Die], which: int, tray: Tr
     others = [d for number, d in enumerate(rest) if number != which]
     tilt = math.radians(float(rng.uniform(22.0, 34.0)))
     reach = die.size_mm / 2 * (math.cos(tilt) + math.sin(tilt)) - 0.6
-    # Tilted outwards it turns its top away from the lens above the middle: towards it, a leaning
-    # die looks almost flat.
+    # It tilts outwards, away from the lens above the middle: tilted towards the lens it would look
+    # almost flat.
     props = [
         (float(other.position_mm[0] * side[0] + other.position_mm[1] * side[1]), other, side)
         for other in others
@@ -148,7 +148,7 @@ def _leaning(rng: np.random.Generator, rest: Sequence[Die], which: int, tray: Tr
 
 
 def _tipped(die: Die, spot: tuple[float, float], towards_rad: float, tilt_rad: float) -> Die:
-    """The die with its top tilted in a direction of the floor, on one bottom edge."""
+    """Tilt a die on one bottom edge, with its top towards a direction of the floor."""
     flat = resting_die(die.top[0], (0.0, 0.0), math.degrees(towards_rad), die)
     axis = (-math.sin(towards_rad) * tilt_rad, math.cos(towards_rad) * tilt_rad, 0.0)
     tipped = replace(flat, rotation=turned(flat.rotation, axis))

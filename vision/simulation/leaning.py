@@ -19,15 +19,15 @@ _SHARES = (0.35, 0.2, 0.15, 0.15, 0.15)
 """Supports of tilted dice, and how often each is drawn."""
 _TRIES = 8
 _COIN_MM, _COIN_THICK_MM = (8.0, 13.0), (1.4, 3.3)
-"""Radius and thickness of coins: euro, cents and pennies have 8 to 14 and 1.4 to 2.8 mm, two on one
-another or a token for a game more."""
+"""Radius and thickness of coins. Euros, cents and pennies have 8 to 14 and 1.4 to 2.8 mm; two coins
+on each other and game tokens are thicker."""
 _PENCIL_MM = 3.6
 _METALS = ((0.06, 0.17, 0.33), (0.32, 0.34, 0.36), (0.12, 0.33, 0.42), (0.03, 0.08, 0.18))
-"""Copper, nickel, brass and worn copper, linear (by eye)."""
+"""Copper, nickel, brass and worn copper, linear (chosen by eye)."""
 
 
 def _lean(rng: Rng, die: Die) -> Die:
-    """A die that stands on an edge or a corner by something that does not show."""
+    """Tilt a die on an edge or a corner, without a visible support."""
     angle = np.radians(LEAST_DEG + (MOST_DEG - LEAST_DEG) * uniform(rng, 0.0, 1.0) ** 1.3)
     about = uniform(rng, 0, 2 * np.pi)
     step, _ = cv2.Rodrigues(np.array([np.cos(about), np.sin(about), 0.0]) * angle)
@@ -39,9 +39,9 @@ def _lean(rng: Rng, die: Die) -> Die:
 
 
 def held_up(rng: Rng, tray: Tray, dice: Sequence[Die], index: int) -> tuple[Die, Thing | None]:
-    """A flat die of a scene as something holds it up, and the thing that does where it is drawn.
+    """Tilt a flat die on a random support; return it, and the support if one is drawn.
 
-    Where there is no room for what was to hold it up, that is not drawn.
+    If there is no room for the support, the die is tilted without a visible one.
     """
     die, others = dice[index], [d for n, d in enumerate(dice) if n != index]
     by = str(rng.choice(_BY, p=_SHARES))
@@ -67,14 +67,14 @@ def held_up(rng: Rng, tray: Tray, dice: Sequence[Die], index: int) -> tuple[Die,
 
 
 def stands_alone(dice: Sequence[Die], index: int) -> bool:
-    """Whether a die has room to lean without standing in another."""
+    """Whether a die has room to tilt without touching another."""
     die = dice[index]
     others = [d for n, d in enumerate(dice) if n != index]
     return _is_clear(others, np.array(die.position_mm[:2]), 0.7 * die.size_mm)
 
 
 def beside(rng: Rng, tray: Tray, dice: Sequence[Die]) -> Thing | None:
-    """A coin or a pencil that touches a flat die and holds up none, where there is room."""
+    """Draw a coin or a pencil that touches a flat die and supports none; None without room."""
     for _ in range(_TRIES if dice else 0):
         die = dice[int(rng.integers(len(dice)))]
         towards = _way(uniform(rng, 0, 360))
@@ -98,24 +98,24 @@ def _way(angle_deg: float) -> NDArray[np.float64]:
 
 
 def _reach(rotation: NDArray[np.float64], size_mm: float, towards: NDArray[np.float64]) -> float:
-    """How far a die reaches from its middle along a level direction (2,), in mm."""
+    """Distance from a die's middle to its outline along a level direction (2,), in mm."""
     return float(np.abs(towards @ rotation[:2]).sum()) * size_mm / 2
 
 
 def _is_clear(dice: Sequence[Die], where: NDArray[np.float64], reach_mm: float) -> bool:
-    """Whether something that reaches so far round a place (2,) stands in no die."""
+    """Whether no die is within a distance of a place (2,)."""
     gaps = [np.hypot(*(where - d.position_mm[:2])) - 0.72 * d.size_mm for d in dice]
     return all(gap > reach_mm for gap in gaps)
 
 
 def _stands_free(die: Die, tray: Tray, others: Sequence[Die]) -> bool:
-    """Whether a die stands in the tray, and neither in its wall nor in another die."""
+    """Whether a die is inside the tray and overlaps neither its wall nor another die."""
     inside = all(inside_tray(tray, *spot) for spot in die_corners(die, 0.99)[:, :2])
     return inside and _is_clear(others, np.array(die.position_mm[:2]), 0.7 * die.size_mm)
 
 
 def _lies_free(thing: Thing, tray: Tray, dice: Sequence[Die]) -> bool:
-    """Whether a coin or a pencil lies in the tray, and under none of some dice."""
+    """Whether a coin or a pencil is inside the tray and under none of the dice."""
     steps, reach = np.zeros(1), thing.size_mm
     if thing.kind == "pencil":
         steps, reach = np.linspace(-thing.size_mm, thing.size_mm, 9), _PENCIL_MM
@@ -124,7 +124,7 @@ def _lies_free(thing: Thing, tray: Tray, dice: Sequence[Die]) -> bool:
 
 
 def _side(rng: Rng, die: Die) -> NDArray[np.float64]:
-    """The direction (2,) a flat die is lifted on: most often one of its sides."""
+    """Draw the direction (2,) in which a flat die is lifted, mostly one of its sides."""
     m = np.asarray(die.rotation)
     level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
     side = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
@@ -135,7 +135,7 @@ def _side(rng: Rng, die: Die) -> NDArray[np.float64]:
 
 
 def _lifted(die: Die, side: NDArray[np.float64], angle_rad: float) -> Die:
-    """A flat die lifted on a side, its lowest point on the floor."""
+    """Lift a side of a flat die, with its lowest point on the floor."""
     step, _ = cv2.Rodrigues(np.array([side[1], -side[0], 0.0]) * angle_rad)
     rotation = step @ np.asarray(die.rotation)
     x, y, _z = die.position_mm
@@ -144,7 +144,7 @@ def _lifted(die: Die, side: NDArray[np.float64], angle_rad: float) -> Die:
 
 
 def _pivot(die: Die, side: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where (2,) a die lifted on a side stands on the floor, on the line through its middle."""
+    """Point (2,) of the floor that a lifted die stands on, on the line through its middle."""
     m = np.asarray(die.rotation)
     lowest = m @ -np.sign(m[2]) * die.size_mm / 2
     return np.asarray(np.array(die.position_mm[:2]) + side * (lowest[:2] @ side))
@@ -173,7 +173,7 @@ def _on_a_pencil(rng: Rng, die: Die) -> tuple[Die, Thing]:
 
 
 def _on_a_wall(rng: Rng, die: Die, tray: Tray) -> Die:
-    """Lifted on the wall nearest to it, or fallen against that with its foot away from it."""
+    """Tilt a die against the nearest wall, lifted on it or with its foot away from it."""
     outline = np.array(tray.outline_mm)
     edge = np.roll(outline, -1, axis=0) - outline
     inwards = np.c_[-edge[:, 1], edge[:, 0]] / np.hypot(edge[:, 0], edge[:, 1])[:, None]
@@ -192,7 +192,7 @@ def _on_a_wall(rng: Rng, die: Die, tray: Tray) -> Die:
 
 
 def _on_a_die(rng: Rng, die: Die, neighbour: Die) -> Die:
-    """Against a side of another die, lifted towards it or away from it."""
+    """Tilt a die against a side of another, lifted towards it or away from it."""
     m = np.asarray(neighbour.rotation)
     level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5] or [m[:2, 0]]
     normal = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
@@ -211,7 +211,7 @@ def _on_a_die(rng: Rng, die: Die, neighbour: Die) -> Die:
 
 def _coin(rng: Rng, thick_mm: float) -> Thing:
     metal = jitter(rng, _METALS[int(rng.integers(len(_METALS)))], 0.25)
-    if rng.random() < 0.2:  # a token of a game
+    if rng.random() < 0.2:  # a game token
         b, g, r = rng.uniform(0.02, 0.6, 3)
         metal = (float(b), float(g), float(r))
     seed = int(rng.integers(1 << 20))

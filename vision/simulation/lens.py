@@ -32,7 +32,7 @@ def expose(light: Floats, lens: Lens) -> Pixels:
 
 
 def _noise(light: Floats, lens: Lens) -> Floats:
-    """Shot and read noise; strongest in the light, as on a sensor before its tone curve."""
+    """Shot and read noise, strongest in bright areas as on a sensor before its tone curve."""
     rng = np.random.default_rng(lens.seed)
     tile = _noise_tile()
     height, width = light.shape[:2]
@@ -57,7 +57,7 @@ def _vignette(width: int, height: int, strength: float) -> Floats:
 
 @lru_cache(maxsize=64)
 def _curve(contrast: float) -> NDArray[np.uint8]:
-    """Linear light (0 to 2, above white is clipped softly) to 8 bits."""
+    """Table from linear light (0 to 2, softly clipped above white) to 8 bits."""
     linear = np.arange(_LEVELS) * (2.0 / _LEVELS)
     soft = np.where(linear < 0.8, linear, 0.8 + 0.2 * (1.0 - np.exp(-(linear - 0.8) / 0.2)))
     tone = np.where(soft <= 0.0031308, 12.92 * soft, 1.055 * soft ** (1 / 2.4) - 0.055)

@@ -1,7 +1,7 @@
-"""Dresses random scenes in looks of any kind: patterns, photographs, rooms, shadows, plastics.
+"""Changes the look of random scenes: patterns, photographs, rooms, shadows, plastics.
 
-Some families of each are held out: `trained` looks make training pictures, `unseen` ones make
-the frames that weights are chosen on. Photographs and rooms come from a folder of your own.
+Some families of each are held out: `TRAINED` looks are for training pictures, `UNSEEN` ones for the
+frames that choose the weights. Photographs and rooms come from a folder of the user.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ class Looks:
     Attributes:
         pictures: Photographs and textures (any size, JPEG or PNG).
         rooms: Equirectangular panoramas in linear light (.hdr).
-        patterns, shadows: Functions that draw one, by name.
+        patterns, shadows: Drawing functions by name.
         plastics: Kinds of `Finish`.
-        rate: Share of floors, lights and dice that get such a look; the rest stay plain.
+        rate: Share of floors, lights and dice that are changed.
     """
 
     pictures: tuple[Path, ...]
@@ -75,11 +75,12 @@ SPLITS = {"train": TRAINED, "check": UNSEEN}
 
 
 def load_looks(split: str, folder: Path | None = None) -> Looks:
-    """The drawn looks of a split, `train` or `check`, with the pictures and rooms of a folder.
+    """Return the looks of a split, with the pictures and rooms of a folder.
 
     Args:
-        split: Which part; the two share no family.
-        folder: Holds `manifest.jsonl` (`file` and `split` a line) and `hdri/*.hdr`.
+        split: `train` or `check`; the two share no family.
+        folder: Holds `manifest.jsonl` (one object per line with `file` and `split`) and
+            `hdri/*.hdr`.
     Raises:
         PictureError: The folder has no usable manifest.
     """
@@ -98,7 +99,7 @@ def load_looks(split: str, folder: Path | None = None) -> Looks:
 
 
 def redressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
-    """A scene with the same dice at the same places, in other looks."""
+    """Return a scene with other looks and the same dice in the same places."""
     view = _view_mm(scene)
     tray = scene.tray
     floor, rim, table = tray.floor, tray.rim, tray.table
@@ -121,7 +122,7 @@ def redressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
 
 
 def _view_mm(scene: Scene) -> float:
-    """How wide the picture is on the floor, in mm."""
+    """Width of the floor in view, in mm."""
     camera = scene.camera
     return camera.size_wh[0] * camera.position_mm[2] / camera.focal_px
 
@@ -131,7 +132,7 @@ def _linear(pixels: patterns.Picture) -> Floats:
 
 
 def _picture(rng: Rng, looks: Looks) -> Floats:
-    """A pattern or a photograph, linear, of another tint and contrast."""
+    """Draw a pattern or a photograph in linear light, with varied tint and contrast."""
     if looks.pictures and rng.random() < 0.6:
         path = looks.pictures[int(rng.integers(len(looks.pictures)))]
         pixels = cv2.imread(str(path), cv2.IMREAD_COLOR)
@@ -141,7 +142,7 @@ def _picture(rng: Rng, looks: Looks) -> Floats:
     else:
         names = list(looks.patterns)
         light = _linear(looks.patterns[names[int(rng.integers(len(names)))]](rng))
-    if rng.random() < 0.35:  # its pattern alone, in another colour, often that of a die
+    if rng.random() < 0.35:  # only its brightness, in one colour, often that of a die
         grey = light @ np.array([0.1, 0.6, 0.3], np.float32)
         colours = (*DieColour, None)
         paint = np.array(die_albedo(rng, colours[int(rng.integers(6))]))
@@ -156,7 +157,7 @@ def _picture(rng: Rng, looks: Looks) -> Floats:
 
 
 def _covered(rng: Rng, surface: Surface, looks: Looks, view_mm: float) -> Surface:
-    """A surface covered with a picture, or with a print of another scale over its own."""
+    """Cover a surface with a picture at a random scale."""
     light = _picture(rng, looks)
     wide = view_mm * float(np.exp(rng.uniform(np.log(0.18), np.log(2.0))))
     b, g, r = (float(v) for v in light.mean(axis=(0, 1)))
@@ -166,7 +167,7 @@ def _covered(rng: Rng, surface: Surface, looks: Looks, view_mm: float) -> Surfac
 
 
 def _lit(rng: Rng, scene: Scene, looks: Looks, view_mm: float) -> Scene:
-    """A scene in other light: more lamps, coloured ones, shadows, a room to mirror."""
+    """Change the light of a scene: more lamps, coloured ones, shadows, a room to mirror."""
     lamps, ambient = list(scene.lamps), scene.ambient
     if rng.random() < 0.3 * looks.rate:
         for _ in range(int(rng.choice([1, 1, 2]))):
@@ -189,7 +190,7 @@ def _lit(rng: Rng, scene: Scene, looks: Looks, view_mm: float) -> Scene:
 
 
 def _beside_camera(rng: Rng, scene: Scene) -> Lamp:
-    """A small lamp above the camera, whose reflection falls on the top faces of dice."""
+    """Draw a small lamp above the camera, which is reflected by the top faces of dice."""
     x, y, z = scene.camera.position_mm
     up = float(np.exp(rng.uniform(np.log(1.1), np.log(4.0))))
     dx, dy = rng.normal(0, 0.12 * z, 2)
@@ -199,7 +200,7 @@ def _beside_camera(rng: Rng, scene: Scene) -> Lamp:
 
 
 def _side_lamp(rng: Rng) -> Lamp:
-    """A weaker lamp of any colour, hard or soft, from any side."""
+    """Draw a weaker lamp of any colour, hard or soft, on any side."""
     distance = float(np.exp(rng.uniform(np.log(250), np.log(1500))))
     elevation, azimuth = np.radians(rng.uniform(15, 88)), rng.uniform(0, 2 * np.pi)
     ground = distance * np.cos(elevation)
@@ -213,7 +214,7 @@ def _side_lamp(rng: Rng) -> Lamp:
 
 
 def _room(rng: Rng, looks: Looks, ambient: Bgr) -> Floats:
-    """A room, drawn or photographed, that lights the floor as `ambient` does."""
+    """Return a room, drawn or photographed, that lights the floor as brightly as `ambient`."""
     if not looks.rooms or rng.random() < 0.3:
         return random_room(rng, ambient)
     path = looks.rooms[int(rng.integers(len(looks.rooms)))]
@@ -233,7 +234,7 @@ def _room(rng: Rng, looks: Looks, ambient: Bgr) -> Floats:
 
 
 def _plastics(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
-    """A set of dice of another make: a finish, other pips, other edges."""
+    """Change the make of a set of dice: finish, pips and edges."""
     kind = looks.plastics[int(rng.integers(len(looks.plastics)))]
     share = uniform(rng, 0.06, 0.3) if kind in ("speckled", "flecks", "glitter") else 0.5
     scale = float(np.exp(rng.uniform(np.log(0.5), np.log(2.2))))
@@ -282,7 +283,7 @@ def _brightness(colour: Floats | Bgr) -> float:
 
 
 def _apart(paint: Floats, die: Die, amount: float) -> Floats:
-    """A second plastic moved towards the first until pips stand out from both."""
+    """Move a second plastic towards the first until pips stand out from both."""
     body, ink = np.asarray(die.albedo), _brightness(die.pip_albedo)
     between = abs(_brightness(body) - ink)
     for _ in range(6):
@@ -296,7 +297,7 @@ def _apart(paint: Floats, die: Die, amount: float) -> Floats:
 
 
 def _pip_paint(rng: Rng, die: Die) -> Bgr:
-    """Pips of any colour that stands out from the plastic."""
+    """Draw a paint for pips that stands out from the plastic."""
     draws = rng.uniform(0.005, 0.85, (8, 3)) ** rng.uniform(0.6, 2.5, (8, 1))
     own = _brightness(die.albedo)
     best = max(
@@ -309,7 +310,7 @@ def _pip_paint(rng: Rng, die: Die) -> Bgr:
 
 
 def _small_things(rng: Rng, scene: Scene) -> list[Thing]:
-    """Tokens, buttons, coins and pencils that lie about and touch no die."""
+    """Draw tokens, buttons, coins and pencils that touch no die."""
     things: list[Thing] = []
     width, height = scene.camera.size_wh
     size_mm = scene.dice[0].size_mm if scene.dice else 16.0

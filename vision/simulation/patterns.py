@@ -18,7 +18,7 @@ _DICE_COLOURS = ((235, 238, 240), (40, 30, 200), (30, 190, 235), (60, 140, 40), 
 
 
 def _paint(rng: Rng) -> tuple[int, int, int]:
-    """A colour: of a die, of a neutral tone, or any."""
+    """Draw a colour: that of a die, a neutral one, or any."""
     kind = rng.random()
     if kind < 0.35:
         base = np.array(_DICE_COLOURS[int(rng.integers(5))], float)
@@ -347,4 +347,4 @@ TRAINED: dict[str, Callable[[Rng], Picture]] = {
 UNSEEN: dict[str, Callable[[Rng], Picture]] = {
     each.__name__: each for each in (gingham, columns, plaid, terrazzo, maze, halftone, zigzag)
 }
-"""Held out: never trained on, for checking alone."""
+"""Held-out patterns: used for checks, never for training."""

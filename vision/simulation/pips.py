@@ -1,4 +1,4 @@
-"""The pips of a die: painted on or drilled, and what light reaches the ground of a hollow."""
+"""The pips of a die, painted or drilled, and the light at the bottom of a hollow."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from numpy.typing import NDArray
 from vision.simulation.scene import Die, Floats
 
 _SOFT = 0.15
-"""Width of a shadow's edge in a hollow, as a share of its radius, at the least."""
+"""Least width of a shadow's edge in a hollow, as a share of the hollow's radius."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pips:
-    """Which pixels of a picture (h, w) show pips, and where in a hollow these P pixels lie.
+    """The P pixels of a picture (h, w) that show pips, and their places in the hollows.
 
     Attributes:
-        cover: (h, w) how much of a pixel is pip, 0.0 to 1.0.
-        where: (P,) the pixels that show some, as indices into the flat picture.
-        off: From the middle of the pip, three times (P,), in the die's axes (half edge = 1).
-        out: Which way its face looks, the same.
-        reach: (P,) its radius.
-        depth: Its depth as a share of the radius; the hollow is a paraboloid.
+        cover: (h, w) share of each pixel that is pip, 0.0 to 1.0.
+        where: (P,) indices of the pixels in the flat picture.
+        off: Offset from the middle of the pip, three times (P,), in the die's axes (half edge = 1).
+        out: Normal of the pip's face, in the same form.
+        reach: (P,) radius of the pip.
+        depth: Depth as a share of the radius; the hollow is a paraboloid.
     """
 
     cover: Floats
@@ -34,15 +34,15 @@ class Pips:
     depth: float
 
     def sky(self) -> Floats:
-        """Share (h, w) of the sky that is seen from there."""
+        """Share (h, w) of the ambient light that reaches each point."""
         hidden = self.depth**2 * self._below()
         return self._darkened(hidden / (1.0 + hidden))
 
     def lit(self, to: list[Floats], blur: float) -> Floats:
-        """Share (h, w) of a lamp that is seen past the edge of the hollow.
+        """Share (h, w) of a lamp that is visible past the edge of the hollow.
 
         Args:
-            to: Towards the lamp, three times (h, w), in the die's axes.
+            to: Direction of the lamp, three times (h, w), in the die's axes.
             blur: Width of the shadow's edge (half edge = 1).
         """
         way = [each.reshape(-1)[self.where] for each in to]
@@ -57,7 +57,7 @@ class Pips:
         return self._darkened(np.clip(0.5 + edge, 0.0, 1.0) if self.depth else 0.0 * edge)
 
     def _below(self) -> Floats:
-        """How deep below the face: 1.0 in the middle of a hollow, 0.0 at its edge."""
+        """Relative depth below the face: 1.0 in the middle of a hollow, 0.0 at its edge."""
         away = (self.off[0] ** 2 + self.off[1] ** 2 + self.off[2] ** 2) / self.reach**2
         return np.asarray(np.clip(1.0 - away, 0.0, 1.0), np.float32)
 
@@ -68,7 +68,7 @@ class Pips:
 
 
 def shows_face(die: Die, point: list[Floats], value: int) -> NDArray[np.bool_]:
-    """Where points of a die's body (three times (h, w), in its axes) lie on the face of a value."""
+    """Whether points of a die's body (three times (h, w), in its axes) are on a value's face."""
     axis, sign = die.face(value)
     side, other = np.abs(point[(axis + 1) % 3]), np.abs(point[(axis + 2) % 3])
     out = point[axis] * sign
@@ -76,7 +76,7 @@ def shows_face(die: Die, point: list[Floats], value: int) -> NDArray[np.bool_]:
 
 
 def _distance(die: Die, du: Floats, dv: Floats) -> Floats:
-    """How far points lie from the middle of a pip, in the measure in which its edge is even."""
+    """Distance of points from the middle of a pip, in a metric in which its outline is constant."""
     if die.pip_shape == "square":
         u, v = du * du, dv * dv  # roots are many times faster than a power of 0.25
         return np.asarray(np.sqrt(np.sqrt(u * u + v * v)) * np.float32(1.12))
@@ -86,13 +86,13 @@ def _distance(die: Die, du: Floats, dv: Floats) -> Floats:
 def pips_of(
     die: Die, point: list[Floats], normal: list[Floats], footprint: float
 ) -> tuple[Pips, list[Floats]]:
-    """The pips of a die, and the normals bent by their hollows.
+    """Return the pips of a die, and the normals bent by their hollows.
 
     Args:
-        die: Where they are and how deep.
-        point: Where the body is met, three times (h, w), in the die's axes (half edge = 1).
-        normal: Its normals there, the same.
-        footprint: What a pixel covers of the die (half edge = 1).
+        die: Gives place and depth of the pips.
+        point: Points of the body, three times (h, w), in the die's axes (half edge = 1).
+        normal: Normals at these points, in the same form.
+        footprint: Size of a pixel on the die (half edge = 1).
     """
     cover = np.zeros(point[0].shape, np.float32)
     bent = list(normal)

@@ -34,9 +34,9 @@ from vision.simulation.render import (
 )
 
 _SIDE_BY_SIDE = 0.75
-"""Share of the dice pushed together that touch along a side, not with a corner."""
+"""Share of touching dice that lie side by side, without a corner against a side."""
 _BESIDE = 0.12
-"""Share of scenes without a leaning die in which a coin or a pencil touches a flat one."""
+"""Share of scenes without a tilted die in which a coin or a pencil touches a flat one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class Recipe:
 
 
 def random_camera(rng: Rng, size_wh: tuple[int, int], die_share: float, die_mm: float) -> Camera:
-    """A camera above at which a die is as wide as asked."""
+    """Draw a camera above the tray that sees a die at the given width."""
     width = size_wh[0]
     focal = width / 2 / np.tan(np.radians(uniform(rng, 38, 80)) / 2)
     distance = die_mm * focal / (die_share * width)
@@ -74,7 +74,7 @@ def random_camera(rng: Rng, size_wh: tuple[int, int], die_share: float, die_mm: 
 
 
 def uneven(rng: Rng, die: Die, bend_deg: float) -> Die:
-    """A die that lies flat, but not on glass: felt gives way, and the lid of a box is bent."""
+    """Tilt a flat die slightly, as on soft felt or a bent lid."""
     angle = np.radians(min(abs(float(rng.normal(0.0, bend_deg))), 4.0))
     about = uniform(rng, 0, 2 * np.pi)
     step, _ = cv2.Rodrigues(np.array([np.cos(about), np.sin(about), 0.0]) * angle)
@@ -82,7 +82,7 @@ def uneven(rng: Rng, die: Die, bend_deg: float) -> Die:
 
 
 def blurred(rng: Rng, die: Die) -> Die:
-    """A die on its way: anywhere above the floor, any turn, smeared by the shutter."""
+    """Draw a die in flight: anywhere above the floor, at any angle, with motion blur."""
     step, _ = cv2.Rodrigues(rng.normal(0, 1.5, 3))
     way = rng.normal(0, 1, 3) * (1.0, 1.0, 0.35)
     way *= die.size_mm * uniform(rng, 0.35, 2.6) / np.linalg.norm(way)
@@ -129,14 +129,14 @@ def _fits(tray: Tray, spot: tuple[float, float], size: float) -> bool:
 
 
 def _clear_of(tray: Tray, spot: tuple[float, float], size: float) -> bool:
-    """Whether a die beside the tray would not stand in its rim."""
+    """Whether a die beside the tray does not overlap its rim."""
     outline = np.array(tray.outline_mm, np.float32)
     depth = cv2.pointPolygonTest(outline, spot, measureDist=True)
     return depth < -tray.rim_width_mm - 0.72 * size
 
 
 def floor_point(camera: Camera, pixel: NDArray[np.float64]) -> tuple[float, float]:
-    """Where the ray through a pixel meets the floor, in mm."""
+    """Point of the floor seen at a pixel, in mm."""
     x, y = round(float(pixel[0])), round(float(pixel[1]))
     ray = [float(c[0, 0]) for c in camera.rays(x, y, x + 1, y + 1)]
     t = -camera.position_mm[2] / min(ray[2], -0.05)
@@ -144,7 +144,7 @@ def floor_point(camera: Camera, pixel: NDArray[np.float64]) -> tuple[float, floa
 
 
 def _pushed(rng: Rng, neighbour: Die, die: Die) -> Die:
-    """A die side against side with another, most often flush with it."""
+    """Place a die side by side with another, mostly flush with it."""
     m = np.asarray(neighbour.rotation)
     level = [m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5]
     way = level[int(rng.integers(len(level)))] * rng.choice([-1.0, 1.0])
@@ -157,7 +157,7 @@ def _pushed(rng: Rng, neighbour: Die, die: Die) -> Die:
 
 
 def _beside(rng: Rng, neighbour: Die, die: Die) -> Die:
-    """A die that touches another: side by side, or a corner against a side."""
+    """Place a die so that it touches another, side by side or with a corner."""
     m = np.asarray(neighbour.rotation)
     side = next((m[:, a] for a in rng.permutation(3) if abs(m[2, a]) < 0.3), m[:, 0])
     along = np.array([-side[1], side[0]])
@@ -175,7 +175,7 @@ def _beside(rng: Rng, neighbour: Die, die: Die) -> Die:
 
 
 def _overlap(one: Die, other: Die) -> float:
-    """Share of a die's ground that another also stands on, both flat."""
+    """Share of a flat die's footprint that another die overlaps."""
     both, _ = cv2.intersectConvexConvex(_ground(one), _ground(other))
     return float(both) / one.size_mm**2
 
@@ -190,14 +190,14 @@ def _ground(die: Die) -> NDArray[np.float32]:
 
 
 def _gloomy(rng: Rng, scene: Scene) -> Scene:
-    """A scene in which sides that look away from the lamps are dark, as by a candle."""
+    """Darken the sides of dice that face away from the lamps, as by candlelight."""
     dim = float(np.exp(uniform(rng, np.log(0.15), 0.3)))
     b, g, r = (dim * part for part in scene.ambient)
     return replace(scene, gloom=uniform(rng, 0.0, 1.0), ambient=(b, g, r))
 
 
 def random_scene(rng: Rng, recipe: Recipe) -> Scene:
-    """A frame's scene: a tray, light, dice at rest or not, and clutter."""
+    """Draw a scene: tray, light, dice at rest or in motion, and clutter."""
     style = random_style(rng)
     camera = random_camera(rng, recipe.size_wh, recipe.die_share, style.size_mm)
     scale = camera.position_mm[2] / camera.focal_px
@@ -343,15 +343,15 @@ def _clutter(rng: Rng, scene: Scene, dice: list[Die], scenario: str) -> tuple[Th
 
 
 def _lies_in(tray: Tray, spot: tuple[float, float], reach_mm: float) -> bool:
-    """Whether the tray is nearer to a place than so many mm."""
+    """Whether a place is inside the tray or within a distance of it."""
     outline = np.array(tray.outline_mm, np.float32)
     return float(cv2.pointPolygonTest(outline, spot, measureDist=True)) > -reach_mm
 
 
 def _sensed(rng: Rng, pixels: Pixels) -> Pixels:
-    """What cheap cameras make of their noise: coloured clouds, smeared away, or fewer pixels."""
+    """Add the artefacts of cheap cameras: colour noise, noise reduction, fewer pixels."""
     height, width = pixels.shape[:2]
-    if rng.random() < 0.3:  # noise of colour is coarser than that of light
+    if rng.random() < 0.3:  # colour noise is coarser than luminance noise
         tones = cv2.cvtColor(pixels, cv2.COLOR_BGR2YCrCb).astype(np.float32)
         grain = int(rng.integers(2, 6))
         clouds = rng.normal(0, uniform(rng, 1.0, 7.0), (height // grain + 1, width // grain + 1, 2))
@@ -371,7 +371,7 @@ def _sensed(rng: Rng, pixels: Pixels) -> Pixels:
 
 
 def squeezed(rng: Rng, pixels: Pixels) -> Pixels:
-    """The picture as most cameras send it: noise smeared away, sharpened, packed as JPEG."""
+    """Process a picture as most cameras do: noise reduction, sharpening, JPEG."""
     pixels = _sensed(rng, pixels)
     if rng.random() < 0.25:
         soft = cv2.GaussianBlur(pixels, (0, 0), uniform(rng, 0.6, 1.4))

@@ -26,6 +26,14 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from vision.reading import Pixels, Point
+from vision.simulation.geometry import (
+    die_corners,
+    inside_tray,
+    pip_centres,
+    resting_die,
+    to_matrix,
+    turned,
+)
 from vision.simulation.lens import expose
 from vision.simulation.render_dice import draw_dice, hits_box
 from vision.simulation.render_objects import cover_mask, draw_things, lay_things
@@ -51,12 +59,6 @@ from vision.simulation.scene import (
     Tile,
     Tray,
     Vector,
-    die_corners,
-    inside_tray,
-    pip_centres,
-    resting_die,
-    to_matrix,
-    turned,
 )
 from vision.simulation.throw import default_tray, scattered
 
@@ -97,10 +99,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class DieTruth:
-    """What a die in a scene really shows, in pixels of the picture.
+    """The true state of a die in a scene, in pixels of the picture.
 
     Attributes:
-        value: None when cocked or moving.
+        value: None if cocked or moving.
         top_visible: Share of the top face that the camera sees (0.0 to 1.0).
         body_px: Left, top, right, bottom of the whole body.
     """

@@ -1,4 +1,4 @@
-"""Casts rays at rounded dice and shades them: the part of a scene that moves."""
+"""Draws the dice of a scene: casts rays at rounded dice and shades them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.simulation.finishes import body_albedo
+from vision.simulation.geometry import die_corners, turned
 from vision.simulation.pips import pips_of, shows_face
 from vision.simulation.render_tray import mask_light, rim_shade, room_light
-from vision.simulation.scene import Background, Die, Floats, Lamp, Scene, die_corners, turned
+from vision.simulation.scene import Background, Die, Floats, Lamp, Scene
 
 _STEPS = 6
 """Sphere-tracing steps; rays start on the box, so flat faces need one."""
 _ROUND_STEPS = 12
-"""Steps for dice with corners cut by a ball, which rays graze."""
+"""Steps for dice with corners cut by a ball, where rays meet the surface at flat angles."""
 _LAMP_POINTS = np.array(
     [[0, 0], [0.62, 0], [0.19, 0.59], [-0.5, 0.37], [-0.5, -0.37], [0.19, -0.59]]
 )
@@ -41,7 +42,7 @@ class _Window:
 
 
 def draw_dice(scene: Scene, ground: Background) -> Floats:
-    """The picture in linear light (H, W, 3) before the lens: ground, shadows and dice."""
+    """Draw ground, shadows and dice in linear light (H, W, 3), before the lens."""
     shades = [np.ones(ground.ambient.shape[:2], np.float32) for _ in ground.lamps]
     near = np.ones(ground.ambient.shape[:2], np.float32)
     for die in scene.dice:
@@ -72,7 +73,7 @@ def hits_box(die: Die, points: NDArray[np.float64], rays: NDArray[np.float64]) -
 
 
 def _poses(die: Die) -> list[Die]:
-    """The die at moments spread over the shutter's opening; itself where it does not move."""
+    """Poses of the die while the shutter is open; only the die itself if it does not move."""
     if die.motion is None:
         return [die]
     way = float(np.linalg.norm(die.motion.shift_mm)) / die.size_mm
@@ -103,7 +104,7 @@ def _clip(scene: Scene, points: NDArray[np.float64], margin: float) -> _Window:
 
 
 def _fill(mask: Floats, window: _Window, points: NDArray[np.float64], amount: float) -> None:
-    """Take `amount` from a mask inside the hull of points (N, 2), with smooth edges."""
+    """Subtract `amount` from a mask inside the hull of points (N, 2), with smooth edges."""
     hull = cv2.convexHull(points.astype(np.float32)).reshape(-1, 2)
     patch = np.zeros((window.bottom - window.top, window.right - window.left), np.uint8)
     shifted = np.round((hull - (window.left, window.top)) * 16).astype(np.int32)
@@ -112,7 +113,7 @@ def _fill(mask: Floats, window: _Window, points: NDArray[np.float64], amount: fl
 
 
 def _cast_shadow(scene: Scene, die: Die, lamp: Lamp, shade: Floats, moments: int) -> None:
-    """Take a lamp's light from the floor behind a die, softly for a wide lamp."""
+    """Remove a lamp's light from the floor behind a die, softly for a wide lamp."""
     spots = np.asarray(lamp.position_mm) + lamp.radius_mm * np.c_[_LAMP_POINTS, np.zeros(6)]
     corners = die_corners(die, 0.96)
     footprint = []
@@ -136,7 +137,7 @@ def _cast_shadow(scene: Scene, die: Die, lamp: Lamp, shade: Floats, moments: int
 
 
 def _cast_contact(scene: Scene, die: Die, near: Floats) -> None:
-    """Take sky light from the floor close to a die."""
+    """Darken the ambient light on the floor close to a die."""
     height = max(0.0, float(die_corners(die)[:, 2].min()))
     spread = 1.25 + 0.5 * height / die.size_mm
     flat = die_corners(die, spread)
@@ -207,8 +208,8 @@ def _outline_alpha(scene: Scene, die: Die, window: _Window) -> Floats:
 def _trace(
     die: Die, start: NDArray[np.float64], way: tuple[Floats, Floats, Floats]
 ) -> tuple[list[Floats], list[Floats], Floats]:
-    """Where rays meet the body, its normals, and how near each ray comes to it, in the die's axes
-    (half edge = 1)."""
+    """Find where rays meet the body: points, normals and least distances in the die's axes (half
+    edge = 1)."""
     ball = 2.0 * die.ball
     radius = 2.0 * die.edge_radius
     core = 1.0 - radius
@@ -242,7 +243,7 @@ def _trace(
 
 
 def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
-    """Colour (h, w, 3) and cover (h, w) of one die in a window of the picture."""
+    """Shade one die in a window of the picture: colour (h, w, 3) and cover (h, w)."""
     alpha = _outline_alpha(scene, die, window)
     rotation = np.asarray(die.rotation, np.float64)
     half = die.size_mm / 2
@@ -255,7 +256,7 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     way = tuple(unit[0] * m[0, a] + unit[1] * m[1, a] + unit[2] * m[2, a] for a in range(3))
     point, normal, nearest = _trace(die, start, (way[0], way[1], way[2]))
     footprint = float(np.linalg.norm(start)) / scene.camera.focal_px * 1.15
-    if die.ball < 0.86:  # outlines of box and ball cross where a ray may miss what both share
+    if die.ball < 0.86:  # inside both outlines, a ray may still miss the body
         alpha = alpha * np.clip(1.5 - nearest / footprint, 0.0, 1.0)
     pips, normal = pips_of(die, point, normal, footprint)
     scale = 1.0 / np.sqrt(normal[0] ** 2 + normal[1] ** 2 + normal[2] ** 2 + 1e-9)
@@ -326,8 +327,8 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
 
 
 def _on_the_floor(scene: Scene, where: list[Floats], n: list[Floats]) -> Floats:
-    """The lamps' light (h, w, 3) on the floor that points of a die face: less of a lamp that it
-    hides from there itself."""
+    """Lamp light (h, w, 3) on the floor that points of a die face, without the light that the die
+    itself blocks."""
     light = np.zeros((*n[0].shape, 3), np.float32)
     for lamp in scene.lamps:
         x, y, z = (np.float32(lamp.position_mm[w]) - where[w] for w in range(3))
@@ -340,7 +341,7 @@ def _on_the_floor(scene: Scene, where: list[Floats], n: list[Floats]) -> Floats:
 
 
 def _hidden(scene: Scene, die: Die, where: list[Floats], n: list[Floats]) -> Floats:
-    """How much of what a point faces, slightly upwards, is another die close by."""
+    """Share of the view from a point, slightly upwards, that a die close by covers."""
     hidden = np.zeros(n[0].shape, np.float32)
     for other in scene.dice:
         gap = float(np.linalg.norm(np.asarray(other.position_mm) - die.position_mm))
@@ -354,8 +355,10 @@ def _hidden(scene: Scene, die: Die, where: list[Floats], n: list[Floats]) -> Flo
 
 
 def _through(other: Die, where: list[Floats], to: list[Floats]) -> tuple[Floats, Floats]:
-    """Where rays from points enter a die and leave it, in its half edges; they miss it where they
-    leave before they enter."""
+    """Distances at which rays from points enter and leave a die, in its half edges.
+
+    A ray that leaves before it enters misses the die.
+    """
     m = np.asarray(other.rotation, np.float32)
     half = np.float32(other.size_mm / 2 * 0.96)
     off = [where[w] - np.float32(other.position_mm[w]) for w in range(3)]

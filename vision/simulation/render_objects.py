@@ -1,4 +1,4 @@
-"""Hands, pencils, coins, cups and sheets: crude, but they cover and shade like the real ones."""
+"""Draws hands, pencils, coins, cups and sheets: simple shapes that cover and shade."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vision.simulation.scene import Background, Floats, Scene, Thing
 
 _LIT = 0.8
-"""How much of a lamp's light falls on things."""
+"""Share of a lamp's light that falls on things."""
 
 
 def draw_things(scene: Scene, light: Floats) -> Floats:
@@ -23,7 +23,7 @@ def draw_things(scene: Scene, light: Floats) -> Floats:
 
 
 def lay_things(scene: Scene, ground: Background) -> Background:
-    """Paint what lies under a scene's dice on the empty tray."""
+    """Paint the things under a scene's dice on the empty tray."""
     lamps = [np.asarray(lamp.colour, np.float32) * _LIT for lamp in scene.lamps]
     ambient, *lit = _painted(
         scene,
@@ -37,7 +37,7 @@ def lay_things(scene: Scene, ground: Background) -> Background:
 def _painted(
     scene: Scene, lights: list[Floats], sources: list[Floats], under: bool
 ) -> list[Floats]:
-    """Pictures (H, W, 3) by source, with the things above the dice or under them in each."""
+    """Paint the things above or under the dice into one picture (H, W, 3) per light source."""
     for thing in scene.things:
         if thing.under is not under or not _in_view(scene, thing):
             continue
@@ -53,7 +53,7 @@ def _painted(
 
 
 def cover_mask(scene: Scene, under: bool = False) -> Floats:
-    """Share of each pixel (H, W) that things hide, or that those under the dice would."""
+    """Share of each pixel (H, W) that is covered by things above the dice, or under them."""
     width, height = scene.camera.size_wh
     cover = np.zeros((height, width), np.float32)
     for thing in scene.things:
@@ -74,7 +74,7 @@ def _in_view(scene: Scene, thing: Thing) -> bool:
 
 
 def _place(scene: Scene, thing: Thing, local: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Points in the thing's own mm (N, 2) to pixels."""
+    """Convert points (N, 2) from the thing's own mm to pixels."""
     a = np.radians(thing.angle_deg)
     turn = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
     flat = local @ turn.T + np.asarray(thing.position_mm)
@@ -84,7 +84,7 @@ def _place(scene: Scene, thing: Thing, local: NDArray[np.float64]) -> NDArray[np
 def _limb(
     scene: Scene, thing: Thing, mask: NDArray[np.uint8], ends: list[tuple[float, float, float]]
 ) -> None:
-    """A chain of thick strokes through (x, y, radius) in the thing's mm."""
+    """Draw thick strokes through points (x, y, radius) in the thing's mm."""
     points = _place(scene, thing, np.array([[x, y] for x, y, _ in ends]))
     scale = scene.camera.focal_px / max(scene.camera.position_mm[2] - thing.height_mm, 20.0)
     for (x0, y0), (x1, y1), radius in zip(
@@ -104,9 +104,9 @@ def _polygon(
 
 
 def _drawn(scene: Scene, thing: Thing, painted: bool = True) -> tuple[Floats, Floats, Floats]:
-    """Cover (H, W), roundness for shading (H, W) and paint (H, W, 3) of one thing.
+    """Draw one thing: its cover (H, W), roundness for shading (H, W) and paint (H, W, 3).
 
-    A score sheet's boxes are left out where only the cover is wanted.
+    Without `painted`, the boxes of a score sheet are not drawn.
     """
     width, height = scene.camera.size_wh
     mask = np.zeros((height, width), np.uint8)
@@ -188,7 +188,7 @@ def _drawn(scene: Scene, thing: Thing, painted: bool = True) -> tuple[Floats, Fl
         _polygon(scene, thing, mask, circle)
         inner = np.zeros_like(mask)
         _polygon(scene, thing, inner, circle * (0.88 if thing.kind == "cup" else 0.75))
-        if thing.kind == "cup" and rng.random() < 0.5:  # something to drink in it
+        if thing.kind == "cup" and rng.random() < 0.5:  # a drink
             paint[inner > 127] = rng.uniform(0.01, 0.3, 3).astype(np.float32)
         else:
             paint[inner > 127] *= 0.35 if thing.kind == "cup" else 0.85
@@ -262,7 +262,7 @@ def _scribble(
     corner: NDArray[np.float64],
     rng: np.random.Generator,
 ) -> None:
-    """A box of a score sheet: often a lighter inside, a number of strokes, now and then a cross."""
+    """Draw a box of a score sheet: often lighter inside, with strokes for a number or a cross."""
     low, high = corner.min(axis=0), corner.max(axis=0)
     touched = np.zeros(paint.shape[:2], np.uint8)
     margin = 0.12 * (high - low)
@@ -286,7 +286,7 @@ def _scribble(
 
 
 def _shadow(scene: Scene, thing: Thing, mask: Floats) -> Floats:
-    """The thing's shadow on what lies under it: its cover, shifted away from the first lamp."""
+    """Shadow of a thing: its cover, shifted away from the first lamp."""
     scale = scene.camera.focal_px / max(scene.camera.position_mm[2], 20.0)
     lift = thing.height_mm + 3.0
     lamp = np.asarray(scene.lamps[0].position_mm) if scene.lamps else np.array([0.0, 0.0, 500.0])

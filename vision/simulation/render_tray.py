@@ -1,4 +1,4 @@
-"""Draws the empty tray of a scene: table, rim, walls and floor, apart by source of light."""
+"""Draws the empty tray of a scene (table, rim, walls and floor), one picture per light source."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _TILE = 512
 
 
 def draw_background(scene: Scene) -> Background:
-    """The empty tray in linear light, one picture per source."""
+    """Draw the empty tray in linear light, one picture per light source."""
     width, height = scene.camera.size_wh
     ray = scene.camera.rays(0, 0, width, height)
     eye = [np.float32(v) for v in scene.camera.position_mm]
@@ -46,7 +46,7 @@ def draw_background(scene: Scene) -> Background:
     hole = _polygon_alpha(scene.camera, inner, rim)
     ring = _polygon_alpha(scene.camera, outer, rim)
     skirt = _polygon_alpha(scene.camera, np.concatenate([outer, outer]), [rim, 0.0])
-    # Inside the hole a ray reaches the floor, or leaves the outline first: it met a wall.
+    # A ray into the tray reaches the floor, unless it leaves the outline first: then it hit a wall.
     leave, wall_x, wall_y = _leave(inner, top_mm, ray)
     wall_z = rim + leave * ray[2]
     pixel_mm = np.float32(scene.camera.position_mm[2] / scene.camera.focal_px)
@@ -81,7 +81,7 @@ def _floor_layer(scene: Scene, alpha: Floats, at_mm: tuple[Floats, Floats]) -> _
 def _is_all_floor(
     inner: NDArray[np.float64], floor_mm: tuple[Floats, Floats], top_mm: tuple[Floats, Floats]
 ) -> bool:
-    """Whether neither walls nor rim are in the picture, by its corners."""
+    """Whether the picture shows only floor, judged by its corners."""
     ends = np.ix_((0, -1), (0, -1))
     return all(float(_edge_gap(inner, x[ends], y[ends]).min()) > 1.0 for x, y in (floor_mm, top_mm))
 
@@ -137,7 +137,7 @@ def _lit_layers(
 
 
 def _shown(alpha: Floats) -> tuple[slice, slice] | None:
-    """The window of a layer outside which it covers nothing; None where it covers nothing."""
+    """Bounding window of a layer; None if it covers nothing."""
     rows = np.flatnonzero(alpha.max(axis=1) > 0.0)
     columns = np.flatnonzero(alpha.max(axis=0) > 0.0)
     if not len(rows):
@@ -148,7 +148,7 @@ def _shown(alpha: Floats) -> tuple[slice, slice] | None:
 def rim_shade(
     tray: Tray, point: Sequence[Floats], to: Sequence[Floats], softness: float = 0.08
 ) -> Floats:
-    """Share of a lamp (1.0 all) that points inside the tray see over the rim."""
+    """Share of a lamp (0.0 to 1.0) that points inside the tray see over the rim."""
     coarse = tuple(slice(None, None, max(1, (side - 1) // 4)) for side in point[0].shape)
     some = _over_rim(tray, [p[coarse] for p in point], [t[coarse] for t in to], softness)
     if some.size and (some.min() > _CLEAR or some.max() < 1.0 - _CLEAR):
@@ -157,11 +157,11 @@ def rim_shade(
 
 
 _CLEAR = 1.6
-"""Unclipped share of a lamp beyond which all points between some are lit, too."""
+"""Unclipped share of a lamp from which all points between sampled ones are lit as well."""
 
 
 def _over_rim(tray: Tray, point: Sequence[Floats], to: Sequence[Floats], softness: float) -> Floats:
-    """Share of a lamp seen over the rim, not yet cut to 0.0 to 1.0."""
+    """Share of a lamp seen over the rim, not clipped to 0.0 to 1.0."""
     leave = _leave_length(np.asarray(tray.outline_mm, np.float64), point, to)
     leave = np.minimum(leave, np.float32(1e4))
     height = point[2] + leave * to[2] - np.float32(tray.rim_height_mm)
@@ -172,7 +172,7 @@ def _over_rim(tray: Tray, point: Sequence[Floats], to: Sequence[Floats], softnes
 def _leave_length(
     outline: NDArray[np.float64], start: Sequence[Floats], way: Sequence[Floats]
 ) -> Floats:
-    """How far (in lengths of `way`) points go until they leave the outline."""
+    """Distance (in lengths of `way`) at which points leave the outline."""
     best = np.full(start[0].shape, 1e6, np.float32)
     for (ax, ay), (bx, by) in zip(outline, np.roll(outline, -1, axis=0), strict=True):
         length = float(np.hypot(bx - ax, by - ay)) + 1e-9
@@ -205,7 +205,7 @@ def _lamp_light(
     unit: Sequence[Floats],
     surface: Surface,
 ) -> tuple[Floats, Floats]:
-    """Light on a surface and its mirror-like sheen from one lamp, before shadows."""
+    """Diffuse light and highlight of one lamp on a surface, before shadows."""
     to, far = _towards(lamp, point)
     reach = float(np.linalg.norm(lamp.position_mm))
     cosine = normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2]
@@ -227,7 +227,7 @@ def _outwards(point: tuple[Floats, Floats]) -> list[Floats]:
 
 
 def widened(outline: NDArray[np.float64], by: float) -> NDArray[np.float64]:
-    """A convex outline grown by a width on every side."""
+    """Return a convex outline, wider by a distance on every side."""
     edge = np.roll(outline, -1, axis=0) - outline
     normal = np.stack([edge[:, 1], -edge[:, 0]], axis=1)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True) + 1e-12
@@ -250,7 +250,7 @@ def _edge_gap(outline: NDArray[np.float64], x: Floats, y: Floats) -> Floats:
 def _leave(
     outline: NDArray[np.float64], start: tuple[Floats, Floats], way: tuple[Floats, Floats, Floats]
 ) -> tuple[Floats, Floats, Floats]:
-    """How far (in lengths of `way`) points go until they leave the outline; the wall's normal."""
+    """Distance (in lengths of `way`) at which points leave the outline, and the wall's normal."""
     best = np.full(start[0].shape, 1e6, np.float32)
     wall_x, wall_y = np.zeros_like(best), np.zeros_like(best)
     for (ax, ay), (bx, by) in zip(outline, np.roll(outline, -1, axis=0), strict=True):
@@ -268,7 +268,7 @@ def _leave(
 def _polygon_alpha(
     camera: Camera, outline: NDArray[np.float64], height: float | list[float]
 ) -> Floats:
-    """Cover of the hull of an outline at one height, or of two copies at two heights."""
+    """Cover of the convex hull of an outline at one height, or of two copies at two heights."""
     heights = np.repeat(np.atleast_1d(height), len(outline) // np.size(height))
     pixels = camera.project(
         np.c_[
@@ -286,14 +286,14 @@ def _polygon_alpha(
 
 
 def _dense(outline: NDArray[np.float64]) -> NDArray[np.float64]:
-    """An outline with points added along its sides, so that a bent lens bends them."""
+    """Add points along the sides of an outline, so that lens distortion bends them."""
     follow = np.roll(outline, -1, axis=0)
     steps = np.linspace(0.0, 1.0, 6, endpoint=False)[None, :, None]
     return np.asarray((outline[:, None] * (1 - steps) + follow[:, None] * steps).reshape(-1, 2))
 
 
 def _tray_shadow(scene: Scene, lamp: Lamp, outer: NDArray[np.float64]) -> Floats:
-    """Share of a lamp that the table sees beside the tray."""
+    """Share of a lamp that reaches the table past the tray."""
     spot = np.asarray(lamp.position_mm)
     rim = scene.tray.rim_height_mm
     drop = rim / max(float(spot[2]) - rim, 10.0)
@@ -399,7 +399,7 @@ def _tiled(tile: Tile, u: Floats, v: Floats, pixel_mm: float) -> Floats:
 
 
 def mask_light(lamp: Lamp, point: Sequence[Floats]) -> Floats | None:
-    """Share of a lamp that passes its mask on the way to points; None without a mask."""
+    """Share of a lamp that passes its mask towards points; None without a mask."""
     mask = lamp.mask
     if mask is None:
         return None

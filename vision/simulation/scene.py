@@ -5,8 +5,7 @@ Millimetres, a right-handed world, linear light; see `vision.simulation.render`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,8 @@ FACES: dict[int, tuple[int, int]] = {
     3: (1, 1),
     4: (1, -1),
 }
-"""Value to (axis, sign) of a right-handed die; a left-handed one has its first two axes swapped."""
+"""Axis and sign of the face with each value of a right-handed die; left-handed dice have the first
+two axes swapped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +41,10 @@ class Camera:
     Attributes:
         size_wh: Picture size in pixels.
         focal_px: Focal length in pixels.
-        position_mm: Where the lens is.
+        position_mm: Position of the lens.
         rotation: Rows are the camera's right, down and forward axes in the world.
         k1: Radial distortion of the normalised radius (0 for none).
-        principal_px: Where the optical axis meets the picture; None for its middle.
+        principal_px: Point of the picture on the optical axis; None for its middle.
     """
 
     size_wh: tuple[int, int]
@@ -56,7 +56,7 @@ class Camera:
 
     @property
     def middle_px(self) -> NDArray[np.float64]:
-        """Where the optical axis meets the picture."""
+        """Point of the picture on the optical axis."""
         if self.principal_px is not None:
             return np.array(self.principal_px)
         return np.asarray((np.array(self.size_wh) - 1.0) / 2.0)
@@ -98,16 +98,16 @@ class Camera:
         """Slant of the floor's upward normal in the picture at pixels (N, 2).
 
         Returns:
-            (N, 2): Its part across the line of sight, x right and y down; 0 is seen from above,
-            the length is the sine of the slant.
+            (N, 2): The normal's part across the line of sight, x right and y down. It is 0 straight
+            from above; its length is the sine of the slant.
         """
         return self.across(pixels, np.array([0.0, 0.0, 1.0]))
 
     def across(
         self, pixels: NDArray[np.floating], normal: NDArray[np.floating]
     ) -> NDArray[np.float64]:
-        """The part (N, 2) of a unit vector of the world across the lines of sight through pixels
-        (N, 2), x right and y down."""
+        """Part (N, 2) of a world unit vector across the lines of sight at pixels (N, 2), x right
+        and y down."""
         flat = (np.asarray(pixels, float) - self.middle_px) / self.focal_px
         if self.k1:
             bent = flat.copy()
@@ -143,11 +143,11 @@ class Mask:
     """A flat stencil between a lamp and the tray: its light passes where `light` is 1.0.
 
     Attributes:
-        light: (H, W) float32, 0.0 to 1.0; its border goes on for ever.
-        mm_per_px: Scale of `light`, measured at the height of the stencil.
+        light: (H, W) float32, 0.0 to 1.0; the border values continue outside.
+        mm_per_px: Scale of `light` at the height of the stencil.
         height_mm: Height of the stencil above the floor.
-        angle_deg: Turn of the stencil about its middle.
-        middle_mm: Where its middle is.
+        angle_deg: Rotation of the stencil about its middle.
+        middle_mm: Position of its middle.
     """
 
     light: Floats
@@ -159,7 +159,7 @@ class Mask:
 
 @dataclass(frozen=True, slots=True)
 class Lamp:
-    """A round lamp; `colour` is its light on a surface that faces it. `mask` shades it in part."""
+    """A round lamp; `colour` is its light on a facing surface, `mask` a stencil before it."""
 
     position_mm: Vector
     radius_mm: float = 20.0
@@ -169,7 +169,7 @@ class Lamp:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tile:
-    """A picture that covers a surface, repeated mirrored: (H, W, 3) float32 linear reflectance."""
+    """A picture that covers a surface, mirrored at its edges: (H, W, 3) float32 reflectance."""
 
     pixels: Floats
     mm_per_px: float
@@ -198,7 +198,7 @@ class Finish:
         scale_mm: Size of its spots, veins or flakes.
         amount: Its opacity, 0.0 to 1.0.
         share: Its share of the surface, 0.0 to 1.0.
-        mirror: Share of light that a face mirrors when seen straight on (0.04: plain plastic).
+        mirror: Share of light that a face reflects towards its normal (0.04: plain plastic).
     """
 
     kind: str
@@ -212,7 +212,7 @@ class Finish:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
-    """Light from all round: (H, W, 3) float32, linear; rows from overhead to underfoot."""
+    """Light from all directions: (H, W, 3) float32, linear; rows from overhead to underfoot."""
 
     light: Floats
 
@@ -234,7 +234,7 @@ class Tray:
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """What a die does while the shutter is open: its way and its turn about the centre."""
+    """Movement of a die while the shutter is open: its shift and its turn about the centre."""
 
     shift_mm: Vector = (0.0, 0.0, 0.0)
     turn_rad: Vector = (0.0, 0.0, 0.0)
@@ -242,21 +242,21 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Die:
-    """One die: where it is, what it looks like.
+    """One die: its position and its look.
 
     Attributes:
         rotation: Columns are the die's axes in the world; see FACES for what each shows.
-        colour: What the truth calls it; None for a die that is none of the five.
+        colour: Its true colour; None for a die that is none of the five.
         albedo: Its plastic, linear blue, green, red.
-        other_pips: Pips of another paint: the values whose faces have it, and the paint.
+        other_pips: Values whose faces have pips of another paint, and that paint.
         pip_radius, pip_offset: As shares of the edge; the offset is from the face's middle.
-        pip_depth: Of the hollows, as a share of their radius: 0.0 is painted on, 1.0 drilled.
+        pip_depth: Depth of the hollows as a share of their radius: 0.0 painted, 1.0 drilled.
         edge_radius: Rounding of the edges as a share of the edge.
         ball: Radius of the ball that cuts the corners off, as a share of the edge (0.87: none).
         pip_shape: round, ring or square.
-        flips: Whether the two, three and six are turned by a quarter.
-        gloss: Strength of the mirror-like layer, 0.0 to 1.0. `roughness` widens its highlights.
-        glow: How much light passes through (translucent dice), 0.0 to 1.0.
+        flips: Whether the pips of the two, three and six are turned by a quarter.
+        gloss: Strength of the mirror-like layer, 0.0 to 1.0; `roughness` widens its highlights.
+        glow: Share of light that passes through a translucent die, 0.0 to 1.0.
     """
 
     position_mm: Vector
@@ -290,7 +290,7 @@ class Die:
 
     @property
     def top(self) -> tuple[int, float]:
-        """The value that shows most upwards, and the tilt of its face in degrees."""
+        """The value on top, and the tilt of its face in degrees."""
         up = np.asarray(self.rotation)[2]
         best = max(FACES, key=lambda v: up[self.face(v)[0]] * self.face(v)[1])
         axis, sign = self.face(best)
@@ -299,12 +299,14 @@ class Die:
 
 @dataclass(frozen=True, slots=True)
 class Thing:
-    """Something that is no die: `kind` is hand, pencil, coin, token, button, cup, card, sheet or
-    lint.
+    """Any object but a die.
 
-    `position_mm` is where it is (x, y of its middle or finger tips' reach), `angle_deg` which
-    way it points, `size_mm` how large it is, `height_mm` how high above the floor. What lies
-    `under` the dice hides none of them.
+    Attributes:
+        kind: hand, pencil, coin, token, button, cup, card, sheet or lint.
+        position_mm: x and y of its middle, or of a hand's fingertips.
+        angle_deg: The direction it points in.
+        height_mm: Height above the floor.
+        under: It lies under the dice and hides none of them.
     """
 
     kind: str
@@ -319,7 +321,7 @@ class Thing:
 
 @dataclass(frozen=True, slots=True)
 class Lens:
-    """What lens and sensor add: exposure, colour balance, vignette, defocus, noise."""
+    """Effects of lens and sensor: exposure, colour balance, vignette, defocus, noise."""
 
     exposure_ev: float = 0.0
     white_balance: Bgr = (1.0, 1.0, 1.0)
@@ -333,13 +335,13 @@ class Lens:
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Everything one picture is made of.
+    """Everything in one picture.
 
     Attributes:
-        gloom: How much light is missing beside dice and between them: 0 where a floor throws it
-            back as if it were lit all round, 1 where none comes from a die's own shadow, and from
-            behind a neighbour hardly any (how much: by eye).
-        room: What glossy dice and floors mirror; without one they mirror `ambient` alone.
+        gloom: Missing light beside and between dice. At 0 the floor reflects light on dice as if it
+            were lit everywhere. At 1 none comes from a die's own shadow and hardly any past a
+            neighbour (chosen by eye).
+        room: Room that glossy dice and floors mirror; None mirrors only `ambient`.
     """
 
     camera: Camera
@@ -355,85 +357,13 @@ class Scene:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Background:
-    """The empty tray in linear light, by source, so that shadows can take a source away.
+    """The empty tray in linear light, by source, so that shadows can remove single sources.
 
     `ambient` and each of `lamps` is (H, W, 3) float32; the picture is their sum.
     """
 
     ambient: Floats
     lamps: tuple[Floats, ...]
-
-
-def pip_centres(die: Die, value: int) -> NDArray[np.float64]:
-    """World points (N, 3) in mm of the middles of the pips on the side that shows a value."""
-    o = 2.0 * die.pip_offset
-    spots: list[tuple[float, float]] = []
-    if value in (2, 3):
-        spots += [(o, o), (-o, -o)]
-    if value in (4, 5, 6):
-        spots += [(o, o), (-o, -o), (o, -o), (-o, o)]
-    if value == 6:
-        spots += [(o, 0.0), (-o, 0.0)]
-    if value % 2:
-        spots.append((0.0, 0.0))
-    if value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]:
-        spots = [(v, -u) for u, v in spots]
-    axis, sign = die.face(value)
-    local = np.empty((len(spots), 3))
-    local[:, axis] = sign
-    local[:, (axis + 1) % 3], local[:, (axis + 2) % 3] = np.array(spots).T
-    world = (local * die.size_mm / 2) @ np.asarray(die.rotation).T
-    return np.asarray(world + np.asarray(die.position_mm))
-
-
-_CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
-
-
-def die_corners(die: Die, share: float = 1.0) -> NDArray[np.float64]:
-    """World points (8, 3) in mm of the corners of a die's cube, or of a smaller one within it."""
-    cube = _CUBE * (die.size_mm / 2 * share)
-    return np.asarray(cube @ np.asarray(die.rotation).T + np.asarray(die.position_mm))
-
-
-def resting_die(value: int, xy_mm: tuple[float, float], angle_deg: float, like: Die) -> Die:
-    """A die like another that lies flat on the floor and shows a value."""
-    axis, sign = like.face(value)
-    up = np.zeros(3)
-    up[axis] = sign
-    side = np.roll(np.abs(up), 1)
-    third = np.cross(up, side)
-    level = np.array([side, third, up])  # rows: the die's axes that point along world x, y, z
-    a = np.radians(angle_deg)
-    turn = np.array([[np.cos(a), -np.sin(a), 0.0], [np.sin(a), np.cos(a), 0.0], [0.0, 0.0, 1.0]])
-    return replace(
-        like,
-        position_mm=(xy_mm[0], xy_mm[1], like.size_mm / 2),
-        rotation=to_matrix(turn @ level),
-        motion=None,
-    )
-
-
-def to_matrix(rotation: NDArray[np.floating]) -> Matrix:
-    """A 3x3 array as the nested tuples a scene keeps."""
-    rows = [_vector(row) for row in rotation]
-    return rows[0], rows[1], rows[2]
-
-
-def turned(rotation: Matrix, turn_rad: Sequence[float]) -> Matrix:
-    """A rotation turned further about a world axis whose length is the angle."""
-    import cv2
-
-    step, _ = cv2.Rodrigues(np.asarray(turn_rad, float).reshape(3, 1))
-    return to_matrix(step @ np.asarray(rotation))
-
-
-def inside_tray(tray: Tray, x_mm: float, y_mm: float) -> bool:
-    """Whether a point of the floor lies within the inner outline."""
-    points = np.array(tray.outline_mm)
-    edge = np.roll(points, -1, axis=0) - points
-    return bool(
-        np.all(edge[:, 0] * (y_mm - points[:, 1]) - edge[:, 1] * (x_mm - points[:, 0]) >= 0.0)
-    )
 
 
 def _vector(values: NDArray[np.floating]) -> Vector:

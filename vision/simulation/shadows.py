@@ -1,4 +1,4 @@
-"""Stencils between lamp and tray: blinds, window bars, hands, leaves and shapes of no name."""
+"""Stencils between lamp and tray: blinds, window bars, hands, leaves and random shapes."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def shapes(rng: Rng) -> Stencil:
 
 
 def edge(rng: Rng) -> Stencil:
-    """Half of it dark: a wall, a lamp shade, a person."""
+    """A straight edge, as of a wall, a lamp shade or a person."""
     light = _open()
     light[:, : int(rng.integers(60, 130))] = 0
     return light
@@ -117,11 +117,11 @@ TRAINED: dict[str, Callable[[Rng], Stencil]] = {
     each.__name__: each for each in (blinds, window, hand, clouds, shapes, edge)
 }
 UNSEEN: dict[str, Callable[[Rng], Stencil]] = {each.__name__: each for each in (foliage, lattice)}
-"""Held out: never trained on, for checking alone."""
+"""Held-out stencils: used for checks, never for training."""
 
 
 def random_mask(rng: Rng, lamp: Lamp, family: Callable[[Rng], Stencil], view_mm: float) -> Mask:
-    """A stencil somewhere between a lamp and the middle of the tray, its edges hard or soft."""
+    """Draw a stencil between a lamp and the middle of the tray, with hard or soft edges."""
     soft = float(np.exp(rng.uniform(np.log(0.3), np.log(7.0))))
     light = cv2.GaussianBlur(family(rng), (0, 0), soft).astype(np.float32) / np.float32(255.0)
     left = np.float32(rng.uniform(0.0, 0.3) if rng.random() < 0.7 else rng.uniform(0.3, 0.7))

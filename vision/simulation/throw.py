@@ -1,4 +1,4 @@
-"""The tray and the dice a newcomer sees, and where a throw leaves them."""
+"""The default tray and dice, and dice scattered at rest."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from companion.engine.dice import DieColour
+from vision.simulation.geometry import inside_tray, resting_die
 from vision.simulation.scene import (
     Bgr,
     Camera,
@@ -17,8 +18,6 @@ from vision.simulation.scene import (
     Scene,
     Surface,
     Tray,
-    inside_tray,
-    resting_die,
 )
 
 ALBEDO: dict[DieColour, Bgr] = {
@@ -36,7 +35,7 @@ _EYE = Die((0.0, 0.0, 8.0), ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)))
 
 
 def default_die(colour: DieColour) -> Die:
-    """One of the default game's dice, lying at the middle of the tray."""
+    """Return a default die in the middle of the tray."""
     dark = colour in (DieColour.WHITE, DieColour.YELLOW)
     return replace(
         _EYE,
@@ -76,7 +75,7 @@ def default_tray(size_wh: tuple[int, int] = (640, 480)) -> Scene:
 
 
 def scattered(scene: Scene, dice: Sequence[tuple[DieColour, int]], seed: int) -> Scene:
-    """The scene with dice at rest at random places that do not touch."""
+    """Return the scene with dice at rest in random places, without contact."""
     rng = np.random.default_rng(seed)
     placed: list[Die] = []
     outline = np.array(scene.tray.outline_mm)

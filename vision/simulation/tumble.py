@@ -21,9 +21,9 @@ _LAST_TOPPLE_RAD = 0.68
 """Angle at which a die topples onto its last face; on its edge it stands at 0.79."""
 _TOPPLE_S = 0.09
 _ENTRY_MM = 34.0
-"""Distance outside the rim from which dice come in."""
+"""Distance outside the rim at which dice enter."""
 _ENTRY_HEIGHT_MM = 62.0
-"""Height at which they do; it clears a rim of 20 mm."""
+"""Height at which dice enter; it clears a rim of 20 mm."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Way:
     bounces_mm: tuple[float, ...]
 
     def die_at(self, time_s: float) -> Die | None:
-        """The die at a moment of the throw; None before it has come in."""
+        """The die at a moment of the throw; None before it enters."""
         if time_s >= self.rests_s:
             return self.rest
         if time_s < self.starts_s:
@@ -104,7 +104,7 @@ class Throw:
         return tuple(way.rest for way in self.ways)
 
     def dice_at(self, time_s: float) -> tuple[Die | None, ...]:
-        """Each die at a moment, None before it has come in; rolling dice give way to others."""
+        """Each die at a moment, None before it enters; rolling dice are pushed off others."""
         dice = [way.die_at(time_s) for way in self.ways]
         return _kept_apart(dice, [time_s >= way.rests_s for way in self.ways])
 
@@ -138,8 +138,8 @@ def _way(rng: np.random.Generator, rest: Die, tray: Tray, side: int) -> Way:
     wall: tuple[int, float] | None = None
     opposite = (high, low)[side % 2][axis] + outward * 0.62 * rest.size_mm
     is_inside = inside_tray(tray, float(goal[0]), float(goal[1]))
-    # One that lies near where it came in must have been at the far wall: it could not have come
-    # down behind the rim so steeply.
+    # A die that rests near its entry must have bounced off the far wall: it could not have fallen
+    # so steeply behind the rim.
     is_near = abs(goal[axis] - start[axis]) < 0.7 * (high - low)[axis] + _ENTRY_MM
     if is_inside and (rng.random() < 0.45 or is_near):
         wall = (axis, float(opposite))
@@ -148,7 +148,7 @@ def _way(rng: np.random.Generator, rest: Die, tray: Tray, side: int) -> Way:
     length = float(np.linalg.norm(way))
     forward = np.array([-way[1], way[0], 0.0]) / max(length, 1.0)
     if wall is not None:
-        # It comes back from the wall, so in the end it rolls the other way along that axis.
+        # After the wall it rolls the other way along that axis.
         forward[1 - axis] *= -1.0
     roll_axis = _nearest_edge(rest, forward)
     starts_s = float(rng.uniform(0.0, 0.1))
@@ -180,11 +180,11 @@ def _nearest_edge(
 
 
 _BOUNCE_AT = (0.28, 0.54, 0.75, 0.88)
-"""Shares of the way at which a die meets the floor."""
+"""Shares of the way at which a die touches the floor."""
 
 
 def _height_mm(share: float, bounces_mm: Sequence[float]) -> float:
-    """Height of the lowest point above the floor: a fall, then lower and lower hops."""
+    """Height of the lowest point above the floor: a fall, then ever lower bounces."""
     if share < _BOUNCE_AT[0]:
         return _ENTRY_HEIGHT_MM * (1.0 - (share / _BOUNCE_AT[0]) ** 2)
     for (begin, end), top in zip(itertools.pairwise(_BOUNCE_AT), bounces_mm, strict=False):

@@ -1,0 +1,82 @@
+"""Geometry of a scene: pips and corners of a die, its pose, the tray's outline (mm)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.simulation.scene import Die, Matrix, Tray
+
+
+def pip_centres(die: Die, value: int) -> NDArray[np.float64]:
+    """Middles of the pips of a value, as world points (N, 3) in mm."""
+    o = 2.0 * die.pip_offset
+    spots: list[tuple[float, float]] = []
+    if value in (2, 3):
+        spots += [(o, o), (-o, -o)]
+    if value in (4, 5, 6):
+        spots += [(o, o), (-o, -o), (o, -o), (-o, o)]
+    if value == 6:
+        spots += [(o, 0.0), (-o, 0.0)]
+    if value % 2:
+        spots.append((0.0, 0.0))
+    if value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]:
+        spots = [(v, -u) for u, v in spots]
+    axis, sign = die.face(value)
+    local = np.empty((len(spots), 3))
+    local[:, axis] = sign
+    local[:, (axis + 1) % 3], local[:, (axis + 2) % 3] = np.array(spots).T
+    world = (local * die.size_mm / 2) @ np.asarray(die.rotation).T
+    return np.asarray(world + np.asarray(die.position_mm))
+
+
+_CUBE = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], np.float64)
+
+
+def die_corners(die: Die, share: float = 1.0) -> NDArray[np.float64]:
+    """Corners of a die's cube, or of a smaller cube inside it, as world points (8, 3) in mm."""
+    cube = _CUBE * (die.size_mm / 2 * share)
+    return np.asarray(cube @ np.asarray(die.rotation).T + np.asarray(die.position_mm))
+
+
+def resting_die(value: int, xy_mm: tuple[float, float], angle_deg: float, like: Die) -> Die:
+    """Return a die like another, flat on the floor with a value on top."""
+    axis, sign = like.face(value)
+    up = np.zeros(3)
+    up[axis] = sign
+    side = np.roll(np.abs(up), 1)
+    third = np.cross(up, side)
+    level = np.array([side, third, up])  # rows: the die's axes that point along world x, y, z
+    a = np.radians(angle_deg)
+    turn = np.array([[np.cos(a), -np.sin(a), 0.0], [np.sin(a), np.cos(a), 0.0], [0.0, 0.0, 1.0]])
+    return replace(
+        like,
+        position_mm=(xy_mm[0], xy_mm[1], like.size_mm / 2),
+        rotation=to_matrix(turn @ level),
+        motion=None,
+    )
+
+
+def to_matrix(rotation: NDArray[np.floating]) -> Matrix:
+    """Convert a 3x3 array to the nested tuples of a scene."""
+    rows = [(float(row[0]), float(row[1]), float(row[2])) for row in rotation]
+    return rows[0], rows[1], rows[2]
+
+
+def turned(rotation: Matrix, turn_rad: Sequence[float]) -> Matrix:
+    """Turn a rotation about a world axis whose length is the angle."""
+    step, _ = cv2.Rodrigues(np.asarray(turn_rad, float).reshape(3, 1))
+    return to_matrix(step @ np.asarray(rotation))
+
+
+def inside_tray(tray: Tray, x_mm: float, y_mm: float) -> bool:
+    """Whether a point of the floor lies within the inner outline."""
+    points = np.array(tray.outline_mm)
+    edge = np.roll(points, -1, axis=0) - points
+    return bool(
+        np.all(edge[:, 0] * (y_mm - points[:, 1]) - edge[:, 1] * (x_mm - points[:, 0]) >= 0.0)
+    )
