@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision.simulation.render_tray import noise_at
+from vision.simulation.materials import noise_at
 from vision.simulation.scene import Die, Finish, Floats
 
 KINDS = (
