@@ -277,6 +277,13 @@ class TestPlaying:
         assert got.status_code == status
         assert got.get_json()["message"]
 
+    def test_a_whole_number_may_be_written_with_a_point(self, ada: FlaskClient) -> None:
+        ada.post("/api/start", json={})
+        dice = {"white": [3.0, 4], "colour": {"red": 1, "yellow": 2.0, "green": 3, "blue": 4}}
+        assert ada.post("/api/roll", json=dice).get_json()["game"]["roll"]["white"] == [3, 4]
+        typed = ada.post("/api/roll", json=dice | {"white": [3.5, 4]})
+        assert typed.status_code == 400
+
     @pytest.mark.usefixtures("in_action1")
     def test_ending_early_and_playing_again(self, ada: FlaskClient) -> None:
         assert ada.post("/api/rematch", json={}).status_code == 409

@@ -10,6 +10,7 @@ from flask import Flask
 
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
+from vision.simulation.camera import ALL_MISHAPS, TROUBLES
 from web.openapi import document
 
 Json = dict[str, Any]
@@ -20,7 +21,11 @@ SCHEMAS: Json = document("1")["components"]["schemas"]
 def complaints(value: object, schema: Json, where: str = "$") -> list[str]:
     """What in a value does not follow a schema (the keywords used here, no others)."""
     if "$ref" in schema:
-        return complaints(value, SCHEMAS[schema["$ref"].rpartition("/")[2]], where)
+        beside = {key: each for key, each in schema.items() if key != "$ref"}
+        named = SCHEMAS[schema["$ref"].rpartition("/")[2]]
+        return complaints(value, named, where) + (
+            complaints(value, beside, where) if beside else []
+        )
     if "anyOf" in schema:
         tried = [complaints(value, option, where) for option in schema["anyOf"]]
         return [] if [] in tried else tried[0]
@@ -70,6 +75,20 @@ def complaints(value: object, schema: Json, where: str = "$") -> list[str]:
 def test_the_schema_checker_finds_errors() -> None:
     wrong = {"white": [3, 9, 1], "colour": {"red": True}, "more": 1}
     assert len(complaints(wrong, SCHEMAS["Roll"])) == 3
+
+
+def test_only_the_preview_of_a_correction_needs_dice() -> None:
+    post = document("1")["paths"]["/api/preview"]["post"]
+    schema = post["requestBody"]["content"]["application/json"]["schema"]
+    assert complaints({"what": "undo"}, schema) == []
+    assert complaints({"what": "correct", "white": None, "colour": None}, schema) != []
+    assert complaints({"what": "correct", "white": [3, 4], "colour": {"red": 1}}, schema) == []
+
+
+def test_mishaps_and_troubles_are_those_of_the_simulated_tray() -> None:
+    mishap, _ = SCHEMAS["Throw"]["properties"]["mishap"]["anyOf"]
+    assert mishap["enum"] == list(ALL_MISHAPS)
+    assert SCHEMAS["Trouble"]["properties"]["trouble"]["enum"] == list(TROUBLES)
 
 
 def test_every_route_is_described_and_every_description_has_a_route(app: Flask) -> None:

@@ -277,7 +277,7 @@ OPERATIONS: tuple[Operation, ...] = (
     _post(
         "/api/preview",
         "Host: what a step would change; nothing is done.",
-        requests.PreviewOf,
+        requests.PreviewBody,
         STEP,
         replies.Preview,
         _MOMENTS,

@@ -10,7 +10,9 @@ from web.wire.values import (
     LONGEST_KEY,
     LONGEST_TOKEN,
     AnyColour,
+    AnyMishap,
     AnyRule,
+    AnyTrouble,
     AnyVariant,
     Colour,
     Language,
@@ -134,6 +136,23 @@ class PreviewOf(Request):
     colour: Coloured | None = None
 
 
+PreviewBody = Annotated[
+    PreviewOf,
+    Meta(
+        extra_json_schema={
+            "anyOf": [
+                {"properties": {"what": {"enum": [s for s in HostStep if s != HostStep.CORRECT]}}},
+                {
+                    "required": ["white", "colour"],
+                    "properties": {"white": {"type": "array"}, "colour": {"type": "object"}},
+                },
+            ]
+        }
+    ),
+]
+"""The same for the JSON Schema, which says that `correct` needs dice."""
+
+
 class Step(Request):
     """A step of the host."""
 
@@ -217,13 +236,13 @@ class Entered(Request):
 class Throw(Request):
     """A throw of the simulated dice."""
 
-    mishap: Annotated[str | None, about("One of table.mishaps.")] = None
+    mishap: Annotated[AnyMishap | None, about("One of table.mishaps.")] = None
 
 
 class Trouble(Request):
     """A fault of the simulated camera."""
 
-    trouble: Annotated[str, about("One of table.troubles.")]
+    trouble: Annotated[AnyTrouble, about("One of table.troubles.")]
 
 
 class FixDie(Request):

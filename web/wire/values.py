@@ -29,6 +29,11 @@ AnyVariant = Annotated[str, Meta(max_length=LONGEST_TOKEN), documented(PLANS)]
 """The rules reject others."""
 Rule = Annotated[str, one_of(rule.value for rule in HouseRule)]
 AnyRule = Annotated[str, documented(rule.value for rule in HouseRule)]
+AnyMishap = Annotated[str, documented(("cocked", "off", "touching", "hand"))]
+AnyTrouble = Annotated[
+    str, documented(("light", "nudge", "dark", "block", "freeze", "slow", "unplug"))
+]
+"""Names that the simulated tray accepts, as in table.mishaps and table.troubles."""
 """The rules reject others."""
 Say = Annotated[str, one_of(AMOUNTS), Meta(description="How much is said.")]
 Volume = Annotated[int, Meta(ge=VOLUMES[0], le=VOLUMES[1])]
