@@ -237,9 +237,9 @@ def test_our_imports_keep_to_the_rule() -> None:
             id="the page imports a command",
         ),
         pytest.param(
-            {"vision.eye": "from companion.engine import game\n", "companion.engine.game": ""},
+            {"vision.detector": "from companion.engine import game\n", "companion.engine.game": ""},
             [
-                "vision.eye:1 imports companion.engine.game: "
+                "vision.detector:1 imports companion.engine.game: "
                 "vision may import only "
                 "vision, companion.engine.dice, companion.errors, companion.files, "
                 "companion.tray, companion.wire"

@@ -16,19 +16,19 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode, TrayStatus
 from vision.calibration.calibration import is_same_shape
 from vision.calibration.light import white_balanced
+from vision.detector.candidates import SMEARED, FeatureMaps
+from vision.detector.classifier import Detection
+from vision.detector.colours import tint_of
+from vision.detector.known_dice import recognise
+from vision.detector.marbled import is_blue_beneath
+from vision.detector.models import CROP, FACE, FINDER_WH, LEAN, shared_net, softmax
+from vision.detector.search import SMALLEST_PX, STILL, Found, detect_dice
+from vision.detector.second_pass import read_again, search_again
+from vision.detector.sizes import oddness
+from vision.detector.status import PALETTE, reading_of
+from vision.detector.tray_area import Floor
+from vision.detector.values import fuse_value_scores
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
-from vision.eye.finder import SMEARED, FeatureMaps
-from vision.eye.floor import Floor
-from vision.eye.known_dice import recognise
-from vision.eye.marbled import is_blue_beneath
-from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN, shared_net, softmax
-from vision.eye.pairs import tint_of
-from vision.eye.reader import Detection
-from vision.eye.search import SMALLEST_PX, STILL, Found, detect_dice
-from vision.eye.second_look import look_again, search_again
-from vision.eye.sizes import oddness
-from vision.eye.values import fuse_value_scores
-from vision.eye.verdict import PALETTE, reading_of
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Point, Reading
 
@@ -127,7 +127,7 @@ class DiceReader:
             if reading.status is TrayStatus.MISSING:
                 dice = search_again(pixels, in_play, around, dice, any_colour=known)
             else:
-                dice = look_again(pixels, dice)
+                dice = read_again(pixels, dice)
             evidence = _evidence(scene, dice)
             reading = reading_of(evidence, in_play, frame.captured_at_s)
         if frame.is_damaged and reading.status is TrayStatus.OK:
@@ -159,22 +159,32 @@ def _evidence(scene: _Scene, dice: Sequence[Found]) -> SceneEvidence:
     """Collect the outputs for each die, and the clutter around them."""
     pixels, calibration, overview = scene.pixels, scene.calibration, scene.overview
     size_wh = (pixels.shape[1], pixels.shape[0])
-    looks = [look for look, _ in dice]
-    depths = [scene.inside(look.foot_xy, look.edge_px) for look in looks]
+    detections = [detection for detection, _ in dice]
+    depths = [scene.inside(detection.foot_xy, detection.edge_px) for detection in detections]
     things = bool((overview.thing > 0.5).any())
     seen = [
-        _evidence_of(look, depth, _covered(overview, look) if things else 0.0, size, size_wh)
-        for look, depth, size in zip(looks, depths, _odd_sizes(looks, depths, size_wh), strict=True)
+        _evidence_of(
+            detection, depth, _covered(overview, detection) if things else 0.0, size, size_wh
+        )
+        for detection, depth, size in zip(
+            detections, depths, _odd_sizes(detections, depths, size_wh), strict=True
+        )
     ]
     if calibration is not None and calibration.dice:
-        seen = recognise(pixels, [look.corners for look in looks], seen, calibration.dice)
+        seen = recognise(
+            pixels, [detection.corners for detection in detections], seen, calibration.dice
+        )
     else:
-        seen = [_with_tint(pixels, die, look) for die, look in zip(seen, looks, strict=True)]
+        seen = [
+            _with_tint(pixels, die, detection)
+            for die, detection in zip(seen, detections, strict=True)
+        ]
         if DieColour.BLUE in scene.in_play:
             seen = [
-                _with_blue_rim(pixels, die, look) for die, look in zip(seen, looks, strict=True)
+                _with_blue_rim(pixels, die, detection)
+                for die, detection in zip(seen, detections, strict=True)
             ]
-    clutter = _clutter(overview, scene.floor, seen, looks)
+    clutter = _clutter(overview, scene.floor, seen, detections)
     return SceneEvidence(tuple(seen), clutter, size_wh)
 
 
@@ -187,7 +197,9 @@ def _may_be_settled(status: TrayStatus, dice: Sequence[Found], long_side: int) -
         return True
     if status not in (TrayStatus.COCKED, TrayStatus.MISSING) or long_side < _LARGE_PX:
         return False
-    return not any(look.leaning > _LEANS_MUCH and look.moving < STILL for look, _ in dice)
+    return not any(
+        detection.leaning > _LEANS_MUCH and detection.moving < STILL for detection, _ in dice
+    )
 
 
 def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Floor:
@@ -210,72 +222,78 @@ def _inside(floor: Floor, overview: FeatureMaps, foot_xy: Point, edge_px: float)
 
 
 def _odd_sizes(
-    looks: Sequence[Detection], depths: Sequence[float], size_wh: tuple[int, int]
+    detections: Sequence[Detection], depths: Sequence[float], size_wh: tuple[int, int]
 ) -> list[float]:
     """Deviation of the size of each top face from that of the other dice at rest in the tray.
 
     It is 0 for detections that are not dice at rest in the tray.
     """
-    told = [
-        n for n, (look, inside) in enumerate(zip(looks, depths, strict=True))
-        if look.die > _TELLS_SIZE and look.moving < STILL and inside > 0.5
+    outputs = [
+        n for n, (detection, inside) in enumerate(zip(detections, depths, strict=True))
+        if detection.die > _TELLS_SIZE and detection.moving < STILL and inside > 0.5
     ]  # fmt: skip
     width, height = size_wh
     long_side = max(size_wh)
     places = [
         ((x - (width - 1) / 2) / long_side, (y - (height - 1) / 2) / long_side)
-        for x, y in (looks[n].centre_xy for n in told)
+        for x, y in (detections[n].centre_xy for n in outputs)
     ]
-    grows = looks[told[0]].grows if told else (0.0, 0.0)
-    odd = [0.0] * len(looks)
-    for n, far in zip(told, oddness([looks[n].edge_px for n in told], places, grows), strict=True):
+    grows = detections[outputs[0]].grows if outputs else (0.0, 0.0)
+    odd = [0.0] * len(detections)
+    for n, far in zip(
+        outputs, oddness([detections[n].edge_px for n in outputs], places, grows), strict=True
+    ):
         odd[n] = float(far)
     return odd
 
 
 def _evidence_of(
-    look: Detection, inside: float, covered: float, odd_size: float, size_wh: tuple[int, int]
+    detection: Detection, inside: float, covered: float, odd_size: float, size_wh: tuple[int, int]
 ) -> DieEvidence:
-    values, agree = fuse_value_scores(look.values, look.pips, look.square_on)
+    values, agree = fuse_value_scores(detection.values, detection.pips, detection.square_on)
     best = int(np.argmax(values)) + 1
-    sure = float(values[best - 1]) * look.die
+    sure = float(values[best - 1]) * detection.die
     if not agree:
         sure *= _DISAGREE
-    if _AT_THE_RIM[0] < inside < _AT_THE_RIM[1] or look.leaning > _MAY_LEAN:
+    if _AT_THE_RIM[0] < inside < _AT_THE_RIM[1] or detection.leaning > _MAY_LEAN:
         sure *= _DISAGREE
-    if abs(odd_size) > (_HARDLY_ODD if look.visible < _HARDLY_WHOLE else _ODD_SIZE):
+    if abs(odd_size) > (_HARDLY_ODD if detection.visible < _HARDLY_WHOLE else _ODD_SIZE):
         sure *= _DISAGREE
-    moving = look.moving > STILL
-    hidden = covered > _COVERED and look.visible < _WHOLE
+    moving = detection.moving > STILL
+    hidden = covered > _COVERED and detection.visible < _WHOLE
     return DieEvidence(
-        colours=softmax(look.colours),
-        value=best if look.visible > 0.5 and values[best - 1] > _GUESS else None,
+        colours=softmax(detection.colours),
+        value=best if detection.visible > 0.5 and values[best - 1] > _GUESS else None,
         sure=sure,
-        centre_xy=look.centre_xy,
-        edge_px=look.edge_px,
-        cocked=not moving and look.leaning > _LEANS,
+        centre_xy=detection.centre_xy,
+        edge_px=detection.edge_px,
+        cocked=not moving and detection.leaning > _LEANS,
         moving=moving,
-        visible=0.0 if hidden else min(look.visible, _inside_share(look, size_wh)),
+        visible=0.0 if hidden else min(detection.visible, _inside_share(detection, size_wh)),
         in_tray=inside > 0.5,
         values=np.asarray(values * (sure / max(float(values[best - 1]), 1e-6)), np.float32),
-        leaning=look.leaning,
-        corners=look.corners,
-        die=look.die,
+        leaning=detection.leaning,
+        corners=detection.corners,
+        die=detection.die,
         is_odd_size=abs(odd_size) > _ODD_SIZE,
     )
 
 
-def _with_tint(pixels: Pixels, die: DieEvidence, look: Detection) -> DieEvidence:
+def _with_tint(pixels: Pixels, die: DieEvidence, detection: Detection) -> DieEvidence:
     """Return the die with the tint of its top face, if it may be white."""
     if die.colours[_WHITE] < _HARDLY_WHITE or die.value is None:
         return die
-    return replace(die, tint=tint_of(pixels, look.corners))
+    return replace(die, tint=tint_of(pixels, detection.corners))
 
 
-def _with_blue_rim(pixels: Pixels, die: DieEvidence, look: Detection) -> DieEvidence:
+def _with_blue_rim(pixels: Pixels, die: DieEvidence, detection: Detection) -> DieEvidence:
     """Return the die with a higher probability of blue, if its top is black and its rim blue."""
     none = float(die.colours[-1])
-    if none <= _MARBLED or die.moving or not is_blue_beneath(pixels, look.corners, look.foot_xy):
+    if (
+        none <= _MARBLED
+        or die.moving
+        or not is_blue_beneath(pixels, detection.corners, detection.foot_xy)
+    ):
         return die
     colours = die.colours.copy()
     colours[-1] = none * (1.0 - _MARBLED)
@@ -284,10 +302,10 @@ def _with_blue_rim(pixels: Pixels, die: DieEvidence, look: Detection) -> DieEvid
     return replace(die, colours=colours, sure=sure)
 
 
-def _on_face(look: Detection, steps: int) -> NDArray[np.float32]:
+def _on_face(detection: Detection, steps: int) -> NDArray[np.float32]:
     """Points (steps, steps, 2) in px spread over a top face."""
     a, b = _spread(steps)
-    p, q, _, r = look.corners
+    p, q, _, r = detection.corners
     return np.asarray(p + a * (q - p) + b * (r - p), np.float32)
 
 
@@ -298,25 +316,28 @@ def _spread(steps: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     return a[..., None], b[..., None]
 
 
-def _inside_share(look: Detection, size_wh: tuple[int, int]) -> float:
+def _inside_share(detection: Detection, size_wh: tuple[int, int]) -> float:
     """Share of a top face within the picture's edges."""
     last = np.array(size_wh) - 1
-    if (look.corners >= 0).all() and (look.corners <= last).all():
+    if (detection.corners >= 0).all() and (detection.corners <= last).all():
         return 1.0
-    points = _on_face(look, 7)
+    points = _on_face(detection, 7)
     return float(((points >= 0) & (points <= last)).all(axis=2).mean())
 
 
-def _covered(overview: FeatureMaps, look: Detection) -> float:
+def _covered(overview: FeatureMaps, detection: Detection) -> float:
     """Share of a top face that a thing covers."""
-    cells = _on_face(look, 9) @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
+    cells = _on_face(detection, 9) @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
     x, y = np.moveaxis(cells, 2, 0).astype(np.float32)
     thing = cv2.remap(overview.thing, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return float((thing > 0.5).mean())
 
 
 def _clutter(
-    overview: FeatureMaps, floor: Floor, seen: Sequence[DieEvidence], looks: Sequence[Detection]
+    overview: FeatureMaps,
+    floor: Floor,
+    seen: Sequence[DieEvidence],
+    detections: Sequence[Detection],
 ) -> Clutter:
     """Things and smears in the tray, in areas of a die's face."""
     inside = _on_grid(overview, floor)
@@ -324,7 +345,9 @@ def _clutter(
     edges = [die.edge_px for die in seen] or [0.05 * max(overview.tray.shape) / scale]
     area = (median(edges) * scale) ** 2 + 1e-6
     free = inside.astype(np.uint8)
-    corners = np.array([look.corners for look in looks], np.float32).reshape(-1, 4, 2)
+    corners = np.array([detection.corners for detection in detections], np.float32).reshape(
+        -1, 4, 2
+    )
     cells = corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
     for outline in np.round(cells).astype(np.int32):
         cv2.fillConvexPoly(free, outline, 0)

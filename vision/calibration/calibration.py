@@ -37,7 +37,7 @@ from companion.errors import ConfigError
 from companion.files import read_toml
 from companion.wire import Meta, Struct, WireError, convert, described, field
 from vision.calibration.drift import COLOUR_WH, GREY_WH, Reference
-from vision.eye.known_dice import CustomDie
+from vision.detector.known_dice import CustomDie
 from vision.reading import Point
 
 FILE_NAME = "tray.toml"

@@ -8,8 +8,8 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.eye.finder import propose_candidates
-from vision.eye.floor import floor_seen
+from vision.detector.candidates import propose_candidates
+from vision.detector.tray_area import floor_seen
 from vision.images import as_pixels
 from vision.reading import Pixels, Point
 
@@ -39,7 +39,7 @@ def propose_corners(pixels: Pixels) -> tuple[Point, ...] | None:
     """
     pixels = as_pixels(pixels)
     overview = propose_candidates(pixels)
-    edges = [spot.edge_px for spot in overview.spots if spot.heat > 0.5]
+    edges = [candidate.edge_px for candidate in overview.candidates if candidate.heat > 0.5]
     edge_px = float(np.median(edges)) if edges else _USUAL_EDGE * max(overview.size_wh)
     outline = floor_seen(overview, edge_px).outline_px
     return None if outline is None else corners_of(outline, overview.size_wh)

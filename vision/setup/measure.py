@@ -15,12 +15,12 @@ from companion.tray import DieView, TrayStatus
 from vision.calibration.calibration import Calibration
 from vision.calibration.light import white_balanced
 from vision.cameras.camera import Camera
-from vision.eye.close_ups import CropCache
-from vision.eye.finder import propose_candidates
-from vision.eye.known_dice import Bgr, CustomDie, face_colour, pip_colour
-from vision.eye.nets import softmax
-from vision.eye.reader import Detection, look_at_each
-from vision.eye.verdict import PALETTE
+from vision.detector.candidates import propose_candidates
+from vision.detector.classifier import Detection, classify_each
+from vision.detector.inference import CropCache
+from vision.detector.known_dice import Bgr, CustomDie, face_colour, pip_colour
+from vision.detector.models import softmax
+from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Point, Reading
 
@@ -67,7 +67,9 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: DiceReader) -> tup
         )
     if calibration.white_balance_bgr is not None:
         pixels = white_balanced(pixels, calibration.white_balance_bgr)
-    looks = [look for look, _ in look_at_each(CropCache(pixels), propose_candidates(pixels).spots)]
+    looks = [
+        look for look, _ in classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
+    ]
     return tuple(_shown(pixels, die, looks) for die in dice)
 
 

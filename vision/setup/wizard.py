@@ -15,7 +15,7 @@ from vision.calibration.calibration import Calibration, is_same_shape, save_cali
 from vision.calibration.drift import in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light
 from vision.calibration.reader import CalibratedReader, Change
-from vision.eye.known_dice import CustomDie
+from vision.detector.known_dice import CustomDie
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Point
 from vision.setup.corners import propose_corners

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from companion.tray import TrayStatus
+from vision.detector.status import reading_of
 from vision.evidence import Clutter, DieEvidence, SceneEvidence, Scores
-from vision.eye.verdict import reading_of
 from vision.reading import Pixels, Reading
 from vision.tracking.background import Background, without_background
 

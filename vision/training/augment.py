@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.eye.nets import CROP_EDGES, MIDDLE
+from vision.detector.models import CROP_EDGES, MIDDLE
 from vision.simulation.appearance import kelvin_bgr
 
 Floats = NDArray[np.float32]

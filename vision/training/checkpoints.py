@@ -26,7 +26,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vision.eye.nets import shared_layers
+from vision.detector.models import shared_layers
 from vision.training.tasks import LESSONS, Lesson, body_of
 
 _WEIGHTS = resources.files("vision").joinpath("weights")

@@ -23,7 +23,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.eye.finder import propose_candidates
+from vision.detector.candidates import propose_candidates
 from vision.simulation.appearance import Rng
 from vision.simulation.looks import Looks, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
@@ -122,11 +122,11 @@ def _mistaken_places(
     width = pixels.shape[1]
     real = dice[dice[:, 8] > 0]
     found = []
-    for spot in (*overview.spots, *overview.faint):
-        gaps = np.hypot(*(real[:, :2] - spot.centre_xy).T) / np.maximum(real[:, 2], 1.0)
+    for candidate in (*overview.candidates, *overview.faint):
+        gaps = np.hypot(*(real[:, :2] - candidate.centre_xy).T) / np.maximum(real[:, 2], 1.0)
         if not len(gaps) or gaps.min() > 0.75:
-            x, y = spot.centre_xy
-            found.append((x / width, y / width, spot.edge_px / width))
+            x, y = candidate.centre_xy
+            found.append((x / width, y / width, candidate.edge_px / width))
     return found[:3]
 
 

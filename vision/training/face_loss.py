@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vision.eye.cutting import levelled
-from vision.eye.nets import FACE, FACE_EDGES
-from vision.eye.square_on import INNER, SQUARE, on_straightened
+from vision.detector.crops import levelled
+from vision.detector.faces import INNER, SQUARE, on_straightened
+from vision.detector.models import FACE, FACE_EDGES
 from vision.training.augment import glared, half_lit, marbled, repainted, speckled, swirled, tinted
 from vision.training.patches import STRAIGHT, STRAIGHT_EDGES
 

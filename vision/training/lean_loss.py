@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vision.eye.aligned import shown, upright_turn
-from vision.eye.nets import LEAN
+from vision.detector.models import LEAN
+from vision.detector.tilt import shown, upright_turn
 from vision.training.augment import half_lit, marbled, tinted
 from vision.training.networks import Stance
 from vision.training.reader_loss import spread_loss, standing
@@ -68,7 +68,7 @@ def dealt(rows: Arrays, rng: np.random.Generator) -> Arrays:
         )  # fmt: skip
         back[n] = matrix[:, :2].T / np.hypot(*matrix[:, 0])
     light = half_lit(marbled(tinted(pictures, rng), rng, _MARBLED), rng, _HALF_LIT)
-    told = labels[used]
+    outputs = labels[used]
     return {
         "image": shown(light),
         "where": where,
@@ -76,8 +76,8 @@ def dealt(rows: Arrays, rng: np.random.Generator) -> Arrays:
         "place": place.astype(np.float32),
         "up": up.astype(np.float32),
         "normal": normal[used].astype(np.float32),
-        "cocked": told[:, 3],
-        "visible": told[:, 5],
+        "cocked": outputs[:, 3],
+        "visible": outputs[:, 5],
     }
 
 
@@ -112,7 +112,7 @@ def lean_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[st
 
 
 def stands(out: Tensor, made: Arrays) -> Tensor:
-    """Input of the bench for dice (N, STAND); `vision.eye.aligned` builds the same.
+    """Input of the bench for dice (N, STAND); `vision.detector.tilt` builds the same.
 
     Args:
         out: (N, 4 + TRAITS) outputs of the network.

@@ -3,7 +3,7 @@ faces), lean (tilt), and two heads that compare all dice of a picture, jury and 
 
 All but the two heads hold only convolutions, ReLU, nearest upsampling, addition and averaging, so
 that `cv2.dnn` of OpenCV 4.6 runs them; the heads are a few matrix products and run in NumPy. The
-forms of their inputs and outputs are fixed in `vision.eye.nets`.
+forms of their inputs and outputs are fixed in `vision.detector.models`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from vision.eye.nets import TRAITS
+from vision.detector.models import TRAITS
 
 SCORES = 26
 FEATURES = 24

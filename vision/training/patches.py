@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
-from vision.eye.square_on import straightened
+from vision.detector.faces import straightened
 from vision.simulation.appearance import Rng
 from vision.simulation.random_scenes import squeezed
 from vision.simulation.render import Camera, Die, DieTruth, Scene, pip_centres, render, truth

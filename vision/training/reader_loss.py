@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vision.eye.nets import CROP, CROP_EDGES, MIDDLE, PIP_CELLS
+from vision.detector.models import CROP, CROP_EDGES, MIDDLE, PIP_CELLS
 from vision.training.augment import (
     glared,
     half_lit,
@@ -31,7 +31,7 @@ SLOPE, LIKELY, LIKELY_SPREAD = 1.05, 1.2, 0.25
 GUESS, FLAT, ROUNDS = 0.12, 0.03, 3
 SPREADS = (0.015, 0.6)
 ODD = 1.5
-"""See `vision.eye.lean`."""
+"""See `vision.detector.tilt`."""
 NORMAL, SPREAD = slice(23, 25), 25
 _GLARED, _MARBLED, _SWIRLED = 0.12, 0.15, 0.06
 _SPECKLED, _HALF_LIT = 0.06, 0.1
@@ -129,22 +129,22 @@ def _density(pips: NDArray[np.float32]) -> NDArray[np.float32]:
     return out
 
 
-def tokens(said: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) -> Tensor:
-    """Input of the jury for dice (S, P, TOKEN); `vision.eye.jury` builds the same.
+def tokens(logits: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) -> Tensor:
+    """Input of the jury for dice (S, P, TOKEN); `vision.detector.context` builds the same.
 
     Args:
-        said: (S, P, SCORES + 1 + FEATURES).
+        logits: (S, P, SCORES + 1 + FEATURES).
         place: (S, P, 3) from the middle of the picture, and log size.
         up: (S, P, 2) slant of the floor there.
         shade: (S, P, 3) mean log colour.
         die: (S, P) how surely it is one.
     """
-    scores = said[..., :SCORES].clamp(-12.0, 12.0) * said.new_tensor([0.25] * 16 + [1.0] * 10)
-    pips = said[..., SCORES : SCORES + 1] * (PIP_CELLS**2 / 6.0)
-    features = said[..., SCORES + 1 :].clamp(-12.0, 12.0)
+    scores = logits[..., :SCORES].clamp(-12.0, 12.0) * logits.new_tensor([0.25] * 16 + [1.0] * 10)
+    pips = logits[..., SCORES : SCORES + 1] * (PIP_CELLS**2 / 6.0)
+    features = logits[..., SCORES + 1 :].clamp(-12.0, 12.0)
     sized = torch.cat([2.0 * place[..., :2], place[..., 2:] + 3.0], dim=-1)
-    spread = said[..., SPREAD].exp()
-    floor, stood = standing(said[..., NORMAL], spread, place[..., :2], up, die)
+    spread = logits[..., SPREAD].exp()
+    floor, stood = standing(logits[..., NORMAL], spread, place[..., :2], up, die)
     return torch.cat([scores, pips, features, sized, 2.0 * floor, shade, stood], dim=-1)
 
 
@@ -152,7 +152,7 @@ def standing(
     own: Tensor, spread: Tensor, place: Tensor, up: Tensor, die: Tensor
 ) -> tuple[Tensor, Tensor]:
     """The floor's normal at each die (S, P, 2), and how each stands on it (S, P, 7), as jury and
-    bench get it; `vision.eye.lean.Standing.told` says the same."""
+    bench get it; `vision.detector.tilt.FloorFit.features` computes the same."""
     off, floor, slope, fits, odd = off_the_floor(own, spread, place, up, die)
     far = off.norm(dim=-1, keepdim=True)
     stood = torch.cat([off, far, fits[..., None], slope.expand_as(off)], dim=-1)
@@ -162,7 +162,7 @@ def standing(
 def off_the_floor(
     own: Tensor, spread: Tensor, place: Tensor, up: Tensor, die: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-    """How each die stands off the floor that the others lie on; `vision.eye.lean` does the same.
+    """How each die stands off the floor of the others; `vision.detector.tilt` does the same.
 
     Returns:
         (S, P, 2) the difference of the normals, (S, 1, 2) the floor's normal, (S, 1, 1) how the
@@ -245,9 +245,9 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
     light = half_lit(glared(speckled(light, rng, _SPECKLED), rng, _GLARED), rng, _HALF_LIT)
     image = torch.from_numpy(np.ascontiguousarray(light.transpose(0, 3, 1, 2)))
     with torch.autocast("cpu", torch.bfloat16):
-        said, density = net.reader.both(image.contiguous(memory_format=torch.channels_last))
-    said, density = said.float(), density.float()
-    out = said[:, :SCORES]
+        logits, density = net.reader.both(image.contiguous(memory_format=torch.channels_last))
+    logits, density = logits.float(), density.float()
+    out = logits[:, :SCORES]
     labels = torch.from_numpy(flat["labels"])
     die, value, colour = labels[:, 0], labels[:, 1].long(), labels[:, 2].long()
     cocked, moving, visible = labels[:, 3], labels[:, 4], labels[:, 5]
@@ -267,7 +267,7 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
 
     weight = spread(torch.sigmoid(out[:, 0]).detach())
     token = tokens(
-        spread(said), torch.from_numpy(made["place"]), torch.from_numpy(made["up"]),
+        spread(logits), torch.from_numpy(made["place"]), torch.from_numpy(made["up"]),
         spread(shades(image)), weight,
     )  # fmt: skip
     jury = net.jury(token, weight)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vision.eye.nets import CROP, FACE, FINDER_WH, LEAN
+from vision.detector.models import CROP, FACE, FINDER_WH, LEAN
 from vision.training import face_loss, finder_loss, lean_loss, reader_loss
 from vision.training.networks import Eyes, Face, Finder, Stance
 

@@ -18,12 +18,12 @@ from vision import pipeline
 from vision.calibration.calibration import Calibration, as_toml, load_calibration, save_calibration
 from vision.calibration.drift import compare, take_reference
 from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
-from vision.eye.close_ups import CropCache
-from vision.eye.finder import Candidate, FeatureMaps
-from vision.eye.known_dice import CustomDie, weigh
-from vision.eye.reader import look_at_each
-from vision.eye.search import Found, detect_dice
-from vision.eye.verdict import PALETTE
+from vision.detector.candidates import Candidate, FeatureMaps
+from vision.detector.classifier import classify_each
+from vision.detector.inference import CropCache
+from vision.detector.known_dice import CustomDie, weigh
+from vision.detector.search import Found, detect_dice
+from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Reading
 from vision.setup.corners import propose_corners
@@ -259,10 +259,10 @@ class TestDice:
     def test_a_die_is_never_measured_on_anothers_crop(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def all_but_the_first(close_ups: CropCache, spots: Sequence[Candidate]) -> list[Found]:
-            return look_at_each(close_ups, spots)[1:]
+        def all_but_the_first(close_ups: CropCache, candidates: Sequence[Candidate]) -> list[Found]:
+            return classify_each(close_ups, candidates)[1:]
 
-        monkeypatch.setattr("vision.setup.measure.look_at_each", all_but_the_first)
+        monkeypatch.setattr("vision.setup.measure.classify_each", all_but_the_first)
         with pytest.raises(CalibrationError, match="cannot be made out"):
             shown_dice(tray(SIX), Calibration((640, 480)), EYE)
 

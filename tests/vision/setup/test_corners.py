@@ -4,8 +4,8 @@ import cv2
 import numpy as np
 import pytest
 
-from vision.eye.finder import FeatureMaps
-from vision.eye.floor import floor_seen
+from vision.detector.candidates import FeatureMaps
+from vision.detector.tray_area import floor_seen
 from vision.reading import Pixels
 from vision.setup.corners import corners_of
 

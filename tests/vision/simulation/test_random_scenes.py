@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import DieColour
-from vision.eye.square_on import straightened
+from vision.detector.faces import straightened
 from vision.simulation.appearance import dress, random_lamps, random_style, random_tray
 from vision.simulation.looks import TRAINED
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed, uneven

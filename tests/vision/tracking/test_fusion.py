@@ -12,8 +12,8 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import ProblemCode, TrayStatus
 from tests.vision.tray_fakes import picture
+from vision.detector.status import PALETTE
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
-from vision.eye.verdict import PALETTE
 from vision.reading import Frame, Pixels, Reading
 from vision.tracking.background import Background, without_background
 from vision.tracking.fusion import RestFrame, best_reading, combine, rest_frame

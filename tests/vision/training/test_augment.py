@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from vision.eye.nets import MIDDLE
+from vision.detector.models import MIDDLE
 from vision.training.augment import printed
 
 

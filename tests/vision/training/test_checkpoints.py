@@ -10,7 +10,7 @@ import pytest
 torch = pytest.importorskip("torch")
 pytest.importorskip("onnx")
 
-from vision.eye.nets import shared_net  # noqa: E402
+from vision.detector.models import shared_net  # noqa: E402
 from vision.simulation.looks import TRAINED  # noqa: E402
 from vision.training.checkpoints import average, shards_for, unpack  # noqa: E402
 from vision.training.dataset import frame_row  # noqa: E402

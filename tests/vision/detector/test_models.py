@@ -1,0 +1,73 @@
+"""Both engines that can run the networks say the same, and one of them is enough."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import cv2
+import numpy as np
+import pytest
+
+from companion.tray import TrayStatus
+from vision.detector import models
+from vision.detector.models import (
+    CROP,
+    FACE,
+    FINDER_WH,
+    LEAN,
+    OnnxRuntimeNet,
+    OpenCvNet,
+    Scores,
+    model_of,
+)
+from vision.pipeline import DiceReader
+from vision.reading import Frame
+
+IMAGES = Path(__file__).parents[1] / "images"
+SHAPES = {
+    "finder": (1, 3, FINDER_WH[1], FINDER_WH[0]),
+    "reader": (7, 3, CROP, CROP),
+    "face": (8, 3, FACE, FACE),
+    "lean": (5, 3, LEAN, LEAN),
+}
+
+
+@pytest.fixture
+def no_net_loaded() -> Iterator[None]:
+    models.shared_net.cache_clear()
+    yield
+    models.shared_net.cache_clear()
+
+
+def a_picture(shape: tuple[int, ...]) -> Scores:
+    """Soft blobs of colour, as inputs between 0 and 1."""
+    noise = np.random.default_rng(7).random(shape, np.float32)
+    for one in noise.reshape(-1, *shape[2:]):
+        one[:] = cv2.GaussianBlur(one, (0, 0), 3.0)
+    return (noise - noise.min()) / (noise.max() - noise.min())
+
+
+@pytest.mark.parametrize("name", SHAPES)
+def test_both_engines_give_equal_outputs(name: str) -> None:
+    pytest.importorskip("onnxruntime", reason="none for this system: OpenCV is the only engine")
+    blob = a_picture(SHAPES[name])
+    one, other = OnnxRuntimeNet(model_of(name))(blob), OpenCvNet(model_of(name))(blob)
+    assert one.shape == other.shape
+    assert one.dtype == other.dtype == np.float32
+    assert np.abs(one - other).max() < 2e-3 * np.abs(one).max()
+
+
+@pytest.mark.usefixtures("no_net_loaded")
+def test_without_onnx_runtime_opencv_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    picture = cv2.imread(str(IMAGES / "rendered_01_ok.jpg"))
+    assert picture is not None
+    read = DiceReader().read(Frame(picture))
+    assert isinstance(models.shared_net("finder"), OpenCvNet)
+    models.shared_net.cache_clear()
+    monkeypatch.undo()
+    again = DiceReader().read(Frame(picture))
+    assert [(d.colour, d.value) for d in read.dice] == [(d.colour, d.value) for d in again.dice]
+    assert read.status is again.status is TrayStatus.OK

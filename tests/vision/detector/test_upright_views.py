@@ -1,0 +1,47 @@
+"""A tilted die and a die of another game among flat ones."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import cv2
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, DieColour
+from tests.vision.trays import SIX
+from vision.detector import search
+from vision.simulation.render import default_scene, render, to_matrix
+
+
+def everywhere(*_: object) -> float:
+    """All dice lie in the tray."""
+    return 1.0
+
+
+def test_one_tilted_die_among_flat_ones_is_found() -> None:
+    scene = default_scene(SIX[:5], seed=3)
+    first = scene.dice[0]
+    tipped, _ = cv2.Rodrigues(np.array([0.6, 0.8, 0.0]) * np.radians(22.0))
+    x, y, z = first.position_mm
+    lift = first.size_mm * math.sin(math.radians(22.0)) / 2
+    leaning = replace(
+        first,
+        rotation=to_matrix(tipped @ np.asarray(first.rotation)),
+        position_mm=(x, y, z + lift),
+    )
+    found = search.detect_dice(
+        render(replace(scene, dice=(leaning, *scene.dice[1:]))), ALL_DICE, everywhere
+    )[1]
+    assert sum(detection.leaning > 0.0 for detection, _ in found) == 1
+
+
+@pytest.mark.parametrize("any_colour", [False, True])
+def test_one_die_of_a_foreign_colour_is_found(any_colour: bool) -> None:
+    scene = default_scene(SIX, seed=3)
+    purple = replace(scene.dice[-1], albedo=(0.4, 0.08, 0.35))
+    pixels = render(replace(scene, dice=(*scene.dice[:-1], purple)))
+    found = search.detect_dice(pixels, ALL_DICE[:-1], everywhere, any_colour=any_colour)[1]
+    assert sum(detection.colours.argmax() == len(DieColour) for detection, _ in found) == 1
+    assert max(detection.leaning for detection, _ in found) < 0.0

@@ -1,0 +1,61 @@
+"""The trained networks that come with the project."""
+
+from __future__ import annotations
+
+import gzip
+from importlib import resources
+
+import numpy as np
+import pytest
+
+from vision.detector.models import (
+    CROP,
+    FACE,
+    FEATURES,
+    FINDER_WH,
+    LEAN,
+    PIP_CELLS,
+    SCORES,
+    TRAITS,
+    shared_net,
+)
+
+_MOST_BYTES = 3_000_000
+
+
+def test_all_weights_together_are_small() -> None:
+    files = list(resources.files("vision").joinpath("weights").iterdir())
+    assert {path.name for path in files} >= {
+        "finder.onnx.gz",
+        "reader.onnx.gz",
+        "face.onnx.gz",
+        "lean.onnx.gz",
+        "jury.npz",
+        "bench.npz",
+    }
+    assert sum(len(path.read_bytes()) for path in files if path.is_file()) < _MOST_BYTES
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "out"),
+    [
+        ("finder", (1, 3, FINDER_WH[1], FINDER_WH[0]), (1, 30, 32, 40)),
+        ("face", (8, 3, FACE, FACE), (8, 6)),
+        ("lean", (5, 3, LEAN, LEAN), (5, 4 + TRAITS)),
+        ("reader", (5, 3, CROP, CROP), (5, SCORES + FEATURES + PIP_CELLS**2)),
+    ],
+)
+def test_networks_have_the_expected_outputs(
+    name: str, shape: tuple[int, ...], out: tuple[int, ...]
+) -> None:
+    pixels = np.random.default_rng(1).random(shape, np.float32)
+    scores = shared_net(name)(pixels)
+    assert scores.shape == out
+    assert np.isfinite(scores).all()
+    assert scores.std() > 0.1
+
+
+def test_stored_numbers_are_rounded_or_packing_would_not_pay() -> None:
+    for name in ("finder", "reader", "face", "lean"):
+        packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
+        assert len(packed) < 0.7 * len(gzip.decompress(packed))

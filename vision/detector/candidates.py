@@ -1,0 +1,224 @@
+"""Finds candidates for dice in a whole picture, and maps the tray, foreign things and blurs."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import cv2
+import numpy as np
+
+from vision.detector.models import FINDER_CELL, FINDER_WH, Scores, shared_net, sigmoid
+from vision.reading import Pixels, Point
+
+SMEARED = 0.8
+"""Probability above which a cell counts as motion blur (docs/evaluation.md, thresholds)."""
+_HEAT = 0.2
+"""Heat above which a peak is a candidate (docs/evaluation.md, thresholds)."""
+_FAINT = 0.1
+"""Heat above which a peak becomes a candidate if dice are missing (docs/evaluation.md,
+thresholds)."""
+_SHOULDER = 0.3
+"""Heat above which a cell without a peak can be a candidate: dice that touch may share one peak."""
+_FARTHER = 0.65
+"""Least distance (in edges) of a candidate without a peak from all other candidates."""
+_MOST = 24
+"""Maximum number of candidates; ten dice lie in the fullest tray worth reading."""
+_APART = 0.45
+"""Peaks nearer to each other than this share of an edge are the same die."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A place that may be the top face of a die.
+
+    `centre_xy` and `edge_px` are in px of the picture. `heat` is the probability of a die there.
+    `up` is the tilt of the floor there (see `Camera.up_at`).
+    """
+
+    centre_xy: Point
+    edge_px: float
+    heat: float
+    up: Point = (0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FeatureMaps:
+    """The finder's outputs for a picture.
+
+    `candidates` are the candidates. `faint` are candidates to read only if dice are missing. `heat`
+    (middles of dice), `tray`, `thing` and `smear` are (h, w) probabilities on the finder's grid.
+    `to_grid` is the 2x3 matrix from px of the picture to cells of the grid.
+    """
+
+    candidates: tuple[Candidate, ...]
+    faint: tuple[Candidate, ...]
+    heat: Scores
+    tray: Scores
+    thing: Scores
+    smear: Scores
+    to_grid: Scores
+    size_wh: tuple[int, int] = (0, 0)
+
+    @property
+    def cells_per_px(self) -> float:
+        """Width of a px of the picture in cells of the grid."""
+        return math.hypot(float(self.to_grid[0, 0]), float(self.to_grid[1, 0]))
+
+    def at(self, field: Scores, where: Point) -> float:
+        """The value of a field at a point of the picture."""
+        x, y = self._cell(where)
+        rows, columns = field.shape
+        return float(field[_within(y, 0, rows), _within(x, 0, columns)])
+
+    def around(self, field: Scores, where: Point, reach_px: float) -> float:
+        """The mean of a field over a square around a point, with half a side of `reach_px`."""
+        x, y = self._cell(where)
+        reach = reach_px * self.cells_per_px
+        rows, columns = field.shape
+        top, left = _within(y - reach, 0, rows), _within(x - reach, 0, columns)
+        bottom, right = _within(y + reach, top, rows), _within(x + reach, left, columns)
+        return float(field[top : bottom + 1, left : right + 1].mean())
+
+    def _cell(self, where: Point) -> tuple[float, float]:
+        (a, b, c), (d, e, f) = self.to_grid.tolist()
+        x, y = where
+        return a * x + b * y + c, d * x + e * y + f
+
+
+def _within(value: float, low: int, count: int) -> int:
+    """Round to the nearest cell from `low` to `count - 1`."""
+    return min(max(round(value), low), count - 1)
+
+
+def propose_candidates(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
+    """Find candidates for dice.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+        zoom: Below 1.0 the picture fills less of the canvas, to find very large dice.
+    """
+    canvas, matrix = _fitted(pixels, zoom)
+    scores = shared_net("finder")(_blob(canvas))[0]
+    fine = _fine(scores)
+    fields = sigmoid(fine[[0, 4, 5, 6]])
+    heat = fields[0]
+    scale = float(np.hypot(*matrix[:, 0]))
+    lean = _smooth(scores[28:30]) @ (matrix[:, :2] / scale)
+    back = cv2.invertAffineTransform(matrix).tolist()
+    height, width = pixels.shape[:2]
+    candidates: list[Candidate] = []
+    for row, column, across, down, edge in hottest(heat, fine[1:4]):
+        x, y = (a * across + b * down + c for a, b, c in back)
+        if -1 <= x <= width and -1 <= y <= height:
+            up = lean[row // 2, column // 2].tolist()
+            candidates.append(
+                Candidate((x, y), edge / scale, float(heat[row, column]), (up[0], up[1]))
+            )
+    to_grid = matrix.copy()
+    to_grid[:, 2] = (matrix[:, 2] + 0.5) / FINDER_CELL - 0.5
+    to_grid[:, :2] /= FINDER_CELL
+    grid = np.asarray(to_grid, np.float32)
+    hot = tuple(candidate for candidate in candidates if candidate.heat > _HEAT)
+    faint = tuple(candidate for candidate in candidates if candidate.heat <= _HEAT)
+    tray, thing, smear = fields[1:]
+    return FeatureMaps(hot, faint, heat, tray, thing, smear, grid, (width, height))
+
+
+def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, float]]:
+    """Select candidates from the cells of the finder's grid.
+
+    Args:
+        heat: (h, w) probability of the middle of a die.
+        aim: (3, h, w) log size of the die, and offset x and y of its middle in cells.
+    Returns:
+        At most `_MOST` tuples: row, column, and the middle x, y and edge in px of the canvas.
+        Peaks come first, then hot cells without a peak, then faint peaks, each in falling heat.
+    """
+    peak = heat >= cv2.dilate(heat, np.ones((3, 3), np.uint8))
+    rows, columns = np.nonzero((peak & (heat > _FAINT)) | (heat > _SHOULDER))
+    hot = heat[rows, columns]
+    order = np.lexsort((-hot, ~peak[rows, columns], hot <= _HEAT))
+    found: list[tuple[int, int, float, float, float]] = []
+    rows, columns = rows[order], columns[order]
+    size, dx, dy = aim[:, rows, columns].astype(np.float64)
+    across = (columns + np.clip(dx, -1.0, 1.0) + 0.5) * FINDER_CELL - 0.5
+    down = (rows + np.clip(dy, -1.0, 1.0) + 0.5) * FINDER_CELL - 0.5
+    edges = 16.0 * np.exp(np.clip(size, -2.0, 2.8))
+    reach = np.where(peak[rows, columns], _APART, _FARTHER)
+    cells = (each.tolist() for each in (rows, columns, across, down, edges, reach))
+    for row, column, x, y, edge, apart in zip(*cells, strict=True):
+        if all(math.hypot(x - u, y - v) >= apart * min(edge, e) for _, _, u, v, e in found):
+            found.append((row, column, x, y, edge))
+        if len(found) == _MOST:
+            break
+    return found
+
+
+def _blob(canvas: Pixels) -> Scores:
+    """Convert the canvas (H, W, 3) to the network's input: (1, 3, H, W) in 0.0-1.0.
+
+    `cv2.dnn.blobFromImage` gives the same result and is slower (docs/evaluation.md, thresholds).
+    """
+    height, width = canvas.shape[:2]
+    blob = np.empty((1, 3, height, width), np.float32)
+    for plane, channel in zip(blob[0], cv2.split(canvas), strict=True):
+        np.multiply(channel, np.float32(1.0 / 255.0), out=plane)
+    return blob
+
+
+def _fine(scores: Scores) -> Scores:
+    """Unpack seven fields (7, 2h, 2w) from the network's 28 channels of four cells (28, h, w)."""
+    _, rows, columns = scores.shape
+    fours = scores[:28].reshape(7, 4, rows, columns)
+    fine = np.empty((7, 2 * rows, 2 * columns), np.float32)
+    for quarter in range(4):
+        fine[:, quarter // 2 :: 2, quarter % 2 :: 2] = fours[:, quarter]
+    return fine
+
+
+def _smooth(lean: Scores) -> Scores:
+    """Fit a linear field (h, w, 2) to the tilt of the floor (2, h, w)."""
+    _, tall, wide = lean.shape
+    basis, inverse = _linear(tall, wide)
+    return np.asarray(
+        (basis @ (inverse @ lean.reshape(2, -1).T)).reshape(tall, wide, 2), np.float32
+    )
+
+
+@lru_cache(maxsize=2)
+def _linear(tall: int, wide: int) -> tuple[Scores, Scores]:
+    y, x = np.mgrid[-1.0 : 1.0 : tall * 1j, -1.0 : 1.0 : wide * 1j]
+    basis = np.stack([np.ones(x.size), x.ravel(), y.ravel()], axis=1)
+    return basis.astype(np.float32), np.linalg.pinv(basis).astype(np.float32)
+
+
+def _fitted(pixels: Pixels, zoom: float) -> tuple[Pixels, Scores]:
+    """Fit the picture to the finder's canvas, portraits turned; return it and the 2x3 matrix."""
+    height, width = pixels.shape[:2]
+    wide, tall = FINDER_WH
+    turned = height > width
+    scale = min(wide / height, tall / width) if turned else min(wide / width, tall / height)
+    scale *= zoom
+    small = (max(1, round(width * scale)), max(1, round(height * scale)))
+    how = cv2.INTER_AREA if scale < 1.0 else cv2.INTER_LINEAR
+    shrunk = cv2.resize(pixels, small, interpolation=how)
+    sx, sy = small[0] / width, small[1] / height
+    matrix = np.array([[sx, 0.0, 0.5 * sx - 0.5], [0.0, sy, 0.5 * sy - 0.5]], np.float32)
+    if turned:
+        shrunk = cv2.rotate(shrunk, cv2.ROTATE_90_CLOCKWISE)
+        turn = np.array([[0.0, -1.0], [1.0, 0.0]], np.float32)
+        matrix = np.asarray(turn @ matrix, np.float32)
+        matrix[0, 2] += small[1] - 1
+    left, top = (wide - shrunk.shape[1]) // 2, (tall - shrunk.shape[0]) // 2
+    canvas = cv2.copyMakeBorder(
+        shrunk,
+        top,
+        tall - shrunk.shape[0] - top,
+        left,
+        wide - shrunk.shape[1] - left,
+        cv2.BORDER_REPLICATE,
+    )
+    matrix[:, 2] += (left, top)
+    return np.asarray(canvas, np.uint8), matrix

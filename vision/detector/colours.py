@@ -1,0 +1,230 @@
+"""Finds the two white dice by their equal tint under one lamp.
+
+White under a warm lamp can look like yellow under another lamp, so a single die is ambiguous. Two
+of the three light dice have the same colour, and they are the white ones. They agree in blue, if
+the lamp has any, and in red. Yellow plastic reflects more red than white plastic.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.detector.models import Scores
+from vision.reading import Pixels
+
+_SIDE = 24
+"""Pixels per side of a straightened top face."""
+_INNER = 0.9
+"""Size of the sampled part, in sizes of the top face; the rim is discarded."""
+_CLIPPED = 250
+"""Level from which a pixel is clipped; clipped pixels are discarded."""
+_LEAST = 60
+"""Least number of pixels that are not clipped; with fewer, the clipped ones count too."""
+_DARK = 3.0
+"""Level added to each channel, about that of the noise."""
+_SPREAD, _BLACK = 0.06, 5.0
+"""Standard deviation of blue between two white dice (log), and of the black level: with a lamp of
+little blue the rest is noise."""
+_BLUE = (0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0)
+"""Differences in blue of two dice, in standard deviations."""
+_BLUE_SAYS = (2.9, 2.7, 1.8, 0.4, -1.2, -2.6, -3.9, -4.5)
+"""Log likelihood ratio (nats) of two white dice against a white and a yellow one, at each of
+`_BLUE` (docs/evaluation.md, thresholds)."""
+_RED = (0.0, 0.015, 0.03, 0.045, 0.06, 0.09, 0.12, 0.18)
+"""Differences in red of two dice (log)."""
+_RED_SAYS = (1.6, 1.4, 0.85, 0.15, -0.65, -0.9, -1.5, -2.25)
+"""Log likelihood ratio (nats) of two white dice against a white and a yellow one, at each of
+`_RED` (docs/evaluation.md, thresholds)."""
+_MOST = 4.0
+"""Largest absolute value (nats) of the two ratios' sum."""
+
+_REDDER = 0.12
+"""Difference in red (log) above which the redder of two dice is not the white one
+(docs/evaluation.md, thresholds)."""
+
+
+def tint_of(pixels: Pixels, corners: NDArray[np.float32]) -> Scores:
+    """Tint (3,) of a top face's lighter half: log of blue and of red over green, level of blue.
+
+    The level is 0 to 255.
+
+    Args:
+        corners: (4, 2) corners of the face in px of the picture.
+    """
+    middle = corners.mean(axis=0)
+    inner = (middle + _INNER * (corners - middle)).astype(np.float32)
+    last = _SIDE - 1
+    square = np.array([[0, 0], [last, 0], [last, last], [0, last]], np.float32)
+    matrix = cv2.getPerspectiveTransform(inner, square)
+    face = cv2.warpPerspective(pixels, matrix, (_SIDE, _SIDE), borderMode=cv2.BORDER_REPLICATE)
+    colours = np.array(face.reshape(-1, 3).T, np.float32, order="C")
+    blue, green, red = colours
+    plain = colours[:, np.maximum(np.maximum(blue, green), red) < _CLIPPED]
+    blue, green, red = plain if plain.shape[1] >= _LEAST else colours
+    light = blue + green + red
+    lighter = np.array((blue, green, red))[:, light >= median_of(light)]
+    blue, green, red = np.log(lighter + _DARK)
+    return np.array(
+        [median_of(blue - green), median_of(red - green), median_of(lighter[0])], np.float32
+    )
+
+
+def median_of(numbers: Scores) -> float:
+    """The median; `np.median` takes six times as long on small arrays."""
+    low, high = (len(numbers) - 1) // 2, len(numbers) // 2
+    ordered = np.partition(numbers, (low, high))
+    return float(ordered[low] + ordered[high]) / 2.0
+
+
+def likeness(tints: Sequence[Scores | None]) -> NDArray[np.float64]:
+    """Log likelihood ratio (nats) that each pair of N dice is the white pair, by their tints.
+
+    Returns:
+        (N, N); 0 if the tint of either die was not measured.
+    """
+    says = np.zeros((len(tints), len(tints)))
+    for i, one in enumerate(tints):
+        for j, other in enumerate(tints[:i]):
+            if one is not None and other is not None:
+                says[i, j] = says[j, i] = _alike(one.tolist(), other.tolist())
+    return says
+
+
+def is_swapped(white: Scores | None, yellow: Scores | None) -> bool:
+    """Whether the tint of the die taken for white is redder than that of the yellow one."""
+    if white is None or yellow is None:
+        return False
+    return float(white[1] - yellow[1]) > _REDDER
+
+
+def _alike(one: list[float], other: list[float]) -> float:
+    spread = math.hypot(_SPREAD, _BLACK / (min(one[2], other[2]) + _DARK))
+    blue = float(np.interp(abs(one[0] - other[0]) / spread, _BLUE, _BLUE_SAYS))
+    red = float(np.interp(abs(one[1] - other[1]), _RED, _RED_SAYS))
+    return min(max(blue + red, -_MOST), _MOST)
+
+
+Costs = NDArray[np.float64]
+
+_FAR = 12.0
+"""Cost above the best (nats) from which an assignment need not be exact: one in 160,000."""
+
+
+def shared_out(cost: Costs, room: tuple[int, ...]) -> tuple[list[int], Costs]:
+    """Assign a column to each row at the least cost; `room` limits all columns but the last.
+
+    Args:
+        cost: (N, K + 1) of each row in each column.
+        room: (K,) places per column.
+    Returns:
+        The column of each row, and (N, K + 1) the least total cost with a row in a column.
+    """
+    ways, totals = _ways_on(cost[:, :, None], room)
+    return _cheapest(ways[..., 0], room), totals[..., 0]
+
+
+def shared_with_a_pair(
+    cost: Costs, room: tuple[int, ...], column: int, gain: Costs
+) -> tuple[list[int], Costs]:
+    """Assign a column to each row, with a gain for the two rows that share `column`.
+
+    Arguments and result are those of `shared_out`.
+
+    Args:
+        column: A column with two places.
+        gain: (N, N), symmetric: subtracted from the cost if both rows get the column.
+    """
+    pick, totals = shared_out(cost, (*room[:column], 1, *room[column + 1 :]))
+    best = float(totals.min()) if len(cost) else 0.0
+    least = np.delete(cost, column, axis=1).min(axis=1)
+    one, other = np.triu_indices(len(cost), 1)
+    own = cost[one, column] + cost[other, column] - gain[one, other]
+    near = own + least.sum() - least[one] - least[other] <= best + _FAR
+    if not near.any():
+        return pick, totals
+    pairs, own = np.stack([one[near], other[near]], axis=1), own[near]
+    others = _all_but(pairs, len(cost))
+    none = (*room[:column], 0, *room[column + 1 :])
+    ways, others_totals = _ways_on(cost[others].transpose(1, 2, 0), none)
+    every = own + others_totals[0].min(axis=0) if len(cost) > 2 else own
+    np.minimum.at(totals, others, (own + others_totals).transpose(2, 0, 1))
+    np.minimum.at(totals[:, column], pairs, every[:, None])
+    cheapest = int(every.argmin())
+    if every[cheapest] < best:
+        pick = [column] * len(cost)
+        found = _cheapest(ways[..., cheapest], none)
+        for n, given in zip(others[cheapest].tolist(), found, strict=True):
+            pick[n] = given
+    return pick, totals
+
+
+def _all_but(pairs: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+    """The rows (P, count - 2) that are not in each pair (P, 2)."""
+    rows = np.broadcast_to(np.arange(count), (len(pairs), count))
+    apart = (rows != pairs[:, :1]) & (rows != pairs[:, 1:])
+    return np.asarray(rows[apart].reshape(len(pairs), count - 2), np.intp)
+
+
+def _ways_on(cost: Costs, room: tuple[int, ...]) -> tuple[Costs, Costs]:
+    """Least costs from each row on, for B sets of rows at once.
+
+    Args:
+        cost: (N, K + 1, B).
+    Returns:
+        (N, K + 1, S, B) for the row and those after it, by its column and the places taken before;
+        and (N, K + 1, B) the least total cost with a row in a column.
+    """
+    after, before = _states(room)
+    count, columns, sets = cost.shape
+    states = after.shape[1]
+    # rest: least cost of the rows from n on, by the places taken; the last entry is "barred".
+    rest = np.full((states + 1, sets), np.inf)
+    rest[:-1] = 0.0
+    ways = np.empty((count, columns, states, sets))
+    for n in range(count - 1, -1, -1):
+        np.add(rest[after], cost[n, :, None], out=ways[n])
+        ways[n].min(axis=0, out=rest[:-1])
+    # so_far: least cost of the rows before n.
+    so_far = np.full((states + 1, sets), np.inf)
+    so_far[0] = 0.0
+    totals = np.empty((count, columns, sets))
+    for n in range(count):
+        (so_far[:-1] + ways[n]).min(axis=1, out=totals[n])
+        so_far[:-1] = (so_far[before] + cost[n, :, None]).min(axis=0)
+    return ways, totals
+
+
+def _cheapest(ways: Costs, room: tuple[int, ...]) -> list[int]:
+    """Column of each row in the cheapest assignment (see `_ways_on`; one set of rows)."""
+    after, _ = _states(room)
+    pick, taken = [], 0
+    for row in ways:
+        chosen = int(row[:, taken].argmin())
+        pick.append(chosen)
+        taken = int(after[chosen, taken])
+    return pick
+
+
+@lru_cache(maxsize=64)
+def _states(room: tuple[int, ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """State transitions when a row takes a place of column k (the last takes none).
+
+    Returns:
+        (K + 1, S) the state after, and the state before; S if there is none.
+    """
+    shape = tuple(places + 1 for places in room)
+    states = np.arange(int(np.prod(shape)), dtype=np.intp).reshape(shape)
+    after = np.full((len(room) + 1, states.size), states.size, np.intp)
+    before = after.copy()
+    after[-1] = before[-1] = states.ravel()
+    for k in range(len(room)):
+        low = states.take(range(room[k]), axis=k).ravel()
+        high = states.take(range(1, shape[k]), axis=k).ravel()
+        after[k, low], before[k, high] = high, low
+    return after, before

@@ -1,0 +1,109 @@
+"""Cuts crops out of a picture without skipping pixels (and pips), and levels their light."""
+
+from __future__ import annotations
+
+import math
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.detector.models import CROP, CROP_EDGES, Scores
+from vision.reading import Pixels, Point
+
+Pair = NDArray[np.float64]
+"""Values along x and along y."""
+_SHARP = 0.6
+"""Scale of a crop up to which the picture is shrunk by area averaging before cutting."""
+SHARPEST = 0.9
+"""Scale of a crop after the picture is shrunk, in px of the crop per px of the shrunk picture."""
+_LEAST_CONTRAST = 0.01
+"""Added to the contrast of a crop so that levelling never divides by zero."""
+
+
+def close_up(pixels: Pixels, matrix: Scores, size: int) -> Pixels:
+    """Cut a crop (size, size, 3) by a matrix (2, 3) from px of the picture to px of the crop."""
+    scale = float(np.hypot(*matrix[:, 0]))
+    if scale <= _SHARP:
+        back = cv2.invertAffineTransform(matrix)
+        middle = back[:, :2] @ np.full(2, (size - 1) / 2) + back[:, 2]
+        reach = 0.72 * size / scale + 2
+        shrink = max(1e-3, scale / SHARPEST)
+        pixels, scales, origin = shrunk_part(pixels, middle - reach, middle + reach, shrink)
+        matrix = np.c_[matrix[:, :2] / scales, matrix[:, :2] @ origin + matrix[:, 2]]
+    return np.asarray(
+        cv2.warpAffine(
+            pixels,
+            matrix.astype(np.float32),
+            (size, size),
+            flags=cv2.INTER_LINEAR,
+            borderMode=cv2.BORDER_REPLICATE,
+        ),
+        np.uint8,
+    )
+
+
+def shrunk_part(pixels: Pixels, low: Pair, high: Pair, scale: float) -> tuple[Pixels, Pair, Pair]:
+    """Shrink a part of a picture by area averaging.
+
+    Args:
+        pixels: (H, W, 3) uint8.
+        low, high: Corners of the part in px, clipped to the picture.
+        scale: Below 1.0.
+    Returns:
+        The smaller part, its scale along each side (rounded to whole pixels) and its origin: x of
+        the picture is x of the part divided by the scale, plus the origin.
+    """
+    height, width = pixels.shape[:2]
+    left, top = np.clip(np.floor(low).astype(int), 0, (width - 1, height - 1))
+    right, bottom = np.clip(np.ceil(high).astype(int), (left + 1, top + 1), (width, height))
+    part = pixels[top:bottom, left:right]
+    size_wh = np.array([right - left, bottom - top])
+    small = np.maximum(1, np.round(size_wh * scale).astype(int))
+    shrunk = cv2.resize(part, small.tolist(), interpolation=cv2.INTER_AREA)
+    scales = small / size_wh
+    return np.asarray(shrunk, np.uint8), scales, 0.5 / scales - 0.5 + (left, top)
+
+
+def levelled(close_ups: Scores, inner: slice) -> Scores:
+    """Level the light of crops (N, H, W, 3) in 0.0-1.0 for a network; return (N, 3, H, W).
+
+    The inner rows and columns have a mean of zero and the same contrast, even in dark pictures.
+    """
+    level = np.array(close_ups.transpose(0, 3, 1, 2), np.float32, order="C")
+    middle = level[:, :, inner, inner]
+    mean = middle.mean(axis=(2, 3), keepdims=True)
+    apart = np.sqrt(((middle - mean) ** 2).mean(axis=(1, 2, 3), keepdims=True))
+    level -= mean
+    level *= 1.0 / (2.0 * apart + _LEAST_CONTRAST)
+    return level
+
+
+HALF_DIAGONAL = float(np.log(np.sqrt(0.5)))
+"""Size (log, in edges) that the crop classifier returns for a die that fits its crop."""
+
+
+def crops_round(
+    pixels: Pixels, corners: NDArray[np.float32], edges: Scores, angle_rad: float
+) -> list[Scores]:
+    """The matrices of crops around top faces, turned by an angle."""
+    height, width = pixels.shape[:2]
+    middles = np.clip(corners.mean(axis=1), 0, np.array([width - 1, height - 1]))
+    return [
+        crop_matrix((float(x), float(y)), float(edge), angle_rad)
+        for (x, y), edge in zip(middles, edges, strict=True)
+    ]
+
+
+def crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
+    """The 2x3 matrix from px of the picture to px of a crop around a point."""
+    scale = CROP / (CROP_EDGES * max(edge_px, 4.0))
+    c, s = scale * math.cos(angle_rad), scale * math.sin(angle_rad)
+    (x, y), middle = centre_xy, (CROP - 1) / 2
+    return np.array([[c, -s, middle - c * x + s * y], [s, c, middle - s * x - c * y]], np.float32)
+
+
+def edges_of(corners: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Mean edge (N,) of quads (N, 4, 2)."""
+    sides = corners - corners[:, [3, 0, 1, 2]]
+    return np.asarray(np.hypot(sides[..., 0], sides[..., 1]).mean(axis=1), np.float32)

@@ -1,0 +1,427 @@
+"""Finds the dice of a picture, and searches enlarged parts of it if dice are missing."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from companion.engine.dice import ALL_DICE, DieColour
+from vision.detector.candidates import SMEARED, Candidate, FeatureMaps, propose_candidates
+from vision.detector.classifier import SURELY, AlignedCandidates, Detection, aim, classify
+from vision.detector.inference import CropCache
+from vision.detector.models import softmax
+from vision.detector.values import fuse_value_scores
+from vision.reading import Pixels, Point
+
+Found = tuple[Detection, Candidate]
+Box = tuple[int, int, int, int]
+"""Left, top, right, bottom in px."""
+
+SMALLEST_PX = 48
+"""Least side of a picture that can show a readable die in a tray (chosen, not measured)."""
+STILL = 0.4
+"""Probability of motion above which a die counts as moving."""
+_DIE = 0.5
+"""Probability above which a candidate is likely a die."""
+_SURE = 0.9
+"""Probability above which a die counts for the usual size (chosen, not measured)."""
+_NO_DOUBT = 4
+"""Number of dice of one size from which candidates of other sizes are discarded (chosen, not
+measured)."""
+_BLURRED = 0.95
+"""Probability of motion above which a blurred candidate counts as a moving die."""
+_OUTSIDE = 0.1
+"""Probability of lying in the tray up to which a candidate gets one crop only
+(docs/evaluation.md, thresholds)."""
+_REMOVED = 0.9
+"""Probability of a colour out of play above which a die fills no place (chosen, not measured)."""
+_NEAR_ZOOM = 0.4
+"""Zoom of the finder's second pass, which searches for very large dice."""
+_NEAR_EDGE = 0.14
+"""Share of the picture's longer side above which the second pass accepts a die's edge
+(docs/evaluation.md, thresholds)."""
+_SMALL_EDGE = 0.03
+"""Share of the picture's longer side up to which dice are small, so that enlarged parts of the
+picture are searched for missing dice (docs/evaluation.md, thresholds)."""
+_AROUND = 3.0
+"""Margin (in edges) of the enlarged part around the dice found."""
+_GAIN = 1.25
+"""Least enlargement for which the part around the dice found is searched."""
+_SHARED = 0.08
+"""Overlap of neighbouring quarters of the tray, as a share of the tray's width."""
+_TRACE = 0.1
+"""Heat apart from the dice above which an enlarged part is searched (docs/evaluation.md,
+thresholds)."""
+_TRAY = 0.3
+"""Probability of the tray above which heat can come from a missing die."""
+_OVERLAP = 0.8
+"""Top faces nearer to each other than this share of an edge are the same die. Faces of dice side by
+side are one edge apart, a little less if one is tilted."""
+_ON_IT = 0.4
+"""Distance (in edges) from the middle of a die found up to which a candidate is the same die."""
+_USUAL = 0.05
+"""Edge of a die as a share of the picture's longer side, assumed if no die is found."""
+_SMALL = 0.62
+"""Least ratio of the edges of two dice of one size (docs/evaluation.md, thresholds)."""
+
+
+def detect_dice(
+    pixels: Pixels,
+    in_play: Sequence[DieColour],
+    inside: Callable[[FeatureMaps, Point, float], float],
+    *,
+    any_colour: bool = False,
+) -> tuple[FeatureMaps, list[Found]]:
+    """Find and read the dice of a picture.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+        in_play: The dice expected in the tray. The search goes on while these, or dice that left
+            the game, are missing.
+        inside: Returns the probability that a die at a point of the picture, with an edge in px,
+            lies in the tray.
+        any_colour: Whether dice of other colours than the five may be in play.
+    """
+    task = _Task(CropCache(pixels), tuple(in_play), inside, any_colour)
+    overview, seen, dice = _dice(task, 1.0)
+    if not dice:
+        overview, seen, dice = _nearby(task, overview, seen)
+    if any(task.lacking(overview, dice)) and not _blurred(overview, dice):
+        dice = _searched(task, overview, seen, dice)
+    return overview, dice
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Task:
+    """The search for dice in one picture."""
+
+    close_ups: CropCache
+    in_play: tuple[DieColour, ...]
+    inside: Callable[[FeatureMaps, Point, float], float]
+    any_colour: bool
+
+    @property
+    def wanted(self) -> int:
+        """How many dice are in play."""
+        return len(self.in_play)
+
+    def lies_inside(self, overview: FeatureMaps, detection: Detection) -> bool:
+        """Whether a die lies in the tray."""
+        return self.inside(overview, detection.foot_xy, detection.edge_px) > 0.5
+
+    def counts(self, overview: FeatureMaps, detection: Detection) -> bool:
+        """Whether a die can be one of those in play."""
+        return not self._has_left(detection) and self.lies_inside(overview, detection)
+
+    def lacking(self, overview: FeatureMaps, found: list[Found]) -> tuple[int, int]:
+        """Number of missing dice: those in play, and those that left the game."""
+        here = [
+            self._has_left(detection)
+            for detection, _ in found
+            if self.lies_inside(overview, detection)
+        ]
+        left = max(0, len(ALL_DICE) - self.wanted)
+        return max(0, self.wanted - here.count(False)), max(0, left - here.count(True))
+
+    def _has_left(self, detection: Detection) -> bool:
+        removed = [n for n, colour in enumerate(DieColour) if colour not in self.in_play]
+        return bool(removed) and bool(softmax(detection.colours)[removed].max() > _REMOVED)
+
+    def read(self, overview: FeatureMaps, aligned: AlignedCandidates) -> list[Found]:
+        """Classify the candidates that can be dice or blurs."""
+        aligned = aligned.only(_of_usual_size(aligned, overview))
+        worth = self._worth_more(overview, aligned)
+        needed = None if self.any_colour else [self.in_play.count(colour) for colour in DieColour]
+        return classify(self.close_ups, aligned, worth, needed)
+
+    def _worth_more(self, overview: FeatureMaps, aligned: AlignedCandidates) -> list[int]:
+        """Select candidates that get more views: those that may lie in the tray.
+
+        If all dice of the game are found, only likely dice remain.
+        """
+        chances = aligned.chances[:, 0]
+        places = zip(aligned.feet.tolist(), aligned.edges.tolist(), strict=True)
+        inside = [self.inside(overview, (x, y), edge) for (x, y), edge in places]
+        worth = [n for n, within in enumerate(inside) if within > _OUTSIDE]
+        if (chances >= _DIE).all():
+            return worth
+        sure = [n for n in _apart(aligned, SURELY) if inside[n] > 0.5]
+        return worth if len(sure) < len(ALL_DICE) else [n for n in worth if chances[n] >= _DIE]
+
+
+def _blurred(overview: FeatureMaps, dice: list[Found]) -> bool:
+    """Whether the picture shows a moving die, which an enlarged part would not make readable."""
+    for detection, _ in dice:
+        if detection.moving > _BLURRED and overview.at(overview.tray, detection.centre_xy) > 0.5:
+            return True
+    edge = _usual_edge(dice) if dice else _USUAL * max(overview.size_wh)
+    smeared = ((overview.smear > SMEARED) & (overview.tray > 0.5)).sum()
+    return bool(smeared > (edge * overview.cells_per_px) ** 2)
+
+
+def _dice(task: _Task, zoom: float) -> tuple[FeatureMaps, AlignedCandidates, list[Found]]:
+    """The finder's feature maps, every candidate, and those that are dice."""
+    overview = propose_candidates(task.close_ups.pixels, zoom)
+    aligned = aim(task.close_ups, overview.candidates)
+    return overview, aligned, _of_one_size(_distinct(task.read(overview, aligned)), overview)
+
+
+def _of_usual_size(aligned: AlignedCandidates, overview: FeatureMaps) -> list[int]:
+    """Select candidates of the usual size, and blurs.
+
+    All candidates are kept if fewer than `_NO_DOUBT` dice have one size.
+    """
+    edges = aligned.edges.tolist()
+    if not edges or _one_size(min(edges), max(edges)):
+        return list(range(len(edges)))
+    chances, middles = aligned.chances, aligned.middles.tolist()
+    places = {n: (middles[n][0], middles[n][1]) for n in _apart(aligned, _SURE)}
+    sure = [edges[n] for n, xy in places.items() if overview.at(overview.tray, xy) > 0.5]
+    many, usual = _usual_of(sure)
+    return [
+        n for n, edge in enumerate(edges)
+        if many < _NO_DOUBT or _one_size(edge, usual) or chances[n, 1] > STILL
+    ]  # fmt: skip
+
+
+def _apart(aligned: AlignedCandidates, surer: float) -> list[int]:
+    """Select candidates with a higher probability of a die than `surer`, each die once."""
+    chances = aligned.chances[:, 0].tolist()
+    order = [
+        n for n in sorted(range(len(chances)), key=lambda n: -chances[n]) if chances[n] > surer
+    ]
+    return _each_once(order, aligned.middles.tolist(), aligned.edges.tolist())
+
+
+def _each_once(order: Iterable[int], middles: Sequence[Point], edges: Sequence[float]) -> list[int]:
+    """Keep the first candidate of each die, by their middles and edges in px."""
+    kept: list[int] = []
+    for n in order:
+        if all(
+            math.dist(middles[n], middles[k]) > _OVERLAP * min(edges[n], edges[k]) for k in kept
+        ):
+            kept.append(n)
+    return kept
+
+
+def _nearby(
+    task: _Task, overview: FeatureMaps, seen: AlignedCandidates
+) -> tuple[FeatureMaps, AlignedCandidates, list[Found]]:
+    """Find dice that are too large for the finder's first pass; without any, keep its feature maps.
+
+    A square tray with specks can look like a die, so both value classifiers must agree.
+    """
+    closer, aligned, dice = _dice(task, _NEAR_ZOOM)
+    large = _NEAR_EDGE * max(overview.size_wh)
+    dice = [
+        (detection, candidate)
+        for detection, candidate in dice
+        if detection.edge_px > large
+        and fuse_value_scores(detection.values, detection.pips, detection.square_on)[1]
+    ]
+    return (closer, aligned, dice) if dice else (overview, seen, [])
+
+
+def _searched(
+    task: _Task, overview: FeatureMaps, seen: AlignedCandidates, dice: list[Found]
+) -> list[Found]:
+    """Search for missing dice.
+
+    First come places beside the dice found, where a die may touch one of them, and faint
+    candidates. If dice are small, enlarged parts follow: around the dice found, then, while dice
+    in play are missing, the quarters of the tray. `seen` are all candidates so far.
+    """
+    found, lack = list(overview.candidates), task.lacking(overview, dice)
+
+    def add(candidates: list[Candidate]) -> None:
+        nonlocal dice, lack
+        found.extend(candidates)
+        if not aim(task.close_ups, candidates).candidates:
+            return
+        aligned = aim(task.close_ups, found)
+        now = _of_one_size(_distinct(task.read(overview, aligned)), overview)
+        still = task.lacking(overview, now)
+        if sum(still) < sum(lack):
+            dice, lack = now, still
+
+    add([*_moved_off(seen, dice), *_faint(overview, dice)])
+    if not any(lack) or not found or not _are_small(overview, dice):
+        return dice
+    traces, pixels = _traces(overview, dice), task.close_ups.pixels
+    for boxes in (_round_the_found, _quarters):
+        fresh: list[Candidate] = []
+        for left, top, right, bottom in boxes(overview, dice):
+            if not ((traces >= (left, top)) & (traces < (right, bottom))).all(axis=1).any():
+                continue
+            part = np.ascontiguousarray(pixels[top:bottom, left:right])
+            for candidate in propose_candidates(part).candidates:
+                where = (candidate.centre_xy[0] + left, candidate.centre_xy[1] + top)
+                fresh += _if_new([*found, *fresh], candidate, where)
+        add(fresh)
+        if not lack[0]:
+            break
+    return dice
+
+
+def _faint(overview: FeatureMaps, dice: list[Found]) -> list[Candidate]:
+    """Select faint candidates that lie in the tray and on none of the dice."""
+    return [
+        candidate
+        for candidate in overview.faint
+        if overview.at(overview.tray, candidate.centre_xy) > _TRAY
+        and all(
+            np.hypot(*np.subtract(candidate.centre_xy, detection.centre_xy))
+            > _OVERLAP * detection.edge_px
+            for detection, _ in dice
+        )
+    ]
+
+
+def _are_small(overview: FeatureMaps, dice: list[Found]) -> bool:
+    """Whether dice are so small that an enlarged part shows more, or none is found."""
+    return not dice or _usual_edge(dice) <= _SMALL_EDGE * max(overview.size_wh)
+
+
+def _moved_off(aligned: AlignedCandidates, dice: list[Found]) -> list[Candidate]:
+    """Move candidates that partly overlap a die found to where a die that touches it would lie.
+
+    Each is moved from its classified top face, and from the finder's middle.
+    """
+    moved: list[Candidate] = []
+    for candidate, middle, chance in zip(
+        aligned.candidates, aligned.middles, aligned.chances[:, 0], strict=True
+    ):
+        for die, _ in dice:
+            for seen_at in (middle, candidate.centre_xy):
+                away = np.subtract(seen_at, die.centre_xy)
+                gap = float(np.hypot(*away))
+                if _ON_IT < gap / die.edge_px < _OVERLAP and chance > _DIE:
+                    x, y = die.centre_xy + away * (die.edge_px / gap)
+                    moved.append(
+                        replace(candidate, centre_xy=(float(x), float(y)), edge_px=die.edge_px)
+                    )
+    return moved
+
+
+def _traces(overview: FeatureMaps, dice: list[Found]) -> NDArray[np.float32]:
+    """Points of the tray (K, 2: x and y in px) with heat apart from the dice."""
+    warm = ((overview.heat > _TRACE) & (overview.tray > _TRAY)).astype(np.uint8)
+    for detection, _ in dice:
+        x, y = overview.to_grid[:, :2] @ detection.centre_xy + overview.to_grid[:, 2]
+        reach = _OVERLAP * detection.edge_px * overview.cells_per_px
+        cv2.circle(warm, (round(float(x)), round(float(y))), math.floor(reach), 0, cv2.FILLED)
+    rows, columns = np.nonzero(warm)
+    back = cv2.invertAffineTransform(overview.to_grid)
+    return np.asarray(np.stack([columns, rows], axis=1) @ back[:, :2].T + back[:, 2], np.float32)
+
+
+def _if_new(found: list[Candidate], candidate: Candidate, where: Point) -> list[Candidate]:
+    """Return a candidate from an enlarged part, or nothing if it is already found."""
+    gaps = [float(np.hypot(*np.subtract(where, other.centre_xy))) for other in found]
+    if all(
+        gap > 0.5 * candidate.edge_px
+        or not _SMALL < candidate.edge_px / other.edge_px < 1.0 / _SMALL
+        for gap, other in zip(gaps, found, strict=True)
+    ):
+        return [replace(candidate, centre_xy=where, up=found[int(np.argmin(gaps))].up)]
+    return []
+
+
+def _round_the_found(overview: FeatureMaps, dice: list[Found]) -> list[Box]:
+    """The part of the picture around the dice found, if it is much smaller than the picture."""
+    if not dice:
+        return []
+    size = np.array(overview.size_wh)
+    reach = _AROUND * _usual_edge(dice)
+    centres = np.array([detection.centre_xy for detection, _ in dice])
+    low = np.clip(centres.min(axis=0) - reach, 0, None).astype(int)
+    high = np.minimum(centres.max(axis=0) + reach, size).astype(int)
+    if max(high - low) * _GAIN > size.max() or min(high - low) < SMALLEST_PX:
+        return []
+    return [(int(low[0]), int(low[1]), int(high[0]), int(high[1]))]
+
+
+def _quarters(overview: FeatureMaps, _: list[Found]) -> list[Box]:
+    """The four quarters of the tray, which overlap a little."""
+    size = np.array(overview.size_wh)
+    rows, columns = np.nonzero(overview.tray > 0.5)
+    if not len(rows):
+        return []
+    back = cv2.invertAffineTransform(overview.to_grid)
+    floor = np.stack([columns, rows], axis=1) @ back[:, :2].T + back[:, 2]
+    margin = 0.02 * size.max()
+    low = np.clip(floor.min(axis=0) - margin, 0, None)
+    high = np.minimum(floor.max(axis=0) + margin, size)
+    half, share = (low + high) / 2.0, _SHARED * (high - low)
+    if min(high - low) < 2 * SMALLEST_PX:
+        return []
+    return [
+        (int(left), int(top), int(right), int(bottom))
+        for left, right in ((low[0], half[0] + share[0]), (half[0] - share[0], high[0]))
+        for top, bottom in ((low[1], half[1] + share[1]), (half[1] - share[1], high[1]))
+    ]
+
+
+def _usual_edge(dice: list[Found]) -> float:
+    return median(detection.edge_px for detection, _ in dice)
+
+
+def _distinct(pairs: list[Found]) -> list[Found]:
+    """Keep the candidates that are dice, each once, the likeliest first.
+
+    A sure die comes before a candidate that lies between two dice, even if that is hotter.
+    """
+    pairs = [(k, s) for k, s in pairs if _is_die(k) or (k.moving > _BLURRED and s.heat > 0.25)]
+    pairs.sort(key=lambda pair: (pair[0].die < SURELY, -pair[0].die * pair[1].heat))
+    middles, edges = [k.centre_xy for k, _ in pairs], [k.edge_px for k, _ in pairs]
+    return [pairs[n] for n in _each_once(range(len(pairs)), middles, edges)]
+
+
+def is_new(detection: Detection, found: Sequence[Found]) -> bool:
+    """Whether a detection lies on none of the dice found."""
+    return all(
+        math.dist(detection.centre_xy, other.centre_xy)
+        > _OVERLAP * min(detection.edge_px, other.edge_px)
+        for other, _ in found
+    )
+
+
+def _is_die(detection: Detection) -> bool:
+    """Whether it is surely a die, or likely one with a value (pads, coins and knots have none)."""
+    return detection.die > SURELY or (
+        detection.die > _DIE and float(detection.values.mean(axis=0).max()) > 0.6
+    )
+
+
+def _of_one_size(dice: list[Found], overview: FeatureMaps) -> list[Found]:
+    """Discard what is far smaller or larger than the surest dice: lint, pips, boxes of a sheet.
+
+    A game's dice are of one size, and no camera above a tray sees one twice as large as another.
+    The most common size counts; if two sizes are equally common, the larger.
+    """
+    sure = [
+        detection.edge_px
+        for detection, _ in dice
+        if detection.die > _SURE and overview.at(overview.tray, detection.centre_xy) > 0.5
+    ]
+    if len(sure) < 2:
+        return dice
+    _, usual = _usual_of(sure)
+    return [(k, s) for k, s in dice if _one_size(k.edge_px, usual)]
+
+
+def _usual_of(edges: list[float]) -> tuple[int, float]:
+    """The most common size: number of edges that fit it, and their median."""
+    alike = [[other for other in edges if _one_size(other, edge)] for edge in edges]
+    return max(((len(each), median(each)) for each in alike), default=(0, 0.0))
+
+
+def _one_size(edge_px: float, other_px: float) -> bool:
+    """Whether two dice of one size can have these edges in the picture."""
+    return _SMALL < edge_px / other_px < 1.0 / _SMALL
