@@ -3,6 +3,7 @@ streams."""
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import Counter
@@ -22,6 +23,9 @@ MOST_INSIDE = 36
 
 MOST_OUTSIDE = 64
 """Streams of all other devices; they never take a place from those."""
+
+OUTSIDE_S = 0.25
+"""Seconds between two states for a spectator: forty of them then cost little of the eye's time."""
 
 MOST_PER_BROWSER = 4
 """Most streams of a browser; the oldest is replaced. Browsers open six connections to a host, so
@@ -47,6 +51,7 @@ class Stream:
         self.address = client.address
         self.seats = streams.session.seats_of(client.tokens)
         self._version = -1
+        self._from_s = -math.inf
         self._until_s = streams.clock() + streams.life_s
         self._beat_at_s = streams.clock() + streams.heartbeat_s
         self.is_closed = False
@@ -58,7 +63,7 @@ class Stream:
         return (
             self.is_replaced
             or self._streams.is_closed
-            or version > self._version
+            or (version > self._version and now_s >= self._from_s)
             or now_s >= min(self._beat_at_s, self._until_s)
         )
 
@@ -79,6 +84,7 @@ class Stream:
         if version <= self._version:
             return b": beat\nevent: beat\ndata: {}\n\n"
         self._version = version
+        self._from_s = now_s + (0.0 if self.is_inside else OUTSIDE_S)
         retry = f"retry: {RETRY_MS}\n" if is_first else ""
         return f"{retry}id: {version}\nevent: state\ndata: {text}\n\n".encode()
 

@@ -6,16 +6,23 @@ import http.client
 import itertools
 import json
 import logging
+import os
+import re
 import socket
+import threading
 import time
+import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
 
+from tests.commands.test_play import Play, playing
 from tests.web.test_people import phone, post
 from web.security import BROWSER_COOKIE, SEAT_COOKIE
 from web.server import CONNECTIONS, Server
@@ -158,6 +165,91 @@ def test_hundreds_of_rude_connections_delay_no_mark(
     assert during_s < max(MARK_S, 4 * before_s)
     told = {each.getMessage() for each in caplog.records if each.levelno > logging.INFO}
     assert told == {f"{CONNECTIONS} connections are open: the oldest idle one was closed"}
+
+
+class House(NamedTuple):
+    """What a table does in some seconds: marks of one player, and frames of its camera."""
+
+    marks_ms: list[float]
+    frames_s: float
+
+    @property
+    def p99_ms(self) -> float:
+        """99th percentile of the marks."""
+        return sorted(self.marks_ms)[int(0.99 * (len(self.marks_ms) - 1))]
+
+
+def measured(table: Play, seconds: float) -> House:
+    """Change an answer four times a second, and count frames."""
+
+    def frames() -> float:
+        with urllib.request.urlopen(table.url + "/metrics", timeout=60) as answer:
+            text = answer.read().decode()
+        return float(re.findall(r"^dice_companion_frames_total (\S+)$", text, re.MULTILINE)[0])
+
+    marks_ms, begun, at_first = [], time.perf_counter(), frames()
+    game = table.get("/api/state")["game"]
+    box = next(p["legal"][0] for p in game["players"] if p["name"] == "Player 4")
+    boxes = itertools.cycle([box, None])
+    while time.perf_counter() < begun + seconds:
+        answer = {"turn": game["turn"], "action": 1, "rolled": game["rolled"], "box": next(boxes)}
+        before = time.perf_counter()
+        table.post("/api/answer", "Player 4", **answer, done=False)
+        marks_ms.append(1e3 * (time.perf_counter() - before))
+        time.sleep(0.25)
+    return House(marks_ms, (frames() - at_first) / (time.perf_counter() - begun))
+
+
+@pytest.mark.slow
+def test_a_full_house_slows_neither_marks_nor_the_eye(tmp_path: Path) -> None:
+    """Five players, three table views and forty spectators."""
+    if os.getloadavg()[0] > 0.5 * (os.cpu_count() or 1):
+        pytest.skip(f"the machine is busy: load {os.getloadavg()[0]:.1f}")
+    settings = tmp_path / "metrics.toml"
+    settings.write_text("[web]\nmetrics = true\n[sound]\nenabled = false\n")
+    with (
+        playing(tmp_path, "--camera", "simulated", "--config", str(settings)) as table,
+        ExitStack() as stack,
+    ):
+        players = [f"Player {n}" for n in range(5)]
+        for name in players:
+            table.post("/api/join", name, name=name)
+        table.post("/api/start", players[0], first=0)
+        table.post("/api/throw", players[0])
+        deadline = time.monotonic() + 60
+        while table.get("/api/state")["game"]["phase"] == "roll":
+            assert time.monotonic() < deadline, "the simulated dice are never read"
+            if table.get("/api/state")["tray"]["confirmable"]:
+                table.post("/api/press", players[0])
+            time.sleep(0.2)
+        alone = measured(table, 20)
+        crowd = Crowd(int(table.url.rpartition(":")[2]), stack)
+        cookies = [table.cookies[name] for name in players] + [
+            new_browser(table) for _ in range(43)
+        ]
+        for number, cookie in enumerate(cookies):
+            guest = crowd.connect(4, number)
+            view = "?view=table" if 5 <= number < 8 else ""
+            head = f"GET /api/events{view} HTTP/1.1\r\nHost: localhost\r\nCookie: {cookie}\r\n\r\n"
+            guest.sendall(head.encode())
+            assert guest.recv(4096).startswith(b"HTTP/1.1 200")
+            threading.Thread(target=drain, args=(guest,), daemon=True).start()
+        full = measured(table, 20)
+    assert full.p99_ms <= max(100.0, 2 * alone.p99_ms)
+    assert full.frames_s >= 0.95 * alone.frames_s
+
+
+def new_browser(table: Play) -> str:
+    """The cookie of a browser that has opened the page."""
+    with urllib.request.urlopen(table.url + "/", timeout=60) as answer:
+        return str(answer.headers["Set-Cookie"]).partition(";")[0]
+
+
+def drain(guest: socket.socket) -> None:
+    """Read until the other side closes."""
+    with suppress(OSError):
+        while guest.recv(65536):
+            pass
 
 
 def test_an_unfinished_request_is_ended_with_a_reason(

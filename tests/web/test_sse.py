@@ -78,9 +78,21 @@ def test_only_the_newest_state_is_sent(streams: Streams, hand: Hand) -> None:
     stream = opened(streams)
     stream.message()
     assert not stream.is_due(1)
-    hand.version = 7
+    hand.version, hand.now_s = 7, 1.0
     assert stream.is_due(7)
     assert stream.message().startswith(b"id: 7\n")
+
+
+def test_spectators_receive_a_state_four_times_a_second(streams: Streams, hand: Hand) -> None:
+    outside = opened(streams)
+    inside = streams.open(device(), is_inside=True)
+    assert inside is not None
+    for stream in (outside, inside):
+        stream.message()
+    hand.version = 2
+    assert (outside.is_due(2), inside.is_due(2)) == (False, True)
+    hand.now_s = 0.25
+    assert outside.is_due(2)
 
 
 def test_a_quiet_table_still_gives_signs_of_life(streams: Streams, hand: Hand) -> None:
@@ -176,7 +188,8 @@ def test_a_head_request_takes_no_stream(app: Flask) -> None:
 def test_a_change_is_due_and_shows_who_is_seated(app: Flask, stage: Stage) -> None:
     ada = seat(stage, "Ada")
     streams: Streams = app.extensions["streams"]
-    stream = opened(streams, None, ada.token)
+    stream = streams.open(device(None, ada.token), is_inside=True)
+    assert stream is not None
     first = data_of(stream.message())
     assert (first["me"]["seat"], first["seats"][0]["online"]) == (0, True)
     before = stage.session.view().version
