@@ -61,6 +61,12 @@ FIRST_PAINT = """() => {
 }"""
 
 
+SHEET_DRAWN = """() => new Promise((done) => {
+  const look = () => document.querySelector('.box')
+    ? requestAnimationFrame(() => done(Math.round(performance.now()))) : setTimeout(look, 5);
+  look();
+})"""
+
 MOST_LOADS = 10
 """Whatever else runs on this machine only adds to a load's time: the quickest counts."""
 
@@ -93,21 +99,23 @@ def test_a_page_fits_320_px_and_loads_under_150_kb(
     assert sum(sizes.values()) < 150_000
 
 
+def slow_phone(page: Page, *, latency_ms: int, bytes_per_s: float) -> None:
+    """Give a page a sixth of this machine's speed and a slow line."""
+    line = page.context.new_cdp_session(page)
+    line.send("Network.enable")
+    speed = {"downloadThroughput": bytes_per_s, "uploadThroughput": 1e5}
+    line.send("Network.emulateNetworkConditions", {"offline": False, "latency": latency_ms} | speed)
+    line.send("Emulation.setCPUThrottlingRate", {"rate": 6})
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["/", "/table", "/host", "/games"])
 def test_a_slow_phone_shows_something_within_a_second(
     stage: Stage, open_page: OpenPage, address: str, path: str
 ) -> None:
-    """A sixth of this machine's speed, 4 Mbit/s and 40 ms away."""
     put(stage, "action1")
     page = open_page("/healthz", size_wh=PHONE_SMALL)
-    line = page.context.new_cdp_session(page)
-    line.send("Network.enable")
-    line.send(
-        "Network.emulateNetworkConditions",
-        {"offline": False, "latency": 40, "downloadThroughput": 5e5, "uploadThroughput": 1e5},
-    )
-    line.send("Emulation.setCPUThrottlingRate", {"rate": 6})
+    slow_phone(page, latency_ms=40, bytes_per_s=5e5)
     page.goto(address + "/healthz")
     page.wait_for_timeout(500)
     bare_ms = page.evaluate(FIRST_PAINT)
@@ -118,6 +126,20 @@ def test_a_slow_phone_shows_something_within_a_second(
         took_ms.append(page.evaluate(FIRST_PAINT))
     print(f"{path} first paint, ms: {took_ms}; of a page of one line: {bare_ms}")
     assert min(took_ms) < 1_000
+
+
+@pytest.mark.slow
+def test_a_slow_phone_with_3g_shows_the_sheet_in_a_second_and_a_half(
+    stage: Stage, open_page: OpenPage, address: str
+) -> None:
+    page = open_page("/healthz", size_wh=PHONE_SMALL, token=put(stage, "action1")[0])
+    slow_phone(page, latency_ms=150, bytes_per_s=2e5)
+    took_ms: list[int] = []
+    while len(took_ms) < MOST_LOADS and min(took_ms, default=9_999) >= 1_500:
+        page.goto(address, wait_until="commit")
+        took_ms.append(page.evaluate(SHEET_DRAWN))
+    print(f"the sheet is drawn, ms: {took_ms}")
+    assert min(took_ms) < 1_500
 
 
 class TestLargeType:
@@ -192,7 +214,7 @@ class TestFingers:
         stage.session.start("base", 0)
         stage.session.end()
         stage.session.rematch()
-        for path in ("/table", "/host", "/games", "/games?game=1", "/setup", "/rules", "/nothing"):
+        for path in ("/table", "/host", "/games", "/games/1", "/setup", "/rules", "/nothing"):
             page = open_page(path, size_wh=PHONE, device="a" * 32)
             page.locator("main h2:visible, main .lead:visible, .table .now").first.wait_for()
             page.wait_for_load_state("networkidle") if path == "/setup" else None
@@ -210,17 +232,17 @@ def test_points_below_zero_have_a_minus_sign_on_every_page(
     phone, table = open_page("/", token=token), open_page("/table", size_wh=TV)
     phone.get_by_role("button", name="Total −5").wait_for()
     table.locator(".people .points", has_text="−5").wait_for()
-    stage.session.end()
-    phone.locator(".podium .points", has_text="−5").wait_for()
-    table.locator(".podium .points", has_text="−5").wait_for()
+    stage.play_out()
+    phone.locator(".podium .points", has_text="−20").wait_for()
+    table.locator(".podium .points", has_text="−20").wait_for()
     games = open_page("/games")
-    games.get_by_role("row", name="Ada").get_by_text("−5").first.wait_for()
-    games.locator(".score", has_text="Ada −5").wait_for()
-    games.goto(games.url + "?game=1")
-    games.get_by_role("row", name="Ada").get_by_text("−5").nth(1).wait_for()
-    games.locator("#record", has_text="Ada    −5").wait_for()
+    games.get_by_role("row", name="Ada").get_by_text("−20").first.wait_for()
+    games.locator(".score", has_text="Ada −20").wait_for()
+    games.goto(games.url + "/1")
+    games.get_by_role("row", name="Ada").get_by_text("−20").nth(1).wait_for()
+    games.locator("#record", has_text="Ada   −20").wait_for()
     for page in (phone, table, games):
-        assert "-5" not in page.locator("body").inner_text()
+        assert "-2" not in page.locator("body").inner_text()
 
 
 SIGHTS = ["deuteranopia", "protanopia", "tritanopia", "achromatopsia"]

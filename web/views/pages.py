@@ -38,7 +38,9 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/")
     def play() -> Response:
-        return page("play.html", known_names=remembered(session.games())[:MOST_NAMES])
+        _, state = context.render(context.client())
+        known = remembered(session.games())[:MOST_NAMES]
+        return page("play.html", known_names=known, state=state.replace("<", "\\u003c"))
 
     @pages.get("/table")
     def table() -> Response:

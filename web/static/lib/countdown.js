@@ -14,9 +14,11 @@ export class Countdown {
   follow({ game, version }) {
     const is = Boolean(game?.closes_in_s);
     const set = is ? `${version}` : "";
-    if (set !== this.#set) {
+    const at = is ? performance.now() + game.closes_in_s * 1_000 : 0;
+    if (set === this.#set) this.#closesAt = Math.min(this.#closesAt, at); // this one travelled faster
+    else {
       this.#set = set;
-      this.#closesAt = is ? performance.now() + game.closes_in_s * 1_000 : 0;
+      this.#closesAt = at;
       clearInterval(this.#timer);
       if (is) this.#timer = setInterval(() => this.#tick(), 200);
     }

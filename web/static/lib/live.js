@@ -36,6 +36,8 @@ export function onConnection(listener) {
 /** @param as the page's name, if the server counts its viewers */
 export function start(as = "") {
   view = as;
+  const first = document.getElementById("state"); // the page brings its first snapshot with it
+  if (first) accept(JSON.parse(first.textContent));
   openStream();
   setInterval(watch, 1_000);
   document.addEventListener("visibilitychange", () => {
