@@ -19,6 +19,7 @@ from companion.errors import NotationError, StoreError
 from companion.eventlog.record import Record
 from companion.eventlog.store import SqliteStore
 from companion.history.accuracy import accuracy_of
+from companion.history.risk import at_least, at_most, compared
 from companion.history.archive import SavedGame, saved_games
 from companion.history.export import written
 from companion.history.standings import standings
@@ -174,13 +175,19 @@ def accuracy(as_json: bool, data_dir: Path | None) -> None:
     finally:
         store.close()
     if as_json:
-        click.echo(json.dumps(asdict(found)))
+        offered = found.right + found.wrong
+        bounds = {
+            "wrong_at_least": round(at_least(found.wrong, offered), 6),
+            "wrong_at_most": round(at_most(found.wrong, offered), 6),
+        }
+        click.echo(json.dumps(asdict(found) | bounds))
         return
     click.echo(
         f"{found.rolls} rolls: {found.right} read right, {found.wrong} read wrong and corrected,"
         f" {found.unsure} sent back as unsure"
     )
     click.echo(f"{found.dice_seen} dice read: {found.dice_right} right")
+    click.echo(compared(found.wrong, found.right + found.wrong))
 
 
 @games.command("import")

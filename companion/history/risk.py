@@ -12,6 +12,9 @@ from collections.abc import Callable
 
 CONFIDENCE = 0.95
 """Probability that a bound holds."""
+CERTIFIED = 0.03
+"""At most this share of announced rolls is wrong on looks that were never trained on, with 95 %
+confidence (docs/evaluation.md, certificate)."""
 _HALVINGS = 60
 """Steps of the bisection; each halves the error, which starts at 1."""
 
@@ -30,6 +33,20 @@ def at_least(wrong: int, trials: int, confidence: float = CONFIDENCE) -> float:
     if wrong <= 0:
         return 0.0
     return _where(lambda rate: 1.0 - _up_to(wrong - 1, trials, rate) > 1.0 - confidence)
+
+
+def compared(wrong: int, offered: int) -> str:
+    """One sentence: how often offered rolls are wrong at a table, against the certificate."""
+    if not offered:
+        return "no roll was offered yet"
+    known = f"{wrong} of {offered} offered rolls wrong"
+    promised = f"at most {CERTIFIED:.1%} were promised (docs/evaluation.md)"
+    if at_least(wrong, offered) > CERTIFIED:
+        return (
+            f"{known}: this table does worse than it should, {promised};"
+            " try more even light, a plain floor, or `dice-companion calibrate`"
+        )
+    return f"{known}: at most {at_most(wrong, offered):.1%} with 95 % confidence; {promised}"
 
 
 def _up_to(wrong: int, trials: int, rate: float) -> float:

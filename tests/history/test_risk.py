@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from companion.history.risk import at_least, at_most
+from companion.history.risk import at_least, at_most, compared
 
 
 @pytest.mark.parametrize(
@@ -32,3 +32,13 @@ def test_nothing_tried_shows_nothing() -> None:
 def test_more_trials_narrow_the_bounds() -> None:
     few, many = (2, 212), (200, 21_200)
     assert at_least(*few) < at_least(*many) < 2 / 212 < at_most(*many) < at_most(*few)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "offered", "is_worse"),
+    [(0, 0, False), (0, 400, False), (1, 2, False), (9, 100, True), (3, 3, True)],
+)
+def test_a_table_is_called_worse_only_where_chance_cannot_explain_it(
+    wrong: int, offered: int, is_worse: bool
+) -> None:
+    assert ("worse than it should" in compared(wrong, offered)) is is_worse
