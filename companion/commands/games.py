@@ -19,9 +19,9 @@ from companion.errors import NotationError, StoreError
 from companion.eventlog.record import Record
 from companion.eventlog.store import SqliteStore
 from companion.history.accuracy import accuracy_of
-from companion.history.risk import at_least, at_most, compared
 from companion.history.archive import SavedGame, saved_games
 from companion.history.export import written
+from companion.history.risk import at_least, at_most, compared
 from companion.history.standings import standings
 from companion.messages.catalogue import LANGUAGES, load_phrases
 

@@ -46,10 +46,8 @@ _MAY_LEAN = -7.0
 _UPRIGHT = 0.65
 """Weight of the upright views in the tilt log odds (docs/evaluation.md, thresholds)."""
 _TORN = (-2.5, 1.5)
-"""Tilt range (log odds) that triggers a rotated view (docs/evaluation.md, thresholds)."""
-_STILL_TORN = (-2.0, 1.0)
-"""Tilt range (log odds) after a rotated view that triggers views of the other dice at rest, and
-then of the two remaining sides (docs/evaluation.md, thresholds)."""
+"""Tilt range (log odds) in which a die gets views from all sides (docs/evaluation.md,
+thresholds)."""
 _STRANGE = 0.9
 """Probability of a foreign colour from which a die gets no upright view, unless a die looks tilted
 (docs/evaluation.md, thresholds)."""
@@ -289,9 +287,8 @@ def _estimate_tilt(
 ) -> list[float | None]:
     """Estimate from upright views how likely each die is tilted.
 
-    Dice that may be tilted get one view. Unclear ones get a view from the opposite side. If one
-    is still unclear, all other dice at rest get a view. Dice that stay unclear get views from the
-    two remaining sides.
+    Dice that may be tilted get one view. If one stays unclear, all dice at rest get a view, and the
+    unclear ones get views from the three other sides.
 
     Args:
         close_ups: Crops of the picture.
@@ -302,32 +299,25 @@ def _estimate_tilt(
     Returns:
         Log odds that each die is tilted; None for a die without a view.
     """
-    detections: dict[int, list[Scores]] = {}
-    odds: dict[int, float] = {}
+    odds: list[float | None] = [None] * len(logits)
 
-    def detection(
-        dice: list[int], quarters: tuple[int, ...], limits: tuple[float, float] = _TORN
-    ) -> list[int]:
-        """Classify dice turned by quarters; return all dice with views that are unclear."""
-        sides = [np.roll(corners[dice], quarter, axis=1) for quarter in quarters]
-        seen = close_ups.upright(np.concatenate(sides))
-        for n, row in zip(dice * len(quarters), seen, strict=True):
-            detections.setdefault(n, []).append(row)
-        means = np.stack([np.mean(rows, axis=0) for rows in detections.values()])
-        odds.update(
-            zip(detections, leanings(means, list(detections), logits, *where).tolist(), strict=True)
-        )
-        return [n for n in odds if _is_tilt_unclear(logits[n], added[n], odds[n], limits)]
+    def compare(dice: list[int], views: Scores) -> None:
+        for n, each in zip(dice, leanings(views, dice, logits, *where).tolist(), strict=True):
+            odds[n] = each
 
     doubts = [n for n in at_rest if _may_be_tilted(logits[n], added[n])]
-    torn = detection(doubts, (0,)) if doubts else []
-    others = [n for n in at_rest if n not in doubts]
-    torn = detection(torn, (2,), _STILL_TORN) if torn else []
-    if torn and others:
-        torn = detection(others, (0,), _STILL_TORN)
-    if torn:
-        detection(torn, (1, 3))
-    return [odds.get(n) for n in range(len(logits))]
+    if not doubts:
+        return odds
+    compare(doubts, close_ups.upright(corners[doubts]))
+    unclear = [n for n in doubts if _is_tilt_unclear(logits[n], added[n], odds[n])]
+    if unclear:
+        views = close_ups.upright(corners[at_rest])
+        sides = np.concatenate([np.roll(corners[unclear], side, axis=1) for side in (1, 2, 3)])
+        more = close_ups.upright(sides).reshape(3, len(unclear), -1).sum(axis=0)
+        rows = [at_rest.index(n) for n in unclear]
+        views[rows] = (views[rows] + more) / 4.0
+        compare(at_rest, views)
+    return odds
 
 
 def _upwards(logits: Scores, leans: Scores) -> Scores:
@@ -397,11 +387,10 @@ def _may_be_tilted(logits: Scores, added: Scores) -> bool:
     return _leaning(logits, added, None) > _MAY_LEAN
 
 
-def _is_tilt_unclear(
-    logits: Scores, added: Scores, upright: float, limits: tuple[float, float] = _TORN
-) -> bool:
-    """Whether it is still unclear after upright views that a die is tilted."""
-    return limits[0] < _leaning(logits, added, upright) < limits[1]
+def _is_tilt_unclear(logits: Scores, added: Scores, upright: float | None) -> bool:
+    """Whether it is still unclear after an upright view that a die is tilted."""
+    low, high = _TORN
+    return low < _leaning(logits, added, upright) < high
 
 
 def _is_legible(logits: Scores, added: Scores, upright: float | None) -> bool:

@@ -192,13 +192,3 @@ def test_only_dice_neither_clearly_flat_nor_tilted_are_undecided(
     lean: float, upright: float, torn: bool
 ) -> None:
     assert classifier._is_tilt_unclear(row(lean=lean), np.zeros(7, np.float32), upright) is torn
-
-
-def test_the_second_view_has_a_wider_threshold() -> None:
-    calm = np.zeros(7, np.float32)
-    for upright, still in ((-1.0, True), (-2.0, True), (-3.0, False)):
-        assert classifier._is_tilt_unclear(row(lean=-1.5), calm, upright)
-        assert (
-            classifier._is_tilt_unclear(row(lean=-1.5), calm, upright, classifier._STILL_TORN)
-            is still
-        )
