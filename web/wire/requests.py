@@ -47,7 +47,12 @@ White = Annotated[
 ]
 Coloured = Annotated[
     dict[Colour, Value],
-    Meta(extra_json_schema={"examples": [{"red": 1, "yellow": 2, "green": 5, "blue": 6}]}),
+    Meta(
+        extra_json_schema={
+            "minProperties": 3,
+            "examples": [{"red": 1, "yellow": 2, "green": 5, "blue": 6}],
+        }
+    ),
     described("the coloured dice in play", kind="dice"),
 ]
 Coordinate = Annotated[float, Meta(ge=-_FAR_PX, le=_FAR_PX)]

@@ -180,7 +180,7 @@ def test_a_die_beside_the_tray_is_not_examined_again() -> None:
 def test_dice_stand_where_their_bodies_do() -> None:
     """The foot is on the floor below the middle of the top face, an edge deep."""
     off = []
-    for seed in range(5):
+    for seed in range(3):
         scene = random_scene(np.random.default_rng([seed, 57]), Recipe((960, 720), 0.08))
         for detection, _ in search.detect_dice(render(scene), ALL_DICE, everywhere)[1]:
             for die, fact in zip(scene.dice, truth(scene), strict=True):
@@ -189,7 +189,7 @@ def test_dice_stand_where_their_bodies_do() -> None:
                     x, y, z = die.position_mm
                     foot = scene.camera.project(np.array([[x, y, z - die.size_mm / 2]]))[0]
                     off.append(np.hypot(*(np.array(detection.foot_xy) - foot)) / fact.edge_px)
-    assert len(off) > 15
+    assert len(off) > 9
     assert np.median(off) < 0.09
     assert np.quantile(off, 0.9) < 0.2
 
