@@ -31,16 +31,15 @@ Pin = Annotated[int, Meta(ge=0, le=27)]
 
 @dataclass(frozen=True, slots=True)
 class CameraConfig:
-    """The eye's camera.
+    """The camera above the tray.
 
     Attributes:
         source: auto, pi, a V4L2 device, a video file, a folder of pictures, simulated or none.
-        width: Pixels asked of the camera.
-        height: Pixels asked of the camera.
-        fps: Frames a second asked of the camera.
+        width, height: Requested size of the pictures in pixels.
+        fps: Requested frames per second.
         seed: Makes the simulated tray's throws repeatable; unset draws a new one each start.
-        calibration: What was measured of the tray: a file, none, or auto for the one that
-            `calibrate` keeps in the data directory.
+        calibration: Calibration of the tray: a file, none, or auto for the file that `calibrate`
+            writes into the data directory.
     """
 
     source: str = "auto"
@@ -122,11 +121,11 @@ class SoundConfig:
     """The voice.
 
     Attributes:
-        enabled: Whether there is one.
-        volume: 0 (muted) to 200 as espeak-ng counts.
-        words_per_minute: Its speed, 80 to 450.
-        say: How much it says: sum, sums or all.
-        clips: A folder of sounds that stand for sentences; unset is `clips` beside the games.
+        enabled: Whether announcements are spoken.
+        volume: 0 (muted) to 200, the range of espeak-ng.
+        words_per_minute: Speed, 80 to 450.
+        say: How much is spoken: sum, sums or all.
+        clips: Folder of sounds that replace sentences; unset means `clips` in the data directory.
     """
 
     enabled: bool = True

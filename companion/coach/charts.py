@@ -20,7 +20,7 @@ from companion.messages.catalogue import Phrases, Term, numeral
 WIDTH, HEIGHT = 640, 360
 LEFT, RIGHT, TOP, BOTTOM = 48, 128, 16, 32
 COLOURS = ("#3b82c4", "#d9660b", "#1a9c74", "#c05fa0", "#8a8a1e")
-"""Of the players in playing order: contrast of at least 3 to 1 on white and on near black."""
+"""Colours of the players in playing order: a contrast of at least 3 to 1 on white and on black."""
 
 DASHES = ("none", "8 4", "2 4", "12 4 2 4", "4 4")
 """Dash patterns of the players' lines, for people who cannot tell the colours apart."""

@@ -1,9 +1,9 @@
-"""Whether the dice of a table are fair: counts, a band, and a test that may be looked at anytime.
+"""Whether the dice of a table are fair: counts, a band, and a test to repeat at any time.
 
 The test is a likelihood ratio: how much better "each face has a chance of its own, near one sixth"
 explains the throws than "every face has one sixth", averaged over such chances (a Dirichlet prior).
 For fair dice this ratio is a martingale that starts at 1, so the chance that it ever reaches x is
-at most 1/x (Ville's inequality). Looking after every evening is therefore allowed. Testing five
+at most 1/x (Ville's inequality). So it may be checked after every evening. Testing five
 kinds of dice multiplies the chance of a false alarm by five at most (Bonferroni).
 """
 
@@ -25,10 +25,10 @@ PRIOR = 40.0
 """Dirichlet weight of each face: chances between about 0.12 and 0.22 are expected."""
 
 NEEDED = 60
-"""Throws below which nothing is said about a set of dice."""
+"""Throws below which there is no verdict on a set of dice."""
 
 ALARM = 100
-"""One fair set in so many may be called unusual, over its whole life."""
+"""A fair set is called unusual with a chance of at most 1 in this many, over its whole life."""
 
 BAND = 3.0
 """Half width of the band in standard deviations: all 30 counts are inside for 92 % of fair sets."""

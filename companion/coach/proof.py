@@ -98,7 +98,7 @@ def differences(
     results: Results,
     house: frozenset[HouseRule] = frozenset(),
 ) -> list[str]:
-    """What the judge sees differently in a recorded batch; empty when there is nothing.
+    """List the differences between the judge and a recorded batch; empty if there are none.
 
     Legal boxes are compared before every answer; sheets, misses, closings, the end, its turn and
     the totals afterwards.

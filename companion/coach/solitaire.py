@@ -172,7 +172,7 @@ def states_of(next_: Int8, count: Int8) -> Ints:
 
 
 class Optimum:
-    """Plays the base game as somebody alone at the table should, whoever else is there."""
+    """Plays the base game as the best player alone would, and ignores the other players."""
 
     def __init__(self) -> None:
         self._values = values().reshape(MISSES, -1)

@@ -70,7 +70,7 @@ def play(
         stop.set()
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # as nohup has it
+        if signal.getsignal(number) != signal.SIG_IGN:  # ignored under nohup
             signal.signal(number, on_signal)
     from companion.app import build
 
@@ -116,7 +116,7 @@ def _end() -> None:
     """
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
-            with suppress(OSError):  # nobody reads it any more
+            with suppress(OSError):  # its reader may be gone
                 stream.flush()
     os._exit(0)
 

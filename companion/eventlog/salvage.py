@@ -146,9 +146,9 @@ def _readable(path: Path) -> list[tuple[Row, bool]]:
     for order in ("ASC", "DESC"):
         with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
             for row, is_whole in read_rows(db, order):
-                found[row.revision] = row, is_whole  # one by one: an error ends the loop later
+                found[row.revision] = row, is_whole  # kept at once: an error may end the loop
     with suppress(sqlite3.Error), closing(sqlite3.connect(path)) as db:
-        # a failing row takes the row fetched before it along: request the neighbours of each gap
+        # an error on a row also loses the row before it: read the neighbours of each gap again
         _fill(db, found, 1, 1)
         for revision in sorted(found):
             for step in (1, -1):
