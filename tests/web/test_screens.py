@@ -83,6 +83,11 @@ class TestTheTableView:
         assert page.locator(".news .final").count() == 3
         assert page.evaluate(BEYOND) == []
         assert violations(page) == []
+        resize(page, PHONE_SMALL)
+        headline = page.locator(".headline").bounding_box()
+        assert headline is not None
+        assert headline["width"] > 250
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
     def test_trouble_with_the_dice_is_said_once(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")  # the green die leans
