@@ -17,7 +17,7 @@ from companion.messages.announcements import (
     winner_line,
 )
 from companion.messages.catalogue import Phrases
-from companion.messages.equipment import fault_line, note_line, tray_lines
+from companion.messages.equipment import fault_line, loss_line, note_line, tray_lines
 from companion.session.session import View
 from companion.tray import TrayView
 from web.ports import Equipment
@@ -69,12 +69,18 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
         ],
         game=_game(view, phrases, now_s) if view.table.game else None,
         tray=_tray(view.tray, view.table.game, phrases),
-        faults=[
-            wire.Fault(part, code, phrases.tell(fault_line(part, code)))
-            for part, code in view.faults
-        ],
+        faults=_faults(view, phrases),
         announcement=_announcement(view.announcement, view, phrases),
     )
+
+
+def _faults(view: View, phrases: Phrases) -> list[wire.Fault]:
+    faults = [
+        wire.Fault(part, code, phrases.tell(fault_line(part, code))) for part, code in view.faults
+    ]
+    if view.lost:
+        faults.append(wire.Fault("games", "lost", phrases.tell(loss_line(view.lost))))
+    return faults
 
 
 def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:

@@ -128,3 +128,31 @@ def coach(as_json: bool = False) -> None:
         return
     for name, value in report.items():
         click.echo(f"{name}: {value}")
+
+
+@bench.command()
+@click.option("--games", type=click.IntRange(1, 10_000), multiple=True, help="Games before it.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def history(games: tuple[int, ...] = (), as_json: bool = False) -> None:
+    """Time the start and the steps of tables where 10, 100, 1,000 and 2,000 games were played.
+
+    It takes two minutes. Example: dice-companion bench history --games 300
+    """
+    from companion.commands.bench_history import HISTORY, STEPS, measure
+
+    rows = []
+    as_json = _asked_above(as_json)
+    if not as_json:
+        click.echo(
+            " games  records     MB  start s  (cpu s)   any step   undo   preview  (99 % below, ms)"
+        )
+    for count in games or HISTORY:
+        row = measure(count)
+        rows.append(row)
+        if not as_json:
+            click.echo(
+                f"{count:6} {row['records']:8} {row['megabytes']:6} {row['start_s']:8}"
+                f" {row['start_cpu_s']:8} {row['any']['p99']:10} {row['undo']['p99']:6} {row['preview']['p99']:9}"
+            )
+    if as_json:
+        click.echo(json.dumps({"history": rows, "steps_of_each_kind": STEPS}))

@@ -49,7 +49,7 @@ from companion.doctor.software import (
     check_python,
 )
 from companion.errors import ConfigError, PinsUnavailable, StoreError
-from companion.eventlog.store import examine as saved_records
+from companion.eventlog.examine import examine as saved_records
 from companion.service.backup import last_backup
 
 if TYPE_CHECKING:

@@ -17,7 +17,8 @@ from urllib.error import HTTPError
 
 from companion.doctor.finding import Finding, Ran, bad, note, ok
 from companion.errors import StoreError
-from companion.eventlog.store import FILE_NAME, LOCK_NAME, examine, is_in_use
+from companion.eventlog.examine import examine, is_in_use
+from companion.eventlog.store import FILE_NAME, LOCK_NAME
 from companion.service.network import reachable_host, url
 
 TOO_FULL_MB, NEARLY_FULL_MB = 20, 200
@@ -81,7 +82,12 @@ def check_games(directory: Path) -> Finding:
         return note("games", f"damaged: {seen.trouble}{running}", cure)
     if seen.records is None:
         return ok("games", f"none yet{running}")
-    return ok("games", f"{seen.records} records, all readable{running}")
+    text = f"{seen.records} records, all readable"
+    kept = [path.name for path in sorted(directory.glob("games.*damaged-*"))]
+    if not kept:
+        return ok("games", f"{text}{running}")
+    was = f"damage before cost {seen.lost} records; damaged files are kept: {', '.join(kept)}"
+    return note("games", f"{text}; {was}{running}", "delete those files when nobody misses a game")
 
 
 def _is_read_only(path: Path) -> bool:

@@ -12,9 +12,9 @@ import os
 import sqlite3
 import threading
 from collections.abc import Iterable, Mapping
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 from companion.errors import StoreError
 from companion.eventlog import rows
@@ -335,79 +335,6 @@ def _checked(db: sqlite3.Connection) -> tuple[dict[int, Row], set[int]]:
         else:
             spoilt.add(row.revision)
     return whole, spoilt
-
-
-class Examined(NamedTuple):
-    """The condition of a log, found without writing.
-
-    Attributes:
-        records: The number of records; None if there is no file yet.
-        trouble: The damage, or None.
-        in_use: Whether a table is writing it now.
-    """
-
-    records: int | None
-    trouble: str | None
-    in_use: bool
-
-
-def examine(directory: Path) -> Examined:
-    """Check a log without changing anything.
-
-    Raises:
-        StoreError: The file cannot be read: permission denied, or another table locks it.
-    """
-    path, in_use = directory / FILE_NAME, is_in_use(directory)
-    if not os.path.isfile(path):  # Path.is_file raises if the directory may not be entered
-        return Examined(None, None, in_use)
-    try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
-            (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
-            records = sum(
-                bool(rows.record_of(row, is_whole=is_whole).data) or row.data == b"{}"
-                for row, is_whole in rows.read_rows(db)
-            )
-            (count,) = db.execute("SELECT count(*) FROM log").fetchone()
-    except sqlite3.DatabaseError as error:
-        if not rows.is_damage(error):
-            raise StoreError(f"{path}: cannot be read: {error}") from error
-        return Examined(0, str(error), in_use)
-    if verdict == "ok" and records == count:
-        return Examined(records, None, in_use)
-    trouble = verdict if verdict != "ok" else f"{count - records} of {count} records"
-    return Examined(records, str(trouble), in_use)
-
-
-def copy_log(directory: Path, to: Path) -> None:
-    """Copy the log of a directory into one new file, consistent while a table writes it.
-
-    Raises:
-        StoreError: There is no log, or it cannot be copied.
-    """
-    path = directory / FILE_NAME
-    if not path.is_file():
-        raise StoreError(f"{path}: expected saved games, there is no such file")
-    try:
-        with (
-            closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,
-            closing(sqlite3.connect(to)) as copy,
-        ):
-            source.backup(copy)
-            copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it
-    except sqlite3.Error as error:
-        raise StoreError(f"{path}: cannot be copied: {error}") from error
-
-
-def is_in_use(directory: Path) -> bool:
-    """Whether a table is writing the log of a directory now."""
-    try:
-        with open(directory / LOCK_NAME, "rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
 
 
 def _locked(path: Path) -> IO[bytes]:

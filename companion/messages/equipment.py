@@ -51,6 +51,11 @@ def fault_line(part: str, fault: str | None) -> Line:
     return line(f"fault.{part}.{fault or 'mended'}")
 
 
+def loss_line(count: int) -> Line:
+    """Describe saved steps that could not be read at the start."""
+    return line("fault.games.lost", count=count)
+
+
 def announce_fault(part: str, fault: str | None) -> Announcement:
     """Return the announcement that a part broke, or works again."""
     text = fault_line(part, fault)

@@ -17,7 +17,8 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from companion.errors import ServiceError, StoreError
-from companion.eventlog.store import FILE_NAME, copy_log, examine, is_in_use
+from companion.eventlog.examine import copy_log, examine, is_in_use
+from companion.eventlog.store import FILE_NAME
 
 FORM = 1
 """Version of a backup's layout; a newer one is refused."""

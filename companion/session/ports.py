@@ -18,6 +18,10 @@ class Store(Protocol):
         """Every record after a revision, oldest first."""
 
     @property
+    def lost(self) -> int:
+        """How many records could not be read at opening."""
+
+    @property
     def mark(self) -> Mark:
         """The end of the log."""
 

@@ -159,6 +159,7 @@ class Session:
                 tuple(sorted(self._faults.items())),
                 self._offers.seats,
                 self._memory.notices,
+                self._store.lost,
             )
 
     def wait(self, version: int, timeout_s: float) -> int:

@@ -31,6 +31,7 @@ class View:
         faults: Equipment that does not work: the part (camera, button) and its fault.
         offered: Seats another device may claim.
         notices: Changes of sheets by others than their players.
+        lost: Saved steps that could not be read at the start.
     """
 
     version: int
@@ -43,3 +44,4 @@ class View:
     faults: tuple[tuple[str, str], ...] = ()
     offered: frozenset[int] = frozenset()
     notices: tuple[Notice, ...] = ()
+    lost: int = 0

@@ -26,6 +26,7 @@ from companion.doctor.machine import (
     check_games,
     check_port,
 )
+from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore
 from tests.rights import run_bound
@@ -144,6 +145,18 @@ class TestGames:
         assert finding.verdict is Verdict.NOTE
         assert finding.text.startswith("damaged: ")
         assert path.read_bytes() == data
+
+    @pytest.mark.parametrize("name", [FILE_NAME, JOURNAL_NAME])
+    def test_damage_is_named_before_and_after_its_repair(self, kept: Path, name: str) -> None:
+        path = kept / name
+        path.unlink() if name == FILE_NAME else path.write_bytes(b"?" + path.read_bytes()[1:])
+        finding = check_games(kept)
+        assert finding.verdict is Verdict.NOTE
+        assert JOURNAL_NAME in finding.text
+        SqliteStore(kept).close()
+        mended = check_games(kept)
+        assert "damaged-1" in mended.text
+        assert "all readable" in mended.text
 
 
 class TestAddress:
