@@ -21,7 +21,7 @@ from vision.detector.classifier import Detection
 from vision.detector.colours import tint_of
 from vision.detector.known_dice import recognise
 from vision.detector.marbled import is_blue_beneath
-from vision.detector.models import CROP, FACE, FINDER_WH, LEAN, shared_net, softmax
+from vision.detector.models import CROP, FACE, FINDER_WH, UPRIGHT, shared_net, softmax
 from vision.detector.search import SMALLEST_PX, STILL, Found, detect_dice
 from vision.detector.second_pass import read_again, search_again
 from vision.detector.sizes import oddness
@@ -87,7 +87,7 @@ class DiceReader:
             "finder": FINDER_WH,
             "reader": (CROP, CROP),
             "face": (FACE, FACE),
-            "lean": (LEAN, LEAN),
+            "tilt": (UPRIGHT, UPRIGHT),
         }
         for name, (wide, tall) in sizes.items():
             shared_net(name)(np.zeros((1, 3, tall, wide), np.float32))

@@ -1,8 +1,8 @@
-"""The parts of the eye, from whole pictures to a verdict; `vision.pipeline` puts them together.
+"""The parts of the detector, from a picture to a status; `vision.pipeline` puts them together.
 
-`finder` finds candidates and `reader` classifies each from crops. `square_on` classifies the
-straightened top face if a value is unclear. `search` runs them, and searches enlarged parts of the
-picture if dice are missing. `values`, `lean`, `jury` and `sizes` combine the outputs. `marbled`
-checks the colour below black tops. `known_dice` adds the colours of a known dice set. `verdict`
-decides the reading.
+`candidates` finds places that may be dice and `classifier` classifies each from crops. `faces`
+classifies the straightened top face if a value is unclear. `search` runs them, and searches
+enlarged parts of the picture if dice are missing. `values`, `tilt`, `context` and `sizes` combine
+the outputs. `marbled` checks the colour below black tops. `known_dice` adds the colours of a known
+dice set. `status` decides the reading.
 """

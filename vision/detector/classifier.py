@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.detector.candidates import Candidate
-from vision.detector.context import fit_floor_plane, weigh
+from vision.detector.context import correct_by_context, fit_floor_plane
 from vision.detector.crops import HALF_DIAGONAL, crop_matrix, crops_round, edges_of
 from vision.detector.inference import CropCache, CropOutputs, corners_of
 from vision.detector.models import (
@@ -205,7 +205,7 @@ def classify(
     guessed = aligned.guessed
     logits = outputs.logits
     fit = fit_floor_plane(logits, places, guessed)
-    added = weigh(logits, fit, outputs.shades, places, shares)
+    added = correct_by_context(logits, fit, outputs.shades, places, shares)
     rest = [n for n in worth if _is_at_rest(logits[n])]
     where = (places, shares, guessed)
     selected = rest if needed is None else _needs_upright_view(logits, added, rest, needed)
@@ -223,7 +223,7 @@ def classify(
     if again:
         logits = _classify_again(close_ups, corners, logits, again, values, pips)
         fit = fit_floor_plane(logits, places, guessed)
-        added = weigh(logits, fit, outputs.shades, places, shares)
+        added = correct_by_context(logits, fit, outputs.shades, places, shares)
     chances = sigmoid(logits[:, [0, 14, 15]])
     feet = aligned.feet_by(logits) if again else aligned.feet
     grows = fit.grows()

@@ -35,7 +35,7 @@ def fit_floor_plane(logits: Scores, places: Scores, leans: Scores) -> FloorFit:
     return off_the_floor(logits[:, NORMAL], np.exp(logits[:, SPREAD]), places, leans, surely)
 
 
-def weigh(
+def correct_by_context(
     logits: Scores,
     fit: FloorFit,
     shades: Scores,
@@ -68,7 +68,7 @@ def weigh(
         ],
         axis=1,
     ).astype(np.float32)
-    layer = partial(dense, shared_layers("jury"))
+    layer = partial(dense, shared_layers("context"))
     h = relu(layer("second", relu(layer("first", tokens))))
     h = h + relu(layer("third", _beside_all(h, weight)))
     h = relu(layer("fourth", _beside_all(h, weight)))

@@ -107,7 +107,7 @@ class CropCache:
 
     def upright(self, outlines: Scores) -> Scores:
         """Outputs (N, 4 + TRAITS) of the tilt network for upright views, from corners (N, 4, 2)."""
-        (out,) = self._once("lean", outlines, lambda pixels, new: (classify_upright(pixels, new),))
+        (out,) = self._once("tilt", outlines, lambda pixels, new: (classify_upright(pixels, new),))
         return out
 
     def square_on(self, outlines: Scores) -> Scores:

@@ -162,13 +162,15 @@ def recognise(
     for die, quad, face in zip(seen, corners, faces, strict=True):
         pips = pip_colour(pixels, quad, die.value)
         lit = None if pips is None else np.clip(gains * pips, 0.0, 255.0)
-        colours, is_strange = weigh(die.colours, np.clip(gains * face, 0.0, 255.0), known, lit)
+        colours, is_strange = compare_with_set(
+            die.colours, np.clip(gains * face, 0.0, 255.0), known, lit
+        )
         sure = die.sure * _LEFT if is_strange else die.sure
         told.append(replace(die, colours=colours, sure=sure))
     return told
 
 
-def weigh(
+def compare_with_set(
     colours: Scores,
     face_bgr: NDArray[np.float64],
     known: Sequence[CustomDie],

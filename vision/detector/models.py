@@ -46,10 +46,10 @@ FACE = 48
 """Width and height in px of a straightened top face."""
 FACE_EDGES = 1.25
 """Edges of the top face that a straightened picture of FACE px shows."""
-LEAN = 72
+UPRIGHT = 72
 """Width and height in px of an upright view."""
-LEAN_EDGES = 2.3
-"""Edges of the top face that an upright view of LEAN px shows."""
+UPRIGHT_EDGES = 2.3
+"""Edges of the top face that an upright view of UPRIGHT px shows."""
 TRAITS = 12
 """Number of features of the tilt network, beside the direction of the top face (x, y), its standard
 error (log) and the tilt logit."""

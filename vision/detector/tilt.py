@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from vision.detector.crops import close_up, levelled
 from vision.detector.models import (
-    LEAN,
-    LEAN_EDGES,
     NORMAL,
     SPREAD,
+    UPRIGHT,
+    UPRIGHT_EDGES,
     Scores,
     dense,
     relu,
@@ -138,7 +138,7 @@ def _normals(across: Scores, sight: Scores) -> Scores:
     return np.asarray(across - np.sqrt(np.maximum(1.0 - sine, _LEVEL)) * sight[..., :2], np.float32)
 
 
-_INNER = slice(18, LEAN - 18)
+_INNER = slice(18, UPRIGHT - 18)
 """Rows and columns of an upright crop that show the top face; only they set the brightness."""
 _FARTHEST = 6.0
 """Largest absolute value of a levelled pixel."""
@@ -155,15 +155,15 @@ def upright_turn(corners: NDArray[np.floating]) -> NDArray[np.float32]:
     one, other = z @ _DIAGONALS, z @ _DIAGONALS.conj()
     diagonal = np.where(np.abs(one) >= np.abs(other), one, other)
     edge = np.maximum(np.abs(z - np.roll(z, 1, axis=-1)).mean(axis=-1), 1.0)
-    scale = LEAN / LEAN_EDGES / edge / np.maximum(np.abs(diagonal), 1e-6)
+    scale = UPRIGHT / UPRIGHT_EDGES / edge / np.maximum(np.abs(diagonal), 1e-6)
     turn = scale * np.exp(-0.75j * np.pi) * diagonal.conj()
-    moved = (LEAN - 1) / 2 * (1 + 1j) - turn * z.mean(axis=-1)
+    moved = (UPRIGHT - 1) / 2 * (1 + 1j) - turn * z.mean(axis=-1)
     x, y = (turn.real, -turn.imag, moved.real), (turn.imag, turn.real, moved.imag)
     return np.stack([np.stack(x, axis=-1), np.stack(y, axis=-1)], axis=-2).astype(np.float32)
 
 
 def shown(close_ups: Scores) -> Scores:
-    """Prepare upright crops (N, LEAN, LEAN, 3) in 0.0-1.0 as input for the network."""
+    """Prepare upright crops (N, UPRIGHT, UPRIGHT, 3) in 0.0-1.0 as input for the network."""
     level = levelled(close_ups, _INNER)
     return np.clip(level, -_FARTHEST, _FARTHEST, out=level)
 
@@ -178,8 +178,8 @@ def classify_upright(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
         (N, 4 + TRAITS); directions are those of the picture.
     """
     turns = upright_turn(outlines)
-    cut = np.stack([close_up(pixels, turn, LEAN) for turn in turns])
-    out = shared_net("lean")(shown(np.multiply(cut, 1.0 / 255.0, dtype=np.float32)))
+    cut = np.stack([close_up(pixels, turn, UPRIGHT) for turn in turns])
+    out = shared_net("tilt")(shown(np.multiply(cut, 1.0 / 255.0, dtype=np.float32)))
     back = turns[:, :, :2] / np.hypot(turns[:, :1, :1], turns[:, 1:, :1])
     out[:, :2] = np.einsum("nji,nj->ni", back, out[:, :2])
     return out
@@ -221,7 +221,7 @@ def leanings(
         ],
         axis=1,
     ).astype(np.float32)
-    layer = partial(dense, shared_layers("bench"))
+    layer = partial(dense, shared_layers("tilt_head"))
     h = relu(layer("second", relu(layer("first", tokens))))
     h = h + relu(layer("third", h))
     return np.asarray(upright[:, 3] + layer("fourth", h)[:, 0], np.float32)

@@ -111,15 +111,15 @@ def _show(lesson: Lesson, net: nn.Module, shards: Iterable[Path], seed: int) -> 
 
 
 def save(name: str, net: nn.Module, folder: Path) -> None:
-    """Write a network as ONNX (operator set 11), its weigher as .npz, and its PyTorch state."""
+    """Write a network as ONNX (operator set 11), its head as .npz, and its PyTorch state."""
     folder.mkdir(parents=True, exist_ok=True)
     net.eval()
     torch.save(net.state_dict(), folder / f"{name}.pt")
     lesson = LESSONS[name]
-    if lesson.weigher:
-        layers = net.get_submodule(lesson.weigher).state_dict()
+    if lesson.head:
+        layers = net.get_submodule(lesson.head).state_dict()
         stored = {key: layer.numpy().astype(np.float32) for key, layer in layers.items()}
-        np.savez(folder / f"{lesson.weigher}.npz", allow_pickle=False, **stored)
+        np.savez(folder / f"{lesson.head}.npz", allow_pickle=False, **stored)
     axes = {0: "n", 2: "h", 3: "w"} if name == "finder" else {0: "n"}
     _export(body_of(name, net), folder / f"{name}.onnx", lesson.shape, axes)
 
@@ -182,10 +182,10 @@ def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
             scale.running_var.fill_(1.0 - scale.eps)
             scale.weight.fill_(1.0)
             scale.bias.copy_(torch.tensor(stored[bias]))
-    weigher = LESSONS[name].weigher
-    if weigher:
-        layers = {key: torch.tensor(layer) for key, layer in shared_layers(weigher).items()}
-        net.get_submodule(weigher).load_state_dict(layers)
+    head = LESSONS[name].head
+    if head:
+        layers = {key: torch.tensor(layer) for key, layer in shared_layers(head).items()}
+        net.get_submodule(head).load_state_dict(layers)
     return scaled
 
 

@@ -2,13 +2,11 @@
 
     python -m vision.training.dataset DIR --scenes 10000 --seed 1 --looks FOLDER
     python -m vision.training.dataset DIR --scenes 10000 --seed 2 --looks FOLDER --frames-only
-    python -m vision.training.dataset DIR --scenes 6000 --seed 3 --looks FOLDER --leaning
 
 Everything follows from the seed. Shards of 100 scenes are written one by one: training can begin
 before all are there, and a run that stopped goes on with the first missing shard. `--looks` adds
 the photographs and rooms of a folder to the drawn looks; only its training split is used.
-`--frames-only` renders frames without close-ups, in a quarter of the time; `--leaning` and
-`--pushed` render close-ups only, most of them of scenes with tilted dice or dice side by side.
+`--frames-only` renders frames without close-ups, in a quarter of the time.
 """
 
 from __future__ import annotations
@@ -40,11 +38,9 @@ from vision.training.patches import Row, close_ups
 
 FRAME_WH = (320, 256)
 SHARD = 100
-_COCKED = 0.7
-"""Share of the scenes of `leaning_row` with tilted dice."""
-_PUSHED = 0.6
-"""Share of the scenes of `pushed_row` and `leaning_row` in which dice lie side by side."""
-_PLAIN = 0.12
+_PUSHED = 0.1
+"""Share of the scenes in which dice lie side by side."""
+_PLAIN = 0.25
 """Share of scenes in plain looks."""
 _SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
 
@@ -57,10 +53,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
-    kinds = parser.add_mutually_exclusive_group()
-    kinds.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
-    kinds.add_argument("--leaning", dest="row", action="store_const", const=leaning_row)
-    kinds.add_argument("--pushed", dest="row", action="store_const", const=pushed_row)
+    parser.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     row = asked.row or scene_row
@@ -91,11 +84,12 @@ def frame_row(rng: Rng, looks: Looks) -> Row:
 
 def _any_scene(rng: Rng, looks: Looks) -> tuple[Scene, float]:
     """A scene of any kind, and the width of its dice as a share of the picture's."""
-    scenario = str(rng.choice(_SCENARIOS, p=(0.38, 0.25, 0.08, 0.14, 0.13, 0.02)))
+    scenario = str(rng.choice(_SCENARIOS, p=(0.36, 0.23, 0.07, 0.18, 0.14, 0.02)))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
     if rng.random() < 0.1:
         share = float(rng.uniform(0.1, 0.28))
-    scene = _dressed(rng, random_scene(rng, Recipe(FRAME_WH, share, scenario)), looks)
+    pushed = rng.random() < _PUSHED
+    scene = _dressed(rng, random_scene(rng, Recipe(FRAME_WH, share, scenario, pushed)), looks)
     return scene, share
 
 
@@ -128,28 +122,6 @@ def _mistaken_places(
             x, y = candidate.centre_xy
             found.append((x / width, y / width, candidate.edge_px / width))
     return found[:3]
-
-
-def pushed_row(rng: Rng, looks: Looks) -> Row:
-    """Close-ups of one scene, most often with dice side by side."""
-    scenario = str(rng.choice(_SCENARIOS, p=(0.42, 0.38, 0.06, 0.07, 0.06, 0.01)))
-    share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
-    pushed = rng.random() < _PUSHED
-    scene = _dressed(rng, random_scene(rng, Recipe(FRAME_WH, share, scenario, pushed)), looks)
-    edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
-    fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
-    return close_ups(rng, replace(scene, camera=fine), share)
-
-
-def leaning_row(rng: Rng, looks: Looks) -> Row:
-    """Close-ups of the dice of one scene, most often with tilted ones."""
-    scenario = "cocked" if rng.random() < _COCKED else "flat"
-    share = float(np.exp(rng.uniform(np.log(0.025), np.log(0.12))))
-    pushed = rng.random() < _PUSHED
-    scene = _dressed(rng, random_scene(rng, Recipe(FRAME_WH, share, scenario, pushed)), looks)
-    edge = float(np.exp(rng.uniform(np.log(18), np.log(72))))
-    fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
-    return close_ups(rng, replace(scene, camera=fine), share, decoys=False)
 
 
 def frame_part(rng: Rng, scene: Scene) -> Row:

@@ -1,5 +1,5 @@
 """The small networks in PyTorch: finder (pictures), reader (close-ups), face (straightened top
-faces), lean (tilt), and two heads that compare all dice of a picture, jury and bench.
+faces), tilt (upright crops), and two heads that compare all dice of a picture.
 
 All but the two heads hold only convolutions, ReLU, nearest upsampling, addition and averaging, so
 that `cv2.dnn` of OpenCV 4.6 runs them; the heads are a few matrix products and run in NumPy. The
@@ -15,15 +15,15 @@ from vision.detector.models import TRAITS
 
 SCORES = 26
 FEATURES = 24
-"""Features that the reader passes to the jury beside its scores."""
+"""Features that the reader passes to the context head beside its scores."""
 TOKEN = SCORES + 1 + FEATURES + 3 + 2 + 3 + 7
-"""Input of the jury for one die: scores, pip count, features, place and size, slant of the floor,
-mean colour, pose against the floor and the other dice."""
-STAND = 4 + TRAITS + 3 + 2 + 7
-"""Input of the bench for one die: outputs of the network, place and size, slant of the floor, and
-pose against it."""
-VERDICTS = 7
-"""Outputs of the jury for each die: six colours, cocked."""
+"""Input of the context head for one die: scores, pip count, features, place and size, slant of the
+floor, mean colour, pose against the floor and the other dice."""
+TILT_INPUTS = 4 + TRAITS + 3 + 2 + 7
+"""Input of the tilt head for one die: outputs of the network, place and size, slant of the floor,
+and pose against it."""
+CORRECTIONS = 7
+"""Outputs of the context head for each die: six colours, cocked."""
 
 
 def _block(ins: int, outs: int, stride: int = 1, size: int = 3) -> nn.Sequential:
@@ -161,7 +161,7 @@ class Face(_Rows):
         )
 
 
-class Lean(_Rows):
+class Tilt(_Rows):
     """Close-ups with the top face upright (N, 3, 72, 72), levelled, to (N, 16): the normal,
     its stated error (log), the score of a tilted die, and traits."""
 
@@ -178,8 +178,8 @@ class Lean(_Rows):
         )
 
 
-class Jury(nn.Module):
-    """Compares all dice of a picture: (S, P, TOKEN) to (S, P, VERDICTS).
+class ContextHead(nn.Module):
+    """Compares all dice of a picture: (S, P, TOKEN) to (S, P, CORRECTIONS).
 
     Colours shift with the lamp, and a tilted die differs from flat ones: both show against the
     other dice of the same picture.
@@ -191,7 +191,7 @@ class Jury(nn.Module):
         self.second = nn.Linear(width, width)
         self.third = nn.Linear(3 * width, width)
         self.fourth = nn.Linear(3 * width, width)
-        self.fifth = nn.Linear(width, VERDICTS)
+        self.fifth = nn.Linear(width, CORRECTIONS)
         nn.init.zeros_(self.fifth.weight)
         nn.init.zeros_(self.fifth.bias)
 
@@ -212,21 +212,21 @@ class Jury(nn.Module):
         return both.expand(-1, h.shape[1], -1)
 
 
-class Eyes(nn.Module):
-    """Reader and jury, trained together."""
+class ReaderWithContext(nn.Module):
+    """Reader and context head, trained together."""
 
     def __init__(self) -> None:
         super().__init__()
         self.reader = Reader()
-        self.jury = Jury()
+        self.context = ContextHead()
 
 
-class Bench(nn.Module):
-    """Scores the pose of a die: (..., STAND) to (...)."""
+class TiltHead(nn.Module):
+    """Scores the pose of a die: (..., TILT_INPUTS) to (...)."""
 
     def __init__(self, width: int = 48) -> None:
         super().__init__()
-        self.first = nn.Linear(STAND, width)
+        self.first = nn.Linear(TILT_INPUTS, width)
         self.second = nn.Linear(width, width)
         self.third = nn.Linear(width, width)
         self.fourth = nn.Linear(width, 1)
@@ -241,10 +241,10 @@ class Bench(nn.Module):
         return out
 
 
-class Stance(nn.Module):
-    """The tilt network and its bench, trained together."""
+class TiltWithHead(nn.Module):
+    """The tilt network and its head, trained together."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.lean = Lean()
-        self.bench = Bench()
+        self.tilt = Tilt()
+        self.tilt_head = TiltHead()

@@ -31,13 +31,12 @@ def close_ups(
     scene: Scene,
     share: float,
     *,
-    decoys: bool = True,
     mistaken: Sequence[tuple[float, float, float]] = (),
 ) -> Row:
     """Close-ups of up to PATCHES candidates of one scene, drawn one by one.
 
-    Dice come first, then `mistaken` places (x, y, edge as shares of the width), then, with
-    `decoys`, other places without a die.
+    Dice come first, then `mistaken` places (x, y, edge as shares of the width), then
+    other places without a die.
     """
     wide, tall = scene.camera.size_wh
     facts = truth(scene)
@@ -52,21 +51,20 @@ def close_ups(
         add(_aimed_at(rng, fact), fact.edge_px)
     for x, y, span in mistaken:
         add(np.array([x, y]) * wide, span * wide)
-    for fact in facts if decoys else ():
+    for fact in facts:
         if rng.random() < 0.12:
             a = rng.uniform(0, 2 * np.pi)
             away = rng.uniform(0.6, 1.6) if rng.random() < 0.75 else rng.uniform(1.6, 6.0)
             step = np.array([np.cos(a), np.sin(a)]) * fact.edge_px * away
             add(np.array(fact.centre_px) + step, fact.edge_px)
-    for thing in scene.things if decoys else ():
+    for thing in scene.things:
         if rng.random() < 0.6:
             at = np.array([[*thing.position_mm, 0.5]]) + rng.normal(0, 1, (1, 3)) * (6, 6, 0)
             add(scene.camera.project(at)[0], share * wide * float(rng.uniform(0.3, 1.1)))
-    for _ in range(1 if decoys else 0):
-        place = rng.uniform((0, 0), (wide, tall))
-        gaps = [np.hypot(*(place - f.centre_px)) / f.edge_px for f in facts]
-        if min(gaps, default=9.0) > 1.0:
-            add(place, share * wide * float(rng.uniform(0.5, 1.2)))
+    place = rng.uniform((0, 0), (wide, tall))
+    gaps = [np.hypot(*(place - f.centre_px)) / f.edge_px for f in facts]
+    if min(gaps, default=9.0) > 1.0:
+        add(place, share * wide * float(rng.uniform(0.5, 1.2)))
     if not rows:
         add(rng.uniform((0, 0), (wide, tall)), share * wide)
     columns = {

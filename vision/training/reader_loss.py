@@ -1,4 +1,4 @@
-"""Loss of the reader and the jury, scene by scene: all dice of a picture at once."""
+"""Loss of the reader and the context head, scene by scene: all dice of a picture at once."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vision.training.augment import (
     swirled,
     tinted,
 )
-from vision.training.networks import SCORES, Eyes
+from vision.training.networks import SCORES, ReaderWithContext
 from vision.training.patches import PATCH, PATCH_EDGES
 
 Arrays = dict[str, NDArray[Any]]
@@ -130,7 +130,7 @@ def _density(pips: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def tokens(logits: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor) -> Tensor:
-    """Input of the jury for dice (S, P, TOKEN); `vision.detector.context` builds the same.
+    """Input of the context head for dice (S, P, TOKEN); `vision.detector.context` builds the same.
 
     Args:
         logits: (S, P, SCORES + 1 + FEATURES).
@@ -151,8 +151,8 @@ def tokens(logits: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor
 def standing(
     own: Tensor, spread: Tensor, place: Tensor, up: Tensor, die: Tensor
 ) -> tuple[Tensor, Tensor]:
-    """The floor's normal at each die (S, P, 2), and how each stands on it (S, P, 7), as jury and
-    bench get it; `vision.detector.tilt.FloorFit.features` computes the same."""
+    """The floor's normal at each die (S, P, 2), and how each stands on it (S, P, 7), as both
+    heads get it; `vision.detector.tilt.FloorFit.features` computes the same."""
     off, floor, slope, fits, odd = off_the_floor(own, spread, place, up, die)
     far = off.norm(dim=-1, keepdim=True)
     stood = torch.cat([off, far, fits[..., None], slope.expand_as(off)], dim=-1)
@@ -230,7 +230,7 @@ def shades(image: Tensor) -> Tensor:
 
 def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
     """Losses of all outputs; a label counts only where the picture can show it."""
-    assert isinstance(net, Eyes)
+    assert isinstance(net, ReaderWithContext)
     made = crops(rows, rng)
     scenes, patches = made["present"].shape
     at = np.flatnonzero(made["present"].reshape(-1))
@@ -270,8 +270,8 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         spread(logits), torch.from_numpy(made["place"]), torch.from_numpy(made["up"]),
         spread(shades(image)), weight,
     )  # fmt: skip
-    jury = net.jury(token, weight)
-    heard = jury.reshape(scenes * patches, -1)[there]
+    context = net.context(token, weight)
+    corrections = context.reshape(scenes * patches, -1)[there]
     sure = ((die < 0.5) | (visible > 0.35) | (moving > 0.5)).float()
     is_die = die * (1 - moving)
     quad = torch.from_numpy(quad_numbers((flat["corners"] - (CROP - 1) / 2) / (CROP / CROP_EDGES)))
@@ -297,10 +297,11 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
             shows,
         ),
         "spread": 0.1 * mean(spread_loss(apart, out[:, SPREAD]), shows),
-        "j_colour": mean(
-            F.cross_entropy(out[:, 7:13] + heard[:, :6], colour, reduction="none"), named
+        "context_colour": mean(
+            F.cross_entropy(out[:, 7:13] + corrections[:, :6], colour, reduction="none"), named
         ),
-        "j_cocked": 2.0 * mean(bce(out[:, 13] + heard[:, 6], cocked, reduction="none"), still),
+        "context_cocked": 2.0
+        * mean(bce(out[:, 13] + corrections[:, 6], cocked, reduction="none"), still),
     }
     wanted = torch.from_numpy(_density(flat["pips"]))
     cells = ((density[:, 0] - wanted) ** 2).sum((1, 2))

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vision.detector.models import CROP, FACE, FINDER_WH, LEAN
-from vision.training import face_loss, finder_loss, lean_loss, reader_loss
-from vision.training.networks import Eyes, Face, Finder, Stance
+from vision.detector.models import CROP, FACE, FINDER_WH, UPRIGHT
+from vision.training import face_loss, finder_loss, reader_loss, tilt_loss
+from vision.training.networks import Face, Finder, ReaderWithContext, TiltWithHead
 
 Arrays = dict[str, NDArray[Any]]
 
@@ -27,7 +27,7 @@ class Lesson:
         loss: Named parts of the loss of some scenes.
         scenes: Scenes in one step.
         shape: Of one input.
-        weigher: Name of its head that compares all dice of a picture, where it has one: both
+        head: Name of its head that compares all dice of a picture, where it has one: both
             are then parts of `net`, each under its own name.
     """
 
@@ -36,7 +36,7 @@ class Lesson:
     loss: Callable[[nn.Module, Arrays, np.random.Generator], dict[str, Tensor]]
     scenes: int
     shape: tuple[int, int, int, int]
-    weigher: str | None = None
+    head: str | None = None
 
 
 LESSONS = {
@@ -44,13 +44,20 @@ LESSONS = {
         Finder, finder_loss.KEYS, finder_loss.finder_loss, 16, (1, 3, *FINDER_WH[::-1])
     ),
     "reader": Lesson(
-        Eyes, reader_loss.KEYS, reader_loss.reader_loss, 20, (1, 3, CROP, CROP), "jury"
+        ReaderWithContext,
+        reader_loss.KEYS,
+        reader_loss.reader_loss,
+        20,
+        (1, 3, CROP, CROP),
+        "context",
     ),
     "face": Lesson(Face, face_loss.KEYS, face_loss.face_loss, 12, (1, 3, FACE, FACE)),
-    "lean": Lesson(Stance, lean_loss.KEYS, lean_loss.lean_loss, 12, (1, 3, LEAN, LEAN), "bench"),
+    "tilt": Lesson(
+        TiltWithHead, tilt_loss.KEYS, tilt_loss.tilt_loss, 12, (1, 3, UPRIGHT, UPRIGHT), "tilt_head"
+    ),
 }
 
 
 def body_of(name: str, net: nn.Module) -> nn.Module:
     """The convolutional part of a network, without its head."""
-    return net.get_submodule(name) if LESSONS[name].weigher else net
+    return net.get_submodule(name) if LESSONS[name].head else net

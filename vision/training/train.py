@@ -3,8 +3,8 @@
     python -m vision.training.train DATA WEIGHTS finder --minutes 60
     python -m vision.training.train DATA WEIGHTS finder --minutes 60 --resume WEIGHTS/finder.pt
 
-The networks are finder, reader (with its jury), face and lean (with its bench). With `--weigher`
-only the jury or the bench is trained. Shards that appear in DATA later join at the next epoch.
+The networks are finder, reader (with the context head), face and tilt (with the tilt head). With
+`--head` only the head is trained. Shards that appear in DATA later join at the next epoch.
 The weights and the state for `--resume` are written after each epoch and every five minutes.
 """
 
@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--rate", type=float, default=2.5e-3)
-    parser.add_argument("--weigher", action="store_true", help="train only the jury, or the bench")
+    parser.add_argument("--head", action="store_true", help="train only the head")
     asked = parser.parse_args()
     if asked.epochs == asked.minutes:
         asked.epochs = 20.0
@@ -59,7 +59,7 @@ def train(asked: argparse.Namespace) -> None:
         new = net.load_state_dict(torch.load(asked.resume), strict=False).missing_keys
         print(f"not in {asked.resume}, from scratch: {', '.join(new) or 'nothing'}", flush=True)
     body = body_of(asked.net, net)
-    if asked.weigher:
+    if asked.head:
         if body is net:
             raise SystemExit(f"{asked.net}: nothing weighs what it says")
         body.requires_grad_(False)
@@ -74,7 +74,7 @@ def train(asked: argparse.Namespace) -> None:
                 with np.load(path) as columns:
                     shards[path] = {key: columns[key] for key in lesson.keys}
         net.train()
-        body.train(not asked.weigher)  # its scales stay as they are, too
+        body.train(not asked.head)  # its scales stay as they are, too
         losses: dict[str, float] = {}
         steps = 0
         for rows in _batches(list(shards.values()), lesson.scenes, rng):
@@ -97,7 +97,7 @@ def train(asked: argparse.Namespace) -> None:
             if time.monotonic() - saved > _SAVE_S:
                 save(asked.net, net, asked.weights)
                 net.train()
-                body.train(not asked.weigher)
+                body.train(not asked.head)
                 saved = time.monotonic()
             if done >= 1.0:
                 break

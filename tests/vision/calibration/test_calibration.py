@@ -21,7 +21,7 @@ from vision.calibration.reader import CalibratedReader, Change, what_changed, wh
 from vision.detector.candidates import Candidate, FeatureMaps
 from vision.detector.classifier import classify_each
 from vision.detector.inference import CropCache
-from vision.detector.known_dice import CustomDie, weigh
+from vision.detector.known_dice import CustomDie, compare_with_set
 from vision.detector.search import Found, detect_dice
 from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
@@ -269,17 +269,19 @@ class TestDice:
     def test_pips_of_another_colour_alone_make_no_stranger(self) -> None:
         red = CustomDie(DieColour.RED, (40.0, 40.0, 200.0), taken_for(DieColour.RED), (10, 10, 10))
         face, said = np.array(red.face_bgr), np.array(taken_for(DieColour.RED), np.float32)
-        assert not weigh(said, face, [red], np.array([220.0, 225.0, 230.0]))[1]
-        assert weigh(said, np.array([60.0, 220.0, 60.0]), [red], np.array([10.0, 10.0, 10.0]))[1]
+        assert not compare_with_set(said, face, [red], np.array([220.0, 225.0, 230.0]))[1]
+        assert compare_with_set(
+            said, np.array([60.0, 220.0, 60.0]), [red], np.array([10.0, 10.0, 10.0])
+        )[1]
 
     def test_a_die_learnt_under_the_lamp_is_no_stranger_in_the_corner(self) -> None:
         """As measured on the simulated tray's yellow die, in a highlight and out of it."""
         yellow = CustomDie(DieColour.YELLOW, (102.0, 232.0, 251.0), taken_for(DieColour.YELLOW))
         said = np.array(taken_for(DieColour.YELLOW), np.float32)
-        assert not weigh(said, np.array([34.0, 200.0, 237.0]), [yellow])[1]
-        assert not weigh(said, np.array([135.0, 244.0, 255.0]), [yellow])[1]
+        assert not compare_with_set(said, np.array([34.0, 200.0, 237.0]), [yellow])[1]
+        assert not compare_with_set(said, np.array([135.0, 244.0, 255.0]), [yellow])[1]
         for other in ([200.0, 60.0, 40.0], [40.0, 40.0, 200.0], [60.0, 160.0, 60.0]):
-            assert weigh(said, np.array(other), [yellow])[1]
+            assert compare_with_set(said, np.array(other), [yellow])[1]
 
     def test_overexposed_whites_give_no_white_balance(self) -> None:
         shown = shown_dice(tray(SIX), Calibration((640, 480)), EYE)
@@ -293,11 +295,11 @@ class TestDice:
             CustomDie(DieColour.BLUE, (180.0, 60.0, 40.0), pure[DieColour.BLUE]),
         )
         red = np.array(pure[DieColour.RED], np.float32) * 0.995 + 0.001
-        agreed, is_strange = weigh(red, np.array([45.0, 40.0, 190.0]), known)
+        agreed, is_strange = compare_with_set(red, np.array([45.0, 40.0, 190.0]), known)
         assert agreed[PALETTE.index(DieColour.RED)] > 0.999
         assert not is_strange
-        assert weigh(red, np.array([180.0, 60.0, 40.0]), known)[0].max() < 0.9
-        assert weigh(red, np.array([60.0, 220.0, 60.0]), known)[1]
+        assert compare_with_set(red, np.array([180.0, 60.0, 40.0]), known)[0].max() < 0.9
+        assert compare_with_set(red, np.array([60.0, 220.0, 60.0]), known)[1]
 
 
 class Asked:

@@ -1,11 +1,11 @@
-"""The jury: all dice of a picture weighed together."""
+"""The context head: colours and tilt of a die, corrected by all dice of the picture."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from vision.detector.context import fit_floor_plane, weigh
+from vision.detector.context import correct_by_context, fit_floor_plane
 from vision.detector.models import FEATURES, SCORES, Scores
 
 RNG = np.random.default_rng(4)
@@ -25,7 +25,7 @@ def said_of(count: int) -> dict[str, Scores]:
 
 def verdict(dice: dict[str, Scores]) -> Scores:
     fit = fit_floor_plane(dice["logits"], dice["places"], dice["leans"])
-    return weigh(dice["logits"], fit, dice["shades"], dice["places"], dice["shares"])
+    return correct_by_context(dice["logits"], fit, dice["shades"], dice["places"], dice["shares"])
 
 
 def test_the_order_of_the_dice_does_not_matter() -> None:

@@ -16,7 +16,7 @@ from vision.detector.models import (
     CROP,
     FACE,
     FINDER_WH,
-    LEAN,
+    UPRIGHT,
     OnnxRuntimeNet,
     OpenCvNet,
     Scores,
@@ -30,7 +30,7 @@ SHAPES = {
     "finder": (1, 3, FINDER_WH[1], FINDER_WH[0]),
     "reader": (7, 3, CROP, CROP),
     "face": (8, 3, FACE, FACE),
-    "lean": (5, 3, LEAN, LEAN),
+    "tilt": (5, 3, UPRIGHT, UPRIGHT),
 }
 
 

@@ -1,4 +1,4 @@
-"""A die that may lean is turned upright before it is looked at, and held against the others."""
+"""Dice that may be tilted: turned upright, classified and compared with the others."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify_each
 from vision.detector.crops import close_up
 from vision.detector.inference import CropCache
-from vision.detector.models import LEAN, LEAN_EDGES, NORMAL, SPREAD, Scores
+from vision.detector.models import NORMAL, SPREAD, UPRIGHT, UPRIGHT_EDGES, Scores
 from vision.detector.tilt import classify_upright, leanings, shown, upright_turn
 from vision.reading import Pixels
 from vision.simulation.render import default_scene, render, to_matrix
@@ -33,8 +33,8 @@ def turned(corners: NDArray[np.float64], angle_rad: float) -> NDArray[np.float64
 def test_a_face_stands_upright_whatever_way_it_lay(angle_rad: float, first: int, way: int) -> None:
     corners = np.roll(np.add(turned(SQUARE, angle_rad), (130, 70)), first, axis=0)[::way]
     turn = upright_turn(corners)
-    there = corners @ turn[:, :2].T + turn[:, 2] - (LEAN - 1) / 2
-    assert np.abs(there) == pytest.approx(LEAN / LEAN_EDGES / 2, abs=1e-3)
+    there = corners @ turn[:, :2].T + turn[:, 2] - (UPRIGHT - 1) / 2
+    assert np.abs(there) == pytest.approx(UPRIGHT / UPRIGHT_EDGES / 2, abs=1e-3)
     assert np.linalg.det(turn[:, :2]) > 0, (
         "not mirrored: which way it detections is outputs with it"
     )
@@ -44,7 +44,7 @@ def test_a_face_seen_askew_keeps_its_form() -> None:
     askew = np.array([[90, 40], [150, 62], [128, 120], [70, 100]], np.float64)
     turn = upright_turn(askew)
     there = askew @ turn[:, :2].T + turn[:, 2]
-    assert there.mean(axis=0) == pytest.approx((LEAN - 1) / 2, abs=1e-3)
+    assert there.mean(axis=0) == pytest.approx((UPRIGHT - 1) / 2, abs=1e-3)
     before, after = (
         np.linalg.norm(points - np.roll(points, 1, axis=0), axis=1) for points in (askew, there)
     )
@@ -56,13 +56,13 @@ def test_an_outline_without_size_is_no_trouble() -> None:
 
 
 def test_a_dark_close_up_is_shown_as_a_bright_one() -> None:
-    dice = np.random.default_rng(3).random((2, LEAN, LEAN, 3), np.float32)
+    dice = np.random.default_rng(3).random((2, UPRIGHT, UPRIGHT, 3), np.float32)
     assert np.abs(shown(0.5 + 0.5 * dice) - shown(0.05 + 0.2 * dice)).max() < 0.15
     assert np.isfinite(shown(np.zeros_like(dice))).all()
 
 
 def test_a_lamp_beside_a_dark_face_does_not_drown_it() -> None:
-    dice = np.full((1, LEAN, LEAN, 3), 0.02, np.float32)
+    dice = np.full((1, UPRIGHT, UPRIGHT, 3), 0.02, np.float32)
     dice[:, :5] = 1.0
     assert shown(dice).max() <= 6.0
 
@@ -148,8 +148,8 @@ def test_a_close_up_is_that_of_the_face_upright() -> None:
     pixels = np.zeros((200, 260, 3), np.uint8)
     corners = np.add(turned(SQUARE, 0.5), (130, 90))
     cv2.fillConvexPoly(pixels, np.round(corners).astype(np.int32), (255, 255, 255))
-    cut = close_up(pixels, upright_turn(corners), LEAN)[..., 0]
-    edge = LEAN / LEAN_EDGES
-    low, high = round((LEAN - edge) / 2), round((LEAN + edge) / 2)
+    cut = close_up(pixels, upright_turn(corners), UPRIGHT)[..., 0]
+    edge = UPRIGHT / UPRIGHT_EDGES
+    low, high = round((UPRIGHT - edge) / 2), round((UPRIGHT + edge) / 2)
     assert cut[low + 2 : high - 2, low + 2 : high - 2].min() > 200
     assert max(cut[: low - 2].max(), cut[:, high + 3 :].max()) < 50

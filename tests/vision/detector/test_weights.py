@@ -13,10 +13,10 @@ from vision.detector.models import (
     FACE,
     FEATURES,
     FINDER_WH,
-    LEAN,
     PIP_CELLS,
     SCORES,
     TRAITS,
+    UPRIGHT,
     shared_net,
 )
 
@@ -29,9 +29,9 @@ def test_all_weights_together_are_small() -> None:
         "finder.onnx.gz",
         "reader.onnx.gz",
         "face.onnx.gz",
-        "lean.onnx.gz",
-        "jury.npz",
-        "bench.npz",
+        "tilt.onnx.gz",
+        "context.npz",
+        "tilt_head.npz",
     }
     assert sum(len(path.read_bytes()) for path in files if path.is_file()) < _MOST_BYTES
 
@@ -41,7 +41,7 @@ def test_all_weights_together_are_small() -> None:
     [
         ("finder", (1, 3, FINDER_WH[1], FINDER_WH[0]), (1, 30, 32, 40)),
         ("face", (8, 3, FACE, FACE), (8, 6)),
-        ("lean", (5, 3, LEAN, LEAN), (5, 4 + TRAITS)),
+        ("tilt", (5, 3, UPRIGHT, UPRIGHT), (5, 4 + TRAITS)),
         ("reader", (5, 3, CROP, CROP), (5, SCORES + FEATURES + PIP_CELLS**2)),
     ],
 )
@@ -56,6 +56,6 @@ def test_networks_have_the_expected_outputs(
 
 
 def test_stored_numbers_are_rounded_or_packing_would_not_pay() -> None:
-    for name in ("finder", "reader", "face", "lean"):
+    for name in ("finder", "reader", "face", "tilt"):
         packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
         assert len(packed) < 0.7 * len(gzip.decompress(packed))

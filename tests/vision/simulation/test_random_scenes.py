@@ -11,10 +11,8 @@ import pytest
 from companion.engine.dice import DieColour
 from vision.detector.faces import straightened
 from vision.simulation.appearance import dress, random_lamps, random_style, random_tray
-from vision.simulation.looks import TRAINED
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed, uneven
 from vision.simulation.render import Die, inside_tray, render, resting_die, truth
-from vision.training.dataset import leaning_row
 from vision.training.patches import PATCH, PATCHES, STRAIGHT, STRAIGHT_EDGES, close_ups
 
 
@@ -151,15 +149,6 @@ def test_close_ups_of_leaning_dice_are_aimed_as_the_finder_aims() -> None:
     assert len(off) > 10
     assert np.quantile(off, 0.9) > 0.2, "some are cut round the middle of the body"
     assert np.quantile(off, 0.3) < 0.12, "some round that of the top face"
-
-
-def test_tilt_training_scenes_hold_tilted_and_flat_dice() -> None:
-    rows = [leaning_row(rng(seed), TRAINED) for seed in range(8)]
-    assert {key.startswith("patch_") for row in rows for key in row} == {True}
-    labels = np.concatenate([row["patch_labels"][row["patch_present"]] for row in rows])
-    dice = labels[labels[:, 0] > 0]
-    assert len(dice) > 0.8 * len(labels), "hardly one that lies out of sight"
-    assert 0.1 < dice[:, 3].mean() < 0.5
 
 
 def test_beside_each_close_up_its_top_face_is_straightened() -> None:

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from vision.detector.models import LEAN
+from vision.detector.models import UPRIGHT
 from vision.detector.tilt import shown, upright_turn
 from vision.training.augment import half_lit, marbled, tinted
-from vision.training.networks import Stance
+from vision.training.networks import TiltWithHead
 from vision.training.reader_loss import spread_loss, standing
 
 Arrays = dict[str, NDArray[Any]]
@@ -33,15 +33,15 @@ def dealt(rows: Arrays, rng: np.random.Generator) -> Arrays:
     """Scenes turned and mirrored, and close-ups of their dice as the eye cuts them.
 
     Returns:
-        Of the N dice learnt from: image (N, 3, LEAN, LEAN), where (N, 2) each is among S scenes of
-        P patches, back (N, 2, 2) from the directions of its close-up to the scene's, normal (N, 2),
-        cocked, visible (N,). Of all patches: place (S, P, 3), up (S, P, 2).
+        Of the N dice learnt from: image (N, 3, UPRIGHT, UPRIGHT), where (N, 2) each is among S
+        scenes of P patches, back (N, 2, 2) from the directions of its close-up to the scene's,
+        normal (N, 2), cocked, visible (N,). Of all patches: place (S, P, 3), up (S, P, 2).
     """
     labels = rows["patch_labels"]
     used = rows["patch_present"] & (labels[..., 0] > 0.5) & (labels[..., 4] < 0.5)
     used &= labels[..., 5] > _LEAST_SEEN
     where = np.argwhere(used)
-    pictures = np.empty((len(where), LEAN, LEAN, 3), np.uint8)
+    pictures = np.empty((len(where), UPRIGHT, UPRIGHT, 3), np.uint8)
     back = np.empty((len(where), 2, 2), np.float32)
     place, up = rows["patch_place"].copy(), rows["patch_up"].copy()
     normal = rows["patch_top"].copy()
@@ -63,7 +63,7 @@ def dealt(rows: Arrays, rng: np.random.Generator) -> Arrays:
         matrix = upright_turn(corners)
         whole = np.c_[matrix[:, :2] @ turns[s], matrix[:, 2]]
         cv2.warpAffine(
-            rows["patch_pixels"][s, p], whole, (LEAN, LEAN), pictures[n],
+            rows["patch_pixels"][s, p], whole, (UPRIGHT, UPRIGHT), pictures[n],
             flags=cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE,
         )  # fmt: skip
         back[n] = matrix[:, :2].T / np.hypot(*matrix[:, 0])
@@ -81,18 +81,18 @@ def dealt(rows: Arrays, rng: np.random.Generator) -> Arrays:
     }
 
 
-def lean_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
+def tilt_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
     """Losses of the normals, of their stated errors, and of tilt: by the network alone and together
     with the other dice of the picture."""
-    assert isinstance(net, Stance)
+    assert isinstance(net, TiltWithHead)
     made = dealt(rows, rng)
     image = torch.from_numpy(made["image"]).contiguous(memory_format=torch.channels_last)
     with torch.autocast("cpu", torch.bfloat16):
-        out = net.lean(image)
+        out = net.tilt(image)
     out = out.float()
     back = torch.from_numpy(made["back"])
     own, cocked = out[:, 3], torch.from_numpy(made["cocked"])
-    joint = own + net.bench(stands(out, made))
+    joint = own + net.tilt_head(tilt_inputs(out, made))
     top = torch.from_numpy(made["normal"])
     known = torch.isfinite(top[:, 0]) & (torch.from_numpy(made["visible"]) > _WELL_SEEN)
     shows = known.float() * (1.0 - 0.5 * cocked)
@@ -111,8 +111,8 @@ def lean_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[st
     }
 
 
-def stands(out: Tensor, made: Arrays) -> Tensor:
-    """Input of the bench for dice (N, STAND); `vision.detector.tilt` builds the same.
+def tilt_inputs(out: Tensor, made: Arrays) -> Tensor:
+    """Input of the tilt head for dice (N, TILT_INPUTS); `vision.detector.tilt` builds the same.
 
     Args:
         out: (N, 4 + TRAITS) outputs of the network.
