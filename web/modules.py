@@ -1,4 +1,4 @@
-"""The JavaScript modules that a page needs, so that a browser loads them all at once."""
+"""The scripts and styles of a page, in as few steps over the network as possible."""
 
 from __future__ import annotations
 
@@ -30,3 +30,12 @@ def modules_of(entry: str) -> tuple[str, ...]:
         folder = PurePosixPath(path).parent
         waiting += [normpath(str(folder / each)) for each in _IMPORT.findall(source)]
     return tuple(found)
+
+
+@lru_cache
+def style_of(names: str) -> str | None:
+    """Style sheets joined in the order of their names, which a plus sign parts; None if unknown."""
+    files = [STATIC / "css" / f"{name}.css" for name in names.split("+")]
+    if not re.fullmatch(r"[a-z+-]+", names) or not all(file.is_file() for file in files):
+        return None
+    return "\n".join(file.read_text(encoding="utf-8") for file in files)

@@ -103,6 +103,7 @@ def slow_phone(page: Page, *, latency_ms: int, bytes_per_s: float) -> None:
     """Give a page a sixth of this machine's speed and a slow line."""
     line = page.context.new_cdp_session(page)
     line.send("Network.enable")
+    line.send("Network.setCacheDisabled", {"cacheDisabled": True})  # every load is the first
     speed = {"downloadThroughput": bytes_per_s, "uploadThroughput": 1e5}
     line.send("Network.emulateNetworkConditions", {"offline": False, "latency": latency_ms} | speed)
     line.send("Emulation.setCPUThrottlingRate", {"rate": 6})

@@ -19,6 +19,18 @@ def test_every_module_of_a_page_is_named_once(entry: str) -> None:
     assert all((STATIC / each).is_file() for each in found)
 
 
+def test_a_pages_styles_are_one_file(client: FlaskClient) -> None:
+    (path,) = re.findall(r'stylesheet" href="(/style/[^"]+)"', client.get("/").text)
+    joined = client.get(path)
+    assert joined.mimetype == "text/css"
+    parts = [(STATIC / "css" / f"{name}.css").read_text() for name in ("tokens", "base", "play")]
+    assert all(part in joined.text for part in parts)
+    again = client.get(path, headers={"If-None-Match": joined.headers["ETag"]})
+    assert again.status_code == 304
+    for wrong in ("nothing", "..+base", "base+"):
+        assert client.get(f"/style/{wrong}.css").status_code == 404
+
+
 @pytest.mark.browser
 def test_the_page_loads_no_module_that_it_did_not_name(
     client: FlaskClient, open_page: OpenPage

@@ -160,6 +160,16 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     _page("/rules", "The rulings, with their sources."),
     _page("/setup", "The page to set the tray up."),
+    Operation(
+        "get",
+        "/style/{names}.css",
+        "Style sheets joined to one.",
+        ("text/css",),
+        failures=(*READ, 404),
+        parameters=(
+            Parameter("names", str, "Their names, parted by +.", is_required=True, is_in_path=True),
+        ),
+    ),
     Operation("get", "/manifest.webmanifest", "The page as an app for home screens.", (MANIFEST,)),
     Operation("get", "/join.svg", "The page's address as a QR code.", (SVG,)),
     Operation(

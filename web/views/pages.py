@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from flask import Blueprint, Response, jsonify, make_response, render_template, request
 
@@ -13,7 +13,7 @@ from companion.messages.catalogue import Phrases, line
 from companion.messages.rulings import rules
 from web import locale, qr, security
 from web.context import AppContext
-from web.modules import modules_of
+from web.modules import modules_of, style_of
 from web.security import Refused
 
 THEMES = ("light", "dark")
@@ -55,6 +55,15 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/watch")
     def watch() -> Response:
         return page("table.html", is_watching=True)
+
+    @pages.get("/style/<names>.css")
+    def style(names: str) -> Response:
+        text = style_of(names)
+        if text is None:
+            raise Refused(404, "NO_STYLE", line("page.http.404"))
+        response = Response(text, mimetype="text/css", headers={"Cache-Control": "no-cache"})
+        response.add_etag()
+        return cast(Response, response.make_conditional(request))
 
     @pages.get("/manifest.webmanifest")
     def manifest() -> Response:
