@@ -152,7 +152,8 @@ def history(games: tuple[int, ...] = (), as_json: bool = False) -> None:
         if not as_json:
             click.echo(
                 f"{count:6} {row['records']:8} {row['megabytes']:6} {row['start_s']:8}"
-                f" {row['start_cpu_s']:8} {row['any']['p99']:10} {row['undo']['p99']:6} {row['preview']['p99']:9}"
+                f" {row['start_cpu_s']:8} {row['any']['p99']:10} {row['undo']['p99']:6}"
+                f" {row['preview']['p99']:9}"
             )
     if as_json:
         click.echo(json.dumps({"history": rows, "steps_of_each_kind": STEPS}))
