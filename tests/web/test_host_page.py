@@ -24,7 +24,6 @@ from tests.web.browsing import (
 from tests.web.stand_in import a_roll, dice_in_tray
 
 if TYPE_CHECKING:
-    from flask import Flask
     from playwright.sync_api import Route
 
 PRESSED_AT_ONCE = """() => {
@@ -329,17 +328,3 @@ class TestPeople:
         scanned.get_by_role("button", name="Take a seat").click()
         scanned.get_by_text("Welcome, Ben! The host starts").wait_for()
         assert names(stage) == ["Ada", "Ben"]
-
-    def test_a_phone_comes_back_by_one_tap_under_another_address(
-        self, app: Flask, open_page: OpenPage
-    ) -> None:
-        phone = open_page("/")
-        phone.get_by_label("Your name").fill("Ada")
-        phone.get_by_role("button", name="Take a seat").click()
-        phone.get_by_text("Welcome, Ada!").wait_for()
-        phone.goto("about:blank")
-        for stream in list(app.extensions["streams"]._open):
-            stream.close()  # as the next heartbeat would
-        again = open_page("/")
-        again.get_by_role("button", name="Back to Ada’s seat").click()
-        again.get_by_text("Welcome, Ada!").wait_for()
