@@ -11,6 +11,7 @@ import sqlite3
 from bisect import bisect_right
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -92,7 +93,7 @@ def compare(db: sqlite3.Connection, journal: Path, wanted: Collection[int] = ())
         file = io.BytesIO()
     with file:
         rows = read_lines(db)
-        while piece := [row for row, _ in zip(rows, range(PIECE), strict=False)]:
+        while piece := list(islice(rows, PIECE)):
             revisions = [revision for revision, _ in piece]
             lines = [line or b"" for _, line in piece]
             found.is_whole = found.is_whole and all(map(is_whole, lines))

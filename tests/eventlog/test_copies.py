@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import random
 import shutil
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from companion.eventlog import comparing
+from companion.eventlog.comparing import compare
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
 from companion.eventlog.rows import MIGRATIONS
@@ -220,3 +224,25 @@ def test_a_database_of_the_version_before_opens_unchanged(tmp_path: Path) -> Non
     ]
     (tmp_path / FILE_NAME).unlink()
     assert reopened(tmp_path)[0][:1] == found[:1], "the journal has them too"
+
+
+def test_every_row_is_compared_and_counted_in_the_digest(
+    killed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows are taken in pieces; none may fall between two of them."""
+    monkeypatch.setattr(comparing, "PIECE", 7)
+    with closing(sqlite3.connect(killed / FILE_NAME)) as db:
+        found = compare(db, killed / JOURNAL_NAME)
+    lines = (killed / JOURNAL_NAME).read_bytes()
+    assert found.may_go_on
+    assert found.size == len(lines)
+    digest = hashlib.blake2b(lines, digest_size=16).hexdigest()
+    assert found.digest.mark == (len(RECORDS), digest)
+
+
+def test_an_undamaged_table_is_not_taken_for_a_damaged_one(
+    copies: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(comparing, "PIECE", 7)
+    monkeypatch.setattr(SqliteStore, "_repaired", lambda *_: pytest.fail("repaired"))
+    assert reopened(copies()) == (RECORDS, None)
