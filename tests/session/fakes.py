@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from companion.engine import DieColour, Phase, Roll
+from companion.engine.dice import COLOURED
 from companion.eventlog.store import SqliteStore
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import load_phrases
@@ -161,7 +162,8 @@ class Stage:
         """Play on without a cross until somebody's fourth penalty ends the game."""
         while self.state.phase is not Phase.OVER:
             if not self.state.action:
-                assert self.roll(1, 1) is None
+                out = {each.value: 0 for each in COLOURED if each not in self.state.dice}
+                assert self.roll(1, 1, **out) is None
             assert self.session.close_action() is None
 
     @property

@@ -59,8 +59,8 @@ def test_a_preview_promises_no_refused_step(closing: Stage) -> None:
     assert foreseen.code == "SEAT_EMPTY"
 
 
-def test_a_game_without_dice_counts_for_nobody(closing: Stage) -> None:
-    closing.session.end()
+def test_a_game_that_was_ended_early_counts_for_nobody(closing: Stage) -> None:
+    closing.play_out()
     before = standings(closing.session.games())
     closing.session.start()
     closing.session.end()
@@ -69,7 +69,7 @@ def test_a_game_without_dice_counts_for_nobody(closing: Stage) -> None:
 
 
 def test_a_game_imported_twice_counts_once(closing: Stage) -> None:
-    closing.session.end()
+    closing.play_out()
     once = standings(closing.session.games())
     lines = closing.session.games()[0].lines()
     revision = closing.session.view().table.revision
