@@ -17,9 +17,11 @@ from typing import Any, NamedTuple
 
 LOGGER = logging.getLogger(__name__)
 
-SNAPSHOT, ARCHIVE = "games.snapshot", "games.archive"
-NAMES = (SNAPSHOT, ARCHIVE)
-"""The files: the table before the newest game, and the finished games."""
+SNAPSHOT = "games.snapshot"
+"""The file of the table before the newest game."""
+
+NAMES = (SNAPSHOT,)
+"""All such files."""
 
 _PACKAGE = Path(__file__).resolve().parent.parent
 _SOURCES = ("engine/*.py", "eventlog/*.py", "history/*.py", "audio/settings.py")

@@ -11,8 +11,8 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO
 
@@ -266,6 +266,20 @@ class SqliteStore:
         """
         try:
             yield from rows.read(self._db, after=after)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: cannot be read: {error}") from error
+
+    def history(self, after: int = 0) -> Iterator[Record]:
+        """Every record after a revision as `load` gives it, read while steps are stored.
+
+        It has a connection of its own: a failed write takes back what is read on the same one.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
+        try:
+            with closing(self._open_to_read()) as db:
+                yield from rows.read(db, after=after)
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: cannot be read: {error}") from error
 

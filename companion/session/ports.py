@@ -17,6 +17,9 @@ class Store(Protocol):
     def load(self, after: int = 0) -> Iterable[Record]:
         """Every record after a revision, oldest first."""
 
+    def history(self, after: int = 0) -> Iterable[Record]:
+        """The same, on any thread and while records are appended."""
+
     @property
     def lost(self) -> int:
         """How many records could not be read at opening."""

@@ -20,7 +20,7 @@ from typing import Concatenate, Never, ParamSpec
 from companion.audio.settings import VoiceSettings, chosen
 from companion.engine import ActionClosed, DieColour, Phase, Roll, SeatClosed
 from companion.errors import StoreError
-from companion.eventlog.record import BEGINNINGS, Record, to_record
+from companion.eventlog.record import BEGINNINGS, to_record
 from companion.eventlog.state import Table
 from companion.history.archive import Archive, SavedGame
 from companion.messages.announcements import announce_open, announce_refusal
@@ -208,11 +208,7 @@ class Session:
 
     def games(self) -> list[SavedGame]:
         """Every game ever played at this table, the oldest first."""
-        return self._archive.brought_up_to_date(self._records_after)
-
-    def _records_after(self, revision: int) -> list[Record]:
-        with self._notifier.transaction():
-            return list(self._store.load(revision))
+        return self._archive.brought_up_to_date(self._store.history)  # steps go on meanwhile
 
     def seats_of(self, tokens: Iterable[str]) -> tuple[int, ...]:
         """The seats a device's tokens prove, in the order of the tokens."""

@@ -6,19 +6,24 @@ import json
 import shutil
 import sqlite3
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pytest
 
+from companion.errors import StoreError
 from companion.eventlog import derived
 from companion.eventlog.derived import SNAPSHOT, code_version
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, SqliteStore
+from companion.history.archive import saved_games
 from companion.session.session import HostStep
 from tests.session.fakes import Stage
+
+PATIENCE_S = 30.0
 
 
 class Watched(SqliteStore):
@@ -100,6 +105,38 @@ def test_no_step_reads_the_log(played: Path) -> None:
     stage.session.pause()
     stage.session.resume(1)
     assert store.read == []
+
+
+class Slow(SqliteStore):
+    """Reads the first record of its history, then waits to be told to go on."""
+
+    def __init__(self, directory: Path) -> None:
+        self.has_begun, self.goes_on = Event(), Event()
+        self.is_told = False
+        super().__init__(directory)
+
+    def history(self, after: int = 0) -> Iterator[Record]:
+        for n, record in enumerate(super().history(after)):
+            if n == 1:
+                self.has_begun.set()
+                self.is_told = self.goes_on.wait(PATIENCE_S)
+            yield record
+
+
+def test_steps_are_stored_while_a_long_history_is_read(played: Path) -> None:
+    stage = Stage(played, store=(store := Slow(played)))
+    reading = Thread(target=stage.session.games)
+    reading.start()
+    assert store.has_begun.wait(PATIENCE_S)
+    assert stage.session.undo() is None
+    with pytest.raises(StoreError):  # this revision is there already; the write is taken back
+        store.append((Record(1, "left", {"seat": 0}),))
+    store.goes_on.set()
+    reading.join()
+    assert store.is_told, "a step waited for the reader"
+    assert stage.session.games() == saved_games(store.load())
+    assert len(stage.session.games()) == 3
+    stage.store.close()
 
 
 def rewritten(path: Path, change: Callable[[dict[str, Any]], object]) -> None:

@@ -163,6 +163,15 @@ class TestTheCalls:
         page = client.get("/").text
         assert '<option value="&lt;b&gt;Ben&lt;/b&gt;">' in page
 
+    @pytest.mark.logs_errors
+    def test_people_can_play_although_no_old_game_can_be_read(
+        self, client: FlaskClient, stage: Stage
+    ) -> None:
+        for file in stage.directory.glob("games.*"):
+            file.unlink()
+        assert client.get("/").status_code == 200
+        assert client.get("/api/games").status_code == 503
+
 
 PRINTED = """() => {
   const isExact = (node, part) => getComputedStyle(node, part).printColorAdjust === 'exact';

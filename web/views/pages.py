@@ -8,6 +8,7 @@ from flask import Blueprint, Response, jsonify, make_response, render_template, 
 
 from companion.engine.sheet import row_points
 from companion.engine.variants import BASE
+from companion.errors import StoreError
 from companion.history.standings import remembered
 from companion.messages.catalogue import Phrases, line
 from companion.messages.rulings import rules
@@ -39,7 +40,10 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/")
     def play() -> Response:
         _, state = context.render(context.client())
-        known = remembered(session.games())[:MOST_NAMES]
+        try:
+            known = remembered(session.games())[:MOST_NAMES]
+        except StoreError:  # the storage fault is on the page; playing needs no old names
+            known = []
         return page("play.html", known_names=known, state=state.replace("<", "\\u003c"))
 
     @pages.get("/table")
