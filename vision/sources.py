@@ -24,6 +24,8 @@ def open_camera(
     size_wh: tuple[int, int] = (640, 480),
     fps: float = 15.0,
     controls: Mapping[str, float] | None = None,
+    or_simulated: bool = True,
+    patience_s: float = devices.FIRST_PICTURE_S,
     clock: Clock = time.monotonic,
     sleep: Sleep = time.sleep,
 ) -> Camera:
@@ -37,6 +39,8 @@ def open_camera(
             drawn at most 640 x 480.
         controls: Exposure, gain and white balance to hold, as `Camera.controls` returned them;
             when unset, they are measured and then held.
+        or_simulated: Whether auto without a camera is the simulated tray, not an error.
+        patience_s: Seconds to wait for a webcam's first picture.
     Raises:
         CameraUnavailable: A named camera cannot be opened; the text is one clear line.
         ConfigError: `source` is empty, or `none`, which is no camera.
@@ -44,9 +48,14 @@ def open_camera(
     if source in ("", "none"):
         raise ConfigError(f"camera: expected a source, got {source!r}")
     if source == "auto":
-        return _open_any(
-            seed=seed, size_wh=size_wh, fps=fps, controls=controls, clock=clock, sleep=sleep
-        )
+        try:
+            return _first_device(size_wh, fps, controls, patience_s, clock)
+        except CameraUnavailable as error:
+            if not or_simulated:
+                raise
+            tray = _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
+            tray.description = f"simulated tray ({error})"
+            return tray
     if source == "simulated":
         return _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
     if source == "pi":
@@ -55,9 +64,14 @@ def open_camera(
         path = Path(f"/dev/video{source}") if source.isdecimal() else Path(source).expanduser()
     except RuntimeError as error:
         raise CameraUnavailable(f"{source}: {error}") from error
-    if source.isdecimal() or source.startswith("/dev/") or path.is_char_device():
+    if is_device(source) or path.is_char_device():
         return devices.open_v4l2(
-            str(path), size_wh=size_wh, fps=fps, controls=controls, clock=clock
+            str(path),
+            size_wh=size_wh,
+            fps=fps,
+            controls=controls,
+            clock=clock,
+            patience_s=patience_s,
         )
     if path.is_dir() or (path.is_file() and path.suffix.lower() in PICTURE_SUFFIXES):
         return FolderCamera(path, fps=fps, clock=clock, sleep=sleep)
@@ -69,16 +83,24 @@ def open_camera(
     )
 
 
-def _open_any(
-    *,
-    seed: int | None,
+def is_device(source: str) -> bool:
+    """Whether a source names a device, which may be plugged in later, and no file."""
+    return source == "pi" or source.isdecimal() or source.startswith("/dev/")
+
+
+def _first_device(
     size_wh: tuple[int, int],
     fps: float,
     controls: Mapping[str, float] | None,
+    patience_s: float,
     clock: Clock,
-    sleep: Sleep,
 ) -> Camera:
-    """Open the first camera that works, else the simulated tray; its description names it."""
+    """Open the first camera that works.
+
+    Raises:
+        CameraUnavailable: None does; CameraSilent if one was opened.
+    """
+    failed: type[CameraUnavailable] = CameraUnavailable
     if devices.has_pi_camera():
         try:
             return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
@@ -87,13 +109,18 @@ def _open_any(
     paths = devices.webcam_paths()
     for path in paths:
         try:
-            return devices.open_v4l2(path, size_wh=size_wh, fps=fps, controls=controls, clock=clock)
+            return devices.open_v4l2(
+                path,
+                size_wh=size_wh,
+                fps=fps,
+                controls=controls,
+                clock=clock,
+                patience_s=patience_s,
+            )
         except CameraUnavailable as error:
             LOGGER.warning("%s", error)
-    tray = _simulated(seed=seed, size_wh=size_wh, fps=fps, clock=clock, sleep=sleep)
-    why = f"none of {len(paths)} cameras works" if paths else "no camera found"
-    tray.description = f"simulated tray ({why})"
-    return tray
+            failed = devices.CameraSilent if isinstance(error, devices.CameraSilent) else failed
+    raise failed(f"none of {len(paths)} cameras works" if paths else "no camera found")
 
 
 def _simulated(

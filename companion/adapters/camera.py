@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from companion.board import is_raspberry_pi
 from companion.config import Config
-from companion.errors import ConfigError
+from companion.errors import CameraUnavailable, ConfigError
 from companion.history.pictures import Pictures
+from companion.service.notify import is_service
 from companion.session.ports import RollKept
 from companion.session.session import Session, Topic
 from companion.tray import Problem, ProblemCode, TrayView
@@ -62,17 +65,19 @@ def open_tray(
     from vision.calibration.calibration import place_of
     from vision.calibration.reader import CalibratedReader
     from vision.cameras.camera import Camera
+    from vision.cameras.devices import FIRST_PICTURE_S
+    from vision.cameras.reopening import Reopener
     from vision.pipeline import DiceReader
     from vision.setup.wizard import TraySetup
     from vision.simulation.camera import SimulatedTray
     from vision.simulation.simulator import Simulator
-    from vision.sources import open_camera
+    from vision.sources import is_device, open_camera
     from vision.tracking.camera_loop import CameraLoop
 
     size_wh = (config.camera.width, config.camera.height)
     eye = CalibratedReader(DiceReader(), _calibration(config, notes))
 
-    def open_named(name: str) -> Camera:
+    def open_named(name: str, patience_s: float = FIRST_PICTURE_S) -> Camera:
         measured = eye.calibration
         return open_camera(
             name,
@@ -80,18 +85,29 @@ def open_tray(
             size_wh=size_wh,
             fps=config.camera.fps,
             controls=measured.camera or None if measured is not None else None,
+            or_simulated=not is_raspberry_pi(),
+            patience_s=patience_s,
         )
 
-    camera = open_named(source)
-    notes.append(f"camera: {camera.description}")
-    if camera.kind == "simulated" and source != "simulated":
+    camera: Camera | None = None
+    try:
+        camera = open_named(source)
+    except CameraUnavailable as error:
+        if source != "auto" and not (is_service() and is_device(source)):
+            raise
+        text = str(error).removeprefix("camera ")
+        notes.append(f"camera: {text}; the table waits for it")
+    else:
+        notes.append(f"camera: {camera.description}")
+    is_fallback = isinstance(camera, SimulatedTray) and source != "simulated"
+    if is_fallback:
         eye.use(None)  # it belongs to another tray
 
-    def reopen() -> Camera:
-        if isinstance(camera, SimulatedTray):
-            return camera.plugged_in()
-        return open_named(camera.source)
-
+    if isinstance(camera, SimulatedTray):
+        reopen: Callable[[], Camera] = camera.plugged_in
+    else:
+        reopen = Reopener(open_named, camera.source if camera is not None else source)
+    is_recorded = camera is not None and camera.kind in ("folder", "video")
     live = CameraLoop(
         camera,
         reopen=reopen,
@@ -99,7 +115,7 @@ def open_tray(
         in_play=session.in_play,
         on_view=lambda view: session.see(with_change(view, eye.change)),
         # recordings start again with their first picture
-        confirmed_roll=None if camera.kind in ("folder", "video") else session.last_roll,
+        confirmed_roll=None if is_recorded else session.last_roll,
     )
     stack.callback(live.close)
     session.subscribe(Topic.CONFIRMED, live.on_confirmed)
@@ -108,7 +124,7 @@ def open_tray(
     session.see(live.view)
     live.start()
     kept_in = place_of(config.camera.calibration, config.data_dir)
-    if camera.kind == "simulated" and source != "simulated":
+    if is_fallback:
         kept_in = kept_in.with_stem(f"{kept_in.stem}-simulated")  # keeps that of the real tray
     simulator = None
     if isinstance(camera, SimulatedTray):

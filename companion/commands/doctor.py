@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from companion.adapters.gpio import check_pins
+from companion.board import is_raspberry_pi, model
 from companion.commands.console import print_verdict
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, Config, default_data_dir, load
@@ -135,7 +136,7 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
         yield ok("settings", "readable")
     except (ConfigError, PinsUnavailable) as error:
         yield bad("settings", str(error), "correct this line; docs/settings.md lists all settings")
-    is_pi = "raspberry pi" in _model().lower()
+    is_pi = is_raspberry_pi()
     yield check_python(sys.version_info[:3], platform.machine(), sys.maxsize > 2**32)
     with _spare_folder() as folder:
 
@@ -194,11 +195,7 @@ def _version() -> Finding:
         system = platform.freedesktop_os_release().get("PRETTY_NAME", platform.system())
     except OSError:
         system = platform.system()
-    return ok("version", ", ".join(part for part in (own, _model(), system) if part))
-
-
-def _model() -> str:
-    return (_content("/proc/device-tree/model") or "").rstrip("\0\n")
+    return ok("version", ", ".join(part for part in (own, model(), system) if part))
 
 
 def _content(path: str) -> str | None:

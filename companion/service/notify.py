@@ -38,6 +38,11 @@ def notify(message: str, environ: Mapping[str, str] = os.environ) -> bool:
     return True
 
 
+def is_service(environ: Mapping[str, str] = os.environ) -> bool:
+    """Whether systemd runs this process as a service that reports to it."""
+    return bool(environ.get("NOTIFY_SOCKET"))
+
+
 def watchdog_period_s(environ: Mapping[str, str] = os.environ) -> float | None:
     """Return the seconds systemd waits for a sign of life; None when it waits for none."""
     wanted = environ.get("WATCHDOG_USEC", "")

@@ -40,6 +40,10 @@ _NOT_A_WEBCAM = ("bcm2835", "unicam", "rp1", "pisp", "rpi", "rpivid", "cedrus", 
 on a Pi; picamera2 opens the Pi camera itself)."""
 
 
+class CameraSilent(CameraUnavailable):
+    """A device was opened, but delivers no picture."""
+
+
 class DeviceCamera:
     """A camera on a device: delivers the newest frame."""
 
@@ -52,11 +56,12 @@ class DeviceCamera:
         description: str,
         pictures: LatestFrame,
         meter: LightMeter,
+        patience_s: float = FIRST_PICTURE_S,
     ) -> None:
-        """Wait for the first picture.
+        """Wait for the first picture, `patience_s` at most.
 
         Raises:
-            CameraUnavailable: None came.
+            CameraSilent: None came.
         """
         self.kind = kind
         self.source = source
@@ -65,13 +70,13 @@ class DeviceCamera:
         self._meter = meter
         self._number = 0
         try:
-            first = pictures.take(FIRST_PICTURE_S)
+            first = pictures.take(patience_s)
         except ConnectionError as error:
             pictures.close()
-            raise CameraUnavailable(f"camera {source!r}: {error}") from error
+            raise CameraSilent(f"camera {source!r}: {error}") from error
         if first is None:
             pictures.close()
-            raise CameraUnavailable(f"camera {source!r}: opened, but no picture came")
+            raise CameraSilent(f"camera {source!r}: opened, but no picture came")
 
     @property
     def controls(self) -> Mapping[str, float]:
@@ -111,6 +116,7 @@ def open_v4l2(
     clock: Clock = time.monotonic,
     controls: Mapping[str, float] | None = None,
     capture: Callable[..., Any] | None = None,
+    patience_s: float = FIRST_PICTURE_S,
 ) -> DeviceCamera:
     """Open a V4L2 device.
 
@@ -118,9 +124,10 @@ def open_v4l2(
         path: The device's file; a name under /dev/v4l/by-id stays with one camera.
         controls: Values to hold, as returned by `DeviceCamera.controls`; measured if None.
         capture: Opens the device; OpenCV's VideoCapture unless a test passes another.
+        patience_s: Seconds to wait for the first picture.
     Raises:
-        CameraUnavailable: The device does not exist, may not be opened, is busy, or delivers no
-            picture.
+        CameraUnavailable: The device does not exist, may not be opened, is busy, or (CameraSilent)
+            delivers no picture.
     """
     if capture is None and not Path(path).is_char_device():
         raise CameraUnavailable(f"camera {path!r}: expected a video device, there is none")
@@ -151,7 +158,9 @@ def open_v4l2(
 
     name = card_name(path) or path
     pictures = LatestFrame(grab, device.release, clock=clock)
-    return DeviceCamera("v4l2", stable_path(path), f"camera {name}", pictures, meter)
+    camera = DeviceCamera("v4l2", path, f"camera {name}", pictures, meter, patience_s)
+    camera.source = stable_path(path)  # only now: udev may make the name after the device
+    return camera
 
 
 def open_pi(

@@ -20,8 +20,9 @@ from vision.tracking.tracker import Reader, TrayTracker
 
 LOGGER = logging.getLogger(__name__)
 
-REOPEN_S = (0.5, 1.0, 2.0)
-"""Seconds between attempts to reopen a lost camera; the last one repeats."""
+REOPEN_S = 0.25
+"""Seconds between attempts to open a lost camera. An attempt costs little while it is away, and a
+webcam is back within three seconds, even if it was opened too early once."""
 
 CHECK_S = 0.25
 """Seconds between two checks of the camera's thread. With `capture.STALL_S` a silent camera is
@@ -51,7 +52,7 @@ class CameraLoop:
 
     def __init__(
         self,
-        camera: Camera,
+        camera: Camera | None,
         *,
         reopen: Callable[[], Camera],
         reader: Reader,
@@ -63,7 +64,8 @@ class CameraLoop:
         """Take an open camera; nothing runs before `start`.
 
         Args:
-            camera: Owned from here on: `close` closes it.
+            camera: Owned from here on: `close` closes it. None if it is not there yet: it counts
+                as lost until `reopen` opens it.
             reopen: Opens the same camera again after it was lost; raises CameraUnavailable.
             reader: Reads single frames.
             in_play: The dice the game expects now.
@@ -71,7 +73,7 @@ class CameraLoop:
             confirmed_roll: The roll confirmed before a restart; if its dice still lie there,
                 they are no new throw.
         """
-        self._camera: Camera | None = camera
+        self._camera = camera
         self._reopen = reopen
         self._in_play = in_play
         self._on_view = on_view
@@ -80,9 +82,12 @@ class CameraLoop:
             in_play,
             rules=rules,
             confirmed_roll=confirmed_roll,
-            is_camera=camera.kind in _CAMERAS,
+            is_camera=camera is None or camera.kind in _CAMERAS,
         )
-        self._tracker.camera = _state_of(camera)
+        if camera is None:
+            self._tracker.on_camera_lost()
+        else:
+            self._tracker.camera = _state_of(camera)
         self._mutex = threading.RLock()
         self._light_at: LightAt | None = None
         self._light: str | None = None
@@ -92,7 +97,6 @@ class CameraLoop:
         self._published: TrayView | None = None
         self._number = 0
         self._frame_at_s = time.monotonic()
-        self._attempts = 0
         self._trouble: str | None = None
         self._jpegs: dict[int, bytes] = {}
         self._stop = threading.Event()
@@ -323,7 +327,6 @@ class CameraLoop:
         camera = self._reopen()
         LOGGER.info("camera is back: %s", camera.description)
         self._camera = camera
-        self._attempts = 0
         with self._mutex:
             self._tracker.on_camera_restored(_state_of(camera))
             self._tracker.notes = camera.notes
@@ -336,9 +339,7 @@ class CameraLoop:
             self._is_skipping = False
             self._publish()
         self._drop_camera()  # last, because a hanging driver takes a second to close
-        wait_s = REOPEN_S[min(self._attempts, len(REOPEN_S) - 1)]
-        self._attempts += 1
-        return wait_s
+        return REOPEN_S
 
     def _go_on(self, error: Exception) -> float:
         text = f"{type(error).__name__}: {error}"

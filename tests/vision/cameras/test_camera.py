@@ -57,6 +57,8 @@ def test_auto_without_a_camera_is_the_simulated_tray(
     camera = opened("auto")
     assert (camera.kind, camera.source) == ("simulated", "simulated")
     assert camera.description == "simulated tray (no camera found)"
+    with pytest.raises(CameraUnavailable, match="no camera found"):
+        open_camera("auto", or_simulated=False)
 
 
 @pytest.mark.parametrize(
