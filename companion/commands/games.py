@@ -196,6 +196,8 @@ def accuracy(as_json: bool, data_dir: Path | None) -> None:
 def import_game(file: str, data_dir: Path | None) -> None:
     """Import the games recorded in FILE. A damaged file is imported up to its first bad line.
 
+    A game keeps the date of its record; without one it gets the present time.
+
     Example: dice-companion games import friday.jsonl
     """
     with record_lines(file) as lines:

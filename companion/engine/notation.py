@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any, TypeGuard
 
 from companion.engine.dice import DieColour, Roll
@@ -49,12 +50,14 @@ class GameRecord:
         events: Rolls and whole actions, and answers given so far in an action still open.
         names: The players' names, where the record has them.
         fault: Why the record stops where it does, naming the line; None when it is whole.
+        at: When the game began, as ISO 8601 text; "" if the record has no usable date.
     """
 
     start: GameState
     events: tuple[Event, ...]
     names: tuple[str, ...] = ()
     fault: str | None = None
+    at: str = ""
 
 
 def is_whole_number(value: object) -> TypeGuard[int]:
@@ -163,9 +166,13 @@ def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], Gam
     return turns, state, early
 
 
-def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = ()) -> list[str]:
+def to_lines(
+    start: GameState, events: Iterable[Event], names: Sequence[str] = (), at: str = ""
+) -> list[str]:
     """The record of a game as JSON Lines, turn by turn.
 
+    Args:
+        at: When it began, as ISO 8601 text; left out if empty.
     Raises:
         ValueError: An event is refused.
     """
@@ -179,6 +186,8 @@ def to_lines(start: GameState, events: Iterable[Event], names: Sequence[str] = (
         config["house"] = sorted(rule.value for rule in start.setup.house)
     if names:
         config["names"] = list(names)
+    if at:
+        config["at"] = at
     events = list(events)
     turns, state, early = turns_of(start, events)
     if state.action and not state.waiting_for:  # about to close as it is
@@ -239,6 +248,7 @@ def from_lines(lines: Iterable[str]) -> GameRecord:
     """
     start: GameState | None = None
     names: tuple[str, ...] = ()
+    at = ""
     state, events = start, list[Event]()
     for number, text in enumerate(lines, 1):
         if not text.strip():
@@ -249,7 +259,7 @@ def from_lines(lines: Iterable[str]) -> GameRecord:
                 if line.get("t") != "config":
                     raise NotationError("A record begins with its config line.")
                 empty = parse_config(line)
-                names = _names(line, empty.players)
+                names, at = _names(line, empty.players), _date(line)
                 state = start = empty
                 continue
             if line.get("t") == "config":
@@ -264,10 +274,10 @@ def from_lines(lines: Iterable[str]) -> GameRecord:
         except NotationError as error:
             if start is None:
                 raise NotationError(f"line {number}: {error}") from error
-            return GameRecord(start, tuple(events), names, f"line {number}: {error}")
+            return GameRecord(start, tuple(events), names, f"line {number}: {error}", at)
     if start is None:
         raise NotationError("the record is empty")
-    return GameRecord(start, tuple(events), names)
+    return GameRecord(start, tuple(events), names, at=at)
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -287,6 +297,13 @@ def _names(line: Mapping[str, Any], players: int) -> tuple[str, ...]:
     if names and len(names) != players:
         raise NotationError(f"Expected {players} names, got {len(names)}.")
     return tuple(name.encode("utf-8", "replace").decode() for name in names)
+
+
+def _date(line: Mapping[str, Any]) -> str:
+    try:
+        return datetime.fromisoformat(line.get("at", "")).isoformat(timespec="seconds")
+    except (TypeError, ValueError):
+        return ""
 
 
 def leaving(state: GameState, player: int) -> list[Event]:

@@ -25,7 +25,8 @@ class SavedGame:
 
     Attributes:
         number: From 1.
-        at: When it began, as ISO 8601 text; for an imported game, when it was imported.
+        at: When it began, as ISO 8601 text; for an imported game whose record has no date, when
+            it was imported.
         names: The players in playing order.
         fault: Why the game is incomplete, or None.
         is_imported: Whether it was imported from a file.
@@ -55,7 +56,7 @@ class SavedGame:
 
     def lines(self) -> list[str]:
         """The game as lines that `replay` reads."""
-        return to_lines(self.start, self.events, self.names)
+        return to_lines(self.start, self.events, self.names, self.at)
 
 
 def saved_games(records: Iterable[Record]) -> list[SavedGame]:
@@ -161,8 +162,5 @@ def _imported(record: Record) -> list[SavedGame]:
         return []
     state = fold(read.start, read.events)
     names = _names_of(read)
-    return [
-        SavedGame(
-            number, record.at, names, read.start, read.events, state, read.fault, is_imported=True
-        )
-    ]
+    at, start, events = read.at or record.at, read.start, read.events
+    return [SavedGame(number, at, names, start, events, state, read.fault, is_imported=True)]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from companion.engine import End
+from companion.engine.notation import to_lines
 from companion.history.archive import SavedGame
 
 PAUSE = timedelta(hours=6)
@@ -69,12 +70,12 @@ def standings(games: Iterable[SavedGame]) -> list[Standing]:
     known: dict[str, Standing] = {}
     every = list(games)
     is_any_imported = any(game.is_imported for game in every)
-    played = {tuple(game.lines()) for game in every if is_any_imported and not game.is_imported}
+    played = {_played(game) for game in every if is_any_imported and not game.is_imported}
     for game in every:
         if not game.is_over or game.state.end is End.ENDED_EARLY:
             continue
         if game.is_imported:
-            lines = tuple(game.lines())
+            lines = _played(game)
             if lines in played:
                 continue
             played.add(lines)
@@ -90,6 +91,11 @@ def standings(games: Iterable[SavedGame]) -> list[Standing]:
                 old.misses + game.state.misses[player],
             )
     return sorted(known.values(), key=lambda each: (-each.wins, -each.points, each.name))
+
+
+def _played(game: SavedGame) -> tuple[str, ...]:
+    """What was played, without the date, which records of older versions lack."""
+    return tuple(to_lines(game.start, game.events, game.names))
 
 
 def remembered(games: Sequence[SavedGame]) -> list[str]:

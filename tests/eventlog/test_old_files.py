@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from companion.engine import Phase
+from companion.engine.notation import to_lines
 from companion.eventlog.record import KNOWN, to_entry, to_record
 from companion.eventlog.state import Game
 from companion.eventlog.store import FILE_NAME, SqliteStore
@@ -69,7 +70,7 @@ def test_the_games_stand_where_they_stood(old: Stage) -> None:
             "at": game.at,
             "imported": game.is_imported,
             "fault": game.fault,
-            "lines": game.lines(),
+            "lines": to_lines(game.start, game.events, game.names),
         }
         for game in old.session.games()
     ] == EXPECTED["saved"]

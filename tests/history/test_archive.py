@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +71,20 @@ def test_an_exported_game_replays_to_the_same_state(evening: Path, tmp_path: Pat
     assert three.names == one.names
     assert fold(three.start, three.events) == one.state
     assert three.lines() == one.lines()
+    assert three.at == one.at
+
+
+@pytest.mark.parametrize("at", [None, 7, "Friday", "2026-13-01"])
+def test_a_record_without_a_date_gets_that_of_its_import(
+    evening: Path, tmp_path: Path, at: object
+) -> None:
+    path = tmp_path / "game.jsonl"
+    config, *lines = run(evening, "export", "1").stdout.splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(config) | {"at": at}), *lines]))
+    before = datetime.now().astimezone().replace(microsecond=0)
+    assert run(evening, "import", str(path)).exit_code == 0
+    imported = saved_games(SqliteStore(evening).load())[-1]
+    assert before <= datetime.fromisoformat(imported.at) <= datetime.now().astimezone()
 
 
 def test_the_text_is_for_people(evening: Path) -> None:
