@@ -16,7 +16,7 @@ from companion.session.ports import CallLater, Cancel, RollKept, TrayPort
 from companion.tray import TrayView
 
 SAME_PRESS_S = 1.0
-"""Seconds after a confirmed roll in which another press counts as the same one."""
+"""Seconds after a press in which another one counts as the same."""
 
 VERDICT_S = 1.0
 """Seconds a press waits for a reading, which is settled or given up within 0.8 s."""
@@ -68,6 +68,22 @@ def is_same_press(table: Table, confirmed_s: float | None, now_s: float) -> bool
     """Whether a press belongs to the one that confirmed the roll."""
     is_soon = confirmed_s is not None and now_s - confirmed_s < SAME_PRESS_S
     return is_soon and not is_roll_due(table)
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedPress:
+    """A press that was refused, and what it was refused for."""
+
+    answer: Rejected
+    at_s: float
+    revision: int
+    reason: tuple[object, ...]
+
+    def covers(self, table: Table, tray: TrayView, now_s: float) -> bool:
+        """Whether another press belongs to it: it comes soon, and nothing has changed."""
+        is_soon = now_s - self.at_s < SAME_PRESS_S
+        is_read_anew = is_roll_due(table) and self.reason != reason(tray)
+        return is_soon and self.revision == table.revision and not is_read_anew
 
 
 def decide_press(table: Table, tray: CorrectedTray) -> Decision | Rejected:

@@ -103,6 +103,7 @@ class Session:
         self._tray = CorrectedTray(NO_CAMERA, NO_CAMERA)
         self._press = confirm.WaitingPress(self._port, self._later, self._answer_press)
         self._confirmed_s: float | None = None
+        self._refused: confirm.RefusedPress | None = None
         self._pressed_at = 0  # revision at which a press waits for the end of action 2
         self._eye: Mapping[str, object] = {}
         self._times = ActionTimes()
@@ -485,6 +486,9 @@ class Session:
             if confirm.has_to_wait(self._table, self._tray.shown, self._port):
                 self._press.start()
                 return None
+            refused = self._refused
+            if refused and refused.covers(self._table, self._tray.shown, self._clock()):
+                return refused.answer  # announced before
             return self._answer_press()
 
     def _answer_press(self) -> Rejected | None:
@@ -496,7 +500,12 @@ class Session:
                 self._confirmed_s = self._clock()
             return answer
 
-        return self._take_from_button(take)
+        answer = self._take_from_button(take)
+        self._refused = None
+        if answer is not None and answer.code != "NOT_KEPT":  # that one may be kept at once
+            why = confirm.reason(self._tray.shown)
+            self._refused = confirm.RefusedPress(answer, self._clock(), self._table.revision, why)
+        return answer
 
     def hold(self, held_s: float = 0.0) -> Rejected | None:
         """The button held down: players who have not answered the open action pass (E9).

@@ -21,6 +21,7 @@ from companion.engine import COLOURED, Phase, Roll
 from companion.errors import ConfigError
 from companion.messages.announcements import Announcement
 from companion.session.ports import Topic
+from companion.session.session import Rejected, Session
 
 BUTTON, AGAIN, RED, GREEN, BLUE, BUZZER = 17, 27, 22, 23, 24, 18
 PATIENCE_S = 20.0
@@ -37,6 +38,13 @@ class Wired:
     def next(self) -> str:
         said = self._told.get(timeout=PATIENCE_S)
         return f"{said.kind}: {self.session.phrases.tell(*said.lines)}"
+
+    def all_told(self) -> list[str]:
+        """What was announced since the last call."""
+        told = []
+        while not self._told.empty():
+            told.append(self.next())
+        return told
 
     @property
     def phase(self) -> Phase:
@@ -107,6 +115,49 @@ def test_a_turn_by_the_buttons(wired: Wired) -> None:
     wired.pin(BUTTON).drive_high()
     assert wired.next() == "retracted: "
     assert wired.next() == "passed: No answer, so they pass: Ada and Ben."
+
+
+@pytest.fixture
+def presses(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """Grows by one with every press that reaches the session."""
+    found: list[None] = []
+    press = Session.press
+
+    def counted(session: Session) -> Rejected | None:
+        answer = press(session)
+        found.append(None)
+        return answer
+
+    monkeypatch.setattr(Session, "press", counted)
+    return found
+
+
+def test_two_presses_within_a_second_count_once(presses: list[None], wired: Wired) -> None:
+    def push_twice() -> list[str]:
+        """Two presses of 0.1 s; what is announced."""
+        for _ in range(2):
+            known = len(presses)
+            wired.push(BUTTON)
+            assert wired.until(lambda n=known: len(presses) == n + 1)  # type: ignore[misc]
+        return wired.all_told()
+
+    def pass_for_all() -> None:
+        assert wired.session.close_action() is None
+        wired.all_told()
+
+    assert push_twice() == ["refused: There is no camera. Enter the dice by hand."]
+    assert wired.session.typed_roll(Roll.of((3, 4), dict.fromkeys(COLOURED, 2))) is None
+    wired.all_told()
+    assert wired.phase is Phase.ACTION1
+    assert push_twice() == ["refused: Waiting for Ada and Ben."]
+    pass_for_all()
+    assert wired.phase is Phase.ACTION2
+    assert push_twice() == ["refused: Waiting for Ada."]
+    pass_for_all()
+    assert wired.session.end() is None
+    wired.all_told()
+    assert wired.phase is Phase.OVER
+    assert [told.partition(":")[0] for told in push_twice()] == ["refused"]
 
 
 def test_the_lamp_and_the_buzzer_follow(wired: Wired) -> None:

@@ -37,6 +37,22 @@ def test_a_confirmation_within_a_second_of_another_counts_once(two: Stage) -> No
     assert two.told[-1].text == "Waiting for Ada and Ben."
 
 
+def test_a_refusal_is_announced_once_until_something_changes(two: Stage) -> None:
+    two.session.see(leaning("green"))
+    for _ in range(3):
+        two.time.pass_s(0.3)
+        two.session.press()
+    assert [said.kind for said in two.told] == ["refused"]
+    two.session.see(dice_seen(4, 3))
+    assert two.session.press() is None, "a new reading"
+    two.time.pass_s(SAME_PRESS_S)
+    two.session.press()
+    assert two.told[-1].text == "Waiting for Ada and Ben."
+    two.answer(0, None)
+    two.session.press()
+    assert two.told[-1].text == "Waiting for Ben.", "an answer came"
+
+
 def test_the_next_roll_is_confirmed_however_soon_it_comes(two: Stage) -> None:
     two.roll(4, 3)
     assert two.session.undo() is None
