@@ -1,9 +1,11 @@
-"""The built wheel holds every file of the packages and starts with nothing but what it lists."""
+"""Wheel and sdist hold every file; the wheel starts with nothing but what it lists."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
@@ -30,12 +32,28 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_no_file_of_the_packages_is_left_out(wheel: Path) -> None:
-    tracked = run("git", "ls-files", *PACKAGES, cwd=ROOT).split("\n")
+    files = [path for name in PACKAGES for path in (ROOT / name).rglob("*") if path.is_file()]
+    ours = {str(path.relative_to(ROOT)) for path in files if "__pycache__" not in path.parts}
     with zipfile.ZipFile(wheel) as archive:
         packed = set(archive.namelist())
-    assert {name for name in tracked if name} - packed == set()
+    assert ours - packed == set()
     strangers = {name for name in packed if name.split("/")[0] not in PACKAGES}
     assert all(".dist-info/" in name for name in strangers), strangers
+
+
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git checkout")
+def test_the_sdist_is_the_whole_project(tmp_path: Path) -> None:
+    tools = tmp_path / "tools"
+    run(sys.executable, "-m", "pip", "install", "-q", "--target", tools, "hatchling", cwd=tmp_path)
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path)]
+    environ = os.environ | {"PYTHONPATH": str(tools)}
+    subprocess.run(build, cwd=ROOT, env=environ, check=True, capture_output=True)
+    (built,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(built) as archive:
+        packed = {each.name.partition("/")[2]: each.mode for each in archive if each.isfile()}
+    tracked = set(run("git", "ls-files", cwd=ROOT).split())
+    assert packed.keys() ^ tracked == {"PKG-INFO"}
+    assert packed[".ci/setup"] & 0o100, "make runs it"
 
 
 def test_the_wheel_starts_without_our_folder_and_our_tools(wheel: Path, tmp_path: Path) -> None:
