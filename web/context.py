@@ -9,6 +9,7 @@ from threading import Lock
 
 from flask import request
 
+from companion.coach.background import Reviews
 from companion.messages.catalogue import Phrases, line, load_phrases
 from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
@@ -40,6 +41,7 @@ class AppContext:
     access: Access
     wifi: Callable[[], Wifi] = Wifi
     pictures: Pictures | None = None
+    reviews: Reviews = field(default_factory=Reviews)
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _mutex: Lock = field(default_factory=Lock)
     _rendered: dict[str, tuple[object, str]] = field(default_factory=dict)

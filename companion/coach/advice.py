@@ -4,41 +4,65 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from companion.coach.review import Answer, Decision, Review
+from companion.coach.review import Answer, Decision, Measured, Review
 from companion.engine import GameState
 from companion.messages.announcements import box_line
 from companion.messages.catalogue import Line, Word, line, numeral
-
-RESULT = "coach.parts"
-"""Key of the line with the luck and skill of a player."""
 
 NAMED = 3
 """Most mistakes named for each player."""
 
 
-def advice(review: Review, start: GameState, names: Sequence[str]) -> list[Line]:
-    """Return for each player how the result came about, and the costliest mistakes."""
+def results(review: Review, names: Sequence[str]) -> list[Line]:
+    """Return for each player how much luck and choices had to do with the result."""
+    key = "coach.parts" if len(names) > 1 else "coach.parts_alone"
+    return [
+        line(
+            key,
+            name=name,
+            lead=signed(review.final[player]),
+            luck=_wide(review.luck[player]),
+            skill=_wide(review.skill[player]),
+        )
+        for player, name in enumerate(names)
+    ]
+
+
+def mistakes(review: Review, start: GameState, names: Sequence[str]) -> list[Line]:
+    """Return each player's costliest mistakes."""
     found = []
     for player, name in enumerate(names):
-        found.append(_result(review, player, name))
-        mistakes = review.mistakes(player)[:NAMED]
-        found += [_mistake(each, start, name) for each in mistakes]
-        if not mistakes:
+        named = review.mistakes(player)[:NAMED]
+        found += [_mistake(each, start, name) for each in named]
+        if not named:
             found.append(line("coach.no_mistake", name=name))
-    turns = review.turning_points()
-    found.append(line("coach.turning_points", turns=", ".join(map(str, turns))))
     return found
 
 
-def _result(review: Review, player: int, name: str) -> Line:
-    luck, skill = review.luck[player], review.skill[player]
-    return line(
-        RESULT,
-        name=name,
-        lead=signed(review.final[player]),
-        luck=f"{signed(luck.value)} ± {luck.error * 2:.0f}",
-        skill=f"{signed(skill.value)} ± {skill.error * 2:.0f}",
-    )
+def turning_points(review: Review, names: Sequence[str]) -> list[Line]:
+    """Return for each turning point whose prospects changed most, and by what."""
+    found = []
+    for turn in review.turning_points():
+        before, after = review.leads[turn - 1 : turn + 1]
+        player = max(range(len(names)), key=lambda p: abs(after[p] - before[p]))
+        change, part = after[player] - before[player], review.parts[turn - 1][player]
+        found.append(
+            line(
+                "coach.more" if change > 0 else "coach.less",
+                turn=turn,
+                name=names[player],
+                count=abs(round(change)),
+                luck=_wide(part.luck),
+                skill=_wide(part.skill),
+                others=signed(part.others),
+            )
+        )
+    return found
+
+
+def _wide(part: Measured) -> str:
+    """A value and two standard errors."""
+    return f"{signed(part.value)}\u00a0±\u00a0{part.error * 2:.0f}"
 
 
 def _mistake(decision: Decision, start: GameState, name: str) -> Line:

@@ -17,8 +17,14 @@ from companion.coach.review import Review
 from companion.engine import Event, GameState, Phase, Refusal, apply
 from companion.messages.catalogue import Phrases, Term, numeral
 
-WIDTH, HEIGHT = 640, 360
-LEFT, RIGHT, TOP, BOTTOM = 48, 128, 16, 32
+WIDTH, HEIGHT = 480, 360
+LEFT, RIGHT, TOP, BOTTOM = 44, 116, 16, 32
+BAR_ROW = 48
+"""Height of a bar and the words above it."""
+
+TRIANGLE = 4
+"""Room for the marks of turning points."""
+
 COLOURS = ("#3b82c4", "#d9660b", "#1a9c74", "#c05fa0", "#8a8a1e")
 """Colours of the players in playing order: a contrast of at least 3 to 1 on white and on black."""
 
@@ -28,10 +34,20 @@ DASHES = ("none", "8 4", "2 4", "12 4 2 4", "4 4")
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An SVG element and what it shows in words."""
+    """An SVG element and what it shows in words.
+
+    Attributes:
+        lines: Its sentences.
+    """
 
     svg: str
-    text: str
+    title: str
+    lines: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """Title and sentences in one."""
+        return _text_of(self.title, self.lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +90,14 @@ def course_of(start: GameState, events: Iterable[Event]) -> Course:
     return Course(tuple(totals), tuple(misses), tuple(closings), crosses)
 
 
-def scores_chart(course: Course, names: Sequence[str], phrases: Phrases) -> Picture:
-    """Each player's total after every turn; rings are misses, upright lines are closings."""
+def scores_chart(
+    course: Course, names: Sequence[str], phrases: Phrases, turning: Sequence[int] = ()
+) -> Picture:
+    """Each player's total after every turn; rings are misses, upright lines are closings.
+
+    Args:
+        turning: The turns of the turning points, which get a triangle above the curves.
+    """
     title = phrases.say("chart.scores")
     lines = [
         phrases.say(
@@ -90,7 +112,10 @@ def scores_chart(course: Course, names: Sequence[str], phrases: Phrases) -> Pict
     for turn, row, players in course.closings:
         closers = phrases.all_of([names[p] for p in players])
         lines.append(phrases.say("chart.closed", turn=turn, row=Term(f"row.{row}"), names=closers))
-    svg = _svg(title, " ".join(lines))
+    if turning:
+        lines.append(phrases.say("coach.turning_points", turns=", ".join(map(str, turning))))
+    svg = _svg(title, lines)
+    top = TOP + (TRIANGLE if turning else 0)
     everything = [total for turn in course.totals for total in turn]
     low, high = min(0, *everything), max(10, *everything)
     turns = max(1, len(course.totals) - 1)
@@ -99,7 +124,7 @@ def scores_chart(course: Course, names: Sequence[str], phrases: Phrases) -> Pict
         return LEFT + turn / turns * (WIDTH - LEFT - RIGHT)
 
     def y(total: float) -> float:
-        return HEIGHT - BOTTOM - (total - low) / (high - low) * (HEIGHT - TOP - BOTTOM)
+        return HEIGHT - BOTTOM - (total - low) / (high - low) * (HEIGHT - top - BOTTOM)
 
     step = next(s for s in (10, 20, 50, 100, 200) if (high - low) / s <= 6)
     for mark in range(low // step * step, high + 1, step):
@@ -109,7 +134,11 @@ def scores_chart(course: Course, names: Sequence[str], phrases: Phrases) -> Pict
     for turn in range(0, turns + 1, max(1, turns // 6)):
         _text(svg, x(turn), HEIGHT - 8, str(turn), anchor="middle")
     for turn, _, _ in course.closings:
-        _line(svg, x(turn), TOP, x(turn), HEIGHT - BOTTOM, opacity="0.6")
+        _line(svg, x(turn), top, x(turn), HEIGHT - BOTTOM, opacity="0.6")
+    for turn in turning:
+        middle = x(min(turn, turns))
+        corners = f"{middle - 6:.1f},{top - 14} {middle + 6:.1f},{top - 14} {middle:.1f},{top - 3}"
+        SubElement(svg, "polygon", {"points": corners})
     places = _apart([y(total) for total in course.totals[-1]], 20)
     for p, name in enumerate(names):
         colour = COLOURS[p % len(COLOURS)]
@@ -130,7 +159,7 @@ def scores_chart(course: Course, names: Sequence[str], phrases: Phrases) -> Pict
                 place = {"cx": f"{x(turn):.1f}", "cy": f"{y(course.totals[turn][p]):.1f}"}
                 SubElement(svg, "circle", place | {"r": "5", "fill": "none", "stroke": colour})
         _text(svg, WIDTH - RIGHT + 8, places[p] + 5, _short(name), fill=colour)
-    return Picture(tostring(svg, encoding="unicode"), f"{title}. {' '.join(lines)}")
+    return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
 
 
 def luck_chart(
@@ -142,7 +171,6 @@ def luck_chart(
         texts: The sentences that say the same.
     """
     title = phrases.say("chart.luck")
-    svg = _svg(title, " ".join(texts))
     bars = [
         (name, kind, part, COLOURS[p % len(COLOURS)])
         for p, name in enumerate(names)
@@ -152,30 +180,31 @@ def luck_chart(
         )
     ]
     most = max(10.0, *(abs(part.value) + 2 * part.error for _, _, part, _ in bars))
-    height = (HEIGHT - TOP - BOTTOM) / len(bars)
-    zero, scale = 426.0, 190 / most
-    _line(svg, zero, TOP, zero, HEIGHT - BOTTOM, opacity="0.6")
+    zero, scale = WIDTH / 2, (WIDTH / 2 - LEFT) / most
+    height = TOP + BAR_ROW * len(bars) + BOTTOM
+    svg = _svg(title, texts, height)
     for i, (name, kind, part, colour) in enumerate(bars):
-        middle = TOP + (i + 0.5) * height
-        wide = part.value * scale
+        row = TOP + i * BAR_ROW
+        middle, wide = row + 31, part.value * scale
+        _text(svg, 8, row + 18, f"{_short(name)}, {kind}")
+        _line(svg, zero, row + 20, zero, row + 42, opacity="0.6")
         SubElement(
             svg,
             "rect",
             {
                 "x": f"{min(zero, zero + wide):.1f}",
-                "y": f"{middle - height * 0.32:.1f}",
+                "y": f"{middle - 7}",
                 "width": f"{abs(wide):.1f}",
-                "height": f"{height * 0.64:.1f}",
+                "height": "14",
                 "fill": colour,
             },
         )
         half = 2 * part.error * scale
-        _line(svg, zero + wide - half, middle, zero + wide + half, middle, opacity="1")
-        _text(svg, 208, middle + 5, f"{_short(name)}, {kind}", anchor="end")
+        _line(svg, zero + wide - half, middle, zero + wide + half, middle)
     for mark in (-most, most):
-        _text(svg, zero + mark * scale, HEIGHT - 8, numeral(round(mark)), anchor="middle")
-    _text(svg, zero, HEIGHT - 8, "0", anchor="middle")
-    return Picture(tostring(svg, encoding="unicode"), f"{title}. {' '.join(texts)}")
+        _text(svg, zero + mark * scale, height - 8, numeral(round(mark)), anchor="middle")
+    _text(svg, zero, height - 8, "0", anchor="middle")
+    return Picture(tostring(svg, encoding="unicode"), title, tuple(texts))
 
 
 def dice_chart(found: Fairness, phrases: Phrases) -> Picture:
@@ -189,8 +218,8 @@ def dice_chart(found: Fairness, phrases: Phrases) -> Picture:
         )
         for each in found.dice
     ]
-    text = " ".join([phrases.tell(found.verdict()), *lines])
-    svg = _svg(title, text)
+    lines = [phrases.tell(found.verdict()), *lines]
+    svg = _svg(title, lines)
     group = (WIDTH - LEFT) / len(found.dice)
     floor, room = HEIGHT - BOTTOM - 20, HEIGHT - BOTTOM - 20 - TOP
     for k, each in enumerate(found.dice):
@@ -206,18 +235,18 @@ def dice_chart(found: Fairness, phrases: Phrases) -> Picture:
             _text(svg, middle, floor + 17, str(face + 1), anchor="middle")
         name = phrases.colour(each.colour.value)
         _text(svg, left + (group - 12) / 2, HEIGHT - 8, name, anchor="middle")
-    return Picture(tostring(svg, encoding="unicode"), f"{title}. {text}")
+    return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
 
 
-def _svg(title: str, text: str) -> Element:
+def _svg(title: str, lines: Iterable[str], height: int = HEIGHT) -> Element:
     svg = Element(
         "svg",
         {
             "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {WIDTH} {HEIGHT}",
+            "viewBox": f"0 0 {WIDTH} {height}",
             "role": "img",
-            "aria-label": f"{title}. {text}",
-            "font-size": "16",
+            "aria-label": _text_of(title, lines),
+            "font-size": "18",
             "fill": "currentColor",
             "stroke-width": "2",
         },
@@ -248,7 +277,11 @@ def _text(
 
 
 def _short(name: str) -> str:
-    return name if len(name) <= 12 else name[:11] + "…"
+    return name if len(name) <= 10 else name[:9].rstrip() + "…"
+
+
+def _text_of(title: str, lines: Iterable[str]) -> str:
+    return f"{title}. {' '.join(lines)}"
 
 
 def _apart(places: Sequence[float], least: float) -> list[float]:

@@ -5,24 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from companion.coach.advice import RESULT, advice
+from companion.coach.advice import mistakes, results, turning_points
 from companion.coach.charts import Picture, course_of, luck_chart, scores_chart
-from companion.coach.review import ROLLOUTS, review
+from companion.coach.review import ROLLOUTS, Review, review
 from companion.history.archive import SavedGame
 from companion.messages.catalogue import Phrases
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A finished game for people.
+    """A game for people; one that is not over, or not reviewed, has its scores only.
 
     Attributes:
-        sentences: Luck, skill and mistakes; none where the game is not over.
-        pictures: By name: `scores`, and `luck` for a game that is over.
+        luck: Luck and choices of each player.
+        turning: One sentence for each turning point.
+        mistakes: The costliest of each player.
     """
 
-    sentences: tuple[str, ...]
-    pictures: dict[str, Picture]
+    scores: Picture
+    luck: Picture | None = None
+    turning: tuple[str, ...] = ()
+    mistakes: tuple[str, ...] = ()
 
 
 def report_of(
@@ -32,12 +35,20 @@ def report_of(
     rollouts: int = ROLLOUTS,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Report:
-    """The coach's report; a game that is not over has its scores only."""
-    pictures = {"scores": scores_chart(course_of(game.start, game.events), game.names, phrases)}
+    """Review a game and tell about it."""
     found = review(game.start, game.events, rollouts=rollouts, progress=progress)
+    return told(game, found, phrases)
+
+
+def told(game: SavedGame, found: Review | None, phrases: Phrases) -> Report:
+    """The report of a game with its review, or without one."""
+    course, names = course_of(game.start, game.events), game.names
     if found is None:
-        return Report((), pictures)
-    lines = advice(found, game.start, game.names)
-    shown = [phrases.tell(each) for each in lines if each.key == RESULT]
-    pictures["luck"] = luck_chart(found, game.names, shown, phrases)
-    return Report(tuple(phrases.tell(each) for each in lines), pictures)
+        return Report(scores_chart(course, names, phrases))
+    shares = [phrases.tell(each) for each in results(found, names)]
+    return Report(
+        scores_chart(course, names, phrases, found.turning_points()),
+        luck_chart(found, names, shares, phrases),
+        tuple(phrases.tell(each) for each in turning_points(found, names)),
+        tuple(phrases.tell(each) for each in mistakes(found, game.start, names)),
+    )

@@ -114,12 +114,14 @@ def show_game(
     if not found:
         raise StoreError(f"games show: there is no game {number}")
     report = report_of(found[0], load_phrases(config.table.language))
-    click.echo(report.pictures["scores"].text)
-    for sentence in report.sentences:
+    drawn = {"scores": report.scores} | ({"luck": report.luck} if report.luck else {})
+    for picture in drawn.values():
+        click.echo(picture.text)
+    for sentence in (*report.turning, *report.mistakes):
         click.echo(sentence)
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
-        for name, picture in report.pictures.items():
+        for name, picture in drawn.items():
             (pictures / f"game-{number}-{name}.svg").write_text(picture.svg, encoding="utf-8")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Sequence
 from xml.etree import ElementTree
 
@@ -12,7 +13,8 @@ from companion.coach.charts import Picture, course_of, dice_chart, scores_chart
 from companion.coach.fairness import Fairness, fairness_of
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import recorded
-from companion.coach.report import report_of
+from companion.coach.report import report_of, told
+from companion.coach.review import review
 from companion.engine import (
     BASE,
     COLOURED,
@@ -46,18 +48,39 @@ def texts_of(picture: Picture) -> list[str]:
 def test_a_report_names_everybody_in_every_language(language: str) -> None:
     game = a_game()
     report = report_of(game, load_phrases(language), rollouts=20)
-    assert set(report.pictures) == {"scores", "luck"}
-    for picture in report.pictures.values():
+    assert report.luck is not None
+    for picture in (report.scores, report.luck):
         root = ElementTree.fromstring(picture.svg)
         assert root.get("role") == "img"
         label = root.get("aria-label") or ""
         assert all(name in label for name in NAMES)
         assert any(NAMES[1] in text for text in texts_of(picture))
     for player, name in enumerate(NAMES):
-        shown = f"{name}" in " ".join(report.sentences)
-        assert shown
+        assert any(name in sentence for sentence in report.mistakes)
         total = str(game.state.total(player)).replace("-", "−")
-        assert total in report.pictures["scores"].text
+        assert total in report.scores.text
+
+
+def test_turning_points_are_marked_and_told_with_their_parts() -> None:
+    game, phrases = a_game(), load_phrases("en")
+    found = review(game.start, game.events, rollouts=20)
+    assert found is not None
+    report = told(game, found, phrases)
+    turns = found.turning_points()
+    assert len(turns) == len(report.turning) == report.scores.svg.count("<polygon") == 3
+    for turn, sentence in zip(turns, report.turning, strict=True):
+        said = re.fullmatch(
+            r"Turn (\d+): from then on (.+) could expect (\d+) points? (more|less) "
+            r"\(luck (\S+)\s±\s\d+, own choices (\S+)\s±\s\d+, the others (\S+)\)\.",
+            sentence,
+        )
+        assert said, sentence
+        player = NAMES.index(said[2])
+        change = found.leads[turn][player] - found.leads[turn - 1][player]
+        assert (int(said[1]), said[4]) == (turn, "more" if change > 0 else "less")
+        parts = sum(int(said[n].replace("−", "-")) for n in (5, 6, 7))
+        assert int(said[3]) == abs(round(change))
+        assert abs(parts - change) <= 2  # each is rounded
 
 
 def test_a_course_ends_with_the_final_totals() -> None:
@@ -74,8 +97,8 @@ def test_a_game_that_goes_on_shows_its_scores_only() -> None:
     game = a_game()
     begun = SavedGame(1, game.at, NAMES, game.start, game.events[:6], game.start)
     report = report_of(begun, load_phrases("en"), rollouts=5)
-    assert report.sentences == ()
-    assert set(report.pictures) == {"scores"}
+    assert (report.luck, report.turning, report.mistakes) == (None, (), ())
+    assert "polygon" not in report.scores.svg
 
 
 def test_one_player_has_a_picture() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from flask.testing import FlaskClient
 from companion.history.pictures import Pictures
 from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, PHONE_SMALL, TV, resize, violations, wait_until
+from tests.web.browsing import PATIENCE_S, PHONE, PHONE_SMALL, TV, resize, violations, wait_until
 from tests.web.stand_in import seat
 from tests.web.test_openapi import SCHEMAS, complaints
 from web import create_app
@@ -25,9 +26,12 @@ if TYPE_CHECKING:
 OpenPage = Callable[..., "Page"]
 
 
+NAMES = ("Ada", "<b>Ben</b>", "Cleo Wilhelmina Max")
+
+
 def an_evening(stage: Stage) -> list[str]:
     """Two games that are over, one that is put aside, and one that is on; the players' tokens."""
-    tokens = [seat(stage, name).token for name in ("Ada", "<b>Ben</b>", "Cleo Wilhelmina Max")]
+    tokens = [seat(stage, name).token for name in NAMES]
     for number, (variant, box) in enumerate(
         (("base", "R7"), ("big_points", "Y7"), ("base", "G7"), ("base", "B7"))
     ):
@@ -173,6 +177,27 @@ class TestTheCalls:
         assert client.get("/api/games").status_code == 503
 
 
+class TestTheCoach:
+    def test_a_finished_game_has_luck_skill_and_turning_points(
+        self, client: FlaskClient, told: object
+    ) -> None:
+        until = time.monotonic() + PATIENCE_S
+        while (coached := client.get("/api/coach?number=1").get_json())["share"] < 1:
+            assert time.monotonic() < until
+            assert complaints(coached, SCHEMAS["Coached"]) == []
+            time.sleep(0.05)
+        assert complaints(coached, SCHEMAS["Coached"]) == []
+        assert "Ada: −14 points." in coached["scores"]["lines"][0]
+        assert [line.split(":")[0] for line in coached["luck"]["lines"]] == list(NAMES)
+        assert len(coached["turning"]) == 3
+        assert "<b>" not in coached["scores"]["svg"]
+
+    def test_a_running_game_has_its_curves_only(self, client: FlaskClient, told: object) -> None:
+        coached = client.get("/api/coach?number=4").get_json()
+        assert (coached["share"], coached["luck"], coached["turning"]) == (1, None, [])
+        assert client.get("/api/coach?number=9").status_code == 404
+
+
 PRINTED = """() => {
   const isExact = (node, part) => getComputedStyle(node, part).printColorAdjust === 'exact';
   const box = document.querySelector('.final .box[data-is=crossed]');
@@ -204,6 +229,10 @@ class TestThePage:
         page.get_by_role("heading", name="Game 2, Big Points").wait_for()
         page.get_by_role("img", name="Yellow, crosses: 7, 1 point").first.wait_for()
         page.get_by_text("Turn 11 of 11: <b>Ben</b>").wait_for()
+        page.get_by_role("img", name="Points after each turn. Ada: ").wait_for()
+        page.get_by_role("img", name="Luck and choices, in points. Ada: ").wait_for()
+        assert page.locator("#coach-turning li").count() == 3
+        page.get_by_role("progressbar").wait_for(state="hidden")
         page.get_by_role("slider", name="Roll by roll").press("Home")
         page.get_by_text("Turn 1 of 11: Ada").wait_for()
         page.get_by_text("Ada: yellow 7 with the white dice").wait_for()
@@ -288,5 +317,5 @@ class TestThePage:
                 page = open_page(f"{path}language={language}", device="a" * 32)
                 page.locator("#files:not([hidden])").wait_for()
                 seen[language] |= said(page)
-        names = {"<b>Ben</b>", "Cleo Wilhelmina Max", "JSON", "CSV", "Text", "Name"}
+        names = {"<b>Ben</b>", "Cleo Wilhelmina Max", "Cleo Wilh…", "JSON", "CSV", "Text", "Name"}
         assert seen["en"] & seen["de"] - names == set()

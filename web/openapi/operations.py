@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from companion.history.export import FORMS
 from companion.wire import one_of
-from web.wire import games, replies, requests
+from web.wire import coach, games, replies, requests
 from web.wire.snapshot import Snapshot
 from web.wire.values import Language, Whole
 
@@ -212,6 +212,7 @@ OPERATIONS: tuple[Operation, ...] = (
         games.Games,
         links=(
             Link("get_game", parameters=_ONE_GAME),
+            Link("get_coach", parameters=_ONE_GAME),
             Link("get_export", parameters=_ONE_GAME),
             Link("resume", _ONE_GAME),
         ),
@@ -224,6 +225,15 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters=(
             Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
             Parameter("turn", Whole, "The sheets as after this turn; the final ones without."),
+        ),
+    ),
+    _get(
+        "/api/coach",
+        "The curves of one game; its luck and skill, computed while the sender asks again.",
+        coach.Coached,
+        404,
+        parameters=(
+            Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
         ),
     ),
     Operation(

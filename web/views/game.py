@@ -12,7 +12,7 @@ from web.context import AppContext
 from web.params import body, rolled
 from web.responses import as_json, failed, ok, snapshot
 from web.sse import Streams
-from web.views import games, pages, seats, tray
+from web.views import coach, games, pages, seats, tray
 from web.views.seats import own_seat
 from web.wire import requests
 from web.wsgi import STREAM
@@ -160,6 +160,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     seats.install(api, context)
     tray.install(api, context)
     games.install(api, context)
+    coach.install(api, context)
     return api
 
 

@@ -47,7 +47,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/api/game")
     def game() -> Response:
         turn = optional("turn", int)
-        found = _asked_for(context)
+        found = asked_for(context)
         pictures = _pictures(context, found.number)
         return as_json(whole(found, context.phrases, turn=turn, pictures=pictures))
 
@@ -56,7 +56,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
         form = request.args.get("form", "text")
         if form not in FORMS:
             raise bad("asked.other", field="form", value=form[:20])
-        chosen = [_asked_for(context)] if "number" in request.args else session.games()
+        chosen = [asked_for(context)] if "number" in request.args else session.games()
         name = f"game-{chosen[0].number}" if "number" in request.args else "games"
         media, ending = MEDIA[form]
         response = Response(
@@ -78,7 +78,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
         return ok(context, session.resume(number))
 
 
-def _asked_for(context: AppContext) -> SavedGame:
+def asked_for(context: AppContext) -> SavedGame:
+    """Return the game whose number was sent.
+
+    Raises:
+        Refused: There is none.
+    """
     number = required("number", int)
     found = next((game for game in context.session.games() if game.number == number), None)
     if found is None:

@@ -3,6 +3,7 @@ import { sign } from "../lib/dice.js";
 import { $, el, focusOn, onPress, redraw, setText, show } from "../lib/dom.js";
 import { get, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
+import { drawCoach } from "./coach.js";
 import { drawSteps } from "./steps.js";
 
 const asked = location.pathname.split("/")[2] ?? new URLSearchParams(location.search).get("game");
@@ -184,6 +185,7 @@ function drawOne(game) {
   setText($("one-text"), parts.filter(Boolean).join(" · "));
   redraw($("one-table"), game.players, () => [result(game)]);
   drawSteps(game);
+  void drawCoach(game);
   setText($("record"), game.text);
   files();
 }
