@@ -136,7 +136,7 @@ def test_settings_of_version_0_1_open_unchanged() -> None:
         "clips": "/srv/clips",
     }
     assert found["pictures"] == {"keep": 0}
-    assert found["table"] == {"language": "de"}
+    assert found["table"] == {"language": "de", "take_back_s": 3.0}
 
 
 def test_a_calibration_of_version_0_1_opens_unchanged() -> None:
