@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shutil
 import threading
 import time
 from collections.abc import Callable
@@ -20,7 +21,19 @@ from companion.config import Config
 from companion.eventlog.store import SqliteStore
 from companion.health import Monitor
 from companion.messages.catalogue import load_phrases
-from companion.service.network import HotspotWatch, Wifi, reachable_host, url
+from companion.service.network import (
+    ADDRESS_EVERY_S,
+    ASK_EVERY_S,
+    NONE,
+    Address,
+    Watch,
+    Wifi,
+    active_hotspot,
+    own_address,
+    reachable_host,
+    run_quietly,
+    url,
+)
 from companion.session.session import Session
 from companion.tray import CameraState
 from web.access import Access, open_access
@@ -117,6 +130,7 @@ def build(config: Config) -> App:
         silence = open_voice(config, session, stack)
         session.say_again()  # the position of a game that goes on
         access = open_access(config.data_dir)
+        place = _address(config, session, stack)
         address: list[tuple[str, int]] = []
         pictures = keep_pictures(config, session, live)
         threads = [each for each in threading.enumerate() if each.name in LASTING]
@@ -135,7 +149,8 @@ def build(config: Config) -> App:
                 button=panel.state,
             ),
             press=panel.press,
-            join_url=lambda: join_url(*address[0]),
+            join_url=lambda: url(place.seen.host, address[0][1]),
+            join_name=lambda: url(place.seen.name, address[0][1]) if place.seen.name else "",
             version=_version(),
             setup=tray.setup if tray is not None else None,
             access=access,
@@ -165,10 +180,32 @@ def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wi
     if config.web.wifi_name:
         named = Wifi(config.web.wifi_name, config.web.wifi_password)
         return lambda: named
-    watch = HotspotWatch(on_change=session.show_anew)
+    watch: Watch[Wifi] = Watch(
+        lambda: active_hotspot(run_quietly),
+        NONE,
+        name="hotspot",
+        every_s=ASK_EVERY_S,
+        on_change=session.show_anew,
+    )
+    stack.callback(watch.close)
+    if shutil.which("nmcli"):
+        watch.start()
+    return lambda: watch.seen
+
+
+def _address(config: Config, session: Session, stack: ExitStack) -> Watch[Address]:
+    """The address for phones, which follows the network without a restart."""
+    bound = config.web.host
+    watch = Watch(
+        lambda: own_address(bound),
+        Address(reachable_host(bound)),
+        name="address",
+        every_s=ADDRESS_EVERY_S,
+        on_change=session.show_anew,
+    )
     stack.callback(watch.close)
     watch.start()
-    return lambda: watch.wifi
+    return watch
 
 
 def join_url(host: str, port: int) -> str:

@@ -33,6 +33,7 @@ def create_app(
     equipment: Callable[[], Equipment] = Equipment,
     press: Callable[[], Rejected | None] | None = None,
     join_url: Callable[[], str] | None = None,
+    join_name: Callable[[], str] = str,
     name: str = "Dice Companion",
     version: str = "",
     allowed_hosts: Iterable[str] = (),
@@ -54,6 +55,7 @@ def create_app(
         equipment: Returns the state of camera and button; called for every snapshot.
         press: Action of the on-screen button; by default the session's press.
         join_url: Returns the address for phones; by default the address a page was opened with.
+        join_name: Returns the same with the machine's name, or ""; called for every snapshot.
         name: Name of the table.
         version: The program's version, for /healthz.
         allowed_hosts: Host names of the table besides addresses and home names.
@@ -83,6 +85,7 @@ def create_app(
         equipment=equipment,
         press=press or session.press,
         join_url=join_url or (lambda: ""),
+        join_name=join_name,
         name=name,
         version=version,
         epoch=secrets.token_hex(4),

@@ -40,6 +40,7 @@ class AppContext:
     epoch: str
     access: Access
     wifi: Callable[[], Wifi] = Wifi
+    join_name: Callable[[], str] = str
     pictures: Pictures | None = None
     reviews: Reviews = field(default_factory=Reviews)
     limiter: RateLimiter = field(default_factory=RateLimiter)
@@ -58,6 +59,7 @@ class AppContext:
             epoch=self.epoch,
             name=self.name,
             join_url=self.join_url(),
+            join_name=self.join_name(),
             speaking=self.session.speaking,
             equipment=self.equipment(),
             can_throw=simulator is not None,

@@ -229,6 +229,8 @@ def _bound(host: str, port: int) -> socket.socket:
     bound = socket.socket(family, kind, proto)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:  # :: means IPv4 too, whatever the system's default
+            bound.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
         # accepted connections inherit these
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, BUFFER_BYTES)
         if hasattr(socket, "TCP_USER_TIMEOUT"):

@@ -32,6 +32,7 @@ class Setting:
         epoch: Names this run of the program: versions count from 1 again after a restart.
         name: Name of the table.
         join_url: The address that phones can open.
+        join_name: The same with the machine's name, where mDNS answers; else "".
         speaking: Language and voice of the table's screen and loudspeaker.
         mishaps, troubles: Names that the simulated tray accepts.
         keeps_pictures: Whether pictures of confirmed rolls are kept.
@@ -48,6 +49,7 @@ class Setting:
     troubles: tuple[str, ...] = ()
     keeps_pictures: bool = False
     take_back_s: float = 0.0
+    join_name: str = ""
 
 
 def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> wire.Shared:
@@ -88,6 +90,7 @@ def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
     return wire.Table(
         name=setting.name,
         join_url=setting.join_url,
+        join_name=setting.join_name,
         language=setting.speaking.language,
         camera=equipment.camera.value,
         button=equipment.button,

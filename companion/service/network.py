@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import ipaddress
-import shutil
+import logging
 import socket
 import struct
 import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 from threading import Event, Lock, Thread
+from typing import Generic, TypeVar
+
+LOGGER = logging.getLogger(__name__)
+
+Seen = TypeVar("Seen")
 
 _PROBES = (
     (socket.AF_INET, "192.0.2.1"),  # TEST-NET-1 (RFC 5737); nothing is sent
@@ -25,6 +31,13 @@ KEYS, PASSWORD = "802-11-wireless-security.key-mgmt", "802-11-wireless-security.
 
 ASK_EVERY_S = 10.0
 """Seconds between two checks for a hotspot; after switching it on, its code appears within them."""
+
+ADDRESS_EVERY_S = 3.0
+"""Seconds between two checks of this machine's address, which may come long after the start."""
+
+AVAHI_SOCKET = Path("/run/avahi-daemon/socket")
+NAMED_WITHIN_S = 1.0
+"""Seconds in which avahi answers for this machine's own addresses."""
 
 ANSWERS_WITHIN_S = 5.0
 
@@ -47,11 +60,13 @@ def reachable_host(bound: str, addresses: Callable[[], Iterable[str]] | None = N
         addresses: Addresses of this machine's interfaces; requested from Linux unless given.
     """
     try:
-        if not ipaddress.ip_address(bound).is_unspecified:
+        wildcard = ipaddress.ip_address(bound)
+        if not wildcard.is_unspecified:
             return bound
     except ValueError:
         return bound  # a host name
-    for family, far in _PROBES:
+    # 0.0.0.0 does not listen on IPv6; :: listens on both.
+    for family, far in _PROBES[:1] if wildcard.version == 4 else _PROBES:
         try:
             with socket.socket(family, socket.SOCK_DGRAM) as probe:
                 probe.connect((far, 9))
@@ -82,6 +97,42 @@ def own_addresses() -> list[str]:
 def _is_for_phones(address: str) -> bool:
     parsed = ipaddress.ip_address(address)
     return not (parsed.is_loopback or parsed.is_unspecified or parsed.is_link_local)
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where phones find the page: a number, or what it was bound to, and a name beside it."""
+
+    host: str
+    name: str = ""
+
+
+def own_address(bound: str) -> Address:
+    """The address of a server that is bound to `bound`, at this moment."""
+    host = reachable_host(bound)
+    try:
+        is_for_phones = _is_for_phones(host.partition("%")[0])
+    except ValueError:
+        return Address(host)
+    return Address(host, mdns_name(host) if is_for_phones else "")
+
+
+def mdns_name(address: str, avahi: Path = AVAHI_SOCKET) -> str:
+    """The name under which mDNS answers for an address, such as "pi.local"; "" without one.
+
+    Avahi is asked by the protocol that glibc's module for .local names uses:
+    https://github.com/avahi/nss-mdns/blob/master/src/avahi.c
+    """
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+            asked.settimeout(NAMED_WITHIN_S)
+            asked.connect(str(avahi))
+            asked.sendall(f"RESOLVE-ADDRESS {address}\n".encode())
+            answer = asked.recv(512).decode("ascii", "replace").split()
+    except OSError:
+        return ""
+    is_found = len(answer) >= 4 and answer[0] == "+" and answer[-1].endswith(".local")
+    return answer[-1] if is_found else ""
 
 
 def url(host: str, port: int) -> str:
@@ -141,45 +192,56 @@ def run_quietly(command: Sequence[str]) -> str:
     return ran.stdout
 
 
-class HotspotWatch:
-    """Checks for a hotspot every few seconds on a thread of its own."""
+class Watch(Generic[Seen]):
+    """Looks at something every few seconds on a thread of its own, and keeps what it saw."""
 
     def __init__(
         self,
-        run: Run = run_quietly,
+        look: Callable[[], Seen],
+        first: Seen,
         *,
-        every_s: float = ASK_EVERY_S,
+        name: str,
+        every_s: float,
         on_change: Callable[[], None] = lambda: None,
     ) -> None:
-        """Prepare the watch; `on_change` is called on its own thread after `start`."""
-        self._run, self._every_s, self._on_change = run, every_s, on_change
+        """Prepare the watch.
+
+        Args:
+            first: What counts as seen until the first look.
+            name: Of the thread.
+            on_change: Called on that thread whenever something else is seen.
+        """
+        self._look, self._every_s, self._on_change = look, every_s, on_change
         self._mutex, self._stop = Lock(), Event()
-        self._wifi = NONE
-        self._thread = Thread(target=self._watch, name="hotspot", daemon=True)
+        self._seen = first
+        self._thread = Thread(target=self._watch, name=name, daemon=True)
 
     @property
-    def wifi(self) -> Wifi:
-        """The hotspot at the last check."""
+    def seen(self) -> Seen:
+        """What was seen last."""
         with self._mutex:
-            return self._wifi
+            return self._seen
 
     def start(self) -> None:
-        """Begin to check, if NetworkManager is installed."""
-        if self._run is not run_quietly or shutil.which("nmcli"):
-            self._thread.start()
+        """Begin to look."""
+        self._thread.start()
 
     def close(self) -> None:
-        """Stop checking; may be called twice."""
+        """Stop looking; may be called twice."""
         self._stop.set()
         if self._thread.is_alive():
             self._thread.join(LET_GO_S)
 
     def _watch(self) -> None:
         while True:
-            wifi = active_hotspot(self._run)
+            try:
+                seen = self._look()
+            except OSError as error:  # such as too many open files
+                LOGGER.warning("%s: %s", self._thread.name, error)
+                seen = self.seen
             with self._mutex:
-                was, self._wifi = self._wifi, wifi
-            if wifi != was:
+                was, self._seen = self._seen, seen
+            if seen != was:
                 self._on_change()
             if self._stop.wait(self._every_s):
                 return

@@ -6,15 +6,19 @@ import socket
 import threading
 import time
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from companion.service.network import (
     NONE,
-    HotspotWatch,
+    Address,
+    Watch,
     Wifi,
     active_hotspot,
+    mdns_name,
+    own_address,
     own_addresses,
     reachable_host,
     run_quietly,
@@ -58,6 +62,58 @@ def test_linux_lists_at_least_the_loopback() -> None:
 def test_a_link_has_ipv6_in_brackets() -> None:
     assert url("fe80::1", 8000) == "http://[fe80::1]:8000/"
     assert url("10.42.0.1", 80) == "http://10.42.0.1:80/"
+
+
+def test_without_ipv4_only_a_server_on_ipv6_shows_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """0.0.0.0 listens on IPv4 alone."""
+
+    class OnlySix(socket.socket):
+        def connect(self, address: Any) -> None:
+            if self.family == socket.AF_INET:
+                raise OSError(101, "Network is unreachable")
+
+        def getsockname(self) -> Any:
+            return "2001:db8::7", 9, 0, 0
+
+    monkeypatch.setattr("companion.service.network.socket.socket", OnlySix)
+    assert reachable_host("::") == "2001:db8::7"
+    assert reachable_host("0.0.0.0", list) == "127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("answer", "name"),
+    [
+        (b"+ 2 0 dice-2.local\n", "dice-2.local"),
+        (b"-15 Timeout reached\n", ""),
+        (b"+ 2 0 router.example\n", ""),
+        (b"", ""),
+    ],
+)
+def test_avahi_is_asked_for_the_name(tmp_path: Path, answer: bytes, name: str) -> None:
+    asked: list[bytes] = []
+    path = tmp_path / "avahi"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as avahi:
+        avahi.bind(str(path))
+        avahi.listen()
+
+        def reply() -> None:
+            with avahi.accept()[0] as caller:
+                asked.append(caller.recv(200))
+                caller.sendall(answer)
+
+        thread = threading.Thread(target=reply)
+        thread.start()
+        assert mdns_name("192.168.1.5", path) == name
+        thread.join(5.0)
+    assert asked == [b"RESOLVE-ADDRESS 192.168.1.5\n"]
+    assert mdns_name("192.168.1.5", tmp_path / "none") == ""
+
+
+def test_only_an_address_for_phones_has_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("companion.service.network.mdns_name", lambda _: "dice.local")
+    assert own_address("192.168.1.5") == Address("192.168.1.5", "dice.local")
+    assert own_address("127.0.0.1") == Address("127.0.0.1")
+    assert own_address("table.example") == Address("table.example")
 
 
 ACTIVE = "5d0c:802-3-ethernet\nab12:802-11-wireless\nlo-1:loopback\n"
@@ -119,14 +175,20 @@ def test_the_password_is_in_no_log() -> None:
 def test_one_that_is_switched_on_later_is_found_and_one_switched_off_goes() -> None:
     script = Script("", "")
     changes: list[Wifi] = []
-    watch = HotspotWatch(script, every_s=0.01, on_change=lambda: changes.append(watch.wifi))
+    watch: Watch[Wifi] = Watch(
+        lambda: active_hotspot(script),
+        NONE,
+        name="hotspot",
+        every_s=0.01,
+        on_change=lambda: changes.append(watch.seen),
+    )
     watch.start()
     try:
         script.shown = network_manager().shown
         for active, wifi in ((ACTIVE, Wifi("Dice: night", "sesame: 12")), ("", NONE)):
             script.active = active
             until_s = time.monotonic() + 10
-            while watch.wifi != wifi:
+            while watch.seen != wifi:
                 assert time.monotonic() < until_s
         while len(changes) < 2:
             assert time.monotonic() < until_s
@@ -139,12 +201,12 @@ def test_one_that_is_switched_on_later_is_found_and_one_switched_off_goes() -> N
 def test_an_answer_that_does_not_come_keeps_nobody_from_ending() -> None:
     asked, answer = threading.Event(), threading.Event()
 
-    def hang(command: Sequence[str]) -> str:
+    def hang() -> str:
         asked.set()
         answer.wait(60.0)
         return ""
 
-    watch = HotspotWatch(hang)
+    watch = Watch(hang, "", name="hotspot", every_s=10.0)
     watch.start()
     assert asked.wait(10.0)
     began_s = time.monotonic()

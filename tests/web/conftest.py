@@ -56,13 +56,20 @@ def tray() -> StandInTray:
 
 
 @pytest.fixture
-def app(stage: Stage, tray: StandInTray) -> Flask:
+def place() -> dict[str, str]:
+    """The table's address, as number and as name; a test may change it."""
+    return {"url": "http://192.168.1.5:8000/", "name": ""}
+
+
+@pytest.fixture
+def app(stage: Stage, tray: StandInTray, place: dict[str, str]) -> Flask:
     return create_app(
         stage.session,
         tray=tray,
         simulator=tray,
         equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
-        join_url=lambda: "http://192.168.1.5:8000/",
+        join_url=lambda: place["url"],
+        join_name=lambda: place["name"],
         version="0.1",
         code="QWX7",
         pin="4711",

@@ -213,6 +213,20 @@ class TestTheTableView:
             seat(stage, name)
         page.locator("img[src^='/join.svg']").wait_for(state="detached")
 
+    def test_address_and_code_follow_the_network(
+        self, stage: Stage, open_page: OpenPage, place: dict[str, str]
+    ) -> None:
+        place["url"] = "http://127.0.0.1:8000/"
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator(".address", has_text="127.0.0.1:8000").wait_for()
+        before = page.locator(".codes img").get_attribute("src")
+        place |= {"url": "http://192.168.1.7:8000/", "name": "http://dice.local:8000/"}
+        stage.session.show_anew()
+        page.locator(".address", has_text="192.168.1.7:8000").wait_for()
+        page.get_by_text("or dice.local:8000", exact=True).wait_for()
+        assert page.locator(".codes img").get_attribute("src") != before
+        assert page.evaluate(OVERFLOWING) == []
+
     def test_before_a_game_a_full_table_can_still_be_scanned(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

@@ -56,6 +56,7 @@ class Table(Reply):
 
     name: str
     join_url: str
+    join_name: Annotated[str, about("The same with the machine's name; empty without mDNS.")]
     language: Annotated[Language, about("The table's own: of its screen and its voice.")]
     camera: Annotated[str, one_of(each.value for each in CameraState)]
     button: Annotated[str, one_of(("ok", "mock", "none", "lost"))]

@@ -97,7 +97,7 @@ function drawTable({ table, me }) {
   }
   show($("take-back").parentElement, !table.take_back || table.take_back_s > 0); // 0 is configured for all games
   redraw($("parts"), [table, me.door], () => [
-    ...fact("host.address", table.join_url || `${location.origin}/`),
+    ...fact("host.address", [table.join_url || `${location.origin}/`, table.join_name].filter(Boolean).join(" · ")),
     ...(me.door ? [...fact("table.code", me.door.code), ...fact("host.pin_short", me.door.pin)] : []),
     ...fact("host.camera", t(`host.equipment.${table.camera}`)),
     ...fact("host.button", t(`host.equipment.${table.button}`)),

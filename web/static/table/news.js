@@ -129,7 +129,7 @@ function askedText(game, nameOf) {
 
 function drawLobby({ seats, table, me: { door, pairing } }) {
   const url = addressOf(table);
-  redraw($("news"), ["lobby", url, seats.length, door, pairing], () => [
+  redraw($("news"), ["lobby", url, table.join_name, seats.length, door, pairing], () => [
     el(
       "div",
       { class: `qr${door?.wifi ? " has-wifi" : ""}` },
@@ -139,6 +139,9 @@ function drawLobby({ seats, table, me: { door, pairing } }) {
         {},
         el("h2", { text: seats.length < SEATS ? t("table.join") : t("table.seats") }),
         el("p", { class: "address", text: shortOf(url) }),
+        table.join_name
+          ? el("p", { class: "quiet", text: t("table.or_name", { name: shortOf(table.join_name) }) })
+          : null,
         door ? el("p", { class: "table-code" }, `${t("table.code")} `, el("b", { text: door.code })) : null,
         door?.pin ? el("p", { class: "quiet", text: t("table.pin", { pin: door.pin }) }) : null,
         pairing ? el("p", { class: "quiet", text: t("table.pair", { code: pairing }) }) : null,
