@@ -103,7 +103,7 @@ def scores_chart(
         phrases.say(
             "chart.player",
             name=name,
-            total=course.totals[-1][p],
+            count=course.totals[-1][p],
             crosses=course.crosses[p],
             misses=sum(player == p for _, player in course.misses),
         )

@@ -90,7 +90,7 @@ def test_a_record_without_a_date_gets_that_of_its_import(
 def test_a_game_is_shown_with_pictures_and_sentences(evening: Path, tmp_path: Path) -> None:
     shown = run(evening, "show", "1", "--pictures", str(tmp_path / "pictures")).stdout
     scores, luck, *turning = shown.splitlines()[:4]
-    assert "Ada: 1 points. Crosses: 1, penalties: 0." in scores
+    assert "Ada: 1 point. Crosses: 1, penalties: 0." in scores
     assert "Ben: −5 points against the best of the others." in luck
     assert [line.split(":")[0] for line in turning] == ["Turn 1", "Turn 2"]
     names = {path.name for path in (tmp_path / "pictures").iterdir()}
