@@ -49,7 +49,7 @@ from companion.doctor.software import (
     check_picamera2,
     check_python,
 )
-from companion.errors import ConfigError, PinsUnavailable, StoreError
+from companion.errors import CameraUnavailable, ConfigError, PinsUnavailable, StoreError
 from companion.eventlog.examine import examine as saved_records
 from companion.service.backup import last_backup
 
@@ -275,17 +275,21 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
     from vision.sources import open_camera
 
     asked = config.camera
-    camera = open_camera(
-        asked.source,
-        seed=asked.seed,
-        size_wh=(asked.width, asked.height),
-        fps=asked.fps,
-        controls=measured.camera or None if measured is not None else None,
-    )
+    closed = closed_paths() if asked.source == "auto" else []
+    lacks = f"; no permission for {closed[0]}" if closed else ""
+    try:
+        camera = open_camera(
+            asked.source,
+            seed=asked.seed,
+            size_wh=(asked.width, asked.height),
+            fps=asked.fps,
+            controls=measured.camera or None if measured is not None else None,
+            or_simulated=not is_raspberry_pi(),
+        )
+    except CameraUnavailable as error:
+        raise CameraUnavailable(f"{error}{lacks}") from error
     try:
         if camera.kind == "simulated":
-            closed = closed_paths() if asked.source == "auto" else []
-            lacks = f"; no permission for {closed[0]}" if closed else ""
             return camera.kind, camera.description + lacks, []
         faults: list[str] = []
         began_s: float | None = None

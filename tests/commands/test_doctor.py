@@ -128,6 +128,20 @@ def test_auto_names_the_camera_it_may_not_open(
     assert "; no permission for /dev/video0 -> sudo usermod -aG video $USER" in out
 
 
+@pytest.mark.usefixtures("no_packages")
+def test_a_pi_without_a_camera_has_no_simulated_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = tmp_path / "model"
+    model.write_text("Raspberry Pi 4 Model B Rev 1.4\0")
+    monkeypatch.setattr("companion.board.MODEL_FILE", model)
+    monkeypatch.setattr("vision.cameras.devices.has_pi_camera", lambda: False)
+    monkeypatch.setattr("vision.cameras.devices.webcam_paths", lambda: [])
+    monkeypatch.setattr("vision.cameras.devices.closed_paths", lambda: ["/dev/video0"])
+    _, out = doctor("--camera", "auto", "--data-dir", str(tmp_path), "--port", "0")
+    assert "note  camera     no camera found; no permission for /dev/video0 -> sudo" in out
+
+
 def test_nobody_need_listen_to_it(tmp_path: Path) -> None:
     line = 'exec "$0" -m companion doctor --camera none --port 0 --data-dir "$1" >&-'
     done = subprocess.run(
