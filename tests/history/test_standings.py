@@ -152,13 +152,13 @@ def test_an_archive_reads_only_new_records(stage: Stage) -> None:
     stage.session.rematch()
     first = stage.session.games()[0]
     asked: list[int] = []
-    load = stage.store.load
+    history = stage.store.history
 
     def watched(after: int = 0):  # type: ignore[no-untyped-def]
         asked.append(after)
-        return load(after)
+        return history(after)
 
-    stage.store.load = watched  # type: ignore[method-assign]
+    stage.store.history = watched  # type: ignore[method-assign]
     a_turn(stage, "R7", "Y7")
     assert stage.session.games()[0] is first
     assert asked
