@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import csv
+import gc
 import io
 import json
 import re
+from collections.abc import Iterator
+from contextlib import nullcontext
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -15,9 +18,10 @@ from click.testing import CliRunner
 
 from companion.cli import dice_companion
 from companion.engine import fold
+from companion.errors import StoreError
 from companion.eventlog.record import Record
 from companion.eventlog.store import SqliteStore
-from companion.history.archive import saved_games
+from companion.history.archive import Archive, saved_games
 from tests.session.fakes import Stage
 
 
@@ -191,3 +195,32 @@ def test_an_imported_game_leaves_the_running_one_alone(evening: Path, tmp_path: 
     after.session.end()
     assert after.session.rematch() is None
     assert after.game.number == 4
+
+
+@pytest.mark.parametrize("error", [None, StoreError("unplugged")])
+def test_the_first_reading_stops_no_thread_for_garbage(error: StoreError | None) -> None:
+    searched: list[int] = []
+
+    def note(phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            searched.append(info["generation"])
+
+    def load(after: int) -> Iterator[Record]:
+        for revision in range(after + 1, after + 5001):
+            yield Record(revision, "left", {"seat": 0}, "")
+        if error is not None:
+            raise error
+
+    archive = Archive()
+    gc.callbacks.append(note)
+    try:
+        with pytest.raises(StoreError) if error else nullcontext():
+            archive.brought_up_to_date(load)
+        during = list(searched)
+        assert gc.isenabled()
+        kept = [Record(n, "left", {"seat": 0}, "") for n in range(5000)]
+    finally:
+        gc.callbacks.remove(note)
+        gc.unfreeze()
+    assert during == []
+    assert searched, f"{len(kept)} records are searched otherwise"
