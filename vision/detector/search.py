@@ -46,7 +46,7 @@ _NEAR_ZOOM = 0.4
 _NEAR_EDGE = 0.14
 """Share of the picture's longer side above which the second pass accepts a die's edge
 (docs/evaluation.md, thresholds)."""
-_SMALL_EDGE = 0.03
+_SMALL_EDGE = 0.05
 """Share of the picture's longer side up to which dice are small, so that enlarged parts of the
 picture are searched for missing dice (docs/evaluation.md, thresholds)."""
 _AROUND = 3.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -17,6 +18,7 @@ from vision import pipeline
 from vision.detector.candidates import FeatureMaps
 from vision.detector.marbled import is_blue_beneath
 from vision.detector.search import Found, detect_dice
+from vision.detector.second_pass import read_again
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
 from vision.simulation.render import default_scene, render, truth
@@ -121,7 +123,11 @@ def test_it_is_named_and_announced_only_if_its_top_may_be_blue_too(
         overview, dice = detect_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
         return overview, [outputs(found) for found in dice]
 
+    def still_black(pixels: Pixels, dice: Sequence[Found]) -> list[Found]:
+        return [outputs(found) for found in read_again(pixels, dice)]
+
     monkeypatch.setattr(pipeline, "detect_dice", black_on_top)
+    monkeypatch.setattr(pipeline, "read_again", still_black)
     reading = DiceReader().read(Frame(picture, 0.0), in_play)
     (odd,) = (d for d in reading.dice if np.hypot(d.centre_xy[0] - x, d.centre_xy[1] - y) < 8)
     assert odd.colour is colour

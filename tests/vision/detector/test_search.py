@@ -13,6 +13,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode
+from tests.vision.detector.hard_pictures import hardly_legible
 from tests.vision.trays import SIX, block, tray
 from vision.detector import classifier, search
 from vision.detector.candidates import Candidate, FeatureMaps, propose_candidates
@@ -61,7 +62,7 @@ def test_a_weak_candidate_is_examined_when_a_die_is_missing(
 
 def test_a_die_that_left_the_game_does_not_stand_for_one_that_is_missed() -> None:
     """Six dice lie there and one glance shows five: whichever left the game, all six are found."""
-    pixels = block(2.4, 6)
+    pixels = block(2.7, 9)
     overview = propose_candidates(pixels)
     assert len(overview.candidates) < 6
     for colour in (DieColour.RED, DieColour.GREEN, DieColour.BLUE):
@@ -161,7 +162,7 @@ def test_duplicate_candidates_do_not_set_the_usual_size(empty_tray: FeatureMaps)
 
 
 def test_a_die_beside_the_tray_is_not_examined_again() -> None:
-    pixels = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8)
+    pixels = hardly_legible()
     all_six = [detection for detection, _ in search.detect_dice(pixels, ALL_DICE, everywhere)[1]]
     unclear = max(all_six, key=lambda detection: len(detection.values))
     assert len(unclear.values) == 3

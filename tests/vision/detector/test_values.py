@@ -6,14 +6,12 @@ import cv2
 import numpy as np
 import pytest
 
+from tests.vision.detector.hard_pictures import dice_in, hardly_legible
 from tests.vision.trays import SIX, tray
 from vision.detector import classifier
-from vision.detector.candidates import propose_candidates
-from vision.detector.classifier import classify_each
-from vision.detector.inference import CropCache
 from vision.detector.models import Scores
+from vision.detector.status import ANNOUNCE
 from vision.detector.values import fuse_value_scores
-from vision.reading import Pixels
 
 FITS = np.array([9.0, 9.0, 9.0, 9.0, 0.0, 9.0], np.float32)
 """Pips that only a five explains."""
@@ -79,12 +77,6 @@ def test_pips_of_another_value_are_always_a_disagreement() -> None:
         )[1]
 
 
-def dice_in(pixels: Pixels) -> list[classifier.Detection]:
-    """All dice that are found, unclear ones classified from more crops."""
-    found = classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
-    return [detection for detection, _ in found]
-
-
 def test_clear_dice_are_certain_from_one_crop() -> None:
     for detection in dice_in(tray(SIX)):
         likely, agree = fuse_value_scores(detection.values, detection.pips)
@@ -95,10 +87,10 @@ def test_clear_dice_are_certain_from_one_crop() -> None:
 
 
 def test_blurred_dice_are_examined_until_their_value_is_clear() -> None:
-    detections = dice_in(np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), 5.0), np.uint8))
-    assert sorted(
-        int(detection.values.mean(axis=0).argmax()) + 1 for detection in detections
-    ) == list(range(1, 7))
+    detections = dice_in(hardly_legible())
+    fused = [fuse_value_scores(each.values, each.pips, each.square_on) for each in detections]
+    sure = [int(likely.argmax()) for likely, agree in fused if agree and likely.max() > ANNOUNCE]
+    assert len(set(sure)) == len(sure) >= 3, "each value lies there once"
     assert max(detection.leaning for detection in detections) < -2.0
     assert {len(detection.values) for detection in detections} == {1, 3}
     assert any(
@@ -106,19 +98,15 @@ def test_blurred_dice_are_examined_until_their_value_is_clear() -> None:
     ), "a clear straightened face needs no more crops"
     for detection in detections:
         assert detection.values.shape == detection.pips.shape
-        if detection.square_on is not None:
-            assert detection.square_on.argmax() == detection.values.mean(axis=0).argmax()
 
 
 def test_moving_dice_are_classified_once() -> None:
-    line = np.zeros((35, 35), np.float32)
-    line[17] = 1 / 35
+    line = np.zeros((45, 45), np.float32)
+    line[22] = 1 / 45
     detections = dice_in(np.asarray(cv2.filter2D(tray(SIX), -1, line), np.uint8))
-    assert len(detections) == 6
-    assert min(detection.moving for detection in detections) > 0.9
-    assert all(
-        len(detection.values) == 1 and detection.square_on is None for detection in detections
-    )
+    moving = [detection for detection in detections if detection.moving > 0.9]
+    assert len(moving) >= 4
+    assert all(len(detection.values) == 1 and detection.square_on is None for detection in moving)
 
 
 def row(die: float = 6.0, lean: float = -6.0, moving: float = -6.0, visible: float = 6.0) -> Scores:

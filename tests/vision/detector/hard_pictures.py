@@ -1,0 +1,30 @@
+"""Pictures that are just so hard that the detector takes its extra steps."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import cv2
+import numpy as np
+
+from tests.vision.trays import SIX, tray
+from vision.detector.candidates import propose_candidates
+from vision.detector.classifier import Detection, classify_each
+from vision.detector.inference import CropCache
+from vision.reading import Pixels
+
+
+def dice_in(pixels: Pixels) -> list[Detection]:
+    """All dice that are found, unclear ones classified from more crops."""
+    found = classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
+    return [detection for detection, _ in found]
+
+
+@cache
+def hardly_legible() -> Pixels:
+    """The six dice, blurred just so far that one of them gets more crops."""
+    for spread in np.arange(3.0, 8.0, 0.25):
+        pixels = np.asarray(cv2.GaussianBlur(tray(SIX), (0, 0), float(spread)), np.uint8)
+        if any(len(die.values) > 1 for die in dice_in(pixels)):
+            return pixels
+    raise AssertionError("no blur makes a die unclear")
