@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import tomllib
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,12 +15,15 @@ MOST_DOTS = 2000
 """A dotted key of n parts costs tomllib n squared; a calibration has a few hundred points."""
 
 
-def open_plain(path: Path) -> BinaryIO:
+def open_plain(name: str | Path) -> BinaryIO:
     """Open a file to read its bytes; the pipes that a shell passes as /dev/fd are files too.
 
     Raises:
         OSError: It cannot be read, or is a named pipe, for which a reader might wait for ever.
     """
+    if not str(name):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
+    path = Path(name)
     if path.is_fifo() and Path("/dev/fd") not in path.parents:
         raise OSError(errno.EINVAL, "expected a file, got a named pipe", str(path))
     return path.open("rb")

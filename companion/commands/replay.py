@@ -9,7 +9,6 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import click
@@ -51,7 +50,7 @@ def record_lines(file: str) -> Iterator[Iterator[str]]:
     if file == "-" and sys.stdin is None:
         raise NotationError("-: cannot be read: there is no standard input")
     try:
-        raw = sys.stdin.buffer if file == "-" else open_plain(Path(file))
+        raw = sys.stdin.buffer if file == "-" else open_plain(file)
     except OSError as error:
         shown = file or "''"
         raise NotationError(f"{shown}: cannot be read: {error.strerror}") from error
