@@ -25,10 +25,14 @@ def shared() -> Path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need Chromium."""
+    """Mark the tests that need Chromium, and put all of a folder with long ones first.
+
+    Each file runs on one worker, so a long file that begins late would keep the others waiting.
+    """
     for item in items:
         if isinstance(item, pytest.Function) and "chromium" in item.fixturenames:
             item.add_marker("browser")
+    items.sort(key=lambda item: item.path.parent != ROOT / "tests" / "web")
 
 
 class _Errors(logging.Handler):
