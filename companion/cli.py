@@ -57,7 +57,7 @@ def dice_companion(verbose: bool) -> None:
 def main(args: list[str] | None = None) -> Any:
     """Run the command line. A user's mistake is one line on standard error, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # its encoding may lack letters
+        if isinstance(stream, io.TextIOWrapper):  # its encoding may not have every letter
             stream.reconfigure(errors="replace")
     try:
         return dice_companion.main(args, prog_name="dice-companion", standalone_mode=True)

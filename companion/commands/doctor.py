@@ -276,7 +276,7 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
 
     asked = config.camera
     closed = closed_paths() if asked.source == "auto" else []
-    lacks = f"; no permission for {closed[0]}" if closed else ""
+    denied = f"; no permission for {closed[0]}" if closed else ""
     try:
         camera = open_camera(
             asked.source,
@@ -287,10 +287,10 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
             or_simulated=not is_raspberry_pi(),
         )
     except CameraUnavailable as error:
-        raise CameraUnavailable(f"{error}{lacks}") from error
+        raise CameraUnavailable(f"{error}{denied}") from error
     try:
         if camera.kind == "simulated":
-            return camera.kind, camera.description + lacks, []
+            return camera.kind, camera.description + denied, []
         faults: list[str] = []
         began_s: float | None = None
         for _ in range(200):

@@ -23,7 +23,7 @@ PIECE = 1000
 """Rows taken at once."""
 
 MOST_MISSING = 1 << 20
-"""Bytes of lines that a journal may lack at its end and still be continued."""
+"""Bytes of lines that may be missing at the end of a journal that is still continued."""
 
 
 class Digest:
@@ -60,7 +60,7 @@ class Compared:
         is_whole: Every row is as it was written.
         is_same: The journal has the same lines; at most some are missing at its end.
         size: Bytes of the journal up to the end of the last line it shares with the log.
-        missing: The lines that it lacks.
+        missing: The lines that are not in it.
     """
 
     digest: Digest = field(default_factory=Digest)

@@ -42,13 +42,13 @@ def compared(wrong: int, offered: int) -> str:
     if not offered:
         return "no roll was offered yet"
     known = f"{wrong} of {offered} offered rolls wrong"
-    promised = f"at most {CERTIFIED:.1%} were promised (docs/evaluation.md)"
+    measured = f"docs/evaluation.md has at most {CERTIFIED:.1%}"
     if at_least(wrong, offered, _SURELY) > CERTIFIED:
         return (
-            f"{known}: this table does worse than it should, {promised};"
+            f"{known}: this table does worse than it should, {measured};"
             " try more even light, a plain floor, or `dice-companion calibrate`"
         )
-    return f"{known}: at most {at_most(wrong, offered):.1%} with 95 % confidence; {promised}"
+    return f"{known}: at most {at_most(wrong, offered):.1%} with 95 % confidence; {measured}"
 
 
 def _up_to(wrong: int, trials: int, rate: float) -> float:

@@ -94,7 +94,7 @@ def standings(games: Iterable[SavedGame]) -> list[Standing]:
 
 
 def _played(game: SavedGame) -> tuple[str, ...]:
-    """What was played, without the date, which records of older versions lack."""
+    """What was played, without the date: records of older versions have none."""
     return tuple(to_lines(game.start, game.events, game.names))
 
 

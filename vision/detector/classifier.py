@@ -355,7 +355,7 @@ def _needs_upright_view(
 
 
 def _is_at_rest(logits: Scores) -> bool:
-    """Whether a candidate can be a die that neither moves nor is covered."""
+    """Whether a candidate can be a die at rest in full view."""
     die, moving, visible = logits[[0, 14, 15]]
     return bool(die >= _NO_DIE and moving <= 2.0 and visible >= -1.0)
 

@@ -92,7 +92,7 @@ def detect_dice(
     overview, seen, dice = _dice(task, 1.0)
     if not dice:
         overview, seen, dice = _nearby(task, overview, seen)
-    if any(task.lacking(overview, dice)) and not _blurred(overview, dice):
+    if any(task.missing(overview, dice)) and not _blurred(overview, dice):
         dice = _searched(task, overview, seen, dice)
     return overview, dice
 
@@ -119,7 +119,7 @@ class _Task:
         """Whether a die can be one of those in play."""
         return not self._has_left(detection) and self.lies_inside(overview, detection)
 
-    def lacking(self, overview: FeatureMaps, found: list[Found]) -> tuple[int, int]:
+    def missing(self, overview: FeatureMaps, found: list[Found]) -> tuple[int, int]:
         """Number of missing dice: those in play, and those that left the game."""
         here = [
             self._has_left(detection)
@@ -237,21 +237,21 @@ def _searched(
     candidates. If dice are small, enlarged parts follow: around the dice found, then, while dice
     in play are missing, the quarters of the tray. `seen` are all candidates so far.
     """
-    found, lack = list(overview.candidates), task.lacking(overview, dice)
+    found, missing = list(overview.candidates), task.missing(overview, dice)
 
     def add(candidates: list[Candidate]) -> None:
-        nonlocal dice, lack
+        nonlocal dice, missing
         found.extend(candidates)
         if not aim(task.close_ups, candidates).candidates:
             return
         aligned = aim(task.close_ups, found)
         now = _of_one_size(_distinct(task.read(overview, aligned)), overview)
-        still = task.lacking(overview, now)
-        if sum(still) < sum(lack):
-            dice, lack = now, still
+        still = task.missing(overview, now)
+        if sum(still) < sum(missing):
+            dice, missing = now, still
 
     add([*_moved_off(seen, dice), *_faint(overview, dice)])
-    if not any(lack) or not found or not _are_small(overview, dice):
+    if not any(missing) or not found or not _are_small(overview, dice):
         return dice
     traces, pixels = _traces(overview, dice), task.close_ups.pixels
     for boxes in (_round_the_found, _quarters):
@@ -264,7 +264,7 @@ def _searched(
                 where = (candidate.centre_xy[0] + left, candidate.centre_xy[1] + top)
                 fresh += _if_new([*found, *fresh], candidate, where)
         add(fresh)
-        if not lack[0]:
+        if not missing[0]:
             break
     return dice
 
