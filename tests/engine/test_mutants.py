@@ -212,7 +212,7 @@ def test_a_broken_ruling_is_noticed(mutant: Mutant, tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=120,
         check=False,
     )
     survived = result.returncode == 0
