@@ -22,6 +22,7 @@ __all__ = [
     "WireError",
     "about",
     "convert",
+    "decoded",
     "described",
     "documented",
     "encode",
@@ -107,6 +108,18 @@ def convert(data: object, kind: Any, *, is_text: bool = False) -> Any:
     if (steps := _not_finite(value if is_text else data)) is not None:
         raise _located(steps, data, kind)
     return value
+
+
+def decoded(data: bytes, kind: Any) -> Any:
+    """Read JSON that a stranger may have written as a value of a declared type.
+
+    Raises:
+        WireError: It is no JSON, is nested too deeply, or does not fit.
+    """
+    try:
+        return convert(msgspec.json.decode(data), kind)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        raise WireError("", "JSON", data[:40], "object") from None
 
 
 def encode(value: object) -> str:

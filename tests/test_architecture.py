@@ -51,6 +51,7 @@ SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "lgpio": (("hardware",), None),
     "numpy": (("vision", "companion.commands", "companion.coach"), None),
     "onnxruntime": (("vision",), 1),
+    "paho": (("companion.mqtt",), 1),
     "picamera2": (("vision",), 1),
     "segno": (PACKAGES, 1),
     "simplejpeg": (("vision",), 1),
@@ -71,7 +72,7 @@ LONGEST_NAME = 70
 """Characters that no test's name reaches: a longer one promises two things."""
 
 FROM_APT = ("lgpio", "picamera2")
-IMPORT_NAMES = {"opencv-python": "cv2"}
+IMPORT_NAMES = {"opencv-python": "cv2", "paho-mqtt": "paho"}
 
 
 class Import(NamedTuple):

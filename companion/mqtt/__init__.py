@@ -1,0 +1,1 @@
+"""The table on MQTT: topics, payloads, the connection, and what is published."""

@@ -1,0 +1,422 @@
+"""The connection to a broker: one thread, bounded queues, and nothing that waits for it.
+
+The only module that imports paho-mqtt. The thread connects again and again, with a growing pause.
+It owns all messages until the broker has acknowledged them: of a retained topic only the newest
+one, of others the newest `MOST_WAITING`. A broker that refuses, hangs or floods costs the caller
+nothing: `publish` only takes a lock that is never held during input or output, the thread reads a
+bounded number of packets a second and none above `LARGEST_PACKET_BYTES`.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import select
+import socket
+import ssl
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import paho.mqtt.client as paho
+from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.properties import Properties
+from paho.mqtt.reasoncodes import ReasonCode
+
+LOGGER = logging.getLogger(__name__)
+
+PORT, TLS_PORT = 1883, 8883
+
+KEEPALIVE_S = 30
+"""Seconds after which a silent broker counts as lost; after half as many again it does for it."""
+
+CONNECT_S = 5.0
+"""Seconds for the connection, for TLS, and again for the broker's first answer."""
+
+PAUSES_S = (1.0, 60.0)
+"""First and longest pause between two attempts; each doubles the last."""
+
+STABLE_S = 10.0
+"""Seconds after which the pauses begin anew: tables of one id end each other's connection."""
+
+MOST_WAITING = 200
+"""Messages of topics that are not retained; the oldest give way."""
+
+MOST_IN_FLIGHT = 20
+"""Messages that the broker has not acknowledged yet."""
+
+PACKETS_PER_S = 100
+"""Packets that are read in a second; the others wait in the broker."""
+
+LARGEST_PACKET_BYTES = 1024 * 1024
+
+CLOSE_S = 1.0
+"""Seconds for the last messages when the table ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broker:
+    """Where a broker is and how it is reached; its password is in no text of it.
+
+    Attributes:
+        tls: Encrypted; always when a certificate is named.
+        ca_file: Authorities to trust instead of the system's.
+        cert_file, key_file: This machine's certificate and its key.
+    """
+
+    host: str
+    port: int = PORT
+    username: str = ""
+    password: str = field(default="", repr=False)
+    tls: bool = False
+    ca_file: Path | None = None
+    cert_file: Path | None = None
+    key_file: Path | None = None
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{host}:{self.port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message to publish.
+
+    Attributes:
+        keep_s: Seconds after which the broker drops a retained one; None for never.
+        on_acknowledged: Called on the connection's thread once the broker has it; short.
+    """
+
+    topic: str
+    payload: bytes
+    retain: bool = False
+    keep_s: int | None = None
+    on_acknowledged: Callable[[], None] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A message from the broker; `retained` when it was published before the subscription."""
+
+    topic: str
+    payload: bytes
+    retained: bool
+
+
+class _BoundedClient(paho.Client):
+    """Paho's client, which ends a connection that announces a huge packet."""
+
+    def _sock_recv(self, bufsize: int) -> bytes:
+        if bufsize > LARGEST_PACKET_BYTES:
+            raise ConnectionError(f"a packet of {bufsize} bytes")
+        return super()._sock_recv(bufsize)
+
+
+class Link:
+    """A connection that is kept up until it is closed. All methods return at once."""
+
+    def __init__(
+        self,
+        broker: Broker,
+        *,
+        client_id: str,
+        will: Message | None = None,
+        subscriptions: Sequence[str] = (),
+        on_message: Callable[[Received], None] | None = None,
+        on_connected: Callable[[], None] | None = None,
+        packets_per_s: int = PACKETS_PER_S,
+        name: str = "mqtt",
+    ) -> None:
+        """Set up; `start` connects.
+
+        Args:
+            client_id: The broker ends an older connection of the same id.
+            will: Published by the broker when this connection breaks.
+            subscriptions: Topic filters, subscribed to at each connection.
+            on_message, on_connected: Called on the connection's thread; short. An error is logged.
+            packets_per_s: How many packets are read in a second.
+            name: Of the thread.
+        """
+        self._broker, self._client_id, self._will = broker, client_id, will
+        self._subscriptions = tuple(subscriptions)
+        self._on_message, self._on_connected = on_message, on_connected
+        self._packets_per_s = packets_per_s
+        self._mutex = threading.Lock()
+        self._waiting: OrderedDict[object, Message] = OrderedDict()
+        self._in_flight: dict[int, tuple[object, Message]] = {}
+        self._is_connected = False
+        self._trouble: str | None = "not connected yet"
+        self._complained = ""
+        self._closing = threading.Event()
+        self._woken, self._waker = socket.socketpair()
+        for each in (self._woken, self._waker):
+            each.setblocking(False)
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+
+    @property
+    def is_connected(self) -> bool:
+        """Whether the broker has accepted this connection."""
+        return self._is_connected
+
+    @property
+    def trouble(self) -> str | None:
+        """Why there is no connection, in words without secrets; None while there is one."""
+        return None if self._is_connected else self._trouble
+
+    @property
+    def waiting(self) -> int:
+        """Number of messages that the broker has not acknowledged."""
+        with self._mutex:
+            return len(self._waiting) + len(self._in_flight)
+
+    def start(self) -> None:
+        """Connect, and again whenever the connection is lost."""
+        self._thread.start()
+
+    def publish(self, message: Message) -> None:
+        """Send a message as soon as possible, at least once (QoS 1).
+
+        A retained one replaces an older one of its topic that was not sent yet.
+        """
+        with self._mutex:
+            key: object = message.topic if message.retain else object()
+            self._waiting.pop(key, None)
+            self._waiting[key] = message
+            self._drop_oldest()
+        self._wake()
+
+    def close(self, last: Iterable[Message] = ()) -> None:
+        """Send the last messages if that is quick, and disconnect; may be called twice."""
+        for message in last:
+            self.publish(message)
+        self._closing.set()
+        self._wake()
+        if self._thread.is_alive():
+            self._thread.join(CLOSE_S + 0.5)
+
+    # -- messages ----------------------------------------------------------------------------
+
+    def _drop_oldest(self) -> None:
+        passing = [key for key in self._waiting if not isinstance(key, str)]
+        for key in passing[: max(0, len(passing) - MOST_WAITING)]:
+            del self._waiting[key]
+
+    def _hand_over(self, client: paho.Client) -> None:
+        """Give paho what waits; of each retained topic one message at a time."""
+        with self._mutex:
+            busy = {key for key, _ in self._in_flight.values()}
+            ready = [key for key in self._waiting if key not in busy]
+            for key in ready[: MOST_IN_FLIGHT - len(self._in_flight)]:
+                message = self._waiting.pop(key)
+                properties = None
+                if message.keep_s is not None and message.retain:
+                    properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+                    properties.MessageExpiryInterval = message.keep_s
+                info = client.publish(message.topic, message.payload, 1, message.retain, properties)
+                self._in_flight[info.mid] = key, message
+
+    def _published(
+        self, _client: paho.Client, _data: object, mid: int, code: ReasonCode, _more: Properties
+    ) -> None:
+        with self._mutex:
+            _, message = self._in_flight.pop(mid, (None, None))
+        if message is None:
+            return
+        if code.is_failure:
+            self._complain(f"it does not accept {message.topic}: {code}")
+        elif message.on_acknowledged is not None:
+            _guarded(message.on_acknowledged)
+
+    def _take_back(self) -> None:
+        """Queue again what was not acknowledged, before what came later."""
+        with self._mutex:
+            lost, self._in_flight = list(self._in_flight.values()), {}
+            for key, message in reversed(lost):
+                if key not in self._waiting:
+                    self._waiting[key] = message
+                    self._waiting.move_to_end(key, last=False)
+            self._drop_oldest()
+
+    def _wake(self) -> None:
+        with suppress(OSError):  # full: the thread is about to wake up; or closed
+            self._waker.send(b".")
+
+    # -- the connection ----------------------------------------------------------------------
+
+    def _run(self) -> None:
+        first_s, longest_s = PAUSES_S
+        pause_s = first_s
+        while not self._closing.is_set():
+            if self._connect_and_stay():
+                pause_s = first_s
+            self._is_connected = False
+            self._take_back()
+            if self._closing.wait(pause_s * random.uniform(0.5, 1.0)):
+                break
+            pause_s = min(2 * pause_s, longest_s)
+        self._woken.close()
+        self._waker.close()
+
+    def _connect_and_stay(self) -> bool:
+        """Stay connected as long as that lasts; return whether it was a stable connection."""
+        try:
+            client = self._made()
+            client.connect(self._broker.host, self._broker.port, KEEPALIVE_S, clean_start=True)
+        except (OSError, ValueError) as error:
+            self._trouble_is(_reason(error))
+            return False
+        began_s = window_s = time.monotonic()
+        end_s = float("inf")
+        packets = 0
+        while (sock := client.socket()) is not None:
+            now_s = time.monotonic()
+            if now_s - window_s >= 1.0:
+                window_s, packets = now_s, 0
+            if self._is_connected:
+                self._hand_over(client)
+            elif now_s > began_s + CONNECT_S:
+                self._trouble_is("it does not answer")
+                break
+            if self._closing.is_set():
+                end_s = min(end_s, now_s + CLOSE_S)
+                if not (self._is_connected and self.waiting) or now_s >= end_s:
+                    break
+            may_read = packets < self._packets_per_s
+            events = (select.POLLIN if may_read else 0) | (
+                select.POLLOUT if client.want_write() else 0
+            )
+            has_pending = isinstance(sock, ssl.SSLSocket) and sock.pending() > 0 and may_read
+            limit_s = 1.0 if may_read else max(0.0, window_s + 1.0 - now_s)
+            limit_s = min(limit_s, CLOSE_S / 10) if self._closing.is_set() else limit_s
+            found = self._poll(sock.fileno(), events, 0.0 if has_pending else limit_s)
+            if (found & ~select.POLLOUT and may_read) or has_pending:
+                packets += 1
+                client.loop_read()
+            if found & select.POLLOUT and client.socket() is not None:
+                client.loop_write()
+            if client.socket() is not None:
+                client.loop_misc()
+        if client.socket() is not None:
+            client.disconnect()
+            client.loop_write()
+        return time.monotonic() - began_s > STABLE_S + CONNECT_S
+
+    def _poll(self, fileno: int, events: int, limit_s: float) -> int:
+        """Wait for the socket or for `_wake`; return what is possible with the socket."""
+        poll = select.poll()
+        if events:
+            poll.register(fileno, events)
+        poll.register(self._woken, select.POLLIN)
+        ready = dict(poll.poll(limit_s * 1000))
+        if self._woken.fileno() in ready:
+            with suppress(OSError):
+                self._woken.recv(4096)
+        return ready.get(fileno, 0)
+
+    def _made(self) -> paho.Client:
+        client = _BoundedClient(
+            CallbackAPIVersion.VERSION2, self._client_id, protocol=MQTTProtocolVersion.MQTTv5
+        )
+        broker = self._broker
+        if broker.username or broker.password:
+            client.username_pw_set(broker.username, broker.password or None)
+        if broker.tls or broker.ca_file or broker.cert_file:
+            client.tls_set_context(_tls(broker))
+        if self._will is not None:
+            client.will_set(self._will.topic, self._will.payload, 1, self._will.retain)
+        client.connect_timeout = CONNECT_S
+        client.on_connect = self._accepted
+        client.on_disconnect = self._lost
+        client.on_publish = self._published
+        client.on_message = self._received
+        return client
+
+    def _accepted(
+        self,
+        client: paho.Client,
+        _data: object,
+        _flags: paho.ConnectFlags,
+        code: ReasonCode,
+        _more: Properties | None,
+    ) -> None:
+        if code.is_failure:
+            self._trouble_is(f"it refused: {code}")
+            return
+        self._is_connected = True
+        self._complained = ""
+        LOGGER.info("mqtt: connected to %s", self._broker)
+        if self._subscriptions:
+            client.subscribe([(each, 1) for each in self._subscriptions])
+        if self._on_connected is not None:
+            _guarded(self._on_connected)
+
+    def _lost(
+        self,
+        _client: paho.Client,
+        _data: object,
+        _flags: paho.DisconnectFlags,
+        code: ReasonCode,
+        _more: Properties | None,
+    ) -> None:
+        if self._is_connected and not self._closing.is_set():
+            self._trouble_is(f"the connection was lost: {code}")
+        self._is_connected = False
+
+    def _received(self, _client: paho.Client, _data: object, got: paho.MQTTMessage) -> None:
+        if self._on_message is None:
+            return
+        try:
+            topic = got.topic
+        except UnicodeDecodeError:
+            return  # no topic of ours
+        receive = self._on_message
+        _guarded(lambda: receive(Received(topic, bytes(got.payload), got.retain)))
+
+    # -- trouble -----------------------------------------------------------------------------
+
+    def _trouble_is(self, reason: str) -> None:
+        self._trouble = reason
+        self._complain(reason)
+
+    def _complain(self, reason: str) -> None:
+        """Log a reason once until another comes or the broker accepts again."""
+        if reason != self._complained:
+            LOGGER.warning("mqtt: broker %s: %s", self._broker, reason)
+        self._complained = reason
+
+
+def _tls(broker: Broker) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=str(broker.ca_file) if broker.ca_file else None)
+    if broker.cert_file is not None:
+        key = str(broker.key_file) if broker.key_file else None
+        context.load_cert_chain(str(broker.cert_file), key, password=_no_passphrase)
+    return context
+
+
+def _no_passphrase() -> str:
+    """Refuse a key with a passphrase: OpenSSL would ask for it on the terminal."""
+    raise ValueError("the key has a passphrase")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, TimeoutError):
+        return "it does not answer"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not valid: {error.verify_message}"
+    if isinstance(error, FileNotFoundError):
+        return f"a file of the certificate is missing: {error.strerror}"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {error.reason or 'it failed'}"
+    return getattr(error, "strerror", None) or str(error)
+
+
+def _guarded(call: Callable[[], object]) -> None:
+    try:
+        call()
+    except Exception:
+        LOGGER.exception("mqtt: a message could not be handled")

@@ -1,0 +1,72 @@
+"""A real Mosquitto for each test that asks for one, and a listener of everything on it."""
+
+from __future__ import annotations
+
+import queue
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from companion.mqtt.client import Broker, Link, Message, Received
+from companion.mqtt.mosquitto import Mosquitto, installed
+
+
+@pytest.fixture
+def mosquitto(tmp_path: Path) -> Iterator[Mosquitto]:
+    if installed() is None:
+        pytest.skip("Mosquitto is not installed: apt-get install mosquitto")
+    folder = tmp_path / "mosquitto"
+    folder.mkdir()
+    running = Mosquitto(folder)
+    yield running
+    running.stop()
+
+
+class Listener:
+    """Receives all messages of some topics, as another program in the house would."""
+
+    def __init__(self, broker: Broker, *topics: str) -> None:
+        self.heard: queue.Queue[Received] = queue.Queue()
+        self.link = Link(
+            broker,
+            client_id="listener",
+            subscriptions=topics or ("#",),
+            on_message=self.heard.put,
+            packets_per_s=100_000,
+        )
+        self.link.start()
+        until(lambda: self.link.is_connected)
+
+    def next(self, topic: str, where: Callable[[Received], bool] = lambda _: True) -> Received:
+        """The next message of a topic that fits; other messages are dropped."""
+        by_s = time.monotonic() + 5.0
+        while True:
+            got = self.heard.get(timeout=max(0.01, by_s - time.monotonic()))
+            if got.topic == topic and where(got):
+                return got
+
+    def say(self, topic: str, payload: bytes, *, retain: bool = False) -> None:
+        self.link.publish(Message(topic, payload, retain))
+
+
+@pytest.fixture
+def listen() -> Iterator[Callable[..., Listener]]:
+    made: list[Listener] = []
+
+    def make(broker: Broker, *topics: str) -> Listener:
+        made.append(Listener(broker, *topics))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.link.close()
+
+
+def until(holds: Callable[[], object], within_s: float = 5.0) -> None:
+    """Wait until something holds."""
+    by_s = time.monotonic() + within_s
+    while not holds():
+        assert time.monotonic() < by_s, "it did not happen in time"
+        time.sleep(0.005)

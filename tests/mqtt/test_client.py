@@ -1,0 +1,242 @@
+"""The connection: against Mosquitto, and against brokers that refuse, hang or flood."""
+
+from __future__ import annotations
+
+import logging
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from companion.mqtt import client
+from companion.mqtt.client import MOST_WAITING, Broker, Link, Message, Received
+from companion.mqtt.mosquitto import Mosquitto
+from tests.mqtt.conftest import Listener, until
+
+Listen = Callable[..., Listener]
+
+CONNACK = b"\x20\x03\x00\x00\x00"
+"""MQTT 5: accepted, without properties."""
+
+
+@pytest.fixture
+def link() -> Iterator[Callable[..., Link]]:
+    made: list[Link] = []
+
+    def make(broker: Broker, **settings: object) -> Link:
+        made.append(Link(broker, client_id="table", **settings))  # type: ignore[arg-type]
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Short pauses between attempts."""
+    monkeypatch.setattr(client, "PAUSES_S", (0.02, 0.05))
+
+
+class Impostor:
+    """A TCP server on a free port that greets each connection with some bytes and never reads."""
+
+    def __init__(self, greet: Callable[[socket.socket], None] = lambda _: None) -> None:
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.broker = Broker("127.0.0.1", self._server.getsockname()[1])
+        self.accepted = 0
+        self._greet = greet
+        self._open: list[socket.socket] = []
+        threading.Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        while True:
+            try:
+                connection, _ = self._server.accept()
+            except OSError:
+                return
+            self.accepted += 1
+            self._open.append(connection)
+            with suppress(OSError):  # the table hung up
+                self._greet(connection)
+
+    def close(self) -> None:
+        for each in (self._server, *self._open):
+            each.close()
+
+
+@pytest.fixture
+def impostor() -> Iterator[Callable[..., Impostor]]:
+    made: list[Impostor] = []
+
+    def make(greet: Callable[[socket.socket], None] = lambda _: None) -> Impostor:
+        made.append(Impostor(greet))
+        return made[-1]
+
+    yield make
+    for each in made:
+        each.close()
+
+
+def test_messages_arrive_and_are_acknowledged(
+    mosquitto: Mosquitto, link: Callable[..., Link], listen: Listen
+) -> None:
+    ears = listen(mosquitto.broker)
+    table = link(mosquitto.broker)
+    acknowledged = threading.Event()
+    table.publish(Message("a/result", b"won", True, on_acknowledged=acknowledged.set))
+    assert ears.next("a/result").payload == b"won"
+    assert acknowledged.wait(5.0)
+    assert table.waiting == 0
+    late = listen(mosquitto.broker, "a/#")
+    assert late.next("a/result") == Received("a/result", b"won", True)
+
+
+def test_the_last_will_tells_of_a_table_that_is_gone(
+    mosquitto: Mosquitto, link: Callable[..., Link], listen: Listen
+) -> None:
+    ears = listen(mosquitto.broker)
+    table = link(mosquitto.broker, will=Message("a/status", b"offline", True))
+    until(lambda: table.is_connected)
+    usurper = link(mosquitto.broker)  # the broker ends the older connection of one id
+    assert ears.next("a/status").payload == b"offline"
+    usurper.close()
+
+
+def test_closing_sends_the_last_message_first(
+    mosquitto: Mosquitto, link: Callable[..., Link], listen: Listen
+) -> None:
+    ears = listen(mosquitto.broker)
+    table = link(mosquitto.broker)
+    until(lambda: table.is_connected)
+    table.close([Message("a/status", b"offline", True)])
+    assert ears.next("a/status").payload == b"offline"
+
+
+@pytest.mark.usefixtures("quick")
+def test_what_was_said_without_a_broker_arrives_later_in_order(
+    mosquitto: Mosquitto, link: Callable[..., Link], listen: Listen
+) -> None:
+    table = link(mosquitto.broker)
+    until(lambda: table.is_connected)
+    mosquitto.stop()
+    until(lambda: not table.is_connected)
+    for number in range(MOST_WAITING + 10):
+        table.publish(Message("a/event", f"{number}".encode()))
+        table.publish(Message("a/state", f"{number}".encode(), True))
+    mosquitto.start()
+    until(lambda: table.is_connected)
+    until(lambda: table.waiting == 0)
+    ears = listen(mosquitto.broker, "a/state")
+    assert ears.next("a/state").payload == b"209", "only the newest state is kept"
+    assert table.trouble is None
+
+
+@pytest.mark.usefixtures("quick")
+def test_events_wait_in_order_and_the_oldest_give_way(
+    mosquitto: Mosquitto, link: Callable[..., Link], listen: Listen
+) -> None:
+    table = Link(mosquitto.broker, client_id="table")
+    for number in range(MOST_WAITING + 10):
+        table.publish(Message("a/event", f"{number}".encode()))
+    ears = listen(mosquitto.broker)
+    table.start()
+    heard = [ears.next("a/event").payload for _ in range(MOST_WAITING)]
+    assert heard == [f"{number}".encode() for number in range(10, MOST_WAITING + 10)]
+    table.close()
+
+
+def test_a_refused_password_is_named_and_never_logged(
+    mosquitto: Mosquitto,
+    tmp_path: Path,
+    link: Callable[..., Link],
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    closed = Mosquitto(folder, settings="allow_anonymous false")
+    broker = Broker("127.0.0.1", closed.broker.port, "table", "s3cret")
+    with caplog.at_level(logging.DEBUG):
+        table = link(broker)
+        until(lambda: table.trouble == "it refused: Not authorized")
+    closed.stop()
+    assert f"mqtt: broker {broker}: it refused: Not authorized" in caplog.messages
+    assert "s3cret" not in caplog.text + repr(broker) + str(broker)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_broker_that_is_away_is_logged_once(
+    link: Callable[..., Link], caplog: pytest.LogCaptureFixture
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    table = link(Broker("127.0.0.1", port))
+    time.sleep(0.3)  # some attempts
+    assert table.trouble == "Connection refused"
+    assert [each for each in caplog.messages if "mqtt" in each] == [
+        f"mqtt: broker 127.0.0.1:{port}: Connection refused"
+    ]
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_silent_broker_is_left_and_publishing_never_waits(
+    impostor: Callable[..., Impostor], link: Callable[..., Link], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "CONNECT_S", 0.1)
+    silent = impostor()
+    table = link(silent.broker)
+    slowest_s = 0.0
+    while silent.accepted < 3:
+        began_s = time.perf_counter()
+        table.publish(Message("a/state", b"x" * 10_000, True))
+        slowest_s = max(slowest_s, time.perf_counter() - began_s)
+        time.sleep(0.001)
+    assert table.trouble == "it does not answer"
+    assert table.waiting == 1
+    assert slowest_s < 0.1
+
+
+def test_a_flooding_broker_is_read_at_a_bounded_pace(
+    impostor: Callable[..., Impostor], link: Callable[..., Link]
+) -> None:
+    packet = b"\x30\x08\x00\x03a/b\x00xy"
+
+    def flood(connection: socket.socket) -> None:
+        connection.sendall(CONNACK)
+        while True:
+            connection.sendall(packet * 1000)
+
+    heard: list[Received] = []
+    table = link(impostor(flood).broker, on_message=heard.append, packets_per_s=50)
+    until(lambda: len(heard) >= 40)
+    time.sleep(0.5)
+    assert len(heard) <= 100
+    assert table.is_connected
+    assert heard[0] == Received("a/b", b"xy", False)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_huge_packet_ends_the_connection(
+    impostor: Callable[..., Impostor], link: Callable[..., Link]
+) -> None:
+    huge = b"\x30\xff\xff\xff\x7f" + b"x" * 1000
+    liar = impostor(lambda connection: connection.sendall(CONNACK + huge))
+    link(liar.broker)
+    until(lambda: liar.accepted >= 2)
+
+
+@pytest.mark.usefixtures("quick")
+def test_rubbish_ends_the_connection_and_nothing_else(
+    impostor: Callable[..., Impostor], link: Callable[..., Link], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "CONNECT_S", 0.1)
+    for rubbish in (b"HTTP/1.1 400 Bad Request\r\n\r\n", b"\x00" * 64, b"\xff" * 64):
+        liar = impostor(lambda connection, rubbish=rubbish: connection.sendall(rubbish))
+        table = link(liar.broker)
+        until(lambda liar=liar: liar.accepted >= 2)
+        assert table.waiting == 0
