@@ -28,6 +28,16 @@ TOPS = (
 LAYERS: Mapping[str, tuple[str, ...]] = {
     "companion.engine": ("companion.engine", "companion.errors"),
     "companion.tray": ("companion.engine.dice",),
+    "companion.club": (
+        "companion.club",
+        "companion.engine",
+        "companion.errors",
+        "companion.eventlog",
+        "companion.history",
+        "companion.mqtt",
+        "companion.session.notifier",
+        "companion.wire",
+    ),
     "companion": ("companion",),
     "vision": (
         "vision",
@@ -42,6 +52,12 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
 }
 """What of ours each part may import; the longest name that fits a module is its part."""
 
+ASIDE: Mapping[str, tuple[str, ...]] = {
+    "companion.club": ("companion.club", "web.club"),
+    "web.club": ("web.club",),
+}
+"""Parts that no table needs, and who may import them besides the top."""
+
 SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "click": (("companion.cli", "companion.commands"), None),
     "cv2": (("vision", "companion.commands"), None),
@@ -55,7 +71,7 @@ SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "picamera2": (("vision",), 1),
     "segno": (PACKAGES, 1),
     "simplejpeg": (("vision",), 1),
-    "sqlite3": (("companion.eventlog",), None),
+    "sqlite3": (("companion.club", "companion.eventlog"), None),
     "torch": (("vision.training",), None),
 }
 """Where a dependency may be imported, and in how many modules at most.
@@ -147,6 +163,9 @@ def wrong_layers(imports: list[Import]) -> Iterator[str]:
                 yield f"{where}: nothing below may import the top"
             elif not is_within_any(target, LAYERS[part]):
                 yield f"{where}: {part} may import only {', '.join(LAYERS[part])}"
+            for aside, users in ASIDE.items():
+                if is_within(target, aside) and not is_within_any(importer, users):
+                    yield f"{where}: only {', '.join(users)} may"
         elif part == "companion.engine" and target.split(".")[0] not in sys.stdlib_module_names:
             yield f"{where}: {part} may import only the standard library besides"
 
@@ -265,6 +284,13 @@ def test_our_imports_keep_to_the_rule() -> None:
                 "hardware may import only hardware, companion.engine.dice, companion.errors"
             ],
             id="the button looks through the camera",
+        ),
+        pytest.param(
+            {"web.views": "from companion.club import store\n", "companion.club.store": ""},
+            [
+                "web.views:1 imports companion.club.store: only companion.club, web.club may",
+            ],
+            id="a table needs the club",
         ),
         pytest.param(
             {"companion.announcer": "from flask import g\n"},

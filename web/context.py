@@ -182,10 +182,19 @@ class AppContext:
         Raises:
             Refused: The code is wrong, or there were too many wrong ones.
         """
-        address = request.remote_addr or ""
-        if not self.limiter.take(address):
-            raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
-        if not hmac.compare_digest(given.strip().upper().encode(), right.encode()):
-            key = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
-            raise Refused(403, code, line(key))
-        self.limiter.give_back(address)
+        check_code(self.limiter, given, right, code)
+
+
+def check_code(limiter: RateLimiter, given: str, right: str, code: str) -> None:
+    """Check a code or PIN that a request sent; wrong tries are limited.
+
+    Raises:
+        Refused: It is wrong, or there were too many wrong ones.
+    """
+    address = request.remote_addr or ""
+    if not limiter.take(address):
+        raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
+    if not hmac.compare_digest(given.strip().upper().encode(), right.encode()):
+        key = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
+        raise Refused(403, code, line(key))
+    limiter.give_back(address)

@@ -9,7 +9,7 @@ from werkzeug.exceptions import HTTPException
 
 from companion.errors import CalibrationError, ConfigError, StoreError
 from companion.messages.catalogue import line
-from web.context import AppContext
+from web.ports import Site
 from web.responses import failed
 from web.security import Refused
 from web.views.pages import words
@@ -17,15 +17,15 @@ from web.views.pages import words
 LOGGER = logging.getLogger(__name__)
 
 
-def install_errors(app: Flask, context: AppContext) -> None:
+def install_errors(app: Flask, site: Site) -> None:
     """Add the error handlers to an app."""
 
     def answer(refused: Refused) -> Response:
         if request.path.startswith("/api/") or request.method == "POST":
-            message = context.phrases.tell(refused.said)
+            message = site.phrases.tell(refused.said)
             return failed(refused.code, message, refused.status)
-        phrases = context.phrases
-        shared = words(context, phrases)
+        phrases = site.phrases
+        shared = words(site, phrases)
         text = render_template("error.html", message=phrases.tell(refused.said), **shared)
         return make_response(text, refused.status)
 
@@ -37,7 +37,7 @@ def install_errors(app: Flask, context: AppContext) -> None:
     def http(error: HTTPException) -> Response:
         status = error.code or 500
         key = f"page.http.{status}"
-        said = line(key if key in context.phrases else "page.http.other")
+        said = line(key if key in site.phrases else "page.http.other")
         response = answer(Refused(status, f"HTTP_{status}", said))
         if allow := error.get_response().headers.get("Allow"):
             response.headers["Allow"] = allow
@@ -52,10 +52,10 @@ def install_errors(app: Flask, context: AppContext) -> None:
     def not_taken(error: CalibrationError) -> Response:
         are_none = error.reason == "not_six" and error.count == 0
         key = "setup.no_dice" if are_none else f"setup.{error.reason}"
-        message = context.phrases.say(key, count=error.count)
+        message = site.phrases.say(key, count=error.count)
         return failed(error.reason.upper(), message, 409)
 
     @app.errorhandler(ConfigError)
     def calibration_not_kept(error: ConfigError) -> Response:
-        message = context.phrases.say("setup.not_kept")
+        message = site.phrases.say("setup.not_kept")
         return failed("NOT_KEPT", message, 503)

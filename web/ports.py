@@ -8,9 +8,22 @@ from typing import Protocol
 
 from companion.engine import DieColour
 from companion.history.pictures import KeptPicture
+from companion.messages.catalogue import Phrases
 from companion.tray import CameraState
 
 Point = tuple[float, float]
+
+
+class Site(Protocol):
+    """What templates and errors need of a site."""
+
+    @property
+    def name(self) -> str:
+        """Name of the table or the club."""
+
+    @property
+    def phrases(self) -> Phrases:
+        """The catalogue in the language of the page that sent the request."""
 
 
 class Simulator(Protocol):

@@ -7,9 +7,9 @@ import math
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Protocol
 
-from companion.session.session import Session
 from web.client import Client
 
 HEARTBEAT_S = 10.0
@@ -35,6 +35,25 @@ RETRY_MS = 1000
 
 Render = Callable[[Client], tuple[int, str]]
 """Returns the current version and the snapshot for a device."""
+
+
+class Source(Protocol):
+    """What streams show: it counts its versions, and knows the seats of a browser."""
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Block until there is a newer version or time is up; return the version now."""
+
+    def wake(self) -> None:
+        """Wake every waiting thread."""
+
+    def seats_of(self, tokens: Sequence[str]) -> tuple[int, ...]:
+        """The seats that tokens prove."""
+
+    def connected(self, seat: int) -> None:
+        """A stream of a seat was opened."""
+
+    def disconnected(self, seat: int) -> None:
+        """A stream of a seat was closed."""
 
 
 class Stream:
@@ -100,7 +119,7 @@ class Streams:
 
     def __init__(
         self,
-        session: Session,
+        session: Source,
         render: Render,
         *,
         clock: Callable[[], float] = time.monotonic,

@@ -33,7 +33,7 @@ def _shown(c: str) -> str:
     return "" if category == "Cf" and not is_needed else c
 
 
-def _seen(name: str) -> str:
+def name_key(name: str) -> str:
     """Comparison key of a name: its visible characters, case-folded."""
     return "".join(c for c in name.casefold() if unicodedata.category(c) != "Cf")
 
@@ -44,12 +44,12 @@ def name_fault(table: Table, name: str) -> str | None:
         return "NAME_EMPTY"
     if len(name) > LONGEST_NAME:
         return "NAME_TOO_LONG"
-    if any(_seen(seat.name) == _seen(name) for seat in table.seats):
+    if any(name_key(seat.name) == name_key(name) for seat in table.seats):
         return "NAME_TAKEN"
     return None
 
 
 def unproved_seat(table: Table, name: str) -> Seat | None:
     """The seat of this name that no device holds a token for, or None."""
-    named = (seat for seat in table.seats if _seen(seat.name) == _seen(name))
+    named = (seat for seat in table.seats if name_key(seat.name) == name_key(name))
     return next((seat for seat in named if not seat.tokens), None)

@@ -76,7 +76,7 @@ class SqliteStore:
             raise StoreError(
                 f"{directory}: cannot make the data directory: {error.strerror}"
             ) from error
-        self._lock = _locked(directory / LOCK_NAME)
+        self._lock = locked(directory / LOCK_NAME, "another table")
         try:
             self._db = self._open_or_salvage()
         except BaseException:
@@ -351,8 +351,14 @@ def _checked(db: sqlite3.Connection) -> tuple[dict[int, Row], set[int]]:
     return whole, spoilt
 
 
-def _locked(path: Path) -> IO[bytes]:
-    """Lock a file for this process; the kernel releases it however the process ends."""
+def locked(path: Path, other: str) -> IO[bytes]:
+    """Lock a file for this process; the kernel releases it however the process ends.
+
+    Args:
+        other: The process that has it otherwise, as the error calls it.
+    Raises:
+        StoreError: It cannot be written, or another process has it.
+    """
     try:
         lock = open(path, "ab")  # noqa: SIM115 - open as long as the store
     except OSError as error:
@@ -361,5 +367,5 @@ def _locked(path: Path) -> IO[bytes]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
         lock.close()
-        raise StoreError(f"{path.parent}: another table is using this data directory") from error
+        raise StoreError(f"{path.parent}: {other} is using this data directory") from error
     return lock

@@ -84,7 +84,7 @@ def as_csv(games: Sequence[SavedGame]) -> str:
                     told["at"],
                     told["variant"],
                     told["end"] or "open",
-                    _harmless(player["name"]),
+                    harmless(player["name"]),
                     player["rank"] or "",
                     player["total"],
                     *(rows.get(row, 0) for row in ROWS),
@@ -95,7 +95,7 @@ def as_csv(games: Sequence[SavedGame]) -> str:
     return out.getvalue()
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
     """Escape a text that a spreadsheet would run as a formula.
 
     Source: https://owasp.org/www-community/attacks/CSV_Injection

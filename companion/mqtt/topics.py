@@ -106,6 +106,11 @@ def of_kind(club: str, kind: Kind) -> str:
     return f"{ROOT}/{club}/tables/+/{last}"
 
 
+def evening(club: str) -> str:
+    """The topic of a club's newest evening: players and rounds, written by its club process."""
+    return f"{ROOT}/{club}/evening"
+
+
 def parse(topic: str) -> Parsed | None:
     """Take a topic apart; None if it is no topic of a table."""
     found = _TOPIC.fullmatch(topic)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
-from flask import Blueprint, Response, jsonify, make_response, render_template, request
+from flask import Blueprint, Response, make_response, render_template, request
 
 from companion.engine.sheet import row_points
 from companion.engine.variants import BASE
@@ -14,8 +14,10 @@ from companion.messages.catalogue import Phrases, line
 from companion.messages.rulings import rules
 from web import locale, qr, security
 from web.context import AppContext
-from web.modules import modules_of, style_of
+from web.modules import modules_of
+from web.ports import Site
 from web.security import Refused
+from web.views import assets
 
 THEMES = ("light", "dark")
 """Colours that a browser can choose; without a choice its device decides."""
@@ -30,6 +32,7 @@ MOST_NAMES = 12
 def install(pages: Blueprint, context: AppContext) -> None:
     """Add the pages to a blueprint."""
     session = context.session
+    assets.install(pages, context.name)
 
     def page(template: str, phrases: Phrases | None = None, **more: Any) -> Response:
         shared = words(context, phrases or context.phrases)
@@ -59,40 +62,6 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/watch")
     def watch() -> Response:
         return page("table.html", is_watching=True)
-
-    @pages.get("/style/<names>.css")
-    def style(names: str) -> Response:
-        text = style_of(names)
-        if text is None:
-            raise Refused(404, "NO_STYLE", line("page.http.404"))
-        response = Response(text, mimetype="text/css", headers={"Cache-Control": "no-cache"})
-        response.add_etag()
-        return cast(Response, response.make_conditional(request))
-
-    @pages.get("/manifest.webmanifest")
-    def manifest() -> Response:
-        response = jsonify(
-            {
-                "name": context.name,
-                "short_name": context.name,
-                "start_url": "/",
-                "display": "standalone",
-                "background_color": "#fbf4e6",
-                "theme_color": "#fbf4e6",
-                "icons": [
-                    {
-                        "src": f"/static/icon-{size}.png",
-                        "sizes": f"{size}x{size}",
-                        "type": "image/png",
-                        "purpose": purpose,
-                    }
-                    for size in (192, 512)
-                    for purpose in ("any", "maskable")
-                ],
-            }
-        )
-        response.mimetype = "application/manifest+json"
-        return response
 
     @pages.get("/host")
     def host() -> Response:
@@ -144,7 +113,7 @@ def name_browser(context: AppContext, response: Response) -> None:
         security.set_browser_id(response, context.access.new_device())
 
 
-def words(context: AppContext, phrases: Phrases) -> dict[str, Any]:
+def words(site: Site, phrases: Phrases) -> dict[str, Any]:
     """Return the values for every template: its sentences, and those for its scripts."""
     return {
         "t": lambda key, **data: phrases.say(f"page.{key}", **data),
@@ -154,5 +123,5 @@ def words(context: AppContext, phrases: Phrases) -> dict[str, Any]:
         "chosen_language": locale.chosen(request),
         "modules": modules_of,
         "theme": theme if (theme := request.cookies.get(THEME_COOKIE)) in THEMES else "",
-        "table_name": context.name,
+        "table_name": site.name,
     }

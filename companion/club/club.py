@@ -1,0 +1,378 @@
+"""One club night: what tables publish and organisers change, stored, and seen as one value.
+
+Messages come on the thread of the broker's connection, changes from any thread. The newest
+document of an evening is published with a retained topic, so that a second club process shows the
+same rounds; of two documents the one with more changes counts.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from companion.club import evening as changes
+from companion.club.evening import Evening
+from companion.club.ratings import Rating, ratings
+from companion.club.results import Played, Result, evening_id, evening_of, played
+from companion.club.standings import Place, standings
+from companion.club.store import ClubStore
+from companion.errors import StoreError
+from companion.eventlog.names import name_key
+from companion.mqtt import payloads, topics
+from companion.mqtt.client import Message, Received
+from companion.mqtt.topics import Kind
+from companion.session.notifier import Notifier
+from companion.wire import WireError, decoded, encode
+
+LOGGER = logging.getLogger(__name__)
+
+KINDS = (Kind.STATUS, Kind.STATE, Kind.RESULT)
+"""Kinds of topics that a club reads."""
+
+MOST_TABLES = 500
+MOST_RESULTS = 100_000
+"""Bounds against a stranger who publishes tables and results without end."""
+
+LARGEST_EVENING_BYTES = 512 * 1024
+"""500 players in 30 rounds have 350 kB."""
+
+MOST_NAMES = 200
+"""Names of earlier evenings that are offered to the organiser."""
+
+MOST_COMPLAINTS = 200
+"""Topics whose wrong payloads are logged, one line each until a right one comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableView:
+    """A table as it was published last; `board` is None before its first state."""
+
+    id: str
+    is_online: bool = False
+    board: payloads.Board | None = None
+
+    @property
+    def name(self) -> str:
+        """What the table is called; its id until it has said so."""
+        return self.board.name if self.board is not None else self.id
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """Everything that a page shows of a club night.
+
+    Attributes:
+        version: Rises with every change.
+        tables: In the order of their names.
+        known: Names of players of earlier evenings, the latest first.
+    """
+
+    version: int
+    evening: Evening
+    done: Played
+    places: tuple[Place, ...]
+    rated: tuple[Rating, ...]
+    tables: tuple[TableView, ...]
+    known: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Tonight:
+    done: Played
+    places: tuple[Place, ...]
+    rated: tuple[Rating, ...]
+    known: tuple[str, ...]
+
+
+class Club:
+    """A club process's state; every public method may be called from any thread."""
+
+    def __init__(
+        self,
+        store: ClubStore,
+        level: str,
+        *,
+        now: Callable[[], datetime],
+        draw_seed: Callable[[], int],
+    ) -> None:
+        """Continue from the store.
+
+        Args:
+            level: The club's level in topics, from `topics.club_level`.
+            now: The time with its zone.
+            draw_seed: A number for the rounds of a new evening.
+        """
+        self._store, self._now, self._draw_seed = store, now, draw_seed
+        self._notifier = Notifier()
+        self._evening_topic = topics.evening(level)
+        self._level = level
+        self._publish: Callable[[Message], None] = lambda _: None
+        self._evenings = {each.id: each for each in store.evenings()}
+        self._results = {(each.table, each.game.game): each for each in store.results()}
+        self._tables: dict[str, TableView] = {}
+        self._unkept: dict[tuple[str, str], Result] = {}
+        self._complained: set[str] = set()
+        self._made: tuple[str, _Tonight] | None = None
+
+    @property
+    def subscriptions(self) -> list[str]:
+        """The topics to subscribe to."""
+        return [*(topics.of_kind(self._level, kind) for kind in KINDS), self._evening_topic]
+
+    def connect(self, publish: Callable[[Message], None]) -> None:
+        """Publish the evening from now on by this function, and now; called at each connection."""
+        self._publish = publish
+        with self._notifier.transaction():
+            known = self._evenings.get(self._today())
+        if known is not None:
+            self._tell(known)
+
+    # -- reading -----------------------------------------------------------------------------
+
+    def view(self) -> View:
+        """The club night now."""
+        with self._notifier.transaction():
+            evening = self._tonight()
+            if self._made is None or self._made[0] != evening.id:
+                self._made = evening.id, self._made_of(evening)
+            made = self._made[1]
+            return View(
+                self._notifier.version,
+                evening,
+                made.done,
+                made.places,
+                made.rated,
+                tuple(sorted(self._tables.values(), key=_by_name)),
+                made.known,
+            )
+
+    def wait(self, version: int, timeout_s: float) -> int:
+        """Block until there is a newer version or time is up; return the version now."""
+        return self._notifier.wait(version, timeout_s)
+
+    def wake(self) -> None:
+        """Wake every waiting thread."""
+        self._notifier.wake()
+
+    # -- the organiser -----------------------------------------------------------------------
+
+    def add(self, name: str) -> None:
+        """Add a player, or let one come back. Raises Declined, StoreError."""
+        self._change(lambda evening: changes.with_member(evening, name))
+
+    def remove(self, name: str) -> None:
+        """Let a player leave. Raises StoreError."""
+        self._change(lambda evening: changes.without_member(evening, name))
+
+    def choose(self, system: str, size: int) -> None:
+        """Choose how the next rounds are paired. Raises StoreError."""
+        self._change(lambda evening: changes.with_form(evening, system, size))
+
+    def draw(self, number: int) -> None:
+        """Draw a round. Raises Declined, StoreError.
+
+        Args:
+            number: The round's number, so that a double tap draws one.
+        """
+
+        def drawn(evening: Evening) -> Evening:
+            if number != len(evening.rounds) + 1:
+                raise changes.Declined("ROUND_DRAWN")
+            places = standings(evening, played(evening, self._in_order()))
+            tables = [each.id for each in self.view().tables if each.is_online]
+            ranking = [place.name for place in places]
+            return changes.with_round(evening, ranking, tables, self._now_text())
+
+        self._change(drawn)
+
+    def take_back(self, number: int) -> None:
+        """Take the last round back. Raises Declined, StoreError.
+
+        Args:
+            number: The round's number, so that a double tap takes one back.
+        """
+
+        def without(evening: Evening) -> Evening:
+            if number != len(evening.rounds):
+                raise changes.Declined("NO_ROUND")
+            return changes.without_round(evening)
+
+        self._change(without)
+
+    def _change(self, change: Callable[[Evening], Evening]) -> None:
+        with self._notifier.transaction():
+            evening = change(self._tonight())
+            self._adopt(evening)
+        self._tell(evening)
+
+    def _adopt(self, evening: Evening) -> None:
+        self._store.keep_evening(evening)
+        self._evenings[evening.id] = evening
+        self._made = None
+        self._notifier.touch()
+
+    def _tell(self, evening: Evening) -> None:
+        self._publish(Message(self._evening_topic, encode(evening).encode(), retain=True))
+
+    # -- the broker --------------------------------------------------------------------------
+
+    def receive(self, got: Received) -> None:
+        """Take a message of the broker; one that does not fit is ignored with a line in the log."""
+        try:
+            if got.topic == self._evening_topic:
+                self._take_evening(got.payload)
+                return
+            found = topics.parse(got.topic)
+            if found is None or found.club != self._level or found.kind not in KINDS:
+                raise WireError("", "a topic of a table", got.topic[:100], "text")
+            if found.kind is Kind.RESULT:
+                self._take_result(found, got)
+            else:
+                self._take_table(found, got.payload)
+        except WireError as error:
+            self._complain(got.topic, error)
+        else:
+            self._complained.discard(got.topic)
+
+    def _take_table(self, found: topics.Parsed, payload: bytes) -> None:
+        with self._notifier.transaction():
+            known = self._tables.get(found.table) or TableView(found.table)
+            if found.table not in self._tables and len(self._tables) >= MOST_TABLES:
+                raise WireError("", f"{MOST_TABLES} tables at most", found.table, "range")
+            if found.kind is Kind.STATE:
+                board = payloads.decode(payload, payloads.Board) if payload else None
+                known = replace(known, board=board)
+            elif payload in (topics.ONLINE, topics.OFFLINE, b""):
+                known = replace(known, is_online=payload == topics.ONLINE)
+            else:
+                raise WireError("", "online or offline", payload[:40], "text")
+            if known.board is None and not known.is_online:
+                self._tables.pop(found.table, None)  # it was removed from the broker
+            else:
+                self._tables[found.table] = known
+            self._notifier.touch()
+
+    def _take_result(self, found: topics.Parsed, got: Received) -> None:
+        if not got.payload:
+            return  # the broker no longer keeps it; the club does
+        game = payloads.decode(got.payload, payloads.Result)
+        if game.game != found.game:
+            raise WireError("game", found.game, game.game, "text")
+        with self._notifier.transaction():
+            key = found.table, found.game
+            known = self._results.get(key)
+            if known is not None and known.game.revision >= game.revision:
+                return
+            if known is None and len(self._results) >= MOST_RESULTS:
+                raise WireError("", f"{MOST_RESULTS} results at most", found.game, "range")
+            if known is not None:
+                result = replace(known, game=game)
+            else:
+                result = Result(found.table, game, self._now_text(), "")
+                is_live = not got.retained
+                result = replace(result, evening=self._evening_of(result, is_live=is_live))
+            self._results[key] = self._unkept[key] = result
+            self._keep_results()
+            self._made = None
+            self._notifier.touch()
+
+    def _keep_results(self) -> None:
+        """Write the results that are not on the disk; one that cannot be is tried with the next."""
+        for key, result in list(self._unkept.items()):
+            try:
+                self._store.keep_result(result)
+            except StoreError as error:
+                LOGGER.error("a result is kept in memory and by the broker only: %s", error)
+                return
+            del self._unkept[key]
+
+    def _take_evening(self, payload: bytes) -> None:
+        if not payload:
+            return
+        if len(payload) > LARGEST_EVENING_BYTES:
+            raise WireError("", "a shorter evening", len(payload), "range")
+        evening: Evening = decoded(payload, Evening)
+        with self._notifier.transaction():
+            if evening.id != self._today():
+                return
+            known = self._evenings.get(evening.id)
+            if known is None or _weight(evening) > _weight(known):
+                self._adopt(evening)
+                return
+        if known != evening:
+            self._tell(known)
+
+    def _complain(self, topic: str, error: WireError) -> None:
+        if topic in self._complained:
+            return
+        if len(self._complained) >= MOST_COMPLAINTS:
+            self._complained.clear()
+        self._complained.add(topic)
+        LOGGER.warning("mqtt: %r is ignored: %s", topic[:200], error)
+
+    # -- helpers, under the lock -------------------------------------------------------------
+
+    def _today(self) -> str:
+        return evening_id(self._now().isoformat())
+
+    def _now_text(self) -> str:
+        return self._now().astimezone(UTC).isoformat(timespec="milliseconds")
+
+    def _tonight(self) -> Evening:
+        today = self._today()
+        known = self._evenings.get(today)
+        if known is not None:
+            return known
+        before = max(self._evenings.values(), key=lambda each: each.id, default=None)
+        if before is None:
+            return Evening(today, seed=self._draw_seed())
+        return Evening(today, system=before.system, size=before.size, seed=self._draw_seed())
+
+    def _evening_of(self, result: Result, *, is_live: bool) -> str:
+        evenings = [self._evenings[each] for each in sorted(self._evenings)]
+        return evening_of(result, evenings, self._in_order(), today=self._today(), is_live=is_live)
+
+    def _in_order(self) -> list[Result]:
+        return sorted(self._results.values(), key=_by_time)
+
+    def _made_of(self, evening: Evening) -> _Tonight:
+        results = self._in_order()
+        done = played(evening, results)
+        return _Tonight(
+            done,
+            tuple(standings(evening, done)),
+            tuple(ratings(results)),
+            tuple(self._known(evening, results)),
+        )
+
+    def _known(self, evening: Evening, results: list[Result]) -> list[str]:
+        here = {name_key(member.name) for member in evening.members}
+        names: dict[str, str] = {}
+        for each in sorted(self._evenings.values(), key=lambda each: each.id, reverse=True):
+            for member in each.members:
+                names.setdefault(name_key(member.name), member.name)
+        for result in reversed(results):
+            for player in result.players:
+                if player.name:
+                    names.setdefault(name_key(player.name), player.name)
+        return [name for key, name in names.items() if key not in here][:MOST_NAMES]
+
+
+def _by_time(result: Result) -> tuple[str, ...]:
+    return (result.evening, result.received_at, result.game.ended, result.table, result.game.game)
+
+
+def _by_name(table: TableView) -> tuple[list[tuple[int, str]], str]:
+    """Order by name, with numbers by their value: table 2 before table 10."""
+    parts = re.findall(r"\d{1,9}|\D+", table.name.casefold())
+    return [
+        (int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in parts
+    ], table.id
+
+
+def _weight(evening: Evening) -> tuple[int, str]:
+    """Of two documents the heavier one counts; equal numbers of changes are told apart somehow."""
+    return evening.revision, encode(evening)

@@ -1,0 +1,93 @@
+"""An evening as CSV and JSON (pure)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from companion.club.evening import Evening
+from companion.club.ratings import Rating
+from companion.club.results import Played, Result
+from companion.club.standings import Place, points_of
+from companion.eventlog.names import name_key
+from companion.history.export import harmless
+from companion.wire import encode
+
+COLUMNS = (
+    "round",
+    "table",
+    "table_name",
+    "game",
+    "ended",
+    "variant",
+    "end",
+    "player",
+    "rank",
+    "total",
+    "misses",
+    "points",
+)
+
+
+def as_csv(done: Played) -> str:
+    """One line for each player of each game; the round is empty for a game outside rounds."""
+    out = io.StringIO()
+    lines = csv.writer(out, lineterminator="\r\n")  # RFC 4180
+    lines.writerow(COLUMNS)
+    for number, result in _games(done):
+        game = result.game
+        for player in game.players:
+            is_counted = result.counts
+            lines.writerow(
+                [
+                    number or "",
+                    result.table,
+                    harmless(game.table_name),
+                    game.game,
+                    harmless(game.ended),
+                    harmless(game.variant),
+                    harmless(game.end),
+                    harmless(player.name),
+                    player.rank,
+                    player.total,
+                    player.misses,
+                    f"{points_of(result, player.name):g}" if is_counted else "",
+                ]
+            )
+    return out.getvalue()
+
+
+def as_json(
+    evening: Evening, done: Played, places: Sequence[Place], rated: Sequence[Rating]
+) -> str:
+    """Players, rounds, games, standings and ratings as one JSON object."""
+    here = {name_key(place.name) for place in places}
+    told: dict[str, Any] = {
+        **asdict(evening),
+        "games": [
+            {"round": number, "table": result.table, **json.loads(encode(result.game))}
+            for number, result in _games(done)
+        ],
+        "standings": [asdict(place) for place in places],
+        "ratings": [
+            {"name": each.name, "rating": round(each.rating, 1), "games": each.games}
+            for each in rated
+            if name_key(each.name) in here
+        ],
+    }
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+
+
+def _games(done: Played) -> list[tuple[int | None, Result]]:
+    """All games of the evening with the number of their round."""
+    of_rounds: list[tuple[int | None, Result]] = [
+        (number, result)
+        for number, row in enumerate(done.rounds, 1)
+        for result in row
+        if result is not None
+    ]
+    return [*of_rounds, *((None, result) for result in done.free)]

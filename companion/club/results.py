@@ -1,0 +1,145 @@
+"""Finished games of all tables, and the rounds they were played for (pure)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from companion.club.evening import Evening, Group
+from companion.club.pairing import SMALLEST
+from companion.engine import End
+from companion.eventlog.names import name_key
+from companion.mqtt import payloads
+
+DAY_BEGINS = timedelta(hours=6)
+"""An evening ends at six in the morning, not at midnight."""
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A finished game of one table; table and game's id together name it.
+
+    Attributes:
+        game: What the table published.
+        received_at: ISO 8601 text by the club's clock, in UTC.
+        evening: The evening it belongs to.
+    """
+
+    table: str
+    game: payloads.Result
+    received_at: str
+    evening: str
+
+    @property
+    def players(self) -> tuple[payloads.ResultPlayer, ...]:
+        """The players in the table's order of them."""
+        return self.game.players
+
+    @property
+    def counts(self) -> bool:
+        """Whether it was played to its end, by two or more people whose names are known."""
+        names = {name_key(player.name) for player in self.players if player.name}
+        is_over = self.game.counts and self.game.end != End.ENDED_EARLY.value
+        return is_over and len(names) == len(self.players) >= SMALLEST
+
+    def beaten(self, name: str) -> float:
+        """How many opponents a player beat; a tie counts half."""
+        own = next(each.total for each in self.players if name_key(each.name) == name_key(name))
+        others = [each.total for each in self.players if name_key(each.name) != name_key(name)]
+        return sum(1.0 if own > total else 0.5 for total in others if own >= total)
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """An evening's games: those of rounds by round and group, and all others.
+
+    Attributes:
+        rounds: For each round the result of each group, None while it has none.
+        free: Games that belong to no round.
+    """
+
+    rounds: tuple[tuple[Result | None, ...], ...]
+    free: tuple[Result, ...]
+
+    @property
+    def of_rounds(self) -> list[Result]:
+        """The results of all rounds, in their order."""
+        return [result for results in self.rounds for result in results if result is not None]
+
+
+def played(evening: Evening, results: Iterable[Result]) -> Played:
+    """Find the result of every group.
+
+    A group takes the first game that was received after its round was drawn and that only its
+    players played. The table does not matter: groups may swap tables. A game without one of them
+    counts, because somebody may have left before it began.
+    """
+    open_ = [result for result in results if result.evening == evening.id and result.counts]
+    found: list[tuple[Result | None, ...]] = []
+    for round_ in evening.rounds:
+        row = []
+        for group in round_.groups:
+            took = next(
+                (
+                    each
+                    for each in open_
+                    if fits(each, group) and not each.received_at < round_.drawn_at
+                ),
+                None,
+            )
+            if took is not None:
+                open_.remove(took)
+            row.append(took)
+        found.append(tuple(row))
+    taken = [each for row in found for each in row if each is not None]
+    free = [each for each in results if each.evening == evening.id and each not in taken]
+    return Played(tuple(found), tuple(free))
+
+
+def fits(result: Result, group: Group) -> bool:
+    """Whether only players of a group played a game."""
+    known = {name_key(name) for name in group.players}
+    return all(name_key(each.name) in known for each in result.players)
+
+
+def evening_of(
+    new: Result,
+    evenings: Sequence[Evening],
+    results: Sequence[Result],
+    *,
+    today: str,
+    is_live: bool,
+) -> str:
+    """The id of the evening that a new result belongs to.
+
+    The clock of a table is not trusted: a Pi without a network starts with an old time. A group
+    that waits for this result decides first, the newest evening's before older ones. A game of no
+    group belongs to today's evening if the table has just sent it; one that the broker had kept may
+    be weeks old and belongs to the evening of its date.
+
+    Args:
+        evenings: Those with rounds, oldest first.
+        results: Those that are known.
+        today: The evening of the club's clock.
+        is_live: The table has just sent it.
+    """
+    for evening in reversed(evenings) if new.counts else ():
+        done = played(evening, results).rounds
+        for round_, row in zip(evening.rounds, done, strict=True):
+            groups = zip(round_.groups, row, strict=True)
+            if any(known is None and fits(new, group) for group, known in groups):
+                return evening.id
+    return today if is_live else evening_id(new.game.ended)
+
+
+def evening_id(at: str) -> str:
+    """The evening of a time: its date, until six in the morning that of the day before.
+
+    Args:
+        at: ISO 8601 text.
+    """
+    try:
+        return f"{datetime.fromisoformat(at) - DAY_BEGINS:%Y-%m-%d}"
+    except (ValueError, OverflowError):
+        return ""

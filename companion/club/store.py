@@ -1,0 +1,175 @@
+"""A club's evenings and results on disk, in one SQLite file.
+
+WAL with synchronous=FULL: a commit survives a power cut. A damaged file is set aside: the broker
+still has the results and the newest evening.
+"""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from companion.club.evening import Evening
+from companion.club.results import Result
+from companion.errors import StoreError
+from companion.eventlog.store import locked
+from companion.mqtt import payloads
+from companion.wire import WireError, decoded, encode
+
+LOGGER = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+FILE_NAME = "club.sqlite3"
+LOCK_NAME = "club.lock"
+SCHEMA = 1
+
+_TABLES = f"""
+CREATE TABLE IF NOT EXISTS evening (id TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT;
+CREATE TABLE IF NOT EXISTS result (
+    table_id TEXT NOT NULL, game TEXT NOT NULL, evening TEXT NOT NULL, received_at TEXT NOT NULL,
+    document TEXT NOT NULL, PRIMARY KEY (table_id, game)
+) STRICT;
+PRAGMA user_version={SCHEMA};
+"""
+
+
+class ClubStore:
+    """The file of one club process; thread-safe.
+
+    Attributes:
+        notice: The damage that was found at opening, or None.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        """Open or create the file; one process has it at a time.
+
+        Raises:
+            StoreError: It cannot be made or written, or another process has it.
+        """
+        self.notice: str | None = None
+        self._path = directory / FILE_NAME
+        self._mutex = threading.Lock()
+        try:
+            directory.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"{directory}: cannot be made: {error.strerror}") from error
+        self._lock = locked(directory / LOCK_NAME, "another club")
+        try:
+            self._db = self._opened()
+        except BaseException:
+            self._lock.close()
+            raise
+
+    def _opened(self) -> sqlite3.Connection:
+        try:
+            return self._open()
+        except sqlite3.DatabaseError as error:
+            if not self._path.is_file() or isinstance(error, sqlite3.OperationalError):
+                raise StoreError(f"{self._path}: cannot be opened: {error}") from error
+        number = 1
+        while (aside := self._path.with_suffix(f".damaged-{number}")).exists():
+            number += 1
+        self._path.rename(aside)
+        for suffix in ("-wal", "-shm"):
+            with suppress(OSError):
+                self._path.with_name(self._path.name + suffix).unlink()
+        self.notice = f"{self._path} was damaged; it is kept as {aside.name}"
+        try:
+            return self._open()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: cannot be opened: {error}") from error
+
+    def _open(self) -> sqlite3.Connection:
+        db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+        try:
+            (version,) = db.execute("PRAGMA user_version").fetchone()
+            if version > SCHEMA:
+                raise StoreError(f"{self._path}: made by a newer version (schema {version})")
+            db.execute("PRAGMA journal_mode=WAL")
+            db.execute("PRAGMA synchronous=FULL")
+            (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
+            if state != "ok":
+                raise sqlite3.DatabaseError(state)
+            db.executescript(_TABLES)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def evenings(self) -> list[Evening]:
+        """Every readable evening, oldest first.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
+        rows = self._rows("SELECT id, document FROM evening ORDER BY id")
+        return [each for name, text in rows if (each := self._read(name, text, Evening))]
+
+    def results(self) -> list[Result]:
+        """Every readable result.
+
+        Raises:
+            StoreError: The file cannot be read.
+        """
+        rows = self._rows("SELECT table_id, evening, received_at, document FROM result")
+        return [
+            Result(table, game, received_at, evening)
+            for table, evening, received_at, text in rows
+            if (game := self._read(table, text, payloads.Result))
+        ]
+
+    def keep_evening(self, evening: Evening) -> None:
+        """Write an evening, and return once it is on the disk.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        self._write("INSERT OR REPLACE INTO evening VALUES (?, ?)", evening.id, encode(evening))
+
+    def keep_result(self, result: Result) -> None:
+        """Write a result in place of an older one of the same game.
+
+        Raises:
+            StoreError: It cannot be written.
+        """
+        self._write(
+            "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?)",
+            result.table,
+            result.game.game,
+            result.evening,
+            result.received_at,
+            encode(result.game),
+        )
+
+    def close(self) -> None:
+        """Close the file; may be called twice."""
+        with self._mutex:
+            self._db.close()
+            self._lock.close()
+
+    def _read(self, name: str, text: str, kind: type[T]) -> T | None:
+        try:
+            found: T = decoded(text.encode(), kind)
+        except WireError as error:
+            LOGGER.warning("%s: %s cannot be read: %s", self._path, name, error)
+            return None
+        return found
+
+    def _rows(self, query: str) -> list[tuple[str, ...]]:
+        try:
+            with self._mutex:
+                return self._db.execute(query).fetchall()
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: cannot be read: {error}") from error
+
+    def _write(self, query: str, *values: str) -> None:
+        try:
+            with self._mutex:
+                self._db.execute(query, values)
+        except sqlite3.Error as error:
+            raise StoreError(f"{self._path}: cannot be written: {error}") from error

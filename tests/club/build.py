@@ -1,0 +1,109 @@
+"""Payloads of tables, and a club on disk with a clock that is turned."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from companion.club.club import Club
+from companion.club.results import Result
+from companion.club.store import ClubStore
+from companion.mqtt import payloads, topics
+from companion.mqtt.client import Message, Received
+from companion.mqtt.topics import Kind
+
+CLUB = "dienstag"
+
+
+def table_id(number: int) -> str:
+    """The id of a table."""
+    return f"{number:016x}"
+
+
+def result(
+    totals: Mapping[str, int],
+    *,
+    game: int = 1,
+    revision: int = 100,
+    end: str = "locks",
+    counts: bool = True,
+    ended: str = "2026-11-24T20:30:00+01:00",
+) -> payloads.Result:
+    """A finished game with its players' totals."""
+    order = sorted(totals.values(), reverse=True)
+    return payloads.Result(
+        game=f"{game}-20261124190000",
+        number=game,
+        table_name="Table",
+        began="2026-11-24T20:00:00+01:00",
+        ended=ended,
+        revision=revision,
+        variant="base",
+        end=end,
+        turns=20,
+        counts=counts,
+        players=tuple(
+            payloads.ResultPlayer(n, name, order.index(total) + 1, total, {}, 0)
+            for n, (name, total) in enumerate(totals.items())
+        ),
+    )
+
+
+def kept(
+    totals: Mapping[str, int], *, table: int = 1, evening: str = "2026-11-24", **more: object
+) -> Result:
+    """A result as the club keeps it."""
+    game = result(totals, **more)  # type: ignore[arg-type]
+    return Result(table_id(table), game, "2026-11-24T19:30:00.000+00:00", evening)
+
+
+def board(name: str, revision: int = 1, **more: object) -> payloads.Board:
+    """What a table without a game publishes."""
+    return payloads.Board("2026-11-24T20:00:00+01:00", revision, name, "en", **more)  # type: ignore[arg-type]
+
+
+class ClubOnDisk:
+    """A club whose clock stands at eight in the evening until it is turned.
+
+    Attributes:
+        sent: What it published.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.now = datetime(2026, 11, 24, 19, tzinfo=UTC)
+        self.sent: list[Message] = []
+        self.open()
+
+    def open(self) -> None:
+        """Start the process."""
+        self.store = ClubStore(self.directory)
+        self.club = Club(self.store, CLUB, now=self.tick, draw_seed=lambda: 7)
+        self.club.connect(self.sent.append)
+
+    def restart(self) -> None:
+        """End the process and start it again."""
+        self.store.close()
+        self.open()
+
+    def tick(self) -> datetime:
+        """The time, a moment later at each look."""
+        self.now += timedelta(milliseconds=10)
+        return self.now
+
+    def publish(self, topic: str, payload: bytes, *, retained: bool = False) -> None:
+        """Let a message arrive."""
+        self.club.receive(Received(topic, payload, retained))
+
+    def online(self, number: int, name: str = "") -> None:
+        """Let a table say that it is there."""
+        table = topics.TableTopics(CLUB, table_id(number))
+        self.publish(table.of(Kind.STATUS), topics.ONLINE)
+        state = payloads.encoded(board(name or f"Table {number}"))
+        self.publish(table.of(Kind.STATE), state)
+
+    def finish(self, number: int, game: payloads.Result, *, retained: bool = False) -> None:
+        """Let a table publish a result."""
+        topic = topics.TableTopics(CLUB, table_id(number)).result(game.game)
+        self.publish(topic, payloads.encoded(game), retained=retained)

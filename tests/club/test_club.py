@@ -1,0 +1,218 @@
+"""The club: what tables publish, what organisers change, and what a restart leaves."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from companion.club.club import MOST_TABLES
+from companion.club.evening import Declined
+from companion.club.store import FILE_NAME
+from companion.errors import StoreError
+from companion.mqtt import payloads, topics
+from companion.mqtt.topics import Kind
+from tests.club.build import CLUB, ClubOnDisk, board, result, table_id
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Iterator[ClubOnDisk]:
+    club = ClubOnDisk(tmp_path)
+    yield club
+    club.store.close()
+
+
+def with_players(club: ClubOnDisk, *names: str) -> None:
+    for name in names:
+        club.club.add(name)
+
+
+def totals(club: ClubOnDisk) -> list[tuple[str, float]]:
+    return [(each.name, each.points) for each in club.club.view().places]
+
+
+def test_a_result_counts_once_however_often_it_arrives(club: ClubOnDisk) -> None:
+    game = result({"Ada": 90, "Ben": 50})
+    for retained in (False, True, False):
+        club.finish(1, game, retained=retained)
+    club.restart()
+    club.finish(1, game, retained=True)
+    assert totals(club) == [("Ada", 12), ("Ben", 0)]
+    club.finish(2, game)  # another table's game of the same number
+    assert totals(club) == [("Ada", 24), ("Ben", 0)]
+
+
+def test_a_corrected_result_replaces_the_first_one(club: ClubOnDisk) -> None:
+    club.finish(1, result({"Ada": 90, "Ben": 50}, revision=100))
+    club.finish(1, result({"Ada": 90, "Ben": 50}, revision=101, counts=False))
+    assert totals(club) == []
+    club.finish(1, result({"Ada": 60, "Ben": 70}, revision=110))
+    club.finish(1, result({"Ada": 90, "Ben": 50}, revision=100), retained=True)
+    assert totals(club) == [("Ben", 12), ("Ada", 0)]
+
+
+def test_rounds_survive_a_restart_and_reach_a_second_process(
+    club: ClubOnDisk, tmp_path: Path
+) -> None:
+    for number in (10, 2):
+        club.online(number)
+    with_players(club, *"ABCDEFGH")
+    club.club.draw(1)
+    drawn = club.club.view().evening.rounds[0]
+    assert [group.table for group in drawn.groups] == [table_id(2), table_id(10)]
+    club.restart()
+    assert club.club.view().evening.rounds == (drawn,)
+    second = ClubOnDisk(tmp_path / "second")
+    second.publish(topics.evening(CLUB), club.sent[-1].payload, retained=True)
+    assert second.club.view().evening == club.club.view().evening
+    # both change it while they cannot see each other: both end with the same rounds
+    club.club.add("I")
+    second.club.remove("A")
+    second.club.draw(2)
+    for one, other in ((club, second), (second, club)):
+        one.publish(topics.evening(CLUB), other.sent[-1].payload)
+    assert second.club.view().evening == club.club.view().evening
+    assert len(club.club.view().evening.rounds) == 2
+    second.store.close()
+
+
+def test_a_result_finds_its_evening_though_it_comes_late(club: ClubOnDisk) -> None:
+    with_players(club, "Ada", "Ben")
+    club.club.draw(1)
+    club.now = club.now.replace(day=25)  # the next evening
+    with_players(club, "Cleo", "Dora")
+    club.finish(1, result({"Ada": 1, "Ben": 2}, ended="1970-01-01T00:00:00+00:00"))
+    club.finish(1, result({"Ada": 1, "Ben": 2}, game=2), retained=True)
+    club.finish(1, result({"Cleo": 1, "Dora": 2}, game=3, ended="1970-01-01T00:00:00+00:00"))
+    assert [each.game.number for each in club.club.view().done.free] == [3]
+    club.now = club.now.replace(day=24)
+    done = club.club.view().done
+    assert done.rounds[0][0] is not None
+    assert [each.game.number for each in done.free] == [2]
+
+
+def test_players_come_late_and_leave(club: ClubOnDisk) -> None:
+    with_players(club, "Ada", "Ben", "Cleo", "Dora")
+    club.club.remove("Dora")  # before any round: a mistake
+    club.club.draw(1)
+    club.club.remove("Ben")
+    club.club.add("Emil")
+    club.club.draw(2)
+    assert {
+        name for group in club.club.view().evening.rounds[1].groups for name in group.players
+    } == {
+        "Ada",
+        "Cleo",
+        "Emil",
+    }
+    club.club.add("ben")
+    evening = club.club.view().evening
+    assert [(each.name, each.is_here) for each in evening.members] == [
+        ("Ada", True),
+        ("Ben", True),
+        ("Cleo", True),
+        ("Emil", True),
+    ]
+
+
+def test_a_double_tap_draws_one_round(club: ClubOnDisk) -> None:
+    with_players(club, "Ada", "Ben")
+    club.club.draw(1)
+    with pytest.raises(Declined, match="ROUND_DRAWN"):
+        club.club.draw(1)
+    club.club.take_back(1)
+    with pytest.raises(Declined, match="NO_ROUND"):
+        club.club.take_back(1)
+    club.club.remove("Ben")
+    with pytest.raises(Declined, match="TOO_FEW_PLAYERS"):
+        club.club.draw(1)
+    for name, code in (("", "NAME_EMPTY"), ("x" * 21, "NAME_TOO_LONG")):
+        with pytest.raises(Declined, match=code):
+            club.club.add(name)
+
+
+def test_a_table_shows_its_board_and_goes_with_its_topics(club: ClubOnDisk) -> None:
+    club.online(3, "Window")
+    table = topics.TableTopics(CLUB, table_id(3))
+    club.publish(table.of(Kind.STATUS), topics.OFFLINE)
+    (seen,) = club.club.view().tables
+    assert (seen.name, seen.is_online) == ("Window", False)
+    club.publish(table.of(Kind.STATE), b"")
+    assert club.club.view().tables == ()
+
+
+GOOD = payloads.encoded(result({"Ada": 90, "Ben": 50}))
+
+
+@pytest.mark.parametrize(
+    ("topic", "payload"),
+    [
+        ("tables/0000000000000001/status", b"maybe"),
+        ("tables/0000000000000001/state", b"{}"),
+        ("tables/0000000000000001/state", b"["[:1] * 60_000),
+        ("tables/0000000000000001/state", b"x" * 100_000),
+        ("tables/0000000000000001/results/2-20261124190000", GOOD),
+        ("tables/0000000000000001/results/1-20261124190000", GOOD.replace(b"90", b"90000")),
+        ("tables/0000000000000001/results/1-20261124190000", GOOD.replace(b'"v":1', b'"v":2')),
+        ("tables/../results/1", GOOD),
+        ("tables/0000000000000001/state/more", b"{}"),
+        ("evening", b"\xff\xfe"),
+        ("evening", b'{"id":"2026-11-24","members":[{"name":""}]}'),
+        ("evening", b'{"id":"2026-11-24","rounds":[{"groups":[{"players":["A"]}]}]}'),
+        ("evening", b'{"id":"2026-11-24","seed":1e999}'),
+        ("evening", b" " * 600_000),
+    ],
+)
+def test_a_hostile_payload_is_ignored_with_one_line(
+    club: ClubOnDisk, caplog: pytest.LogCaptureFixture, topic: str, payload: bytes
+) -> None:
+    before = club.club.view()
+    with caplog.at_level(logging.WARNING):
+        for _ in range(3):
+            club.publish(f"dice/1/{CLUB}/{topic}", payload)
+    assert club.club.view() == before
+    assert [each.levelname for each in caplog.records] == ["WARNING"]
+    assert "is ignored" in caplog.text
+    assert len(caplog.text) < 600
+
+
+def test_a_flood_of_tables_is_bounded(club: ClubOnDisk) -> None:
+    payload = payloads.encoded(board("X"))
+    for number in range(MOST_TABLES + 50):
+        table = topics.TableTopics(CLUB, table_id(number))
+        club.publish(table.of(Kind.STATE), payload)
+    assert len(club.club.view().tables) == MOST_TABLES
+
+
+def test_a_result_that_cannot_be_written_is_kept_and_tried_again(
+    club: ClubOnDisk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    keep = club.store.keep_result
+
+    def fail(_: object) -> None:
+        raise StoreError("the disk is full")
+
+    monkeypatch.setattr(club.store, "keep_result", fail)
+    club.finish(1, result({"Ada": 90, "Ben": 50}))
+    assert "the disk is full" in caplog.text
+    monkeypatch.setattr(club.store, "keep_result", keep)
+    club.finish(2, result({"Ada": 90, "Ben": 50}))
+    club.restart()
+    assert totals(club) == [("Ada", 24), ("Ben", 0)]
+
+
+def test_a_damaged_file_is_set_aside(club: ClubOnDisk) -> None:
+    club.finish(1, result({"Ada": 90, "Ben": 50}))
+    club.store.close()
+    (club.directory / FILE_NAME).write_bytes(b"no database" * 1000)
+    club.open()
+    assert club.store.notice is not None
+    club.finish(1, result({"Ada": 90, "Ben": 50}), retained=True)
+    assert list(club.directory.glob("*.damaged-1"))
+
+
+def test_one_process_has_the_file(club: ClubOnDisk, tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="another club is using this data directory"):
+        ClubOnDisk(tmp_path)

@@ -1,0 +1,175 @@
+"""Points, tie-breaks, ratings and exports, by games worked out by hand."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+import pytest
+
+from companion.club.evening import Evening, Group, Member, Round, with_member
+from companion.club.export import as_csv, as_json
+from companion.club.ratings import START, ratings
+from companion.club.results import Played, evening_id, played
+from companion.club.standings import MOST_POINTS, points_of, standings
+from tests.club.build import kept
+
+DAY = "2026-11-24"
+
+
+def evening(*names: str, rounds: tuple[Round, ...] = ()) -> Evening:
+    return Evening(DAY, members=tuple(Member(name) for name in names), rounds=rounds)
+
+
+def free(*games: dict[str, int]) -> Played:
+    return Played((), tuple(kept(game, game=n) for n, game in enumerate(games, 1)))
+
+
+def ranked(*games: dict[str, int]) -> list[tuple[int, str]]:
+    return [(each.rank, each.name) for each in standings(evening(), free(*games))]
+
+
+@pytest.mark.parametrize(
+    ("totals", "expected"),
+    [
+        ({"A": 90, "B": 50}, [12, 0]),
+        ({"A": 90, "B": 50, "C": 60}, [12, 0, 6]),
+        ({"A": 90, "B": 50, "C": 60, "D": 55}, [12, 0, 8, 4]),
+        ({"A": 90, "B": 50, "C": 60, "D": 55, "E": 70}, [12, 0, 6, 3, 9]),
+        ({"A": 70, "B": 70, "C": 60, "D": 55}, [10, 10, 4, 0]),
+        ({"A": 70, "B": 70}, [6, 6]),
+        ({"A": 5, "B": 5, "C": 5, "D": 5, "E": 9}, [4.5, 4.5, 4.5, 4.5, 12]),
+    ],
+)
+def test_a_win_is_worth_the_same_at_every_table(
+    totals: dict[str, int], expected: list[float]
+) -> None:
+    game = kept(totals)
+    points = [points_of(game, name) for name in totals]
+    assert points == expected
+    assert sum(points) == len(totals) * MOST_POINTS / 2
+
+
+def test_players_are_ranked_by_points() -> None:
+    assert ranked({"A": 50, "B": 90, "C": 70}) == [(1, "B"), (2, "C"), (3, "A")]
+
+
+def test_ties_go_to_wins_then_opponents_then_margin() -> None:
+    # A wins and loses, B is second twice: both have 12 points, A one win
+    wins = ranked({"A": 90, "B": 80, "C": 70}, {"D": 95, "B": 80, "A": 60})
+    assert wins.index((2, "A")) + 1 == wins.index((3, "B"))
+    # A and B win once; A's opponent C wins the next game, B's opponent D loses it
+    opponents = ranked({"A": 60, "C": 50}, {"B": 90, "D": 50}, {"C": 60, "D": 50})
+    assert opponents == [(1, "A"), (2, "C"), (3, "B"), (4, "D")]
+    # all equal but the margin
+    assert ranked({"A": 60, "C": 50}, {"B": 90, "D": 50}) == [
+        (1, "B"),
+        (2, "A"),
+        (3, "C"),
+        (4, "D"),
+    ]
+    # equal in all: they share the place
+    assert ranked({"A": 60, "C": 50}, {"B": 60, "D": 50}) == [
+        (1, "A"),
+        (1, "B"),
+        (3, "C"),
+        (3, "D"),
+    ]
+
+
+def test_sitting_out_is_worth_the_mean_and_coming_late_nothing() -> None:
+    one = Round((Group(("A", "B")),), ("C",), "2026-11-24T19:00:00.000+00:00")
+    tonight = evening("A", "B", "C", "D", rounds=(one,))
+    places = standings(tonight, played(tonight, [kept({"A": 90, "B": 50})]))
+    assert [(each.name, each.points, each.games) for each in places] == [
+        ("A", 12, 1),
+        ("C", 6, 0),
+        ("B", 0, 1),
+        ("D", 0, 0),
+    ]
+
+
+def test_games_that_do_not_count_change_nothing() -> None:
+    games = [
+        kept({"A": 90, "B": 50}, end="ended_early"),
+        kept({"A": 90, "B": 50}, counts=False, game=2),
+        kept({"A": 90}, game=3),
+        kept({"": 90, "B": 50}, game=4),
+    ]
+    assert standings(evening(), Played((), tuple(games))) == []
+    assert ratings(games) == []
+
+
+def test_names_in_other_capitals_are_one_player() -> None:
+    tonight = with_member(with_member(evening(), "Ada"), " ADA ")
+    assert tonight.here == ["Ada"]
+    places = standings(tonight, free({"ada": 90, "Ben": 50}))
+    assert [(each.name, each.points) for each in places] == [("Ada", 12), ("Ben", 0)]
+
+
+class TestGroups:
+    one = Round(
+        (Group(("A", "B", "C"), "t1"), Group(("D", "E"), "t2")),
+        drawn_at="2026-11-24T19:00:00.000+00:00",
+    )
+    two = Round((Group(("A", "D"), "t1"), Group(("B", "C", "E"), "t2")), drawn_at=one.drawn_at)
+
+    def test_a_group_takes_its_first_game_wherever_it_played(self) -> None:
+        tonight = evening(*"ABCDE", rounds=(self.one, self.two))
+        first = kept({"D": 1, "E": 2}, table=9)
+        again = kept({"E": 7, "D": 8}, table=9, game=2)
+        mixed = kept({"A": 1, "E": 2}, game=3)
+        done = played(tonight, [first, again, mixed])
+        assert done.rounds == ((None, first), (None, None))
+        assert done.free == (again, mixed)
+
+    def test_one_who_left_before_the_game_does_not_stop_the_others(self) -> None:
+        tonight = evening(*"ABCDE", rounds=(self.one,))
+        game = kept({"A": 1, "C": 2})
+        assert played(tonight, [game]).rounds == ((game, None),)
+
+    def test_a_game_before_the_draw_is_no_game_of_the_round(self) -> None:
+        early = kept({"D": 1, "E": 2})
+        late = Round(self.one.groups, drawn_at="2026-11-24T19:30:01.000+00:00")
+        assert played(evening(rounds=(late,)), [early]).rounds == ((None, None),)
+
+
+def test_ratings_start_equal_and_keep_their_sum() -> None:
+    games = [kept({"A": 90, "B": 50}), kept({"A": 60, "B": 80, "C": 40}, game=2)]
+    rated = {each.name: each for each in ratings(games)}
+    assert math.isclose(sum(each.rating for each in rated.values()), 3 * START)
+    (first, second) = ratings(games[:1])
+    assert (first.name, first.rating, second.rating) == ("A", START + 12, START - 12)
+    assert rated["B"].rating > START > rated["C"].rating
+    upset = ratings([*games[:1] * 20, kept({"B": 90, "A": 50})])
+    before = ratings(games[:1] * 20)
+    assert before[0].rating - upset[0].rating > 12  # the favourite loses more
+
+
+def test_an_evening_ends_at_six_in_the_morning() -> None:
+    assert evening_id("2026-11-25T01:30:00+01:00") == DAY
+    assert evening_id("2026-11-25T06:00:00+01:00") == "2026-11-25"
+    assert evening_id("no date") == ""
+
+
+def test_exports_hold_every_game_once() -> None:
+    one = Round((Group(("=A", "B")),), drawn_at="2026-11-24T19:00:00.000+00:00")
+    tonight = evening("=A", "B", rounds=(one,))
+    games = [kept({"=A": 90, "B": 50}), kept({"B": 50, "C": 40}, game=2)]
+    done = played(tonight, games)
+    lines = list(csv.DictReader(io.StringIO(as_csv(done))))
+    assert [(each["round"], each["player"], each["total"], each["points"]) for each in lines] == [
+        ("1", "'=A", "90", "12"),
+        ("1", "B", "50", "0"),
+        ("", "B", "50", "12"),
+        ("", "C", "40", "0"),
+    ]
+    told = json.loads(as_json(tonight, done, standings(tonight, done), ratings(games)))
+    assert [(game["round"], game["game"]) for game in told["games"]] == [
+        (1, "1-20261124190000"),
+        (None, "2-20261124190000"),
+    ]
+    assert [place["name"] for place in told["standings"]] == ["=A", "B"]
+    assert {each["name"] for each in told["ratings"]} == {"=A", "B"}
