@@ -26,6 +26,7 @@ _COMMANDS = {
     "hotspot": "companion.commands.hotspot",
     "backup": "companion.commands.backup",
     "restore": "companion.commands.backup",
+    "update": "companion.commands.update",
 }
 
 

@@ -18,6 +18,7 @@ from typing import IO
 
 from companion.errors import StoreError
 from companion.eventlog import rows
+from companion.eventlog.checkpoint import Checkpointer
 from companion.eventlog.comparing import Compared, Digest, compare
 from companion.eventlog.derived import NAMES, Derived, Mark, read_derived, write_derived
 from companion.eventlog.journal import (
@@ -67,6 +68,7 @@ class SqliteStore:
         self.notice: str | None = None
         self.lost = 0
         self._path = directory / FILE_NAME
+        self._checkpointer = Checkpointer(self._path)
         if not is_writer:
             self._db = self._open_to_read()
             return
@@ -82,6 +84,7 @@ class SqliteStore:
         except BaseException:
             self._unlock()
             raise
+        self._checkpointer.written()  # the last run may have ended before it was quiet
 
     def _open_to_read(self) -> sqlite3.Connection:
         """Open the log read-only: a reader creates, repairs and deletes nothing."""
@@ -299,6 +302,7 @@ class SqliteStore:
             self._digest.add(made[-1].revision, lines)
             if self._journal is not None:
                 self._journal.append(lines)
+        self._checkpointer.written()
 
     @property
     def mark(self) -> Mark:
@@ -319,6 +323,7 @@ class SqliteStore:
         A write that hangs in a slow disk keeps them open: closing a database under a running
         statement would crash the process, and what is not on the disk was not acknowledged.
         """
+        self._checkpointer.close()
         if not self._writing.acquire(timeout=CLOSE_WITHIN_S):
             LOGGER.warning("%s: a write hangs; the file stays open", self._path)
             return

@@ -240,6 +240,11 @@ def plan_remove(machine: Machine, *, purge: bool = False) -> Iterator[Step]:
             yield Command(("userdel", NAME))
 
 
+def is_installed() -> bool:
+    """Whether this machine starts the table as a service."""
+    return UNIT_PATH.is_file()
+
+
 def is_root() -> bool:
     """Whether the process may change the system."""
     return os.geteuid() == 0

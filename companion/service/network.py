@@ -141,6 +141,11 @@ def url(host: str, port: int) -> str:
     return f"http://{shown}:{port}/"
 
 
+def own_url(bound: str, port: int) -> str:
+    """Return the address by which this machine itself reaches a server bound to `bound`."""
+    return url({"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(bound, bound), port)
+
+
 @dataclass(frozen=True, slots=True)
 class Wifi:
     """A Wi-Fi to join; no name means none, no password means an open one."""

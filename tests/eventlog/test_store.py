@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 
 from companion.errors import StoreError
+from companion.eventlog import checkpoint
 from companion.eventlog.examine import examine
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.projection import project
@@ -55,6 +57,31 @@ def test_commits_are_synced(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     assert store._db.execute("PRAGMA synchronous").fetchone() == (2,)
     assert store._db.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+
+
+def test_a_lone_copy_of_a_quiet_tables_file_has_every_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoint, "QUIET_S", 0.05)
+    store = SqliteStore(tmp_path / "table")
+    with closing(sqlite3.connect(tmp_path / "table" / FILE_NAME)) as reader:
+        store.append(RECORDS[:2])
+        reader.execute("BEGIN")
+        assert reader.execute("SELECT count(*) FROM log").fetchone() == (2,)
+        store.append(RECORDS[2:])  # the reader of the first two is in the way of this one
+        assert not checkpoint.checkpoint(tmp_path / "table" / FILE_NAME)
+    give_up_s = time.monotonic() + 10.0
+    while copied_alone(tmp_path / "table", tmp_path / "copy") != RECORDS:
+        assert time.monotonic() < give_up_s
+
+
+def copied_alone(directory: Path, to: Path) -> tuple[Record, ...]:
+    """The records in a copy of the database file without its log."""
+    to.mkdir(exist_ok=True)
+    shutil.copy(directory / FILE_NAME, to)
+    with suppress(StoreError), closing(SqliteStore(to, is_writer=False)) as copy:
+        return tuple(copy.load())
+    return ()
 
 
 def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,227 @@
+"""The installed program: a git clone with .venv, or a wheel in a venv; changed and put back.
+
+Before a change the venv is copied as hard links, which costs no space: pip replaces files, it
+never writes into them. The way back needs no network.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pwd
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from companion.errors import ServiceError
+
+WITHIN_S = 1800.0
+"""Seconds that one command may take: pip on a slow card and a slow line."""
+
+BEFORE = "refs/dice-companion/before-update"
+"""Git's name for the commit to go back to."""
+
+Run = Callable[[Sequence[str]], str]
+"""Run a command and return its output; raises ServiceError if it fails."""
+
+
+def run_as_owner(place: Path) -> Run:
+    """Return what runs commands in a directory, as its owner where this process is root.
+
+    So `sudo` leaves no file in somebody's clone that they cannot change later.
+    """
+    owner = place.stat().st_uid
+    more: dict[str, object] = {}
+    environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
+    if os.geteuid() == 0 and owner != 0:
+        person = pwd.getpwuid(owner)
+        groups = os.getgrouplist(person.pw_name, person.pw_gid)
+        more = {"user": owner, "group": person.pw_gid, "extra_groups": groups}
+        environ |= {"HOME": person.pw_dir, "USER": person.pw_name, "LOGNAME": person.pw_name}
+
+    def run(command: Sequence[str]) -> str:
+        try:
+            ran = subprocess.run(  # type: ignore[call-overload]
+                command,
+                cwd=place,
+                env=environ,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                stdin=subprocess.DEVNULL,
+                timeout=WITHIN_S,
+                check=False,
+                **more,
+            )
+        except FileNotFoundError as error:
+            raise ServiceError(f"update: {command[0]} is not installed") from error
+        except (OSError, subprocess.SubprocessError) as error:
+            raise ServiceError(f"update: {command[0]}: {error}") from error
+        if ran.returncode:
+            lines = (ran.stderr or ran.stdout).strip().splitlines()
+            name = " ".join(Path(command[0]).name.split() + list(command[1:3]))
+            raise ServiceError(f"update: {name}: {lines[-1] if lines else 'failed'}")
+        return str(ran.stdout)
+
+    return run
+
+
+class Installation(ABC):
+    """A program in a venv that can be changed and put back.
+
+    Attributes:
+        python: The venv's interpreter, before and after a change.
+    """
+
+    def __init__(self, venv: Path, run: Run) -> None:
+        """Take the venv, and what runs commands as its owner."""
+        self._venv, self._run = venv, run
+        self._copy = venv.with_name(f"{venv.name}.before-update")
+        self.python = str(venv / "bin" / "python")
+
+    @property
+    def was_cut_off(self) -> bool:
+        """Whether an earlier change did not come to its end, as after a power cut."""
+        return self._copy.exists()
+
+    @property
+    @abstractmethod
+    def version(self) -> str:
+        """The installed version, for people."""
+
+    @abstractmethod
+    def newer(self) -> str:
+        """Return the version that a change would install; "" if there is none.
+
+        Raises:
+            ServiceError: It cannot be found out.
+        """
+
+    @property
+    @abstractmethod
+    def steps(self) -> list[str]:
+        """The commands of a change, for people."""
+
+    def change(self) -> None:
+        """Install the newer version.
+
+        Raises:
+            ServiceError: It cannot be installed; `go_back` puts the old one back.
+        """
+        self._run(["cp", "--archive", "--link", str(self._venv), str(self._copy)])
+        self._change()
+
+    @abstractmethod
+    def _change(self) -> None: ...
+
+    def go_back(self) -> None:
+        """Put the version before the last change back.
+
+        Raises:
+            ServiceError: It cannot be done.
+        """
+        if self._copy.exists():
+            self._run(["rm", "-rf", str(self._venv)])
+            self._run(["mv", str(self._copy), str(self._venv)])
+
+    def keep(self) -> None:
+        """Stay with the newer version; there is no way back any more."""
+        self._run(["rm", "-rf", str(self._copy)])
+
+
+class Clone(Installation):
+    """A git clone that follows a branch, with its .venv."""
+
+    def __init__(self, root: Path, run: Run) -> None:
+        """Take the clone's directory."""
+        super().__init__(root / ".venv", run)
+        settings = root / ".venv" / "pyvenv.cfg"
+        sees_system = settings.is_file() and "packages = true" in settings.read_text()
+        self._setup = [".ci/setup", "pi" if sees_system else "play"]
+
+    @property
+    def version(self) -> str:
+        """Its short commit."""
+        return self._commit("HEAD")
+
+    def newer(self) -> str:
+        """Fetch the followed branch; its short commit if the clone is behind."""
+        self._run(["git", "fetch", "--quiet"])
+        newest = self._commit("@{upstream}")
+        own = self._run(["git", "merge-base", "HEAD", "@{upstream}"])[: len(newest)]
+        return "" if own == newest else newest
+
+    @property
+    def steps(self) -> list[str]:
+        """The commands of a change."""
+        return ["git fetch", "git merge --ff-only @{upstream}", " ".join(self._setup)]
+
+    def _commit(self, name: str) -> str:
+        return self._run(["git", "rev-parse", "--short=10", name]).strip()
+
+    def _change(self) -> None:
+        self._run(["git", "update-ref", BEFORE, "HEAD"])
+        self._run(["git", "merge", "--ff-only", "--quiet", "@{upstream}"])
+        self._run(self._setup)
+
+    def go_back(self) -> None:
+        """Put commit and .venv back; files that somebody changed by hand stay."""
+        self._run(["git", "reset", "--quiet", "--keep", BEFORE])
+        super().go_back()
+
+
+class Wheel(Installation):
+    """A wheel in a venv."""
+
+    def __init__(self, venv: Path, run: Run, wheel: Path | None = None) -> None:
+        """Take the venv, and a wheel to install in place of the newest one of the index."""
+        super().__init__(venv, run)
+        self._wanted = str(wheel.absolute()) if wheel is not None else "dice-companion"
+        self._pip = [self.python, "-m", "pip", "--disable-pip-version-check"]
+
+    @property
+    def version(self) -> str:
+        """Its version."""
+        shown = self._run([*self._pip, "show", "dice-companion"])
+        told = dict(line.partition(": ")[::2] for line in shown.splitlines())
+        return told.get("Version", "0")
+
+    def newer(self) -> str:
+        """Ask pip for the version that it would install."""
+        options = ["--quiet", "--dry-run", "--no-deps", "--upgrade", "--report", "-"]
+        report = self._run([*self._pip, "install", *options, self._wanted])
+        found = json.loads(report[report.index("{") :])["install"]
+        return str(found[0]["metadata"]["version"]) if found else ""
+
+    @property
+    def steps(self) -> list[str]:
+        """The command of a change."""
+        return [f"pip install --upgrade {self._wanted}"]
+
+    def _change(self) -> None:
+        self._run([*self._pip, "install", "--quiet", "--upgrade", self._wanted])
+
+
+def this_installation(wheel: Path | None = None) -> Installation:
+    """Return how the running program is installed.
+
+    Args:
+        wheel: A wheel to install; not for a clone.
+    Raises:
+        ServiceError: It is neither a clone with .venv nor in a venv.
+    """
+    import companion
+
+    root = Path(companion.__file__).resolve().parents[1]
+    venv = Path(sys.prefix)
+    if (root / ".ci" / "setup").is_file():
+        if wheel is not None:
+            raise ServiceError(f"{wheel}: expected no wheel, {root} is updated by git")
+        if not (root / ".git").exists() or venv.resolve() != (root / ".venv").resolve():
+            raise ServiceError(f"{root}: expected a git clone with its own .venv")
+        return Clone(root, run_as_owner(root))
+    if sys.prefix == sys.base_prefix:
+        raise ServiceError(f"{venv}: expected a venv (python3 -m venv), got the system's Python")
+    return Wheel(venv, run_as_owner(venv), wheel)

@@ -1,0 +1,256 @@
+"""Update the program: backup, change, trial on a copy of the games, health check, or the way back.
+
+The table stands still meanwhile, so no step is made that the way back would lose.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Protocol
+
+from companion.errors import CompanionError, ServiceError, StoreError
+from companion.eventlog.examine import examine, is_in_use
+from companion.service.backup import restore_backup, write_backup
+from companion.service.install import Command
+from companion.service.installation import Installation
+from companion.service.unit import NAME
+
+HEALTHY_WITHIN_S = 60.0
+"""Seconds that a table may take from its start until people can play."""
+
+BACKUPS = 3
+"""Backups of updates that are kept; each holds all games."""
+
+
+class Table(Protocol):
+    """The table whose program is updated."""
+
+    @property
+    def steps(self) -> Sequence[str]:
+        """What `start` and `stop` do, for people."""
+
+    def stop(self) -> None:
+        """Stop it; a table that does not run is fine."""
+
+    def start(self) -> None:
+        """Start it and wait until people can play; raises ServiceError if they cannot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Where the table keeps its games and its settings."""
+
+    data_dir: Path
+    config_path: Path
+
+    @property
+    def backups(self) -> Path:
+        """Where the backups of updates are kept."""
+        return self.data_dir.with_name(f"{self.data_dir.name}-backups")
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A table that runs as a system service."""
+
+    python: str
+    url: str
+
+    @property
+    def steps(self) -> Sequence[str]:
+        """Commands that stop and start it, and the question that must be answered."""
+        return [f"systemctl stop {NAME}.service", "service install", f"ask {self.url}healthz"]
+
+    def stop(self) -> None:
+        """Stop the service."""
+        Command(("systemctl", "stop", f"{NAME}.service")).run()
+
+    def start(self) -> None:
+        """Renew the unit, start the service and wait until people can play."""
+        Command((self.python, "-m", "companion", "service", "install")).run()
+        expect_health(self.url)
+
+
+@dataclass(frozen=True, slots=True)
+class NoService:
+    """A table that people start themselves."""
+
+    data_dir: Path
+
+    @property
+    def steps(self) -> Sequence[str]:
+        """Nothing is stopped or started."""
+        return ()
+
+    def stop(self) -> None:
+        """Refuse to go on while it runs: nobody else could start it again."""
+        if is_in_use(self.data_dir):
+            raise ServiceError(f"{self.data_dir}: a table is running there; end it first")
+
+    def start(self) -> None:
+        """Nothing: whoever played starts it again."""
+
+
+def plan(installation: Installation, table: Table, places: Places) -> Iterator[str]:
+    """Yield what an update would do, for people."""
+    stop, *start = table.steps or ("",)
+    steps = [stop, f"backup into {places.backups}", *installation.steps]
+    steps += ["start the new version on a copy of the games and ask whether people can play"]
+    yield from (step for step in [*steps, *start] if step)
+    yield "if any of this fails: go back to this version and its games"
+
+
+def update(
+    installation: Installation,
+    table: Table,
+    places: Places,
+    *,
+    now: datetime,
+    try_out: Callable[[str, Path | None], None] | None = None,
+    tell: Callable[[str], None] = lambda _text: None,
+) -> str:
+    """Update to the newest version, or go back to the present one.
+
+    Args:
+        now: For the backup's name.
+        try_out: Starts an interpreter's program on a copy of a backup; the real one if None.
+        tell: Receives a line on each step.
+    Returns:
+        The new version; "" if there is none.
+    Raises:
+        ServiceError: The update failed; the table is as it was.
+    """
+    if installation.was_cut_off:
+        tell("an earlier update was cut off: going back first")
+        table.stop()
+        installation.go_back()
+        table.start()
+    was, new = installation.version, installation.newer()
+    if not new:
+        return ""
+    table.stop()
+    backup: Path | None = None
+    has_started = False
+    try:
+        backup = _back_up(places, was, now)
+        tell(f"backup: {backup or 'no games yet'}")
+        tell(f"installing {new} in place of {was}")
+        installation.change()
+        (try_out or rehearse)(installation.python, backup)
+        has_started = True
+        table.start()
+    except BaseException as error:
+        tell(f"going back to {was}")
+        with suppress(CompanionError):
+            table.stop()
+        installation.go_back()
+        if has_started and backup is not None:
+            restore_backup(backup, places.data_dir, places.config_path, now=now)
+        table.start()
+        if isinstance(error, CompanionError):
+            raise ServiceError(f"{new} does not work here: {error}; {was} is back") from error
+        raise
+    installation.keep()
+    return new
+
+
+def _back_up(places: Places, version: str, now: datetime) -> Path | None:
+    """Write a backup and delete all but the newest ones; None where there are no games yet."""
+    if examine(places.data_dir).records is None:
+        return None
+    file = places.backups / f"{now:%Y%m%d-%H%M%S}-before-update.tar.gz"
+    try:
+        places.backups.mkdir(mode=0o700, exist_ok=True)
+        write_backup(file, places.data_dir, places.config_path, now=now, version=version)
+        for old in sorted(places.backups.glob("*-before-update.tar.gz"))[:-BACKUPS]:
+            old.unlink()
+    except OSError as error:
+        raise ServiceError(f"{places.backups}: cannot be written: {error.strerror}") from error
+    except StoreError as error:
+        raise ServiceError(f"no backup could be written: {error}") from error
+    return file
+
+
+def rehearse(python: str, backup: Path | None) -> None:
+    """Start a program on a copy of the games, without camera and pins, and ask for its health.
+
+    Args:
+        python: Interpreter of the program.
+        backup: Holds the games; None for a table without any.
+    Raises:
+        ServiceError: It does not start, or nobody could play.
+    """
+    with tempfile.TemporaryDirectory(prefix="dice-companion-update-") as name:
+        folder = Path(name)
+        config, data = folder / "config.toml", folder / "data"
+        if backup is not None:
+            restore_backup(backup, data, config, now=datetime.now())
+        config.touch()
+        table = ["--camera", "none", "--pins", "none", "--host", "127.0.0.1", "--port", "0"]
+        command = [python, "-m", "companion", "play", *table]
+        command += ["--data-dir", str(data), "--config", str(config)]
+        silent = {**os.environ, "DICE_COMPANION_SOUND_ENABLED": "false"}
+        silent.pop("NOTIFY_SOCKET", None)
+        with (
+            (folder / "errors").open("w+") as errors,
+            subprocess.Popen(
+                command, cwd=folder, env=silent, stdout=subprocess.PIPE, stderr=errors, text=True
+            ) as trial,
+        ):
+            patience = threading.Timer(HEALTHY_WITHIN_S, trial.kill)
+            patience.start()
+            try:
+                assert trial.stdout is not None
+                said = trial.stdout.readline().strip()
+                if not said.startswith("listening on "):
+                    errors.seek(0)
+                    lines = errors.read().strip().splitlines()
+                    raise ServiceError(lines[-1] if lines else "it does not start")
+                expect_health(f"{said.removeprefix('listening on ')}/")
+            finally:
+                patience.cancel()
+                trial.kill()
+
+
+def expect_health(
+    url: str, within_s: float = HEALTHY_WITHIN_S, sleep: Callable[[float], None] = time.sleep
+) -> None:
+    """Wait until people can play at a table.
+
+    Args:
+        url: Of the table, with a slash at its end.
+    Raises:
+        ServiceError: They cannot in time; the text has the table's own reason if it gives one.
+    """
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    give_up_s, why = time.monotonic() + within_s, ""
+    while time.monotonic() < give_up_s:
+        try:
+            with opener.open(f"{url}healthz", timeout=5.0):
+                return
+        except urllib.error.HTTPError as error:
+            why = _reason(error)
+        except OSError as error:
+            why = str(error)
+        sleep(1.0)
+    raise ServiceError(f"{url}healthz: expected a table that can be played at: {why}")
+
+
+def _reason(error: urllib.error.HTTPError) -> str:
+    try:
+        parts = json.loads(error.read())["parts"]
+        return "; ".join(f"{name}: {part['reason']}" for name, part in parts.items() if part)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return f"status {error.code}"

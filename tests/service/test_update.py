@@ -1,0 +1,275 @@
+"""Updates of a real git clone, and of a table that does or does not take them."""
+
+from __future__ import annotations
+
+import http.server
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from companion.cli import dice_companion
+from companion.errors import ServiceError
+from companion.eventlog.store import SqliteStore
+from companion.service import installation
+from companion.service.backup import restore_backup, write_backup
+from companion.service.installation import Clone, Wheel, run_as_owner
+from companion.service.update import (
+    NoService,
+    Places,
+    expect_health,
+    plan,
+    rehearse,
+    update,
+)
+from tests.session.fakes import Stage
+
+NOW = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
+
+SETUP = """#!/bin/sh
+# Installs as pip does: the new file takes the old one's place.
+cp version .venv/new && mv .venv/new .venv/version
+test "$(cat version)" != broken
+"""
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    done = subprocess.run(["git", *who, *words], cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+class Sources:
+    """A project that others cloned, and the clone with its .venv."""
+
+    def __init__(self, folder: Path) -> None:
+        self.origin, self.clone = folder / "origin", folder / "clone"
+        (self.origin / ".ci").mkdir(parents=True)
+        (self.origin / ".ci" / "setup").write_text(SETUP)
+        (self.origin / ".ci" / "setup").chmod(0o755)
+        (self.origin / ".gitignore").write_text(".venv*\n")
+        git(self.origin, "init", "--quiet")
+        self.publish("one")
+        git(folder, "clone", "--quiet", str(self.origin), str(self.clone))
+        (self.clone / ".venv").mkdir()
+        (self.clone / ".venv" / "version").write_text("one")
+        self.installation = Clone(self.clone, run_as_owner(self.clone))
+
+    def publish(self, version: str) -> None:
+        (self.origin / "version").write_text(version)
+        git(self.origin, "add", ".")
+        git(self.origin, "commit", "--quiet", "-m", version)
+
+    @property
+    def installed(self) -> tuple[str, str, list[str]]:
+        """What clone and .venv hold, and the directories beside the project's files."""
+        beside = sorted(path.name for path in self.clone.glob(".venv*"))
+        version = (self.clone / "version").read_text()
+        return version, (self.clone / ".venv" / "version").read_text(), beside
+
+
+class Table:
+    """A service that may be started and stopped."""
+
+    def __init__(self, fails_with: Sequence[str] = ()) -> None:
+        self.calls: list[str] = []
+        self.faults = list(fails_with)
+        self.steps = ["stop", "start"]
+
+    def stop(self) -> None:
+        self.calls.append("stop")
+
+    def start(self) -> None:
+        self.calls.append("start")
+        if self.faults:
+            raise ServiceError(self.faults.pop())
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Sources:
+    return Sources(tmp_path)
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    """The games of a table with two players."""
+    stage = Stage(tmp_path / "data")
+    stage.seat("Ada", "Ben")
+    stage.store.close()
+    return Places(tmp_path / "data", tmp_path / "config.toml")
+
+
+def test_a_clone_takes_the_newest_commit_and_keeps_a_backup(
+    sources: Sources, places: Places
+) -> None:
+    table, tried = Table(), []
+    assert update(sources.installation, table, places, now=NOW) == ""
+    assert table.calls == []
+    sources.publish("two")
+    new = update(
+        sources.installation, table, places, now=NOW, try_out=lambda *what: tried.append(what)
+    )
+    assert new == git(sources.origin, "rev-parse", "HEAD")[:10]
+    assert sources.installed == ("two", "two", [".venv"])
+    assert table.calls == ["stop", "start"]
+    (backup,) = places.backups.iterdir()
+    assert tried == [(sources.installation.python, backup)]
+    restored, _ = restore_backup(
+        backup, places.data_dir.with_name("a"), places.config_path, now=NOW
+    )
+    assert restored.records == 2
+
+
+def test_a_version_that_cannot_be_installed_goes_back(sources: Sources, places: Places) -> None:
+    sources.publish("broken")
+    table = Table()
+    with pytest.raises(ServiceError, match=r"setup.*is back$"):
+        update(sources.installation, table, places, now=NOW)
+    assert sources.installed == ("one", "one", [".venv"])
+    assert table.calls == ["stop", "stop", "start"]
+
+
+def test_a_version_that_spoils_the_games_goes_back_to_games_and_program(
+    sources: Sources, places: Places
+) -> None:
+    sources.publish("two")
+    table = Table(fails_with=["nobody can play"])
+
+    def spoil(_python: str, _backup: Path | None) -> None:
+        (places.data_dir / "games.sqlite3").write_bytes(b"of a newer version")
+
+    with pytest.raises(ServiceError, match=r"nobody can play; .* is back"):
+        update(sources.installation, table, places, now=NOW, try_out=spoil)
+    assert sources.installed == ("one", "one", [".venv"])
+    assert table.calls == ["stop", "start", "stop", "start"]
+    with closing(SqliteStore(places.data_dir)) as store:
+        assert len(list(store.load())) == 2
+
+
+def test_an_update_that_the_plug_cut_off_is_undone_first(sources: Sources, places: Places) -> None:
+    sources.publish("two")
+    assert sources.installation.newer()
+    sources.installation.change()
+    assert sources.installed == ("two", "two", [".venv", ".venv.before-update"])
+    told: list[str] = []
+    update(
+        Clone(sources.clone, run_as_owner(sources.clone)),
+        Table(),
+        places,
+        now=NOW,
+        try_out=lambda *_: None,
+        tell=told.append,
+    )
+    assert told[0].startswith("an earlier update was cut off")
+    assert sources.installed == ("two", "two", [".venv"])
+
+
+def test_only_the_newest_backups_of_updates_are_kept(sources: Sources, places: Places) -> None:
+    for day in range(1, 6):
+        sources.publish(f"day {day}")
+        update(
+            sources.installation,
+            Table(),
+            places,
+            now=NOW.replace(day=day),
+            try_out=lambda *_: None,
+        )
+    kept = sorted(path.name[:8] for path in places.backups.iterdir())
+    assert kept == ["20261103", "20261104", "20261105"]
+
+
+def test_a_table_that_people_started_must_end_first(sources: Sources, places: Places) -> None:
+    sources.publish("two")
+    with (
+        closing(SqliteStore(places.data_dir)),
+        pytest.raises(ServiceError, match="a table is running"),
+    ):
+        update(sources.installation, NoService(places.data_dir), places, now=NOW)
+    assert sources.installed == ("one", "one", [".venv"])
+
+
+def test_a_dry_run_names_every_step_and_changes_nothing(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources.publish("two")
+    steps = list(plan(sources.installation, Table(), places))
+    assert steps[0] == "stop"
+    assert steps[2:5] == ["git fetch", "git merge --ff-only @{upstream}", ".ci/setup play"]
+    assert "go back" in steps[-1]
+    assert sources.installed == ("one", "one", [".venv"])
+    monkeypatch.setattr(installation, "this_installation", lambda _: sources.installation)
+    done = CliRunner().invoke(dice_companion, ["update"], env={"DRY_RUN": "1"})
+    assert done.exit_code == 0
+    assert "would git fetch\n" in done.output
+
+
+def test_pip_says_which_wheel_it_would_install(tmp_path: Path) -> None:
+    def run(command: Sequence[str]) -> str:
+        assert command[1:3] == ["-m", "pip"]
+        if "show" in command:
+            return "Name: dice-companion\nVersion: 0.1.0\n"
+        asked.append(command[-1])
+        return answers.pop(0)
+
+    asked: list[str] = []
+    answers = ['{"install": [{"metadata": {"version": "0.2.0"}}]}', 'note\n{"install": []}']
+    wheel = Wheel(tmp_path, run)
+    assert (wheel.version, wheel.newer(), wheel.newer()) == ("0.1.0", "0.2.0", "")
+    answers.append('{"install": []}')
+    assert Wheel(tmp_path, run, Path("/media/stick/dice.whl")).newer() == ""
+    assert asked == ["dice-companion", "dice-companion", "/media/stick/dice.whl"]
+
+
+def test_the_new_version_is_tried_on_a_copy_of_the_games(tmp_path: Path, places: Places) -> None:
+    backup = tmp_path / "backup.tar.gz"
+    write_backup(backup, places.data_dir, places.config_path, now=NOW, version="1")
+    before = (places.data_dir / "games.sqlite3").read_bytes()
+    rehearse(sys.executable, backup)
+    assert (places.data_dir / "games.sqlite3").read_bytes() == before
+    fake = tmp_path / "python"
+    fake.write_text("#!/bin/sh\necho 'dice-companion: too new for this Python' >&2\nexit 1\n")
+    fake.chmod(0o755)
+    with pytest.raises(ServiceError, match="too new for this Python"):
+        rehearse(str(fake), None)
+
+
+class Sick(http.server.BaseHTTPRequestHandler):
+    """A table at which nobody can play, until it was asked twice."""
+
+    asked = 0
+
+    def do_GET(self) -> None:
+        type(self).asked += 1
+        body = b'{"parts": {"storage": {"state": "failed", "reason": "the disk is full"}}}'
+        self.send_response(503 if self.asked < 3 else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def sick() -> Iterator[str]:
+    Sick.asked = 0
+    with http.server.HTTPServer(("127.0.0.1", 0), Sick) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+        thread.join()
+
+
+def test_a_table_is_healthy_once_people_can_play(sick: str) -> None:
+    with pytest.raises(ServiceError, match="storage: the disk is full"):
+        expect_health(sick, within_s=0.1, sleep=lambda _: threading.Event().wait(0.2))
+    expect_health(sick, sleep=lambda _: None)
+    assert Sick.asked == 3
