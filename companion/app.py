@@ -15,8 +15,10 @@ from typing import TYPE_CHECKING
 
 from companion.adapters.audio import open_voice
 from companion.adapters.camera import CameraPort, keep_pictures, open_tray
+from companion.adapters.chances import LiveChances
 from companion.adapters.gpio import open_button, open_buzzer, open_lamp
 from companion.audio.settings import VoiceSettings
+from companion.coach.background import Reviews
 from companion.config import Config
 from companion.eventlog.store import SqliteStore
 from companion.health import Monitor
@@ -129,6 +131,10 @@ def build(config: Config) -> App:
         open_buzzer(config, session, panel, stack, notes)
         silence = open_voice(config, session, stack)
         session.say_again()  # the position of a game that goes on
+        chances = LiveChances(session)
+        stack.callback(chances.close)
+        reviews = Reviews()
+        stack.callback(reviews.close)
         access = open_access(config.data_dir)
         place = _address(config, session, stack)
         address: list[tuple[str, int]] = []
@@ -157,6 +163,8 @@ def build(config: Config) -> App:
             wifi=_wifi(config, session, stack),
             health=monitor.health,
             frames=frames if config.web.metrics else None,
+            chances=chances.of,
+            reviews=reviews,
         )
         address.append((config.web.host, config.web.port))
         server = serve(page, host=config.web.host, port=config.web.port)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from flask import Flask
 
+from companion.coach.background import Reviews
 from companion.health import Health
 from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
@@ -44,6 +45,8 @@ def create_app(
     wifi: Callable[[], Wifi] = Wifi,
     health: Callable[[], Health] = Health,
     frames: Callable[[], int | None] | None = None,
+    chances: Callable[[int], Sequence[tuple[float, float]]] = lambda number: (),
+    reviews: Reviews | None = None,
 ) -> Flask:
     """Make the web app of one table.
 
@@ -66,6 +69,8 @@ def create_app(
         wifi: Returns the table's own Wi-Fi; called for every snapshot.
         health: Returns the state of every part, for /healthz.
         frames: Returns the number of camera frames, for /metrics; None disables /metrics.
+        chances: Returns the chances to win in a game, by player, with their standard errors.
+        reviews: Makes the reviews of finished games.
     """
     here = Path(__file__).parent
     app = Flask(
@@ -91,6 +96,8 @@ def create_app(
         epoch=secrets.token_hex(4),
         access=access or Access(code=code, pin=pin),
         wifi=wifi,
+        chances=chances,
+        reviews=reviews or Reviews(),
     )
     app.extensions["streams"] = Streams(session, context.render)
     api = game.blueprint(context, app.extensions["streams"])

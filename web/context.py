@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
@@ -42,6 +42,7 @@ class AppContext:
     wifi: Callable[[], Wifi] = Wifi
     join_name: Callable[[], str] = str
     pictures: Pictures | None = None
+    chances: Callable[[int], Sequence[tuple[float, float]]] = lambda number: ()
     reviews: Reviews = field(default_factory=Reviews)
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _mutex: Lock = field(default_factory=Lock)
@@ -54,7 +55,7 @@ class AppContext:
 
     def setting(self) -> snapshot.Setting:
         """Return the values of a snapshot that are not in the session's view."""
-        simulator = self.simulator
+        simulator, game = self.simulator, self.session.view().table.game
         return snapshot.Setting(
             epoch=self.epoch,
             name=self.name,
@@ -67,6 +68,7 @@ class AppContext:
             troubles=tuple(simulator.troubles) if simulator is not None else (),
             keeps_pictures=self.pictures is not None,
             take_back_s=self.session.take_back_s,
+            chances=tuple(self.chances(game.number)) if game is not None else (),
         )
 
     def render(self, client: Client) -> tuple[int, str]:

@@ -37,6 +37,7 @@ class Setting:
         mishaps, troubles: Names that the simulated tray accepts.
         keeps_pictures: Whether pictures of confirmed rolls are kept.
         take_back_s: Seconds in which a page's last answer may be taken back.
+        chances: By player of the running game, the chance to win and its standard error.
     """
 
     epoch: str
@@ -50,6 +51,7 @@ class Setting:
     keeps_pictures: bool = False
     take_back_s: float = 0.0
     join_name: str = ""
+    chances: tuple[tuple[float, float], ...] = ()
 
 
 def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> wire.Shared:
@@ -69,7 +71,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
             )
             for seat in view.table.seats
         ],
-        game=_game(view, phrases, now_s) if view.table.game else None,
+        game=_game(view, phrases, now_s, setting.chances) if view.table.game else None,
         tray=_tray(view.tray, view.table.game, phrases),
         faults=_faults(view, phrases),
         announcement=_announcement(view.announcement, view, phrases),
@@ -104,6 +106,7 @@ def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
         sound=table.settings.sound,
         take_back=table.settings.take_back,
         take_back_s=setting.take_back_s,
+        chances=table.settings.chances,
         say=setting.speaking.say,
         volume=setting.speaking.volume,
         words_per_minute=setting.speaking.words_per_minute,
@@ -111,7 +114,9 @@ def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
     )
 
 
-def _game(view: View, phrases: Phrases, now_s: float) -> wire.Game:
+def _game(
+    view: View, phrases: Phrases, now_s: float, chances: tuple[tuple[float, float], ...]
+) -> wire.Game:
     game = view.table.game
     assert game is not None
     state, names = game.state, view.table.names
@@ -151,7 +156,10 @@ def _game(view: View, phrases: Phrases, now_s: float) -> wire.Game:
         closing=_closing(game),
         closes_in_s=closes_in_s,
         miss_due=state.phase is Phase.ACTION2 and not state.marked,
-        players=[_player(game, player) for player in range(state.players)],
+        players=[
+            _player(game, player, _chance(*chances[player]) if chances else None)
+            for player in range(state.players)
+        ],
         notices=[_notice(game, notice) for notice in view.notices if notice.game == game.number],
         over=is_over,
         end=state.end.value if state.end else None,
@@ -218,7 +226,11 @@ def _closing(game: Game) -> list[wire.ClosingRow]:
     ]
 
 
-def _player(game: Game, player: int) -> wire.Player:
+def _chance(share: float, error: float) -> wire.Chance:
+    return wire.Chance(round(100 * share), round(200 * error))
+
+
+def _player(game: Game, player: int, chance: wire.Chance | None) -> wire.Player:
     state = game.state
     plan, crosses = state.plan, state.crosses[player]
     shut = 0
@@ -248,6 +260,7 @@ def _player(game: Game, player: int) -> wire.Player:
             for token, pair in dice_for(state, player).items()
         },
         lost=plan.name_of(plan.lost_boxes(crosses, shut)),
+        chance=chance,
     )
 
 

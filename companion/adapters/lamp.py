@@ -74,4 +74,4 @@ class Follower:
             try:
                 self._show(view)
             except Exception:
-                LOGGER.exception("the lamp could not show the table's state")
+                LOGGER.exception("%s: the table's state cannot be shown", self._thread.name)

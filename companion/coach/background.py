@@ -1,15 +1,15 @@
-"""Reviews of finished games, made one at a time on a thread that yields to all others."""
+"""Reviews of finished games, made one at a time in a process that yields to the table."""
 
 from __future__ import annotations
 
 import logging
-import os
 import threading
 from collections import OrderedDict
-from contextlib import suppress
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from companion.engine import Event
+from companion.coach.worker import Worker, WorkerError
+from companion.engine import Event, GameState
 from companion.history.archive import SavedGame
 
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ LOGGER = logging.getLogger(__name__)
 
 MOST_KEPT = 16
 """Reviews that are kept in memory."""
-
-LOWEST_PRIORITY = 19
 
 Key = tuple[int, tuple[Event, ...]]
 """A game and its moves: an undone and continued game is another one."""
@@ -38,10 +36,24 @@ class Reviewed(NamedTuple):
     review: Review | None = None
 
 
+def make_review(
+    start: GameState, events: Iterable[Event], progress: Callable[[float], None]
+) -> Review | None:
+    """The review of a game; imports what it needs, so that a table loads no arrays without one."""
+    from companion.coach.review import review
+
+    return review(start, events, progress=progress)
+
+
 class Reviews:
     """Makes reviews when they are asked for; there is no queue, so ask again until one is done."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, make: Callable[..., Review | None] = make_review, worker: Worker | None = None
+    ) -> None:
+        """Make reviews by a module's function like `make_review`."""
+        self._make_review, self._worker = make, worker or Worker()
+        self._is_closed = False
         self._mutex = threading.Lock()
         self._done: OrderedDict[Key, Review | None] = OrderedDict()
         self._now: Key | None = None
@@ -66,18 +78,22 @@ class Reviews:
     def _make(self, key: Key, game: SavedGame) -> None:
         found: Review | None = None
         try:
-            with suppress(OSError):  # on Linux a thread has a priority of its own
-                os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST_PRIORITY)
-            from companion.coach.review import review
-
-            found = review(game.start, game.events, progress=self._advance)
-        except Exception:
-            LOGGER.exception("game %d cannot be reviewed", game.number)
+            found = self._worker.call(
+                self._make_review, game.start, game.events, progress=self._advance
+            )
+        except WorkerError:
+            if not self._is_closed:
+                LOGGER.exception("game %d cannot be reviewed", game.number)
         finally:
             with self._mutex:
                 self._done[key], self._now = found, None
                 if len(self._done) > MOST_KEPT:
                     self._done.popitem(last=False)
+
+    def close(self) -> None:
+        """Stop; may be called twice."""
+        self._is_closed = True
+        self._worker.close()
 
     def _advance(self, share: float) -> None:
         self._share = min(share, 0.99)  # the sentences come with the last of it

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import statistics
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from companion.coach.chances import chances, position_of
 from companion.coach.games import new_games
 from companion.coach.play import Policy, play
 from companion.coach.policies import GREEDY, SKIP_TWO
@@ -16,7 +19,11 @@ from companion.coach.proof import compare, recorded
 from companion.coach.review import review
 from companion.coach.solitaire import Optimum
 from companion.coach.tempo import Tempo, tables_of
-from companion.engine import PLANS
+from companion.coach.worker import Worker
+from companion.engine import PLANS, new_game
+from vision.benchmark.frames import own_pictures
+from vision.pipeline import DiceReader
+from vision.reading import Frame
 
 PLAYERS = 4
 BATCH = 10_000
@@ -26,6 +33,11 @@ SOLO_GAMES = 100_000
 TABLE_GAMES = 20_000
 EVENING = 5
 """Games of an evening."""
+
+TURN_S = 5.0
+"""Seconds of a very fast turn, in which chances are computed twice."""
+
+EYE_TURNS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +126,52 @@ def coach_seconds(games: int = EVENING, seed: int = 7) -> tuple[float, float]:
     return time.process_time() - began_working, time.perf_counter() - began
 
 
+def beside_the_eye(turns: int = EYE_TURNS, seconds: float = TURN_S) -> dict[str, float]:
+    """What chances of a game of four cost the eye, and how long they take beside it.
+
+    The eye reads one picture again and again, in turn alone and with chances, which are computed
+    at the beginning and in the middle of each turn.
+
+    Returns:
+        Median seconds from the roll to the chances, and the eye's rate with chances as a share of
+        its rate without.
+    """
+    picture = Frame(next(iter(own_pictures(1, (1280, 720))))[1])
+    position = position_of(new_game(PLANS["base"], PLAYERS))
+    reader, worker = DiceReader(), Worker()
+    took: list[float] = []
+
+    def compute() -> None:
+        began = time.perf_counter()
+        worker.call(chances, position)
+        took.append(time.perf_counter() - began)
+
+    def rate(*, is_beside: bool) -> float:
+        timers = [threading.Timer(at, compute) for at in (0.0, seconds / 2)] if is_beside else []
+        for timer in timers:
+            timer.start()
+        began, read = time.perf_counter(), 0
+        while time.perf_counter() < began + seconds:
+            reader.read(picture)
+            read += 1
+        reached = read / (time.perf_counter() - began)
+        for timer in timers:
+            timer.join()
+        return reached
+
+    try:
+        compute()
+        rate(is_beside=True)
+        took.clear()
+        alone = beside = 0.0
+        for _ in range(turns):
+            alone += rate(is_beside=False)
+            beside += rate(is_beside=True)
+    finally:
+        worker.close()
+    return {"chances_s": statistics.median(took), "eye_rate": beside / alone}
+
+
 def measure() -> dict[str, Any]:
     """Everything `bench coach` reports."""
     speeds = {name: round(pace(name)) for name in PLANS}
@@ -121,6 +179,7 @@ def measure() -> dict[str, Any]:
     mean, error = solo()
     table = at_one_table()
     working, elapsed = coach_seconds()
+    eye = beside_the_eye()
     return {
         "games_per_second": speeds,
         "judge": agreement,
@@ -130,5 +189,7 @@ def measure() -> dict[str, Any]:
         "coach_s": round(working, 1),
         "coach_elapsed_s": round(elapsed, 1),
         "coach_games": EVENING,
+        "chances_s": round(eye["chances_s"], 2),
+        "eye_rate_with_chances": round(eye["eye_rate"], 3),
         "wins": {name: round(share, 3) for name, share in table.wins.items()},
     }

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 
 from companion.engine.dice import COLOURED, DieColour
@@ -113,6 +113,10 @@ class Plan:
         """The printed box of a bit."""
         position = bit.bit_length() - 1
         return self.rows[position // self.width].boxes[position % self.width]
+
+    def __getstate__(self) -> dict[str, object]:
+        """What is printed, for another process; each makes its own tables."""
+        return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def name_of(self, bits: int) -> list[str]:
         """The tokens of a set of boxes, row by row from left to right; without locks."""

@@ -10,7 +10,7 @@ from companion.engine import (
     GameState,
 )
 
-SWITCHES = ("hints", "sound", "take_back")
+SWITCHES = ("hints", "sound", "take_back", "chances")
 """Fields of `Settings` that are on or off."""
 
 
@@ -31,12 +31,14 @@ class Settings:
         hints: Sheets highlight the boxes that may be crossed now.
         sound: Announcements are spoken.
         take_back: The last answer, too, may be taken back for a moment.
+        chances: The table view shows everybody's chance to win.
         speaking: Voice settings that were changed at the table.
     """
 
     hints: bool = True
     sound: bool = True
     take_back: bool = True
+    chances: bool = False
     speaking: tuple[VoiceOverride, ...] = ()
 
 

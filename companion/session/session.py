@@ -282,7 +282,7 @@ class Session:
         """Change settings of the table, all or none.
 
         Args:
-            switches: Fields of Settings: hints, sound and take_back.
+            switches: Fields of Settings: hints, sound, take_back and chances.
             voice: Fields of VoiceSettings.
 
         Raises:

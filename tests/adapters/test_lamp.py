@@ -57,5 +57,5 @@ def test_a_follower_shows_the_newest_and_survives(
     while shown.get(timeout=PATIENCE_S) != "ready":
         pass
     follower.close()
-    assert "could not show the table's state" in caplog.text
+    assert "lamp-state: the table's state cannot be shown" in caplog.text
     caplog.clear()

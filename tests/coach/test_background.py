@@ -1,21 +1,51 @@
-"""Reviews made on a thread of their own: nobody waits for one, and one is made at a time."""
+"""Reviews in a process of their own: nobody waits for one, and one is made at a time."""
 
 from __future__ import annotations
 
-import threading
+import os
+import signal
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
 
 import pytest
 
-from companion.coach import review
 from companion.coach.background import Reviewed, Reviews
+from companion.coach.review import Review, review
+from companion.coach.worker import Worker, WorkerError
+from companion.engine import Event, GameState
 from companion.history.archive import SavedGame
 from tests.coach.test_pictures import a_game
 
 PATIENCE_S = 60.0
+GOES_ON = "DICE_COMPANION_TEST_GOES_ON"
+"""Names the file that held reviews wait for."""
+
+
+def held(start: GameState, events: Iterable[Event], progress: Callable[[float], None]) -> object:
+    """A review that stops half-way until a file is there."""
+    progress(0.5)
+    until = time.monotonic() + PATIENCE_S
+    while not Path(os.environ[GOES_ON]).exists():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+    return quick(start, events, progress)
+
+
+def quick(
+    start: GameState, events: Iterable[Event], progress: Callable[[float], None]
+) -> Review | None:
+    return review(start, events, rollouts=20, progress=progress)
+
+
+def broken(start: GameState, events: Iterable[Event], progress: Callable[[float], None]) -> None:
+    raise ZeroDivisionError
+
+
+def priority() -> tuple[int, int]:
+    print("a stray line on standard output")
+    return os.getpid(), os.nice(0)
 
 
 def finished(reviews: Reviews, game: SavedGame) -> Reviewed:
@@ -27,36 +57,32 @@ def finished(reviews: Reviews, game: SavedGame) -> Reviewed:
 
 
 @pytest.fixture
-def held(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, list[int]]:
-    """Reviews that stop half-way until the event is set, with 20 games from each position."""
-    goes_on, made, real = threading.Event(), list[int](), review.review
-
-    def slow(start: Any, events: Any, *, progress: Callable[[float], None]) -> Any:
-        made.append(len(events))
-        progress(0.5)
-        assert goes_on.wait(PATIENCE_S)
-        return real(start, events, rollouts=20, progress=progress)
-
-    monkeypatch.setattr(review, "review", slow)
-    return goes_on, made
+def worker() -> Iterator[Worker]:
+    worker = Worker()
+    yield worker
+    worker.close()
 
 
-def test_nobody_waits_and_one_is_made_at_a_time(held: tuple[threading.Event, list[int]]) -> None:
-    (goes_on, made), reviews, one = held, Reviews(), a_game()
-    other = replace(a_game(2), number=2)
+def test_nobody_waits_and_one_is_made_at_a_time(
+    worker: Worker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(GOES_ON, str(tmp_path / "go"))
+    reviews, one, other = Reviews(held, worker), a_game(), replace(a_game(2), number=2)
     assert reviews.of(one).review is None
     until = time.monotonic() + PATIENCE_S
     while reviews.of(one).share != 0.5:
         assert time.monotonic() < until
     assert reviews.of(other) == Reviewed(0.0)
-    assert len(made) == 1
-    goes_on.set()
-    for game in (one, other, one):
+    (tmp_path / "go").touch()
+    kept = []
+    for game in (one, other):
         found = finished(reviews, game).review
         assert found is not None
         totals = [game.state.total(player) for player in range(3)]
         assert max(found.final) == max(totals) - sorted(totals)[1]
-    assert made == [len(one.events), len(other.events)], "a made review is kept"
+        kept.append(found)
+    (tmp_path / "go").unlink()
+    assert reviews.of(one).review is kept[0], "a made review is kept"
 
 
 def test_a_game_that_goes_on_is_never_reviewed() -> None:
@@ -67,12 +93,23 @@ def test_a_game_that_goes_on_is_never_reviewed() -> None:
 
 @pytest.mark.logs_errors
 def test_a_failure_is_logged_and_the_next_game_reviewed(
-    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    worker: Worker, caplog: pytest.LogCaptureFixture
 ) -> None:
-    reviews = Reviews()
-    with monkeypatch.context() as broken:
-        broken.setattr(review, "review", lambda *_, **__: 1 / 0)
-        assert finished(reviews, a_game()) == Reviewed(1.0)
+    assert finished(Reviews(broken, worker), a_game()) == Reviewed(1.0)
     assert "game 1 cannot be reviewed" in caplog.text
-    monkeypatch.setattr(review, "ROLLOUTS", 20)
-    assert finished(reviews, replace(a_game(), number=2)).review is not None
+    assert "ZeroDivisionError" in caplog.text
+    assert finished(Reviews(quick, worker), replace(a_game(), number=2)).review is not None
+
+
+def test_a_worker_has_the_lowest_priority_and_starts_again(worker: Worker) -> None:
+    process, nice = worker.call(priority)
+    assert nice == 19
+    assert process != os.getpid()
+    assert worker.call(priority)[0] == process
+    os.kill(process, signal.SIGKILL)
+    with pytest.raises(WorkerError, match="the process ended"):
+        worker.call(priority)
+    assert worker.call(priority)[0] != process
+    worker.close()
+    with pytest.raises(WorkerError, match="closed"):
+        worker.call(priority)

@@ -62,7 +62,15 @@ def place() -> dict[str, str]:
 
 
 @pytest.fixture
-def app(stage: Stage, tray: StandInTray, place: dict[str, str]) -> Flask:
+def chances() -> list[tuple[float, float]]:
+    """By player, the chances to win that the table knows; a test may add some."""
+    return []
+
+
+@pytest.fixture
+def app(
+    stage: Stage, tray: StandInTray, place: dict[str, str], chances: list[tuple[float, float]]
+) -> Flask:
     return create_app(
         stage.session,
         tray=tray,
@@ -73,6 +81,7 @@ def app(stage: Stage, tray: StandInTray, place: dict[str, str]) -> Flask:
         version="0.1",
         code="QWX7",
         pin="4711",
+        chances=lambda number: tuple(chances),
     )
 
 

@@ -25,6 +25,7 @@ from tests.web.browsing import (
     put,
     ready,
     resize,
+    violations,
     walk,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
@@ -312,3 +313,32 @@ class TestTheLine:
         page.get_by_text("Welcome, Ada!").wait_for()
         stage.session.leave(0)
         page.get_by_label("Your name").wait_for()
+
+
+def test_chances_to_win_stand_on_the_table_view(
+    stage: Stage, open_page: OpenPage, chances: list[tuple[float, float]]
+) -> None:
+    put(stage, "action1")
+    page = ready(open_page("/table", size_wh=TV))
+    assert page.locator(".chance").count() == 0, "off unless the host wants them"
+    chances += [(0.25, 0.02), (0.7, 0.025), (0.05, 0.01)]
+    stage.session.settle({"chances": True})
+    drawn(page, stage)
+    assert page.locator(".chance").all_inner_texts() == [
+        "wins: 25% ± 4",
+        "wins: 70% ± 5",
+        "wins: 5% ± 2",
+    ]
+    for size_wh in (TV, (1280, 720), (1024, 600), (820, 1180), PHONE):
+        resize(page, size_wh)
+        assert left(page, OVERLAPPING) == [], size_wh
+        if size_wh != PHONE:
+            assert left(page, OVERFLOWING) == [], size_wh
+    outside = """[...document.querySelectorAll('.chance')].filter((node) => {
+      const own = node.getBoundingClientRect(), box = node.parentElement.getBoundingClientRect();
+      return own.left < box.left || own.right > box.right || own.bottom > box.bottom;
+    }).map((node) => node.textContent)"""
+    for size_wh in ((820, 1180), (768, 1024), PHONE_SMALL):
+        resize(page, size_wh)
+        assert left(page, outside) == [], size_wh
+    assert violations(page) == []

@@ -121,6 +121,7 @@ class Settings(Request):
     hints: bool | UnsetType = UNSET
     sound: bool | UnsetType = UNSET
     take_back: bool | UnsetType = UNSET
+    chances: bool | UnsetType = UNSET
     language: Language | UnsetType = UNSET
     say: Say | UnsetType = UNSET
     volume: Volume | UnsetType = UNSET

@@ -70,6 +70,7 @@ class Table(Reply):
     sound: Annotated[bool, about("Announcements are spoken.")]
     take_back: Annotated[bool, about("The last answer, too, may be taken back.")]
     take_back_s: Annotated[float, about("For how long; 0 while `take_back` is false.")]
+    chances: Annotated[bool, about("The table view shows chances to win.")]
     say: Say
     volume: Volume
     words_per_minute: Speed
@@ -163,6 +164,13 @@ class DieValue(Reply):
     value: Face
 
 
+class Chance(Reply):
+    """A chance to win, in per cent, and twice its standard error."""
+
+    percent: int
+    within: int
+
+
 class Player(Reply):
     """A player of the game and their sheet."""
 
@@ -178,6 +186,7 @@ class Player(Reply):
     legal: list[Token]
     made_by: Annotated[dict[str, list[DieValue]], about("The two dice that make each legal box.")]
     lost: Annotated[list[Token], about("Boxes that can never be crossed any more.")]
+    chance: Annotated[Chance | None, about("To win; null unless the host wants chances.")]
 
 
 class Notice(Reply):

@@ -25,6 +25,7 @@ const SETTINGS = [
   ["hints", "hints"],
   ["sound", "sound"],
   ["take-back", "take_back"],
+  ["chances", "chances"],
   ["say-amount", "say"],
   ["volume", "volume"],
   ["speed", "words_per_minute"],

@@ -57,8 +57,17 @@ function person(game, player) {
     ),
     game ? el("span", { class: "points" }, el("span", { text: numeral(player.points.total) })) : null,
     el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), wordOf(game, player)),
+    player.chance ? chance(player.chance) : null,
     game ? misses(player) : null,
   );
+}
+
+/** Draw a chance to win as a bar with its number; the lighter end is as wide as the chance is uncertain. */
+function chance({ percent, within }) {
+  const made = el("span", { class: "chance" }, el("span", { text: t("table.chance", { percent, within }) }));
+  made.style.setProperty("--low", `${Math.max(0, percent - within)}%`);
+  made.style.setProperty("--high", `${Math.min(100, percent + within)}%`);
+  return made;
 }
 
 function sizeOf(name) {

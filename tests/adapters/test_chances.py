@@ -1,0 +1,80 @@
+"""The chances that a table view shows: off until the host wants them, and soon after a roll."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from companion.adapters.chances import FEWEST_GAMES, LiveChances
+from tests.session.fakes import Stage
+
+PATIENCE_S = 20.0
+
+
+@pytest.fixture
+def live(stage: Stage) -> Iterator[LiveChances]:
+    live = LiveChances(stage.session)
+    yield live
+    live.close()
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+
+
+def test_chances_follow_roll_correction_and_undo(stage: Stage, live: LiveChances) -> None:
+    stage.seat("Ada", "Ben")
+    stage.session.start("base", 0)
+    time.sleep(0.1)
+    assert live.of(1) == (), "off unless the host wants them"
+    stage.session.settle({"chances": True})
+    wait_until(lambda: live.of(1) != ())
+    for step in (
+        lambda: stage.roll(6, 6, red=6),
+        lambda: stage.correct(1, 1, red=6),
+        lambda: stage.session.undo(),
+    ):
+        before, version = live.of(1), stage.session.view().version
+        assert step() is None
+        wait_until(lambda old=before: live.of(1) != old)
+        wait_until(lambda old=version: stage.session.view().version >= old + 2)
+        assert sum(each.share for each in live.of(1)) == pytest.approx(1)
+    kept = live.of(1)
+    assert stage.answer(0, "R12") == "LOCK_NEEDS_FIVE"
+    assert stage.answer(0, None) == ""
+    time.sleep(0.1)
+    assert live.of(1) == kept, "an answer is no news of luck"
+    assert live.of(2) == ()
+    stage.session.settle({"chances": False})
+    wait_until(lambda: live.of(1) == ())
+    stage.session.settle({"chances": True})
+    wait_until(lambda: live.of(1) != ())
+    stage.session.end()
+    wait_until(lambda: live.of(1) == ())
+
+
+def test_a_slow_machine_plays_fewer_games(
+    stage: Stage, live: LiveChances, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def games() -> int:
+        (share, error), _ = live.of(1)
+        return round(share * (1 - share) / error**2)
+
+    monkeypatch.setattr("companion.adapters.chances.WITHIN_S", -1.0)
+    stage.seat("Ada", "Ben")
+    stage.session.settle({"chances": True})
+    stage.session.start("base", 0)
+    wait_until(lambda: live.of(1) != ())
+    assert games() == 400
+    stage.roll(1, 1)
+    wait_until(lambda: games() == 200)
+    for values in ((2, 1), (2, 2), (2, 3)):
+        before = live.of(1)
+        stage.correct(*values)
+        wait_until(lambda old=before: live.of(1) != old)
+    assert games() == FEWEST_GAMES
