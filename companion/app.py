@@ -23,6 +23,7 @@ from companion.config import Config
 from companion.eventlog.store import SqliteStore
 from companion.health import Monitor
 from companion.messages.catalogue import load_phrases
+from companion.service.commands import run_quietly
 from companion.service.network import (
     ADDRESS_EVERY_S,
     ASK_EVERY_S,
@@ -33,9 +34,9 @@ from companion.service.network import (
     active_hotspot,
     own_address,
     reachable_host,
-    run_quietly,
     url,
 )
+from companion.service.power import Power
 from companion.session.session import Session
 from companion.tray import CameraState
 from web.access import Access, open_access
@@ -126,7 +127,8 @@ def build(config: Config) -> App:
         )
         tray = open_tray(config, session, port, stack, notes)
         live = tray.live if tray is not None else None
-        panel = open_button(config, session, stack, notes)
+        power = _power(session, stack)
+        panel = open_button(config, session, stack, notes, power if power.is_service else None)
         open_lamp(config, session, live, panel, stack, notes)
         open_buzzer(config, session, panel, stack, notes)
         silence = open_voice(config, session, stack)
@@ -162,6 +164,7 @@ def build(config: Config) -> App:
             access=access,
             wifi=_wifi(config, session, stack),
             health=monitor.health,
+            power=power,
             frames=frames if config.web.metrics else None,
             chances=chances.of,
             reviews=reviews,
@@ -199,6 +202,14 @@ def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wi
     if shutil.which("nmcli"):
         watch.start()
     return lambda: watch.seen
+
+
+def _power(session: Session, stack: ExitStack) -> Power:
+    """The machine's switch; what it does is shown and spoken like a fault of the machine."""
+    power = Power(lambda step: session.part_is("machine", step), on_change=session.show_anew)
+    stack.callback(power.close)
+    power.start()
+    return power
 
 
 def _address(config: Config, session: Session, stack: ExitStack) -> Watch[Address]:

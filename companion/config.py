@@ -61,6 +61,7 @@ class PanelConfig:
             none.
         debounce_s: How long contacts must be quiet before an edge counts.
         hold_s: How long a press must last to be a hold.
+        power_off_s: How long it must last to switch the machine off; unset, it never does.
     """
 
     factory: Annotated[str, one_of(PIN_FACTORIES)] = "auto"
@@ -68,6 +69,7 @@ class PanelConfig:
     repeat_pin: Pin | None = None
     debounce_s: Annotated[float, Meta(ge=0.0, le=0.2)] = 0.025
     hold_s: Annotated[float, Meta(ge=0.3, le=10.0)] = 1.5
+    power_off_s: Annotated[float, Meta(ge=3.0, le=30.0)] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class Gesture(Enum):
 
     PRESS = "press"
     HOLD = "hold"
+    LONG_HOLD = "long_hold"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +34,13 @@ class GestureConfig:
             ms of bounce in the tests, and far less than the time between two presses. It is
             added to every press. 0 suits a button that is debounced by its circuit.
         hold_s: Pushed time after which a push is a hold.
+        long_hold_s: The same for a long hold, if there is one. A hold is reported on release then:
+            only there is it known not to become a long one.
     """
 
     debounce_s: float = 0.025
     hold_s: float = 1.5
+    long_hold_s: float | None = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.debounce_s <= 0.2:
@@ -45,6 +49,11 @@ class GestureConfig:
             raise ConfigError(
                 f"button: hold_s: expected above debounce_s ({self.debounce_s}) and at most 10, "
                 f"got {self.hold_s!r}"
+            )
+        if self.long_hold_s is not None and not self.hold_s < self.long_hold_s <= 30:
+            raise ConfigError(
+                f"button: long_hold_s: expected above hold_s ({self.hold_s}) and at most 30, "
+                f"got {self.long_hold_s!r}"
             )
 
 
@@ -103,9 +112,16 @@ def elapse(contact: Contact, config: GestureConfig, now_s: float) -> tuple[Conta
     if due_s is None or now_s < due_s:
         return contact, None
     if contact.is_closed:
-        return replace(contact, is_spent=True), Gesture.HOLD
-    gesture = None if contact.is_spent else Gesture.PRESS
+        held = Gesture.HOLD if config.long_hold_s is None else Gesture.LONG_HOLD
+        return replace(contact, is_spent=True), held
+    gesture = None if contact.is_spent else _released(contact, config)
     return replace(contact, pushed_at_s=None, is_spent=False), gesture
+
+
+def _released(contact: Contact, config: GestureConfig) -> Gesture:
+    assert contact.pushed_at_s is not None
+    is_held = contact.changed_at_s - contact.pushed_at_s > config.hold_s
+    return Gesture.HOLD if is_held and config.long_hold_s is not None else Gesture.PRESS
 
 
 def deadline_s(contact: Contact, config: GestureConfig) -> float | None:
@@ -114,6 +130,5 @@ def deadline_s(contact: Contact, config: GestureConfig) -> float | None:
         return None
     if not contact.is_closed:
         return contact.changed_at_s + config.debounce_s
-    return (
-        None if contact.is_spent else max(contact.changed_at_s, contact.pushed_at_s + config.hold_s)
-    )
+    longest_s = config.hold_s if config.long_hold_s is None else config.long_hold_s
+    return None if contact.is_spent else max(contact.changed_at_s, contact.pushed_at_s + longest_s)

@@ -16,7 +16,7 @@ from web import compression, security
 from web.access import Access
 from web.context import AppContext
 from web.errors import install_errors
-from web.ports import Equipment, Pictures, Simulator, Tray, TraySetup
+from web.ports import Equipment, Pictures, Power, Simulator, Tray, TraySetup
 from web.sse import Streams
 from web.views import game
 from web.views import health as health_views
@@ -43,6 +43,7 @@ def create_app(
     access: Access | None = None,
     setup: TraySetup | None = None,
     wifi: Callable[[], Wifi] = Wifi,
+    power: Power | None = None,
     health: Callable[[], Health] = Health,
     frames: Callable[[], int | None] | None = None,
     chances: Callable[[int], Sequence[tuple[float, float]]] = lambda number: (),
@@ -67,6 +68,7 @@ def create_app(
         access: Code, PIN and paired table views together, in place of `code` and `pin`.
         setup: Sets the tray up, if there is a camera.
         wifi: Returns the table's own Wi-Fi; called for every snapshot.
+        power: The machine's switch; None where there is none.
         health: Returns the state of every part, for /healthz.
         frames: Returns the number of camera frames, for /metrics; None disables /metrics.
         chances: Returns the chances to win in a game, by player, with their standard errors.
@@ -98,6 +100,7 @@ def create_app(
         wifi=wifi,
         chances=chances,
         reviews=reviews or Reviews(),
+        power=power,
     )
     app.extensions["streams"] = Streams(session, context.render)
     api = game.blueprint(context, app.extensions["streams"])

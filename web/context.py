@@ -17,7 +17,7 @@ from companion.wire import encode
 from web import locale, snapshot
 from web.access import Access
 from web.client import Client, RateLimiter, client_of, is_host
-from web.ports import Equipment, Pictures, Simulator, Tray
+from web.ports import Equipment, Pictures, Power, Simulator, Tray
 from web.security import Refused
 from web.wire.snapshot import Door, Me
 
@@ -43,6 +43,7 @@ class AppContext:
     join_name: Callable[[], str] = str
     pictures: Pictures | None = None
     chances: Callable[[int], Sequence[tuple[float, float]]] = lambda number: ()
+    power: Power | None = None
     reviews: Reviews = field(default_factory=Reviews)
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _mutex: Lock = field(default_factory=Lock)
@@ -67,6 +68,7 @@ class AppContext:
             mishaps=tuple(simulator.mishaps) if simulator is not None else (),
             troubles=tuple(simulator.troubles) if simulator is not None else (),
             keeps_pictures=self.pictures is not None,
+            can_power=self.power is not None and self.power.is_offered,
             take_back_s=self.session.take_back_s,
             chances=tuple(self.chances(game.number)) if game is not None else (),
         )

@@ -9,6 +9,7 @@ from typing import Protocol
 from companion.engine import DieColour
 from companion.history.pictures import KeptPicture
 from companion.messages.catalogue import Phrases
+from companion.service.power import PowerStep
 from companion.tray import CameraState
 
 Point = tuple[float, float]
@@ -52,6 +53,17 @@ class Tray(Protocol):
 
     def jpeg(self, number: int | None = None) -> bytes | None:
         """A picture as JPEG, the newest without a number; None where there is none."""
+
+
+class Power(Protocol):
+    """The machine's switch."""
+
+    @property
+    def is_offered(self) -> bool:
+        """Whether this table may switch its machine off."""
+
+    def take(self, step: PowerStep) -> None:
+        """Announce a step and take it. Raises ServiceError."""
 
 
 class Pictures(Protocol):

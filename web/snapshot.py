@@ -36,6 +36,7 @@ class Setting:
         speaking: Language and voice of the table's screen and loudspeaker.
         mishaps, troubles: Names that the simulated tray accepts.
         keeps_pictures: Whether pictures of confirmed rolls are kept.
+        can_power: Whether the host may switch the machine off.
         take_back_s: Seconds in which a page's last answer may be taken back.
         chances: By player of the running game, the chance to win and its standard error.
     """
@@ -49,6 +50,7 @@ class Setting:
     mishaps: tuple[str, ...] = ()
     troubles: tuple[str, ...] = ()
     keeps_pictures: bool = False
+    can_power: bool = False
     take_back_s: float = 0.0
     join_name: str = ""
     chances: tuple[tuple[float, float], ...] = ()
@@ -101,6 +103,7 @@ def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
         mishaps=list(setting.mishaps),
         troubles=list(setting.troubles),
         keeps_pictures=setting.keeps_pictures,
+        can_power=setting.can_power,
         typed_rolls=equipment.typed_rolls or tray.status.is_blind,
         hints=table.settings.hints,
         sound=table.settings.sound,

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from companion.adapters.lamp import Follower, lamp_state
 from companion.config import Config, setting_names
-from companion.errors import ConfigError
+from companion.errors import ConfigError, ServiceError
+from companion.service.power import Power, PowerStep
 from companion.session.session import Session, Topic, View
 
 if TYPE_CHECKING:
@@ -20,20 +21,37 @@ if TYPE_CHECKING:
 LOGGER = logging.getLogger(__name__)
 
 
-def open_button(config: Config, session: Session, stack: ExitStack, notes: list[str]) -> Panel:
+def open_button(
+    config: Config,
+    session: Session,
+    stack: ExitStack,
+    notes: list[str],
+    power: Power | None = None,
+) -> Panel:
+    """Open the buttons; `power` is the machine's switch, where the table is its service."""
     from hardware.button import open_panel
     from hardware.gesture import Gesture, GestureConfig
 
     check_pins(config)
+    hold_s, off_s = config.panel.hold_s, config.panel.power_off_s
+    if off_s is not None and power is None:
+        notes.append("panel.power_off_s: not used; only a service may switch the machine off")
+        off_s = None
 
     def on_gesture(gesture: Gesture) -> None:
         if gesture is Gesture.PRESS:
             session.press()
-        else:
-            session.hold(config.panel.hold_s)
+        elif gesture is Gesture.HOLD:
+            # With a long hold this one is over, and lasted less than that.
+            session.hold(hold_s if off_s is None else off_s)
+        elif power is not None:
+            try:
+                power.take(PowerStep.OFF)
+            except ServiceError as error:
+                LOGGER.warning("button: %s", error)
 
     try:
-        timing = GestureConfig(debounce_s=config.panel.debounce_s, hold_s=config.panel.hold_s)
+        timing = GestureConfig(config.panel.debounce_s, hold_s, off_s)
     except ValueError as error:
         raise ConfigError(f"panel: {error}") from error
 

@@ -7,10 +7,9 @@ Source of the settings: nm-settings-nmcli(5), `ipv4.method shared`.
 from __future__ import annotations
 
 import secrets
-import subprocess
-from collections.abc import Callable, Sequence
 
 from companion.errors import ServiceError
+from companion.service.commands import Run, runner
 from companion.service.network import MODE, NAME, PASSWORD, Wifi, active_hotspot
 
 PROFILE = "dice-companion-hotspot"
@@ -18,39 +17,7 @@ PROFILE = "dice-companion-hotspot"
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 """Characters of a password, without those that look alike on a television."""
 
-WITHIN_S = 60.0
-"""Seconds that NetworkManager may take to bring an access point up."""
-
-Run = Callable[[Sequence[str]], str]
-"""Run a command and return its output; raises ServiceError if it fails."""
-
-
-def run_nmcli(command: Sequence[str]) -> str:
-    """Run a command of NetworkManager.
-
-    Raises:
-        ServiceError: NetworkManager is missing, or refuses.
-    """
-    try:
-        ran = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=WITHIN_S,
-            stdin=subprocess.DEVNULL,
-            check=False,
-        )
-    except FileNotFoundError as error:
-        raise ServiceError(
-            "hotspot: expected NetworkManager, found no nmcli; sudo apt install network-manager"
-        ) from error
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ServiceError(f"hotspot: NetworkManager does not answer: {error}") from error
-    if ran.returncode:
-        lines = (ran.stderr or ran.stdout).strip().splitlines()
-        raise ServiceError(f"hotspot: {lines[-1] if lines else 'NetworkManager refused'}")
-    return ran.stdout
+run_nmcli = runner("hotspot", "NetworkManager", "sudo apt install network-manager")
 
 
 def switch_on(name: str, run: Run = run_nmcli) -> Wifi:

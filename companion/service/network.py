@@ -6,13 +6,14 @@ import ipaddress
 import logging
 import socket
 import struct
-import subprocess
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import Generic, TypeVar
+
+from companion.service.commands import Run
 
 LOGGER = logging.getLogger(__name__)
 
@@ -39,13 +40,8 @@ AVAHI_SOCKET = Path("/run/avahi-daemon/socket")
 NAMED_WITHIN_S = 1.0
 """Seconds in which avahi answers for this machine's own addresses."""
 
-ANSWERS_WITHIN_S = 5.0
-
 LET_GO_S = 0.5
 """Seconds to wait for the thread at the end, even if NetworkManager hangs."""
-
-Run = Callable[[Sequence[str]], str]
-"""Runs a command and returns its output; "" if it cannot be run or fails."""
 
 
 def reachable_host(bound: str, addresses: Callable[[], Iterable[str]] | None = None) -> str:
@@ -177,24 +173,6 @@ def active_hotspot(run: Run) -> Wifi:
         if found.get(MODE) == "ap" and found.get(NAME) and (is_open or found.get(PASSWORD)):
             return Wifi(found[NAME], "" if is_open else found[PASSWORD])
     return NONE
-
-
-def run_quietly(command: Sequence[str]) -> str:
-    """Run a command untranslated and return its output; "" if it cannot be run or fails."""
-    try:
-        ran = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=ANSWERS_WITHIN_S,
-            stdin=subprocess.DEVNULL,
-            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return ran.stdout
 
 
 class Watch(Generic[Seen]):

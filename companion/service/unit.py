@@ -110,15 +110,20 @@ def unit_text(
 
 
 def polkit_text() -> str:
-    """Return the polkit rule that lets the service's user switch the hotspot on and off.
+    """Return the polkit rule that lets the service's user switch hotspot and machine.
 
-    Sources: polkit(8), "Authorization rules"; the action names are NetworkManager's.
+    Sources: polkit(8), "Authorization rules"; the action names are those of NetworkManager and of
+    logind (org.freedesktop.login1(5)).
     """
     actions = (
         "org.freedesktop.NetworkManager.network-control",
         "org.freedesktop.NetworkManager.settings.modify.system",
         "org.freedesktop.NetworkManager.wifi.share.open",
         "org.freedesktop.NetworkManager.wifi.share.protected",
+        "org.freedesktop.login1.power-off",
+        "org.freedesktop.login1.power-off-multiple-sessions",
+        "org.freedesktop.login1.reboot",
+        "org.freedesktop.login1.reboot-multiple-sessions",
     )
     listed = ",\n".join(f'    "{action}"' for action in actions)
     return (

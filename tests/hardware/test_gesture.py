@@ -38,6 +38,30 @@ def play(edges: Edges, *, until_s: float = 100.0, contact: gesture.Contact | Non
     return told
 
 
+@pytest.mark.parametrize(
+    ("let_go_s", "expected"),
+    [
+        pytest.param(0.2, [(0.225, PRESS)], id="a press"),
+        pytest.param(3.0, [(3.025, HOLD)], id="a hold counts on release"),
+        pytest.param(6.5, [(6.0, Gesture.LONG_HOLD)], id="a long hold counts while it lasts"),
+    ],
+)
+def test_with_a_long_hold_a_hold_is_known_on_release(let_go_s: float, expected: Told) -> None:
+    config = GestureConfig(debounce_s=0.025, hold_s=1.5, long_hold_s=6.0)
+    told: Told = []
+    contact, _ = gesture.edge(gesture.at_rest(), config, 0.0, True)
+    for at_s, is_let_go in ((let_go_s, True), (100.0, False)):
+        while (due_s := gesture.deadline_s(contact, config)) is not None and due_s < at_s:
+            contact, found = gesture.elapse(contact, config, due_s)
+            if found is not None:
+                told.append((round(due_s, 6), found))
+        if is_let_go:
+            contact, _ = gesture.edge(contact, config, at_s, False)
+    assert told == expected
+    with pytest.raises(ConfigError, match="above hold_s"):
+        GestureConfig(hold_s=1.5, long_hold_s=1.5)
+
+
 def bounce(start_s: float, *, edges: int, span_s: float, ends_closed: bool) -> Edges:
     """So many edges spread evenly over a time, the last one to the level given."""
     last = edges - 1

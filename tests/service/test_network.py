@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from companion.service.commands import run_quietly
 from companion.service.network import (
     NONE,
     Address,
@@ -21,7 +22,6 @@ from companion.service.network import (
     own_address,
     own_addresses,
     reachable_host,
-    run_quietly,
     url,
 )
 

@@ -141,5 +141,8 @@ def test_the_network_announcement_is_well_formed() -> None:
     assert group.findtext("service/port") == "8001"
 
 
-def test_only_the_services_user_may_switch_the_hotspot() -> None:
-    assert 'subject.user === "dice-companion"' in polkit_text()
+def test_only_the_services_user_may_switch_hotspot_and_machine() -> None:
+    rule = polkit_text()
+    assert 'subject.user === "dice-companion"' in rule
+    assert "org.freedesktop.NetworkManager.network-control" in rule
+    assert "org.freedesktop.login1.power-off" in rule

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.browsing import PATIENCE_S
-from tests.web.stand_in import StandInTray, a_roll, dice_in_tray, picture
+from tests.web.stand_in import StandInPower, StandInTray, a_roll, dice_in_tray, picture
 from web import Equipment, create_app
 from web.security import BROWSER_COOKIE, SEAT_COOKIE
 from web.server import Server, serve
@@ -68,8 +68,17 @@ def chances() -> list[tuple[float, float]]:
 
 
 @pytest.fixture
+def power() -> StandInPower:
+    return StandInPower()
+
+
+@pytest.fixture
 def app(
-    stage: Stage, tray: StandInTray, place: dict[str, str], chances: list[tuple[float, float]]
+    stage: Stage,
+    tray: StandInTray,
+    place: dict[str, str],
+    chances: list[tuple[float, float]],
+    power: StandInPower,
 ) -> Flask:
     return create_app(
         stage.session,
@@ -78,6 +87,7 @@ def app(
         equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
         join_url=lambda: place["url"],
         join_name=lambda: place["name"],
+        power=power,
         version="0.1",
         code="QWX7",
         pin="4711",

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 
 from companion.engine import DieColour, Roll
+from companion.service.power import PowerStep
 from companion.session.session import Joined
 from companion.tray import DieView, Problem, ProblemCode, TrayStatus, TrayView
 from tests.session.fakes import Stage
@@ -46,6 +47,17 @@ class StandInTray:
         if number is None:
             return next(reversed(self.pictures.values()), None)
         return self.pictures.get(number)
+
+
+@dataclass
+class StandInPower:
+    """Remembers what it was asked for."""
+
+    is_offered: bool = False
+    taken: list[PowerStep] = field(default_factory=list)
+
+    def take(self, step: PowerStep) -> None:
+        self.taken.append(step)
 
 
 def dice_in_tray(roll: Roll, *, frame: int = 1, status: str = "ok", leaning: str = "") -> TrayView:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from companion.engine import Phase
+from companion.service.power import PowerStep
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE_SMALL,
@@ -21,7 +22,7 @@ from tests.web.browsing import (
     violations,
     wait_until,
 )
-from tests.web.stand_in import a_roll, dice_in_tray
+from tests.web.stand_in import StandInPower, a_roll, dice_in_tray
 
 if TYPE_CHECKING:
     from playwright.sync_api import Route
@@ -106,6 +107,18 @@ class TestTheHost:
         page.get_by_role("button", name="Play again with the same players").click()
         page.get_by_role("dialog").get_by_role("button", name="Play again").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
+
+    def test_switching_the_computer_off_asks_first(
+        self, stage: Stage, open_page: OpenPage, power: StandInPower
+    ) -> None:
+        power.is_offered = True
+        put(stage, "action1")
+        page = open_page("/host", size_wh=PHONE_SMALL)
+        open_part(page, "Settings")
+        page.get_by_role("button", name="Switch off").click()
+        assert power.taken == []
+        page.get_by_role("dialog").get_by_role("button", name="Switch off").click()
+        wait_until(page, lambda: power.taken == [PowerStep.OFF])
 
     def test_a_host_using_the_keyboard_keeps_the_focus(
         self, stage: Stage, open_page: OpenPage

@@ -397,5 +397,10 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     _post("/api/end", "Host: end the game early.", requests.Step),
     _post("/api/rematch", "Host: begin the next game; the next seat begins.", requests.Nothing),
+    _post(
+        "/api/power",
+        "Host: switch the machine off, or start it again, where table.can_power is true.",
+        requests.Switch,
+    ),
     _post("/api/say", "Repeat the last announcement.", requests.Nothing),
 )

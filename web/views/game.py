@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 
 from flask import Blueprint, Response, request
 
+from companion.errors import ServiceError
+from companion.messages.catalogue import line
 from companion.wire import encode
 from web import locale, openapi
 from web.context import AppContext
 from web.params import body, rolled
 from web.responses import as_json, failed, ok, snapshot
+from web.security import Refused
 from web.sse import Streams
 from web.views import coach, games, pages, seats, tray
 from web.views.seats import own_seat
 from web.wire import requests
 from web.wsgi import STREAM
+
+LOGGER = logging.getLogger(__name__)
 
 
 def blueprint(context: AppContext, streams: Streams) -> Blueprint:
@@ -148,6 +154,19 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
         body(requests.Nothing)
         context.lead()
         return ok(context, session.rematch())
+
+    @api.post("/api/power")
+    def power() -> Response:
+        step = body(requests.Switch).step
+        context.lead()
+        if context.power is None or not context.power.is_offered:
+            raise Refused(409, "NO_POWER", line("page.host.no_power"))
+        try:
+            context.power.take(step)
+        except ServiceError as error:
+            LOGGER.warning("%s", error)
+            raise Refused(503, "NO_POWER", line("page.host.no_power")) from error
+        return snapshot(context)
 
     @api.post("/api/say")
     def say() -> Response:

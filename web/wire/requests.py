@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from companion.service.power import PowerStep
 from companion.session.session import HostStep
 from companion.wire import UNSET, Meta, UnsetType, about, described, field
 from web.wire.values import (
@@ -259,6 +260,12 @@ class FixDie(Request):
     y: Coordinate
     value: Value
     colour: Annotated[AnyColour | None, about("Where the reader does not know it.")] = None
+
+
+class Switch(Request):
+    """What the machine does: it switches off, or starts again."""
+
+    step: PowerStep
 
 
 class Picture(Request):

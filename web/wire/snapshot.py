@@ -65,6 +65,7 @@ class Table(Reply):
     mishaps: Annotated[list[str], about("For /api/throw; none with real dice.")]
     troubles: Annotated[list[str], about("For /api/trouble; none with a real camera.")]
     keeps_pictures: Annotated[bool, about("Pictures of confirmed rolls are kept here.")]
+    can_power: Annotated[bool, about("The host may switch the machine off.")]
     typed_rolls: Annotated[bool, about("Dice are entered by hand: no camera sees them.")]
     hints: Annotated[bool, about("Sheets show the boxes that may be crossed.")]
     sound: Annotated[bool, about("Announcements are spoken.")]

@@ -103,6 +103,7 @@ function drawTable({ table, me }) {
     ...fact("host.camera", t(`host.equipment.${table.camera}`)),
     ...fact("host.button", t(`host.equipment.${table.button}`)),
   ]);
+  show($("machine"), table.can_power);
   const mishaps = table.mishaps ?? [];
   const troubles = table.troubles ?? [];
   show($("tricks"), mishaps.length + troubles.length > 0);
@@ -112,6 +113,15 @@ function drawTable({ table, me }) {
   redraw($("troubles"), troubles, () =>
     troubles.map((trouble) => trick(t(`host.trouble.${trouble}`), "/api/trouble", { trouble })),
   );
+}
+
+function switchMachine(step, ask, yes) {
+  openDialog({
+    title: t(ask),
+    yes: t(yes),
+    isDanger: true,
+    onYes: () => request("/api/power", { step }, "ask-why"),
+  });
 }
 
 function trick(text, path, body) {
@@ -160,6 +170,8 @@ onPress($("rematch"), () =>
     onYes: () => request("/api/rematch", {}, "ask-why"),
   }),
 );
+onPress($("restart"), () => switchMachine("restart", "host.restart_ask", "host.restart"));
+onPress($("power-off"), () => switchMachine("off", "host.power_off_ask", "host.power_off"));
 onPress($("throw"), () => request("/api/throw"));
 onPress($("confirm"), () => request("/api/press"));
 onPress($("say"), () => request("/api/say"));

@@ -1,0 +1,67 @@
+"""Run commands of the system: with their complaint as an error, or quietly."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable, Sequence
+
+from companion.errors import ServiceError
+
+WITHIN_S = 60.0
+"""Seconds that a change may take, such as an access point that comes up."""
+
+ANSWERS_WITHIN_S = 5.0
+
+Run = Callable[[Sequence[str]], str]
+"""Runs a command and returns its output."""
+
+
+def runner(part: str, program: str, cure: str = "") -> Run:
+    """Return what runs commands that must succeed.
+
+    Args:
+        part: Named at the beginning of errors.
+        program: What the command belongs to, such as NetworkManager.
+        cure: What to do where it is missing.
+    """
+
+    def run(command: Sequence[str]) -> str:
+        try:
+            ran = subprocess.run(
+                command,
+                capture_output=True,
+                text=True,
+                errors="replace",
+                timeout=WITHIN_S,
+                stdin=subprocess.DEVNULL,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            text = f"{part}: expected {program}, found no {command[0]}"
+            raise ServiceError(f"{text}; {cure}" if cure else text) from error
+        except (OSError, subprocess.SubprocessError) as error:
+            raise ServiceError(f"{part}: {program} does not answer: {error}") from error
+        if ran.returncode:
+            lines = (ran.stderr or ran.stdout).strip().splitlines()
+            raise ServiceError(f"{part}: {lines[-1] if lines else f'{program} refused'}")
+        return ran.stdout
+
+    return run
+
+
+def run_quietly(command: Sequence[str]) -> str:
+    """Run a command untranslated and return its output; "" if it cannot be run or fails."""
+    try:
+        ran = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=ANSWERS_WITHIN_S,
+            stdin=subprocess.DEVNULL,
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return ran.stdout
