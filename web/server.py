@@ -181,7 +181,9 @@ class Server:
                     if message:
                         await connection.send_piece(message)
                 else:
-                    await wake.wait()
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(stream.pending_s(self._version)):
+                            await wake.wait()
                     wake.clear()
             await connection.end()
         finally:

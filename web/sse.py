@@ -86,6 +86,12 @@ class Stream:
             or now_s >= min(self._beat_at_s, self._until_s)
         )
 
+    def pending_s(self, version: int) -> float | None:
+        """Seconds until a newer version may be sent; None if this one was. Never blocks."""
+        if version <= self._version:
+            return None
+        return max(0.0, self._from_s - self._streams.clock())
+
     def message(self) -> bytes:
         """Return the due message; empty if the stream ends. May wait for the table's lock."""
         if self.is_closed:
@@ -103,7 +109,7 @@ class Stream:
         if version <= self._version:
             return b": beat\nevent: beat\ndata: {}\n\n"
         self._version = version
-        self._from_s = now_s + (0.0 if self.is_inside else OUTSIDE_S)
+        self._from_s = now_s + self._streams.pause_s[self.is_inside]
         retry = f"retry: {RETRY_MS}\n" if is_first else ""
         return f"{retry}id: {version}\nevent: state\ndata: {text}\n\n".encode()
 
@@ -128,9 +134,16 @@ class Streams:
         most_inside: int = MOST_INSIDE,
         most_outside: int = MOST_OUTSIDE,
         most_per_browser: int = MOST_PER_BROWSER,
+        inside_s: float = 0.0,
     ) -> None:
+        """Make an empty set of streams.
+
+        Args:
+            inside_s: Seconds between two states for those inside.
+        """
         self.session, self.render, self.clock = session, render, clock
         self.heartbeat_s, self.life_s = heartbeat_s, life_s
+        self.pause_s = {True: inside_s, False: OUTSIDE_S}
         self._most = {True: most_inside, False: most_outside}
         self._most_per_browser = most_per_browser
         self._mutex = threading.Lock()

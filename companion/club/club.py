@@ -68,6 +68,7 @@ class View:
         version: Rises with every change.
         tables: In the order of their names.
         known: Names of players of earlier evenings, the latest first.
+        earlier: Ids of earlier evenings with games, the latest first.
     """
 
     version: int
@@ -77,14 +78,17 @@ class View:
     rated: tuple[Rating, ...]
     tables: tuple[TableView, ...]
     known: tuple[str, ...]
+    earlier: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Tonight:
+class Summary:
+    """An evening's games, standings, and the ratings after it."""
+
+    evening: Evening
     done: Played
     places: tuple[Place, ...]
     rated: tuple[Rating, ...]
-    known: tuple[str, ...]
 
 
 class Club:
@@ -115,7 +119,7 @@ class Club:
         self._tables: dict[str, TableView] = {}
         self._unkept: dict[tuple[str, str], Result] = {}
         self._complained: set[str] = set()
-        self._made: tuple[str, _Tonight] | None = None
+        self._made: _Made | None = None
 
     @property
     def subscriptions(self) -> list[str]:
@@ -136,18 +140,39 @@ class Club:
         """The club night now."""
         with self._notifier.transaction():
             evening = self._tonight()
-            if self._made is None or self._made[0] != evening.id:
-                self._made = evening.id, self._made_of(evening)
-            made = self._made[1]
+            made = self._made
+            if made is None or made.tonight.evening != evening:
+                results = self._in_order()
+                earlier = {each.evening for each in results if each.evening < evening.id}
+                made = self._made = _Made(
+                    _summary(evening, results),
+                    tuple(self._known(evening, results)),
+                    tuple(sorted(earlier - {""}, reverse=True)),
+                )
             return View(
                 self._notifier.version,
                 evening,
-                made.done,
-                made.places,
-                made.rated,
+                made.tonight.done,
+                made.tonight.places,
+                made.tonight.rated,
                 tuple(sorted(self._tables.values(), key=_by_name)),
                 made.known,
+                made.earlier,
             )
+
+    def summary(self, evening: str) -> Summary | None:
+        """An evening by its id; None if nothing is known of it."""
+        with self._notifier.transaction():
+            results = [each for each in self._in_order() if each.evening <= evening]
+            known = self._evenings.get(evening)
+        if known is None and not any(each.evening == evening for each in results):
+            return None
+        return _summary(known or Evening(evening), results)
+
+    def touch(self) -> None:
+        """Count a change that is not the club's own, such as a lost broker."""
+        with self._notifier.transaction():
+            self._notifier.touch()
 
     def wait(self, version: int, timeout_s: float) -> int:
         """Block until there is a newer version or time is up; return the version now."""
@@ -338,16 +363,6 @@ class Club:
     def _in_order(self) -> list[Result]:
         return sorted(self._results.values(), key=_by_time)
 
-    def _made_of(self, evening: Evening) -> _Tonight:
-        results = self._in_order()
-        done = played(evening, results)
-        return _Tonight(
-            done,
-            tuple(standings(evening, done)),
-            tuple(ratings(results)),
-            tuple(self._known(evening, results)),
-        )
-
     def _known(self, evening: Evening, results: list[Result]) -> list[str]:
         here = {name_key(member.name) for member in evening.members}
         names: dict[str, str] = {}
@@ -359,6 +374,20 @@ class Club:
                 if player.name:
                     names.setdefault(name_key(player.name), player.name)
         return [name for key, name in names.items() if key not in here][:MOST_NAMES]
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """The parts of a view that only results and the organiser change."""
+
+    tonight: Summary
+    known: tuple[str, ...]
+    earlier: tuple[str, ...]
+
+
+def _summary(evening: Evening, results: list[Result]) -> Summary:
+    done = played(evening, results)
+    return Summary(evening, done, tuple(standings(evening, done)), tuple(ratings(results)))
 
 
 def _by_time(result: Result) -> tuple[str, ...]:

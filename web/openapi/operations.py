@@ -151,6 +151,14 @@ OPERATIONS: tuple[Operation, ...] = (
     _page("/", "The page to join and play."),
     _page("/table", "The table view, for a TV or a tablet."),
     _page("/watch", "The table view for those who only look on."),
+    _page(
+        "/stream",
+        "The game on a transparent page, for a stream.",
+        Parameter("show", str, "Its parts, parted by commas: roll, news, rows, players."),
+        Parameter("width", str, "Its width in pixels; without, that of the window."),
+        Parameter("text", str, "The height of its text in pixels; without, 22."),
+        Parameter("theme", str, "light or dark; without, as the device prefers."),
+    ),
     _page("/host", "The host's page."),
     _page("/games", "All games, standings and records."),
     _page(

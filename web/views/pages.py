@@ -36,7 +36,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     def page(template: str, phrases: Phrases | None = None, **more: Any) -> Response:
         shared = words(context, phrases or context.phrases)
-        response = make_response(render_template(template, **shared, **more))
+        response = make_response(render_template(template, **(shared | more)))
         name_browser(context, response)
         return response
 
@@ -62,6 +62,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/watch")
     def watch() -> Response:
         return page("table.html", is_watching=True)
+
+    @pages.get("/stream")
+    def stream() -> Response:
+        theme = request.args.get("theme")
+        chosen: dict[str, Any] = {"theme": theme} if theme in THEMES else {}
+        return page("stream.html", **chosen)
 
     @pages.get("/host")
     def host() -> Response:

@@ -104,6 +104,7 @@ function drawTable({ table, me }) {
     ...fact("host.button", t(`host.equipment.${table.button}`)),
   ]);
   show($("machine"), table.can_power);
+  drawShare(table.join_url || `${location.origin}/`, me.door);
   const mishaps = table.mishaps ?? [];
   const troubles = table.troubles ?? [];
   show($("tricks"), mishaps.length + troubles.length > 0);
@@ -123,6 +124,20 @@ function switchMachine(step, ask, yes) {
     onYes: () => request("/api/power", { step }, "ask-why"),
   });
 }
+
+/** Offer links to send to somebody in another room; the one to play holds the code of the table view. */
+function drawShare(address, door) {
+  redraw($("share"), [address, door?.code], () => [
+    ...(door ? shareLink("host.share_seat", `${address}?code=${door.code}`) : []),
+    ...shareLink("host.share_watch", `${address}watch`),
+    ...shareLink("host.share_stream", `${address}stream`),
+  ]);
+}
+
+const shareLink = (key, url) => [
+  el("dt", { text: t(key) }),
+  el("dd", {}, el("a", { class: "link", href: url, target: "_blank", text: url })),
+];
 
 function trick(text, path, body) {
   const button = el("button", { type: "button", text });
@@ -160,9 +175,7 @@ onSubmit($("start-form"), (event) => {
 for (const [id, key] of SETTINGS) $(id).addEventListener("change", () => set($(id), key));
 onPress($("close"), () => confirmFirst(t("host.close"), t("host.close_yes"), "/api/close", "close"));
 onPress($("undo"), () => confirmFirst(t("host.undo"), t("host.undo_yes"), "/api/undo", "undo"));
-onPress($("end"), () =>
-  confirmFirst(t("host.end_ask"), t("host.end_yes"), "/api/end", "end", { isDanger: true }),
-);
+onPress($("end"), () => confirmFirst(t("host.end_ask"), t("host.end_yes"), "/api/end", "end", { isDanger: true }));
 onPress($("rematch"), () =>
   openDialog({
     title: t("host.rematch_ask"),

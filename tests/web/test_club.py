@@ -1,0 +1,264 @@
+"""A club's screen and its organiser's page: access, live boards, rounds, sizes and languages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from flask import Flask
+from flask.testing import FlaskClient
+
+from companion.messages.catalogue import LANGUAGES
+from companion.mqtt import payloads, topics
+from companion.mqtt.topics import Kind
+from tests.club.build import CLUB, ClubOnDisk, board, result, table_id
+from tests.web.browsing import PATIENCE_S, PHONE_SMALL, TV, OpenPage, resize, violations
+from tests.web.test_axe import COLOURS
+from web.access import Access
+from web.club import create_club_app
+from web.server import Server, serve
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+ELSEWHERE = {"REMOTE_ADDR": "192.168.1.77"}
+"""A request from another device."""
+
+NAMES = ["Ada", "Ben", "Cleo", "Dora", "Emil", "Fritz", "Greta"]
+
+SIDEWAYS = "document.documentElement.scrollWidth > innerWidth"
+
+CUT = """[...document.querySelectorAll('.board')]
+  .filter((node) => node.scrollHeight > node.clientHeight + 1).map((node) => node.textContent)"""
+"""Boards on the screen that do not show all that is in them."""
+
+
+CHOOSE = """(language) => fetch('/api/language', {
+  method: 'POST',
+  body: JSON.stringify({ language }),
+  headers: { 'Content-Type': 'application/json' },
+})"""
+
+
+@pytest.fixture
+def club(tmp_path: Path) -> Iterator[ClubOnDisk]:
+    club = ClubOnDisk(tmp_path / "club")
+    yield club
+    club.store.close()
+
+
+@pytest.fixture
+def app(club: ClubOnDisk) -> Flask:
+    return create_club_app(club.club, name="Dice <Club>", access=Access(pin="123456"), version="1")
+
+
+@pytest.fixture
+def served(app: Flask) -> Iterator[Server]:
+    with serve(app, host="127.0.0.1", port=0) as server:
+        yield server
+
+
+@pytest.fixture
+def phone(app: Flask) -> FlaskClient:
+    """A browser of another device."""
+    client = app.test_client()
+    client.environ_base.update(ELSEWHERE)
+    assert client.get("/").status_code == 200
+    return client
+
+
+def playing(number: int, names: list[str], url: str = "http://192.168.1.9:8000/") -> payloads.Board:
+    """A table in its seventh turn, the second player leading."""
+    return board(
+        f"Table {number}",
+        revision=40,
+        url=url,
+        game=payloads.GameBoard(
+            game="1-20261124190000",
+            number=1,
+            variant="base",
+            phase="action1",
+            turn=7,
+            active=0,
+            players=tuple(
+                payloads.PlayerState(seat, name, 10 + seat % 2, {}, {}, seat)
+                for seat, name in enumerate(names)
+            ),
+            roll=payloads.Roll((3, 4), 7, {"red": 1, "yellow": 2, "green": 3}),
+            closed=(payloads.ClosedRow("B", "blue", (0,)),),
+            leaders=(1,),
+        ),
+    )
+
+
+def show(club: ClubOnDisk, number: int, shown: payloads.Board) -> None:
+    table = topics.TableTopics(CLUB, table_id(number))
+    club.publish(table.of(Kind.STATUS), topics.ONLINE)
+    club.publish(table.of(Kind.STATE), payloads.encoded(shown))
+
+
+def an_evening(club: ClubOnDisk) -> None:
+    """Two tables; one game of the first round is over, and a third table is empty."""
+    for name in NAMES:
+        club.club.add(name)
+    for number in (1, 2):
+        club.online(number)
+    club.club.draw(1)
+    first, second = club.club.view().evening.rounds[0].groups
+    club.finish(1, result({name: 50 + 7 * n for n, name in enumerate(first.players)}))
+    show(club, 2, playing(2, list(second.players)))
+    show(club, 3, board("Window"))
+
+
+class TestAccess:
+    def test_only_organisers_change_the_evening(self, phone: FlaskClient, club: ClubOnDisk) -> None:
+        calls = {
+            "players/add": {"name": "Ada"},
+            "players/remove": {"name": "Ada"},
+            "form": {"system": "swiss", "size": 3},
+            "rounds/draw": {"number": 1},
+            "rounds/take-back": {"number": 1},
+        }
+        for path, body in calls.items():
+            assert phone.post(f"/api/{path}", json=body).status_code == 403, path
+        assert phone.post("/api/organiser", json={"pin": "000000"}).status_code == 403
+        assert club.club.view().evening.members == ()
+        assert phone.post("/api/organiser", json={"pin": "123456"}).json["me"]["organiser"]
+        assert phone.post("/api/players/add", json=calls["players/add"]).status_code == 200
+        assert [each.name for each in club.club.view().evening.members] == ["Ada"]
+
+    def test_guessing_the_pin_is_limited(self, phone: FlaskClient) -> None:
+        tries = [phone.post("/api/organiser", json={"pin": f"{n}"}).status_code for n in range(12)]
+        assert set(tries) == {403, 429}
+        assert phone.post("/api/organiser", json={"pin": "123456"}).status_code == 429
+
+    def test_pages_of_other_sites_and_hosts_are_refused(self, phone: FlaskClient) -> None:
+        strange = {"Origin": "http://elsewhere.example"}
+        assert phone.post("/api/form", json={}, headers=strange).status_code == 403
+        assert phone.get("/", headers={"Host": "club.example.com"}).status_code == 400
+        answer = phone.get("/")
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+        assert "Dice &lt;Club&gt;" in answer.text
+        assert "Dice <Club>" not in answer.text
+
+    def test_a_change_that_cannot_be_made_says_why(
+        self, phone: FlaskClient, club: ClubOnDisk
+    ) -> None:
+        phone.post("/api/organiser", json={"pin": "123456"})
+        empty = phone.post("/api/players/add", json={"name": " "})
+        assert (empty.status_code, empty.json["message"]) == (409, "Please enter a name.")
+        early = phone.post("/api/rounds/draw", json={"number": 1}, headers={"Page-Language": "de"})
+        assert early.json["message"] == "Für eine Runde braucht es zwei Anwesende."
+        assert phone.post("/api/form", json={"system": "x", "size": 9}).status_code == 400
+
+    def test_an_evening_can_be_taken_away(self, phone: FlaskClient, club: ClubOnDisk) -> None:
+        an_evening(club)
+        csv = phone.get("/export/2026-11-24.csv")
+        assert csv.mimetype == "text/csv"
+        assert csv.text.count("\r\n") == 1 + 4
+        told = json.loads(phone.get("/export/2026-11-24.json").text)
+        assert len(told["games"]) == 1
+        for path in ("/export/2026-11-23.csv", "/export/2026-11-24.xls", "/export/x.csv"):
+            assert phone.get(path).status_code == 404
+
+    @pytest.mark.parametrize(
+        "url",
+        [
+            "javascript:alert(1)",
+            "http://evil.example.com/",
+            "http://192.168.1.9@evil.example.com/",
+            "ftp://192.168.1.9/",
+            "http://192.168.1.9:8000/\u202etxt",
+        ],
+    )
+    def test_a_code_never_leads_out_of_the_house(
+        self, phone: FlaskClient, club: ClubOnDisk, url: str
+    ) -> None:
+        show(club, 1, playing(1, ["Ada", "Ben"], url))
+        assert phone.get("/api/state").json["tables"][0]["url"] == ""
+        assert phone.get(f"/tables/{table_id(1)}.svg").status_code == 404
+        show(club, 1, playing(1, ["Ada", "Ben"]))
+        assert phone.get(f"/tables/{table_id(1)}.svg").mimetype == "image/svg+xml"
+
+
+def shown_at(page: Page, selector: str, text: str) -> None:
+    page.locator(selector, has_text=text).first.wait_for(timeout=PATIENCE_S * 1000)
+
+
+class TestPages:
+    def test_the_screen_follows_the_tables(self, club: ClubOnDisk, open_page: OpenPage) -> None:
+        an_evening(club)
+        page = open_page("/", size_wh=TV)
+        shown_at(page, "#h-round", "Round 1")
+        assert page.locator(".board").count() == 3
+        assert page.locator("#groups .is-over").count() == 1
+        show(club, 3, playing(3, ["Zoe", "<b>Yann</b>"]))
+        shown_at(page, ".board", "<b>Yann</b>")
+        table = topics.TableTopics(CLUB, table_id(3))
+        club.publish(table.of(Kind.STATUS), topics.OFFLINE)
+        second = club.club.view().evening.rounds[0].groups[1]
+        club.finish(2, result(dict(zip(second.players, (90, 80, 70), strict=False))))
+        page.wait_for_function("document.querySelectorAll('#groups .is-over').length === 2")
+        assert page.locator("#standings tbody tr").count() == len(NAMES)
+        assert page.locator(".board").count() == 2  # nobody plays at the one that is gone
+
+    def test_an_organiser_runs_a_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
+        club.online(1)
+        page = open_page("/organise", size_wh=PHONE_SMALL)
+        for name in NAMES[:5]:
+            page.get_by_label("Name").fill(name)
+            page.get_by_role("button", name="Add").click()
+            shown_at(page, "#members bdi", name)
+        page.get_by_role("button", name="Leaves: Emil").click()
+        page.get_by_text("Players here: 4").wait_for()
+        page.get_by_role("radio", name="Everyone meets everyone").check()
+        page.get_by_role("button", name="Draw round 1").click()
+        shown_at(page, "#h-round", "Round 1")
+        page.get_by_text("1 game of this round is not over.").wait_for()
+        assert club.club.view().evening.system == "round_robin"
+        page.on("dialog", lambda dialog: dialog.accept())
+        page.get_by_role("button", name="Take back round 1").click()
+        page.get_by_text("No round yet").wait_for()
+
+    @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+    def test_pages_are_clean_for_axe(
+        self, club: ClubOnDisk, open_page: OpenPage, dark: bool
+    ) -> None:
+        an_evening(club)
+        for path, size_wh in (("/", TV), ("/", PHONE_SMALL), ("/organise", PHONE_SMALL)):
+            page = open_page(path, size_wh=size_wh, dark=dark)
+            shown_at(page, "#h-round", "Round 1")
+            assert violations(page, *(COLOURS if dark else ())) == [], (path, size_wh)
+
+    @pytest.mark.parametrize("path", ["/", "/organise"])
+    def test_everything_fits_in_every_language(
+        self, club: ClubOnDisk, open_page: OpenPage, path: str
+    ) -> None:
+        an_evening(club)
+        for number in range(4, 7):
+            show(club, number, playing(number, ["Maximilian Alexander", *NAMES[:4]]))
+        page = open_page(path, size_wh=PHONE_SMALL)
+        for language in LANGUAGES:
+            page.evaluate(CHOOSE, language)
+            page.reload()
+            page.locator("#h-round:not(:empty)").wait_for()
+            for size_wh in (PHONE_SMALL, (820, 1180), (1280, 720), TV):
+                resize(page, size_wh)
+                assert not page.evaluate(SIDEWAYS), (language, size_wh)
+            assert page.evaluate(CUT) == [], language
+
+    def test_many_tables_take_turns_on_a_screen(
+        self, club: ClubOnDisk, open_page: OpenPage
+    ) -> None:
+        for number in range(1, 20):
+            show(club, number, playing(number, NAMES[:4]))
+        page = open_page("/", size_wh=TV)
+        page.clock.install()
+        page.reload()
+        shown_at(page, "#tables-page", "1 to 12 of 19")
+        assert page.evaluate(CUT) == []
+        page.clock.run_for(12_000)
+        shown_at(page, "#tables-page", "13 to 19 of 19")

@@ -1,0 +1,61 @@
+"""A club's site: the screen for the hall, the same for phones, and the organiser's page."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+
+from flask import Flask
+
+import web
+from companion.club.club import Club
+from web import compression, security
+from web.access import Access
+from web.club import views
+from web.club.context import ClubContext, Viewers
+from web.errors import install_errors
+from web.sse import Streams
+
+INSIDE_S = 0.1
+"""Seconds between two states for a screen: a hundred tables change fifty times a second."""
+
+
+def create_club_app(
+    club: Club,
+    *,
+    name: str,
+    access: Access,
+    language: str = "en",
+    version: str = "",
+    join_url: Callable[[], str] = str,
+    has_broker: Callable[[], bool] = lambda: True,
+) -> Flask:
+    """Make the web app of a club night.
+
+    Args:
+        name: Name of the club.
+        access: Holds the organisers' PIN and devices.
+        language: Of browsers that prefer none of ours.
+        version: The program's version, for /healthz.
+        join_url: Returns the address for phones; by default the address a page was opened with.
+        has_broker: Returns whether there is a connection to the broker.
+    """
+    here = Path(web.__file__).parent
+    app = Flask(
+        "web",
+        root_path=str(here),
+        static_folder=str(here / "static"),
+        template_folder=str(here / "templates"),
+    )
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    security.install(app)
+    compression.install(app)
+    context = ClubContext(
+        club, name, language, version, secrets.token_hex(4), access, join_url, has_broker
+    )
+    streams = Streams(Viewers(club, has_broker), context.render, inside_s=INSIDE_S)
+    app.extensions["streams"] = streams
+    app.register_blueprint(views.blueprint(context, streams))
+    install_errors(app, context)
+    return app

@@ -1,0 +1,162 @@
+"""Make the snapshot of a club night for its pages; pure."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from companion.club.club import TableView, View
+from companion.club.results import Result
+from companion.club.standings import points_of
+from companion.engine.dice import COLOURED
+from companion.eventlog.names import LONGEST_NAME, clean_name, name_key
+from companion.mqtt import payloads
+from web.club import wire
+from web.security import is_home_host
+
+MOST_GAMES = 12
+"""Games that the pages list, the newest first; exports have all."""
+
+
+def snapshot(view: View, *, name: str, epoch: str, broker: bool, join_url: str) -> wire.Shared:
+    """Make the part of a snapshot that is the same for every device."""
+    ratings = {name_key(each.name): round(each.rating) for each in view.rated}
+    names = {table.id: shown(table.name) for table in view.tables}
+    rounds = view.evening.rounds
+    return wire.Shared(
+        version=view.version,
+        epoch=epoch,
+        name=name,
+        broker=broker,
+        join_url=join_url,
+        evening=view.evening.id,
+        system=view.evening.system,
+        size=view.evening.size,
+        drawn=len(rounds),
+        missing=view.done.rounds[-1].count(None) if rounds else 0,
+        members=[wire.Member(each.name, each.is_here) for each in view.evening.members],
+        round=_round(view, names) if rounds else None,
+        standings=[
+            wire.Place(
+                each.rank,
+                shown(each.name),
+                each.points,
+                each.games,
+                each.wins,
+                each.opponents,
+                each.margin,
+                ratings.get(name_key(each.name)),
+            )
+            for each in view.places
+        ],
+        tables=[_table(each) for each in view.tables if _is_shown(view, each)],
+        games=_games(view),
+        earlier=list(view.earlier),
+    )
+
+
+def address_of(table: TableView) -> str:
+    """The address that phones open, if it is one of a home network; else ""."""
+    url = table.board.url if table.board is not None else ""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
+    is_plain = parts.scheme in ("http", "https") and "@" not in parts.netloc
+    return url if is_plain and is_home_host(parts.netloc) and url.isprintable() else ""
+
+
+def shown(name: str) -> str:
+    """A name that a stranger may have sent, without characters that reorder or hide text."""
+    return clean_name(name)[: 2 * LONGEST_NAME]
+
+
+def _is_shown(view: View, table: TableView) -> bool:
+    """A table that is gone is only shown if somebody played or should play at it tonight."""
+    if table.is_online:
+        return True
+    groups = view.evening.rounds[-1].groups if view.evening.rounds else ()
+    used = {each.table for each in groups}
+    used |= {each.table for each in (*view.done.of_rounds, *view.done.free)}
+    return table.id in used
+
+
+def _round(view: View, names: dict[str, str]) -> wire.Round:
+    newest, results = view.evening.rounds[-1], view.done.rounds[-1]
+    groups = []
+    for group, result in zip(newest.groups, results, strict=True):
+        scores = {name_key(each.name): each for each in _scores(result)} if result else {}
+        players = [
+            scores.get(name_key(name), wire.GroupPlayer(name, None, None)) for name in group.players
+        ]
+        table_name = names.get(group.table, "")
+        groups.append(wire.Group(group.table, table_name, result is not None, players))
+    return wire.Round(len(view.evening.rounds), groups, list(newest.sat_out))
+
+
+def _scores(result: Result) -> list[wire.GroupPlayer]:
+    return [
+        wire.GroupPlayer(
+            shown(each.name),
+            each.total,
+            round(points_of(result, each.name), 1) if result.counts else None,
+        )
+        for each in result.players
+    ]
+
+
+def _games(view: View) -> list[wire.Finished]:
+    numbered = [(n, each) for n, row in enumerate(view.done.rounds, 1) for each in row if each]
+    games = [*numbered, *((None, each) for each in view.done.free if each.game.counts)]
+    games.sort(key=lambda each: each[1].received_at, reverse=True)
+    return [
+        wire.Finished(
+            shown(result.game.table_name),
+            result.received_at,
+            number,
+            result.counts,
+            sorted(_scores(result), key=lambda each: -(each.total or 0)),
+        )
+        for number, result in games[:MOST_GAMES]
+    ]
+
+
+def _table(table: TableView) -> wire.Table:
+    board = table.board
+    return wire.Table(
+        id=table.id,
+        name=shown(table.name),
+        online=table.is_online,
+        url=address_of(table),
+        seats=[shown(each.name) for each in board.seats] if board is not None else [],
+        game=_game(board.game) if board is not None and board.game is not None else None,
+    )
+
+
+def _game(game: payloads.GameBoard) -> wire.Game:
+    closed = [each.colour for each in game.closed]
+    roll = game.roll
+    return wire.Game(
+        number=game.number,
+        variant=game.variant,
+        phase=game.phase,
+        turn=game.turn,
+        active=game.active,
+        players=[
+            wire.TablePlayer(
+                each.seat,
+                shown(each.name),
+                each.total,
+                each.misses,
+                each.seat in game.leaders,
+                each.gone,
+            )
+            for each in game.players
+        ],
+        roll=wire.Roll(roll.white, _of_known(roll.coloured)) if roll is not None else None,
+        dice=[each.value for each in COLOURED if each.value not in closed],
+        closed=[each.value for each in COLOURED if each.value in closed],
+    )
+
+
+def _of_known(values: dict[str, int]) -> dict[str, int]:
+    return {each.value: values[each.value] for each in COLOURED if each.value in values}

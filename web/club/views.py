@@ -1,0 +1,168 @@
+"""A club's pages and calls: parse the request, call the club, return the snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from flask import Blueprint, Response, make_response, render_template, request
+
+from companion.club.evening import Declined
+from companion.club.export import as_csv, as_json
+from companion.eventlog.names import LONGEST_NAME
+from companion.messages.catalogue import line
+from web import locale, qr, security
+from web.client import Client
+from web.club import wire
+from web.club.context import ClubContext
+from web.club.snapshot import address_of
+from web.context import check_code
+from web.params import body
+from web.responses import failed
+from web.security import Refused
+from web.sse import Streams
+from web.views import assets
+from web.views.pages import words
+from web.wsgi import STREAM
+
+FORMS = {"csv": "text/csv", "json": "application/json"}
+"""Formats of an evening's export."""
+
+
+def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
+    """Make the blueprint with a club's pages and calls."""
+    pages = Blueprint("club", __name__)
+    club = context.club
+    assets.install(pages, context.name)
+
+    def page(template: str, **more: object) -> Response:
+        phrases = context.phrases
+        shared = words(context, phrases) | {"phrases": phrases.for_pages("club.")}
+        client = context.client()
+        state = context.render(client)[1].replace("<", "\\u003c")
+        response = make_response(render_template(template, state=state, **shared, **more))
+        if client.device is None:
+            security.set_browser_id(response, context.access.new_device())
+        return response
+
+    def state_for(client: Client | None = None) -> Response:
+        text = context.render(client or context.client())[1]
+        return Response(text, mimetype="application/json")
+
+    def changed(step: Callable[[], None]) -> Response:
+        """Make an organiser's change; return the snapshot, or why it was declined."""
+        context.lead()
+        try:
+            step()
+        except Declined as declined:
+            message = context.phrases.say(_reason(declined.code), longest=LONGEST_NAME)
+            return failed(declined.code, message, 409)
+        return state_for()
+
+    @pages.get("/")
+    def screen() -> Response:
+        return page("club.html")
+
+    @pages.get("/organise")
+    def organise() -> Response:
+        return page("club-organise.html")
+
+    @pages.get("/join.svg")
+    def join_code() -> Response:
+        return Response(qr.as_svg(context.join_url() or request.host_url), mimetype="image/svg+xml")
+
+    @pages.get("/tables/<table>.svg")
+    def table_code(table: str) -> Response:
+        found = next((each for each in club.view().tables if each.id == table), None)
+        address = address_of(found) if found is not None else ""
+        if not address:
+            raise Refused(404, "NO_TABLE", line("page.http.404"))
+        return Response(qr.as_svg(address), mimetype="image/svg+xml")
+
+    @pages.get("/export/<evening>.<form>")
+    def export(evening: str, form: str) -> Response:
+        found = club.summary(evening) if form in FORMS else None
+        if found is None:
+            raise Refused(404, "NO_EVENING", line("page.http.404"))
+        if form == "csv":
+            text = as_csv(found.done)
+        else:
+            text = as_json(found.evening, found.done, found.places, found.rated)
+        named = {"Content-Disposition": f'attachment; filename="club-{evening}.{form}"'}
+        return Response(text, mimetype=FORMS[form], headers=named)
+
+    @pages.get("/healthz")
+    def health() -> Response:
+        known = {"status": "ok", "version": context.version}
+        return make_response(known | {"broker": "ok" if context.has_broker() else "lost"})
+
+    @pages.get("/api/state")
+    def state() -> Response:
+        return state_for()
+
+    @pages.get("/api/events")
+    def events() -> Response:
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        if request.method == "HEAD":
+            return Response(mimetype="text/event-stream", headers=headers)
+        client = context.client()
+        stream = streams.open(client, is_inside=context.is_organiser(client))
+        if stream is None:
+            message = context.phrases.say("page.too_many_streams")
+            response = failed("TOO_MANY_STREAMS", message, 503)
+            response.headers["Retry-After"] = "5"
+            return response
+        request.environ[STREAM] = stream
+        return Response(mimetype="text/event-stream", headers=headers)
+
+    @pages.post("/api/language")
+    def language() -> Response:
+        chosen = body(wire.ChooseLanguage).language
+        response = state_for()
+        locale.choose(response, chosen)
+        return response
+
+    @pages.post("/api/organiser")
+    def organiser() -> Response:
+        given = body(wire.Pin).pin
+        client = context.client()
+        if not context.is_organiser(client):
+            check_code(context.limiter, given, context.access.pin, "BAD_PIN")
+        device = client.device or context.access.new_device()
+        context.access.admit(device)
+        response = state_for(replace(client, device=device))
+        security.set_browser_id(response, device)
+        return response
+
+    @pages.post("/api/players/add")
+    def add() -> Response:
+        name = body(wire.Player).name
+        return changed(lambda: club.add(name))
+
+    @pages.post("/api/players/remove")
+    def remove() -> Response:
+        name = body(wire.Player).name
+        return changed(lambda: club.remove(name))
+
+    @pages.post("/api/form")
+    def choose() -> Response:
+        form = body(wire.Form)
+        return changed(lambda: club.choose(form.system, form.size))
+
+    @pages.post("/api/rounds/draw")
+    def draw() -> Response:
+        number = body(wire.Number).number
+        return changed(lambda: club.draw(number))
+
+    @pages.post("/api/rounds/take-back")
+    def take_back() -> Response:
+        number = body(wire.Number).number
+        return changed(lambda: club.take_back(number))
+
+    return pages
+
+
+def _reason(code: str) -> str:
+    """The catalogue's key of a declined change."""
+    shared = ("NAME_EMPTY", "NAME_TOO_LONG")
+    return f"declined.{code}" if code in shared else f"page.club.declined.{code}"

@@ -1,0 +1,168 @@
+"""What a club's pages receive and send."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from companion.club.pairing import LARGEST, SMALLEST, SYSTEMS
+from companion.wire import Meta, one_of
+from web.wire.values import Language, Reply, Request
+
+Text = Annotated[str, Meta(max_length=200)]
+
+
+class Pin(Request):
+    """The PIN that makes a device an organiser."""
+
+    pin: Annotated[str, Meta(max_length=64)] = ""
+
+
+class Player(Request):
+    """A player by name."""
+
+    name: Text
+
+
+class Form(Request):
+    """How the next rounds are paired."""
+
+    system: Annotated[str, one_of(SYSTEMS)]
+    size: Annotated[int, Meta(ge=SMALLEST, le=LARGEST)]
+
+
+class Number(Request):
+    """The number of a round."""
+
+    number: Annotated[int, Meta(ge=1, le=1000)]
+
+
+class ChooseLanguage(Request):
+    """A browser's language; null follows the device."""
+
+    language: Language | None
+
+
+class Me(Reply):
+    """The device that asks; names of earlier evenings are for organisers."""
+
+    organiser: bool
+    known: list[str]
+
+
+class Member(Reply):
+    """A player of the evening."""
+
+    name: str
+    here: bool
+
+
+class GroupPlayer(Reply):
+    """A player of a group; total and points once its game is over."""
+
+    name: str
+    total: int | None
+    points: float | None
+
+
+class Group(Reply):
+    """Players who share a table."""
+
+    table: str
+    table_name: str
+    over: bool
+    players: list[GroupPlayer]
+
+
+class Round(Reply):
+    """The newest round."""
+
+    number: int
+    groups: list[Group]
+    sat_out: list[str]
+
+
+class Place(Reply):
+    """A player's place, with the tie-breaks."""
+
+    rank: int
+    name: str
+    points: float
+    games: int
+    wins: int
+    opponents: float
+    margin: float
+    rating: int | None
+
+
+class Roll(Reply):
+    """The confirmed dice."""
+
+    white: tuple[int, int]
+    colour: dict[str, int]
+
+
+class TablePlayer(Reply):
+    """A player at a table; the name is empty if the table keeps names to itself."""
+
+    seat: int
+    name: str
+    total: int
+    misses: int
+    leads: bool
+    gone: bool
+
+
+class Game(Reply):
+    """The game on a table."""
+
+    number: int
+    variant: str
+    phase: str
+    turn: int
+    active: int
+    players: list[TablePlayer]
+    roll: Roll | None
+    dice: list[str]
+    closed: list[str]
+
+
+class Table(Reply):
+    """A table; `url` is empty if phones cannot open it."""
+
+    id: str
+    name: str
+    online: bool
+    url: str
+    seats: list[str]
+    game: Game | None
+
+
+class Finished(Reply):
+    """A finished game."""
+
+    table_name: str
+    ended: str
+    round: int | None
+    counts: bool
+    players: list[GroupPlayer]
+
+
+class Shared(Reply):
+    """The part of a snapshot that all devices share."""
+
+    version: int
+    epoch: str
+    name: str
+    broker: bool
+    join_url: str
+    evening: str
+    system: str
+    size: int
+    drawn: int
+    missing: int
+    members: list[Member]
+    round: Round | None
+    standings: list[Place]
+    tables: list[Table]
+    games: list[Finished]
+    earlier: list[str]

@@ -1,0 +1,78 @@
+// Live boards of the tables: who plays, the roll, closed rows and totals.
+import { die, lockIcon } from "../lib/dice.js";
+import { el } from "../lib/dom.js";
+import { playerMark } from "../lib/player-mark.js";
+import { listOf, numeral, t } from "../lib/words.js";
+
+/** Draw a table as a list item. */
+export function boardItem(table) {
+  const { game } = table;
+  const is = [game?.phase === "over" ? "is-over" : "", table.online ? "" : "is-offline"].filter(Boolean);
+  return el(
+    "li",
+    { class: ["board", ...is].join(" ") },
+    el(
+      "header",
+      {},
+      el("h3", {}, el("bdi", { text: table.name })),
+      el("p", { class: "note", text: stateOf(table) }),
+      table.url ? tableLink(table) : null,
+    ),
+    game === null ? seatsOf(table) : rollOf(game),
+    game === null ? null : el("ol", { class: "board-players" }, ...game.players.map((each) => playerLine(game, each))),
+  );
+}
+
+function stateOf(table) {
+  if (!table.online) return t("club.offline");
+  if (table.game === null) return t("club.idle");
+  if (table.game.phase === "over") return t("over.title");
+  return t("table.turn", { turn: table.game.turn });
+}
+
+/** The table's address as a code for phones' cameras, and as a link for those who look on a phone. */
+const tableLink = (table) =>
+  el(
+    "a",
+    { class: "board-link", href: table.url, "aria-label": t("club.open", { name: table.name }) },
+    el("img", { src: `/tables/${table.id}.svg`, alt: "", loading: "lazy" }),
+    el("span", { "aria-hidden": "true", text: "↗" }),
+  );
+
+const seatsOf = (table) =>
+  table.seats.length ? el("p", {}, el("bdi", { text: listOf(table.seats.map((n) => n || "?")) })) : null;
+
+function rollOf({ roll, dice, closed, phase }) {
+  const places = [
+    ["white", roll?.white[0]],
+    ["white", roll?.white[1]],
+    ...dice.map((colour) => [colour, roll?.colour[colour]]),
+  ];
+  const locks = closed.map((colour) => {
+    const label = t("table.row_closed", { row: t(`row.${colour}`) });
+    return el("span", { class: `lock is-${colour}`, role: "img", "aria-label": label }, lockIcon());
+  });
+  return el(
+    "div",
+    { class: "dice" },
+    ...(phase === "over" ? [] : places).map(([colour, value]) =>
+      el("span", { class: `place is-${colour}` }, die(colour, value)),
+    ),
+    ...locks,
+  );
+}
+
+function playerLine(game, player) {
+  const isActive = game.phase !== "over" && player.seat === game.active;
+  const is = [isActive ? "is-active" : "", player.leads ? "is-first" : "", player.gone ? "is-gone" : ""];
+  const name = player.name || t("club.seat", { number: player.seat + 1 });
+  return el(
+    "li",
+    { class: is.filter(Boolean).join(" ") },
+    playerMark(player.seat),
+    el("bdi", { text: name }),
+    isActive ? el("span", { class: "sr", text: t("club.active") }) : null,
+    player.misses ? el("span", { class: "note", text: t("games.misses", { count: player.misses }) }) : null,
+    el("b", { class: "points", text: numeral(player.total) }),
+  );
+}

@@ -1,0 +1,80 @@
+// The organiser's page: who is here, the rounds, and the evening's files.
+import { offerDevice } from "../lib/device.js";
+import { $, el, focusOn, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
+import { language, t } from "../lib/words.js";
+import { dateOf, drawRound } from "./round.js";
+
+const form = $("form");
+
+function draw(state) {
+  const { me, members, drawn } = state;
+  const isLet = me.organiser && !$("gate").hidden;
+  show($("gate"), !me.organiser);
+  show($("desk"), me.organiser);
+  show($("broker"), !state.broker);
+  if (!me.organiser) return;
+  const here = members.filter((member) => member.here).length;
+  setText($("h-players"), t("club.players", { count: here }));
+  redraw($("members"), members, () => members.map(memberItem));
+  redraw($("known"), me.known, () => me.known.map((name) => el("option", { value: name })));
+  drawRound(state);
+  setText($("missing"), state.missing ? t("club.missing", { count: state.missing }) : "");
+  for (const [name, value] of [
+    ["system", state.system],
+    ["size", state.size],
+  ])
+    if (form.getAttribute("aria-busy") !== "true") form.elements[name].value = value;
+  setText($("draw"), t("club.draw", { number: drawn + 1 }));
+  $("draw").disabled = here < 2;
+  show($("take-back"), drawn > 0);
+  setText($("take-back"), t("club.take_back", { number: drawn }));
+  redraw($("exports"), [state.evening, state.earlier], () => [state.evening, ...state.earlier].map(exportItem));
+  if (isLet) focusOn($("h-players"));
+}
+
+function memberItem(member) {
+  const text = t(member.here ? "club.remove" : "club.back", { name: member.name });
+  const button = el("button", { class: "tool", type: "button", "aria-label": text });
+  setText(button, t(member.here ? "club.remove_short" : "club.back_short"));
+  onPress(button, () => change(member.here ? "/api/players/remove" : "/api/players/add", { name: member.name }));
+  return el("li", { class: member.here ? "is-here" : null }, el("bdi", { text: member.name }), button);
+}
+
+const exportItem = (evening) =>
+  el(
+    "li",
+    {},
+    el("span", { text: dateOf(evening, language) }),
+    el("a", { class: "big", href: `/export/${evening}.csv`, download: true, text: "CSV" }),
+    el("a", { class: "big", href: `/export/${evening}.json`, download: true, text: "JSON" }),
+  );
+
+/** Send a change and show why it was declined. */
+async function change(path, body, why = "why") {
+  const answer = await post(path, body);
+  setText($(why), reasonOf(answer));
+  return answer?.ok ?? false;
+}
+
+onSubmit($("gate-form"), async () => {
+  const isLet = await change("/api/organiser", { pin: $("pin").value }, "gate-why");
+  $("pin").value = "";
+  if (!isLet) $("pin").focus();
+});
+onSubmit($("add-form"), async () => {
+  if (await change("/api/players/add", { name: $("name").value }, "add-why")) $("name").value = "";
+  $("name").focus();
+});
+form.addEventListener("change", () =>
+  change("/api/form", { system: form.elements.system.value, size: Number(form.elements.size.value) }),
+);
+onSubmit(form, () => change("/api/rounds/draw", { number: latest().drawn + 1 }));
+onPress($("take-back"), async () => {
+  const { drawn } = latest();
+  if (confirm(t("club.take_back_ask", { number: drawn }))) await change("/api/rounds/take-back", { number: drawn });
+});
+offerDevice();
+onState(draw);
+onConnection((up) => show($("offline"), !up));
+start();

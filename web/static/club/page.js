@@ -1,0 +1,143 @@
+// The club's screen: live boards, the round and the standings; on a phone one below the other.
+import { offerDevice } from "../lib/device.js";
+import { $, el, onPress, redraw, setText, show } from "../lib/dom.js";
+import { onConnection, onState, start } from "../lib/live.js";
+import { language, numeral, t } from "../lib/words.js";
+import { boardItem } from "./boards.js";
+import { dateOf, drawRound, playerItem } from "./round.js";
+
+const TURN_MS = 12_000; // a screen with more than fits shows the next part
+const MOST_BOARDS = 12; // on a screen at once
+const MOST_LARGE = 6; // with codes; more are drawn smaller
+const SCREEN = matchMedia("(min-width: 1200px) and (min-height: 640px)");
+
+let state = null;
+let first = 0; // the first board that is shown
+const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
+
+function draw(next) {
+  state = next;
+  setText($("date"), dateOf(state.evening, language));
+  show($("broker"), !state.broker);
+  drawRound(state);
+  drawStandings();
+  drawBoards();
+  drawGames();
+}
+
+function drawBoards() {
+  const { tables } = state;
+  const most = SCREEN.matches ? MOST_BOARDS : tables.length;
+  if (first >= tables.length) first = 0;
+  const seen = tables.slice(first, first + most);
+  show($("no-tables"), tables.length === 0);
+  const isPart = seen.length < tables.length;
+  setText(
+    $("tables-page"),
+    isPart ? t("club.part", { from: first + 1, to: first + seen.length, count: tables.length }) : "",
+  );
+  const columns = SCREEN.matches ? Math.ceil(Math.sqrt(isPart ? MOST_BOARDS : tables.length)) : 1;
+  $("tables").classList.toggle("is-dense", tables.length > MOST_LARGE);
+  $("tables").style.setProperty("--columns", Math.max(columns, 1));
+  $("tables").style.setProperty("--lines", Math.ceil(seen.length / Math.max(columns, 1)));
+  const items = [...$("tables").children];
+  for (const item of items.slice(seen.length)) item.remove();
+  for (const [n, table] of seen.entries()) {
+    const text = JSON.stringify(table);
+    if (items[n]?.dataset.shows === text) continue; // only boards that changed are drawn
+    const item = boardItem(table);
+    item.dataset.shows = text;
+    if (items[n]) items[n].replaceWith(item);
+    else $("tables").append(item);
+  }
+}
+
+function drawStandings() {
+  const { standings } = state;
+  show(document.querySelector(".club-standings"), standings.length > 0);
+  redraw($("standings"), standings, () => [
+    el(
+      "table",
+      { class: "ranking" },
+      el(
+        "thead",
+        {},
+        el(
+          "tr",
+          {},
+          el("th", { scope: "col" }, el("span", { class: "sr", text: t("club.rank") })),
+          ...["player", "points", "wins", "games", "opponents", "margin", "rating"].map((key) =>
+            el("th", { scope: "col", class: `is-${key}`, text: t(`club.column.${key}`) }),
+          ),
+        ),
+      ),
+      el("tbody", {}, ...standings.map(standingLine)),
+    ),
+  ]);
+}
+
+function standingLine(place) {
+  const cells = [
+    ["points", numeral(place.points)],
+    ["wins", numeral(place.wins)],
+    ["games", numeral(place.games)],
+    ["opponents", numeral(Math.round(place.opponents * 10) / 10)],
+    ["margin", numeral(Math.round(place.margin))],
+    ["rating", place.rating === null ? "" : String(place.rating)],
+  ];
+  return el(
+    "tr",
+    { class: place.rank === 1 && place.points > 0 ? "is-first" : null },
+    el("td", { class: "rank", text: t("over.rank", { rank: place.rank }) }),
+    el("th", { scope: "row" }, el("bdi", { text: place.name })),
+    ...cells.map(([key, text]) => el("td", { class: `is-${key}`, text })),
+  );
+}
+
+function drawGames() {
+  show(document.querySelector(".club-games"), state.games.length > 0);
+  redraw($("games"), state.games, () =>
+    state.games.map((game) => {
+      const most = game.counts ? game.players[0].total : null;
+      const parts = [
+        Number.isNaN(Date.parse(game.ended)) ? "" : time.format(new Date(game.ended)),
+        game.round === null ? "" : t("club.round", { number: game.round }),
+        game.counts ? "" : t("games.end.ended_early"),
+      ];
+      return el(
+        "li",
+        {},
+        el("b", {}, el("bdi", { text: game.table_name })),
+        el("span", { class: "note", text: parts.filter(Boolean).join(" · ") }),
+        el("ul", { class: "scores" }, ...game.players.map((player) => playerItem(player, player.total === most))),
+      );
+    }),
+  );
+}
+
+/** Show the next boards and the next part of the standings. */
+function turn() {
+  if (!SCREEN.matches || state === null) return;
+  first += MOST_BOARDS;
+  drawBoards();
+  for (const node of [$("standings"), $("groups")]) {
+    const isEnd = node.scrollTop + node.clientHeight >= node.scrollHeight - 2;
+    node.scrollTo({ top: isEnd ? 0 : node.scrollTop + node.clientHeight * 0.9, behavior: "smooth" });
+  }
+}
+
+async function toggleFullScreen() {
+  if (document.fullscreenElement) await document.exitFullscreen();
+  else await document.documentElement.requestFullscreen();
+}
+
+if (document.fullscreenEnabled) {
+  show($("fullscreen"), true);
+  onPress($("fullscreen"), toggleFullScreen);
+}
+offerDevice();
+onState(draw);
+onConnection((up) => show($("offline"), !up));
+SCREEN.addEventListener("change", () => state && drawBoards());
+setInterval(turn, TURN_MS);
+start();
