@@ -24,6 +24,7 @@ from companion.eventlog.store import SqliteStore
 from companion.health import Monitor
 from companion.messages.catalogue import load_phrases
 from companion.service.commands import run_quietly
+from companion.service.hotspot import DEFAULT_NAME, switch_on_when_alone
 from companion.service.network import (
     ADDRESS_EVERY_S,
     ASK_EVERY_S,
@@ -36,7 +37,9 @@ from companion.service.network import (
     reachable_host,
     url,
 )
+from companion.service.portal import Portal
 from companion.service.power import Power
+from companion.service.unit import HOTSPOT_ADDRESS
 from companion.session.session import Session
 from companion.tray import CameraState
 from web.access import Access, open_access
@@ -188,20 +191,33 @@ def build(config: Config) -> App:
 
 def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wifi]:
     """The Wi-Fi that phones join first: as configured, else this machine's hotspot."""
-    if config.web.wifi_name:
-        named = Wifi(config.web.wifi_name, config.web.wifi_password)
+    named = Wifi(config.web.wifi_name, config.web.wifi_password)
+    if not shutil.which("nmcli"):
         return lambda: named
+    portal = Portal(url(HOTSPOT_ADDRESS, config.web.port))
+    stack.callback(portal.close)
+
+    def follow() -> None:
+        portal.follow(bool(watch.seen.name))
+        session.show_anew()
+
     watch: Watch[Wifi] = Watch(
         lambda: active_hotspot(run_quietly),
         NONE,
         name="hotspot",
         every_s=ASK_EVERY_S,
-        on_change=session.show_anew,
+        on_change=follow,
     )
     stack.callback(watch.close)
-    if shutil.which("nmcli"):
-        watch.start()
-    return lambda: watch.seen
+    watch.start()
+    if config.web.hotspot == "alone":
+        ended = threading.Event()
+        stack.callback(ended.set)
+        name = config.web.wifi_name or DEFAULT_NAME
+        threading.Thread(
+            target=switch_on_when_alone, args=(name, ended.wait), name="hotspot-alone", daemon=True
+        ).start()
+    return lambda: named if named.name else watch.seen
 
 
 def _power(session: Session, stack: ExitStack) -> Power:

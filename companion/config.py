@@ -23,6 +23,8 @@ from companion.wire import Meta, WireError, convert, one_of
 ENVIRONMENT_PREFIX = "DICE_COMPANION_"
 """DICE_COMPANION_WEB_PORT=8001 sets `port` of `[web]`."""
 
+HOTSPOT = ("never", "alone")
+
 PIN_FACTORIES = ("auto", "lgpio", "mock", "none")
 
 Pin = Annotated[int, Meta(ge=0, le=27)]
@@ -108,6 +110,8 @@ class WebConfig:
         wifi_name: The Wi-Fi that phones have to join first, such as the Pi's hotspot; empty for
             none.
         wifi_password: Its password; empty for an open one.
+        hotspot: When the table opens a Wi-Fi of its own: never, or alone, which is after a minute
+            without any network.
         metrics: Whether /metrics is served, for Prometheus.
     """
 
@@ -115,6 +119,7 @@ class WebConfig:
     port: Annotated[int, Meta(ge=0, le=65535)] = 8000
     wifi_name: str = ""
     wifi_password: str = ""
+    hotspot: Annotated[str, one_of(HOTSPOT)] = "never"
     metrics: bool = False
 
 

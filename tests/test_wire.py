@@ -124,6 +124,7 @@ def test_settings_of_version_0_1_open_unchanged() -> None:
         "repeat_pin": 22,
         "debounce_s": 0.05,
         "hold_s": 2.0,
+        "power_off_s": None,
     }
     assert found["lamp"]["blue_pin"] == 13
     assert found["lamp"]["brightness"] == 0.5

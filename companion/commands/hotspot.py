@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from companion.service.hotspot import DEFAULT_NAME
+
 
 @click.group()
 def hotspot() -> None:
@@ -14,7 +16,7 @@ def hotspot() -> None:
 
 
 @hotspot.command()
-@click.option("--name", default="Dice Companion", show_default=True, help="Name of the Wi-Fi.")
+@click.option("--name", default=DEFAULT_NAME, show_default=True, help="Name of the Wi-Fi.")
 def on(name: str) -> None:
     """Open the Wi-Fi. Phones join it with the code on the table view.
 

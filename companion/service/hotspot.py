@@ -6,13 +6,27 @@ Source of the settings: nm-settings-nmcli(5), `ipv4.method shared`.
 
 from __future__ import annotations
 
+import logging
 import secrets
+import time
+from collections.abc import Callable
 
 from companion.errors import ServiceError
-from companion.service.commands import Run, runner
+from companion.service.commands import Run, run_quietly, runner
 from companion.service.network import MODE, NAME, PASSWORD, Wifi, active_hotspot
+from companion.service.unit import HOTSPOT_ADDRESS
+
+LOGGER = logging.getLogger(__name__)
 
 PROFILE = "dice-companion-hotspot"
+
+DEFAULT_NAME = "Dice Companion"
+
+ALONE_S, ASK_EVERY_S = 60.0, 2.0
+"""Seconds in which a machine finds the networks it knows, and between two looks for one."""
+
+_NETWORKS = ("wifi", "ethernet", "gsm")
+"""Types of NetworkManager's devices through which phones may reach the table."""
 
 LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"
 """Characters of a password, without those that look alike on a television."""
@@ -40,7 +54,8 @@ def switch_on(name: str, run: Run = run_nmcli) -> Wifi:
                 "nmcli", "connection", "add", "type", "wifi", "ifname", "*",
                 "con-name", PROFILE, "autoconnect", "no", "ssid", name,
                 MODE, "ap", "802-11-wireless.band", "bg",
-                "ipv4.method", "shared", "ipv6.method", "ignore",
+                "ipv4.method", "shared", "ipv4.addresses", f"{HOTSPOT_ADDRESS}/24",
+                "ipv6.method", "ignore",
                 "802-11-wireless-security.key-mgmt", "wpa-psk", PASSWORD, password,
             ]
         )  # fmt: skip
@@ -69,3 +84,51 @@ def running(run: Run = run_nmcli) -> Wifi:
         ServiceError: NetworkManager is missing.
     """
     return active_hotspot(run)
+
+
+def has_network(run: Run) -> bool:
+    """Whether the machine is in a network, one of its own included.
+
+    Args:
+        run: Runs a command; "" if it fails.
+    """
+    for line in run(["nmcli", "-t", "-f", "TYPE,STATE", "device"]).splitlines():
+        kind, _, state = line.partition(":")
+        if kind in _NETWORKS and state.startswith("connected"):
+            return True
+    return False
+
+
+def switch_on_when_alone(
+    name: str,
+    is_over: Callable[[float], bool],
+    *,
+    ask: Run = run_quietly,
+    run: Run = run_nmcli,
+    clock: Callable[[], float] = time.monotonic,
+) -> bool:
+    """Open the table's Wi-Fi unless the machine is in a network within `ALONE_S`.
+
+    Args:
+        name: Of the Wi-Fi.
+        is_over: Waits for some seconds; True once the table ends.
+        ask: Runs a command; "" if it fails.
+        run: Runs a command; raises ServiceError if it fails.
+        clock: Monotonic seconds.
+    Returns:
+        Whether it was opened.
+    """
+    began_s = clock()
+    while not has_network(ask):
+        if clock() - began_s < ALONE_S:
+            if is_over(ASK_EVERY_S):
+                return False
+            continue
+        try:
+            switch_on(name, run)
+        except ServiceError as error:
+            LOGGER.warning("%s", error)
+            return False
+        LOGGER.warning("no known network is here: the Wi-Fi %r is open", name)
+        return True
+    return False

@@ -23,11 +23,13 @@ from companion.service.unit import (
     AVAHI_PATH,
     CONFIG_PATH,
     DATA_DIR,
+    DNSMASQ_PATH,
     GROUPS,
     NAME,
     POLKIT_PATH,
     UNIT_PATH,
     avahi_text,
+    dnsmasq_text,
     polkit_text,
     unit_text,
 )
@@ -107,7 +109,7 @@ class Machine:
         groups: Names of its groups.
         has_user: Whether the service's user is there.
         systemd_version: Such as 252.
-        has_polkit, has_avahi: Whether these are installed.
+        has_polkit, has_avahi, has_networkmanager: Whether these are installed.
         content: Returns the text of a file, or None where there is none.
     """
 
@@ -116,6 +118,7 @@ class Machine:
     systemd_version: int
     has_polkit: bool
     has_avahi: bool
+    has_networkmanager: bool
     content: Callable[[Path], str | None]
 
 
@@ -141,6 +144,7 @@ def _machine(has_user: bool) -> Machine:
         systemd_version=_systemd_version(),
         has_polkit=POLKIT_PATH.parent.is_dir(),
         has_avahi=AVAHI_PATH.parent.is_dir(),
+        has_networkmanager=DNSMASQ_PATH.parents[1].is_dir(),
         content=_content,
     )
 
@@ -212,6 +216,8 @@ def plan_install(machine: Machine, program: Program, *, port: int = 8000) -> Ite
         files.append(Write(POLKIT_PATH, polkit_text()))
     if machine.has_avahi:
         files.append(Write(AVAHI_PATH, avahi_text(port)))
+    if machine.has_networkmanager:
+        files.append(Write(DNSMASQ_PATH, dnsmasq_text()))
     changed = [file for file in files if machine.content(file.path) != file.text]
     yield from changed
     if any(file.path == UNIT_PATH for file in changed):
@@ -229,7 +235,7 @@ def plan_remove(machine: Machine, *, purge: bool = False) -> Iterator[Step]:
     """
     if machine.content(UNIT_PATH) is not None:
         yield Command(("systemctl", "disable", "--now", f"{NAME}.service"), may_fail=True)
-    for path in (UNIT_PATH, POLKIT_PATH, AVAHI_PATH):
+    for path in (UNIT_PATH, POLKIT_PATH, AVAHI_PATH, DNSMASQ_PATH):
         if machine.content(path) is not None:
             yield Delete(path)
     yield Command(("systemctl", "daemon-reload"), may_fail=True)

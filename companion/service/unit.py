@@ -13,6 +13,25 @@ NAME = "dice-companion"
 GROUPS = ("gpio", "video", "render", "audio")
 """Groups that may use the pins, the camera, the Pi's image processor and the sound card."""
 
+HOTSPOT_ADDRESS = "10.42.0.1"
+"""Of this machine in its own Wi-Fi; NetworkManager's default for shared networks."""
+
+PROBED_HOSTS = (
+    "captive.apple.com",
+    "clients3.google.com",
+    "connectivitycheck.android.com",
+    "connectivitycheck.gstatic.com",
+    "connectivitycheck.platform.hicloud.com",
+    "connectivitycheck.samsung.com",
+    "detectportal.firefox.com",
+    "network-test.debian.org",
+    "nmcheck.gnome.org",
+    "play.googleapis.com",
+    "www.msftconnecttest.com",
+    "www.msftncsi.com",
+)
+"""Hosts that phones and laptops ask whether a Wi-Fi leads to the internet."""
+
 WATCHDOG_S = 30
 """Seconds without a sign of life after which systemd starts the table again."""
 
@@ -79,7 +98,9 @@ def unit_text(
         "MemoryMax=700M",
         "",
         "NoNewPrivileges=yes",
-        "CapabilityBoundingSet=",
+        # Port 80 of the hotspot (companion.service.portal), and nothing else.
+        "CapabilityBoundingSet=CAP_NET_BIND_SERVICE",
+        "AmbientCapabilities=CAP_NET_BIND_SERVICE",
         "ProtectSystem=strict",
         "ProtectHome=tmpfs",
         *(f"BindReadOnlyPaths={path}" for path in in_homes),
@@ -138,6 +159,16 @@ def polkit_text() -> str:
     )
 
 
+def dnsmasq_text() -> str:
+    """Return what leads the hosts that phones ask to this machine, in a network of its own.
+
+    Sources: NetworkManager reads the directory for `ipv4.method shared` (NetworkManager(8));
+    dnsmasq(8), --address. The last line is the address by which Windows checks its name server.
+    """
+    lines = [f"address=/{host}/{HOTSPOT_ADDRESS}" for host in PROBED_HOSTS]
+    return "\n".join([*lines, "address=/dns.msftncsi.com/131.107.255.255", ""])
+
+
 def avahi_text(port: int, title: str = "Dice Companion on %h") -> str:
     """Return the avahi service file that announces the page in the local network.
 
@@ -157,6 +188,7 @@ def avahi_text(port: int, title: str = "Dice Companion on %h") -> str:
 
 UNIT_PATH = Path(f"/etc/systemd/system/{NAME}.service")
 POLKIT_PATH = Path(f"/etc/polkit-1/rules.d/50-{NAME}.rules")
+DNSMASQ_PATH = Path(f"/etc/NetworkManager/dnsmasq-shared.d/{NAME}.conf")
 AVAHI_PATH = Path(f"/etc/avahi/services/{NAME}.service")
 CONFIG_PATH = Path(f"/etc/{NAME}/config.toml")
 DATA_DIR = Path(f"/var/lib/{NAME}")

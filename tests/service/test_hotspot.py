@@ -9,7 +9,13 @@ from click.testing import CliRunner
 
 from companion.cli import dice_companion
 from companion.errors import ServiceError
-from companion.service.hotspot import PROFILE, running, switch_off, switch_on
+from companion.service.hotspot import (
+    PROFILE,
+    running,
+    switch_off,
+    switch_on,
+    switch_on_when_alone,
+)
 
 
 class NetworkManager:
@@ -74,3 +80,60 @@ def test_without_networkmanager_the_command_says_so(monkeypatch: pytest.MonkeyPa
     result = CliRunner().invoke(dice_companion, ["hotspot", "on"])
     assert isinstance(result.exception, ServiceError)
     assert "network-manager" in str(result.exception)
+
+
+class Lonely:
+    """A machine whose devices change while its clock is moved by waiting."""
+
+    def __init__(self, *seen: str) -> None:
+        self.now_s, self.seen, self.machine = 0.0, list(seen), NetworkManager()
+
+    def ask(self, command: Sequence[str]) -> str:
+        assert command[-1] == "device"
+        return self.seen.pop(0) if len(self.seen) > 1 else self.seen[0]
+
+    def wait(self, seconds: float) -> bool:
+        self.now_s += seconds
+        return False
+
+    def opens(self) -> bool:
+        return switch_on_when_alone(
+            "Cabin", self.wait, ask=self.ask, run=self.machine, clock=lambda: self.now_s
+        )
+
+
+ALONE = "wifi:disconnected\nethernet:unavailable\nloopback:connected (externally)\n"
+
+
+def test_a_machine_without_a_network_opens_its_own_after_a_minute() -> None:
+    lonely = Lonely(ALONE)
+    assert lonely.opens()
+    assert lonely.now_s == 60.0
+    assert running(lonely.machine).name == "Cabin"
+
+
+@pytest.mark.parametrize(
+    "later", ["wifi:connected\n", "wifi:disconnected\nethernet:connected (site only)\n"]
+)
+def test_a_network_that_comes_within_the_minute_is_taken(later: str) -> None:
+    lonely = Lonely(*[ALONE] * 20, "wifi:connecting (getting IP configuration)\n", later)
+    assert not lonely.opens()
+    assert lonely.now_s < 60.0
+    assert lonely.machine.profiles == {}
+
+
+def test_a_table_that_ends_meanwhile_opens_nothing() -> None:
+    lonely = Lonely(ALONE)
+    assert not switch_on_when_alone("Cabin", lambda _: True, ask=lonely.ask, run=lonely.machine)
+    assert lonely.machine.profiles == {}
+
+
+def test_without_a_wifi_of_its_own_the_table_goes_on(caplog: pytest.LogCaptureFixture) -> None:
+    def refuse(_command: Sequence[str]) -> str:
+        raise ServiceError("hotspot: No suitable device found")
+
+    lonely = Lonely(ALONE)
+    assert not switch_on_when_alone(
+        "Cabin", lonely.wait, ask=lonely.ask, run=refuse, clock=lambda: lonely.now_s
+    )
+    assert "No suitable device" in caplog.text

@@ -38,6 +38,7 @@ BARE = Machine(
     systemd_version=257,
     has_polkit=True,
     has_avahi=True,
+    has_networkmanager=True,
     content=lambda path: None,
 )
 PROGRAM = Program(("/usr/bin/true", "play"), (Path("/home", "pi", "dice"),))

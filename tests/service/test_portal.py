@@ -1,0 +1,103 @@
+"""What a phone hears on the table's own Wi-Fi, asked over a real socket."""
+
+from __future__ import annotations
+
+import http.client
+import socket
+from collections.abc import Iterator
+
+import pytest
+
+from companion.service.portal import Portal
+from companion.service.unit import HOTSPOT_ADDRESS, PROBED_HOSTS, dnsmasq_text
+
+TABLE = "http://10.42.0.1:8000/"
+
+
+@pytest.fixture
+def portal() -> Iterator[Portal]:
+    portal = Portal(TABLE, ("127.0.0.1", 0))
+    yield portal
+    portal.close()
+    portal.close()
+
+
+def asked(
+    portal: Portal, host: str, path: str, method: str = "GET"
+) -> tuple[int, str | None, bytes]:
+    assert portal.port is not None
+    connection = http.client.HTTPConnection("127.0.0.1", portal.port, timeout=10)
+    connection.request(method, path, headers={"Host": host})
+    answer = connection.getresponse()
+    found = answer.status, answer.headers["Location"] or answer.headers["Content-Type"]
+    body = answer.read()
+    connection.close()
+    return *found, body
+
+
+@pytest.mark.parametrize(
+    ("host", "path", "expected"),
+    [
+        pytest.param(
+            "connectivitycheck.gstatic.com", "/generate_204", (204, None, b""), id="Android"
+        ),
+        pytest.param(
+            "captive.apple.com",
+            "/hotspot-detect.html",
+            (
+                200,
+                "text/html",
+                b"<HTML><HEAD><TITLE>Success</TITLE></HEAD><BODY>Success</BODY></HTML>",
+            ),
+            id="Apple",
+        ),
+        pytest.param(
+            "www.msftconnecttest.com",
+            "/connecttest.txt",
+            (200, "text/plain", b"Microsoft Connect Test"),
+            id="Windows",
+        ),
+        pytest.param(
+            "detectportal.firefox.com",
+            "/success.txt?ipv4",
+            (200, "text/plain", b"success\n"),
+            id="Firefox",
+        ),
+        pytest.param("dice.local", "/", (302, TABLE, b""), id="somebody who types the name"),
+    ],
+)
+def test_each_system_gets_the_answer_it_takes_for_a_good_network(
+    portal: Portal, host: str, path: str, expected: tuple[int, str | None, bytes]
+) -> None:
+    portal.follow(True)
+    portal.follow(True)
+    assert asked(portal, host, path) == expected
+    assert asked(portal, host, path, "HEAD") == (*expected[:2], b"")
+
+
+def test_a_phone_that_says_nothing_keeps_no_other_waiting_for_long(portal: Portal) -> None:
+    portal.follow(True)
+    assert portal.port is not None
+    with socket.create_connection(("127.0.0.1", portal.port)):
+        assert asked(portal, "captive.apple.com", "/hotspot-detect.html")[0] == 200
+
+
+def test_nothing_is_answered_without_a_hotspot(portal: Portal) -> None:
+    portal.follow(True)
+    port = portal.port
+    portal.follow(False)
+    assert portal.port is None
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port or 0))
+
+
+def test_a_port_that_may_not_be_bound_costs_nothing_else() -> None:
+    portal = Portal(TABLE, ("192.0.2.1", 80))
+    portal.follow(True)
+    assert portal.port is None
+
+
+def test_the_names_that_systems_ask_for_lead_to_the_table() -> None:
+    text = dnsmasq_text()
+    for host in PROBED_HOSTS:
+        assert f"address=/{host}/{HOTSPOT_ADDRESS}\n" in text
