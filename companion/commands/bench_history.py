@@ -48,8 +48,9 @@ def measure(games: int, steps: int = STEPS) -> dict[str, Any]:
 
     Returns:
         games, records, megabytes of all files; start_s: seconds from the start of the process until
-        it answers requests, in the middle of a game, and start_cpu_s of them on the processor; for
-        every kind of step the median and 99th percentile in milliseconds, `any` for all of them.
+        it answers requests, in the middle of a game, and start_cpu_s of them on the processor;
+        games_page_ms: milliseconds of the games page's first answer after a start; for every kind
+        of step the median and 99th percentile in milliseconds, `any` for all of them.
     """
     with tempfile.TemporaryDirectory(prefix="dice-companion-bench-") as name:
         directory = Path(name)
@@ -57,9 +58,11 @@ def measure(games: int, steps: int = STEPS) -> dict[str, Any]:
         session, store = _open(directory)
         session.rematch()  # a snapshot is kept when a game begins
         took = _steps(session, steps)
+        session.results()  # they are kept as a table does at its start
         store.close()
         size = sum(path.stat().st_size for path in directory.glob("games.*"))
         start_s, start_cpu_s = min(_start(directory) for _ in range(3))
+        page_ms = min(_games_page_ms(directory) for _ in range(3))
     every = [each for times in took.values() for each in times]
     return {
         "games": games,
@@ -67,6 +70,7 @@ def measure(games: int, steps: int = STEPS) -> dict[str, Any]:
         "megabytes": round(size / 1e6, 1),
         "start_s": round(start_s, 2),
         "start_cpu_s": round(start_cpu_s, 2),
+        "games_page_ms": round(page_ms, 1),
         **{kind: _quantiles(times) for kind, times in took.items()},
         "any": _quantiles(every),
     }
@@ -194,6 +198,21 @@ def _start(directory: Path) -> tuple[float, float]:
                 table.wait()
                 return took, _used_s() - used
     raise CompanionError("bench history: the table did not start")
+
+
+def _games_page_ms(directory: Path) -> float:
+    """Milliseconds until a table that has just been started answers with all its games."""
+    from web import create_app
+
+    session, store = _open(directory)
+    client = create_app(session).test_client()
+    began = time.perf_counter()
+    answer = client.get("/api/games")
+    took_ms = 1000 * (time.perf_counter() - began)
+    store.close()
+    if answer.status_code != 200:
+        raise CompanionError("bench history: the games page did not answer")
+    return took_ms
 
 
 def _used_s() -> float:

@@ -155,7 +155,7 @@ def show_standings(data_dir: Path | None) -> None:
     """
     store = _store(data_dir)
     try:
-        found = standings(saved_games(store.load()))
+        found = standings(game.result for game in saved_games(store.load()))
     finally:
         store.close()
     rows = [(s.name, s.games, s.wins, s.points, s.best, s.misses) for s in found]

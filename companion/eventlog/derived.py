@@ -20,7 +20,10 @@ LOGGER = logging.getLogger(__name__)
 SNAPSHOT = "games.snapshot"
 """The file of the table before the newest game."""
 
-NAMES = (SNAPSHOT,)
+RESULTS = "games.results"
+"""The file of the results of all games."""
+
+NAMES = (SNAPSHOT, RESULTS)
 """All such files."""
 
 _PACKAGE = Path(__file__).resolve().parent.parent

@@ -92,7 +92,7 @@ class SqliteStore:
             raise StoreError(f"{self._path}: expected saved games, there is no such file")
         try:
             db = sqlite3.connect(f"{self._path.resolve().as_uri()}?mode=ro", uri=True)
-            db.execute("SELECT count(*) FROM log")
+            db.execute("SELECT revision FROM log LIMIT 1").fetchall()
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: cannot be read: {error}") from error
         return db

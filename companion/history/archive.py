@@ -5,8 +5,11 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import takewhile
+from typing import TypeVar
 
 from companion.engine import Event, GameState, Phase, Refusal, Rolled, apply, fold
 from companion.engine.notation import (
@@ -16,9 +19,14 @@ from companion.engine.notation import (
     to_lines,
 )
 from companion.errors import NotationError
+from companion.eventlog.derived import Derived, Mark
 from companion.eventlog.names import clean_name
 from companion.eventlog.projection import GameSpan, project, spans_of, visible_records
 from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
+from companion.history.results import Result, result_of_state, spans_of_revisions
+from companion.wire import WireError, convert
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +56,15 @@ class SavedGame:
         """Whether the game has ended."""
         return self.state.phase is Phase.OVER
 
+    @property
+    def result(self) -> Result:
+        """How it stands or ended."""
+        lines = to_lines(self.start, self.events, self.names)
+        found = result_of_state(
+            self.state, number=self.number, at=self.at, names=self.names, lines=lines
+        )
+        return replace(found, fault=self.fault, is_imported=self.is_imported)
+
     def after_turn(self, turn: int) -> SavedGame:
         """The game as it stood after a turn, which counts from 1."""
         rolls = [n for n, event in enumerate(self.events) if isinstance(event, Rolled)]
@@ -63,56 +80,145 @@ class SavedGame:
 
 def saved_games(records: Iterable[Record]) -> list[SavedGame]:
     """All games of a log, oldest first; a damaged one up to its first bad record."""
-    archive = Archive()
-    archive.take(records)
-    return archive.games()
+    return sorted(
+        (game for group in _groups(list(records)) for game in group.games()),
+        key=lambda game: game.number,
+    )
 
 
 class Archive:
-    """All games of a growing log; each record is read once.
+    """The results of all games of a growing log; each record is read once.
 
     Attributes:
         seen: Revision of the last record read.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: Derived | None = None) -> None:
+        """Begin with the results that were kept beside the log, if there are any."""
         self.seen = 0
         self._mutex = threading.Lock()
-        self._finished: list[SavedGame] = []
+        self._finished: list[Result] = []
         self._rows: list[Record] = []
+        if kept is not None:
+            self._take_kept(kept)
 
-    def brought_up_to_date(self, load: Callable[[int], Iterable[Record]]) -> list[SavedGame]:
-        """All games, including the records that `load` returns after `seen`; thread-safe."""
+    def results(
+        self, load: Callable[[int], Iterable[Record]], last: int | None = None
+    ) -> list[Result]:
+        """All results, the oldest first, including the records that `load` returns after `seen`.
+
+        Args:
+            last: The last revision that counts; all if None.
+        """
         with self._mutex, nullcontext() if self.seen else _no_collection():
-            self.take(load(self.seen))
-            return self.games()
+            new = _until(load(self.seen), last)
+            if self.seen and any(record.kind in ("kept", "struck") for record in new):
+                self.seen, self._finished, self._rows = 0, [], []  # they may void what was read
+                new = _until(load(0), last)
+            self._rows += new
+            if new:
+                self.seen = new[-1].revision
+            return self._brought_up_to_date()
 
-    def take(self, records: Iterable[Record]) -> None:
-        """Add records newer than `seen`."""
-        for record in records:
-            self._rows.append(record)
-            self.seen = record.revision
+    def game(self, number: int, load: Callable[[int], Iterable[Record]]) -> SavedGame | None:
+        """A game with its moves, read from the log again; call `results` before."""
+        with self._mutex:
+            spans = next((each.spans for each in self._finished if each.number == number), ())
+            going_on = list(self._rows)
+        if spans:
+            records = _until(load(spans[0][0] - 1), spans[-1][1])
+            own = [row for row in records if any(a <= row.revision <= b for a, b in spans)]
+            going_on = [row for row in own if row.kind not in _VOIDING]
+        games = [game for group in _groups(going_on) for game in group.games()]
+        return next((game for game in games if game.number == number), None)
+
+    def kept(self, mark: Mark) -> Derived:
+        """What to keep beside the log, whose mark is at `seen`."""
+        rows = [[row.revision, row.kind, dict(row.data), row.at] for row in self._rows]
+        return Derived(mark, {"results": [asdict(each) for each in self._finished], "rows": rows})
+
+    @property
+    def finished(self) -> int:
+        """Number of games that can not go on any more."""
+        return len(self._finished)
+
+    def _take_kept(self, kept: Derived) -> None:
+        try:
+            self._finished = convert(kept.value["results"], list[Result])
+            self._rows = [Record(*row) for row in kept.value["rows"]]
+            self.seen = kept.mark.revision
+        except (WireError, LookupError, TypeError):
+            self._finished, self._rows, self.seen = [], [], 0
+
+    def _brought_up_to_date(self) -> list[Result]:
+        groups = _groups(self._rows)
+        self._rows = []
+        going_on: list[Result] = []
+        for group in groups:
+            if group.is_alive:
+                self._rows += group.records
+            found = going_on if group.is_alive else self._finished
+            spans = spans_of_revisions([record.revision for record in group.records])
+            found += [replace(game.result, spans=spans) for game in group.games()]
+        self._rows.sort(key=lambda record: record.revision)
+        return sorted((*self._finished, *going_on), key=lambda each: each.number)
+
+
+_VOIDING = ("kept", "struck", "undone")
+"""Kinds that void other records; spans hold none that was voided."""
+
+
+def _until(records: Iterable[Record], last: int | None) -> list[Record]:
+    return list(takewhile(lambda record: last is None or record.revision <= last, records))
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The records of one game.
+
+    Attributes:
+        is_alive: It may go on: it is running or put aside.
+    """
+
+    records: list[Record]
+    is_alive: bool
 
     def games(self) -> list[SavedGame]:
-        """All games, oldest first; a damaged one up to its first bad record."""
-        groups: dict[int, tuple[GameSpan, list[Record]]] = {}
-        rows = visible_records(self._rows)
-        for record, owner in zip(rows, spans_of(rows), strict=True):
-            if record.kind == "imported":
-                self._finished += _imported(record)
-            elif owner is not None and owner.number:
-                groups.setdefault(id(owner), (owner, []))[1].append(record)
-        going_on: list[SavedGame] = []
-        self._rows = []
-        numbers = [owner.number for owner, _ in groups.values()]
-        for n, (owner, records) in enumerate(groups.values(), 1):
-            if owner.is_alive:
-                going_on += _from_log(records)
-                self._rows += records
-            elif not (owner.number in numbers[n:] and _is_unplayed(records)):
-                self._finished += _from_log(records)
-        self._rows.sort(key=lambda record: record.revision)
-        return sorted((*self._finished, *going_on), key=lambda game: game.number)
+        """The game; none if its first record is damaged."""
+        if self.records[0].kind == "imported":
+            return _imported(self.records[0])
+        return _from_log(self.records)
+
+
+def _groups(records: Sequence[Record]) -> list[_Group]:
+    """The records of each game, those of games that were begun again unplayed left out."""
+    found: list[_Group] = []
+    spans: dict[int, tuple[GameSpan, list[Record]]] = {}
+    rows = visible_records(records)
+    for record, owner in zip(rows, spans_of(rows), strict=True):
+        if record.kind == "imported":
+            found.append(_Group([record], is_alive=False))
+        elif owner is not None and owner.number:
+            spans.setdefault(id(owner), (owner, []))[1].append(record)
+    numbers = [owner.number for owner, _ in spans.values()]
+    for n, (owner, own) in enumerate(spans.values(), 1):
+        if owner.is_alive or not (owner.number in numbers[n:] and _is_unplayed(own)):
+            found.append(_Group(own, owner.is_alive))
+    return found
+
+
+def in_background(read: Callable[[], T], *, name: str) -> Future[T]:
+    """Run a function on a thread that does not keep the program from ending."""
+    found: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(read())
+        except Exception as error:
+            found.set_exception(error)
+
+    threading.Thread(target=run, name=name, daemon=True).start()
+    return found
 
 
 @contextmanager

@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from companion.engine import HouseRule
+from companion.engine import PLANS
 from companion.engine.notation import turns_of
 from companion.history.archive import SavedGame
+from companion.history.results import Result
 from companion.messages.announcements import box_line
 from companion.messages.catalogue import Phrases, numeral
 
@@ -25,33 +26,32 @@ ROWS = ("red", "yellow", "green", "blue")
 def written(games: Sequence[SavedGame], form: str, phrases: Phrases) -> str:
     """Export games in one of `FORMS`."""
     if form == "csv":
-        return as_csv(games)
+        return as_csv([game.result for game in games])
     return as_json(games) if form == "json" else as_text(games, phrases)
 
 
-def summary(game: SavedGame) -> dict[str, Any]:
+def summary(game: Result) -> dict[str, Any]:
     """A game's result as plain values."""
-    state = game.state
     return {
         "number": game.number,
         "at": game.at,
-        "variant": state.plan.name,
-        "house": [rule.value for rule in HouseRule if rule in state.setup.house],
+        "variant": game.variant,
+        "house": list(game.house),
         "imported": game.is_imported,
         "over": game.is_over,
-        "end": state.end.value if state.end else None,
-        "turns": state.turn,
+        "end": game.end,
+        "turns": game.turns,
         "fault": game.fault,
         "players": [
             {
                 "name": game.names[player],
                 "rank": rank if game.is_over else None,
-                "total": state.total(player),
-                "rows": state.points(player),
-                "misses": state.misses[player],
-                "minus": state.plan.miss_points * state.misses[player],
+                "total": game.totals[player],
+                "rows": game.rows[player],
+                "misses": game.misses[player],
+                "minus": PLANS[game.variant].miss_points * game.misses[player],
             }
-            for rank, player in state.ranking
+            for rank, player in game.ranking
         ],
     }
 
@@ -64,12 +64,13 @@ def as_text(games: Sequence[SavedGame], phrases: Phrases) -> str:
 def as_json(games: Sequence[SavedGame]) -> str:
     """Games with results and records as one JSON object."""
     told = [
-        summary(game) | {"record": [json.loads(line) for line in game.lines()]} for game in games
+        summary(game.result) | {"record": [json.loads(line) for line in game.lines()]}
+        for game in games
     ]
     return json.dumps({"games": told}, ensure_ascii=False, indent=1) + "\n"
 
 
-def as_csv(games: Sequence[SavedGame]) -> str:
+def as_csv(games: Sequence[Result]) -> str:
     """One line for each player of each game, for a spreadsheet."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\r\n")  # RFC 4180

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from companion.engine import End
-from companion.engine.notation import to_lines
-from companion.history.archive import SavedGame
+from companion.history.results import Result
 
 PAUSE = timedelta(hours=6)
 """Pause between two evenings: midnight does not split an evening, a night does."""
@@ -38,12 +36,12 @@ class Evening:
     """Games of one evening; `at` is when the first began."""
 
     at: str
-    games: tuple[SavedGame, ...]
+    games: tuple[Result, ...]
 
 
-def evenings(games: Iterable[SavedGame]) -> list[Evening]:
+def evenings(games: Iterable[Result]) -> list[Evening]:
     """Group games by evening, newest first; imported games belong to none."""
-    found: list[list[SavedGame]] = []
+    found: list[list[Result]] = []
     last: datetime | None = None
     for game in sorted((g for g in games if not g.is_imported), key=_began):
         at = _began(game)
@@ -54,33 +52,23 @@ def evenings(games: Iterable[SavedGame]) -> list[Evening]:
     return [Evening(each[0].at, tuple(each)) for each in reversed(found)]
 
 
-def _began(game: SavedGame) -> datetime:
+def _began(game: Result) -> datetime:
     try:
         return datetime.fromisoformat(game.at).astimezone()
     except (ValueError, OverflowError):  # no date, or one of the year 1 or 9999: older than all
         return datetime.fromtimestamp(0).astimezone()
 
 
-def standings(games: Iterable[SavedGame]) -> list[Standing]:
+def standings(games: Iterable[Result]) -> list[Standing]:
     """Rank all players of finished games by wins, then by points.
 
     A game that was ended early counts for nobody, and one that was imported twice counts once.
     Names that differ only in capitals belong to one player.
     """
     known: dict[str, Standing] = {}
-    every = list(games)
-    is_any_imported = any(game.is_imported for game in every)
-    played = {_played(game) for game in every if is_any_imported and not game.is_imported}
-    for game in every:
-        if not game.is_over or game.state.end is End.ENDED_EARLY:
-            continue
-        if game.is_imported:
-            lines = _played(game)
-            if lines in played:
-                continue
-            played.add(lines)
-        for rank, player in game.state.ranking:
-            name, total = game.names[player], game.state.total(player)
+    for game in counted(games):
+        for rank, player in game.ranking:
+            name, total = game.names[player], game.totals[player]
             old = known.get(name.casefold(), Standing(name, 0, 0, 0, total, 0))
             known[name.casefold()] = Standing(
                 name,
@@ -88,17 +76,29 @@ def standings(games: Iterable[SavedGame]) -> list[Standing]:
                 old.wins + (rank == 1),
                 old.points + total,
                 max(old.best, total),
-                old.misses + game.state.misses[player],
+                old.misses + game.misses[player],
             )
     return sorted(known.values(), key=lambda each: (-each.wins, -each.points, each.name))
 
 
-def _played(game: SavedGame) -> tuple[str, ...]:
-    """What was played, without the date: records of older versions have none."""
-    return tuple(to_lines(game.start, game.events, game.names))
+def counted(games: Iterable[Result]) -> list[Result]:
+    """The games that count: over, not ended early, and each only once.
+
+    What was played is compared without the date: records of older versions have none.
+    """
+    every = [game for game in games if game.counts]
+    played = {game.played for game in every if not game.is_imported}
+    found: list[Result] = []
+    for game in every:
+        if game.is_imported:
+            if game.played in played:
+                continue
+            played.add(game.played)
+        found.append(game)
+    return found
 
 
-def remembered(games: Sequence[SavedGame]) -> list[str]:
+def remembered(games: Sequence[Result]) -> list[str]:
     """Names of everybody who played here, the latest first."""
     known: dict[str, str] = {}
     for game in reversed([game for game in games if not game.is_imported]):

@@ -14,15 +14,18 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import replace
 from typing import Concatenate, Never, ParamSpec
 
 from companion.audio.settings import VoiceSettings, chosen
 from companion.engine import ActionClosed, DieColour, Phase, Roll, SeatClosed
 from companion.errors import StoreError
+from companion.eventlog.derived import RESULTS
 from companion.eventlog.record import BEGINNINGS, to_record
 from companion.eventlog.state import Table
-from companion.history.archive import Archive, SavedGame
+from companion.history.archive import Archive, SavedGame, in_background, saved_games
+from companion.history.results import Result
 from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import Line, Phrases, load_phrases
 from companion.messages.equipment import announce_fault
@@ -113,7 +116,9 @@ class Session:
         self._offers = seats.Offers(self._later)
         self._online: dict[int, int] = {}
         self._faults: dict[str, str] = {}
-        self._archive = Archive()
+        self._archive = Archive(store.derived(RESULTS))
+        self._kept_results = self._archive.finished
+        self._reading: Future[list[Result]] | None = None
         self.last_roll = self._memory.last_roll
         with self._notifier.transaction():
             if self._memory.is_repaired:
@@ -208,8 +213,38 @@ class Session:
         return play.in_play(self._table)
 
     def games(self) -> list[SavedGame]:
-        """Every game ever played at this table, the oldest first."""
-        return self._archive.brought_up_to_date(self._store.history)  # steps go on meanwhile
+        """Every game with its moves, the oldest first; reads the whole log."""
+        return saved_games(self._store.history())
+
+    def results(self) -> list[Result]:
+        """The result of every game, the oldest first; steps go on while old games are read."""
+        with self._notifier.transaction():
+            mark = self._store.mark
+        found = self._archive.results(self._store.history, mark.revision)
+        if self._archive.finished > self._kept_results:
+            self._kept_results = self._archive.finished
+            self._store.keep(RESULTS, self._archive.kept(mark))
+        return found
+
+    def results_within(self, seconds: float) -> list[Result]:
+        """The results, or none if old games take longer to read; they are read on meanwhile.
+
+        Raises:
+            StoreError: The log cannot be read.
+        """
+        with self._notifier.transaction():
+            if self._reading is None or self._reading.done():
+                self._reading = in_background(self.results, name="history")
+            reading = self._reading
+        try:
+            return reading.result(seconds)
+        except TimeoutError:
+            return []
+
+    def saved_game(self, number: int) -> SavedGame | None:
+        """A game with its moves, or None."""
+        self.results()
+        return self._archive.game(number, self._store.history)
 
     def seats_of(self, tokens: Iterable[str]) -> tuple[int, ...]:
         """The seats a device's tokens prove, in the order of the tokens."""

@@ -176,7 +176,7 @@ def test_a_long_evening_is_flat(app: App, clock: Clock, tmp_path: Path) -> None:
     table = app.session.view().table
     games = app.session.games()
     assert [game.number for game in games] == list(range(1, table.games + 1))
-    assert sum(len(evening.games) for evening in evenings(games)) == len(games)
+    assert sum(len(evening.games) for evening in evenings(app.session.results())) == len(games)
     app.close()
 
     early, late = samples[SAMPLES // 4 : SAMPLES // 2], samples[-SAMPLES // 4 :]

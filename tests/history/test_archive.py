@@ -215,7 +215,7 @@ def test_the_first_reading_stops_no_thread_for_garbage(error: StoreError | None)
     gc.callbacks.append(note)
     try:
         with pytest.raises(StoreError) if error else nullcontext():
-            archive.brought_up_to_date(load)
+            archive.results(load)
         during = list(searched)
         assert gc.isenabled()
         kept = [Record(n, "left", {"seat": 0}, "") for n in range(5000)]

@@ -12,6 +12,7 @@ import pytest
 from companion.eventlog.record import Record
 from companion.history.archive import SavedGame, saved_games
 from companion.history.export import summary, written
+from companion.history.results import Result
 from companion.history.standings import evenings, remembered, standings
 from companion.messages.catalogue import load_phrases
 from tests.session.fakes import Stage
@@ -32,7 +33,7 @@ def a_turn(stage: Stage, *boxes: str | None) -> None:
 
 
 class TestAnEvening:
-    def games(self, *ats: str) -> list[SavedGame]:
+    def games(self, *ats: str) -> list[Result]:
         """Games of Ada and Ben begun at these times; Ada wins every one."""
         stage = Stage(self.directory)
         for number, at in enumerate(ats, 1):
@@ -43,7 +44,7 @@ class TestAnEvening:
                 stage.session.rematch()
             a_turn(stage, "R7", None)
             stage.play_out()
-        found = stage.session.games()
+        found = stage.session.results()
         stage.store.close()
         return found
 
@@ -71,13 +72,13 @@ class TestAnEvening:
         assert len(evenings(self.games("", "2026-11-20T20:45:00+01:00"))) == 2
 
     def test_games_taken_in_belong_to_no_evening(self) -> None:
-        games = self.games("2026-11-20T20:15:00+01:00")
-        config, *lines = games[0].lines()
-        elsewhere = [config.replace("Ben", "Cleo"), *lines]
+        self.games("2026-11-20T20:15:00+01:00")
         stage = Stage(self.directory)
+        config, *lines = stage.session.games()[0].lines()
+        elsewhere = [config.replace("Ben", "Cleo"), *lines]
         revision = stage.session.view().table.revision
         stage.store.append((Record(revision + 1, "imported", {"number": 2, "lines": elsewhere}),))
-        found = saved_games(stage.store.load())
+        found = stage.session.results()
         assert [game.is_imported for game in found] == [False, True]
         assert sum(len(evening.games) for evening in evenings(found)) == 1
         assert standings(found)[0].games == 2
@@ -87,9 +88,9 @@ class TestAnEvening:
     def test_games_that_are_not_over_do_not_count(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         a_turn(stage, "R7", None)
-        assert standings(stage.session.games()) == []
+        assert standings(stage.session.results()) == []
         stage.session.end()  # counts for nobody
-        assert standings(stage.session.games()) == []
+        assert standings(stage.session.results()) == []
 
     def test_past_players_are_listed_latest_first(self, tmp_path: Path) -> None:
         stage = Stage(tmp_path / "other")
@@ -98,7 +99,7 @@ class TestAnEvening:
         stage.session.leave(0)
         stage.seat("Zoé")
         stage.session.rematch()
-        assert remembered(stage.session.games()) == ["Ben", "Zoé", "Ada"]
+        assert remembered(stage.session.results()) == ["Ben", "Zoé", "Ada"]
         stage.store.close()
 
 
@@ -132,7 +133,7 @@ class TestWrittenOut:
     def test_everything_as_json(self, games: list[SavedGame]) -> None:
         (game,) = json.loads(written(games, "json", load_phrases("en")))["games"]
         assert game["record"][0]["t"] == "config"
-        assert {key: game[key] for key in summary(games[0])} == summary(games[0])
+        assert {key: game[key] for key in summary(games[0].result)} == summary(games[0].result)
 
     def test_text_in_each_language(self, games: list[SavedGame]) -> None:
         assert "Weiße Summe: " in written(games, "text", load_phrases("de"))
@@ -144,13 +145,13 @@ class TestWrittenOut:
         assert written([], "text", load_phrases("en")) == ""
 
 
-def test_an_archive_reads_only_new_records(stage: Stage) -> None:
+def test_results_read_only_new_records(stage: Stage) -> None:
     begin(stage, "Ada", "Ben")
     a_turn(stage, "R7", "Y7")
-    assert stage.session.games() == stage.session.games()
+    assert stage.session.results() == stage.session.results()
     stage.session.end()
     stage.session.rematch()
-    first = stage.session.games()[0]
+    first = stage.session.results()[0]
     asked: list[int] = []
     history = stage.store.history
 
@@ -160,7 +161,7 @@ def test_an_archive_reads_only_new_records(stage: Stage) -> None:
 
     stage.store.history = watched  # type: ignore[method-assign]
     a_turn(stage, "R7", "Y7")
-    assert stage.session.games()[0] is first
+    assert stage.session.results()[0] is first
     assert asked
     assert min(asked) > 0
 
@@ -172,6 +173,6 @@ def test_a_clock_of_no_possible_time_ends_no_evening(tmp_path: Path, at: str) ->
     stage.seat("Ada", "Ben")
     assert stage.session.start() is None
     stage.roll(3, 4)
-    (evening,) = evenings(saved_games(stage.store.load()))
+    (evening,) = evenings(game.result for game in saved_games(stage.store.load()))
     assert len(evening.games) == 1
     stage.store.close()

@@ -7,6 +7,7 @@ import shutil
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any
@@ -15,7 +16,7 @@ import pytest
 
 from companion.errors import StoreError
 from companion.eventlog import derived
-from companion.eventlog.derived import SNAPSHOT, code_version
+from companion.eventlog.derived import RESULTS, SNAPSHOT, code_version
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, SqliteStore
@@ -125,7 +126,7 @@ class Slow(SqliteStore):
 
 def test_steps_are_stored_while_a_long_history_is_read(played: Path) -> None:
     stage = Stage(played, store=(store := Slow(played)))
-    reading = Thread(target=stage.session.games)
+    reading = Thread(target=stage.session.results)
     reading.start()
     assert store.has_begun.wait(PATIENCE_S)
     assert stage.session.undo() is None
@@ -134,7 +135,11 @@ def test_steps_are_stored_while_a_long_history_is_read(played: Path) -> None:
     store.goes_on.set()
     reading.join()
     assert store.is_told, "a step waited for the reader"
-    assert stage.session.games() == saved_games(store.load())
+    whole = saved_games(store.load())
+    assert [replace(each, spans=()) for each in stage.session.results()] == [
+        game.result for game in whole
+    ]
+    assert [stage.session.saved_game(game.number) for game in whole] == whole
     assert len(stage.session.games()) == 3
     stage.store.close()
 
@@ -211,3 +216,78 @@ def test_records_that_void_what_is_before_the_snapshot_count(played: Path) -> No
     store.close()
     table = Stage(played).session.view().table
     assert (table.game, table.games, len(table.seats)) == (None, 0, 2)
+
+
+def test_a_start_takes_over_kept_results_and_reads_on(played: Path) -> None:
+    stage = Stage(played)
+    before = stage.session.results()
+    again = stage.again()
+    asked: list[int] = []
+    history = again.store.history
+
+    def watched(after: int = 0) -> Iterator[Record]:
+        asked.append(after)
+        return history(after)
+
+    again.store.history = watched  # type: ignore[method-assign]
+    assert again.session.results() == before
+    assert asked == [again.store.mark.revision]
+    again.session.end()
+    again.session.rematch()
+    games = saved_games(history())
+    assert [replace(each, spans=()) for each in again.session.results()] == [
+        game.result for game in games
+    ]
+    assert [again.session.saved_game(game.number) for game in games] == games
+    again.store.close()
+
+
+def no_results(data: dict[str, Any]) -> None:
+    data["value"]["results"] = data["value"]["rows"] = []
+
+
+FALSE_RESULTS: dict[str, Callable[[Path], object]] = {
+    "cut": FALSE["cut"],
+    "no object": lambda path: rewritten(path, lambda data: data.update(value=[])),
+    "another type": lambda path: rewritten(path, lambda data: data["value"].update(results=[1])),
+    "other log": lambda path: rewritten(
+        path, lambda data: (no_results(data), data.update(mark=[data["mark"][0], "0" * 32]))
+    ),
+    "other version": lambda path: rewritten(
+        path, lambda data: (no_results(data), data.update(version="0" * 32))
+    ),
+}
+
+
+@pytest.mark.parametrize("false", FALSE_RESULTS.values(), ids=FALSE_RESULTS.keys())
+def test_false_results_are_read_again_from_the_log(
+    played: Path, false: Callable[[Path], object]
+) -> None:
+    stage = Stage(played)
+    expected = stage.session.results()
+    stage.store.close()
+    false(played / RESULTS)
+    again = Stage(played)
+    assert again.session.results() == expected
+    again.store.close()
+
+
+def test_records_that_void_what_results_are_kept_of_count(played: Path) -> None:
+    stage = Stage(played)
+    assert len(stage.session.results()) == 3
+    stage.store.close()
+    store = SqliteStore(played)
+    second = next(r.revision for r in store.load() if r.kind == "started" and r.data["number"] == 2)
+    store.append((Record(store.mark.revision + 1, "kept", {"revision": second - 1}),))
+    store.close()
+    again = Stage(played)
+    assert [game.number for game in again.session.results()] == [1]
+    again.store.close()
+
+
+def test_the_first_page_does_not_wait_for_old_games(played: Path) -> None:
+    stage = Stage(played, store=(store := Slow(played)))
+    assert stage.session.results_within(0.01) == []
+    store.goes_on.set()
+    assert stage.session.results_within(PATIENCE_S) == stage.session.results()
+    stage.store.close()

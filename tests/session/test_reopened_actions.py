@@ -61,16 +61,16 @@ def test_a_preview_promises_no_refused_step(closing: Stage) -> None:
 
 def test_a_game_that_was_ended_early_counts_for_nobody(closing: Stage) -> None:
     closing.play_out()
-    before = standings(closing.session.games())
+    before = standings(closing.session.results())
     closing.session.start()
     closing.session.end()
-    assert standings(closing.session.games()) == before
+    assert standings(closing.session.results()) == before
     assert [each.games for each in before] == [1, 1]
 
 
 def test_a_game_imported_twice_counts_once(closing: Stage) -> None:
     closing.play_out()
-    once = standings(closing.session.games())
+    once = standings(closing.session.results())
     lines = closing.session.games()[0].lines()
     revision = closing.session.view().table.revision
     for n, names in enumerate((["Ada", "Ben"], ["Ada", "Ben"], ["Zoe\u0308 ", "B\tC"]), 1):
@@ -80,6 +80,6 @@ def test_a_game_imported_twice_counts_once(closing: Stage) -> None:
     games = closing.again().session.games()
     assert len(games) == 4
     assert games[3].names == ("Zoë", "B C")
-    by_name = {each.name: each for each in standings(games)}
+    by_name = {each.name: each for each in standings(game.result for game in games)}
     assert [by_name[each.name] for each in once] == once
     assert by_name["Zoë"].games == 1

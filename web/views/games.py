@@ -11,10 +11,10 @@ from companion.engine import GameState, Phase
 from companion.engine.notation import Turn, turns_of
 from companion.history.archive import SavedGame
 from companion.history.export import FORMS, summary, text_of, written
+from companion.history.results import Result
 from companion.history.standings import Standing, evenings, standings
 from companion.messages.announcements import box_line
 from companion.messages.catalogue import Phrases, line
-from companion.wire import convert
 from web.context import AppContext
 from web.params import bad, body, optional, required
 from web.responses import as_json, ok
@@ -41,7 +41,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/api/games")
     def games() -> Response:
         return as_json(
-            overview(session.games(), paused=_paused(context), running=_running(context))
+            overview(session.results(), paused=_paused(context), running=_running(context))
         )
 
     @pages.get("/api/game")
@@ -85,7 +85,7 @@ def asked_for(context: AppContext) -> SavedGame:
         Refused: There is none.
     """
     number = required("number", int)
-    found = next((game for game in context.session.games() if game.number == number), None)
+    found = context.session.saved_game(number)
     if found is None:
         raise Refused(404, "NO_SUCH_GAME", line("declined.NO_SUCH_GAME"))
     return found
@@ -108,7 +108,7 @@ def _running(context: AppContext) -> int | None:
     return None if game is None or game.state.phase is Phase.OVER else game.number
 
 
-def overview(games: list[SavedGame], *, paused: set[int], running: int | None) -> wire.Games:
+def overview(games: list[Result], *, paused: set[int], running: int | None) -> wire.Games:
     """List all games by evening, with the standings of each evening and of all games."""
     return wire.Games(
         games=[
@@ -127,9 +127,10 @@ def overview(games: list[SavedGame], *, paused: set[int], running: int | None) -
     )
 
 
-def _result(game: SavedGame, **more: Any) -> wire.GameResult:
-    result: wire.GameResult = convert({**summary(game), **more}, wire.GameResult)
-    return result
+def _result(game: Result, **more: Any) -> wire.GameResult:
+    told = summary(game)
+    players = [wire.PlayerResult(**player) for player in told.pop("players")]
+    return wire.GameResult(**told, players=players, **more)
 
 
 def _standings(found: list[Standing]) -> list[wire.Standing]:
@@ -152,7 +153,7 @@ def whole(
         turn: The sheets are as after this turn; the final ones if None.
         pictures: The revision of each turn's kept picture.
     """
-    result = _result(game)
+    result = _result(game.result)
     state = (game if turn is None else game.after_turn(turn)).state
     result.sheets = [_sheet(game, state, player, phrases) for _, player in game.state.ranking]
     turns, _, _ = turns_of(game.start, game.events)

@@ -28,6 +28,9 @@ THEME_COOKIE = "dice_companion_theme"
 MOST_NAMES = 12
 """Names of earlier players that are offered to a newcomer."""
 
+NAMES_WITHIN_S = 0.2
+"""Seconds the first page waits for them; after an update all old games are read again."""
+
 
 def install(pages: Blueprint, context: AppContext) -> None:
     """Add the pages to a blueprint."""
@@ -44,7 +47,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def play() -> Response:
         _, state = context.render(context.client())
         try:
-            known = remembered(session.games())[:MOST_NAMES]
+            known = remembered(session.results_within(NAMES_WITHIN_S))[:MOST_NAMES]
         except StoreError:  # the storage fault is on the page; playing needs no old names
             known = []
         return page("play.html", known_names=known, state=state.replace("<", "\\u003c"))
