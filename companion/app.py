@@ -17,6 +17,7 @@ from companion.adapters.audio import open_voice
 from companion.adapters.camera import CameraPort, keep_pictures, open_tray
 from companion.adapters.chances import LiveChances
 from companion.adapters.gpio import open_button, open_buzzer, open_lamp
+from companion.adapters.mqtt import open_mqtt
 from companion.audio.settings import VoiceSettings
 from companion.coach.background import Reviews
 from companion.config import Config
@@ -51,7 +52,10 @@ if TYPE_CHECKING:
     from web.server import Server
 
 
-LASTING = ("camera", "camera-guard", "voice", "button", "lamp", "lamp-state", "buzzer")
+LASTING = (
+    *("camera", "camera-guard", "voice", "button", "lamp", "lamp-state", "buzzer"),
+    *("mqtt", "mqtt-table"),
+)
 """Names of threads that run as long as the table."""
 
 
@@ -145,8 +149,18 @@ def build(config: Config) -> App:
         place = _address(config, session, stack)
         address: list[tuple[str, int]] = []
         pictures = keep_pictures(config, session, live)
+
+        def join_address() -> str:
+            return url(place.seen.host, address[0][1])
+
+        address.append((config.web.host, config.web.port))
+        broker = open_mqtt(
+            config, session, live, pictures, stack, notes, version=_version(), url=join_address
+        )
         threads = [each for each in threading.enumerate() if each.name in LASTING]
-        monitor = Monitor(session, config.data_dir, eye=live, sound=silence, threads=threads)
+        monitor = Monitor(
+            session, config.data_dir, eye=live, sound=silence, broker=broker, threads=threads
+        )
 
         def frames() -> int | None:
             return live.frames if live is not None else None
@@ -161,7 +175,7 @@ def build(config: Config) -> App:
                 button=panel.state,
             ),
             press=panel.press,
-            join_url=lambda: url(place.seen.host, address[0][1]),
+            join_url=join_address,
             join_name=lambda: url(place.seen.name, address[0][1]) if place.seen.name else "",
             version=_version(),
             setup=tray.setup if tray is not None else None,
@@ -172,8 +186,8 @@ def build(config: Config) -> App:
             frames=frames if config.web.metrics else None,
             chances=chances.of,
             reviews=reviews,
+            has_broker=broker is not None,
         )
-        address.append((config.web.host, config.web.port))
         server = serve(page, host=config.web.host, port=config.web.port)
         stack.callback(server.close)
         address[0] = (config.web.host, server.port)

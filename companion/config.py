@@ -18,7 +18,7 @@ from companion.errors import ConfigError
 from companion.files import read_toml
 from companion.log import FORMS, LEVELS
 from companion.messages.catalogue import LANGUAGES
-from companion.wire import Meta, WireError, convert, one_of
+from companion.wire import Meta, WireError, convert, described, one_of
 
 ENVIRONMENT_PREFIX = "DICE_COMPANION_"
 """DICE_COMPANION_WEB_PORT=8001 sets `port` of `[web]`."""
@@ -26,6 +26,8 @@ ENVIRONMENT_PREFIX = "DICE_COMPANION_"
 HOTSPOT = ("never", "alone")
 
 PIN_FACTORIES = ("auto", "lgpio", "mock", "none")
+
+A_TOPIC = Meta(pattern=r"\A[\w-]+(?:/[\w-]+)*\Z")
 
 Pin = Annotated[int, Meta(ge=0, le=27)]
 """A BCM number of the Pi's header."""
@@ -163,6 +165,40 @@ class TableConfig:
 
 
 @dataclass(frozen=True, slots=True)
+class MqttConfig:
+    """The broker that lamps, speakers and the club listen to; without a host there is none.
+
+    Attributes:
+        host: Name or address of the broker; empty for none.
+        username: Who the table is to the broker.
+        password_file: File whose first line is the password. It is outside the data directory, so
+            that no backup contains it.
+        tls: Encrypted; always when `ca_file` or `cert_file` is set.
+        ca_file: Authorities to trust instead of the system's.
+        cert_file, key_file: The table's own certificate, and its key.
+        club: Tables of one club find each other by this name.
+        name: Of the table; empty for the machine's.
+        discovery: Whether Home Assistant finds the table by itself.
+        discovery_prefix: As set in Home Assistant.
+    """
+
+    host: str = ""
+    port: Annotated[int, Meta(ge=1, le=65535)] = 1883
+    username: str = ""
+    password_file: str | None = None
+    tls: bool = False
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+    club: Annotated[str, Meta(max_length=80)] = ""
+    name: Annotated[str, Meta(max_length=40)] = ""
+    discovery: bool = True
+    discovery_prefix: Annotated[str, described("a topic such as homeassistant"), A_TOPIC] = (
+        "homeassistant"
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class LogConfig:
     """The log on standard error.
 
@@ -187,6 +223,7 @@ class Config:
     sound: SoundConfig = field(default_factory=SoundConfig)
     table: TableConfig = field(default_factory=TableConfig)
     pictures: PicturesConfig = field(default_factory=PicturesConfig)
+    mqtt: MqttConfig = field(default_factory=MqttConfig)
     log: LogConfig = field(default_factory=LogConfig)
     data_dir: Path = Path()
 

@@ -100,6 +100,7 @@ class Monitor:
         *,
         eye: Eye | None = None,
         sound: Callable[[], str | None] | None = None,
+        broker: Callable[[], str | None] | None = None,
         threads: Sequence[threading.Thread] = (),
     ) -> None:
         """Take the parts.
@@ -107,10 +108,11 @@ class Monitor:
         Args:
             data_dir: Where games are kept.
             sound: Returns why the voice is silent, or None; without it there is no voice.
+            broker: Returns why the MQTT broker is away, or None; without it there is no broker.
             threads: Threads that run as long as the table.
         """
         self._table, self._data_dir, self._eye, self._sound = table, data_dir, eye, sound
-        self._threads = tuple(threads)
+        self._broker, self._threads = broker, tuple(threads)
 
     def health(self) -> Health:
         """Check every part; takes `LOCK_S` at most."""
@@ -127,6 +129,9 @@ class Monitor:
         }
         if "repeat" in faults:
             parts["repeat"] = _equipment("repeat", faults["repeat"])
+        if self._broker is not None:
+            trouble = self._broker()
+            parts["broker"] = Part() if trouble is None else Part(State.IMPAIRED, trouble)
         age_s = self._eye.frame_age_s if self._eye is not None else None
         return Health(parts, age_s, free_mb)
 

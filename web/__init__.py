@@ -48,6 +48,7 @@ def create_app(
     frames: Callable[[], int | None] | None = None,
     chances: Callable[[int], Sequence[tuple[float, float]]] = lambda number: (),
     reviews: Reviews | None = None,
+    has_broker: bool = False,
 ) -> Flask:
     """Make the web app of one table.
 
@@ -101,6 +102,7 @@ def create_app(
         chances=chances,
         reviews=reviews or Reviews(),
         power=power,
+        has_broker=has_broker,
     )
     app.extensions["streams"] = Streams(session, context.render)
     api = game.blueprint(context, app.extensions["streams"])

@@ -44,6 +44,7 @@ class AppContext:
     pictures: Pictures | None = None
     chances: Callable[[int], Sequence[tuple[float, float]]] = lambda number: ()
     power: Power | None = None
+    has_broker: bool = False
     reviews: Reviews = field(default_factory=Reviews)
     limiter: RateLimiter = field(default_factory=RateLimiter)
     _mutex: Lock = field(default_factory=Lock)
@@ -71,6 +72,7 @@ class AppContext:
             can_power=self.power is not None and self.power.is_offered,
             take_back_s=self.session.take_back_s,
             chances=tuple(self.chances(game.number)) if game is not None else (),
+            has_broker=self.has_broker,
         )
 
     def render(self, client: Client) -> tuple[int, str]:

@@ -39,6 +39,7 @@ class Setting:
         can_power: Whether the host may switch the machine off.
         take_back_s: Seconds in which a page's last answer may be taken back.
         chances: By player of the running game, the chance to win and its standard error.
+        has_broker: Whether the table publishes to an MQTT broker.
     """
 
     epoch: str
@@ -54,6 +55,7 @@ class Setting:
     take_back_s: float = 0.0
     join_name: str = ""
     chances: tuple[tuple[float, float], ...] = ()
+    has_broker: bool = False
 
 
 def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) -> wire.Shared:
@@ -110,6 +112,9 @@ def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
         take_back=table.settings.take_back,
         take_back_s=setting.take_back_s,
         chances=table.settings.chances,
+        has_broker=setting.has_broker,
+        share_names=table.settings.share_names,
+        share_pictures=table.settings.share_pictures,
         say=setting.speaking.say,
         volume=setting.speaking.volume,
         words_per_minute=setting.speaking.words_per_minute,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import click
 
 from companion.adapters.gpio import check_pins
+from companion.adapters.mqtt import broker_of
 from companion.board import is_raspberry_pi, model
 from companion.commands.console import print_verdict
 from companion.commands.params import A_DIRECTORY, A_FILE
@@ -154,6 +155,7 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
     yield check_games(config.data_dir)
     yield check_address(config.web.host, config.web.port)
     yield check_port(config.web.host, config.web.port)
+    yield from _broker(config)
     yield check_clock(
         datetime.now().astimezone(), run(["timedatectl", "show", "-p", "NTPSynchronized"])
     )
@@ -223,6 +225,19 @@ def _backups(config: Config) -> list[Finding]:
     except StoreError:
         return []
     return check_backup(last_backup(config.data_dir), datetime.now().astimezone(), records)
+
+
+def _broker(config: Config) -> list[Finding]:
+    """The broker of the settings, which a game does not need."""
+    if not config.mqtt.host:
+        return []
+    try:
+        broker = broker_of(config)
+    except ConfigError as error:
+        return [note("broker", str(error), "correct this line; docs/settings.md lists them")]
+    from companion.doctor.broker import check_broker
+
+    return [check_broker(broker)]
 
 
 def _sound_rights() -> list[Finding]:

@@ -10,7 +10,7 @@ from companion.engine import (
     GameState,
 )
 
-SWITCHES = ("hints", "sound", "take_back", "chances")
+SWITCHES = ("hints", "sound", "take_back", "chances", "share_names", "share_pictures")
 """Fields of `Settings` that are on or off."""
 
 
@@ -32,6 +32,8 @@ class Settings:
         sound: Announcements are spoken.
         take_back: The last answer, too, may be taken back for a moment.
         chances: The table view shows everybody's chance to win.
+        share_names: Players' names may leave the table through the broker.
+        share_pictures: Pictures of rolls may, too.
         speaking: Voice settings that were changed at the table.
     """
 
@@ -39,6 +41,8 @@ class Settings:
     sound: bool = True
     take_back: bool = True
     chances: bool = False
+    share_names: bool = False
+    share_pictures: bool = False
     speaking: tuple[VoiceOverride, ...] = ()
 
 

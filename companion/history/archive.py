@@ -38,6 +38,8 @@ class SavedGame:
         at: When it began, as ISO 8601 text; for an imported game whose record has no date, when
             it was imported.
         names: The players in playing order.
+        ended: When its last step was stored; empty for an imported game.
+        seats: The players' seats when it began; empty for an imported game.
         fault: Why the game is incomplete, or None.
         is_imported: Whether it was imported from a file.
     """
@@ -50,6 +52,8 @@ class SavedGame:
     state: GameState
     fault: str | None = None
     is_imported: bool = False
+    ended: str = ""
+    seats: tuple[int, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -265,7 +269,19 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             break
         state = step.state
         events.append(entry.event)
-    return [SavedGame(began.number, records[0].at, began.names, start, tuple(events), state, fault)]
+    return [
+        SavedGame(
+            began.number,
+            records[0].at,
+            began.names,
+            start,
+            tuple(events),
+            state,
+            fault,
+            ended=records[-1].at,
+            seats=began.seats,
+        )
+    ]
 
 
 def _names_of(read: GameRecord) -> tuple[str, ...]:

@@ -19,8 +19,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from pathlib import Path
+from typing import NamedTuple
 
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
@@ -28,9 +27,11 @@ from paho.mqtt.packettypes import PacketTypes
 from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
-LOGGER = logging.getLogger(__name__)
+from companion.mqtt.broker import Broker, Message, Received
 
-PORT, TLS_PORT = 1883, 8883
+__all__ = ["Broker", "Link", "Message", "Received"]
+
+LOGGER = logging.getLogger(__name__)
 
 KEEPALIVE_S = 30
 """Seconds after which a silent broker counts as lost; after half as many again it does for it."""
@@ -59,53 +60,17 @@ CLOSE_S = 1.0
 """Seconds for the last messages when the table ends."""
 
 
-@dataclass(frozen=True, slots=True)
-class Broker:
-    """Where a broker is and how it is reached; its password is in no text of it.
+class _Queued(NamedTuple):
+    message: Message
+    since_s: float
 
-    Attributes:
-        tls: Encrypted; always when a certificate is named.
-        ca_file: Authorities to trust instead of the system's.
-        cert_file, key_file: This machine's certificate and its key.
-    """
-
-    host: str
-    port: int = PORT
-    username: str = ""
-    password: str = field(default="", repr=False)
-    tls: bool = False
-    ca_file: Path | None = None
-    cert_file: Path | None = None
-    key_file: Path | None = None
-
-    def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{host}:{self.port}"
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message to publish.
-
-    Attributes:
-        keep_s: Seconds after which the broker drops a retained one; None for never.
-        on_acknowledged: Called on the connection's thread once the broker has it; short.
-    """
-
-    topic: str
-    payload: bytes
-    retain: bool = False
-    keep_s: int | None = None
-    on_acknowledged: Callable[[], None] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Received:
-    """A message from the broker; `retained` when it was published before the subscription."""
-
-    topic: str
-    payload: bytes
-    retained: bool
+    @property
+    def is_worthless(self) -> bool:
+        """Whether it is a passing message that came to nothing in time."""
+        message = self.message
+        if message.retain or message.keep_s is None:
+            return False
+        return time.monotonic() - self.since_s > message.keep_s
 
 
 class _BoundedClient(paho.Client):
@@ -147,8 +112,9 @@ class Link:
         self._on_message, self._on_connected = on_message, on_connected
         self._packets_per_s = packets_per_s
         self._mutex = threading.Lock()
-        self._waiting: OrderedDict[object, Message] = OrderedDict()
-        self._in_flight: dict[int, tuple[object, Message]] = {}
+        self._waiting: OrderedDict[object, _Queued] = OrderedDict()
+        self._in_flight: dict[int, tuple[object, _Queued]] = {}
+        self._packets = 0  # read in this second
         self._is_connected = False
         self._trouble: str | None = "not connected yet"
         self._complained = ""
@@ -186,7 +152,7 @@ class Link:
         with self._mutex:
             key: object = message.topic if message.retain else object()
             self._waiting.pop(key, None)
-            self._waiting[key] = message
+            self._waiting[key] = _Queued(message, time.monotonic())
             self._drop_oldest()
         self._wake()
 
@@ -211,34 +177,41 @@ class Link:
         with self._mutex:
             busy = {key for key, _ in self._in_flight.values()}
             ready = [key for key in self._waiting if key not in busy]
-            for key in ready[: MOST_IN_FLIGHT - len(self._in_flight)]:
-                message = self._waiting.pop(key)
-                properties = None
-                if message.keep_s is not None and message.retain:
-                    properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
-                    properties.MessageExpiryInterval = message.keep_s
-                info = client.publish(message.topic, message.payload, 1, message.retain, properties)
-                self._in_flight[info.mid] = key, message
+            taken = [
+                (key, self._waiting.pop(key))
+                for key in ready[: MOST_IN_FLIGHT - len(self._in_flight)]
+            ]
+        for key, queued in taken:
+            if queued.is_worthless:
+                continue
+            message, properties = queued.message, None
+            if message.keep_s is not None:
+                properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
+                properties.MessageExpiryInterval = message.keep_s
+            info = client.publish(message.topic, message.payload, 1, message.retain, properties)
+            with self._mutex:
+                self._in_flight[info.mid] = key, queued
 
     def _published(
         self, _client: paho.Client, _data: object, mid: int, code: ReasonCode, _more: Properties
     ) -> None:
+        self._packets += 1
         with self._mutex:
-            _, message = self._in_flight.pop(mid, (None, None))
-        if message is None:
+            _, queued = self._in_flight.pop(mid, (None, None))
+        if queued is None:
             return
         if code.is_failure:
-            self._complain(f"it does not accept {message.topic}: {code}")
-        elif message.on_acknowledged is not None:
-            _guarded(message.on_acknowledged)
+            self._complain(f"it does not accept {queued.message.topic}: {code}")
+        elif queued.message.on_acknowledged is not None:
+            _guarded(queued.message.on_acknowledged)
 
     def _take_back(self) -> None:
         """Queue again what was not acknowledged, before what came later."""
         with self._mutex:
             lost, self._in_flight = list(self._in_flight.values()), {}
-            for key, message in reversed(lost):
+            for key, queued in reversed(lost):
                 if key not in self._waiting:
-                    self._waiting[key] = message
+                    self._waiting[key] = queued
                     self._waiting.move_to_end(key, last=False)
             self._drop_oldest()
 
@@ -272,11 +245,11 @@ class Link:
             return False
         began_s = window_s = time.monotonic()
         end_s = float("inf")
-        packets = 0
+        self._packets = 0
         while (sock := client.socket()) is not None:
             now_s = time.monotonic()
             if now_s - window_s >= 1.0:
-                window_s, packets = now_s, 0
+                window_s, self._packets = now_s, 0
             if self._is_connected:
                 self._hand_over(client)
             elif now_s > began_s + CONNECT_S:
@@ -286,7 +259,7 @@ class Link:
                 end_s = min(end_s, now_s + CLOSE_S)
                 if not (self._is_connected and self.waiting) or now_s >= end_s:
                     break
-            may_read = packets < self._packets_per_s
+            may_read = self._packets < self._packets_per_s
             events = (select.POLLIN if may_read else 0) | (
                 select.POLLOUT if client.want_write() else 0
             )
@@ -295,8 +268,8 @@ class Link:
             limit_s = min(limit_s, CLOSE_S / 10) if self._closing.is_set() else limit_s
             found = self._poll(sock.fileno(), events, 0.0 if has_pending else limit_s)
             if (found & ~select.POLLOUT and may_read) or has_pending:
-                packets += 1
-                client.loop_read()
+                self._packets += 1
+                client.loop_read()  # several packets, as many as are in flight
             if found & select.POLLOUT and client.socket() is not None:
                 client.loop_write()
             if client.socket() is not None:
@@ -368,6 +341,7 @@ class Link:
         self._is_connected = False
 
     def _received(self, _client: paho.Client, _data: object, got: paho.MQTTMessage) -> None:
+        self._packets += 1
         if self._on_message is None:
             return
         try:

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 from companion.errors import ServiceError
-from companion.mqtt.client import Broker
+from companion.mqtt.broker import Broker
 
 START_S = 5.0
 """Seconds in which it has to answer."""

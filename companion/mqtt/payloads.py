@@ -67,6 +67,7 @@ class PlayerState(Struct, frozen=True):
 
     Attributes:
         name: Empty unless the host lets names leave the table.
+        label: The name, or "Player 2" in the table's language where names stay.
         rows: Points by the row's name.
         sheet: Crossed numbers by the row's key, from left to right.
         answered: The player has answered in the open action.
@@ -81,6 +82,7 @@ class PlayerState(Struct, frozen=True):
     misses: Annotated[int, Meta(ge=0, le=20)]
     answered: bool = False
     gone: bool = False
+    label: Word = ""
 
 
 class GameBoard(Struct, frozen=True):
@@ -128,7 +130,8 @@ class Board(Struct, frozen=True):
         url: The address that phones open; no code.
         language: Of the table and of `text`.
         text: The last announcement in that language, without names unless they may leave.
-        asked: Percent of this game's rolls the camera did not read alone; None before the first.
+        asked: Percent of the rolls since the table was started for which people had to do more
+            than throw; None before the first, or without a camera.
         faults: Parts that do not work: camera, button, storage.
     """
 
@@ -161,7 +164,7 @@ class GameEvent(Struct, frozen=True):
     Attributes:
         text: As the table announces it, in its language.
         seat: The active player; of a penalty, the player who takes it.
-        name: Of that seat; empty unless names may leave the table.
+        player: That seat's `PlayerState.label`.
         roll: The dice of roll and corrected.
         colour: Of the row that closed.
         winners: Seats that won, of game_over.
@@ -174,7 +177,7 @@ class GameEvent(Struct, frozen=True):
     language: Word
     text: Text = ""
     seat: Seat | None = None
-    name: Word = ""
+    player: Word = ""
     roll: Roll | None = None
     colour: Word | None = None
     winners: Seats = ()

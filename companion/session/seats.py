@@ -161,7 +161,7 @@ def decide_settings(
     """Change settings of the table.
 
     Args:
-        switches: Fields of Settings: hints, sound, take_back and chances.
+        switches: Fields of Settings that are on or off.
         voice: Fields of VoiceSettings.
         configured: Voice settings of the configuration, which the table's choices replace.
 

@@ -317,7 +317,7 @@ class Session:
         """Change settings of the table, all or none.
 
         Args:
-            switches: Fields of Settings: hints, sound, take_back and chances.
+            switches: Fields of Settings that are on or off.
             voice: Fields of VoiceSettings.
 
         Raises:

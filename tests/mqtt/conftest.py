@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,23 +29,23 @@ class Listener:
     """Receives all messages of some topics, as another program in the house would."""
 
     def __init__(self, broker: Broker, *topics: str) -> None:
-        self.heard: queue.Queue[Received] = queue.Queue()
+        self._heard: dict[str, queue.Queue[Received]] = defaultdict(queue.Queue)
         self.link = Link(
             broker,
-            client_id="listener",
+            client_id=f"listener-{id(self)}",
             subscriptions=topics or ("#",),
-            on_message=self.heard.put,
+            on_message=lambda got: self._heard[got.topic].put(got),
             packets_per_s=100_000,
         )
         self.link.start()
         until(lambda: self.link.is_connected)
 
     def next(self, topic: str, where: Callable[[Received], bool] = lambda _: True) -> Received:
-        """The next message of a topic that fits; other messages are dropped."""
+        """The next message of a topic that fits; those of the topic before it are dropped."""
         by_s = time.monotonic() + 5.0
         while True:
-            got = self.heard.get(timeout=max(0.01, by_s - time.monotonic()))
-            if got.topic == topic and where(got):
+            got = self._heard[topic].get(timeout=max(0.01, by_s - time.monotonic()))
+            if where(got):
                 return got
 
     def say(self, topic: str, payload: bytes, *, retain: bool = False) -> None:

@@ -68,6 +68,12 @@ def chances() -> list[tuple[float, float]]:
 
 
 @pytest.fixture
+def has_broker() -> bool:
+    """Whether the table publishes to an MQTT broker."""
+    return False
+
+
+@pytest.fixture
 def power() -> StandInPower:
     return StandInPower()
 
@@ -79,6 +85,7 @@ def app(
     place: dict[str, str],
     chances: list[tuple[float, float]],
     power: StandInPower,
+    has_broker: bool,
 ) -> Flask:
     return create_app(
         stage.session,
@@ -92,6 +99,7 @@ def app(
         code="QWX7",
         pin="4711",
         chances=lambda number: tuple(chances),
+        has_broker=has_broker,
     )
 
 

@@ -40,6 +40,28 @@ PRESSED_AT_ONCE = """() => {
 """A finger that was on its way when the page turned to Ada."""
 
 
+class TestATableWithABroker:
+    @pytest.fixture
+    def has_broker(self) -> bool:
+        return True
+
+    def test_the_host_lets_names_and_photos_leave(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "action1")
+        page = open_page("/host", size_wh=PHONE_SMALL)
+        open_part(page, "Settings")
+        for name in ("Names may go to", "Photos of the rolls may go"):
+            switch = page.get_by_label(name)
+            assert not switch.is_checked(), "nothing leaves until the host says so"
+            switch.check()
+        now = "share_names", "share_pictures"
+        wait_until(
+            page,
+            lambda: all(getattr(stage.session.view().table.settings, name) for name in now),
+        )
+        kept = Stage(stage.directory, store=stage.store).session.view().table.settings
+        assert (kept.share_names, kept.share_pictures) == (True, True)
+
+
 class TestTheHost:
     def test_dice_by_hand(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")

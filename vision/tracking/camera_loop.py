@@ -97,6 +97,7 @@ class CameraLoop:
         self._published: TrayView | None = None
         self._number = 0
         self._frame_at_s = time.monotonic()
+        self._reading_s: float | None = None
         self._trouble: str | None = None
         self._jpegs: dict[int, bytes] = {}
         self._stop = threading.Event()
@@ -124,6 +125,11 @@ class CameraLoop:
     def frame_age_s(self) -> float:
         """Seconds since the last frame, or since the start. Takes no lock."""
         return time.monotonic() - self._frame_at_s
+
+    @property
+    def reading_s(self) -> float | None:
+        """Seconds that the last reading took; None before the first. Takes no lock."""
+        return self._reading_s
 
     @property
     def is_reading(self) -> bool:
@@ -263,7 +269,9 @@ class CameraLoop:
         if observed.is_due:
             with self._mutex:
                 self._tracker.begin_reading()
+            began_s = time.perf_counter()
             observed = self._tracker.read(observed)
+            self._reading_s = time.perf_counter() - began_s
         with self._mutex:
             if self._tracker.camera is CameraState.LOST:
                 return  # it fell silent meanwhile: this reading is outdated

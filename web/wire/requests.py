@@ -123,6 +123,8 @@ class Settings(Request):
     sound: bool | UnsetType = UNSET
     take_back: bool | UnsetType = UNSET
     chances: bool | UnsetType = UNSET
+    share_names: bool | UnsetType = UNSET
+    share_pictures: bool | UnsetType = UNSET
     language: Language | UnsetType = UNSET
     say: Say | UnsetType = UNSET
     volume: Volume | UnsetType = UNSET

@@ -72,6 +72,9 @@ class Table(Reply):
     take_back: Annotated[bool, about("The last answer, too, may be taken back.")]
     take_back_s: Annotated[float, about("For how long; 0 while `take_back` is false.")]
     chances: Annotated[bool, about("The table view shows chances to win.")]
+    has_broker: Annotated[bool, about("The table publishes to an MQTT broker.")]
+    share_names: Annotated[bool, about("Names go there, too.")]
+    share_pictures: Annotated[bool, about("Photos of the rolls go there, too.")]
     say: Say
     volume: Volume
     words_per_minute: Speed

@@ -26,6 +26,8 @@ const SETTINGS = [
   ["sound", "sound"],
   ["take-back", "take_back"],
   ["chances", "chances"],
+  ["share-names", "share_names"],
+  ["share-pictures", "share_pictures"],
   ["say-amount", "say"],
   ["volume", "volume"],
   ["speed", "words_per_minute"],
@@ -97,6 +99,7 @@ function drawTable({ table, me }) {
     else node.value = table[key];
   }
   show($("take-back").parentElement, !table.take_back || table.take_back_s > 0); // 0 is configured for all games
+  for (const id of ["share-names", "share-pictures"]) show($(id).parentElement, table.has_broker);
   redraw($("parts"), [table, me.door], () => [
     ...fact("host.address", [table.join_url || `${location.origin}/`, table.join_name].filter(Boolean).join(" · ")),
     ...(me.door ? [...fact("table.code", me.door.code), ...fact("host.pin_short", me.door.pin)] : []),

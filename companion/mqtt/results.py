@@ -1,0 +1,196 @@
+"""Finished games on their way to the broker: each arrives once, also after days without it.
+
+The event log holds the games. A small file beside it holds what the broker has acknowledged, and
+the id of this table. What is not in it is published again; a reader keeps one result for each
+(table, game), so a second copy changes nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import secrets
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, NamedTuple
+
+from companion.engine import HouseRule
+from companion.files import read_text
+from companion.history.archive import SavedGame
+from companion.mqtt import payloads
+from companion.mqtt.payloads import encoded, game_id
+from companion.mqtt.topics import is_table_id
+from companion.wire import Meta, Struct, WireError, convert, field
+
+LOGGER = logging.getLogger(__name__)
+
+FILE_NAME = "mqtt.json"
+MOST_BYTES = 4 * 1024 * 1024
+"""A game has about 40 bytes."""
+
+MOST_CHANGED = 100
+"""Newest games whose results may still change, by an undo or when names may leave no longer."""
+
+KEEP_S = 30 * 24 * 3600
+"""Seconds after which the broker drops a result: a club has stored it long before."""
+
+
+class _Club(Struct):
+    """What one club has of this table.
+
+    Attributes:
+        since: Number of the newest game when the table joined.
+        open: Earlier games that were not finished then.
+        sent: Digest of each result that was acknowledged, by the game's id.
+    """
+
+    since: Annotated[int, Meta(ge=0)]
+    open: list[int] = field(default_factory=list)
+    sent: dict[str, str] = field(default_factory=dict)
+
+
+class _File(Struct):
+    table: str
+    clubs: dict[str, _Club] = field(default_factory=dict)
+
+
+class Due(NamedTuple):
+    """A result to publish, and the digest to acknowledge it with."""
+
+    result: payloads.Result
+    digest: str
+
+
+class Ledger:
+    """What the broker has of this table's games; thread-safe.
+
+    Attributes:
+        table: The random id of this table.
+    """
+
+    def __init__(self, data_dir: Path) -> None:
+        """Read it; a missing or damaged file begins anew, as another table."""
+        self._path = data_dir / FILE_NAME
+        self._mutex = threading.Lock()
+        self._has_complained = False
+        try:
+            self._file: _File = convert(json.loads(read_text(self._path, MOST_BYTES)), _File)
+            if not is_table_id(self._file.table):
+                raise ValueError("not the id of a table")
+        except FileNotFoundError:
+            self._file = _File(secrets.token_hex(8))
+            self._save()
+        except (OSError, ValueError, RecursionError, WireError) as error:
+            LOGGER.warning("mqtt: %s cannot be read, so this is a new table: %s", self._path, error)
+            self._file = _File(secrets.token_hex(8))
+            self._save()
+        self.table = self._file.table
+
+    def join(self, club: str, games: Sequence[SavedGame]) -> None:
+        """Begin to publish to a club; games that are finished already are not its own."""
+        with self._mutex:
+            if club not in self._file.clubs:
+                newest = max((game.number for game in games), default=0)
+                unfinished = [game.number for game in games if not game.is_over]
+                self._file.clubs[club] = _Club(newest, unfinished)
+                self._save()
+
+    def due(
+        self, club: str, games: Sequence[SavedGame], *, name: str, shows_names: bool, revision: int
+    ) -> list[Due]:
+        """Results that the broker has not acknowledged as they are now, the oldest first.
+
+        A game whose end was taken back does not count until it ends again.
+
+        Args:
+            games: All of the table, the oldest first.
+            name: Of the table.
+            revision: Of the log that the games are from.
+        """
+        with self._mutex:
+            known = self._file.clubs[club]
+            since, unfinished, sent = known.since, set(known.open), dict(known.sent)
+        found = []
+        for place, game in enumerate(games, MOST_CHANGED - len(games)):
+            if (game.number <= since and game.number not in unfinished) or game.is_imported:
+                continue
+            last = sent.get(game_id(game.number, game.at))
+            if last is None if not game.is_over else place < 0 and last:
+                continue
+            result = result_of(game, name=name, shows_names=shows_names, revision=revision)
+            digest = _digest(result)
+            if last != digest:
+                found.append(Due(result, digest))
+        return found
+
+    def acknowledge(self, club: str, due: Due) -> None:
+        """Note that the broker has a result."""
+        with self._mutex:
+            self._file.clubs[club].sent[due.result.game] = due.digest
+            self._save()
+
+    def forget(self, club: str, newest: int) -> None:
+        """Let the newest results be published once more: the broker may have lost them."""
+        with self._mutex:
+            sent = self._file.clubs[club].sent
+            sent |= dict.fromkeys(list(sent)[-newest:], "")
+
+    def _save(self) -> None:
+        part = self._path.with_name(f"{FILE_NAME}.part")
+        try:
+            with part.open("w", encoding="utf-8") as file:
+                file.write(_text(self._file))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(part, self._path)
+            self._has_complained = False
+        except OSError as error:
+            if not self._has_complained:
+                LOGGER.warning("mqtt: %s cannot be written: %s", self._path, error)
+            self._has_complained = True
+
+
+def result_of(game: SavedGame, *, name: str, shows_names: bool, revision: int) -> payloads.Result:
+    """A game's result."""
+    state = game.state
+    return payloads.Result(
+        game=game_id(game.number, game.at),
+        number=game.number,
+        table_name=name,
+        began=game.at,
+        ended=game.ended,
+        revision=revision,
+        variant=state.plan.name,
+        end=state.end.value if state.end is not None else "open",
+        turns=state.turn,
+        players=tuple(
+            payloads.ResultPlayer(
+                seat=game.seats[player],
+                name=game.names[player] if shows_names else "",
+                rank=rank,
+                total=state.total(player),
+                rows=state.points(player),
+                misses=state.misses[player],
+                gone=player in state.gone,
+            )
+            for rank, player in state.ranking
+        ),
+        house=tuple(rule.value for rule in HouseRule if rule in state.setup.house),
+        counts=game.is_over,
+    )
+
+
+def _digest(result: payloads.Result) -> str:
+    """Of everything but the revision, which rises with every step; one for all open games."""
+    if not result.counts:
+        return "open"
+    fields = json.loads(encoded(result))
+    del fields["revision"]
+    return hashlib.blake2b(json.dumps(fields).encode(), digest_size=8).hexdigest()
+
+
+def _text(file: _File) -> str:
+    return encoded(file).decode()

@@ -1,0 +1,135 @@
+"""The board and the events of a game: what leaves the table, with names and without."""
+
+from __future__ import annotations
+
+import pytest
+
+from companion.messages.catalogue import LANGUAGES, load_phrases
+from companion.mqtt.board import board_of
+from companion.mqtt.happenings import happenings
+from companion.mqtt.payloads import Board, GameEvent, decode, encoded
+from companion.session.view import View
+from tests.session.fakes import Stage, dice_seen
+
+BEGAN = "2026-11-20T20:15:00+01:00"
+
+
+def board(stage: Stage, language: str = "en") -> Board:
+    made = board_of(
+        stage.session.view(),
+        load_phrases(language),
+        name="Table 1",
+        url="http://table1.local:8000",
+        began=BEGAN,
+        asked=None,
+        at=BEGAN,
+    )
+    assert decode(encoded(made), Board) == made, "what is published can be read"
+    return made
+
+
+def events(before: View, stage: Stage) -> list[GameEvent]:
+    after = stage.session.view()
+    said = [after.announcement] if after.announcement is not None else []
+    found = happenings(before, after, said, load_phrases("en"), began=BEGAN, at=BEGAN)
+    assert [decode(encoded(each), GameEvent) for each in found] == found
+    return found
+
+
+def test_the_board_shows_the_whole_game(two: Stage) -> None:
+    two.session.settle({"share_names": True})
+    two.roll(3, 4)
+    two.answer(1, "R7")
+    shown = board(two)
+    game = shown.game
+    assert game is not None
+    assert (game.game, game.phase, game.turn, game.active) == ("1-20261120191500", "action1", 1, 0)
+    assert game.roll is not None
+    assert (game.roll.sum, game.roll.coloured["red"]) == (7, 3)
+    assert game.waiting_for == (0,)
+    assert [(each.name, each.label, each.answered) for each in game.players] == [
+        ("Ada", "Ada", False),
+        ("Ben", "Ben", True),
+    ]
+    assert game.leaders == (0, 1)
+    assert "White 7" in shown.text
+    assert "Ada" in shown.text
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_no_name_leaves_the_table_unless_the_host_agrees(language: str, two: Stage) -> None:
+    """Every announcement of a game, its events and its board; also one about somebody who left."""
+    seen = []
+    before = two.session.view()
+
+    def look() -> None:
+        nonlocal before
+        seen.append(board(two, language))
+        seen.extend(events(before, two))  # type: ignore[arg-type]
+        before = two.session.view()
+
+    two.close_red()
+    look()
+    two.answer(1, None)
+    two.time.pass_s(10)
+    look()
+    two.session.close_action()
+    look()
+    two.roll(3, 4, red=0)
+    look()
+    two.session.leave(1)
+    look()
+    two.play_out()
+    look()
+    texts = [encoded(each).decode() for each in seen]
+    assert len(texts) >= 10
+    for name in ("Ada", "Ben"):
+        assert [text for text in texts if name in text] == []
+    shown = board(two, language).game
+    assert shown is not None
+    assert shown.players[1].label == load_phrases(language).say("house.player", number=2)
+
+
+def test_each_happening_is_one_event(two: Stage) -> None:
+    before = two.session.view()
+    two.roll(3, 4)
+    (roll,) = events(before, two)
+    assert (roll.event_type, roll.seat, roll.player) == ("roll", 0, "Player 1")
+    assert roll.roll is not None
+    assert (roll.roll.white, roll.roll.sum) == ((3, 4), 7)
+    assert roll.text.startswith("White 7.")
+    before = two.session.view()
+    assert two.correct(3, 5) is None
+    (corrected,) = events(before, two)
+    assert corrected.event_type == "corrected"
+    assert corrected.roll is not None
+    assert corrected.roll.sum == 8
+    before = two.session.view()
+    two.session.close_action()
+    two.session.close_action()
+    (penalty,) = events(before, two)
+    assert (penalty.event_type, penalty.seat) == ("penalty", 0)
+    before = two.session.view()
+    two.play_out()
+    assert [each.event_type for each in events(before, two)][-1] == "game_over"
+    assert events(before, two)[-1].winners == (1,)
+
+
+def test_a_closed_row_names_its_colour(two: Stage) -> None:
+    two.close_red()
+    before = two.session.view()
+    two.answer(1, None)
+    two.time.pass_s(10)
+    (closed,) = events(before, two)
+    assert (closed.event_type, closed.colour, closed.seat) == ("row_closed", "red", 0)
+    assert "red" in closed.text
+
+
+def test_another_game_and_an_unchanged_one_make_no_events(two: Stage) -> None:
+    before = two.session.view()
+    two.session.see(dice_seen(3, 4))
+    assert events(before, two) == []
+    two.play_out()
+    before = two.session.view()
+    assert two.session.rematch() is None
+    assert events(before, two) == []

@@ -1,0 +1,137 @@
+"""Results: which games are due, what acknowledging changes, and damage to the file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from companion.mqtt.payloads import Result, decode, encoded
+from companion.mqtt.results import FILE_NAME, Due, Ledger
+from tests.session.fakes import Stage
+
+CLUB = "house"
+
+
+def due(ledger: Ledger, stage: Stage, *, shows_names: bool = True) -> list[Due]:
+    games = stage.session.games()
+    revision = stage.session.view().table.revision
+    found = ledger.due(CLUB, games, name="Table 1", shows_names=shows_names, revision=revision)
+    for each in found:
+        assert decode(encoded(each.result), Result) == each.result
+    return found
+
+
+def finish(stage: Stage) -> None:
+    if stage.session.view().table.game is None:
+        stage.seat("Ada", "Ben")
+        assert stage.session.start() is None
+    else:
+        assert stage.session.rematch() is None
+    stage.play_out()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path, stage: Stage) -> Ledger:
+    made = Ledger(tmp_path)
+    made.join(CLUB, stage.session.games())
+    return made
+
+
+def test_a_finished_game_is_due_until_it_is_acknowledged(stage: Stage, ledger: Ledger) -> None:
+    finish(stage)
+    (first,) = due(ledger, stage)
+    assert first.result.game == "1-20261120191500"
+    assert (first.result.end, first.result.counts) == ("misses", True)
+    assert [(each.seat, each.name, each.rank, each.total) for each in first.result.players] == [
+        (1, "Ben", 1, -15),
+        (0, "Ada", 2, -20),
+    ]
+    assert due(Ledger(stage.directory), stage) == [first], "also after a restart"
+    ledger.acknowledge(CLUB, first)
+    assert due(ledger, stage) == []
+    assert due(Ledger(stage.directory), stage) == []
+    finish(stage)
+    assert [each.result.number for each in due(ledger, stage)] == [2]
+
+
+def test_an_undone_end_does_not_count_until_it_ends_again(stage: Stage, ledger: Ledger) -> None:
+    finish(stage)
+    (first,) = due(ledger, stage)
+    ledger.acknowledge(CLUB, first)
+    assert stage.session.undo() is None
+    (undone,) = due(ledger, stage)
+    assert (undone.result.game, undone.result.counts) == (first.result.game, False)
+    ledger.acknowledge(CLUB, undone)
+    assert due(ledger, stage) == []
+    stage.play_out()
+    (again,) = due(ledger, stage)
+    assert again.result.counts
+    assert again.result.revision > undone.result.revision > first.result.revision
+
+
+def test_games_before_joining_are_not_the_clubs_own(stage: Stage, tmp_path: Path) -> None:
+    finish(stage)
+    ledger = Ledger(tmp_path)
+    ledger.join(CLUB, stage.session.games())
+    assert due(ledger, stage) == []
+    finish(stage)
+    ledger.join(CLUB, stage.session.games())
+    assert [each.result.number for each in due(ledger, stage)] == [2]
+
+
+def test_a_game_that_was_open_when_joining_counts(stage: Stage, tmp_path: Path) -> None:
+    stage.seat("Ada", "Ben")
+    assert stage.session.start() is None
+    stage.roll(3, 4)
+    assert stage.session.pause() is None
+    assert stage.session.start() is None
+    stage.play_out()
+    ledger = Ledger(tmp_path)
+    ledger.join(CLUB, stage.session.games())
+    assert stage.session.resume(1) is None
+    stage.play_out()
+    assert [each.result.number for each in due(ledger, stage)] == [1]
+
+
+def test_names_are_taken_back_from_results(stage: Stage, ledger: Ledger) -> None:
+    finish(stage)
+    (named,) = due(ledger, stage)
+    ledger.acknowledge(CLUB, named)
+    (hidden,) = due(ledger, stage, shows_names=False)
+    assert {each.name for each in hidden.result.players} == {""}
+
+
+def test_a_new_connection_gets_the_newest_results_again(stage: Stage, ledger: Ledger) -> None:
+    for _ in range(3):
+        finish(stage)
+    for each in due(ledger, stage):
+        ledger.acknowledge(CLUB, each)
+    ledger.forget(CLUB, 2)
+    assert [each.result.number for each in due(ledger, stage)] == [2, 3]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"table":"../x"}', b"\xff", b"[" * 100_000])
+def test_a_damaged_file_makes_a_new_table(
+    content: bytes, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / FILE_NAME).write_bytes(content)
+    ledger = Ledger(tmp_path)
+    assert "cannot be read" in caplog.text
+    assert Ledger(tmp_path).table == ledger.table
+
+
+def test_a_disk_that_takes_nothing_is_logged_once(
+    stage: Stage, ledger: Ledger, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    finish(stage)
+    (first,) = due(ledger, stage)
+    ledger.acknowledge(CLUB, first)
+    ledger.acknowledge(CLUB, first)
+    assert caplog.text.count("cannot be written") == 1
+    assert due(ledger, stage) == [], "as long as the table runs"
