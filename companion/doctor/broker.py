@@ -18,6 +18,7 @@ _CURES = (
     ("resolution", "check mqtt.host, and this machine's network"),
     ("certificate", "mqtt.ca_file names the authority that signed the broker's certificate"),
     ("TLS", "check mqtt.port: 8883 is usual with TLS, 1883 without"),
+    ("closed", "its log says why; it may want TLS (mqtt.tls) or a certificate (mqtt.cert_file)"),
     ("not answer", "check mqtt.host and mqtt.port, and the broker's firewall"),
 )
 _OTHERWISE = "check the [mqtt] settings; until then the table plays on without the broker"

@@ -28,6 +28,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from companion.mqtt.broker import Broker, Message, Received
+from companion.mqtt.tls import context_of, reason_of
 
 __all__ = ["Broker", "Link", "Message", "Received"]
 
@@ -115,7 +116,7 @@ class Link:
         self._waiting: OrderedDict[object, _Queued] = OrderedDict()
         self._in_flight: dict[int, tuple[object, _Queued]] = {}
         self._packets = 0  # read in this second
-        self._is_connected = False
+        self._is_connected = self._has_answered = False
         self._trouble: str | None = "not connected yet"
         self._complained = ""
         self._closing = threading.Event()
@@ -225,8 +226,11 @@ class Link:
         first_s, longest_s = PAUSES_S
         pause_s = first_s
         while not self._closing.is_set():
-            if self._connect_and_stay():
-                pause_s = first_s
+            try:
+                if self._connect_and_stay():
+                    pause_s = first_s
+            except Exception as error:  # paho raises many kinds on packets that make no sense
+                self._trouble_is(f"it sends what is not MQTT: {type(error).__name__}")
             self._is_connected = False
             self._take_back()
             if self._closing.wait(pause_s * random.uniform(0.5, 1.0)):
@@ -241,9 +245,10 @@ class Link:
             client = self._made()
             client.connect(self._broker.host, self._broker.port, KEEPALIVE_S, clean_start=True)
         except (OSError, ValueError) as error:
-            self._trouble_is(_reason(error))
+            self._trouble_is(reason_of(error))
             return False
         began_s = window_s = time.monotonic()
+        self._has_answered = False
         end_s = float("inf")
         self._packets = 0
         while (sock := client.socket()) is not None:
@@ -277,6 +282,8 @@ class Link:
         if client.socket() is not None:
             client.disconnect()
             client.loop_write()
+        elif not self._has_answered:
+            self._trouble_is("it closed the connection")
         return time.monotonic() - began_s > STABLE_S + CONNECT_S
 
     def _poll(self, fileno: int, events: int, limit_s: float) -> int:
@@ -299,7 +306,7 @@ class Link:
         if broker.username or broker.password:
             client.username_pw_set(broker.username, broker.password or None)
         if broker.tls or broker.ca_file or broker.cert_file:
-            client.tls_set_context(_tls(broker))
+            client.tls_set_context(context_of(broker))
         if self._will is not None:
             client.will_set(self._will.topic, self._will.payload, 1, self._will.retain)
         client.connect_timeout = CONNECT_S
@@ -317,6 +324,7 @@ class Link:
         code: ReasonCode,
         _more: Properties | None,
     ) -> None:
+        self._has_answered = True
         if code.is_failure:
             self._trouble_is(f"it refused: {code}")
             return
@@ -362,31 +370,6 @@ class Link:
         if reason != self._complained:
             LOGGER.warning("mqtt: broker %s: %s", self._broker, reason)
         self._complained = reason
-
-
-def _tls(broker: Broker) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=str(broker.ca_file) if broker.ca_file else None)
-    if broker.cert_file is not None:
-        key = str(broker.key_file) if broker.key_file else None
-        context.load_cert_chain(str(broker.cert_file), key, password=_no_passphrase)
-    return context
-
-
-def _no_passphrase() -> str:
-    """Refuse a key with a passphrase: OpenSSL would ask for it on the terminal."""
-    raise ValueError("the key has a passphrase")
-
-
-def _reason(error: Exception) -> str:
-    if isinstance(error, TimeoutError):
-        return "it does not answer"
-    if isinstance(error, ssl.SSLCertVerificationError):
-        return f"its certificate is not valid: {error.verify_message}"
-    if isinstance(error, FileNotFoundError):
-        return f"a file of the certificate is missing: {error.strerror}"
-    if isinstance(error, ssl.SSLError):
-        return f"TLS: {error.reason or 'it failed'}"
-    return getattr(error, "strerror", None) or str(error)
 
 
 def _guarded(call: Callable[[], object]) -> None:

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -23,9 +23,12 @@ from companion.app import App, build
 from companion.config import Config
 from companion.engine import COLOURED, Phase, Roll
 from companion.errors import ConfigError
+from companion.mqtt.mosquitto import Mosquitto
 from companion.session.session import Joined
-from tests.mqtt.conftest import until
+from tests.mqtt.conftest import Listener, listen, mosquitto, until
 from web.security import SEAT_COOKIE
+
+__all__ = ["listen", "mosquitto"]  # fixtures
 
 MARKS = 45
 LIMIT_MS = 100.0
@@ -147,6 +150,30 @@ def marks(app: App) -> Iterator[float]:
             yield 1000 * (time.perf_counter() - began_s)
             assert answer.status == 200, text
     phone.close()
+
+
+def test_a_whole_table_is_found_at_its_address(
+    config: Config, mosquitto: Mosquitto, listen: Callable[..., Listener]
+) -> None:
+    broker = mosquitto.broker
+    ears = listen(broker)
+    app = build(with_mqtt(config, host=broker.host, port=broker.port, club="Würfelclub Zürich"))
+    try:
+        assert f"mqtt: broker {broker}" in app.notes
+        table = json.loads((config.data_dir / "mqtt.json").read_text())["table"]
+        base = f"dice/1/würfelclub-zürich/tables/{table}"
+        assert ears.next(f"{base}/status").payload == b"online"
+        url = f"http://127.0.0.1:{app.address[1]}/"
+        here = f'"url":"{url}"'.encode()
+        app.session.join("Ada")
+        assert ears.next(f"{base}/state", lambda got: here in got.payload)
+        device = f"homeassistant/device/dice_companion_{table}/config"
+        document = ears.next(device, lambda got: url.encode() in got.payload).payload
+        assert json.loads(document)["device"]["name"] == socket.gethostname()[:40]
+        assert b"temperature" in ears.next(f"{base}/diagnostics").payload
+    finally:
+        app.close()
+    assert ears.next(f"{base}/status").payload == b"offline"
 
 
 def test_the_password_is_nowhere_but_in_its_file(

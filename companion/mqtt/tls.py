@@ -1,0 +1,39 @@
+"""Encryption to a broker, and why a connection failed."""
+
+from __future__ import annotations
+
+import ssl
+
+from companion.mqtt.broker import Broker
+
+
+def context_of(broker: Broker) -> ssl.SSLContext:
+    """How to encrypt the connection to a broker.
+
+    Raises:
+        OSError: A file cannot be read, or is no certificate.
+        ValueError: The key needs a passphrase.
+    """
+    context = ssl.create_default_context(cafile=str(broker.ca_file) if broker.ca_file else None)
+    if broker.cert_file is not None:
+        key = str(broker.key_file) if broker.key_file else None
+        context.load_cert_chain(str(broker.cert_file), key, password=_no_passphrase)
+    return context
+
+
+def _no_passphrase() -> str:
+    """Refuse a key with a passphrase: OpenSSL would ask for it on the terminal."""
+    raise ValueError("the key has a passphrase")
+
+
+def reason_of(error: Exception) -> str:
+    """Why a connection failed, in words without secrets."""
+    if isinstance(error, TimeoutError):
+        return "it does not answer"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return f"its certificate is not valid: {error.verify_message}"
+    if isinstance(error, FileNotFoundError):
+        return f"a file of the certificate is missing: {error.strerror}"
+    if isinstance(error, ssl.SSLError):
+        return f"TLS: {error.reason or 'it failed'}"
+    return getattr(error, "strerror", None) or str(error)
