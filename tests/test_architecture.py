@@ -68,6 +68,7 @@ SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "numpy": (("vision", "companion.commands", "companion.coach"), None),
     "onnxruntime": (("vision",), 1),
     "paho": (("companion.mqtt",), 1),
+    "openskill": (("companion.history",), 1),
     "picamera2": (("vision",), 1),
     "segno": (PACKAGES, 1),
     "simplejpeg": (("vision",), 1),

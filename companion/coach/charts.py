@@ -15,6 +15,7 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from companion.coach.fairness import FACES, Fairness
 from companion.coach.review import Review
 from companion.engine import Event, GameState, Phase, Refusal, apply
+from companion.history.statistics import PlayerStatistics
 from companion.messages.catalogue import Phrases, Term, numeral
 
 WIDTH, HEIGHT = 480, 360
@@ -27,6 +28,9 @@ TRIANGLE = 4
 
 COLOURS = ("#3b82c4", "#d9660b", "#1a9c74", "#c05fa0", "#8a8a1e")
 """Colours of the players in playing order: a contrast of at least 3 to 1 on white and on black."""
+
+WARNING = "#d9660b"
+"""Fill of readings that were corrected."""
 
 DASHES = ("none", "8 4", "2 4", "12 4 2 4", "4 4")
 """Dash patterns of the players' lines, for people who cannot tell the colours apart."""
@@ -218,7 +222,16 @@ def dice_chart(found: Fairness, phrases: Phrases) -> Picture:
         )
         for each in found.dice
     ]
+    misread = [
+        phrases.say("chart.misread_face", colour=colour, face=face + 1, count=count)
+        for each in found.dice
+        for colour in (phrases.colour(each.colour.value),)
+        for face, count in enumerate(each.misread)
+        if count
+    ]
     lines = [phrases.tell(found.verdict()), *lines]
+    if misread:
+        lines.append(phrases.say("chart.misread", faces="; ".join(misread)))
     svg = _svg(title, lines)
     group = (WIDTH - LEFT) / len(found.dice)
     floor, room = HEIGHT - BOTTOM - 20, HEIGHT - BOTTOM - 20 - TOP
@@ -233,8 +246,41 @@ def dice_chart(found: Fairness, phrases: Phrases) -> Picture:
             middle = left + (face + 0.5) * (group - 12) / FACES
             _line(svg, middle, floor, middle, floor - count / most * room, width=8)
             _text(svg, middle, floor + 17, str(face + 1), anchor="middle")
+            if each.misread[face]:
+                height = max(3.0, each.misread[face] / most * room)
+                place = {"x": f"{middle - 4:.1f}", "width": "8", "y": f"{floor - height:.1f}"}
+                place |= {"height": f"{height:.1f}", "fill": WARNING, "stroke": "currentColor"}
+                SubElement(svg, "rect", place)
         name = phrases.colour(each.colour.value)
         _text(svg, left + (group - 12) / 2, HEIGHT - 8, name, anchor="middle")
+    return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
+
+
+def ratings_chart(players: Sequence[PlayerStatistics], phrases: Phrases) -> Picture | None:
+    """Each player's rating as a point with two deviations to each side; None without a rating."""
+    rated = [(each.name, each.rating) for each in players if each.rating is not None]
+    if not rated:
+        return None
+    title = phrases.say("chart.ratings")
+    lines = [
+        phrases.say("chart.rating", name=name, rating=round(r.mean), within=round(2 * r.deviation))
+        for name, r in rated
+    ]
+    low = min(r.mean - 2 * r.deviation for _, r in rated)
+    high = max(r.mean + 2 * r.deviation for _, r in rated)
+    scale = (WIDTH - 2 * LEFT) / max(1.0, high - low)
+    height = TOP + BAR_ROW * len(rated) + BOTTOM
+    svg = _svg(title, lines, height)
+    for i, (name, rating) in enumerate(rated):
+        row, x = TOP + i * BAR_ROW, LEFT + (rating.mean - low) * scale
+        half, colour = 2 * rating.deviation * scale, COLOURS[i % len(COLOURS)]
+        _text(svg, 8, row + 18, name)
+        _line(svg, x - half, row + 31, x + half, row + 31, opacity="0.6", width=4)
+        place = {"cx": f"{x:.1f}", "cy": f"{row + 31}", "r": "8"}
+        SubElement(svg, "circle", place | {"fill": colour, "stroke": "currentColor"})
+    for mark in (low, high):
+        at = LEFT + (mark - low) * scale
+        _text(svg, at, height - 8, numeral(round(mark)), anchor="middle")
     return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
 
 

@@ -10,11 +10,11 @@ kinds of dice multiplies the chance of a false alarm by five at most (Bonferroni
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from companion.engine import DieColour, Event, GameState, Roll, RollCorrected
-from companion.engine.notation import turns_of
+from companion.engine import ALL_DICE, DieColour
+from companion.history.results import Result
 from companion.messages.catalogue import Line, Term, line
 
 KINDS = tuple(DieColour)
@@ -83,47 +83,27 @@ class Fairness:
         return line("fairness.seldom", die=die, face=face + 1, odds=odds)
 
 
-def fairness_of(games: Iterable[tuple[GameState, Sequence[Event]]]) -> Fairness:
+def fairness_of(games: Iterable[Result]) -> Fairness:
     """What the dice showed in these games, the oldest game first."""
     counts = {kind: [0] * FACES for kind in KINDS}
     misread = {kind: [0] * FACES for kind in KINDS}
     evidence = dict.fromkeys(KINDS, 0.0)
     most = dict.fromkeys(KINDS, 0.0)
     throws = 0
-    for start, events in games:
-        for turn in turns_of(start, events)[0]:
+    for game in games:
+        for roll in game.rolls:
             throws += 1
-            for kind, value in _values(turn.roll):
-                own = counts[kind]
-                weight = PRIOR + own[value - 1]
-                evidence[kind] += math.log(FACES * weight / (FACES * PRIOR + sum(own)))
-                own[value - 1] += 1
+            for kind, digit in zip(ALL_DICE, roll, strict=True):
+                if digit == "0":
+                    continue
+                own, face = counts[kind], int(digit) - 1
+                evidence[kind] += math.log(FACES * (PRIOR + own[face]) / (FACES * PRIOR + sum(own)))
+                own[face] += 1
             for kind in KINDS:
                 most[kind] = max(most[kind], evidence[kind])
-        _count_misread(events, misread)
+        for colour, value in game.misread:
+            misread[DieColour(colour)][value - 1] += 1
     return Fairness(throws, tuple(_faces(k, counts[k], most[k], misread[k]) for k in KINDS))
-
-
-def _values(roll: Roll) -> list[tuple[DieColour, int]]:
-    white = [(DieColour.WHITE, value) for value in roll.white]
-    return [*white, *roll.coloured]
-
-
-def _count_misread(events: Sequence[Event], misread: dict[DieColour, list[int]]) -> None:
-    shown: Roll | None = None
-    for event in events:
-        if isinstance(event, RollCorrected) and shown is not None:
-            right = dict(event.roll.coloured)
-            for kind, value in shown.coloured:
-                if right.get(kind) != value:
-                    misread[kind][value - 1] += 1
-            rest = list(event.roll.white)
-            for value in shown.white:
-                if value in rest:
-                    rest.remove(value)
-                else:
-                    misread[DieColour.WHITE][value - 1] += 1
-        shown = getattr(event, "roll", shown)
 
 
 def _faces(colour: DieColour, counts: list[int], log_most: float, misread: list[int]) -> Faces:

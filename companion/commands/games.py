@@ -14,6 +14,7 @@ from companion.commands.console import ENDS, local_time, print_table
 from companion.commands.params import A_DIRECTORY
 from companion.commands.replay import record_lines
 from companion.config import load
+from companion.engine import PLANS
 from companion.engine.notation import from_lines, games_in
 from companion.errors import NotationError, StoreError
 from companion.eventlog.record import Record
@@ -22,7 +23,7 @@ from companion.history.accuracy import accuracy_of
 from companion.history.archive import SavedGame, saved_games
 from companion.history.export import written
 from companion.history.risk import at_least, at_most, compared
-from companion.history.standings import standings
+from companion.history.statistics import as_csv, as_json, statistics
 from companion.messages.catalogue import LANGUAGES, load_phrases
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
@@ -142,24 +143,47 @@ def show_dice(language: str | None, data_dir: Path | None) -> None:
         played = [game for game in saved_games(store.load()) if not game.is_imported]
     finally:
         store.close()
-    found = fairness_of((game.start, game.events) for game in played)
+    found = fairness_of(game.result for game in played)
     click.echo(dice_chart(found, load_phrases(config.table.language)).text)
 
 
 @games.command("standings")
+@click.option("--variant", type=click.Choice(sorted(PLANS)), help="Only games on this sheet.")
+@click.option("--with", "together", multiple=True, help="Only games with this player; repeatable.")
+@click.option("--json", "form", flag_value="json", help="One JSON object, records and pairs too.")
+@click.option("--csv", "form", flag_value="csv", help="One line per player, for spreadsheets.")
 @_DATA_DIR
-def show_standings(data_dir: Path | None) -> None:
-    """Show games, wins, points, best game and penalties of every player.
+def show_standings(
+    variant: str | None, together: tuple[str, ...], form: str | None, data_dir: Path | None
+) -> None:
+    """Show rating, averages, records and wins of every player.
 
-    Example: dice-companion games standings
+    A rating is given with twice its standard deviation.
+
+    Example: dice-companion games standings --with Ada --with Ben
     """
     store = _store(data_dir)
     try:
-        found = standings(game.result for game in saved_games(store.load()))
+        results = [game.result for game in saved_games(store.load())]
     finally:
         store.close()
-    rows = [(s.name, s.games, s.wins, s.points, s.best, s.misses) for s in found]
-    headings = ("name", "games", "wins", "points", "best", "penalties")
+    found = statistics(results, variant=variant, together=together)
+    if form is not None:
+        click.echo(as_json(found) if form == "json" else as_csv(found), nl=False)
+        return
+    rows = [
+        (
+            each.name,
+            f"{each.rating.mean:.0f} ± {2 * each.rating.deviation:.0f}" if each.rating else "",
+            f"{each.average:.1f}",
+            *(each.best, each.games, each.wins, each.streak),
+            f"{each.misses:.1f}",
+            f"{each.closings:.1f}",
+        )
+        for each in found.players
+    ]
+    counts = ("best", "games", "wins", "in a row", "penalties", "rows closed")
+    headings = ("name", "rating", "average", *counts)
     print_table(headings, rows, right=range(1, len(headings)))
 
 

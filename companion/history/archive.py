@@ -65,7 +65,12 @@ class SavedGame:
         """How it stands or ended."""
         lines = to_lines(self.start, self.events, self.names)
         found = result_of_state(
-            self.state, number=self.number, at=self.at, names=self.names, lines=lines
+            self.state,
+            number=self.number,
+            at=self.at,
+            names=self.names,
+            events=self.events,
+            lines=lines,
         )
         return replace(found, fault=self.fault, is_imported=self.is_imported)
 

@@ -3,9 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from companion.engine import End, GameState, HouseRule, Phase
+from companion.engine import (
+    COLOURED,
+    DieColour,
+    End,
+    Event,
+    GameState,
+    HouseRule,
+    Phase,
+    Roll,
+    RollCorrected,
+    Rolled,
+)
 
 Span = tuple[int, int]
 """First and last revision of records that follow one another."""
@@ -24,6 +36,8 @@ class Result:
         totals, misses, crosses, closings: By player.
         rows: By player, points by the name of the colour row.
         played: Digest of what was played, to know a game again that was exported and imported.
+        rolls: The dice of each turn in the order of `ALL_DICE`; 0 for a die that has left.
+        misread: Colour and value of dice that were shown first and corrected then.
         spans: Where its records are in the log, oldest first.
     """
 
@@ -44,6 +58,8 @@ class Result:
     closings: tuple[int, ...]
     rows: tuple[dict[str, int], ...]
     played: str
+    rolls: tuple[str, ...] = ()
+    misread: tuple[tuple[str, int], ...] = ()
     spans: tuple[Span, ...] = ()
 
     @property
@@ -63,14 +79,22 @@ class Result:
 
 
 def result_of_state(
-    state: GameState, *, number: int, at: str, names: tuple[str, ...], lines: list[str]
+    state: GameState,
+    *,
+    number: int,
+    at: str,
+    names: tuple[str, ...],
+    events: Sequence[Event],
+    lines: list[str],
 ) -> Result:
     """The result of a game from its state.
 
     Args:
+        events: The moves that led to it.
         lines: Its record without a date.
     """
     players = range(state.players)
+    rolls, misread = _dice(events)
     return Result(
         number=number,
         at=at,
@@ -89,7 +113,38 @@ def result_of_state(
         closings=tuple(sum(p in closing.players for closing in state.closed) for p in players),
         rows=tuple(state.points(p) for p in players),
         played=hashlib.blake2b("\n".join(lines).encode(), digest_size=8).hexdigest(),
+        rolls=rolls,
+        misread=misread,
     )
+
+
+def _dice(events: Sequence[Event]) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
+    rolls: list[Roll] = []
+    misread: list[tuple[str, int]] = []
+    for event in events:
+        if isinstance(event, Rolled):
+            rolls.append(event.roll)
+        elif isinstance(event, RollCorrected) and rolls:
+            misread += _misread(rolls[-1], event.roll)
+            rolls[-1] = event.roll
+    return tuple(map(_digits, rolls)), tuple(misread)
+
+
+def _digits(roll: Roll) -> str:
+    coloured = dict(roll.coloured)
+    values = (*roll.white, *(coloured.get(colour, 0) for colour in COLOURED))
+    return "".join(map(str, values))
+
+
+def _misread(shown: Roll, right: Roll) -> list[tuple[str, int]]:
+    coloured, white = dict(right.coloured), list(right.white)
+    found = [(colour.value, n) for colour, n in shown.coloured if coloured.get(colour) != n]
+    for value in shown.white:
+        if value in white:
+            white.remove(value)
+        else:
+            found.append((DieColour.WHITE.value, value))
+    return found
 
 
 def spans_of_revisions(revisions: list[int]) -> tuple[Span, ...]:

@@ -19,7 +19,6 @@ from companion.engine import (
     BASE,
     COLOURED,
     Event,
-    GameState,
     Played,
     Roll,
     RollCorrected,
@@ -28,6 +27,7 @@ from companion.engine import (
     new_game,
 )
 from companion.history.archive import SavedGame
+from companion.history.results import Result
 from companion.messages.catalogue import LANGUAGES, load_phrases
 
 NAMES = ("Ada", "Ben & <Co>", "Zoé")
@@ -110,17 +110,22 @@ def test_one_player_has_a_picture() -> None:
 # -- dice -----------------------------------------------------------------------------------
 
 
-def evening(
-    throws: int, seed: int, weights: Sequence[int] = (1,) * 6
-) -> list[tuple[GameState, list[Event]]]:
+def result(events: Sequence[Event]) -> Result:
+    """The result of a game of one player."""
+    start = new_game(BASE, 1)
+    state = fold(start, events)
+    return SavedGame(1, "2026-01-01T20:00:00+00:00", ("Ada",), start, tuple(events), state).result
+
+
+def evening(throws: int, seed: int, weights: Sequence[int] = (1,) * 6) -> list[Result]:
     """Games of one turn each; the weights are those of the blue die."""
-    source, start = random.Random(seed), new_game(BASE, 1)
+    source = random.Random(seed)
     games = []
     for _ in range(throws):
         coloured = {colour: source.randint(1, 6) for colour in COLOURED}
         coloured[COLOURED[3]] = source.choices(range(1, 7), weights)[0]
         roll = Roll.of((source.randint(1, 6), source.randint(1, 6)), coloured)
-        games.append((start, [Rolled(roll), Played(1, (None,)), Played(2, (None,))]))
+        games.append(result([Rolled(roll), Played(1, (None,)), Played(2, (None,))]))
     return games
 
 
@@ -150,11 +155,14 @@ def test_a_face_the_eye_misread_is_no_face_of_the_die() -> None:
     shown = Roll.of((1, 2), dict.fromkeys(COLOURED, 6))
     right = Roll.of((1, 2), dict.fromkeys(COLOURED, 5))
     events = [Rolled(shown), RollCorrected(right), Played(1, (None,)), Played(2, (None,))]
-    found = fairness_of([(new_game(BASE, 1), events)])
+    found = fairness_of([result(events)])
     for each in found.dice[1:]:
         assert each.counts == (0, 0, 0, 0, 1, 0)
         assert each.misread == (0, 0, 0, 0, 0, 1)
     assert found.dice[0].misread == (0,) * 6
+    picture = dice_chart(found, load_phrases("en"))
+    assert "orange: red 6: 1; yellow 6: 1; green 6: 1; blue 6: 1." in picture.text
+    assert picture.svg.count("#d9660b") == 4
 
 
 def test_the_picture_of_dice_says_what_it_shows() -> None:

@@ -318,4 +318,27 @@ class TestThePage:
                 page.locator("#files:not([hidden])").wait_for()
                 seen[language] |= said(page)
         names = {"<b>Ben</b>", "Cleo Wilhelmina Max", "Cleo Wilh…", "JSON", "CSV", "Text", "Name"}
-        assert seen["en"] & seen["de"] - names == set()
+        shared = seen["en"] & seen["de"] - names
+        people = ("Ada", "Ben", "Cleo")  # lines of names and numbers
+        assert {
+            text for text in shared if "±" not in text and not text.strip("<b>").startswith(people)
+        } == set()
+
+
+class TestStatistics:
+    def test_players_and_dice_over_all_games(self, client: FlaskClient, told: object) -> None:
+        found = client.get("/api/statistics").get_json()
+        assert complaints(found, SCHEMAS["Statistics"]) == []
+        assert found["games"] == 2
+        assert "<b>" not in found["ratings"]["svg"]
+        one = client.get("/api/statistics?variant=big_points").get_json()
+        assert one["games"] == 1
+        none = client.get("/api/statistics?player=Nobody").get_json()
+        assert (none["games"], none["players"], none["names"]) == (0, [], found["names"])
+        assert client.get("/api/statistics?variant=other").status_code == 400
+        table = client.get("/api/players.csv?player=Ada")
+        assert table.mimetype == "text/csv"
+        assert "Ada" in table.text
+        dice = client.get("/api/dice").get_json()
+        assert complaints(dice, SCHEMAS["Drawn"]) == []
+        assert dice["lines"][0].startswith("Not enough throws yet")

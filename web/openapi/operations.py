@@ -10,7 +10,7 @@ from companion.history.export import FORMS
 from companion.wire import one_of
 from web.wire import coach, games, replies, requests
 from web.wire.snapshot import Snapshot
-from web.wire.values import Language, Whole
+from web.wire.values import Language, Variant, Whole
 
 JSON = "application/json"
 HTML = "text/html"
@@ -145,6 +145,10 @@ _SEAT = {"seat": f"{_BODY}/seats/0/seat"}
 _ONE_GAME = {"number": f"{_BODY}/games/0/number"}
 
 _NUMBER = Parameter("number", Whole, "The number of a game, as /api/games lists it.")
+_CHOSEN = (
+    Parameter("variant", Variant, "Only games on this sheet."),
+    Parameter("player", str, "A name; may be repeated. Only games in which all of them played."),
+)
 _SETUP = (*WRITE, 409, 503)
 
 OPERATIONS: tuple[Operation, ...] = (
@@ -243,6 +247,26 @@ OPERATIONS: tuple[Operation, ...] = (
         parameters=(
             Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
         ),
+    ),
+    _get(
+        "/api/statistics",
+        "Players over all games that count: averages, records, ratings, who beats whom.",
+        games.Statistics,
+        parameters=_CHOSEN,
+    ),
+    Operation(
+        "get",
+        "/api/players.csv",
+        "The same players as a file, a line each.",
+        ("text/csv",),
+        raw={},
+        failures=READ,
+        parameters=_CHOSEN,
+    ),
+    _get(
+        "/api/dice",
+        "How often each face came, and whether that is unusual.",
+        coach.Drawn,
     ),
     Operation(
         "get",

@@ -25,12 +25,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
         game = asked_for(context)
         share, review = context.reviews.of(game)
         report = told(game, review, context.phrases)
-        luck = _drawn(report.luck) if report.luck else None
+        luck = drawn(report.luck) if report.luck else None
         return as_json(
             wire.Coached(
                 game.number,
                 share,
-                _drawn(report.scores),
+                drawn(report.scores),
                 luck,
                 list(report.turning),
                 list(report.mistakes),
@@ -38,5 +38,6 @@ def install(pages: Blueprint, context: AppContext) -> None:
         )
 
 
-def _drawn(picture: Picture) -> wire.Drawn:
+def drawn(picture: Picture) -> wire.Drawn:
+    """A picture as pages receive it."""
     return wire.Drawn(picture.svg, picture.title, list(picture.lines))

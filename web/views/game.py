@@ -16,7 +16,7 @@ from web.params import body, rolled
 from web.responses import as_json, failed, ok, snapshot
 from web.security import Refused
 from web.sse import Streams
-from web.views import coach, games, pages, seats, tray
+from web.views import coach, games, pages, seats, statistics, tray
 from web.views.seats import own_seat
 from web.wire import requests
 from web.wsgi import STREAM
@@ -180,6 +180,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     tray.install(api, context)
     games.install(api, context)
     coach.install(api, context)
+    statistics.install(api, context)
     return api
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from companion.wire import UNSET, UnsetType, about
+from web.wire.coach import Drawn
 from web.wire.snapshot import Ending, Roll
 from web.wire.values import Colour, Reply, Rule, Token, Variant, Whole
 
@@ -101,6 +102,59 @@ class GameResult(Reply):
     rolls: list[PlayedTurn] | UnsetType = UNSET
     closed: list[ClosedBy] | UnsetType = UNSET
     text: Annotated[str | UnsetType, about("Turn by turn, for people.")] = UNSET
+
+
+class Rating(Reply):
+    """A rating by the Plackett-Luce model."""
+
+    mean: float
+    deviation: Annotated[float, about("Its standard deviation.")]
+
+
+class PlayerStatistics(Reply):
+    """A player over the chosen games."""
+
+    name: str
+    games: Whole
+    wins: Whole
+    average: float
+    best: int
+    best_game: Annotated[int, about("Number of the game with the highest total.")]
+    streak: Annotated[Whole, about("Most games in a row that they won.")]
+    streak_now: Annotated[Whole, about("Games in a row that they won, up to the latest.")]
+    misses: Annotated[float, about("Per game.")]
+    closings: Annotated[float, about("Rows closed per game.")]
+    rating: Annotated[Rating | None, about("Over all games; null for who only played alone.")]
+
+
+class Meeting(Reply):
+    """Two players who met: in how many games each had more points."""
+
+    one: str
+    other: str
+    games: Whole
+    one_ahead: Whole
+    other_ahead: Whole
+
+
+class BestGame(Reply):
+    """One of the highest totals."""
+
+    name: str
+    total: int
+    game: int
+    at: str
+
+
+class Statistics(Reply):
+    """Players over the chosen games."""
+
+    games: Whole
+    players: Annotated[list[PlayerStatistics], about("The highest rating first.")]
+    pairs: list[Meeting]
+    best: list[BestGame]
+    names: Annotated[list[str], about("Everybody, to choose from.")]
+    ratings: Annotated[Drawn | None, about("The ratings drawn.")]
 
 
 class Evening(Reply):

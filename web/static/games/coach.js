@@ -37,7 +37,8 @@ function draw({ share, scores, luck, turning, mistakes }, isOver) {
   lines($("coach-better"), mistakes);
 }
 
-function chart(figure, picture) {
+/** Draw a picture of the server with its sentences. */
+export function chart(figure, picture) {
   redraw(figure, picture, () => [
     el("figcaption", { text: picture.title }),
     document.importNode(new DOMParser().parseFromString(picture.svg, "image/svg+xml").documentElement, true),

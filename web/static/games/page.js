@@ -4,7 +4,9 @@ import { $, el, focusOn, onPress, redraw, setText, show } from "../lib/dom.js";
 import { get, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
 import { drawCoach } from "./coach.js";
+import { drawStatistics } from "./statistics.js";
 import { drawSteps } from "./steps.js";
+import { table } from "./table.js";
 
 const asked = location.pathname.split("/")[2] ?? new URLSearchParams(location.search).get("game");
 const number = Number(asked) || null;
@@ -51,7 +53,7 @@ async function load(state) {
 
 // -- all games -------------------------------------------------------------------------------
 
-function drawAll({ games, evenings, players }, { me }) {
+function drawAll({ games, evenings }, { me }) {
   show($("all"), true);
   const from = document.activeElement.closest("#now, #saved")?.id;
   const running = games.find((game) => game.running);
@@ -73,8 +75,6 @@ function drawAll({ games, evenings, players }, { me }) {
     setText($("h-evening"), t("games.evening", { date: dated(latest.at, day) }));
     redraw($("evening-table"), latest.standings, () => [standings(latest.standings, "h-evening")]);
   }
-  show($("ever"), players.length > 0 && (evenings.length > 1 || games.some((game) => game.imported)));
-  redraw($("ever-table"), players, () => [standings(players, "h-ever")]);
   show($("list"), games.length > 0);
   redraw($("evenings"), [games, evenings], () => {
     const groups = evenings.map((evening) => [
@@ -86,6 +86,7 @@ function drawAll({ games, evenings, players }, { me }) {
       .filter(([, of]) => of.length)
       .flatMap(([title, of]) => [el("h3", { text: title }), el("ul", { class: "game-list" }, ...of.map(item))]);
   });
+  drawStatistics(games.length);
   files();
   if (from === "saved" && running) focusOn($("h-now")); // follow the game
   if (from === "now" && !running) focusOn($(saved.length ? "h-saved" : "h-list"));
@@ -146,28 +147,6 @@ function standings(found, titled) {
     heads,
     found.map((each) => ({ name: each.name, values: COLUMNS.map((key) => each[key]) })),
   );
-}
-
-/** Draw a table; roles are explicit because small phones lay it out as a grid. */
-function table(titled, heads, rows) {
-  const head = el(
-    "tr",
-    { role: "row" },
-    el("th", { scope: "col", role: "columnheader", text: t("games.player") }),
-    ...heads.map((parts) => el("th", { scope: "col", role: "columnheader" }, ...parts)),
-  );
-  const lines = rows.map(({ name, values, isFirst }) =>
-    el(
-      "tr",
-      { role: "row", class: isFirst ? "is-first" : "" },
-      el("th", { scope: "row", role: "rowheader" }, el("bdi", { text: name })),
-      ...values.map((value) => el("td", { role: "cell", text: numeral(value) })),
-    ),
-  );
-  const groups = [el("thead", { role: "rowgroup" }, head), el("tbody", { role: "rowgroup" }, ...lines)];
-  const made = el("table", { class: "standings", role: "table", "aria-labelledby": titled }, ...groups);
-  made.style.setProperty("--columns", heads.length);
-  return made;
 }
 
 // -- one game --------------------------------------------------------------------------------

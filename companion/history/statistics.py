@@ -1,0 +1,212 @@
+"""Players over all evenings: averages, records, streaks, ratings, who beats whom (pure)."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+
+from companion.eventlog.names import name_key
+from companion.history.export import harmless
+from companion.history.rating import Rating, ratings_of
+from companion.history.results import Result
+from companion.history.standings import counted
+
+BEST_GAMES = 5
+
+
+@dataclass(frozen=True, slots=True)
+class PlayerStatistics:
+    """One player over the chosen games.
+
+    Attributes:
+        name: As written in the latest game.
+        average: Mean total.
+        best: Highest total, and `best_game` its number.
+        streak: Most games in a row that they won; `streak_now` is the one that goes on.
+        misses, closings: Per game.
+        rating: Over all games that count, whatever is chosen; None after games alone only.
+    """
+
+    name: str
+    games: int
+    wins: int
+    average: float
+    best: int
+    best_game: int
+    streak: int
+    streak_now: int
+    misses: float
+    closings: float
+    rating: Rating | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two players at one table: in how many games each had more points; the rest were ties."""
+
+    one: str
+    other: str
+    games: int
+    one_ahead: int
+    other_ahead: int
+
+
+@dataclass(frozen=True, slots=True)
+class BestGame:
+    """One of the highest totals."""
+
+    name: str
+    total: int
+    game: int
+    at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """The chosen games.
+
+    Attributes:
+        games: How many.
+        players: The highest rating first.
+        pairs: Those who met most often first.
+        names: Everybody who ever played a game that counts, to choose from.
+    """
+
+    games: int
+    players: tuple[PlayerStatistics, ...]
+    pairs: tuple[Pair, ...]
+    best: tuple[BestGame, ...]
+    names: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class _Sum:
+    name: str = ""
+    totals: list[int] = field(default_factory=list)
+    best_game: int = 0
+    wins: int = 0
+    misses: int = 0
+    closings: int = 0
+    streak: int = 0
+    streak_now: int = 0
+
+
+def statistics(
+    games: Iterable[Result], *, variant: str | None = None, together: Sequence[str] = ()
+) -> Statistics:
+    """Statistics of the games that count.
+
+    Args:
+        games: The oldest first.
+        variant: Only games on this sheet.
+        together: Only games in which all of these played; capitals do not matter.
+    """
+    every = [game for game in counted(games) if game.names]
+    wanted = {name_key(name) for name in together}
+    chosen = [
+        game
+        for game in every
+        if variant in (None, game.variant) and wanted <= {name_key(name) for name in game.names}
+    ]
+    rated = ratings_of(
+        {name_key(game.names[player]): rank for rank, player in game.ranking} for game in every
+    )
+    sums: dict[str, _Sum] = {}
+    for game in chosen:
+        _add(sums, game)
+    players = [_player(each, rated.get(key)) for key, each in sums.items()]
+    players.sort(key=lambda each: (-(each.rating or Rating(0, 0)).mean, name_key(each.name)))
+    best = sorted(
+        (
+            BestGame(game.names[player], game.totals[player], game.number, game.at)
+            for game in chosen
+            for player in range(len(game.names))
+        ),
+        key=lambda each: (-each.total, each.game),
+    )
+    names = {name_key(name): name for game in every for name in game.names}
+    return Statistics(
+        len(chosen),
+        tuple(players),
+        _pairs(chosen, names),
+        tuple(best[:BEST_GAMES]),
+        tuple(sorted(names.values(), key=name_key)),
+    )
+
+
+def _add(sums: dict[str, _Sum], game: Result) -> None:
+    for player, name in enumerate(game.names):
+        each = sums.setdefault(name_key(name), _Sum())
+        total = game.totals[player]
+        if not each.totals or total > max(each.totals):
+            each.best_game = game.number
+        each.name = name
+        each.totals.append(total)
+        each.misses += game.misses[player]
+        each.closings += game.closings[player]
+        is_won = player in game.winners and len(game.names) > 1
+        each.wins += is_won
+        each.streak_now = each.streak_now + 1 if is_won else 0
+        each.streak = max(each.streak, each.streak_now)
+
+
+def _player(each: _Sum, rating: Rating | None) -> PlayerStatistics:
+    count = len(each.totals)
+    return PlayerStatistics(
+        each.name,
+        count,
+        each.wins,
+        round(sum(each.totals) / count, 1),
+        max(each.totals),
+        each.best_game,
+        each.streak,
+        each.streak_now,
+        round(each.misses / count, 2),
+        round(each.closings / count, 2),
+        rating,
+    )
+
+
+def _pairs(games: Sequence[Result], names: dict[str, str]) -> tuple[Pair, ...]:
+    met: dict[tuple[str, str], list[int]] = {}
+    for game in games:
+        keys = [name_key(name) for name in game.names]
+        for a, one in enumerate(keys):
+            for b, other in enumerate(keys):
+                if one < other:
+                    sums = met.setdefault((one, other), [0, 0, 0])
+                    sums[0] += 1
+                    sums[1] += game.totals[a] > game.totals[b]
+                    sums[2] += game.totals[b] > game.totals[a]
+    pairs = [Pair(names[one], names[other], *sums) for (one, other), sums in met.items()]
+    return tuple(sorted(pairs, key=lambda pair: (-pair.games, pair.one, pair.other)))
+
+
+def as_json(found: Statistics) -> str:
+    """Everything as one JSON object."""
+    told = asdict(found)
+    for each, own in zip(told["players"], found.players, strict=True):
+        each["rating"] = None if own.rating is None else own.rating._asdict()
+    return json.dumps(told, ensure_ascii=False, indent=1) + "\n"
+
+
+def as_csv(found: Statistics) -> str:
+    """One line for each player, for a spreadsheet."""
+    out = io.StringIO()
+    table = csv.writer(out, lineterminator="\r\n")  # RFC 4180
+    columns = [name for name in PlayerStatistics.__slots__ if name != "rating"]
+    table.writerow([*columns, "rating", "deviation"])
+    for each in found.players:
+        rating = each.rating
+        table.writerow(
+            [
+                harmless(each.name),
+                *(getattr(each, name) for name in columns[1:]),
+                "" if rating is None else round(rating.mean, 2),
+                "" if rating is None else round(rating.deviation, 2),
+            ]
+        )
+    return out.getvalue()

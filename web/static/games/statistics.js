@@ -1,0 +1,70 @@
+// Players over all evenings, filtered by sheet and company, and the table's dice.
+import { $, el, redraw, setText, show } from "../lib/dom.js";
+import { get } from "../lib/live.js";
+import { language, t } from "../lib/words.js";
+import { chart } from "./coach.js";
+import { table } from "./table.js";
+
+const decimal = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+const COLUMNS = ["rating", "average", "best", "games", "wins", "streak", "misses", "closings"];
+let seen = -1; // number of games that are shown
+
+/** Show players and dice; a change of the number of games asks anew. */
+export function drawStatistics(games) {
+  if (games === seen || !games) return;
+  seen = games;
+  void load();
+  void loadDice();
+}
+
+function query() {
+  const chosen = [...document.querySelectorAll("#choose-players input:checked")].map((box) => ["player", box.value]);
+  const variant = $("choose-variant").value;
+  return new URLSearchParams([...chosen, ...(variant ? [["variant", variant]] : []), ["language", language]]);
+}
+
+async function load() {
+  const asked = String(query());
+  const answer = await get(`/api/statistics?${asked}`);
+  if (!answer?.ok || asked !== String(query())) return;
+  const { games, players, pairs, best, names, ratings } = answer.data;
+  show($("statistics"), names.length > 0);
+  redraw($("choose-players"), names, () => names.map(choice));
+  setText($("chosen"), t("games.chosen", { count: games }));
+  redraw($("statistics-table"), players, () => (players.length ? [tableOf(players)] : []));
+  show($("ratings"), ratings !== null);
+  if (ratings !== null) chart($("ratings"), ratings);
+  show($("records"), players.length > 0);
+  redraw($("best"), best, () => best.map(record));
+  redraw($("pairs"), pairs, () => pairs.map((pair) => el("li", { text: t("games.pair", pair) })));
+  $("players-csv").href = `/api/players.csv?${asked}`;
+  $("players-json").href = `/api/statistics?${asked}`;
+}
+
+async function loadDice() {
+  const answer = await get("/api/dice");
+  if (!answer?.ok) return;
+  show($("dice"), true);
+  chart($("dice-chart"), answer.data);
+}
+
+const choice = (name) =>
+  el("label", { class: "switch" }, el("input", { type: "checkbox", value: name }), el("span", {}, el("bdi", { text: name })));
+
+const record = ({ name, total, game }) =>
+  el("li", {}, el("bdi", { text: name }), ` ${total} `, el("a", { href: `/games/${game}`, text: t("games.game_number", { number: game }) }));
+
+function tableOf(players) {
+  const heads = COLUMNS.map((key) => [t(`games.column.${key}`)]);
+  const rows = players.map((each) => ({ name: each.name, values: COLUMNS.map((key) => valueOf(each, key)) }));
+  return table("h-statistics", heads, rows);
+}
+
+function valueOf(each, key) {
+  if (key !== "rating") return Number.isInteger(each[key]) ? each[key] : decimal.format(each[key]);
+  if (each.rating === null) return "–";
+  return `${Math.round(each.rating.mean)}\u00a0±\u00a0${Math.round(2 * each.rating.deviation)}`;
+}
+
+
+$("choose").addEventListener("change", load);

@@ -1,0 +1,65 @@
+"""Players and dice over all evenings."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+from flask import Blueprint, Response, request
+
+from companion.engine import PLANS
+from companion.history.statistics import PlayerStatistics, Statistics, as_csv, statistics
+from web.context import AppContext
+from web.params import bad
+from web.responses import as_json
+from web.views.coach import drawn
+from web.wire import games as wire
+
+
+def install(pages: Blueprint, context: AppContext) -> None:
+    """Add the calls to a blueprint."""
+
+    @pages.get("/api/statistics")
+    def players_over_all_games() -> Response:
+        from companion.coach.charts import ratings_chart
+
+        found = _chosen(context)
+        picture = ratings_chart(found.players, context.phrases)
+        return as_json(
+            wire.Statistics(
+                games=found.games,
+                players=[_player(each) for each in found.players],
+                pairs=[wire.Meeting(**asdict(each)) for each in found.pairs],
+                best=[wire.BestGame(**asdict(each)) for each in found.best],
+                names=list(found.names),
+                ratings=None if picture is None else drawn(picture),
+            )
+        )
+
+    @pages.get("/api/players.csv")
+    def players_file() -> Response:
+        text = as_csv(_chosen(context))
+        response = Response(text, content_type="text/csv; charset=utf-8")
+        response.headers["Content-Disposition"] = 'attachment; filename="players.csv"'
+        return response
+
+    @pages.get("/api/dice")
+    def dice_over_all_games() -> Response:
+        from companion.coach.charts import dice_chart
+        from companion.coach.fairness import fairness_of
+
+        played = [game for game in context.session.results() if not game.is_imported]
+        return as_json(drawn(dice_chart(fairness_of(played), context.phrases)))
+
+
+def _chosen(context: AppContext) -> Statistics:
+    variant = request.args.get("variant") or None
+    if variant is not None and variant not in PLANS:
+        raise bad("asked.other", field="variant", value=variant[:20])
+    together = request.args.getlist("player")
+    return statistics(context.session.results(), variant=variant, together=together)
+
+
+def _player(each: PlayerStatistics) -> wire.PlayerStatistics:
+    told = asdict(each)
+    told["rating"] = None if each.rating is None else wire.Rating(*each.rating)
+    return wire.PlayerStatistics(**told)
