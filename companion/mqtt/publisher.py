@@ -22,7 +22,7 @@ from companion.mqtt.broker import Message, Received
 from companion.mqtt.client import Link
 from companion.mqtt.happenings import happenings
 from companion.mqtt.payloads import LARGEST_PICTURE_BYTES, Board, Diagnostics, encoded
-from companion.mqtt.results import KEEP_S, Ledger
+from companion.mqtt.results import KEEP_S, Ledger, result_of
 from companion.mqtt.topics import OFFLINE, ONLINE, Kind, TableTopics
 from companion.session.ports import RollKept
 from companion.session.session import Session, Topic
@@ -247,7 +247,7 @@ class Publisher:
         was = before.table.game if before is not None else None
         is_unplayed = game.state.turn == 1 and game.state.roll is None
         if game.number not in self._began or (is_unplayed and was is not game):
-            self._began = {each.number: each.at for each in self._session.games()}
+            self._began = {each.number: each.at for each in self._session.results()}
 
     def _began_of(self, view: View) -> str:
         game = view.table.game
@@ -294,25 +294,27 @@ class Publisher:
         key = (game.number if game is not None else 0, is_over, shows)
         if key == self._results_of:
             return
-        self._results_of = key
-        games = self._session.games()
+        games = self._session.results()
         self._ledger.join(club, games)
         if is_new:
             self._ledger.forget(club, AGAIN)
-        due = self._ledger.due(
-            club,
-            games,
-            name=self._identity.name,
-            shows_names=shows,
-            revision=view.table.revision,
-        )
-        for each in due:
+        for due in self._ledger.due(club, games, name=self._identity.name, shows_names=shows):
+            saved = self._session.saved_game(due.number)
+            if saved is None:
+                continue
+            result = result_of(
+                saved,
+                name=self._identity.name,
+                shows_names=shows,
+                revision=view.table.revision,
+            )
             self.link.publish(
                 Message(
-                    self._topics.result(each.result.game),
-                    encoded(each.result),
+                    self._topics.result(due.game),
+                    encoded(result),
                     retain=True,
                     keep_s=KEEP_S,
-                    on_acknowledged=partial(self._ledger.acknowledge, club, each),
+                    on_acknowledged=partial(self._ledger.acknowledge, club, due),
                 )
             )
+        self._results_of = key

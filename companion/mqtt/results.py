@@ -19,6 +19,7 @@ from typing import Annotated, NamedTuple
 
 from companion.engine import HouseRule
 from companion.files import read_text
+from companion.history import results as history
 from companion.history.archive import SavedGame
 from companion.mqtt import payloads
 from companion.mqtt.payloads import encoded, game_id
@@ -58,9 +59,10 @@ class _File(Struct):
 
 
 class Due(NamedTuple):
-    """A result to publish, and the digest to acknowledge it with."""
+    """A game to publish, and the digest to acknowledge it with."""
 
-    result: payloads.Result
+    number: int
+    game: str
     digest: str
 
 
@@ -89,7 +91,7 @@ class Ledger:
             self._save()
         self.table = self._file.table
 
-    def join(self, club: str, games: Sequence[SavedGame]) -> None:
+    def join(self, club: str, games: Sequence[history.Result]) -> None:
         """Begin to publish to a club; games that are finished already are not its own."""
         with self._mutex:
             if club not in self._file.clubs:
@@ -99,16 +101,15 @@ class Ledger:
                 self._save()
 
     def due(
-        self, club: str, games: Sequence[SavedGame], *, name: str, shows_names: bool, revision: int
+        self, club: str, games: Sequence[history.Result], *, name: str, shows_names: bool
     ) -> list[Due]:
-        """Results that the broker has not acknowledged as they are now, the oldest first.
+        """Games whose results the broker has not acknowledged as they are now, the oldest first.
 
         A game whose end was taken back does not count until it ends again.
 
         Args:
             games: All of the table, the oldest first.
             name: Of the table.
-            revision: Of the log that the games are from.
         """
         with self._mutex:
             known = self._file.clubs[club]
@@ -117,19 +118,19 @@ class Ledger:
         for place, game in enumerate(games, MOST_CHANGED - len(games)):
             if (game.number <= since and game.number not in unfinished) or game.is_imported:
                 continue
-            last = sent.get(game_id(game.number, game.at))
+            own = game_id(game.number, game.at)
+            last = sent.get(own)
             if last is None if not game.is_over else place < 0 and last:
                 continue
-            result = result_of(game, name=name, shows_names=shows_names, revision=revision)
-            digest = _digest(result)
+            digest = _digest(game, name, shows_names=shows_names)
             if last != digest:
-                found.append(Due(result, digest))
+                found.append(Due(game.number, own, digest))
         return found
 
     def acknowledge(self, club: str, due: Due) -> None:
         """Note that the broker has a result."""
         with self._mutex:
-            self._file.clubs[club].sent[due.result.game] = due.digest
+            self._file.clubs[club].sent[due.game] = due.digest
             self._save()
 
     def forget(self, club: str, newest: int) -> None:
@@ -183,13 +184,12 @@ def result_of(game: SavedGame, *, name: str, shows_names: bool, revision: int) -
     )
 
 
-def _digest(result: payloads.Result) -> str:
-    """Of everything but the revision, which rises with every step; one for all open games."""
-    if not result.counts:
+def _digest(game: history.Result, name: str, *, shows_names: bool) -> str:
+    """Of everything that a result shows; one for all games that go on."""
+    if not game.is_over:
         return "open"
-    fields = json.loads(encoded(result))
-    del fields["revision"]
-    return hashlib.blake2b(json.dumps(fields).encode(), digest_size=8).hexdigest()
+    shown = [game.played, game.end, name, game.names if shows_names else ()]
+    return hashlib.blake2b(json.dumps(shown).encode(), digest_size=8).hexdigest()
 
 
 def _text(file: _File) -> str:

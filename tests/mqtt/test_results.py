@@ -8,19 +8,25 @@ from pathlib import Path
 import pytest
 
 from companion.mqtt.payloads import Result, decode, encoded
-from companion.mqtt.results import FILE_NAME, Due, Ledger
+from companion.mqtt.results import FILE_NAME, Due, Ledger, result_of
 from tests.session.fakes import Stage
 
 CLUB = "house"
 
 
 def due(ledger: Ledger, stage: Stage, *, shows_names: bool = True) -> list[Due]:
-    games = stage.session.games()
+    return ledger.due(CLUB, stage.session.results(), name="Table 1", shows_names=shows_names)
+
+
+def made(stage: Stage, due: Due, *, shows_names: bool = True) -> Result:
+    """The result that is published."""
+    saved = stage.session.saved_game(due.number)
+    assert saved is not None
     revision = stage.session.view().table.revision
-    found = ledger.due(CLUB, games, name="Table 1", shows_names=shows_names, revision=revision)
-    for each in found:
-        assert decode(encoded(each.result), Result) == each.result
-    return found
+    result = result_of(saved, name="Table 1", shows_names=shows_names, revision=revision)
+    assert decode(encoded(result), Result) == result
+    assert result.game == due.game
+    return result
 
 
 def finish(stage: Stage) -> None:
@@ -35,16 +41,17 @@ def finish(stage: Stage) -> None:
 @pytest.fixture
 def ledger(tmp_path: Path, stage: Stage) -> Ledger:
     made = Ledger(tmp_path)
-    made.join(CLUB, stage.session.games())
+    made.join(CLUB, stage.session.results())
     return made
 
 
 def test_a_finished_game_is_due_until_it_is_acknowledged(stage: Stage, ledger: Ledger) -> None:
     finish(stage)
     (first,) = due(ledger, stage)
-    assert first.result.game == "1-20261120191500"
-    assert (first.result.end, first.result.counts) == ("misses", True)
-    assert [(each.seat, each.name, each.rank, each.total) for each in first.result.players] == [
+    result = made(stage, first)
+    assert result.game == "1-20261120191500"
+    assert (result.end, result.counts, result.ended) == ("misses", True, stage.now)
+    assert [(each.seat, each.name, each.rank, each.total) for each in result.players] == [
         (1, "Ben", 1, -15),
         (0, "Ada", 2, -20),
     ]
@@ -53,32 +60,35 @@ def test_a_finished_game_is_due_until_it_is_acknowledged(stage: Stage, ledger: L
     assert due(ledger, stage) == []
     assert due(Ledger(stage.directory), stage) == []
     finish(stage)
-    assert [each.result.number for each in due(ledger, stage)] == [2]
+    assert [each.number for each in due(ledger, stage)] == [2]
 
 
 def test_an_undone_end_does_not_count_until_it_ends_again(stage: Stage, ledger: Ledger) -> None:
     finish(stage)
     (first,) = due(ledger, stage)
+    before = made(stage, first)
     ledger.acknowledge(CLUB, first)
     assert stage.session.undo() is None
     (undone,) = due(ledger, stage)
-    assert (undone.result.game, undone.result.counts) == (first.result.game, False)
+    between = made(stage, undone)
+    assert (between.game, between.counts) == (before.game, False)
     ledger.acknowledge(CLUB, undone)
     assert due(ledger, stage) == []
     stage.play_out()
     (again,) = due(ledger, stage)
-    assert again.result.counts
-    assert again.result.revision > undone.result.revision > first.result.revision
+    after = made(stage, again)
+    assert after.counts
+    assert after.revision > between.revision > before.revision
 
 
 def test_games_before_joining_are_not_the_clubs_own(stage: Stage, tmp_path: Path) -> None:
     finish(stage)
     ledger = Ledger(tmp_path)
-    ledger.join(CLUB, stage.session.games())
+    ledger.join(CLUB, stage.session.results())
     assert due(ledger, stage) == []
     finish(stage)
-    ledger.join(CLUB, stage.session.games())
-    assert [each.result.number for each in due(ledger, stage)] == [2]
+    ledger.join(CLUB, stage.session.results())
+    assert [each.number for each in due(ledger, stage)] == [2]
 
 
 def test_a_game_that_was_open_when_joining_counts(stage: Stage, tmp_path: Path) -> None:
@@ -89,10 +99,10 @@ def test_a_game_that_was_open_when_joining_counts(stage: Stage, tmp_path: Path) 
     assert stage.session.start() is None
     stage.play_out()
     ledger = Ledger(tmp_path)
-    ledger.join(CLUB, stage.session.games())
+    ledger.join(CLUB, stage.session.results())
     assert stage.session.resume(1) is None
     stage.play_out()
-    assert [each.result.number for each in due(ledger, stage)] == [1]
+    assert [each.number for each in due(ledger, stage)] == [1]
 
 
 def test_names_are_taken_back_from_results(stage: Stage, ledger: Ledger) -> None:
@@ -100,7 +110,9 @@ def test_names_are_taken_back_from_results(stage: Stage, ledger: Ledger) -> None
     (named,) = due(ledger, stage)
     ledger.acknowledge(CLUB, named)
     (hidden,) = due(ledger, stage, shows_names=False)
-    assert {each.name for each in hidden.result.players} == {""}
+    result = made(stage, hidden, shows_names=False)
+    assert {each.name for each in result.players} == {""}
+    assert "Ada" not in repr(result)
 
 
 def test_a_new_connection_gets_the_newest_results_again(stage: Stage, ledger: Ledger) -> None:
@@ -109,7 +121,7 @@ def test_a_new_connection_gets_the_newest_results_again(stage: Stage, ledger: Le
     for each in due(ledger, stage):
         ledger.acknowledge(CLUB, each)
     ledger.forget(CLUB, 2)
-    assert [each.result.number for each in due(ledger, stage)] == [2, 3]
+    assert [each.number for each in due(ledger, stage)] == [2, 3]
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b'{"table":"../x"}', b"\xff", b"[" * 100_000])
