@@ -89,9 +89,11 @@ class App:
 
         Each takes a lock or a thread of its part, so it does not return while that part hangs.
         """
+        live = self.live
         return {
             "session": lambda: self.session.view().version >= 0,
             "page": self.server.answers,
+            "camera": lambda: live is None or live.is_turning,
         }
 
     def close(self) -> None:

@@ -76,8 +76,10 @@ class Panel:
         self._mutex = threading.Lock()
         self._is_closed = False
         self._contact = gesture.at_rest()
-        if wire is not None:
+        if wire is not None and wire.is_open:
             self._listen_to(wire)
+        elif wire is not None:
+            self._state = "lost"
         self._thread = threading.Thread(target=self._listen, name="button", daemon=True)
         self._thread.start()
 
@@ -245,6 +247,7 @@ def open_panel(
     clock: Callable[[], float] = time.monotonic,
     on_state: Callable[[str], object] | None = None,
     pin_factory: Any = None,
+    may_be_late: bool = False,
 ) -> Panel:
     """Open the button by the name of its pin factory.
 
@@ -257,6 +260,7 @@ def open_panel(
         clock: Monotonic seconds.
         on_state: Receives the state when the button is lost and when it is back.
         pin_factory: A gpiozero factory to use for "lgpio" or "mock"; the caller closes it.
+        may_be_late: A chip that is not there yet is waited for: the button is "lost" until then.
     Raises:
         PinsUnavailable: There is no such factory or pin, or it cannot be opened.
     """
@@ -268,7 +272,13 @@ def open_panel(
     if factory == "auto":
         try:
             return open_panel(
-                "lgpio", pin, on_gesture, config=config, clock=clock, on_state=on_state
+                "lgpio",
+                pin,
+                on_gesture,
+                config=config,
+                clock=clock,
+                on_state=on_state,
+                may_be_late=may_be_late,
             )
         except PinsUnavailable as error:
             factory, note = "mock", f"{error}; using mock pins and the button on the page"
@@ -280,11 +290,14 @@ def open_panel(
             pin,
             lambda: make_factory(kind) if pin_factory is None else pin_factory,
             owns_factory=pin_factory is None,
+            may_be_late=may_be_late,
         )
     except Exception as error:  # each pin library raises a class of its own
         raise PinsUnavailable(
             f"{factory} pins: cannot open GPIO{pin}: {one_line(error)}"
         ) from error
+    if not wire.is_open:
+        note = f"GPIO{pin} is not there yet; the table waits for it"
     return Panel(
         on_gesture,
         kind="mock" if factory == "mock" else "ok",

@@ -74,10 +74,10 @@ class GpioSounder:
 class Buzzer:
     """Plays one tune at a time; a newer one cuts off the older."""
 
-    def __init__(self, open_sounder: Callable[[], Sounder]) -> None:
-        """Open the pin and wait for tunes."""
+    def __init__(self, open_sounder: Callable[[], Sounder], *, may_be_late: bool = False) -> None:
+        """Open the pin, if need be with the first tune, and wait for tunes."""
         self._open_sounder = open_sounder
-        self._sounder: Sounder | None = open_sounder()
+        self._sounder: Sounder | None = None if may_be_late else open_sounder()
         self._next: Tune | None = None
         self._orders = 0
         self._has_complained = False
@@ -137,8 +137,10 @@ class Buzzer:
         self._sounder.sound(0.0)
 
 
-def open_buzzer(factory: str, pin: int, *, pin_factory: Any = None) -> Buzzer:
-    """Open the buzzer on a pin of a factory, lgpio or mock.
+def open_buzzer(
+    factory: str, pin: int, *, pin_factory: Any = None, may_be_late: bool = False
+) -> Buzzer:
+    """Open the buzzer on a pin of a factory, lgpio or mock; a late one with its first tune.
 
     Raises:
         PinsUnavailable: The pin cannot be opened.
@@ -146,6 +148,6 @@ def open_buzzer(factory: str, pin: int, *, pin_factory: Any = None) -> Buzzer:
     own = pin_factory is None
     make = (lambda: make_factory(factory)) if own else (lambda: pin_factory)
     try:
-        return Buzzer(lambda: GpioSounder(pin, make, owns_factory=own))
+        return Buzzer(lambda: GpioSounder(pin, make, owns_factory=own), may_be_late=may_be_late)
     except Exception as error:
         raise PinsUnavailable(f"buzzer: cannot open GPIO{pin}: {one_line(error)}") from error

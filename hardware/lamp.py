@@ -169,12 +169,22 @@ class Lamp:
     """Shows one pattern until the next; a dead chip is retried for ever."""
 
     def __init__(
-        self, open_light: Callable[[], Light], *, clock: Callable[[], float] = time.monotonic
+        self,
+        open_light: Callable[[], Light],
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        may_be_late: bool = False,
     ) -> None:
-        """Open the light; nothing blinks before `start`."""
+        """Open the light; nothing blinks before `start`.
+
+        Args:
+            open_light: Opens the pins, again and again while they are away.
+            clock: Monotonic seconds.
+            may_be_late: Its pins are opened with the first pattern, or later.
+        """
         self._open_light = open_light
         self._clock = clock
-        self._light: Light | None = open_light()
+        self._light: Light | None = None if may_be_late else open_light()
         self._wanted = "idle"
         self._shown: str | None = None
         self._step = 0
@@ -275,11 +285,14 @@ class Lamp:
                     self._changed.wait(wait_s)
 
 
-def open_lamp(factory: str, wiring: LampPins, *, pin_factory: Any = None) -> Lamp:
+def open_lamp(
+    factory: str, wiring: LampPins, *, pin_factory: Any = None, may_be_late: bool = False
+) -> Lamp:
     """Open the lamp on the pins of a factory, lgpio or mock.
 
     Args:
         pin_factory: A gpiozero factory to use instead of one made here; the caller closes it.
+        may_be_late: Pins that are not there yet are waited for.
     Raises:
         PinsUnavailable: The pins cannot be opened, or make no lamp.
     """
@@ -290,7 +303,7 @@ def open_lamp(factory: str, wiring: LampPins, *, pin_factory: Any = None) -> Lam
         return GpioLight(wiring, make, owns_factory=own)
 
     try:
-        return Lamp(open_light)
+        return Lamp(open_light, may_be_late=may_be_late)
     except PinsUnavailable:
         raise
     except Exception as error:

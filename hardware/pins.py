@@ -56,18 +56,42 @@ def close_device(device: Any, owned_factory: Any) -> None:
 class Wire:
     """A contact to ground through gpiozero; it can be reopened after its chip died."""
 
-    def __init__(self, pin: int, make_factory: Callable[[], Any], *, owns_factory: bool) -> None:
-        """Open the pin; errors of the pin library are not caught."""
+    def __init__(
+        self,
+        pin: int,
+        make_factory: Callable[[], Any],
+        *,
+        owns_factory: bool,
+        may_be_late: bool = False,
+    ) -> None:
+        """Open the pin; errors of the pin library are not caught.
+
+        Args:
+            may_be_late: A chip that is not there yet is no error: `reopen` opens the pin later. A
+                pin library that is not installed is one.
+        """
         self._pin = pin
         self._make_factory = make_factory
         self._owns_factory = owns_factory
         self._factory: Any = None
         self._button: Any = None
-        self._open()
+        try:
+            self._open()
+        except ImportError:
+            raise
+        except Exception as error:
+            if not may_be_late:
+                raise
+            LOGGER.warning("GPIO%d is not there yet: %s", pin, one_line(error))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a pin."""
+        return self._button is not None
 
     @property
     def is_closed(self) -> bool:
-        """The level of the line now."""
+        """The level of the line now; errors of the pin library are not caught."""
         return bool(self._button.is_pressed)
 
     def listen(self, on_edge: Callable[[bool], object]) -> None:

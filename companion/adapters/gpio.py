@@ -8,8 +8,10 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from companion.adapters.lamp import Follower, lamp_state
+from companion.board import is_raspberry_pi
 from companion.config import Config, setting_names
 from companion.errors import ConfigError, ServiceError
+from companion.service.notify import is_service
 from companion.service.power import Power, PowerStep
 from companion.session.session import Session, Topic, View
 
@@ -58,17 +60,22 @@ def open_button(
     def tells_of(part: str) -> Callable[[str], None]:
         return lambda state: session.part_is(part, "lost" if state == "lost" else None)
 
+    factory = config.panel.factory
     panel = open_panel(
-        config.panel.factory,
+        factory,
         config.panel.pin,
         on_gesture,
         config=timing,
         on_state=tells_of("button"),
+        may_be_late=is_raspberry_pi() if factory == "auto" else is_service(),
     )
     stack.callback(panel.close)
+    is_late = panel.state == "lost"
+    if is_late:
+        session.part_is("button", "lost")
     if panel.note is not None:
         LOGGER.info("button: %s", panel.note)
-    if config.panel.factory == "auto" and panel.state == "mock":
+    if factory == "auto" and panel.state == "mock":
         notes.append("No GPIO button found: use the button on the page.")
     else:
         notes.append(f"button: {panel.note or panel.state}")
@@ -80,6 +87,7 @@ def open_button(
             lambda _: session.say_again(),
             config=timing,
             on_state=tells_of("repeat"),
+            may_be_late=is_late,
         )
         stack.callback(again.close)
         notes.append(f"second button (say it again): GPIO{repeat_pin}")
@@ -135,7 +143,7 @@ def open_lamp(
     wiring = _wiring(config)
     if not wiring.is_wired or not panel.has_pin:
         return
-    lamp = light_up(_pins_of(panel), wiring)
+    lamp = light_up(_pins_of(panel), wiring, may_be_late=panel.state == "lost")
     stack.callback(lamp.close)
     lamp.start()
     was_lost = False
@@ -164,7 +172,7 @@ def open_buzzer(
         return
     from hardware.buzzer import open_buzzer as sound_out
 
-    buzzer = sound_out(_pins_of(panel), pin)
+    buzzer = sound_out(_pins_of(panel), pin, may_be_late=panel.state == "lost")
     stack.callback(buzzer.close)
     session.subscribe(Topic.ANNOUNCEMENT, lambda said: buzzer.play(said.kind))
     notes.append(f"buzzer: GPIO{pin}")

@@ -17,6 +17,7 @@ import click
 from companion import log
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, load
+from companion.memory import Trimmer
 from companion.messages.catalogue import LANGUAGES
 
 if TYPE_CHECKING:
@@ -87,8 +88,9 @@ def play(
         else:
             _tell(f"join from a phone in the same network: {app.join_url}", err=True)
         _tell_systemd(app)
+        trim = Trimmer()
         while not stop.wait(1.0):  # a bare wait would keep the signal from Python on some systems
-            pass
+            trim()
     finally:
         deadline = threading.Timer(END_WITHIN_S, _end)
         deadline.daemon = True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -63,6 +64,7 @@ def run(command: Sequence[str], *, timeout_s: float = 30.0, folder: str | None =
             capture_output=True,
             timeout=timeout_s,
             cwd=folder,
+            env={**os.environ, "ORT_DISABLE_TELEMETRY": "1"},  # a package that is only tried
             check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -18,6 +19,7 @@ from companion.tray import CameraState
 from tests.vision.tray_fakes import picture
 from vision.cameras import devices
 from vision.reading import Pixels
+from vision.tracking import camera_loop
 
 PATIENCE_S = 20.0
 
@@ -119,3 +121,34 @@ def test_a_service_waits_for_its_named_camera(
         assert until_seen(app) is CameraState.OK
     finally:
         app.close()
+
+
+def test_a_camera_thread_that_hangs_is_no_sign_of_life(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(camera_loop, "LONGEST_TURN_S", 0.5)
+    app = table(tmp_path, "simulated")
+    hangs, goes_on = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        hangs.set()
+        goes_on.wait(PATIENCE_S)
+
+    try:
+        assert app.live is not None
+        is_alive = app.signs_of_life()["camera"]
+        assert is_alive()
+        app.live.call_soon(hang)
+        assert hangs.wait(PATIENCE_S)
+        give_up_s = time.monotonic() + PATIENCE_S
+        while is_alive():
+            assert time.monotonic() < give_up_s
+            time.sleep(0.02)
+        goes_on.set()
+        while not is_alive():
+            assert time.monotonic() < give_up_s
+            time.sleep(0.02)
+    finally:
+        goes_on.set()
+        app.close()
+    assert not is_alive()

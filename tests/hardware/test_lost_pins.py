@@ -187,3 +187,41 @@ def test_a_listener_of_states_that_fails_costs_one_line(
     factory.close()
     assert "the handler of the state 'lost' failed" in caplog.text
     caplog.clear()
+
+
+def test_a_chip_that_comes_late_is_waited_for(
+    ear: Ear, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(hardware.button, "REOPEN_EVERY_S", 0.001)
+    chips: list[MockFactory] = []
+
+    def make(_name: str) -> MockFactory:
+        if not chips:
+            raise OSError("can not open gpiochip")
+        return chips[0]
+
+    monkeypatch.setattr(hardware.button, "make_factory", make)
+    states: queue.SimpleQueue[str] = queue.SimpleQueue()
+    with open_panel("auto", PIN, ear, on_state=states.put, may_be_late=True) as panel:
+        assert (panel.state, panel.has_pin, panel.has_on_screen_button) == ("lost", True, True)
+        panel.press()
+        assert ear.next() is PRESS, "the page's button works meanwhile"
+        chips.append(MockFactory())
+        assert states.get(timeout=PATIENCE_S) == "ok"
+        chips[0].pin(PIN).drive_low()
+        chips[0].pin(PIN).drive_high()
+        assert ear.next() is PRESS
+    assert "GPIO17 is not there yet: can not open gpiochip" in caplog.text
+
+
+def test_a_pin_library_that_is_not_installed_is_not_waited_for(
+    ear: Ear, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make(name: str) -> MockFactory:
+        if name == "mock":
+            return MockFactory()
+        raise ModuleNotFoundError("lgpio is not installed")
+
+    monkeypatch.setattr(hardware.button, "make_factory", make)
+    with open_panel("auto", PIN, ear, may_be_late=True) as panel:
+        assert panel.state == "mock"

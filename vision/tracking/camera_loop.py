@@ -34,6 +34,10 @@ TROUBLE_S = 0.5
 _CAMERAS = ("v4l2", "pi", "simulated")
 """Kinds of camera that can be covered, freeze or be too slow; recordings cannot."""
 
+LONGEST_TURN_S = 20.0
+"""Seconds that one turn of the camera's thread may take: opening a camera takes up to eight, and
+so may a reading on a busy machine. A thread that is longer away hangs."""
+
 LONGEST_BLINK_S = 1.5
 """Seconds after which frames are read although the lamp is still changing."""
 
@@ -96,7 +100,7 @@ class CameraLoop:
         self._requests: SimpleQueue[Callable[[], object]] = SimpleQueue()
         self._published: TrayView | None = None
         self._number = 0
-        self._frame_at_s = time.monotonic()
+        self._frame_at_s = self._turned_at_s = time.monotonic()
         self._reading_s: float | None = None
         self._trouble: str | None = None
         self._jpegs: dict[int, bytes] = {}
@@ -130,6 +134,12 @@ class CameraLoop:
     def reading_s(self) -> float | None:
         """Seconds that the last reading took; None before the first. Takes no lock."""
         return self._reading_s
+
+    @property
+    def is_turning(self) -> bool:
+        """Whether both threads run and none hangs, with or without a camera. Takes no lock."""
+        is_alive = self._thread.is_alive() and self._guard.is_alive()
+        return is_alive and time.monotonic() - self._turned_at_s < LONGEST_TURN_S
 
     @property
     def is_reading(self) -> bool:
@@ -305,6 +315,7 @@ class CameraLoop:
     def _run(self) -> None:
         while not self._stop.is_set():
             wait_s = self.turn()
+            self._turned_at_s = time.monotonic()
             if wait_s > 0.0:
                 self._stop.wait(wait_s)
         self._drop_camera()

@@ -1,0 +1,38 @@
+"""Memory that a busy moment needed goes back to the system."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from companion.memory import EVERY_S, FIRST_S, Trimmer, give_back
+
+NEEDED = """
+import re
+from companion.memory import give_back
+
+def resident_mb():
+    return int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
+
+kept = [bytearray(50_000) for _ in range(2_000)]
+kept = kept[::200]
+before = resident_mb()
+print(give_back(), before - resident_mb())
+"""
+
+
+def test_freed_memory_is_returned_to_the_system() -> None:
+    ran = subprocess.run([sys.executable, "-c", NEEDED], capture_output=True, text=True, check=True)
+    can, returned_mb = ran.stdout.split()
+    if can == "True":  # glibc
+        assert float(returned_mb) > 50.0
+
+
+def test_it_is_returned_after_the_start_and_then_now_and_again() -> None:
+    now_s, times = [0.0], []
+    trim = Trimmer(lambda: now_s[0], lambda: times.append(now_s[0]))
+    for second in range(200):
+        now_s[0] = float(second)
+        trim()
+    assert times == [FIRST_S, FIRST_S + EVERY_S, FIRST_S + 2 * EVERY_S, FIRST_S + 3 * EVERY_S]
+    assert give_back() in (True, False)
