@@ -17,11 +17,16 @@ from companion.config import load
 from companion.engine import PLANS
 from companion.engine.notation import from_lines, games_in
 from companion.errors import NotationError, StoreError
+from companion.eventlog.names import LONGEST_NAME, clean_name
+from companion.eventlog.projection import project
 from companion.eventlog.record import Record
+from companion.eventlog.rewriting import with_name
 from companion.eventlog.store import SqliteStore
 from companion.history.accuracy import accuracy_of
 from companion.history.archive import SavedGame, saved_games
 from companion.history.export import written
+from companion.history.people import games_of, why_not
+from companion.history.pictures import Pictures
 from companion.history.risk import at_least, at_most, compared
 from companion.history.statistics import as_csv, as_json, statistics
 from companion.messages.catalogue import LANGUAGES, load_phrases
@@ -185,6 +190,55 @@ def show_standings(
     counts = ("best", "games", "wins", "in a row", "penalties", "rows closed")
     headings = ("name", "rating", "average", *counts)
     print_table(headings, rows, right=range(1, len(headings)))
+
+
+@games.command("rename")
+@click.argument("old")
+@click.argument("new")
+@_DATA_DIR
+def rename_player(old: str, new: str, data_dir: Path | None) -> None:
+    """Rename player OLD in every game; if there is a player NEW, the two become one.
+
+    Example: dice-companion games rename Bebn Ben
+    """
+    _rename(old, new, data_dir)
+
+
+@games.command("forget")
+@click.argument("name")
+@_DATA_DIR
+def forget_player(name: str, data_dir: Path | None) -> None:
+    """Delete player NAME from every game for good, with the pictures of their games.
+
+    The games stay for the others; the player is shown as a number. Backups made before keep the
+    name.
+
+    Example: dice-companion games forget Ben
+    """
+    _rename(name, None, data_dir)
+
+
+def _rename(old: str, new: str | None, data_dir: Path | None) -> None:
+    config = load(None, os.environ, {"data_dir": data_dir})
+    store = SqliteStore(config.data_dir)
+    try:
+        records = list(store.load())
+        results = [game.result for game in saved_games(records)]
+        code = why_not(results, project(records).table, old, new)
+        if code is not None:
+            sentence = load_phrases("en").say(f"declined.{code}", name=old, longest=LONGEST_NAME)
+            raise StoreError(f"games: {sentence}")
+        other = None if new is None else clean_name(new)
+        store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
+    finally:
+        store.close()
+    numbers = {game.number for game in games_of(results, old)}
+    if new is None:
+        pictures = Pictures(config.data_dir, 0)
+        for each in pictures.all():
+            if each.game in numbers:
+                pictures.delete(each.revision)
+    click.echo(f"{len(numbers)} games changed")
 
 
 @games.command("accuracy")

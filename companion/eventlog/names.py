@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 
 from companion.eventlog.state import Seat, Table
@@ -38,9 +39,14 @@ def name_key(name: str) -> str:
     return "".join(c for c in name.casefold() if unicodedata.category(c) != "Cf")
 
 
+def is_nameless(name: str) -> bool:
+    """Whether a name is only a number: the player had none, or was deleted."""
+    return re.fullmatch("#[1-9]", name) is not None
+
+
 def name_fault(table: Table, name: str) -> str | None:
     """Code of the reason why a cleaned name cannot take a seat, or None."""
-    if not any(unicodedata.category(c)[0] in "LNPS" for c in name):
+    if is_nameless(name) or not any(unicodedata.category(c)[0] in "LNPS" for c in name):
         return "NAME_EMPTY"
     if len(name) > LONGEST_NAME:
         return "NAME_TOO_LONG"

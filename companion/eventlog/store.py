@@ -11,7 +11,7 @@ import logging
 import os
 import sqlite3
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO
@@ -31,6 +31,7 @@ from companion.eventlog.journal import (
 )
 from companion.eventlog.pages import rows_in_wal
 from companion.eventlog.record import Record
+from companion.eventlog.rewriting import rewrite
 from companion.eventlog.rows import Row
 from companion.eventlog.salvage import SALVAGED_NAME, replace_damaged, salvage, write_salvaged
 
@@ -303,6 +304,29 @@ class SqliteStore:
             if self._journal is not None:
                 self._journal.append(lines)
         self._checkpointer.written()
+
+    def rewrite(self, change: Callable[[Record], Record], *, erase: bool = False) -> int:
+        """Change names in the log; return how many records changed.
+
+        Args:
+            erase: Also delete the copies that were kept of damaged files.
+
+        Raises:
+            StoreError: The log cannot be written.
+        """
+        with self._writing:
+            if self._journal is not None:
+                self._journal.close()
+            copies = self._path.parent.glob("games.*damaged-*") if erase else ()
+            for path in (*map(self._path.with_name, (JOURNAL_NAME, *NAMES)), *copies):
+                path.unlink(missing_ok=True)
+            try:
+                return rewrite(self._db, change)
+            except sqlite3.Error as error:
+                raise StoreError(f"{self._path}: cannot be written: {error}") from error
+            finally:
+                self._open_journal(Found({}, 0, 0), _checked(self._db)[0])
+                self._compared(self._db)
 
     @property
     def mark(self) -> Mark:

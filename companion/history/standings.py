@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from companion.eventlog.names import is_nameless
 from companion.history.results import Result
 
 PAUSE = timedelta(hours=6)
@@ -69,6 +70,8 @@ def standings(games: Iterable[Result]) -> list[Standing]:
     for game in counted(games):
         for rank, player in game.ranking:
             name, total = game.names[player], game.totals[player]
+            if is_nameless(name):
+                continue
             old = known.get(name.casefold(), Standing(name, 0, 0, 0, total, 0))
             known[name.casefold()] = Standing(
                 name,
@@ -102,6 +105,6 @@ def remembered(games: Sequence[Result]) -> list[str]:
     """Names of everybody who played here, the latest first."""
     known: dict[str, str] = {}
     for game in reversed([game for game in games if not game.is_imported]):
-        for name in game.names:
+        for name in filter(lambda name: not is_nameless(name), game.names):
             known.setdefault(name.casefold(), name)
     return list(known.values())

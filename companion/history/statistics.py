@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
-from companion.eventlog.names import name_key
+from companion.eventlog.names import is_nameless, name_key
 from companion.history.export import harmless
 from companion.history.rating import Rating, ratings_of
 from companion.history.results import Result
@@ -104,7 +104,7 @@ def statistics(
         variant: Only games on this sheet.
         together: Only games in which all of these played; capitals do not matter.
     """
-    every = [game for game in counted(games) if game.names]
+    every = counted(games)
     wanted = {name_key(name) for name in together}
     chosen = [
         game
@@ -112,7 +112,12 @@ def statistics(
         if variant in (None, game.variant) and wanted <= {name_key(name) for name in game.names}
     ]
     rated = ratings_of(
-        {name_key(game.names[player]): rank for rank, player in game.ranking} for game in every
+        {
+            name_key(game.names[player]): rank
+            for rank, player in game.ranking
+            if _is_known(game, player)
+        }
+        for game in every
     )
     sums: dict[str, _Sum] = {}
     for game in chosen:
@@ -124,10 +129,11 @@ def statistics(
             BestGame(game.names[player], game.totals[player], game.number, game.at)
             for game in chosen
             for player in range(len(game.names))
+            if _is_known(game, player)
         ),
         key=lambda each: (-each.total, each.game),
     )
-    names = {name_key(name): name for game in every for name in game.names}
+    names = {name_key(name): name for game in every for name in game.names if not is_nameless(name)}
     return Statistics(
         len(chosen),
         tuple(players),
@@ -137,8 +143,15 @@ def statistics(
     )
 
 
+def _is_known(game: Result, player: int) -> bool:
+    """Whether a player has a name: others cannot be told apart over several games."""
+    return not is_nameless(game.names[player])
+
+
 def _add(sums: dict[str, _Sum], game: Result) -> None:
     for player, name in enumerate(game.names):
+        if not _is_known(game, player):
+            continue
         each = sums.setdefault(name_key(name), _Sum())
         total = game.totals[player]
         if not each.totals or total > max(each.totals):
@@ -176,7 +189,7 @@ def _pairs(games: Sequence[Result], names: dict[str, str]) -> tuple[Pair, ...]:
         keys = [name_key(name) for name in game.names]
         for a, one in enumerate(keys):
             for b, other in enumerate(keys):
-                if one < other:
+                if one < other and {one, other} <= names.keys():
                     sums = met.setdefault((one, other), [0, 0, 0])
                     sums[0] += 1
                     sums[1] += game.totals[a] > game.totals[b]

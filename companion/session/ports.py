@@ -20,6 +20,9 @@ class Store(Protocol):
     def history(self, after: int = 0) -> Iterable[Record]:
         """The same, on any thread and while records are appended."""
 
+    def rewrite(self, change: Callable[[Record], Record], *, erase: bool = False) -> int:
+        """Change names in the log; return how many records were changed."""
+
     @property
     def lost(self) -> int:
         """How many records could not be read at opening."""

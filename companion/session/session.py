@@ -22,9 +22,12 @@ from companion.audio.settings import VoiceSettings, chosen
 from companion.engine import ActionClosed, DieColour, Phase, Roll, SeatClosed
 from companion.errors import StoreError
 from companion.eventlog.derived import RESULTS
+from companion.eventlog.names import LONGEST_NAME, clean_name
 from companion.eventlog.record import BEGINNINGS, to_record
+from companion.eventlog.rewriting import with_name
 from companion.eventlog.state import Table
 from companion.history.archive import Archive, SavedGame, in_background, saved_games
+from companion.history.people import why_not
 from companion.history.results import Result
 from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import Line, Phrases, load_phrases
@@ -240,6 +243,26 @@ class Session:
             return reading.result(seconds)
         except TimeoutError:
             return []
+
+    def rename_player(self, old: str, new: str | None) -> Rejected | None:
+        """Give a player of saved games another name, that of another player to merge the two.
+
+        Args:
+            new: The name; None deletes the player from the log for good.
+
+        Raises:
+            StoreError: The log cannot be written.
+        """
+        results = self.results()
+        with self._notifier.transaction():
+            code = why_not(results, self._table, old, new)
+            if code is not None:
+                return rejected(code, name=old, longest=LONGEST_NAME)
+            other = None if new is None else clean_name(new)
+            self._store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
+            self._archive, self._kept_results = Archive(), 0
+            self._notifier.touch()
+            return None
 
     def saved_game(self, number: int) -> SavedGame | None:
         """A game with its moves, or None."""

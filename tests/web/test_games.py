@@ -342,3 +342,28 @@ class TestStatistics:
         dice = client.get("/api/dice").get_json()
         assert complaints(dice, SCHEMAS["Drawn"]) == []
         assert dice["lines"][0].startswith("Not enough throws yet")
+
+    def test_only_the_host_deletes_a_player_and_is_asked_twice(
+        self, stage: Stage, open_page: OpenPage, client: FlaskClient
+    ) -> None:
+        stage.seat("Ada", "Ben")
+        stage.session.start("base", 0)
+        stage.play_out()
+        for number in (0, 1):
+            stage.session.leave(number)
+        stage.seat("Cleo", "Dora")
+        stage.session.start("base", 0)
+        stage.session.end()
+        page = open_page("/games")
+        page.get_by_text("Change names").click()
+        page.locator("#people-name").select_option("Ben")
+        page.get_by_role("button", name="Delete", exact=True).click()
+        assert violations(page) == []
+        page.get_by_role("button", name="Delete Ben for good?").click()
+        wait_until(page, lambda: stage.session.results()[0].names == ("Ada", "#2"))
+        stage.session.make_host("somebody else")
+        asked = {"name": "Ada", "to": "Bea"}
+        browser = {"Sec-Fetch-Site": "same-origin", "User-Agent": "Mozilla/5.0"}
+        client.get("/games", headers=browser)
+        assert client.post("/api/player", json=asked, headers=browser).status_code == 403
+        assert stage.session.results()[0].names == ("Ada", "#2")

@@ -263,6 +263,11 @@ OPERATIONS: tuple[Operation, ...] = (
         failures=READ,
         parameters=_CHOSEN,
     ),
+    _post(
+        "/api/player",
+        "Host: rename a player of saved games, merge two, or delete one for good.",
+        requests.RenamePlayer,
+    ),
     _get(
         "/api/dice",
         "How often each face came, and whether that is unusual.",

@@ -7,12 +7,14 @@ from dataclasses import asdict
 from flask import Blueprint, Response, request
 
 from companion.engine import PLANS
+from companion.history.people import games_of
 from companion.history.statistics import PlayerStatistics, Statistics, as_csv, statistics
 from web.context import AppContext
-from web.params import bad
-from web.responses import as_json
+from web.params import bad, body
+from web.responses import as_json, ok
 from web.views.coach import drawn
 from web.wire import games as wire
+from web.wire import requests
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -41,6 +43,18 @@ def install(pages: Blueprint, context: AppContext) -> None:
         response = Response(text, content_type="text/csv; charset=utf-8")
         response.headers["Content-Disposition"] = 'attachment; filename="players.csv"'
         return response
+
+    @pages.post("/api/player")
+    def rename_player() -> Response:
+        asked = body(requests.RenamePlayer)
+        context.lead()
+        numbers = {game.number for game in games_of(context.session.results(), asked.name)}
+        refusal = context.session.rename_player(asked.name, asked.to)
+        if refusal is None and asked.to is None and context.pictures is not None:
+            for picture in context.pictures.all():
+                if picture.game in numbers:
+                    context.pictures.delete(picture.revision)
+        return ok(context, refusal)
 
     @pages.get("/api/dice")
     def dice_over_all_games() -> Response:

@@ -192,6 +192,13 @@ class Start(Request):
     )
 
 
+class RenamePlayer(Request):
+    """A player of saved games and the new name; that of another player merges the two."""
+
+    name: str
+    to: Annotated[str | None, about("Null deletes the player and the pictures of their games.")]
+
+
 class Resume(Request):
     """A saved game to resume."""
 

@@ -1,6 +1,6 @@
 // Players over all evenings, filtered by sheet and company, and the table's dice.
-import { $, el, redraw, setText, show } from "../lib/dom.js";
-import { get } from "../lib/live.js";
+import { $, el, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { get, latest, post, reasonOf } from "../lib/live.js";
 import { language, t } from "../lib/words.js";
 import { chart } from "./coach.js";
 import { table } from "./table.js";
@@ -30,6 +30,8 @@ async function load() {
   const { games, players, pairs, best, names, ratings } = answer.data;
   show($("statistics"), names.length > 0);
   redraw($("choose-players"), names, () => names.map(choice));
+  show($("people"), latest().me.host);
+  redraw($("people-name"), names, () => names.map((name) => el("option", { value: name, text: name })));
   setText($("chosen"), t("games.chosen", { count: games }));
   redraw($("statistics-table"), players, () => (players.length ? [tableOf(players)] : []));
   show($("ratings"), ratings !== null);
@@ -67,4 +69,25 @@ function valueOf(each, key) {
 }
 
 
+/** Rename, merge or delete the chosen player; null deletes. */
+async function change(to) {
+  const answer = await post("/api/player", { name: $("people-name").value, to });
+  setText($("people-why"), reasonOf(answer));
+  ask(false);
+  if (answer?.ok) location.reload(); // the name stands in every list
+}
+
+/** The button to delete asks once more before it does. */
+function ask(isSure) {
+  const name = $("people-name").value;
+  $("people-delete").dataset.sure = isSure ? name : "";
+  setText($("people-delete"), isSure ? t("games.delete_sure", { name }) : t("games.delete"));
+}
+
+onSubmit($("people-form"), () => change($("people-to").value));
+onPress($("people-delete"), () => {
+  if ($("people-delete").dataset.sure === $("people-name").value) return change(null);
+  return ask(true);
+});
+$("people-name").addEventListener("change", () => ask(false));
 $("choose").addEventListener("change", load);

@@ -1,0 +1,91 @@
+"""Change a player's name in the log, or take it out (pure, but for the database).
+
+The log is append-only in all other respects. A new record could only hide a name: it would stay in
+the files.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from companion.eventlog import rows
+from companion.eventlog.names import name_key
+from companion.eventlog.record import Record
+
+NAMING = ("seated", "started", "imported")
+"""Kinds of records that hold names."""
+
+
+def with_name(record: Record, old: str, new: str | None) -> Record:
+    """A record in which a player has another name.
+
+    Args:
+        old: The name; capitals do not matter.
+        new: The other name; None for the player's number, as for players without a name.
+    """
+    key, data = name_key(old), dict(record.data)
+
+    def renamed(name: object, number: int) -> object:
+        if not isinstance(name, str) or name_key(name) != key:
+            return name
+        return f"#{number + 1}" if new is None else new
+
+    if record.kind == "seated":
+        data["name"] = renamed(data.get("name"), data.get("seat", 0))
+    elif record.kind == "started" and isinstance(data.get("names"), list):
+        data["names"] = [renamed(name, n) for n, name in enumerate(data["names"])]
+    elif record.kind == "imported" and isinstance(data.get("lines"), list):
+        data["lines"] = [_line_with_names(line, renamed) for line in data["lines"]]
+    return replace(record, data=data)
+
+
+def _line_with_names(line: object, renamed: Callable[[object, int], object]) -> object:
+    try:
+        found: Any = json.loads(line) if isinstance(line, str) else None
+    except ValueError:
+        return line
+    if not isinstance(found, dict) or not isinstance(found.get("names"), list):
+        return line
+    names = [renamed(name, n) for n, name in enumerate(found["names"])]
+    if names == found["names"]:
+        return line
+    return json.dumps(found | {"names": names}, ensure_ascii=False)
+
+
+def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> int:
+    """Change the records that hold names, all or none; return how many were changed.
+
+    What they were is overwritten in the file: free pages are filled with zeros.
+
+    Raises:
+        sqlite3.Error: They cannot be written; none of them is.
+    """
+    db.execute("PRAGMA secure_delete=ON")
+    changed: list[tuple[str, int, int]] = []
+    for row, is_whole in rows.read_rows(db):
+        if not is_whole or row.kind.decode() not in NAMING:
+            continue
+        before = rows.record_of(row)
+        after = change(before)
+        if _is_other(before.data, after.data):
+            made = rows.row_of(after)
+            changed.append((made.data.decode(), made.checksum(), made.revision))
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        db.executemany("UPDATE log SET data = ?, checksum = ? WHERE revision = ?", changed)
+        db.execute("COMMIT")
+    except BaseException:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        raise
+    db.execute("VACUUM")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    return len(changed)
+
+
+def _is_other(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    return dict(before) != dict(after)

@@ -1,0 +1,115 @@
+"""Players are renamed, merged and deleted with all that is kept of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from companion.commands.games import games as command
+from companion.history.pictures import Pictures
+from companion.history.statistics import statistics
+from tests.session.fakes import Stage
+
+
+@pytest.fixture
+def played(tmp_path: Path) -> Path:
+    """Ada with Bebn, Ada with Ben, Ben with Cleo, and a game taken in; everybody has left."""
+    stage = Stage(tmp_path)
+    for pair in (("Ada", "Bebn"), ("Ada", "Ben"), ("Ben", "Cleo"), ("Dora", "Emil")):
+        stage.seat(*pair)
+        assert stage.session.start("base", 0) is None
+        stage.play_out()
+        for seat in [seat.number for seat in stage.session.view().table.seats]:
+            assert stage.session.leave(seat) is None
+    lines = "\n".join(stage.session.games()[1].lines())
+    stage.store.close()
+    (tmp_path / "other.jsonl").write_text(lines.replace('"Ada"', '"Fritz"'))
+    run(tmp_path, "import", str(tmp_path / "other.jsonl"))
+    (tmp_path / "other.jsonl").unlink()
+    return tmp_path
+
+
+def run(directory: Path, *arguments: str) -> str:
+    done = CliRunner().invoke(command, [*arguments, "--data-dir", str(directory)])
+    return done.stdout + (str(done.exception) if done.exception else "")
+
+
+def names(stage: Stage) -> list[tuple[str, ...]]:
+    return [game.names for game in stage.session.results()]
+
+
+def test_a_new_name_merges_two_players_in_every_game(played: Path) -> None:
+    stage = Stage(played)
+    before = stage.session.games()
+    assert stage.session.rename_player("bebn", "Ben") is None
+    expected = [("Ada", "Ben"), ("Ada", "Ben"), ("Ben", "Cleo"), ("Dora", "Emil"), ("Fritz", "Ben")]
+    assert names(stage) == expected
+    assert (
+        next(p.games for p in statistics(stage.session.results()).players if p.name == "Ben") == 4
+    )
+    assert [game.events for game in stage.session.games()] == [game.events for game in before]
+    stage.seat("Gina", "Hans")
+    assert stage.session.start("base", 0) is None
+    again = stage.again()
+    assert again.store.notice is None
+    assert again.store.lost == 0
+    assert names(again)[:5] == expected
+    again.store.close()
+
+
+def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:
+    (played / "games.journal-damaged-1").write_bytes(b"Ben")
+    pictures = Pictures(played, 9)
+    for game in (2, 4):
+        pictures.keep(game, game, 1, b"Ben" if game == 2 else b"Emil")
+    assert run(played, "forget", "Ben") == "3 games changed\n"
+    assert [picture.game for picture in pictures.all()] == [4]
+    for path in played.rglob("*"):
+        assert path.is_dir() or b"Ben" not in path.read_bytes(), path
+    stage = Stage(played)
+    assert names(stage)[1:3] == [("Ada", "#2"), ("#1", "Cleo")]
+    found = statistics(stage.session.results())
+    assert "#1" not in found.names
+    assert {"Ada", "Cleo"} <= set(found.names)
+    stage.store.close()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("Nobody", "Ben", "NO_SUCH_PLAYER"),
+        ("Ada", "Ben", "PLAYED_TOGETHER"),
+        ("Ada", "x" * 21, "NAME_TOO_LONG"),
+        ("Ada", " ", "NAME_EMPTY"),
+        ("Ada", "#1", "NAME_EMPTY"),
+        ("Dora", None, "PLAYER_AT_TABLE"),  # the latest game is still shown
+    ],
+)
+def test_what_cannot_be_done_says_why(played: Path, old: str, new: str | None, code: str) -> None:
+    stage = Stage(played)
+    before = names(stage)
+    answer = stage.session.rename_player(old, new)
+    assert answer is not None
+    assert answer.code == code
+    assert stage.message(answer)
+    assert names(stage) == before
+    stage.store.close()
+
+
+def test_names_stay_while_a_game_runs(played: Path) -> None:
+    stage = Stage(played)
+    stage.seat("Gina", "Hans")
+    stage.session.start("base", 0)
+    answer = stage.session.rename_player("Ada", None)
+    assert answer is not None
+    assert answer.code == "GAME_RUNS"
+    stage.store.close()
+
+
+def test_the_command_says_why_not(played: Path) -> None:
+    assert run(played, "rename", "Ada", "Ben") == (
+        "games: They played in the same game, so they are two people."
+    )
+    assert run(played, "rename", "Bebn", "Ben") == "1 games changed\n"
