@@ -28,8 +28,9 @@ lint:  ## check style and types
 	@$(run) -m ruff check .
 	@$(run) -m mypy
 
-pi:  ## install on a Raspberry Pi, camera and pins included (DRY_RUN=1 only says what it would do)
+pi:  ## install on a Raspberry Pi and start the table with it (DRY_RUN=1 only says what it would do)
 	@.ci/setup pi
+	@.ci/service
 
 clean:  ## remove .venv and everything that can be made again
 	rm -rf .venv .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist *.egg-info

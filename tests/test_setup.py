@@ -37,7 +37,8 @@ class Machine:
         self.bin = folder / "bin"
         (self.project / ".ci").mkdir(parents=True)
         self.bin.mkdir()
-        shutil.copy(ROOT / ".ci" / "setup", self.project / ".ci" / "setup")
+        for script in ("setup", "service"):
+            shutil.copy(ROOT / ".ci" / script, self.project / ".ci" / script)
         shutil.copy(ROOT / "pyproject.toml", self.project)
         for tool in TOOLS:
             found = shutil.which(tool)
@@ -61,8 +62,11 @@ class Machine:
         self.program("id", f"echo {number}")
 
     def set_up(self, purpose: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        return self.run("setup", *purpose.split(), **environment)
+
+    def run(self, *command: str, **environment: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [str(self.project / ".ci" / "setup"), *purpose.split()],
+            [str(self.project / ".ci" / command[0]), *command[1:]],
             env={"PATH": str(self.bin), "PYTHON": str(self.bin / "python3"), **environment},
             capture_output=True,
             text=True,
@@ -236,6 +240,34 @@ def test_a_venv_with_its_own_numpy_gives_way_once_debians_is_there(machine: Mach
         (venv / "set-up-to-play").write_text(f"{head}\n{text}")
         done = machine.set_up("pi", DRY_RUN="1")
         assert ("would make .venv" in done.stdout) == makes
+
+
+@pytest.mark.parametrize(
+    ("user", "sudo", "said"),
+    [
+        (0, None, "root: service install"),
+        (1000, 'shift 0; [ "$1" = -n ] && exit 0\necho "sudo: $2 $3"', "sudo: service install"),
+        (1000, "exit 1", "    sudo .venv/bin/dice-companion service install"),
+    ],
+)
+def test_make_pi_ends_with_the_running_table(
+    user: int, sudo: str | None, said: str, machine: Machine
+) -> None:
+    program = machine.project / ".venv" / "bin" / "dice-companion"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "root: $*"\n')
+    program.chmod(0o755)
+    machine.user(user)
+    if sudo is not None:
+        machine.program("sudo", sudo)
+    assert "make play" in machine.run("service").stdout
+    machine.program("systemctl", "exit 1")
+    assert "make play" in machine.run("service").stdout
+    machine.program("systemctl")
+    assert said in machine.run("service").stdout.splitlines()
+    machine.program("python3", 'echo "$*"')
+    planned = f"-m companion.service.install {machine.project}/.venv/bin/python\n"
+    assert machine.run("service", DRY_RUN="1").stdout == planned
 
 
 @pytest.mark.parametrize("purpose", ["", "everything"])

@@ -6,7 +6,6 @@ import os
 import pwd
 import shutil
 import subprocess
-import textwrap
 from collections.abc import Iterable
 
 import click
@@ -15,7 +14,7 @@ from companion.config import load
 from companion.errors import ServiceError
 from companion.service.install import (
     Step,
-    Write,
+    described,
     is_root,
     plan_install,
     plan_remove,
@@ -98,14 +97,13 @@ def logs(follow: bool) -> None:
 def _do(steps: Iterable[Step], dry_run: bool) -> None:
     if not dry_run and not is_root():
         raise ServiceError("service: needs administrator rights; run it with sudo")
+    if dry_run:
+        for line in described(steps):
+            click.echo(line)
+        return
     for step in steps:
-        if not dry_run:
-            click.echo(str(step))
-            step.run()
-            continue
-        click.echo(f"would {step}")
-        if isinstance(step, Write):
-            click.echo(textwrap.indent(step.text, "    | ", lambda _line: True))
+        click.echo(str(step))
+        step.run()
 
 
 def _person() -> str:

@@ -13,7 +13,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+import textwrap
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -178,18 +179,23 @@ class Program:
     in_homes: tuple[Path, ...] = ()
 
 
-def this_program() -> Program:
-    """Return how the running installation can be started again as a service."""
+def this_program(python: Path | None = None) -> Program:
+    """Return how the running installation can be started again as a service.
+
+    Args:
+        python: The interpreter of a venv that is still to be made; by default the running one.
+    """
     import companion
 
+    chosen = python or Path(sys.executable)
     places = [
-        Path(sys.prefix),
+        python.parents[1] if python is not None else Path(sys.prefix),
         Path(sys.base_prefix),
         Path(companion.__file__).resolve().parents[1],
     ]
     in_homes = sorted({p for p in places if any(p.is_relative_to(home) for home in _HOMES)})
     outer = [p for p in in_homes if not any(p != q and p.is_relative_to(q) for q in in_homes)]
-    return Program((sys.executable, "-m", "companion", "play"), tuple(outer))
+    return Program((str(chosen), "-m", "companion", "play"), tuple(outer))
 
 
 def plan_install(machine: Machine, program: Program, *, port: int = 8000) -> Iterator[Step]:
@@ -254,3 +260,15 @@ def is_installed() -> bool:
 def is_root() -> bool:
     """Whether the process may change the system."""
     return os.geteuid() == 0
+
+
+def described(steps: Iterable[Step]) -> Iterator[str]:
+    """Yield what steps would do, line by line."""
+    for step in steps:
+        yield f"would {step}"
+        if isinstance(step, Write):
+            yield textwrap.indent(step.text, "    | ", lambda _line: True)
+
+
+if __name__ == "__main__":  # `make pi DRY_RUN=1`, before there is a venv
+    print(*described(plan_install(this_machine(), this_program(Path(sys.argv[1])))), sep="\n")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from companion.service.unit import (
     polkit_text,
     unit_text,
 )
+from tests.conftest import ROOT
 
 BARE = Machine(
     groups=frozenset({"audio", "video", "users"}),
@@ -109,6 +111,15 @@ def test_a_second_installation_changes_no_file_and_makes_no_user() -> None:
         "run     systemctl enable dice-companion.service",
         "run     systemctl restart dice-companion.service",
     ]
+
+
+@pytest.mark.skipif(shutil.which("systemctl") is None, reason="systemctl is not installed here")
+def test_the_plan_can_be_printed_before_there_is_a_venv(tmp_path: Path) -> None:
+    python = tmp_path / ".venv" / "bin" / "python"
+    command = [sys.executable, "-S", "-m", "companion.service.install", str(python)]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert f"    | ExecStart={python} -m companion play\n" in printed
+    assert "would run     systemctl restart dice-companion.service\n" in printed
 
 
 def test_installing_keeps_settings_that_are_there() -> None:
