@@ -137,6 +137,7 @@ def test_every_catalogue_entry_is_used(language: str) -> None:
         "record.end.",
         "preview.moment.",
         "setup.",
+        "house.",
         "rules.",
         "page.",
         *SHARED,

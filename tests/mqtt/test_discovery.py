@@ -90,6 +90,12 @@ def test_the_document_keeps_to_the_documented_schema(language: str) -> None:
         assert entity.get("state_class") in (None, "measurement"), key
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_every_word_for_the_house_names_an_entity(language: str) -> None:
+    named = {key.rstrip("_12345") for key in document(language)["components"]}
+    assert load_phrases(language).under("house.").keys() == named | {"model", "player"}
+
+
 def test_its_topics_are_those_home_assistant_listens_to() -> None:
     topic = device_topic("homeassistant", TOPICS.table)
     assert re.fullmatch(r"homeassistant/device/[a-zA-Z0-9_-]+/config", topic)
