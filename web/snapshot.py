@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from companion.audio.settings import VoiceSettings
-from companion.engine import DieColour, GameState, HouseRule, Phase, Plan
+from companion.engine import DieColour, End, GameState, HouseRule, Phase, Plan
 from companion.engine.offers import dice_for, offer_of
 from companion.eventlog.state import Game, Table
 from companion.history.notices import Notice
@@ -130,6 +130,7 @@ def _game(
     state, names = game.state, view.table.names
     is_over = state.phase is Phase.OVER
     ranking = state.ranking if is_over else ()
+    counts = state.end is not End.ENDED_EARLY
     closes_in_s = None
     if view.closes_at_s is not None:
         closes_in_s = round(max(0.0, view.closes_at_s - now_s), 2)
@@ -174,7 +175,7 @@ def _game(
         end_text=phrases.tell(*end_lines(state, names)) if is_over else "",
         winner_text=phrases.tell(winner_line(state, names)) if is_over else "",
         ranking=[wire.Ranked(rank, game.seats[p], state.total(p)) for rank, p in ranking],
-        winners=[game.seats[p] for rank, p in ranking if rank == 1],
+        winners=[game.seats[p] for rank, p in ranking if rank == 1 and counts],
     )
 
 

@@ -111,11 +111,14 @@ def announce_facts(
                 parts.append(("miss", headline, (text,)))
     if after.phase is Phase.OVER and before.phase is not Phase.OVER:
         lines = [each for part in parts for each in part[2]]
-        lines += [*end_lines(after, names), winner_line(after, names)]
+        is_early = after.end is End.ENDED_EARLY
+        result = winner_line(after, names)
+        why = end_lines(after, names)
+        lines += [result, *why] if is_early else [*why, result]
         if after.players > 1:
+            order = range(after.players) if is_early else [player for _, player in after.ranking]
             scores = [
-                line("end.score", name=names[player], total=after.total(player))
-                for _, player in after.ranking
+                line("end.score", name=names[player], total=after.total(player)) for player in order
             ]
             lines.append(line("end.scores", scores=all_of(scores)))
         return Announcement("over", line("end.headline"), tuple(lines))
@@ -306,7 +309,7 @@ def end_lines(state: GameState, names: Sequence[str]) -> tuple[Line, ...]:
     if state.end is End.MISSES:
         return (line("end.misses", name=active),)
     if state.end is End.ENDED_EARLY:
-        return (line("end.ended_early"),)
+        return (line("end.nobody"),)
     count = len(state.closed)
     rows = line("end.locks") if count == 2 else line("end.locks.all", n=count)
     if HouseRule.FINISH_TURN in state.setup.house and state.active not in state.gone:
@@ -318,7 +321,9 @@ def end_lines(state: GameState, names: Sequence[str]) -> tuple[Line, ...]:
 
 
 def winner_line(state: GameState, names: Sequence[str]) -> Line:
-    """Who won, shared victory included (E22)."""
+    """Who won, shared victory included (E22); a game that was ended early has no winner."""
+    if state.end is End.ENDED_EARLY:
+        return line("end.ended_early")
     winners = [player for rank, player in state.ranking if rank == 1]
     key = "end.winner" if len(winners) == 1 else "end.winners"
     joined = all_of([names[p] for p in winners])

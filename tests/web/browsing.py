@@ -42,6 +42,13 @@ OVERLAPPING = """() => {
 """Parts of the table view that lie on each other, and a page that scrolls sideways."""
 
 
+BEYOND = """() => {
+  const px = document.documentElement.scrollHeight - innerHeight;
+  return px > 0 ? [`${px} px`] : [];
+}"""
+"""How far the page scrolls."""
+
+
 AXE = """async (rules) => {
   const only = rules.length ? {runOnly: rules} : {};
   const {violations} = await axe.run({resultTypes: ['violations'], ...only});

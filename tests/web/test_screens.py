@@ -10,6 +10,7 @@ from companion.messages.catalogue import LANGUAGES
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
+    BEYOND,
     PHONE_SMALL,
     TV,
     OpenPage,
@@ -27,11 +28,6 @@ from tests.web.stand_in import a_roll, dice_in_tray
 pytestmark = pytest.mark.browser
 
 TABLETS = [(820, 1180), (768, 1024), (800, 1280), (1024, 600)]
-BEYOND = """() => {
-  const px = document.documentElement.scrollHeight - innerHeight;
-  return px > 0 ? [`${px} px`] : [];
-}"""
-"""How far the page scrolls."""
 
 
 @pytest.mark.parametrize("path", ["/", "/table", "/host"])

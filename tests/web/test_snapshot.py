@@ -224,12 +224,13 @@ def test_the_end_has_a_ranking_and_a_reason(two: Stage) -> None:
     two.answer(0, None)
     two.session.end()
     game = shown(two)["game"]
-    assert (game["over"], game["end"], game["winners"]) == (True, "ended_early", [1])
+    assert (game["over"], game["end"], game["winners"]) == (True, "ended_early", [])
     assert game["ranking"] == [
         {"rank": 1, "seat": 1, "total": 1},
         {"rank": 2, "seat": 0, "total": 0},
     ]
-    assert game["end_text"] == "The game was ended early."
+    assert game["winner_text"] == "The game was ended early."
+    assert game["end_text"] == "It counts for nobody."
     assert game["winner_text"]
 
 

@@ -342,3 +342,32 @@ def test_chances_to_win_stand_on_the_table_view(
         resize(page, size_wh)
         assert left(page, outside) == [], size_wh
     assert violations(page) == []
+
+
+def test_an_early_end_names_no_leader_anywhere(stage: Stage, open_page: OpenPage) -> None:
+    token = put(stage, "over")[0]
+    said = stage.told[-1].text
+    assert said.startswith("The game was ended early. It counts for nobody.")
+    assert "wins" not in said
+    for page in (ready(open_page("/table", size_wh=TV)), ready(open_page("/", token=token))):
+        assert page.locator(".podium li").count() == 3
+        assert page.locator(".podium .rank-1").count() == 0
+        assert set(page.locator(".podium .rank").all_inner_texts()) == {""}
+        assert page.get_by_text("wins with").count() == 0
+
+
+def test_the_end_leads_to_the_report(stage: Stage, open_page: OpenPage) -> None:
+    put(stage, "action1")
+    stage.play_out()
+    page = ready(open_page("/table", size_wh=(1280, 720)))
+    page.get_by_role("link", name="192.168.1.5:8000/games/1").wait_for()
+    assert page.locator(".report img").evaluate("(image) => image.decode().then(() => true)")
+    for size_wh in ((1280, 720), (820, 1180), TV):
+        resize(page, size_wh)
+        assert left(page, OVERLAPPING) == [], size_wh
+        assert (
+            left(
+                page, "[document.documentElement.scrollHeight - innerHeight].filter((px) => px > 0)"
+            )
+            == []
+        )

@@ -186,6 +186,16 @@ OPERATIONS: tuple[Operation, ...] = (
     Operation("get", "/join.svg", "The page's address as a QR code.", (SVG,)),
     Operation(
         "get",
+        "/report.svg",
+        "The address of a game's report as a QR code.",
+        (SVG,),
+        failures=READ,
+        parameters=(
+            Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
+        ),
+    ),
+    Operation(
+        "get",
         "/wifi.svg",
         "The table's Wi-Fi as a QR code, for devices that were let in.",
         (SVG,),

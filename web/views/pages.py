@@ -15,6 +15,7 @@ from companion.messages.rulings import rules
 from web import locale, qr, security
 from web.context import AppContext
 from web.modules import modules_of
+from web.params import required
 from web.ports import Site
 from web.security import Refused
 from web.views import assets
@@ -106,6 +107,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
         if context.is_inside(context.client()):  # the code is for those whom the table let in
             address += f"?code={context.access.code}"
         return Response(qr.as_svg(address), mimetype="image/svg+xml")
+
+    @pages.get("/report.svg")
+    def report_code() -> Response:
+        address = context.join_url() or request.host_url
+        return Response(
+            qr.as_svg(f"{address}games/{required('number', int)}"), mimetype="image/svg+xml"
+        )
 
     @pages.get("/wifi.svg")
     def wifi_code() -> Response:

@@ -241,7 +241,7 @@ class Game(Reply):
     end_text: str
     winner_text: str
     ranking: list[Ranked]
-    winners: list[Seat]
+    winners: Annotated[list[Seat], about("Nobody if the game was ended early.")]
 
 
 class Die(Reply):

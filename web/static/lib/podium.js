@@ -3,9 +3,15 @@ import { el } from "./dom.js";
 import { playerMark } from "./player-mark.js";
 import { numeral, t } from "./words.js";
 
+/** Return who stands where; a game that was ended early names no leader. */
+function places(game) {
+  if (game.end !== "ended_early") return game.ranking;
+  return game.players.map(({ seat, points }) => ({ rank: null, seat, total: points.total }));
+}
+
 /** Draw the ranking as list items, best first. */
 export function podium(game, nameOf, own = null) {
-  return game.ranking.map(({ rank, seat, total }) => {
+  return places(game).map(({ rank, seat, total }) => {
     const player = game.players.find((each) => each.seat === seat);
     const rows = game.rows.filter((row) => row.lock);
     const parts = rows.map((row) =>
@@ -20,8 +26,8 @@ export function podium(game, nameOf, own = null) {
       parts.push(el("span", { class: "part is-minus", text: numeral(-player.points.minus) }));
     return el(
       "li",
-      { class: `rank-${Math.min(rank, 4)}` },
-      el("span", { class: "rank", text: t("over.rank", { rank }) }),
+      { class: `rank-${rank === null ? 4 : Math.min(rank, 4)}` },
+      el("span", { class: "rank", text: rank === null ? "" : t("over.rank", { rank }) }),
       el(
         "span",
         { class: "who" },

@@ -26,6 +26,7 @@ let faults = ""; // camera faults
 // -- asking ----------------------------------------------------------------------------------
 
 async function ask() {
+  if (!latest()?.me.host) return; // the server refuses everybody else
   let answer = null;
   try {
     const response = await fetch("/api/setup", { cache: "no-store", headers: { "Page-Language": language } });
@@ -399,10 +400,11 @@ $("step-corners").addEventListener("toggle", () => setup && drawOverlay());
 $("step-rolls").addEventListener("toggle", () => $("step-rolls").open && rolls === null && begin());
 onConnection((up) => show($("offline"), !up));
 onState((state) => {
+  if (!state.me.host) close(t("not_host"));
+  else if (setup === null) void ask();
   if (rolls === null && $("step-rolls").open) begin();
   else drawRolls(state);
 });
 start();
-void ask();
 void film();
 setInterval(() => document.visibilityState === "visible" && ask(), LOOK_MS);

@@ -21,6 +21,18 @@ export function drawDoor({ me, table, game }) {
   setText($("door"), parts.filter(Boolean).join(" · "));
 }
 
+/** Draw the QR code and the address of a game's report. */
+export function report(number, url) {
+  const page = `${url.replace(/\/$/, "")}/games/${number}`;
+  const code = el("img", { src: `/report.svg?number=${number}&for=${encodeURIComponent(url)}`, alt: "" });
+  return el(
+    "figure",
+    { class: "report" },
+    code,
+    el("figcaption", {}, `${t("table.report")} `, el("a", { href: `/games/${number}`, text: shortOf(page) })),
+  );
+}
+
 /** Draw the QR codes: the table's Wi-Fi, if it has one, and the page. */
 export function codes(door, url) {
   const { epoch } = latest(); // after a restart the address has another code

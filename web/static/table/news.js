@@ -5,7 +5,7 @@ import { $, el, redraw } from "../lib/dom.js";
 import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
 import { podium } from "../lib/podium.js";
 import { language, listOf, numeral, t } from "../lib/words.js";
-import { SEATS, addressOf, codes, shortOf } from "./door.js";
+import { SEATS, addressOf, codes, report, shortOf } from "./door.js";
 
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
 const TROUBLE = new Set(["obstructed", "cocked", "missing", "extra", "uncertain"]);
@@ -154,7 +154,7 @@ const today = () => new Intl.DateTimeFormat(language, { dateStyle: "long" }).for
 
 function drawOver({ game, seats, table, me: { door } }, nameOf) {
   const isFree = door !== null && seats.length < SEATS;
-  redraw($("news"), ["over", game.number, game.ranking, game.end_text, isFree && door], () =>
+  redraw($("news"), ["over", game.number, game.ranking, game.end_text, isFree && door, addressOf(table)], () =>
     [
       el("p", {
         class: `headline${game.winner_text.length > 40 ? " is-long" : ""}`,
@@ -170,15 +170,18 @@ function drawOver({ game, seats, table, me: { door } }, nameOf) {
       ),
       el("ol", { class: "podium" }, ...podium(game, nameOf)),
       finalSheets(game, game.players),
-      game.winners.length && game.end !== "ended_early" ? confetti() : null,
-      isFree
-        ? el(
-            "div",
-            { class: "next" },
-            el("div", { class: "codes" }, ...codes(door, addressOf(table))),
-            el("p", {}, t("table.next_game"), el("b", { text: door.code })),
-          )
-        : null,
+      game.winners.length ? confetti() : null,
+      el(
+        "div",
+        { class: "next" },
+        ...(isFree
+          ? [
+              el("div", { class: "codes" }, ...codes(door, addressOf(table))),
+              el("p", {}, t("table.next_game"), el("b", { text: door.code })),
+            ]
+          : []),
+        report(game.number, addressOf(table)),
+      ),
     ].filter(Boolean),
   );
 }
