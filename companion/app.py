@@ -157,7 +157,7 @@ def build(config: Config) -> App:
 
         address.append((config.web.host, config.web.port))
         broker = open_mqtt(
-            config, session, live, pictures, stack, notes, version=_version(), url=join_address
+            config, session, live, pictures, stack, notes, version=own_version(), url=join_address
         )
         threads = [each for each in threading.enumerate() if each.name in LASTING]
         monitor = Monitor(
@@ -179,7 +179,7 @@ def build(config: Config) -> App:
             press=panel.press,
             join_url=join_address,
             join_name=lambda: url(place.seen.name, address[0][1]) if place.seen.name else "",
-            version=_version(),
+            version=own_version(),
             setup=tray.setup if tray is not None else None,
             access=access,
             wifi=_wifi(config, session, stack),
@@ -272,7 +272,8 @@ def _call_later(seconds: float, call: Callable[[], None]) -> Callable[[], None]:
     return timer.cancel
 
 
-def _version() -> str:
+def own_version() -> str:
+    """The version of this program."""
     try:
         return version("dice-companion")
     except PackageNotFoundError:

@@ -14,6 +14,7 @@ from companion.errors import CompanionError
 
 _COMMANDS = {
     "play": "companion.commands.play",
+    "club": "companion.commands.club",
     "read": "companion.commands.read",
     "replay": "companion.commands.replay",
     "games": "companion.commands.games",

@@ -20,6 +20,7 @@ TOPS = (
     "companion.app",
     "companion.adapters",
     "companion.cli",
+    "companion.club_app",
     "companion.commands",
     "companion.__main__",
 )

@@ -8,19 +8,28 @@ same rounds; of two documents the one with more changes counts.
 from __future__ import annotations
 
 import logging
-import re
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from companion.club import evening as changes
 from companion.club.evening import Evening
-from companion.club.ratings import Rating, ratings
-from companion.club.results import Played, Result, evening_id, evening_of, played
-from companion.club.standings import Place, standings
+from companion.club.results import Result, evening_id, evening_of, played
+from companion.club.standings import standings
 from companion.club.store import ClubStore
+from companion.club.view import (
+    Ratings,
+    Summary,
+    TableView,
+    View,
+    by_name,
+    by_time,
+    known_names,
+    ratings_after,
+    summary_of,
+)
 from companion.errors import StoreError
-from companion.eventlog.names import name_key
 from companion.mqtt import payloads, topics
 from companion.mqtt.client import Message, Received
 from companion.mqtt.topics import Kind
@@ -39,56 +48,8 @@ MOST_RESULTS = 100_000
 LARGEST_EVENING_BYTES = 512 * 1024
 """500 players in 30 rounds have 350 kB."""
 
-MOST_NAMES = 200
-"""Names of earlier evenings that are offered to the organiser."""
-
 MOST_COMPLAINTS = 200
 """Topics whose wrong payloads are logged, one line each until a right one comes."""
-
-
-@dataclass(frozen=True, slots=True)
-class TableView:
-    """A table as it was published last; `board` is None before its first state."""
-
-    id: str
-    is_online: bool = False
-    board: payloads.Board | None = None
-
-    @property
-    def name(self) -> str:
-        """What the table is called; its id until it has said so."""
-        return self.board.name if self.board is not None else self.id
-
-
-@dataclass(frozen=True, slots=True)
-class View:
-    """Everything that a page shows of a club night.
-
-    Attributes:
-        version: Rises with every change.
-        tables: In the order of their names.
-        known: Names of players of earlier evenings, the latest first.
-        earlier: Ids of earlier evenings with games, the latest first.
-    """
-
-    version: int
-    evening: Evening
-    done: Played
-    places: tuple[Place, ...]
-    rated: tuple[Rating, ...]
-    tables: tuple[TableView, ...]
-    known: tuple[str, ...]
-    earlier: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """An evening's games, standings, and the ratings after it."""
-
-    evening: Evening
-    done: Played
-    places: tuple[Place, ...]
-    rated: tuple[Rating, ...]
 
 
 class Club:
@@ -100,16 +61,14 @@ class Club:
         level: str,
         *,
         now: Callable[[], datetime],
-        draw_seed: Callable[[], int],
     ) -> None:
         """Continue from the store.
 
         Args:
             level: The club's level in topics, from `topics.club_level`.
             now: The time with its zone.
-            draw_seed: A number for the rounds of a new evening.
         """
-        self._store, self._now, self._draw_seed = store, now, draw_seed
+        self._store, self._now = store, now
         self._notifier = Notifier()
         self._evening_topic = topics.evening(level)
         self._level = level
@@ -120,6 +79,7 @@ class Club:
         self._unkept: dict[tuple[str, str], Result] = {}
         self._complained: set[str] = set()
         self._made: _Made | None = None
+        self._rated: tuple[int, Ratings] | None = None
 
     @property
     def subscriptions(self) -> list[str]:
@@ -143,11 +103,11 @@ class Club:
             made = self._made
             if made is None or made.tonight.evening != evening:
                 results = self._in_order()
-                earlier = {each.evening for each in results if each.evening < evening.id}
+                earlier = [each for each in results if each.evening < evening.id]
                 made = self._made = _Made(
-                    _summary(evening, results),
-                    tuple(self._known(evening, results)),
-                    tuple(sorted(earlier - {""}, reverse=True)),
+                    summary_of(evening, results, self._rated_before(earlier)),
+                    tuple(known_names(evening, self._evenings.values(), results)),
+                    tuple(sorted({each.evening for each in earlier} - {""}, reverse=True)),
                 )
             return View(
                 self._notifier.version,
@@ -155,7 +115,7 @@ class Club:
                 made.tonight.done,
                 made.tonight.places,
                 made.tonight.rated,
-                tuple(sorted(self._tables.values(), key=_by_name)),
+                tuple(sorted(self._tables.values(), key=by_name)),
                 made.known,
                 made.earlier,
             )
@@ -163,11 +123,12 @@ class Club:
     def summary(self, evening: str) -> Summary | None:
         """An evening by its id; None if nothing is known of it."""
         with self._notifier.transaction():
-            results = [each for each in self._in_order() if each.evening <= evening]
+            results = self._in_order()
             known = self._evenings.get(evening)
         if known is None and not any(each.evening == evening for each in results):
             return None
-        return _summary(known or Evening(evening), results)
+        before = ratings_after(each for each in results if each.evening < evening)
+        return summary_of(known or Evening(evening), results, before)
 
     def touch(self) -> None:
         """Count a change that is not the club's own, such as a lost broker."""
@@ -352,28 +313,24 @@ class Club:
         if known is not None:
             return known
         before = max(self._evenings.values(), key=lambda each: each.id, default=None)
+        seed = zlib.crc32(today.encode())  # the same in every process of the club
         if before is None:
-            return Evening(today, seed=self._draw_seed())
-        return Evening(today, system=before.system, size=before.size, seed=self._draw_seed())
+            return Evening(today, seed=seed)
+        return Evening(today, system=before.system, size=before.size, seed=seed)
 
     def _evening_of(self, result: Result, *, is_live: bool) -> str:
         evenings = [self._evenings[each] for each in sorted(self._evenings)]
         return evening_of(result, evenings, self._in_order(), today=self._today(), is_live=is_live)
 
-    def _in_order(self) -> list[Result]:
-        return sorted(self._results.values(), key=_by_time)
+    def _rated_before(self, earlier: Sequence[Result]) -> Ratings:
+        """Ratings after earlier evenings; only a late result changes them."""
+        key = hash(tuple((*by_time(each), each.game.revision) for each in earlier))
+        if self._rated is None or self._rated[0] != key:
+            self._rated = key, ratings_after(earlier)
+        return self._rated[1]
 
-    def _known(self, evening: Evening, results: list[Result]) -> list[str]:
-        here = {name_key(member.name) for member in evening.members}
-        names: dict[str, str] = {}
-        for each in sorted(self._evenings.values(), key=lambda each: each.id, reverse=True):
-            for member in each.members:
-                names.setdefault(name_key(member.name), member.name)
-        for result in reversed(results):
-            for player in result.players:
-                if player.name:
-                    names.setdefault(name_key(player.name), player.name)
-        return [name for key, name in names.items() if key not in here][:MOST_NAMES]
+    def _in_order(self) -> list[Result]:
+        return sorted(self._results.values(), key=by_time)
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,23 +340,6 @@ class _Made:
     tonight: Summary
     known: tuple[str, ...]
     earlier: tuple[str, ...]
-
-
-def _summary(evening: Evening, results: list[Result]) -> Summary:
-    done = played(evening, results)
-    return Summary(evening, done, tuple(standings(evening, done)), tuple(ratings(results)))
-
-
-def _by_time(result: Result) -> tuple[str, ...]:
-    return (result.evening, result.received_at, result.game.ended, result.table, result.game.game)
-
-
-def _by_name(table: TableView) -> tuple[list[tuple[int, str]], str]:
-    """Order by name, with numbers by their value: table 2 before table 10."""
-    parts = re.findall(r"\d{1,9}|\D+", table.name.casefold())
-    return [
-        (int(part), "") if part.isascii() and part.isdigit() else (-1, part) for part in parts
-    ], table.id
 
 
 def _weight(evening: Evening) -> tuple[int, str]:

@@ -74,7 +74,7 @@ class Evening:
     revision: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
     system: Annotated[str, one_of(SYSTEMS)] = "swiss"
     size: Annotated[int, Meta(ge=SMALLEST, le=LARGEST)] = 4
-    seed: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
+    seed: Annotated[int, Meta(ge=0, le=2**32)] = 0
     members: Annotated[tuple[Member, ...], Meta(max_length=MOST_MEMBERS)] = ()
     rounds: Annotated[tuple[Round, ...], Meta(max_length=MOST_ROUNDS)] = ()
     v: Annotated[int, Meta(ge=1, le=1)] = 1

@@ -5,14 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from companion.club.evening import Evening
-from companion.club.ratings import Rating
 from companion.club.results import Played, Result
-from companion.club.standings import Place, points_of
+from companion.club.standings import points_of
+from companion.club.view import Summary
 from companion.eventlog.names import name_key
 from companion.history.export import harmless
 from companion.wire import encode
@@ -61,22 +59,19 @@ def as_csv(done: Played) -> str:
     return out.getvalue()
 
 
-def as_json(
-    evening: Evening, done: Played, places: Sequence[Place], rated: Sequence[Rating]
-) -> str:
+def as_json(summary: Summary) -> str:
     """Players, rounds, games, standings and ratings as one JSON object."""
-    here = {name_key(place.name) for place in places}
     told: dict[str, Any] = {
-        **asdict(evening),
+        **asdict(summary.evening),
         "games": [
             {"round": number, "table": result.table, **json.loads(encode(result.game))}
-            for number, result in _games(done)
+            for number, result in _games(summary.done)
         ],
-        "standings": [asdict(place) for place in places],
+        "standings": [asdict(place) for place in summary.places],
         "ratings": [
-            {"name": each.name, "rating": round(each.rating, 1), "games": each.games}
-            for each in rated
-            if name_key(each.name) in here
+            {"name": place.name, **rating._asdict()}
+            for place in summary.places
+            if (rating := summary.rated.get(name_key(place.name))) is not None
         ],
     }
     return json.dumps(told, ensure_ascii=False, indent=1) + "\n"

@@ -131,6 +131,21 @@ def coach(as_json: bool = False) -> None:
 
 
 @bench.command()
+@click.option("--tables", type=click.IntRange(1, 500), default=100, show_default=True)
+@click.option("--rolls", type=click.FloatRange(0.1, 1000), default=20, show_default=True)
+@click.option("--seconds", type=click.FloatRange(1, 3600), default=120, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="One JSON object.")
+def club(tables: int, rolls: float, seconds: float, as_json: bool = False) -> None:
+    """Let simulated tables roll so often a second, and time the way to the club's screen.
+
+    It starts a Mosquitto of its own. Example: dice-companion bench club --tables 20 --seconds 30
+    """
+    from companion.commands.bench_club import bench_club
+
+    bench_club(tables, rolls, seconds, as_json=_asked_above(as_json))
+
+
+@bench.command()
 @click.option("--games", type=click.IntRange(1, 10_000), multiple=True, help="Games before it.")
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def history(games: tuple[int, ...] = (), as_json: bool = False) -> None:

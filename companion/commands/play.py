@@ -4,28 +4,27 @@ from __future__ import annotations
 
 import faulthandler
 import os
-import signal
 import sys
-import threading
-from contextlib import suppress
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING
 
 import click
 
 from companion import log
 from companion.commands.params import A_DIRECTORY, A_FILE
+from companion.commands.running import (
+    closed_in_time,
+    shown_address,
+    stop_on_signal,
+    tell,
+    wait_for,
+)
 from companion.config import PIN_FACTORIES, load
 from companion.memory import Trimmer
 from companion.messages.catalogue import LANGUAGES
 
 if TYPE_CHECKING:
     from companion.app import App
-
-
-END_WITHIN_S = 4.0
-"""Seconds that the table takes to close its parts; then it ends without those that hang."""
 
 
 @click.command()
@@ -65,39 +64,21 @@ def play(
     config = load(config_path, os.environ, flags)
     is_verbose = click.get_current_context().find_root().params.get("verbose")
     log.install(level="info" if is_verbose else config.log.level, form=config.log.form)
-    stop = threading.Event()
-
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        if signal.getsignal(number) != signal.SIG_IGN:  # ignored under nohup
-            signal.signal(number, on_signal)
+    stop = stop_on_signal()
     from companion.app import build
 
     app = build(config)
-    try:
+    with closed_in_time(app.close):
         for note in app.notes:
-            _tell(note, err=True)
-        bound, taken = app.address
-        shown = f"[{bound}]" if ":" in bound else bound
-        _tell(f"listening on http://{shown}:{taken}")
+            tell(note, err=True)
+        tell(f"listening on {shown_address(app.address)}")
         if sys.stdout is not None and sys.stdout.isatty():
             _show_address(app.join_url)
-            _tell(f"table code: {app.access.code}; host PIN: {app.access.pin}")
+            tell(f"table code: {app.access.code}; host PIN: {app.access.pin}")
         else:
-            _tell(f"join from a phone in the same network: {app.join_url}", err=True)
+            tell(f"join from a phone in the same network: {app.join_url}", err=True)
         _tell_systemd(app)
-        trim = Trimmer()
-        while not stop.wait(1.0):  # a bare wait would keep the signal from Python on some systems
-            trim()
-    finally:
-        deadline = threading.Timer(END_WITHIN_S, _end)
-        deadline.daemon = True
-        deadline.start()
-        app.close()
-    if set(threading.enumerate()) - {threading.main_thread(), deadline}:
-        _end()
+        wait_for(stop, Trimmer())
 
 
 def _tell_systemd(app: App) -> None:
@@ -110,30 +91,8 @@ def _tell_systemd(app: App) -> None:
         Watchdog(app.signs_of_life(), period_s).start()
 
 
-def _end() -> None:
-    """End the process at once, where a hanging driver or disk still holds a thread.
-
-    Everything that was acknowledged is on the disk. An ordinary exit would wait for the thread, or
-    abort inside the driver's C++.
-    """
-    for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            with suppress(OSError):  # its reader may be gone
-                stream.flush()
-    os._exit(0)
-
-
 def _show_address(join_url: str) -> None:
     from web.qr import as_text
 
-    _tell(f"\nJoin from a phone in the same network: {join_url}\n")
-    _tell(as_text(join_url))
-
-
-def _tell(text: str, *, err: bool = False) -> None:
-    """Print and flush; a closed output does not end the game."""
-    try:
-        click.echo(text, err=err)
-    except OSError:
-        stream = sys.stderr if err else sys.stdout
-        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    tell(f"\nJoin from a phone in the same network: {join_url}\n")
+    tell(as_text(join_url))

@@ -21,14 +21,20 @@ class Rating(NamedTuple):
     deviation: float
 
 
-def ratings_of(games: Iterable[Mapping[Hashable, int]]) -> dict[Hashable, Rating]:
+def ratings_of(
+    games: Iterable[Mapping[Hashable, int]], before: Mapping[Hashable, Rating] | None = None
+) -> dict[Hashable, Rating]:
     """Ratings after games.
 
     Args:
         games: Each player's rank in each game, the oldest first; a game of one rates nobody.
+        before: Ratings after earlier games.
     """
     model = PlackettLuce()
-    known: dict[Hashable, PlackettLuceRating] = {}
+    known: dict[Hashable, PlackettLuceRating] = {
+        player: model.rating(mu=each.mean, sigma=each.deviation)
+        for player, each in (before or {}).items()
+    }
     for ranks in games:
         if len(ranks) < 2:
             continue

@@ -27,7 +27,9 @@ MOST_BOXES = 20
 
 Whole = Annotated[int, Meta(ge=0, le=2**53)]
 Points = Annotated[int, Meta(ge=-1000, le=1000)]
-Seat = Annotated[int, Meta(ge=0, le=MOST_PLAYERS - 1)]
+MOST_SEATS = 2 * MOST_PLAYERS
+"""Numbers of seats: from `MOST_PLAYERS` on, of players of the game who have left the table."""
+Seat = Annotated[int, Meta(ge=0, le=MOST_SEATS - 1)]
 Face = Annotated[int, Meta(ge=1, le=6)]
 Percent = Annotated[float, Meta(ge=0.0, le=100.0)]
 Word = Annotated[str, Meta(max_length=40)]

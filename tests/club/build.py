@@ -79,7 +79,7 @@ class ClubOnDisk:
     def open(self) -> None:
         """Start the process."""
         self.store = ClubStore(self.directory)
-        self.club = Club(self.store, CLUB, now=self.tick, draw_seed=lambda: 7)
+        self.club = Club(self.store, CLUB, now=self.tick)
         self.club.connect(self.sent.append)
 
     def restart(self) -> None:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 
 import pytest
 
 from companion.club.evening import Evening, Group, Member, Round, with_member
 from companion.club.export import as_csv, as_json
-from companion.club.ratings import START, ratings
 from companion.club.results import Played, evening_id, played
 from companion.club.standings import MOST_POINTS, points_of, standings
+from companion.club.view import ratings_after, summary_of
 from tests.club.build import kept
 
 DAY = "2026-11-24"
@@ -99,7 +98,7 @@ def test_games_that_do_not_count_change_nothing() -> None:
         kept({"": 90, "B": 50}, game=4),
     ]
     assert standings(evening(), Played((), tuple(games))) == []
-    assert ratings(games) == []
+    assert ratings_after(games) == {}
 
 
 def test_names_in_other_capitals_are_one_player() -> None:
@@ -136,16 +135,16 @@ class TestGroups:
         assert played(evening(rounds=(late,)), [early]).rounds == ((None, None),)
 
 
-def test_ratings_start_equal_and_keep_their_sum() -> None:
-    games = [kept({"A": 90, "B": 50}), kept({"A": 60, "B": 80, "C": 40}, game=2)]
-    rated = {each.name: each for each in ratings(games)}
-    assert math.isclose(sum(each.rating for each in rated.values()), 3 * START)
-    (first, second) = ratings(games[:1])
-    assert (first.name, first.rating, second.rating) == ("A", START + 12, START - 12)
-    assert rated["B"].rating > START > rated["C"].rating
-    upset = ratings([*games[:1] * 20, kept({"B": 90, "A": 50})])
-    before = ratings(games[:1] * 20)
-    assert before[0].rating - upset[0].rating > 12  # the favourite loses more
+def test_ratings_go_on_where_earlier_evenings_ended() -> None:
+    games = [kept({"A": 90, "B": 50}), kept({"a": 60, "B": 80, "C": 40}, game=2)]
+    rated = ratings_after(games)
+    assert rated["a"].mean > rated["c"].mean
+    assert rated["b"].mean > 25 > rated["c"].mean
+    before = ratings_after(games[:1])
+    assert before["a"].mean > before["b"].mean
+    after = ratings_after(games[1:], before)
+    assert after["b"].mean == pytest.approx(rated["b"].mean)
+    assert after["c"].deviation == pytest.approx(rated["c"].deviation)
 
 
 def test_an_evening_ends_at_six_in_the_morning() -> None:
@@ -166,7 +165,7 @@ def test_exports_hold_every_game_once() -> None:
         ("", "B", "50", "12"),
         ("", "C", "40", "0"),
     ]
-    told = json.loads(as_json(tonight, done, standings(tonight, done), ratings(games)))
+    told = json.loads(as_json(summary_of(tonight, games, {})))
     assert [(game["round"], game["game"]) for game in told["games"]] == [
         (1, "1-20261124190000"),
         (None, "2-20261124190000"),

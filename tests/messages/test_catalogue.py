@@ -139,6 +139,7 @@ def test_every_catalogue_entry_is_used(language: str) -> None:
         "setup.",
         "house.",
         "rules.",
+        "house.",
         "page.",
         *SHARED,
     )

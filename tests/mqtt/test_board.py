@@ -56,6 +56,21 @@ def test_the_board_shows_the_whole_game(two: Stage) -> None:
     assert "Ada" in shown.text
 
 
+def test_a_board_lasts_when_others_take_the_seats_after_a_game(two: Stage) -> None:
+    two.play_out()
+    for seat in (0, 1):
+        two.session.let_go(seat)
+    two.seat("Cleo", "Dora")
+    game = board(two).game
+    assert game is not None
+    assert [each.label for each in game.players] == ["Player 6", "Player 7"]
+    two.session.settle({"share_names": True})
+    shown = board(two)
+    assert shown.game is not None
+    assert [each.name for each in shown.game.players] == ["Ada", "Ben"]
+    assert [each.name for each in shown.seats] == ["Cleo", "Dora"]
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_no_name_leaves_the_table_unless_the_host_agrees(language: str, two: Stage) -> None:
     """Every announcement of a game, its events and its board; also one about somebody who left."""

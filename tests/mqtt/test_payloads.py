@@ -89,7 +89,7 @@ def test_a_reader_ignores_fields_of_later_versions() -> None:
         encoded(RESULT).replace(b'"total":60', b'"total":NaN'),
         encoded(RESULT).replace(b'"turns":20', b'"turns":' + b"9" * 5000),
         encoded(RESULT).replace(b"Anna", b"A" * 41),
-        encoded(RESULT).replace(b'"seat":0', b'"seat":5'),
+        encoded(RESULT).replace(b'"seat":0', b'"seat":10'),
         encoded(RESULT).replace(b"3-20261120191500", b"../../etc/passwd"),
         encoded(RESULT).replace(b"3-20261120191500", b"3-20261120191500\\n"),
     ],

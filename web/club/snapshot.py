@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from companion.club.club import TableView, View
 from companion.club.results import Result
 from companion.club.standings import points_of
+from companion.club.view import TableView, View
 from companion.engine.dice import COLOURED
 from companion.eventlog.names import LONGEST_NAME, clean_name, name_key
 from companion.mqtt import payloads
@@ -19,7 +19,6 @@ MOST_GAMES = 12
 
 def snapshot(view: View, *, name: str, epoch: str, broker: bool, join_url: str) -> wire.Shared:
     """Make the part of a snapshot that is the same for every device."""
-    ratings = {name_key(each.name): round(each.rating) for each in view.rated}
     names = {table.id: shown(table.name) for table in view.tables}
     rounds = view.evening.rounds
     return wire.Shared(
@@ -44,7 +43,7 @@ def snapshot(view: View, *, name: str, epoch: str, broker: bool, join_url: str) 
                 each.wins,
                 each.opponents,
                 each.margin,
-                ratings.get(name_key(each.name)),
+                _rating(view, each.name),
             )
             for each in view.places
         ],
@@ -93,6 +92,11 @@ def _round(view: View, names: dict[str, str]) -> wire.Round:
     return wire.Round(len(view.evening.rounds), groups, list(newest.sat_out))
 
 
+def _rating(view: View, name: str) -> float | None:
+    rating = view.rated.get(name_key(name))
+    return None if rating is None else round(rating.mean, 1)
+
+
 def _scores(result: Result) -> list[wire.GroupPlayer]:
     return [
         wire.GroupPlayer(
@@ -124,6 +128,7 @@ def _table(table: TableView) -> wire.Table:
     board = table.board
     return wire.Table(
         id=table.id,
+        revision=board.revision if board is not None else 0,
         name=shown(table.name),
         online=table.is_online,
         url=address_of(table),

@@ -84,10 +84,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
         found = club.summary(evening) if form in FORMS else None
         if found is None:
             raise Refused(404, "NO_EVENING", line("page.http.404"))
-        if form == "csv":
-            text = as_csv(found.done)
-        else:
-            text = as_json(found.evening, found.done, found.places, found.rated)
+        text = as_csv(found.done) if form == "csv" else as_json(found)
         named = {"Content-Disposition": f'attachment; filename="club-{evening}.{form}"'}
         return Response(text, mimetype=FORMS[form], headers=named)
 

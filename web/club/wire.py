@@ -91,7 +91,7 @@ class Place(Reply):
     wins: int
     opponents: float
     margin: float
-    rating: int | None
+    rating: float | None
 
 
 class Roll(Reply):
@@ -127,9 +127,10 @@ class Game(Reply):
 
 
 class Table(Reply):
-    """A table; `url` is empty if phones cannot open it."""
+    """A table; `url` is empty if phones cannot open it, `revision` tells its states apart."""
 
     id: str
+    revision: int
     name: str
     online: bool
     url: str

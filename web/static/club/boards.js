@@ -19,6 +19,7 @@ export function boardItem(table) {
       table.url ? tableLink(table) : null,
     ),
     game === null ? seatsOf(table) : rollOf(game),
+    game?.players.some((player) => !player.name) ? el("p", { class: "note", text: t("club.nameless") }) : null,
     game === null ? null : el("ol", { class: "board-players" }, ...game.players.map((each) => playerLine(game, each))),
   );
 }

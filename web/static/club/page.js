@@ -13,6 +13,7 @@ const SCREEN = matchMedia("(min-width: 1200px) and (min-height: 640px)");
 
 let state = null;
 let first = 0; // the first board that is shown
+const decimal = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
 
 function draw(next) {
@@ -81,9 +82,9 @@ function standingLine(place) {
     ["points", numeral(place.points)],
     ["wins", numeral(place.wins)],
     ["games", numeral(place.games)],
-    ["opponents", numeral(Math.round(place.opponents * 10) / 10)],
+    ["opponents", decimal.format(place.opponents)],
     ["margin", numeral(Math.round(place.margin))],
-    ["rating", place.rating === null ? "" : String(place.rating)],
+    ["rating", place.rating === null ? "" : decimal.format(place.rating)],
   ];
   return el(
     "tr",

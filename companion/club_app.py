@@ -1,0 +1,126 @@
+"""The composition root of a club night: store, broker and site from the configuration."""
+
+from __future__ import annotations
+
+import secrets
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from companion.adapters.mqtt import broker_of
+from companion.club.club import Club
+from companion.club.store import ClubStore
+from companion.config import Config
+from companion.errors import ConfigError
+from companion.mqtt.client import Link
+from companion.mqtt.topics import club_level
+from companion.service.network import (
+    ADDRESS_EVERY_S,
+    Address,
+    Watch,
+    own_address,
+    reachable_host,
+    url,
+)
+from web.access import Access, open_access
+
+if TYPE_CHECKING:
+    from web.server import Server
+
+FOLDER = "club"
+"""Folder of the data directory, so that a table and its club can run on one machine."""
+
+PACKETS_PER_S = 5_000
+"""Messages a second that are read at most: a hundred tables send fifty, a flood waits."""
+
+
+@dataclass(slots=True)
+class ClubApp:
+    """A running club night.
+
+    Attributes:
+        notes: Lines for the terminal.
+        access: The organisers' PIN, which appears in no log.
+    """
+
+    club: Club
+    server: Server
+    link: Link
+    access: Access
+    place: Watch[Address]
+    notes: list[str] = field(default_factory=list)
+    _stack: ExitStack = field(default_factory=ExitStack)
+
+    @property
+    def join_url(self) -> str:
+        """The address that phones open."""
+        return url(self.place.seen.host, self.server.port)
+
+    def close(self) -> None:
+        """Close every part; may be called twice."""
+        self._stack.close()
+
+
+def build_club(config: Config, version: str = "") -> ClubApp:
+    """Open every part of a club night; its files are in a folder of the data directory.
+
+    Raises:
+        CompanionError: The broker's settings, the directory or the port cannot be used. A broker
+            that does not answer is no error: it is tried again.
+    """
+    from web.club import create_club_app
+    from web.server import serve
+
+    if not config.mqtt.host:
+        raise ConfigError("club: expected a broker: give --broker, or mqtt.host in the settings")
+    level = club_level(config.mqtt.club)
+    with ExitStack() as stack:
+        store = ClubStore(config.data_dir / FOLDER)
+        stack.callback(store.close)
+        notes = [store.notice] if store.notice else []
+        club = Club(store, level, now=lambda: datetime.now().astimezone())
+        broker = broker_of(config)
+        link = Link(
+            broker,
+            client_id=f"dice-companion-club-{secrets.token_hex(8)}",
+            subscriptions=club.subscriptions,
+            on_message=club.receive,
+            on_connected=lambda: club.connect(link.publish),
+            packets_per_s=PACKETS_PER_S,
+            name="mqtt-club",
+        )
+        stack.callback(link.close)
+        notes.append(f"club {level}: broker {broker}")
+        place = _address(config, club, stack)
+        access = open_access(config.data_dir / FOLDER)
+        ports = [config.web.port]
+        site = create_club_app(
+            club,
+            name=config.mqtt.club or "Dice Companion",
+            access=access,
+            language=config.table.language,
+            version=version,
+            join_url=lambda: url(place.seen.host, ports[0]),
+            has_broker=lambda: link.is_connected,
+        )
+        server = serve(site, host=config.web.host, port=config.web.port)
+        stack.callback(server.close)
+        ports[0] = server.port
+        link.start()
+        return ClubApp(club, server, link, access, place, notes, stack.pop_all())
+
+
+def _address(config: Config, club: Club, stack: ExitStack) -> Watch[Address]:
+    """The address for phones, which follows the network."""
+    bound = config.web.host
+    watch = Watch(
+        lambda: own_address(bound),
+        Address(reachable_host(bound)),
+        name="address",
+        every_s=ADDRESS_EVERY_S,
+        on_change=club.touch,
+    )
+    stack.callback(watch.close)
+    watch.start()
+    return watch

@@ -1,0 +1,73 @@
+"""`dice-companion club`: the screen of a club night, until Ctrl-C or SIGTERM."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+
+from companion import log
+from companion.commands.params import A_DIRECTORY, A_FILE
+from companion.commands.running import (
+    closed_in_time,
+    shown_address,
+    stop_on_signal,
+    tell,
+    wait_for,
+)
+from companion.config import load
+from companion.memory import Trimmer
+from companion.messages.catalogue import LANGUAGES
+
+PORT = 8001
+
+
+@click.command()
+@click.option("--broker", metavar="HOST", help="Name or address of the MQTT broker.")
+@click.option("--club", "name", help="Name of the club, the same as at its tables.")
+@click.option("--host", help="Address to serve the page on.  [default: 0.0.0.0]")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: a free one."
+)
+@click.option("--data-dir", type=A_DIRECTORY, help="Where results are kept, in a folder club.")
+@click.option("--config", "config_path", type=A_FILE, help="The settings file (TOML).")
+@click.option("--language", type=click.Choice(LANGUAGES), help="For devices of other languages.")
+def club(
+    broker: str | None,
+    name: str | None,
+    host: str | None,
+    port: int,
+    data_dir: Path | None,
+    config_path: Path | None,
+    language: str | None,
+) -> None:
+    """Show all tables of a club on one screen, with rounds and standings.
+
+    Example: dice-companion club --broker 192.168.1.5 --club "Tuesday dice"
+    """
+    flags: dict[str, object | None] = {
+        "mqtt.host": broker,
+        "mqtt.club": name,
+        "web.host": host,
+        "web.port": port,
+        "data_dir": data_dir,
+        "table.language": language,
+    }
+    config = load(config_path, os.environ, flags)
+    is_verbose = click.get_current_context().find_root().params.get("verbose")
+    log.install(level="info" if is_verbose else config.log.level, form=config.log.form)
+    stop = stop_on_signal()
+    from companion.app import own_version
+    from companion.club_app import build_club
+
+    app = build_club(config, own_version())
+    with closed_in_time(app.close):
+        for note in app.notes:
+            tell(note, err=True)
+        tell(f"listening on {shown_address((config.web.host, app.server.port))}")
+        tell(f"screen: {app.join_url}; organisers: {app.join_url}organise", err=True)
+        if sys.stdout is not None and sys.stdout.isatty():
+            tell(f"organisers' PIN: {app.access.pin}")
+        wait_for(stop, Trimmer())

@@ -1,0 +1,80 @@
+"""What commands that run until a signal share: the signal, output, and an end in time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from types import FrameType
+
+import click
+
+END_WITHIN_S = 4.0
+"""Seconds that the parts take to close; then the process ends without those that hang."""
+
+
+def stop_on_signal() -> threading.Event:
+    """Return an event that SIGINT, SIGTERM and SIGHUP set; one ignored under nohup stays so."""
+    stop = threading.Event()
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, on_signal)
+    return stop
+
+
+def wait_for(stop: threading.Event, meanwhile: Callable[[], object] = lambda: None) -> None:
+    """Wait for a signal, and call a function every second.
+
+    A bare wait would keep the signal from Python on some systems.
+    """
+    while not stop.wait(1.0):
+        meanwhile()
+
+
+@contextmanager
+def closed_in_time(close: Callable[[], None]) -> Iterator[None]:
+    """Close the parts at the end, and end the process if one of them hangs."""
+    try:
+        yield
+    finally:
+        deadline = threading.Timer(END_WITHIN_S, _end)
+        deadline.daemon = True
+        deadline.start()
+        close()
+    if set(threading.enumerate()) - {threading.main_thread(), deadline}:
+        _end()
+
+
+def tell(text: str, *, err: bool = False) -> None:
+    """Print and flush; a closed output does not end the game."""
+    try:
+        click.echo(text, err=err)
+    except OSError:
+        stream = sys.stderr if err else sys.stdout
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def shown_address(address: tuple[str, int]) -> str:
+    """The address a server is bound to, as the line about it shows it."""
+    host, port = address
+    return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _end() -> None:
+    """End the process at once, where a hanging driver or disk still holds a thread.
+
+    Everything that was acknowledged is on the disk. An ordinary exit would wait for the thread, or
+    abort inside the driver's C++.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            with suppress(OSError):  # its reader may be gone
+                stream.flush()
+    os._exit(0)

@@ -1,0 +1,23 @@
+"""A real Mosquitto on 127.0.0.1, and connections that try again at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from companion.mqtt import client
+from companion.mqtt.mosquitto import Mosquitto, installed
+
+
+@pytest.fixture
+def mosquitto(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Mosquitto]:
+    if installed() is None:
+        pytest.skip("Mosquitto is not installed: apt-get install mosquitto")
+    monkeypatch.setattr(client, "PAUSES_S", (0.02, 0.1))
+    folder = tmp_path / "mosquitto"
+    folder.mkdir()
+    running = Mosquitto(folder)
+    yield running
+    running.stop()
