@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-TOOLS = ("sh", "cat", "cmp", "dirname", "env", "grep", "head", "id", "tail", "test")
+TOOLS = ("sh", "cat", "cksum", "cmp", "dirname", "env", "grep", "head", "id", "tail", "test")
 
 PYTHON = """#!/bin/sh
 # Fails for every module and library in its list, and is of the version given.
@@ -199,6 +199,17 @@ def test_packages_missing_from_the_archive_are_named_and_skipped(machine: Machin
     done = machine.set_up("pi", DRY_RUN="1")
     assert would_install(done) == {"libgl1"}
     assert "so without: python3-picamera2 espeak-ng (Rasp" in done.stderr
+
+
+def test_what_the_archive_lacked_is_not_asked_for_again(machine: Machine) -> None:
+    machine.python("picamera2", "libGL")
+    machine.program("cksum", "echo the same archives")
+    venv = machine.project / ".venv"
+    venv.mkdir()
+    (venv / "not-in-the-archive").write_text("the same archives\npython3-picamera2\n")
+    assert would_install(machine.set_up("pi", DRY_RUN="1")) == {"libgl1", "espeak-ng"}
+    (venv / "not-in-the-archive").write_text("fewer archives\npython3-picamera2\n")
+    assert "python3-picamera2" in would_install(machine.set_up("pi", DRY_RUN="1"))
 
 
 def test_an_archive_list_never_fetched_proves_nothing(machine: Machine) -> None:

@@ -28,6 +28,7 @@ from companion.doctor.host import (
     check_backup,
     check_camera_node,
     check_file_system,
+    check_hotspot,
     check_pin_factory,
     check_power,
     check_service,
@@ -53,6 +54,8 @@ from companion.doctor.software import (
 from companion.errors import CameraUnavailable, ConfigError, PinsUnavailable, StoreError
 from companion.eventlog.examine import examine as saved_records
 from companion.service.backup import last_backup
+from companion.service.commands import run_quietly
+from companion.service.network import active_hotspot
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
@@ -163,6 +166,8 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
     yield from check_temperature(_content("/sys/class/thermal/thermal_zone0/temp"))
     wanted = "LoadState,ActiveState,NRestarts,WatchdogUSec"
     yield from check_service(run(["systemctl", "show", "-p", wanted, "dice-companion.service"]))
+    wifi = active_hotspot(run_quietly).name if shutil.which("nmcli") else None
+    yield from check_hotspot(config.web.hotspot, wifi)
     yield from _backups(config)
     yield from _sound_rights()
     voice = shutil.which("espeak-ng")

@@ -22,6 +22,7 @@ from companion.service.install import (
     this_program,
 )
 from companion.service.kiosk import plan_kiosk, plan_no_kiosk
+from companion.service.network import reachable_host, url
 from companion.service.unit import CONFIG_PATH, DATA_DIR, NAME
 
 FIRST_UID, LAST_UID = 1000, 60000
@@ -56,7 +57,9 @@ def install(kiosk: bool, dry_run: bool) -> None:
         has_desktop = shutil.which("labwc") is not None or shutil.which("wayfire") is not None
         _do(plan_kiosk(machine, program, _person(), has_desktop=has_desktop), dry_run)
     if not dry_run:
-        click.echo(f"The table is running. Games: {DATA_DIR}; settings: {CONFIG_PATH}")
+        page = url(reachable_host(config.web.host), config.web.port)
+        click.echo(f"The table is running: {page}table")
+        click.echo(f"Games: {DATA_DIR}; settings: {CONFIG_PATH}")
 
 
 @service.command()

@@ -150,6 +150,21 @@ def check_service(shown: Ran) -> list[Finding]:
     return [ok("service", "running")]
 
 
+def check_hotspot(wanted: str, wifi: str | None) -> list[Finding]:
+    """Report the table's own Wi-Fi, where one is on or wanted.
+
+    Args:
+        wanted: The setting `web.hotspot`.
+        wifi: Name of the hotspot that is on, "" for none; None without NetworkManager.
+    """
+    if wifi is None and wanted != "never":
+        text = f"web.hotspot is {wanted!r}, but NetworkManager is not installed"
+        return [note("hotspot", text, "sudo apt install network-manager")]
+    if wifi:
+        return [ok("hotspot", f"on: {wifi!r}")]
+    return [ok("hotspot", "off; opens when no network is there")] if wanted != "never" else []
+
+
 def check_backup(last: datetime | None, now: datetime, records: int | None) -> list[Finding]:
     """Report games without a recent backup.
 

@@ -84,7 +84,7 @@ def unit_text(
         *([f"SupplementaryGroups={' '.join(groups)}"] if groups else []),
         "Restart=always",
         *delay,
-        "TimeoutStartSec=120",
+        "TimeoutStartSec=300",
         "TimeoutStopSec=10",
         "",
         f"StateDirectory={NAME}",

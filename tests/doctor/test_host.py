@@ -12,6 +12,7 @@ from companion.doctor.host import (
     check_backup,
     check_camera_node,
     check_file_system,
+    check_hotspot,
     check_pin_factory,
     check_power,
     check_service,
@@ -127,6 +128,22 @@ def shown(state: str, restarts: int = 0, watchdog: str = "30s") -> Ran:
 )
 def test_a_service_that_is_not_well_is_named(answer: Ran, text: str | None) -> None:
     assert [f.text for f in check_service(answer)] == ([text] if text else [])
+
+
+@pytest.mark.parametrize(
+    ("wanted", "wifi", "text"),
+    [
+        ("never", None, None),
+        ("never", "", None),
+        ("never", "Cabin", "on: 'Cabin'"),
+        ("alone", "", "off; opens when no network is there"),
+        ("alone", None, "web.hotspot is 'alone', but NetworkManager is not installed"),
+    ],
+)
+def test_the_hotspot_that_is_wanted_is_reported(
+    wanted: str, wifi: str | None, text: str | None
+) -> None:
+    assert [f.text for f in check_hotspot(wanted, wifi)] == ([text] if text else [])
 
 
 NOW = datetime(2026, 11, 25, tzinfo=UTC)
