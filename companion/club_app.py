@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import threading
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -30,6 +31,10 @@ if TYPE_CHECKING:
 
 FOLDER = "club"
 """Folder of the data directory, so that a table and its club can run on one machine."""
+
+WRITE_AGAIN_S = 5.0
+"""Seconds after which results are tried again that could not be written."""
+CLOSE_S = 2.0
 
 PACKETS_PER_S = 5_000
 """Messages a second that are read at most: a hundred tables send fifty, a flood waits."""
@@ -80,6 +85,7 @@ def build_club(config: Config, version: str = "") -> ClubApp:
         stack.callback(store.close)
         notes = [store.notice] if store.notice else []
         club = Club(store, level, now=lambda: datetime.now().astimezone())
+        stack.callback(_Writer(club).close)
         broker = broker_of(config)
         link = Link(
             broker,
@@ -109,6 +115,29 @@ def build_club(config: Config, version: str = "") -> ClubApp:
         ports[0] = server.port
         link.start()
         return ClubApp(club, server, link, access, place, notes, stack.pop_all())
+
+
+class _Writer:
+    """A thread that brings results to the disk, and their last ones at the end."""
+
+    def __init__(self, club: Club) -> None:
+        self._club = club
+        self._is_closed = False
+        self._thread = threading.Thread(target=self._run, name="club-writer", daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        version = 0
+        while not self._is_closed:
+            version = self._club.wait(version, WRITE_AGAIN_S)
+            self._club.flush()
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        self._is_closed = True
+        self._club.wake()
+        self._thread.join(CLOSE_S)
+        self._club.flush()
 
 
 def _address(config: Config, club: Club, stack: ExitStack) -> Watch[Address]:

@@ -77,6 +77,7 @@ class Club:
         self._results = {(each.table, each.game.game): each for each in store.results()}
         self._tables: dict[str, TableView] = {}
         self._unkept: dict[tuple[str, str], Result] = {}
+        self._is_failing = False
         self._complained: set[str] = set()
         self._made: _Made | None = None
         self._rated: tuple[int, Ratings] | None = None
@@ -261,19 +262,30 @@ class Club:
                 is_live = not got.retained
                 result = replace(result, evening=self._evening_of(result, is_live=is_live))
             self._results[key] = self._unkept[key] = result
-            self._keep_results()
             self._made = None
             self._notifier.touch()
 
-    def _keep_results(self) -> None:
-        """Write the results that are not on the disk; one that cannot be is tried with the next."""
-        for key, result in list(self._unkept.items()):
-            try:
-                self._store.keep_result(result)
-            except StoreError as error:
-                LOGGER.error("a result is kept in memory and by the broker only: %s", error)
-                return
-            del self._unkept[key]
+    def flush(self) -> bool:
+        """Write the results that are not on the disk yet; return whether all are.
+
+        A slow disk delays nobody: results are shown at once, and until they are written the broker
+        keeps them.
+        """
+        with self._notifier.transaction():
+            waiting = dict(self._unkept)
+        try:
+            self._store.keep_results(waiting.values())
+        except StoreError as error:
+            if not self._is_failing:
+                LOGGER.error("results are kept in memory and by the broker only: %s", error)
+            self._is_failing = True
+            return False
+        self._is_failing = False
+        with self._notifier.transaction():
+            for key, result in waiting.items():
+                if self._unkept.get(key) is result:
+                    del self._unkept[key]
+            return not self._unkept
 
     def _take_evening(self, payload: bytes) -> None:
         if not payload:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
@@ -129,22 +130,21 @@ class ClubStore:
         Raises:
             StoreError: It cannot be written.
         """
-        self._write("INSERT OR REPLACE INTO evening VALUES (?, ?)", evening.id, encode(evening))
+        row = (evening.id, encode(evening))
+        self._write("INSERT OR REPLACE INTO evening VALUES (?, ?)", [row])
 
-    def keep_result(self, result: Result) -> None:
-        """Write a result in place of an older one of the same game.
+    def keep_results(self, results: Iterable[Result]) -> None:
+        """Write results, each in place of an older one of its game, all or none.
 
         Raises:
-            StoreError: It cannot be written.
+            StoreError: They cannot be written.
         """
-        self._write(
-            "INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?)",
-            result.table,
-            result.game.game,
-            result.evening,
-            result.received_at,
-            encode(result.game),
-        )
+        rows = [
+            (each.table, each.game.game, each.evening, each.received_at, encode(each.game))
+            for each in results
+        ]
+        if rows:
+            self._write("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?)", rows)
 
     def close(self) -> None:
         """Close the file; may be called twice."""
@@ -167,9 +167,10 @@ class ClubStore:
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: cannot be read: {error}") from error
 
-    def _write(self, query: str, *values: str) -> None:
+    def _write(self, query: str, rows: Sequence[tuple[str, ...]]) -> None:
         try:
-            with self._mutex:
-                self._db.execute(query, values)
+            with self._mutex, self._db:  # one transaction
+                self._db.execute("BEGIN")
+                self._db.executemany(query, rows)
         except sqlite3.Error as error:
             raise StoreError(f"{self._path}: cannot be written: {error}") from error

@@ -132,7 +132,7 @@ def coach(as_json: bool = False) -> None:
 
 @bench.command()
 @click.option("--tables", type=click.IntRange(1, 500), default=100, show_default=True)
-@click.option("--rolls", type=click.FloatRange(0.1, 1000), default=20, show_default=True)
+@click.option("--rolls", type=click.FloatRange(0.1, 1000), default=5, show_default=True)
 @click.option("--seconds", type=click.FloatRange(1, 3600), default=120, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def club(tables: int, rolls: float, seconds: float, as_json: bool = False) -> None:

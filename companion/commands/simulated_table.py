@@ -39,6 +39,9 @@ CROSSES = 0.5
 """Share of legal chances that a simulated player takes."""
 STEPS = 6
 """Steps of a turn: the roll, four answers to the white sum and one to a coloured die."""
+EARLIER_TURNS = 9
+"""Turns that a table has played when it finds its broker, up to twice as many: a game has about 20,
+so some end while it is measured."""
 
 
 class MemoryStore:
@@ -193,6 +196,11 @@ class SimulatedTable:
         while not self.is_over and self._running().state.turn < last:
             self.step(crosses)
 
+    def finished(self) -> list[tuple[str, str]]:
+        """The table and the id of every game that ended."""
+        games = [each for each in self.session.games() if each.is_over]
+        return [(self.id, game_id(each.number, each.at)) for each in games]
+
     def _running(self) -> Game:
         game = self.game
         assert game is not None
@@ -258,6 +266,10 @@ def run_tables(
             table = SimulatedTable(
                 directory, broker, club, f"Table {n + 1}", seed=n, store=MemoryStore()
             )
+            table.begin(_names(n))
+            table.play(turns=EARLIER_TURNS + n % EARLIER_TURNS)
+            if table.is_over:  # a table publishes what ends after it joined its club
+                table.begin(_names(n))
             table.start()
             made.append(table)
         for table in made:
@@ -278,9 +290,9 @@ def run_tables(
 
 def _play(tables: list[SimulatedTable], report: Report, rolls_per_s: float, seconds: float) -> None:
     """Step the tables in turn; a roll and its answers are `STEPS` steps on average."""
-    names = [[f"P{n}-{seat}" for seat in range(4)] for n in range(len(tables))]
     began_s, used_s = time.monotonic(), time.process_time()
-    steps = 0
+    steps, earlier = 0, sum(table.rolls for table in tables)
+    before = [table.finished() for table in tables]
     while (now_s := time.monotonic() - began_s) < seconds:
         wait_s = steps / (rolls_per_s * STEPS) - now_s
         if wait_s > 0:
@@ -288,15 +300,18 @@ def _play(tables: list[SimulatedTable], report: Report, rolls_per_s: float, seco
         n = steps % len(tables)
         table = tables[n]
         if table.is_over:
-            table.begin(names[n])
+            table.begin(_names(n))
         table.step()
-        if table.is_over:
-            game = table.session.games()[-1]
-            report.finished.append((table.id, game_id(game.number, game.at)))
         steps += 1
     report.seconds = time.monotonic() - began_s
     report.cpu_s = time.process_time() - used_s
-    report.rolls = sum(table.rolls for table in tables)
+    report.rolls = sum(table.rolls for table in tables) - earlier
+    for table, over in zip(tables, before, strict=True):
+        report.finished += [each for each in table.finished() if each not in over]
+
+
+def _names(table: int) -> list[str]:
+    return [f"P{table}-{seat}" for seat in range(4)]
 
 
 def _as_json(report: Report) -> dict[str, Any]:

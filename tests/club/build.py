@@ -84,6 +84,7 @@ class ClubOnDisk:
 
     def restart(self) -> None:
         """End the process and start it again."""
+        self.club.flush()
         self.store.close()
         self.open()
 
