@@ -251,7 +251,7 @@ class Club:
         with self._notifier.transaction():
             key = found.table, found.game
             known = self._results.get(key)
-            if known is not None and known.game.revision >= game.revision:
+            if known is not None and (known.game.revision > game.revision or known.game == game):
                 return
             if known is None and len(self._results) >= MOST_RESULTS:
                 raise WireError("", f"{MOST_RESULTS} results at most", found.game, "range")

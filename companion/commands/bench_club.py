@@ -133,7 +133,7 @@ def _measured(
         "rolls_per_s": rolls_per_s,
         "seconds": seconds,
     }
-    used_s = _cpu_s(club)
+    before_s = [_cpu_s(club), _cpu_s(mosquitto.pid)]
     with subprocess.Popen(
         [sys.executable, "-m", "companion.commands.simulated_table", json.dumps(asked)],
         stdin=subprocess.PIPE,
@@ -143,7 +143,7 @@ def _measured(
         assert process.stdout is not None
         assert process.stdin is not None
         line = process.stdout.readline()
-        used_s = _cpu_s(club) - used_s
+        used_s = [_cpu_s(club) - before_s[0], _cpu_s(mosquitto.pid) - before_s[1]]
         if not line:
             raise CompanionError("bench club: the simulated tables ended early")
         played = json.loads(line)
@@ -167,7 +167,8 @@ def _measured(
             "messages_per_roll": round(counted.messages / rolls, 1),
             "bytes_per_roll": round(counted.bytes / rolls),
             "table_cpu_ms_per_roll": round(1000 * played["cpu_s"] / rolls, 1),
-            "club_cpu_percent": round(100 * used_s / played["seconds"], 1),
+            "club_cpu_percent": round(100 * used_s[0] / played["seconds"], 1),
+            "broker_cpu_us_per_message": round(1e6 * used_s[1] / counted.messages),
             "screen_bytes_per_s": round(screen.bytes / played["seconds"]),
             "screen_messages_per_s": round(screen.messages / played["seconds"], 1),
         },
@@ -245,8 +246,9 @@ def bench_club(tables: int, rolls_per_s: float, seconds: float, *, as_json: bool
         f"{figures['rolls_per_s']} rolls a second; a roll is {figures['messages_per_roll']}"
         f" messages of together {figures['bytes_per_roll']} bytes and takes"
         f" {figures['table_cpu_ms_per_roll']} ms of a table's processor; the club uses"
-        f" {figures['club_cpu_percent']} % of a core, a screen {figures['screen_bytes_per_s']}"
-        " bytes a second",
+        f" {figures['club_cpu_percent']} % of a core, the broker"
+        f" {figures['broker_cpu_us_per_message']} us for a message to two readers, a screen"
+        f" {figures['screen_bytes_per_s']} bytes a second",
         err=as_json,
     )
     if as_json:

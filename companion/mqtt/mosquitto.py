@@ -54,6 +54,11 @@ class Mosquitto:
         (folder / "mosquitto.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
         self.start()
 
+    @property
+    def pid(self) -> int:
+        """The number of its process; 0 while it is stopped."""
+        return self._process.pid if self._process is not None else 0
+
     def start(self) -> None:
         """Start it again."""
         program = installed()

@@ -51,6 +51,9 @@ def test_a_corrected_result_replaces_the_first_one(club: ClubOnDisk) -> None:
     club.finish(1, result({"Ada": 60, "Ben": 70}, revision=110))
     club.finish(1, result({"Ada": 90, "Ben": 50}, revision=100), retained=True)
     assert totals(club) == [("Ben", 12), ("Ada", 0)]
+    club.finish(1, result({"Ada": 60, "Benjamin": 70}, revision=110))  # renamed at the table
+    club.restart()
+    assert totals(club) == [("Benjamin", 12), ("Ada", 0)]
 
 
 def test_rounds_survive_a_restart_and_reach_a_second_process(
