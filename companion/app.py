@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from companion.adapters.audio import open_voice
+from companion.adapters.bots import Bots
 from companion.adapters.camera import CameraPort, keep_pictures, open_tray
 from companion.adapters.chances import LiveChances
 from companion.adapters.gpio import open_button, open_buzzer, open_lamp
@@ -145,6 +146,8 @@ def build(config: Config) -> App:
         session.say_again()  # the position of a game that goes on
         chances = LiveChances(session)
         stack.callback(chances.close)
+        bots = Bots(session)
+        stack.callback(bots.close)
         reviews = Reviews()
         stack.callback(reviews.close)
         access = open_access(config.data_dir)

@@ -72,6 +72,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
                 name=seat.name,
                 online=seat.number in view.online,
                 offered=seat.number in view.offered,
+                bot=seat.bot or None,
             )
             for seat in view.table.seats
         ],
@@ -250,6 +251,7 @@ def _player(game: Game, player: int, chance: wire.Chance | None) -> wire.Player:
         seat=game.seats[player],
         name=game.names[player],
         gone=player in state.gone,
+        bot=bool(game.bots and game.bots[player]),
         sheet={
             key: [f"{key}{number}" for number in numbers]
             for key, numbers in plan.marks_of(crosses).items()

@@ -155,11 +155,16 @@ def show_dice(language: str | None, data_dir: Path | None) -> None:
 @games.command("standings")
 @click.option("--variant", type=click.Choice(sorted(PLANS)), help="Only games on this sheet.")
 @click.option("--with", "together", multiple=True, help="Only games with this player; repeatable.")
+@click.option("--bots", is_flag=True, help="Also games in which bots played.")
 @click.option("--json", "form", flag_value="json", help="One JSON object, records and pairs too.")
 @click.option("--csv", "form", flag_value="csv", help="One line per player, for spreadsheets.")
 @_DATA_DIR
 def show_standings(
-    variant: str | None, together: tuple[str, ...], form: str | None, data_dir: Path | None
+    variant: str | None,
+    together: tuple[str, ...],
+    bots: bool,
+    form: str | None,
+    data_dir: Path | None,
 ) -> None:
     """Show rating, averages, records and wins of every player.
 
@@ -172,7 +177,7 @@ def show_standings(
         results = [game.result for game in saved_games(store.load())]
     finally:
         store.close()
-    found = statistics(results, variant=variant, together=together)
+    found = statistics(results, variant=variant, together=together, bots=bots)
     if form is not None:
         click.echo(as_json(found) if form == "json" else as_csv(found), nl=False)
         return

@@ -58,4 +58,4 @@ def name_fault(table: Table, name: str) -> str | None:
 def unproved_seat(table: Table, name: str) -> Seat | None:
     """The seat of this name that no device holds a token for, or None."""
     named = (seat for seat in table.seats if name_key(seat.name) == name_key(name))
-    return next((seat for seat in named if not seat.tokens), None)
+    return next((seat for seat in named if not seat.tokens and not seat.bot), None)

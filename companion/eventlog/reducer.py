@@ -25,7 +25,7 @@ from companion.engine import (
 )
 from companion.errors import NotationError
 from companion.eventlog.record import Change, Entry, Move, to_record
-from companion.eventlog.state import SWITCHES, Game, Seat, Table
+from companion.eventlog.state import STRENGTHS, SWITCHES, Game, Seat, Table
 
 MOST_DEVICES = 4
 """Most devices that prove one seat: a phone that opens the table under several addresses."""
@@ -85,7 +85,10 @@ def _changed(table: Table, change: Change) -> Table:
             names = tuple(str(name) for name in data["names"])
             if len(names) != len(order):
                 raise ValueError(f"expected {len(order)} names, got {len(names)}")
-            game = Game(data["number"], order, state, names)
+            bots = tuple(map(_strength, data.get("bots", [""] * len(order))))
+            if len(bots) != len(order):
+                raise ValueError(f"expected {len(order)} bots or people, got {len(bots)}")
+            game = Game(data["number"], order, state, names, bots=bots)
             return replace(table, game=game, games=max(table.games, game.number))
         case "paused":
             return _paused(table)
@@ -126,7 +129,18 @@ def _seats(table: Table, change: Change) -> tuple[Seat, ...]:
     if change.kind == "left":
         return others
     tokens = (data["token_hash"],) if "token_hash" in data else ()
-    return (*others, Seat(data["seat"], data["name"], tokens))
+    return (*others, Seat(data["seat"], data["name"], tokens, _strength(data.get("bot", ""))))
+
+
+def _strength(bot: object) -> str:
+    """A bot's strength, or empty for a person.
+
+    Raises:
+        ValueError: It is none of them.
+    """
+    if bot not in ("", *STRENGTHS):
+        raise ValueError(f"expected a bot's strength, got {bot!r}")
+    return str(bot)
 
 
 def _paused(table: Table) -> Table:

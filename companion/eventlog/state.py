@@ -13,14 +13,22 @@ from companion.engine import (
 SWITCHES = ("hints", "sound", "take_back", "chances", "share_names", "share_pictures")
 """Fields of `Settings` that are on or off."""
 
+STRENGTHS = ("easy", "medium", "strong")
+"""How well a bot plays."""
+
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A player's seat, with the hashes of the tokens that prove it, one for each device."""
+    """A player's seat, with the hashes of the tokens that prove it, one for each device.
+
+    Attributes:
+        bot: One of `STRENGTHS` if a bot plays it, else empty.
+    """
 
     number: int
     name: str
     tokens: tuple[str, ...] = ()
+    bot: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,7 @@ class Game:
         revocable: Players whose answer may still be taken back once everybody has answered.
         typed: The roll of this turn was entered by hand.
         rolled: Revision of the record that confirmed this turn's roll.
+        bots: By player, the bot's strength, or empty for a person.
     """
 
     number: int
@@ -68,6 +77,7 @@ class Game:
     revocable: frozenset[int] = frozenset()
     typed: bool = False
     rolled: int = 0
+    bots: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ def table_to_json(table: Table) -> dict[str, Any]:
     speaking = [[each.name, each.value, each.instead_of] for each in settings.speaking]
     return {
         "revision": table.revision,
-        "seats": [[seat.number, seat.name, list(seat.tokens)] for seat in table.seats],
+        "seats": [[seat.number, seat.name, list(seat.tokens), seat.bot] for seat in table.seats],
         "game": table.game and game_to_json(table.game),
         "games": table.games,
         "settings": [[getattr(settings, name) for name in SWITCHES], speaking],
@@ -37,7 +37,9 @@ def table_from_json(data: Mapping[str, Any]) -> Table:
     chosen = dict(zip(SWITCHES, switches, strict=True))
     return Table(
         data["revision"],
-        tuple(Seat(number, name, tuple(tokens)) for number, name, tokens in data["seats"]),
+        tuple(
+            Seat(number, name, tuple(tokens), bot) for number, name, tokens, bot in data["seats"]
+        ),
         None if data["game"] is None else game_from_json(data["game"]),
         data["games"],
         Settings(**chosen, speaking=tuple(VoiceOverride(*each) for each in speaking)),
@@ -57,6 +59,7 @@ def game_to_json(game: Game) -> dict[str, Any]:
         "revocable": sorted(game.revocable),
         "typed": game.typed,
         "rolled": game.rolled,
+        "bots": list(game.bots),
     }
 
 
@@ -71,6 +74,7 @@ def game_from_json(data: Mapping[str, Any]) -> Game:
         frozenset(data["revocable"]),
         data["typed"],
         data["rolled"],
+        tuple(data["bots"]),
     )
 
 

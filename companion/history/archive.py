@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
@@ -40,6 +41,7 @@ class SavedGame:
         names: The players in playing order.
         ended: When its last step was stored; empty for an imported game.
         seats: The players' seats when it began; empty for an imported game.
+        bots: By player, the bot's strength, or empty for a person.
         fault: Why the game is incomplete, or None.
         is_imported: Whether it was imported from a file.
     """
@@ -54,6 +56,7 @@ class SavedGame:
     is_imported: bool = False
     ended: str = ""
     seats: tuple[int, ...] = ()
+    bots: tuple[str, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -72,7 +75,12 @@ class SavedGame:
             events=self.events,
             lines=lines,
         )
-        return replace(found, fault=self.fault, is_imported=self.is_imported)
+        return replace(
+            found,
+            fault=self.fault,
+            is_imported=self.is_imported,
+            has_bots=any(self.bots),
+        )
 
     def after_turn(self, turn: int) -> SavedGame:
         """The game as it stood after a turn, which counts from 1."""
@@ -84,7 +92,10 @@ class SavedGame:
 
     def lines(self) -> list[str]:
         """The game as lines that `replay` reads."""
-        return to_lines(self.start, self.events, self.names, self.at)
+        config, *lines = to_lines(self.start, self.events, self.names, self.at)
+        if any(self.bots):
+            config = json.dumps(json.loads(config) | {"bots": self.bots}, ensure_ascii=False)
+        return [config, *lines]
 
 
 def saved_games(records: Iterable[Record]) -> list[SavedGame]:
@@ -285,6 +296,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             fault,
             ended=records[-1].at,
             seats=began.seats,
+            bots=began.bots,
         )
     ]
 
@@ -306,4 +318,17 @@ def _imported(record: Record) -> list[SavedGame]:
     state = fold(read.start, read.events)
     names = _names_of(read)
     at, start, events = read.at or record.at, read.start, read.events
-    return [SavedGame(number, at, names, start, events, state, read.fault, is_imported=True)]
+    bots = _bots_of(lines, start.players)
+    return [
+        SavedGame(number, at, names, start, events, state, read.fault, is_imported=True, bots=bots)
+    ]
+
+
+def _bots_of(lines: Sequence[object], players: int) -> tuple[str, ...]:
+    """The bots that the first line of a record names."""
+    try:
+        bots = json.loads(str(lines[0]))["bots"]
+    except (ValueError, LookupError, TypeError):
+        return ()
+    is_whole = isinstance(bots, list) and len(bots) == players
+    return tuple(map(str, bots)) if is_whole else ()

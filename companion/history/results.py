@@ -35,6 +35,7 @@ class Result:
         ranking: Rank and player, the best first.
         totals, misses, crosses, closings: By player.
         rows: By player, points by the name of the colour row.
+        has_bots: A bot played.
         played: Digest of what was played, to know a game again that was exported and imported.
         rolls: The dice of each turn in the order of `ALL_DICE`; 0 for a die that has left.
         misread: Colour and value of dice that were shown first and corrected then.
@@ -51,6 +52,7 @@ class Result:
     end: str | None
     fault: str | None
     is_imported: bool
+    has_bots: bool
     ranking: tuple[tuple[int, int], ...]
     totals: tuple[int, ...]
     misses: tuple[int, ...]
@@ -106,6 +108,7 @@ def result_of_state(
         end=state.end.value if state.end and state.phase is Phase.OVER else None,
         fault=None,
         is_imported=False,
+        has_bots=False,
         ranking=tuple((rank, player) for rank, player in state.ranking),
         totals=tuple(state.total(p) for p in players),
         misses=state.misses,

@@ -84,12 +84,15 @@ def standings(games: Iterable[Result]) -> list[Standing]:
     return sorted(known.values(), key=lambda each: (-each.wins, -each.points, each.name))
 
 
-def counted(games: Iterable[Result]) -> list[Result]:
-    """The games that count: over, not ended early, and each only once.
+def counted(games: Iterable[Result], *, bots: bool = False) -> list[Result]:
+    """The games that count: over, not ended early, each only once, and played by people.
 
     What was played is compared without the date: records of older versions have none.
+
+    Args:
+        bots: Also games in which bots played.
     """
-    every = [game for game in games if game.counts]
+    every = [game for game in games if game.counts and (bots or not game.has_bots)]
     played = {game.played for game in every if not game.is_imported}
     found: list[Result] = []
     for game in every:

@@ -95,7 +95,11 @@ class _Sum:
 
 
 def statistics(
-    games: Iterable[Result], *, variant: str | None = None, together: Sequence[str] = ()
+    games: Iterable[Result],
+    *,
+    variant: str | None = None,
+    together: Sequence[str] = (),
+    bots: bool = False,
 ) -> Statistics:
     """Statistics of the games that count.
 
@@ -103,8 +107,9 @@ def statistics(
         games: The oldest first.
         variant: Only games on this sheet.
         together: Only games in which all of these played; capitals do not matter.
+        bots: Also games in which bots played.
     """
-    every = counted(games)
+    every = counted(games, bots=bots)
     wanted = {name_key(name) for name in together}
     chosen = [
         game

@@ -64,6 +64,9 @@ def begin(
         "first": first,
         "house": sorted(set(house)),
     }
+    bots = [seat.bot if (seat := table.seat(number)) else "" for number in seats]
+    if any(bots):
+        data["bots"] = bots
     return Change("started", data), announce_turn(names[first])
 
 
@@ -102,7 +105,9 @@ def decide_rematch(table: Table, draw: Draw) -> Decision | Rejected:
 def _seats_to_start(table: Table) -> list[int] | Rejected:
     if table.game is not None and table.game.state.phase is not Phase.OVER:
         return rejected("GAME_RUNNING")
-    return [seat.number for seat in table.seats] or rejected("NO_PLAYERS")
+    if all(seat.bot for seat in table.seats):
+        return rejected("NO_PLAYERS")
+    return [seat.number for seat in table.seats]
 
 
 @dataclass(frozen=True, slots=True)

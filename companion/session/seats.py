@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import count
 
 from companion.audio.settings import VoiceSettings, chosen, is_possible, to_data
 from companion.engine import Phase
-from companion.eventlog.names import LONGEST_NAME, clean_name, name_fault, unproved_seat
+from companion.eventlog.names import LONGEST_NAME, clean_name, name_fault, name_key, unproved_seat
 from companion.eventlog.record import Change
 from companion.eventlog.state import Table, free_seat
 from companion.session.decision import Decision, Rejected, nothing, rejected
@@ -99,6 +100,22 @@ def decide_join(table: Table, name: str, token: str, device: str | None) -> Deci
     if device is not None and not table.hosts:
         decision = decision.then(Change("hosted", {"device": digest(device)}))
     return decision
+
+
+def decide_bot(table: Table, strength: str) -> Decision | Rejected:
+    """Let a bot play a free seat from the next game on.
+
+    Args:
+        strength: One of `STRENGTHS`.
+    """
+    if table.game is not None and table.game.state.phase is not Phase.OVER:
+        return rejected("GAME_RUNNING")
+    number = free_seat(table)
+    if number is None:
+        return rejected("TABLE_FULL", ruling="E40")
+    taken = {name_key(seat.name) for seat in table.seats}
+    name = next(name for n in count(1) if name_key(name := f"Bot {n}") not in taken)
+    return nothing(table).then(Change("seated", {"seat": number, "name": name, "bot": strength}))
 
 
 def decide_leave(table: Table, seat: int) -> Decision | Rejected:

@@ -327,6 +327,7 @@ class Session:
             self._notifier.touch()
             return None
 
+    add_bot = _step(seats.decide_bot)
     leave = _step(seats.decide_leave)
     let_go = _step(decide_release)
     order = _step(seats.decide_order)

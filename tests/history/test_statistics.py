@@ -29,6 +29,7 @@ def a_game(number: int, totals: dict[str, int], *, variant: str = "base", **more
         "end": End.LOCKS.value,
         "fault": None,
         "is_imported": False,
+        "has_bots": False,
         "ranking": tuple(ranking),
         "totals": tuple(totals.values()),
         "misses": (1,) * players,
@@ -48,8 +49,9 @@ EVENING = [
     a_game(5, {"Ada": 10, "Ben": 30}, end=None),
     a_game(6, {"Cleo": 115}),
     a_game(7, {"Ada": 60, "Ben": 50}, is_imported=True, played="1"),
+    a_game(8, {"Ada": 60, "Bot 1": 50}, has_bots=True),
 ]
-"""Games 4, 5 and 7 count for nobody: ended early, going on, imported twice."""
+"""Games 4, 5, 7 and 8 count for nobody: ended early, going on, imported twice, with a bot."""
 
 
 def test_averages_records_streaks_and_closings() -> None:
@@ -66,6 +68,12 @@ def test_averages_records_streaks_and_closings() -> None:
         ("Cleo", 115, 6),
         ("Ben", 90, 3),
     ]
+
+
+def test_games_with_bots_count_only_when_asked() -> None:
+    assert statistics(EVENING, bots=True).games == 5
+    assert "Bot 1" in statistics(EVENING, bots=True).names
+    assert "Bot 1" not in statistics(EVENING).names
 
 
 def test_pairs_count_who_was_ahead_and_leave_ties_out() -> None:

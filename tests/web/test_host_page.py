@@ -363,3 +363,15 @@ class TestPeople:
         scanned.get_by_role("button", name="Take a seat").click()
         scanned.get_by_text("Welcome, Ben! The host starts").wait_for()
         assert names(stage) == ["Ada", "Ben"]
+
+
+def test_the_host_seats_a_bot(stage: Stage, open_page: OpenPage) -> None:
+    stage.seat("Ada")
+    page = ready(open_page("/host"))
+    open_part(page, "Players")
+    page.get_by_role("button", name="Bot, medium").click()
+    page.locator("#seats li", has_text="Bot 1").get_by_text("Bot, medium").wait_for()
+    assert violations(page) == []
+    assert [each.bot for each in stage.session.view().table.seats] == ["", "medium"]
+    stage.session.start("base", 0)
+    page.locator("#bots").wait_for(state="hidden")

@@ -148,6 +148,7 @@ _NUMBER = Parameter("number", Whole, "The number of a game, as /api/games lists 
 _CHOSEN = (
     Parameter("variant", Variant, "Only games on this sheet."),
     Parameter("player", str, "A name; may be repeated. Only games in which all of them played."),
+    Parameter("bots", Annotated[str, one_of(("1",))], "Also games in which bots played."),
 )
 _SETUP = (*WRITE, 409, 503)
 
@@ -338,6 +339,7 @@ OPERATIONS: tuple[Operation, ...] = (
         requests.OfSeat,
         links=(Link("claim", _SEAT),),
     ),
+    _post("/api/bot", "Host: let a bot play a free seat from the next game on.", requests.AddBot),
     _post("/api/pair", "Host: let a table view show the code.", requests.Pair, (*STEP, 429)),
     _post("/api/order", "Host: set the playing order of the next game.", requests.Order),
     _post("/api/settings", "Host: change the table's settings.", requests.Settings),

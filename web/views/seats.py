@@ -74,6 +74,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
         context.lead()
         return ok(context, session.offer(seat))
 
+    @pages.post("/api/bot")
+    def bot() -> Response:
+        strength = body(requests.AddBot).strength
+        context.lead()
+        return ok(context, session.add_bot(strength))
+
     @pages.post("/api/order")
     def order() -> Response:
         seats = body(requests.Order).seats

@@ -70,7 +70,9 @@ def _chosen(context: AppContext) -> Statistics:
     if variant is not None and variant not in PLANS:
         raise bad("asked.other", field="variant", value=variant[:20])
     together = request.args.getlist("player")
-    return statistics(context.session.results(), variant=variant, together=together)
+    bots = request.args.get("bots") == "1"
+    results = context.session.results()
+    return statistics(results, variant=variant, together=together, bots=bots)
 
 
 def _player(each: PlayerStatistics) -> wire.PlayerStatistics:

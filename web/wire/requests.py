@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from companion.eventlog.state import STRENGTHS
 from companion.service.power import PowerStep
 from companion.session.session import HostStep
-from companion.wire import UNSET, Meta, UnsetType, about, described, field
+from companion.wire import UNSET, Meta, UnsetType, about, described, field, one_of
 from web.wire.values import (
     LONGEST_KEY,
     LONGEST_TOKEN,
@@ -108,6 +109,12 @@ class Pair(Request):
     """The code that a new table view shows."""
 
     code: Code
+
+
+class AddBot(Request):
+    """A bot for a free seat."""
+
+    strength: Annotated[str, one_of(STRENGTHS)]
 
 
 class Order(Request):

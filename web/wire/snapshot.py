@@ -88,6 +88,7 @@ class SeatState(Reply):
     name: str
     online: bool
     offered: bool
+    bot: Annotated[str | None, about("A bot's strength; null for a person.")]
 
 
 class Roll(Reply):
@@ -181,6 +182,7 @@ class Player(Reply):
     seat: Seat
     name: str
     gone: Annotated[bool, about("Left for good; the points are kept.")]
+    bot: Annotated[bool, about("A bot plays it.")]
     sheet: Annotated[dict[str, list[Token]], about("Crossed boxes by row.")]
     locks: list[str]
     misses: Whole

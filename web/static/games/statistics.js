@@ -20,7 +20,8 @@ export function drawStatistics(games) {
 function query() {
   const chosen = [...document.querySelectorAll("#choose-players input:checked")].map((box) => ["player", box.value]);
   const variant = $("choose-variant").value;
-  return new URLSearchParams([...chosen, ...(variant ? [["variant", variant]] : []), ["language", language]]);
+  const bots = $("choose-bots").checked ? [["bots", "1"]] : [];
+  return new URLSearchParams([...chosen, ...bots, ...(variant ? [["variant", variant]] : []), ["language", language]]);
 }
 
 async function load() {

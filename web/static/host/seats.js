@@ -1,11 +1,14 @@
 // The host's list of players: order, devices, and answering for a player.
 import { openDialog, request, takeNow } from "./dialog.js";
-import { $, el, onPress, redraw } from "../lib/dom.js";
+import { $, el, onPress, redraw, show } from "../lib/dom.js";
 import { playerMark } from "../lib/player-mark.js";
 import { capital, numeral, t } from "../lib/words.js";
 
+const MOST_SEATS = 5;
+
 export function drawSeats({ game, seats }) {
   const isRunning = game !== null && !game.over;
+  show($("bots"), !isRunning && seats.length > 0 && seats.length < MOST_SEATS);
   redraw($("seats"), [seats, isRunning], () => seats.map((seat, i) => seatItem(seats, i, isRunning)));
   if (!seats.length) redraw($("seats"), "none", () => [el("li", {}, el("span", { text: t("table.empty") }))]);
   redraw(
@@ -49,7 +52,7 @@ function scoreItem(game, player) {
 
 function seatItem(seats, i, isRunning) {
   const seat = seats[i];
-  const note = seat.offered ? t("host.offered") : seat.online ? "" : t("lobby.away");
+  const note = seat.bot ? t(`bot.${seat.bot}`) : seat.offered ? t("host.offered") : seat.online ? "" : t("lobby.away");
   const item = el(
     "li",
     { class: seat.online ? "is-here" : "" },
@@ -64,7 +67,7 @@ function seatItem(seats, i, isRunning) {
       tool("↓", t("host.later", { name: seat.name }), () => move(seats, i, 1), i === seats.length - 1),
     );
   }
-  if (!seat.offered)
+  if (!seat.offered && !seat.bot)
     tools.append(
       tool(t("host.hand"), t("host.hand_of", { name: seat.name }), () =>
         request("/api/hand", { seat: seat.seat }, "seats-why"),
@@ -76,6 +79,9 @@ function seatItem(seats, i, isRunning) {
   item.append(tools);
   return item;
 }
+
+for (const button of document.querySelectorAll("[data-bot]"))
+  onPress(button, () => request("/api/bot", { strength: button.dataset.bot }, "seats-why"));
 
 function tool(text, label, onTap, isOff = false) {
   const button = el("button", { type: "button", class: "tool", text, "aria-label": label, disabled: isOff });

@@ -196,7 +196,8 @@ function setStatus(text) {
 /** Draw the dice, or the tray's buttons for the active player; on other phones these are in the menu. */
 function drawStrip({ table, tray, me }, game) {
   const isRoll = game.phase === "roll";
-  const isActive = me.seats.includes(game.active);
+  // anybody may throw for a bot
+  const isActive = me.seats.includes(game.active) || game.players.some(({ seat, bot }) => bot && seat === game.active);
   const hasButtons = isRoll && (table.can_throw || table.on_screen_button || table.typed_rolls);
   const home = isActive ? $("strip") : $("menu-tray");
   if ($("tray-buttons").parentElement !== home) home.append($("tray-buttons"));

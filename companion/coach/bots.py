@@ -1,0 +1,49 @@
+"""Seats that the coach's player plays, at three strengths, with the table's real dice.
+
+A bot answers by the coach's rating of each answer with random points added: the more, the weaker
+it plays.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from companion.coach.games import throw_of
+from companion.coach.positions import games_from
+from companion.coach.tempo import Tempo, tables_of
+from companion.engine import COLOURED, Choice, GameState
+from companion.eventlog.state import STRENGTHS
+
+NOISE = dict(zip(STRENGTHS, (6.0, 2.5, 0.0), strict=True))
+"""Standard deviation of the random points, by strength (docs/evaluation.md, coach)."""
+
+
+def choice_of(state: GameState, player: int, strength: str, rng: np.random.Generator) -> Choice:
+    """What a bot crosses in the open action; None for a pass. The judge says what is legal."""
+    assert state.roll is not None
+    plan, seat = state.plan, (player - state.active) % state.players
+    games = games_from(state)
+    layout, values = games.layout, dict(state.roll.coloured)
+    dice = [*state.roll.white, *(values.get(colour, 1) for colour in COLOURED)]
+    throw = throw_of(layout, np.array(dice, np.int8)[:, None])
+    policy = Tempo(tables_of(plan.name, state.players), NOISE[strength], rng)
+    legal = plan.name_of(state.legal[player])
+    if state.action == 1:
+        tokens = [f"{row.key}{state.roll.white_sum}" for row in plan.rows]
+        allowed = np.array([token in legal for token in tokens])[:, None, None]
+        chosen = policy.white(games, throw, allowed, slice(seat, seat + 1))[:, 0, 0]
+    else:
+        tokens = [
+            f"{plan.rows[option.row].key}"
+            f"{dice[option.white] + dice[2 + layout.colours.index(option.owner)]}"
+            for option in layout.options
+        ]
+        allowed = np.array(
+            [
+                token in legal and COLOURED[layout.colours.index(option.owner)] in values
+                for token, option in zip(tokens, layout.options, strict=True)
+            ]
+        )[:, None]
+        crossed = np.array([bool(state.marked)])
+        chosen = policy.coloured(games, throw, allowed, crossed)[:, 0]
+    return tokens[int(chosen.argmax())] if chosen.any() else None

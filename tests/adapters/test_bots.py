@@ -1,0 +1,73 @@
+"""Bots at the table: they answer by themselves, people throw for them."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from companion.adapters.bots import Bots
+from companion.engine import COLOURED, Phase
+from companion.session.session import Rejected
+from tests.session.fakes import Stage
+
+PATIENCE_S = 20.0
+
+
+@pytest.fixture
+def bots(stage: Stage) -> Iterator[Bots]:
+    bots = Bots(stage.session)
+    yield bots
+    bots.close()
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    until_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < until_s
+        time.sleep(0.01)
+
+
+@pytest.mark.usefixtures("bots")
+def test_a_person_plays_against_two_bots_to_the_end(stage: Stage) -> None:
+    stage.seat("Ada")
+    assert stage.session.add_bot("easy") is None
+    assert stage.session.add_bot("strong") is None
+    assert [seat.name for seat in stage.session.view().table.seats] == ["Ada", "Bot 1", "Bot 2"]
+    assert stage.session.start("base", 0) is None
+    assert stage.game.bots == ("", "easy", "strong")
+    while stage.state.phase is not Phase.OVER:
+        if stage.state.phase is Phase.ROLL:
+            out = {each.value: 0 for each in COLOURED if each not in stage.state.dice}
+            assert stage.type_roll(1, 1, **out) is None
+        if 0 in stage.state.waiting_for:
+            stage.answer(0, None)
+        wait_until(lambda: not set(stage.state.waiting_for) - {0})
+        stage.time.pass_s(10.0)
+    (result,) = stage.session.results()
+    assert result.has_bots
+    game = stage.session.games()[0]
+    assert json.loads(game.lines()[0])["bots"] == ["", "easy", "strong"]
+    assert stage.session.rematch() is None
+    assert stage.game.bots == ("", "easy", "strong")
+    again = stage.again()
+    assert again.game.bots == ("", "easy", "strong")
+    again.store.close()
+
+
+def test_a_bots_seat_is_nobodys_and_needs_a_person_beside_it(stage: Stage) -> None:
+    assert stage.session.add_bot("medium") is None
+    assert isinstance(stage.session.join("Bot 1"), Rejected)
+    refused = stage.session.start("base", 0)
+    assert refused is not None
+    assert refused.code == "NO_PLAYERS"
+    stage.seat("Ada", "Ben", "Cleo", "Dora")
+    full = stage.session.add_bot("easy")
+    assert full is not None
+    assert full.code == "TABLE_FULL"
+    assert stage.session.start("base", 1) is None
+    running = stage.session.add_bot("easy")
+    assert running is not None
+    assert running.code == "GAME_RUNNING"

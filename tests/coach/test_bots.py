@@ -1,0 +1,66 @@
+"""What bots cross, and how well they play."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from companion.coach.bots import NOISE, choice_of
+from companion.coach.games import new_games
+from companion.coach.play import play
+from companion.coach.tempo import Tempo, tables_of
+from companion.engine import (
+    COLOURED,
+    PLANS,
+    ActionClosed,
+    Answered,
+    Phase,
+    Roll,
+    RollCorrected,
+    Rolled,
+    apply,
+    new_game,
+)
+from companion.engine.refusal import Refusal
+from companion.eventlog.state import STRENGTHS
+from tests.engine.build import action1, game, go, roll
+
+
+@pytest.mark.parametrize("variant", sorted(PLANS))
+@pytest.mark.parametrize("players", [1, 3])
+def test_the_judge_accepts_every_answer_of_whole_games(variant: str, players: int) -> None:
+    rng = np.random.default_rng(2)
+    state = new_game(PLANS[variant], players)
+    while state.phase is not Phase.OVER:
+        values = rng.integers(1, 7, 6).tolist()
+        coloured = {colour: values[2 + COLOURED.index(colour)] for colour in state.dice}
+        events = [Rolled(Roll.of((values[0], values[1]), coloured))]
+        if state.phase is not Phase.ROLL:
+            action = state.action
+            events = [
+                Answered(player, action, choice_of(state, player, STRENGTHS[player % 3], rng))
+                for player in state.waiting_for
+            ]
+            events.append(ActionClosed(action))
+        for event in events:
+            step = apply(state, event)
+            assert not isinstance(step, Refusal), (event, step)
+            state = step.state
+
+
+def test_a_strong_bot_closes_a_row_that_wins() -> None:
+    rng = np.random.default_rng(1)
+    near = game(closed=["B"], sheets={1: {"R": [2, 3, 4, 5, 6, 7]}})
+    assert choice_of(go(near, roll(6, 6, blue=0)), 1, "strong", rng) == "R12"
+    own = game(closed=["B"], sheets={0: {"R": [2, 3, 4, 5, 6, 7]}})
+    second = action1(go(own, roll(6, 1, red=6, blue=0)), None, None)
+    assert choice_of(second, 0, "strong", rng) == "R12"
+    corrected = go(second, RollCorrected(roll(5, 2, red=6, blue=0).roll))
+    assert choice_of(corrected, 0, "strong", rng) != "R12"
+
+
+def test_each_strength_beats_the_one_below() -> None:
+    rng = np.random.default_rng(5)
+    players = [Tempo(tables_of("base", 3), NOISE[each], rng) for each in STRENGTHS]
+    easy, medium, strong = play(new_games("base", 3, 1000), players, rng).winners().mean(axis=1)
+    assert 0.02 < easy < medium < strong
