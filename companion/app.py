@@ -191,6 +191,7 @@ def build(config: Config) -> App:
             frames=frames if config.web.metrics else None,
             chances=chances.of,
             reviews=reviews,
+            advice=bots.advice,
             has_broker=broker is not None,
         )
         server = serve(page, host=config.web.host, port=config.web.port)

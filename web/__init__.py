@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from flask import Flask
 
 from companion.coach.background import Reviews
+from companion.engine import Choice
+from companion.eventlog.state import Game
 from companion.health import Health
 from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
@@ -49,6 +51,7 @@ def create_app(
     chances: Callable[[int], Sequence[tuple[float, float]]] = lambda number: (),
     reviews: Reviews | None = None,
     has_broker: bool = False,
+    advice: Callable[[Game], Mapping[int, Choice]] = lambda game: {},
 ) -> Flask:
     """Make the web app of one table.
 
@@ -74,6 +77,7 @@ def create_app(
         frames: Returns the number of camera frames, for /metrics; None disables /metrics.
         chances: Returns the chances to win in a game, by player, with their standard errors.
         reviews: Makes the reviews of finished games.
+        advice: Returns what the coach would cross in a practice game, by player.
     """
     here = Path(__file__).parent
     app = Flask(
@@ -101,6 +105,7 @@ def create_app(
         wifi=wifi,
         chances=chances,
         reviews=reviews or Reviews(),
+        advice=advice,
         power=power,
         has_broker=has_broker,
     )

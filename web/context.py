@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import hmac
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from threading import Lock
 
 from flask import request
 
 from companion.coach.background import Reviews
+from companion.engine import Choice
+from companion.eventlog.state import Game
 from companion.messages.catalogue import Phrases, line, load_phrases
 from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
@@ -42,6 +44,7 @@ class AppContext:
     wifi: Callable[[], Wifi] = Wifi
     join_name: Callable[[], str] = str
     pictures: Pictures | None = None
+    advice: Callable[[Game], Mapping[int, Choice]] = lambda game: {}
     chances: Callable[[int], Sequence[tuple[float, float]]] = lambda number: ()
     power: Power | None = None
     has_broker: bool = False
@@ -72,6 +75,7 @@ class AppContext:
             can_power=self.power is not None and self.power.is_offered,
             take_back_s=self.session.take_back_s,
             chances=tuple(self.chances(game.number)) if game is not None else (),
+            advice=tuple(self.advice(game).items()) if game is not None else (),
             has_broker=self.has_broker,
         )
 

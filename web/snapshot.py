@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from companion.audio.settings import VoiceSettings
-from companion.engine import DieColour, End, GameState, HouseRule, Phase, Plan
+from companion.engine import Choice, DieColour, End, GameState, HouseRule, Phase, Plan
 from companion.engine.offers import dice_for, offer_of
 from companion.eventlog.state import Game, Table
 from companion.history.notices import Notice
@@ -39,6 +39,7 @@ class Setting:
         can_power: Whether the host may switch the machine off.
         take_back_s: Seconds in which a page's last answer may be taken back.
         chances: By player of the running game, the chance to win and its standard error.
+        advice: Player and what the coach would cross, in a practice game.
         has_broker: Whether the table publishes to an MQTT broker.
     """
 
@@ -55,6 +56,7 @@ class Setting:
     take_back_s: float = 0.0
     join_name: str = ""
     chances: tuple[tuple[float, float], ...] = ()
+    advice: tuple[tuple[int, Choice], ...] = ()
     has_broker: bool = False
 
 
@@ -76,7 +78,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
             )
             for seat in view.table.seats
         ],
-        game=_game(view, phrases, now_s, setting.chances) if view.table.game else None,
+        game=_game(view, phrases, now_s, setting) if view.table.game else None,
         tray=_tray(view.tray, view.table.game, phrases),
         faults=_faults(view, phrases),
         announcement=_announcement(view.announcement, view, phrases),
@@ -123,9 +125,8 @@ def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
     )
 
 
-def _game(
-    view: View, phrases: Phrases, now_s: float, chances: tuple[tuple[float, float], ...]
-) -> wire.Game:
+def _game(view: View, phrases: Phrases, now_s: float, setting: Setting) -> wire.Game:
+    chances = setting.chances
     game = view.table.game
     assert game is not None
     state, names = game.state, view.table.names
@@ -166,6 +167,8 @@ def _game(
         closing=_closing(game),
         closes_in_s=closes_in_s,
         miss_due=state.phase is Phase.ACTION2 and not state.marked,
+        practice=game.practice,
+        advice=[wire.Advice(game.seats[player], box) for player, box in setting.advice],
         players=[
             _player(game, player, _chance(*chances[player]) if chances else None)
             for player in range(state.players)

@@ -9,7 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from companion.coach.games import throw_of
+from companion.coach.play import Policy
 from companion.coach.positions import games_from
+from companion.coach.solitaire import Optimum
 from companion.coach.tempo import Tempo, tables_of
 from companion.engine import COLOURED, Choice, GameState
 from companion.eventlog.state import STRENGTHS
@@ -18,15 +20,28 @@ NOISE = dict(zip(STRENGTHS, (6.0, 2.5, 0.0), strict=True))
 """Standard deviation of the random points, by strength (docs/evaluation.md, coach)."""
 
 
-def choice_of(state: GameState, player: int, strength: str, rng: np.random.Generator) -> Choice:
+def advice_of(state: GameState, player: int) -> Choice:
+    """What the coach would cross in the open action: alone on the base sheet, the exact optimum."""
+    if state.players == 1 and state.plan.name == "base":
+        return _choice(state, player, Optimum())
+    return choice_of(state, player, STRENGTHS[-1])
+
+
+def choice_of(
+    state: GameState, player: int, strength: str, rng: np.random.Generator | None = None
+) -> Choice:
     """What a bot crosses in the open action; None for a pass. The judge says what is legal."""
+    policy = Tempo(tables_of(state.plan.name, state.players), NOISE[strength], rng)
+    return _choice(state, player, policy)
+
+
+def _choice(state: GameState, player: int, policy: Policy) -> Choice:
     assert state.roll is not None
     plan, seat = state.plan, (player - state.active) % state.players
     games = games_from(state)
     layout, values = games.layout, dict(state.roll.coloured)
     dice = [*state.roll.white, *(values.get(colour, 1) for colour in COLOURED)]
     throw = throw_of(layout, np.array(dice, np.int8)[:, None])
-    policy = Tempo(tables_of(plan.name, state.players), NOISE[strength], rng)
     legal = plan.name_of(state.legal[player])
     if state.action == 1:
         tokens = [f"{row.key}{state.roll.white_sum}" for row in plan.rows]

@@ -88,7 +88,8 @@ def _changed(table: Table, change: Change) -> Table:
             bots = tuple(map(_strength, data.get("bots", [""] * len(order))))
             if len(bots) != len(order):
                 raise ValueError(f"expected {len(order)} bots or people, got {len(bots)}")
-            game = Game(data["number"], order, state, names, bots=bots)
+            practice = data.get("practice") is True
+            game = Game(data["number"], order, state, names, bots=bots, practice=practice)
             return replace(table, game=game, games=max(table.games, game.number))
         case "paused":
             return _paused(table)

@@ -67,6 +67,7 @@ class Game:
         typed: The roll of this turn was entered by hand.
         rolled: Revision of the record that confirmed this turn's roll.
         bots: By player, the bot's strength, or empty for a person.
+        practice: The coach suggests answers while the game is played.
     """
 
     number: int
@@ -78,6 +79,7 @@ class Game:
     typed: bool = False
     rolled: int = 0
     bots: tuple[str, ...] = ()
+    practice: bool = False
 
 
 @dataclass(frozen=True, slots=True)

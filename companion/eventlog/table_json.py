@@ -60,6 +60,7 @@ def game_to_json(game: Game) -> dict[str, Any]:
         "typed": game.typed,
         "rolled": game.rolled,
         "bots": list(game.bots),
+        "practice": game.practice,
     }
 
 
@@ -75,6 +76,7 @@ def game_from_json(data: Mapping[str, Any]) -> Game:
         data["typed"],
         data["rolled"],
         tuple(data["bots"]),
+        data["practice"],
     )
 
 

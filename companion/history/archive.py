@@ -42,6 +42,7 @@ class SavedGame:
         ended: When its last step was stored; empty for an imported game.
         seats: The players' seats when it began; empty for an imported game.
         bots: By player, the bot's strength, or empty for a person.
+        practice: The coach suggested answers.
         fault: Why the game is incomplete, or None.
         is_imported: Whether it was imported from a file.
     """
@@ -57,6 +58,7 @@ class SavedGame:
     ended: str = ""
     seats: tuple[int, ...] = ()
     bots: tuple[str, ...] = ()
+    practice: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -79,7 +81,7 @@ class SavedGame:
             found,
             fault=self.fault,
             is_imported=self.is_imported,
-            has_bots=any(self.bots),
+            has_bots=any(self.bots) or self.practice,
         )
 
     def after_turn(self, turn: int) -> SavedGame:
@@ -297,6 +299,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             ended=records[-1].at,
             seats=began.seats,
             bots=began.bots,
+            practice=began.practice,
         )
     ]
 

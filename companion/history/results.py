@@ -35,7 +35,7 @@ class Result:
         ranking: Rank and player, the best first.
         totals, misses, crosses, closings: By player.
         rows: By player, points by the name of the colour row.
-        has_bots: A bot played.
+        has_bots: A bot played, or the coach suggested answers.
         played: Digest of what was played, to know a game again that was exported and imported.
         rolls: The dice of each turn in the order of `ALL_DICE`; 0 for a die that has left.
         misread: Colour and value of dice that were shown first and corrected then.

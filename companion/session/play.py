@@ -47,13 +47,21 @@ def in_play(table: Table) -> tuple[DieColour, ...]:
 
 
 def begin(
-    table: Table, variant: str, seats: Sequence[int], first: int, house: Iterable[str], number: int
+    table: Table,
+    variant: str,
+    seats: Sequence[int],
+    first: int,
+    house: Iterable[str],
+    number: int,
+    *,
+    practice: bool = False,
 ) -> tuple[Change, Announcement]:
     """The start of a game, and its announcement.
 
     Args:
         seats: In playing order.
         first: Index of the seat that begins.
+        practice: The coach suggests answers.
     """
     names = [table.name(seat) for seat in seats]
     data = {
@@ -67,11 +75,18 @@ def begin(
     bots = [seat.bot if (seat := table.seat(number)) else "" for number in seats]
     if any(bots):
         data["bots"] = bots
+    if practice:
+        data["practice"] = True
     return Change("started", data), announce_turn(names[first])
 
 
 def decide_start(
-    table: Table, variant: str, first: int | None, house: Sequence[str], draw: Draw
+    table: Table,
+    variant: str,
+    first: int | None,
+    house: Sequence[str],
+    draw: Draw,
+    practice: bool = False,
 ) -> Decision | Rejected:
     """Start a game with everybody seated; the first player is drawn unless named (E44)."""
     seats = _seats_to_start(table)
@@ -84,7 +99,9 @@ def decide_start(
     if first is not None and first not in seats:
         return rejected("NO_SUCH_SEAT")
     place = draw(len(seats)) if first is None else seats.index(first)
-    started, announcement = begin(table, variant, seats, place, house, table.games + 1)
+    started, announcement = begin(
+        table, variant, seats, place, house, table.games + 1, practice=practice
+    )
     return nothing(table).then(started, announcement=announcement)
 
 
@@ -98,7 +115,9 @@ def decide_rematch(table: Table, draw: Draw) -> Decision | Rejected:
         return seats
     house = [rule.value for rule in game.state.setup.house]
     place, number = next_to_begin(game, seats), table.games + 1
-    started, announcement = begin(table, game.state.plan.name, seats, place, house, number)
+    started, announcement = begin(
+        table, game.state.plan.name, seats, place, house, number, practice=game.practice
+    )
     return nothing(table).then(started, announcement=announcement)
 
 

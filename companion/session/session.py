@@ -370,10 +370,21 @@ class Session:
     # -- games ----------------------------------------------------------------------------
 
     def start(
-        self, variant: str = "base", first: int | None = None, house: Sequence[str] = ()
+        self,
+        variant: str = "base",
+        first: int | None = None,
+        house: Sequence[str] = (),
+        *,
+        practice: bool = False,
     ) -> Rejected | None:
-        """Start a game with everybody seated; the first player is drawn unless named (E44)."""
-        return self._take(lambda table: play.decide_start(table, variant, first, house, self._draw))
+        """Start a game with everybody seated; the first player is drawn unless named (E44).
+
+        Args:
+            practice: The coach suggests answers, and the game enters nobody's statistics.
+        """
+        return self._take(
+            lambda table: play.decide_start(table, variant, first, house, self._draw, practice)
+        )
 
     def rematch(self) -> Rejected | None:
         """Start the next game of the same kind; the next seat begins (E44)."""

@@ -71,3 +71,26 @@ def test_a_bots_seat_is_nobodys_and_needs_a_person_beside_it(stage: Stage) -> No
     running = stage.session.add_bot("easy")
     assert running is not None
     assert running.code == "GAME_RUNNING"
+
+
+def test_a_practice_game_has_advice_and_counts_for_nobody(stage: Stage, bots: Bots) -> None:
+    stage.seat("Ada")
+    assert stage.session.start("base", 0, practice=True) is None
+    assert stage.type_roll(1, 1) is None
+    wait_until(lambda: bots.advice(stage.game) != {})
+    assert bots.advice(stage.game)[0] in ("R2", "Y2"), "the box nobody can do better than"
+    assert stage.answer(0, None) == ""
+    stage.time.pass_s(10.0)
+    wait_until(lambda: stage.state.action == 2 and 0 in bots.advice(stage.game))
+    assert stage.answer(0, bots.advice(stage.game)[0]) == ""
+    stage.time.pass_s(10.0)
+    assert bots.advice(stage.game) == {}
+    stage.play_out()
+    assert stage.session.results()[0].has_bots
+    assert stage.session.rematch() is None
+    assert stage.game.practice
+    stage.session.end()
+    assert stage.session.start("base", 0) is None
+    stage.type_roll(1, 1)
+    time.sleep(0.2)
+    assert bots.advice(stage.game) == {}

@@ -79,11 +79,18 @@ def power() -> StandInPower:
 
 
 @pytest.fixture
+def advice() -> dict[int, str | None]:
+    """By player, what the coach would cross; a test may add some."""
+    return {}
+
+
+@pytest.fixture
 def app(
     stage: Stage,
     tray: StandInTray,
     place: dict[str, str],
     chances: list[tuple[float, float]],
+    advice: dict[int, str | None],
     power: StandInPower,
     has_broker: bool,
 ) -> Flask:
@@ -99,6 +106,7 @@ def app(
         code="QWX7",
         pin="4711",
         chances=lambda number: tuple(chances),
+        advice=lambda game: advice,
         has_broker=has_broker,
     )
 

@@ -433,3 +433,17 @@ class TestTheMenu:
         table.locator(".people .is-gone", has_text="has left").wait_for()
         assert violations(ada) == []
         assert violations(table) == []
+
+
+def test_the_coach_speaks_in_a_practice_game_only(
+    stage: Stage, open_page: OpenPage, advice: dict[int, str | None]
+) -> None:
+    tokens = put(stage, "action1")
+    page = ready(open_page("/", token=tokens[0]))
+    assert "The coach" not in page.locator("#status").inner_text()
+    advice |= {0: "R7", 1: None}
+    stage.session.show_anew()
+    page.locator("#status", has_text="The coach: red 7.").wait_for()
+    other = ready(open_page("/", token=tokens[1], size_wh=PHONE_SMALL))
+    other.locator("#status", has_text="The coach: pass.").wait_for()
+    assert violations(other) == []

@@ -67,7 +67,10 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     def start() -> Response:
         wanted = body(requests.Start)
         context.lead()
-        return ok(context, session.start(wanted.variant, wanted.first, wanted.house))
+        return ok(
+            context,
+            session.start(wanted.variant, wanted.first, wanted.house, practice=wanted.practice),
+        )
 
     @api.post("/api/answer")
     def answer() -> Response:

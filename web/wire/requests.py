@@ -197,6 +197,9 @@ class Start(Request):
     house: Annotated[list[AnyRule], about("House rules; none by default.")] = field(
         default_factory=list
     )
+    practice: Annotated[
+        bool, about("The coach suggests answers; the game enters nobody's statistics.")
+    ] = False
 
 
 class RenamePlayer(Request):

@@ -214,6 +214,13 @@ class Ranked(Reply):
     total: int
 
 
+class Advice(Reply):
+    """What the coach would cross in the open action."""
+
+    seat: Seat
+    box: Annotated[Token | None, about("Null for a pass.")]
+
+
 class Game(Reply):
     """The current game."""
 
@@ -236,6 +243,8 @@ class Game(Reply):
     closing: list[ClosingRow]
     closes_in_s: Annotated[float | None, about("When the open action closes by itself.")]
     miss_due: Annotated[bool, about("In action 2: a pass is a miss.")]
+    practice: Annotated[bool, about("The coach suggests answers.")]
+    advice: Annotated[list[Advice], about("In a practice game, for people who may answer.")]
     players: list[Player]
     notices: list[Notice]
     over: bool

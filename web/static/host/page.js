@@ -173,6 +173,7 @@ onSubmit($("start-form"), (event) => {
     variant: form.get("variant"),
     first: first === "" ? null : Number(first),
     house: form.getAll("house"),
+    practice: form.has("practice"),
   });
 });
 for (const [id, key] of SETTINGS) $(id).addEventListener("change", () => set($(id), key));

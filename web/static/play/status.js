@@ -26,7 +26,7 @@ export function statusOf(state, mine, answer, nameOf) {
   const closes = closing
     .map((each) => `${t("say.closes", { name: nameOf(each.seat), row: rowTerm(game, each.row) })} `)
     .join("");
-  if (answer === null) return closes + choiceStatus(state, mine);
+  if (answer === null) return closes + choiceStatus(state, mine) + adviceOf(game, mine);
   if (closing.length) return closes + t("say.may_change");
   const box = answer.box ? boxName(game, answer.box) : null;
   if (box && !answer.done) {
@@ -36,6 +36,13 @@ export function statusOf(state, mine, answer, nameOf) {
   const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
   if (waiting.length) return `${chosen} ${t("say.waiting", { names: listOf(waiting) })}`;
   return game.closes_in_s ? `${chosen} ${t("say.may_change")}` : chosen;
+}
+
+/** In a practice game, what the coach would cross. */
+function adviceOf(game, mine) {
+  const advice = game.advice.find(({ seat }) => seat === mine.seat);
+  if (!advice) return "";
+  return ` ${t("say.advice", { box: advice.box ? boxName(game, advice.box) : t("say.advice.pass") })}`;
 }
 
 function choiceStatus({ game, table }, mine) {
