@@ -27,6 +27,7 @@ let faults = ""; // camera faults
 
 async function ask() {
   if (!latest()?.me.host) return; // the server refuses everybody else
+  if (latest().table.camera === "none") return close(t("setup.no_camera"));
   let answer = null;
   try {
     const response = await fetch("/api/setup", { cache: "no-store", headers: { "Page-Language": language } });
