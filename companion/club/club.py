@@ -30,6 +30,7 @@ from companion.club.view import (
     summary_of,
 )
 from companion.errors import StoreError
+from companion.eventlog.names import clean_name
 from companion.mqtt import payloads, topics
 from companion.mqtt.client import Message, Received
 from companion.mqtt.topics import Kind
@@ -44,6 +45,9 @@ KINDS = (Kind.STATUS, Kind.STATE, Kind.RESULT)
 MOST_TABLES = 500
 MOST_RESULTS = 100_000
 """Bounds against a stranger who publishes tables and results without end."""
+
+MOST_CHANGES = 100_000
+"""Changes of an evening that a club process may have missed."""
 
 LARGEST_EVENING_BYTES = 512 * 1024
 """500 players in 30 rounds have 350 kB."""
@@ -297,6 +301,7 @@ class Club:
             if evening.id != self._today():
                 return
             known = self._evenings.get(evening.id)
+            _check(evening, known)
             if known is None or _weight(evening) > _weight(known):
                 self._adopt(evening)
                 return
@@ -352,6 +357,16 @@ class _Made:
     tonight: Summary
     known: tuple[str, ...]
     earlier: tuple[str, ...]
+
+
+def _check(evening: Evening, known: Evening | None) -> None:
+    """Refuse a document that no club process would have written."""
+    most = MOST_CHANGES + (known.revision if known is not None else 0)
+    if evening.revision > most:
+        raise WireError("revision", f"{most} at most", evening.revision, "range")
+    for name in evening.names:
+        if clean_name(name) != name:
+            raise WireError("", "clean names", name[:20], "text")
 
 
 def _weight(evening: Evening) -> tuple[int, str]:

@@ -71,13 +71,19 @@ class Evening:
     """
 
     id: EveningId
-    revision: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
+    revision: Annotated[int, Meta(ge=0, le=2**53)] = 0
     system: Annotated[str, one_of(SYSTEMS)] = "swiss"
     size: Annotated[int, Meta(ge=SMALLEST, le=LARGEST)] = 4
     seed: Annotated[int, Meta(ge=0, le=2**32)] = 0
     members: Annotated[tuple[Member, ...], Meta(max_length=MOST_MEMBERS)] = ()
     rounds: Annotated[tuple[Round, ...], Meta(max_length=MOST_ROUNDS)] = ()
     v: Annotated[int, Meta(ge=1, le=1)] = 1
+
+    @property
+    def names(self) -> list[str]:
+        """Every name in it, some more than once."""
+        of_rounds = (name for round_ in self.rounds for name in _named(round_))
+        return [*(member.name for member in self.members), *of_rounds]
 
     @property
     def here(self) -> list[str]:

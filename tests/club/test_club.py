@@ -165,6 +165,8 @@ GOOD = payloads.encoded(result({"Ada": 90, "Ben": 50}))
         ("evening", b'{"id":"2026-11-24","members":[{"name":""}]}'),
         ("evening", b'{"id":"2026-11-24","rounds":[{"groups":[{"players":["A"]}]}]}'),
         ("evening", b'{"id":"2026-11-24","seed":1e999}'),
+        ("evening", b'{"id":"2026-11-24","revision":999999999}'),
+        ("evening", b'{"id":"2026-11-24","members":[{"name":"A\\u202eB"}]}'),
         ("evening", b" " * 600_000),
     ],
 )

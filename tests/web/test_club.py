@@ -197,6 +197,9 @@ class TestPages:
         assert page.locator("#groups .is-over").count() == 1
         show(club, 3, playing(3, ["Zoe", "<b>Yann</b>"]))
         shown_at(page, ".board", "<b>Yann</b>")
+        show(club, 3, playing(3, ["", ""]))
+        shown_at(page, ".board", "The names stay at the table")
+        shown_at(page, ".board", "Seat 2")
         table = topics.TableTopics(CLUB, table_id(3))
         club.publish(table.of(Kind.STATUS), topics.OFFLINE)
         second = club.club.view().evening.rounds[0].groups[1]

@@ -17,6 +17,9 @@ from web.club.context import ClubContext, Viewers
 from web.errors import install_errors
 from web.sse import Streams
 
+MOST_PHONES = 200
+"""Streams of phones: a club of a hundred players, and as many who look on."""
+
 INSIDE_S = 0.1
 """Seconds between two states for a screen: a hundred tables change fifty times a second."""
 
@@ -54,7 +57,9 @@ def create_club_app(
     context = ClubContext(
         club, name, language, version, secrets.token_hex(4), access, join_url, has_broker
     )
-    streams = Streams(Viewers(club, has_broker), context.render, inside_s=INSIDE_S)
+    streams = Streams(
+        Viewers(club, has_broker), context.render, most_outside=MOST_PHONES, inside_s=INSIDE_S
+    )
     app.extensions["streams"] = streams
     app.register_blueprint(views.blueprint(context, streams))
     install_errors(app, context)
