@@ -1,0 +1,122 @@
+"""What the lab's virtual machine does after each start, printed on its console.
+
+First start: install the service, play until a mark is acknowledged, then `reboot -f`, which ends
+everything at once without syncing. Second start: the table must be up by itself with that mark.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+TABLE = "http://127.0.0.1:8000"
+KEPT = Path("/var/lib/lab.json")
+SETTINGS = Path("/etc/dice-companion/config.toml")
+PATIENCE_S = 600.0
+"""Emulated machines are slow."""
+
+cookies: dict[str, str] = {}
+
+
+def tell(*words: object) -> None:
+    print("LAB", *words, flush=True)
+
+
+def shell(command: str) -> str:
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    return " | ".join((done.stdout + done.stderr).strip().splitlines())
+
+
+def get(path: str) -> Any:
+    return json.load(urllib.request.urlopen(TABLE + path, timeout=60))
+
+
+def post(path: str, who: str = "", **body: object) -> Any:
+    headers = {"Content-Type": "application/json"}
+    if who in cookies:
+        headers["Cookie"] = cookies[who]
+    request = urllib.request.Request(TABLE + path, json.dumps(body).encode(), headers)
+    with urllib.request.urlopen(request, timeout=60) as answer:
+        if cookie := answer.headers.get("Set-Cookie"):
+            cookies[who] = cookie.split(";")[0]
+        return json.load(answer)
+
+
+def wait_for(what: str, path: str, is_there: Any) -> float:
+    """Seconds until an answer of the table is as wanted."""
+    began_s = time.monotonic()
+    while time.monotonic() - began_s < PATIENCE_S:
+        try:
+            if is_there(get(path)):
+                return time.monotonic() - began_s
+        except OSError:
+            pass
+        time.sleep(0.3)
+    tell("FAILED:", what, shell("systemctl status dice-companion --no-pager -l"))
+    sys.exit(1)
+
+
+def first_start() -> None:
+    SETTINGS.parent.mkdir()
+    SETTINGS.write_text('[camera]\nsource = "none"\n')  # drawing a tray takes the emulator minutes
+    tell(shell("/opt/dice/bin/dice-companion service install"))
+    wait_for("up", "/healthz", lambda health: health["status"] == "ok")
+    unit = "/etc/systemd/system/dice-companion.service"
+    tell("verify:", shell(f"systemd-analyze verify {unit}") or "clean")
+    tell(shell("systemd-analyze security --no-pager dice-companion.service | tail -n 1"))
+    for name in ("Ada", "Ben"):
+        post("/api/join", name, name=name)
+    post("/api/start", "Ada", variant="base", first=0)
+    coloured = {"red": 1, "yellow": 2, "green": 3, "blue": 4}
+    game = post("/api/roll", "Ada", white=[3, 4], colour=coloured)["game"]
+    box = game["players"][0]["legal"][0]
+    with KEPT.open("w") as file:
+        json.dump({"box": box, "roll": game["roll"]}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    post("/api/answer", "Ada", turn=1, action=1, box=box, done=True, key="once")
+    tell("acknowledged:", box, "of", game["roll"], "now: reboot -f")
+    shell("reboot -f")
+
+
+def second_start() -> None:
+    kept = json.loads(KEPT.read_text())
+    wait_for("up by itself", "/healthz", lambda health: health["status"] == "ok")
+    tell("up by itself", Path("/proc/uptime").read_text().split()[0], "s after the kernel")
+    game = get("/api/state")["game"]
+    answer = game["players"][0]["answer"]
+    tell("roll kept:", game["roll"] == kept["roll"], "mark kept:", answer["box"] == kept["box"])
+    pid = shell("systemctl show --property MainPID --value dice-companion")
+    time.sleep(30)
+    memory = next(
+        line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if "VmRSS" in line
+    )
+    tell("memory:", memory.split()[1], "kB; user:", shell(f"stat --format %U /proc/{pid}"))
+    tell("watchdog:", shell("systemctl show dice-companion -p StatusText,NRestarts"))
+    shell("ip link add lab0 type dummy; ip addr add 192.168.77.5/24 dev lab0")
+    shell("ip link set lab0 up; ip route add default dev lab0")
+    since_s = wait_for(
+        "the new address",
+        "/api/state",
+        lambda state: "192.168.77.5" in state["table"]["join_url"],
+    )
+    tell(f"new address shown after {since_s:.1f} s")
+    shell(f"kill -KILL {pid}")
+    time.sleep(1)
+    since_s = wait_for("back", "/healthz", lambda health: health["status"] == "ok")
+    is_kept = get("/api/state")["game"]["roll"] == kept["roll"]
+    tell(f"killed: back after {since_s + 1:.1f} s; roll kept: {is_kept}")
+    wait_for("the right to switch off", "/api/state", lambda state: state["table"]["can_power"])
+    tell("switching off:", post("/api/power", step="off")["faults"])
+    time.sleep(PATIENCE_S)
+    tell("FAILED: still on")
+
+
+if __name__ == "__main__":
+    first_start() if not KEPT.exists() else second_start()
