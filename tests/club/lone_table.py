@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from pathlib import Path
 
 from companion.commands.simulated_table import SimulatedTable
@@ -22,7 +21,6 @@ if __name__ == "__main__":
     table.start()
     names = json.loads(sys.stdin.readline())
     table.begin(names)
-    while not table.is_over:
-        table.play(turns=1)
-        print("a turn", flush=True)
-        time.sleep(0.2)
+    table.play(turns=3)
+    print("in the middle", flush=True)
+    sys.stdin.read()
