@@ -276,6 +276,78 @@ def planks(rng: Rng) -> Picture:
     return np.clip(sheet * grain, 0, 255).astype(np.uint8)
 
 
+def nested(rng: Rng) -> Picture:
+    """Polygons or rings inside one another, as on rugs and tiles."""
+    sheet, step = _sheet(rng), rng.uniform(24, 130)
+    paints = [_paint(rng) for _ in range(int(rng.integers(2, 5)))]
+    sides = int(rng.choice([3, 4, 4, 5, 6, 8, 24]))
+    rounds, turn = int(rng.integers(2, 7)), rng.uniform(0, np.pi)
+    around = np.arange(sides) / sides * 2 * np.pi
+    reach = step * rng.uniform(0.35, 0.75)
+    for middle in _grid(rng, step, float(rng.choice([0.0, 0.0, 0.2]))):
+        for n in range(rounds):
+            size = reach * (1 - n / rounds)
+            spread = np.stack([np.cos(around + turn), np.sin(around + turn)], axis=1)
+            points = np.round(middle + size * spread).astype(np.int32)
+            cv2.fillConvexPoly(sheet, points, paints[n % len(paints)], cv2.LINE_AA)
+    return sheet
+
+
+def flowers(rng: Rng) -> Picture:
+    """Petals round a middle, in rows or scattered."""
+    sheet, step = _sheet(rng), rng.uniform(20, 110)
+    petals, paints = int(rng.integers(3, 9)), [_paint(rng) for _ in range(3)]
+    size = step * rng.uniform(0.15, 0.4)
+    wide = rng.uniform(0.15, 0.6)
+    for x, y in _grid(rng, step, float(rng.choice([0.0, 0.25]))):
+        turn, paint = rng.uniform(0, 360), paints[int(rng.integers(2))]
+        for n in range(petals):
+            angle = turn + 360 * n / petals
+            way = np.array([np.cos(np.radians(angle)), np.sin(np.radians(angle))])
+            a, b = (np.array([x, y]) + 0.6 * size * way).astype(int).tolist()
+            axes = (max(1, int(0.5 * size)), max(1, int(0.5 * size * wide)))
+            cv2.ellipse(sheet, (a, b), axes, angle, 0, 360, paint, -1, cv2.LINE_AA)
+        cv2.circle(sheet, (int(x), int(y)), max(1, int(0.25 * size)), paints[2], -1, cv2.LINE_AA)
+    return sheet
+
+
+def waves(rng: Rng) -> Picture:
+    """Smooth wavy bands of two to five colours."""
+    y, x = np.mgrid[0:SIZE, 0:SIZE].astype(np.float32)
+    long, tall = rng.uniform(20, 200), rng.uniform(10, 80)
+    phase = y / tall + rng.uniform(0.1, 0.6) * np.sin(2 * np.pi * x / long)
+    paints = np.array([_paint(rng) for _ in range(int(rng.integers(2, 6)))], np.uint8)
+    return np.asarray(paints[np.floor(phase * 2).astype(int) % len(paints)], np.uint8)
+
+
+def lattice(rng: Rng) -> Picture:
+    """Crossing lines of one or two widths, at times with knots where they cross."""
+    sheet, step = _sheet(rng), int(rng.integers(10, 80))
+    lean, paint = float(rng.choice([0.0, 1.0, rng.uniform(-1, 1)])), _paint(rng)
+    thick = max(1, int(step * rng.uniform(0.04, 0.35)))
+    for at in range(-2 * SIZE, 2 * SIZE, step):
+        down = at + int(lean * SIZE)
+        cv2.line(sheet, (at, 0), (down, SIZE), paint, thick, cv2.LINE_AA)
+        cv2.line(sheet, (0, at), (SIZE, at - int(lean * SIZE)), paint, thick, cv2.LINE_AA)
+    if rng.random() < 0.5:
+        knot, ink = max(2, int(step * rng.uniform(0.1, 0.35))), _paint(rng)
+        for x, y in _grid(rng, step, 0.0):
+            cv2.circle(sheet, (int(x), int(y)), knot, ink, -1, cv2.LINE_AA)
+    return sheet
+
+
+def scales(rng: Rng) -> Picture:
+    """Overlapping discs with an edge, like fish scales or roof tiles."""
+    sheet, radius = _sheet(rng), int(rng.integers(9, 60))
+    paints, edge = [_paint(rng) for _ in range(int(rng.integers(1, 4)))], _paint(rng)
+    for row, y in enumerate(range(-radius, SIZE + radius, radius)):
+        for x in range(-(row % 2) * radius, SIZE + radius, 2 * radius):
+            paint = paints[int(rng.integers(len(paints)))]
+            cv2.circle(sheet, (x, y), radius, paint, -1, cv2.LINE_AA)
+            cv2.circle(sheet, (x, y), radius, edge, max(1, radius // 9), cv2.LINE_AA)
+    return sheet
+
+
 def plaid(rng: Rng) -> Picture:
     """Tartan: see-through bands of many widths across one another."""
     bands = []
@@ -341,7 +413,7 @@ TRAINED: dict[str, Callable[[Rng], Picture]] = {
     each.__name__: each
     for each in (
         spots, stripes, checks, text, drawn_dice, squares, confetti, blobs, marble, scratches,
-        weave, board, planks,
+        weave, board, planks, nested, flowers, waves, lattice, scales,
     )
 }  # fmt: skip
 UNSEEN: dict[str, Callable[[Rng], Picture]] = {

@@ -38,7 +38,7 @@ from vision.training.patches import Row, close_ups
 
 FRAME_WH = (320, 256)
 SHARD = 100
-_PUSHED = 0.1
+_PUSHED = 0.25
 """Share of the scenes in which dice lie side by side."""
 _PLAIN = 0.25
 """Share of scenes in plain looks."""
