@@ -84,7 +84,7 @@ def frame_row(rng: Rng, looks: Looks) -> Row:
 
 def _any_scene(rng: Rng, looks: Looks) -> tuple[Scene, float]:
     """A scene of any kind, and the width of its dice as a share of the picture's."""
-    scenario = str(rng.choice(_SCENARIOS, p=(0.36, 0.23, 0.07, 0.18, 0.14, 0.02)))
+    scenario = str(rng.choice(_SCENARIOS, p=(0.33, 0.2, 0.15, 0.16, 0.13, 0.03)))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
     if rng.random() < 0.1:
         share = float(rng.uniform(0.1, 0.28))
