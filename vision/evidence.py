@@ -26,7 +26,6 @@ class DieEvidence:
             unknown.
         leaning: Log odds that the die does not lie flat.
         die: Probability that it is a die.
-        is_odd_size: Whether it is far smaller or larger than the other dice would be at its place.
         corners: (4, 2) corners of the top face in pixels; None if unknown.
     """
 
@@ -43,7 +42,6 @@ class DieEvidence:
     values: Scores | None = None
     leaning: float = -10.0
     die: float = 1.0
-    is_odd_size: bool = False
     corners: NDArray[np.float32] | None = None
 
 

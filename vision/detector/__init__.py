@@ -2,7 +2,6 @@
 
 `candidates` finds places that may be dice and `classifier` classifies each from crops. `faces`
 classifies the straightened top face if a value is unclear. `search` runs them, and searches
-enlarged parts of the picture if dice are missing. `values`, `tilt`, `context` and `sizes` combine
-the outputs. `marbled` checks the colour below black tops. `known_dice` adds the colours of a known
-dice set. `status` decides the reading.
+enlarged parts of the picture if dice are missing. `values`, `tilt` and `context` combine the
+outputs. `known_dice` adds the colours of a known dice set. `status` decides the reading.
 """

@@ -92,14 +92,13 @@ def _within(value: float, low: int, count: int) -> int:
     return min(max(round(value), low), count - 1)
 
 
-def propose_candidates(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
+def propose_candidates(pixels: Pixels) -> FeatureMaps:
     """Find candidates for dice.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        zoom: Below 1.0 the picture fills less of the canvas, to find very large dice.
     """
-    canvas, matrix = _fitted(pixels, zoom)
+    canvas, matrix = _fitted(pixels)
     scores = shared_net("finder")(_blob(canvas))[0]
     fine = _fine(scores)
     fields = sigmoid(fine[[0, 4, 5, 6]])
@@ -194,13 +193,12 @@ def _linear(tall: int, wide: int) -> tuple[Scores, Scores]:
     return basis.astype(np.float32), np.linalg.pinv(basis).astype(np.float32)
 
 
-def _fitted(pixels: Pixels, zoom: float) -> tuple[Pixels, Scores]:
+def _fitted(pixels: Pixels) -> tuple[Pixels, Scores]:
     """Fit the picture to the finder's canvas, portraits turned; return it and the 2x3 matrix."""
     height, width = pixels.shape[:2]
     wide, tall = FINDER_WH
     turned = height > width
     scale = min(wide / height, tall / width) if turned else min(wide / width, tall / height)
-    scale *= zoom
     small = (max(1, round(width * scale)), max(1, round(height * scale)))
     how = cv2.INTER_AREA if scale < 1.0 else cv2.INTER_LINEAR
     shrunk = cv2.resize(pixels, small, interpolation=how)

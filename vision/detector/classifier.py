@@ -48,13 +48,6 @@ _UPRIGHT = 0.65
 _TORN = (-2.5, 1.5)
 """Tilt range (log odds) in which a die gets views from all sides (docs/evaluation.md,
 thresholds)."""
-_STRANGE = 0.9
-"""Probability of a foreign colour from which a die gets no upright view, unless a die looks tilted
-(docs/evaluation.md, thresholds)."""
-_HARDLY = 0.1
-"""Probability of a colour above which a die can fill a place of that colour in the roll. No die
-gets an upright view if a place stays empty and no die looks tilted (docs/evaluation.md,
-thresholds)."""
 SURELY = 0.97
 """Probability above which a candidate is surely a die."""
 _SOME_VALUE = 0.45
@@ -82,7 +75,7 @@ class Detection:
         leaning: Log odds that the die is tilted.
         centre_xy, edge_px: Middle of the top face, and its mean edge.
         foot_xy: Point of the floor below the middle of the die.
-        grows: Growth of sizes across the picture, from all candidates (see `lean.Standing.grows`).
+        heat: The finder's probability of a die there.
     """
 
     corners: NDArray[np.float32]
@@ -96,7 +89,7 @@ class Detection:
     centre_xy: Point = (0.0, 0.0)
     edge_px: float = 0.0
     foot_xy: Point = (0.0, 0.0)
-    grows: Point = (0.0, 0.0)
+    heat: float = 1.0
     square_on: Scores | None = None
 
 
@@ -172,9 +165,7 @@ def aim(close_ups: CropCache, candidates: Sequence[Candidate]) -> AlignedCandida
     return AlignedCandidates(tuple(kept), outputs, corners)
 
 
-def classify_each(
-    close_ups: CropCache, candidates: Sequence[Candidate]
-) -> list[tuple[Detection, Candidate]]:
+def classify_each(close_ups: CropCache, candidates: Sequence[Candidate]) -> list[Detection]:
     """Classify candidates. Unclear ones get more crops."""
     aligned = aim(close_ups, candidates)
     return classify(close_ups, aligned, range(len(aligned.candidates)))
@@ -184,17 +175,14 @@ def classify(
     close_ups: CropCache,
     aligned: AlignedCandidates,
     worth: Sequence[int],
-    needed: Sequence[int] | None = None,
-) -> list[tuple[Detection, Candidate]]:
+) -> list[Detection]:
     """Classify each candidate.
 
     Args:
         worth: Indices of the candidates that get more views if the first crop is unclear.
-        needed: Number of white, red, yellow, green and blue dice in a roll; dice that cannot be
-            part of one get fewer views. None if dice may have other colours.
     """
-    candidates, outputs, corners = aligned.candidates, aligned.outputs, aligned.corners
-    if not candidates:
+    outputs, corners = aligned.outputs, aligned.corners
+    if not aligned.candidates:
         return []
     edges = aligned.edges
     height, width = close_ups.pixels.shape[:2]
@@ -208,8 +196,7 @@ def classify(
     added = correct_by_context(logits, fit, outputs.shades, places, shares)
     rest = [n for n in worth if _is_at_rest(logits[n])]
     where = (places, shares, guessed)
-    selected = rest if needed is None else _needs_upright_view(logits, added, rest, needed)
-    upright = _estimate_tilt(close_ups, corners, logits, added, where, selected)
+    upright = _estimate_tilt(close_ups, corners, logits, added, where, rest)
     values = list(softmax(logits[:, 1:7])[:, None])
     pips = [row[None] for row in outputs.pip_pattern_errors(corners)]
     straight: list[Scores | None] = [None] * len(logits)
@@ -226,8 +213,7 @@ def classify(
         added = correct_by_context(logits, fit, outputs.shades, places, shares)
     chances = sigmoid(logits[:, [0, 14, 15]])
     feet = aligned.feet_by(logits) if again else aligned.feet
-    grows = fit.grows()
-    detections = [
+    return [
         Detection(
             corners=corners[n],
             values=values[n],
@@ -241,11 +227,10 @@ def classify(
             centre_xy=(float(centres[n, 0]), float(centres[n, 1])),
             edge_px=float(edges[n]),
             foot_xy=(float(feet[n, 0]), float(feet[n, 1])),
-            grows=grows,
+            heat=aligned.candidates[n].heat,
         )
         for n in range(len(logits))
     ]
-    return list(zip(detections, candidates, strict=True))
 
 
 def _classify_again(
@@ -336,22 +321,6 @@ def _badly_cut(logits: Scores) -> bool:
     if logits[0] < _NO_DIE:
         return False
     return math.hypot(x, y) > _OFF or abs(size - HALF_DIAGONAL) > _SIZE_OFF
-
-
-def _needs_upright_view(
-    logits: Scores, added: Scores, at_rest: list[int], needed: Sequence[int]
-) -> list[int]:
-    """Select the dice that may get upright views.
-
-    If a die looks tilted, these are all dice at rest. Otherwise they are the dice whose colour may
-    be in the game, or none if these dice cannot make a roll.
-    """
-    if any(_leaning(logits[n], added[n], None) > 0.0 for n in at_rest):
-        return at_rest
-    colours = softmax(logits[:, 7:13] + added[:, :6])
-    players = [n for n in at_rest if colours[n, -1] < _STRANGE]
-    enough = (colours[players, :-1] > _HARDLY).sum(axis=0) >= needed
-    return players if enough.all() else []
 
 
 def _is_at_rest(logits: Scores) -> bool:

@@ -44,10 +44,6 @@ _RED_SAYS = (1.6, 1.4, 0.85, 0.15, -0.65, -0.9, -1.5, -2.25)
 _MOST = 4.0
 """Largest absolute value (nats) of the two ratios' sum."""
 
-_REDDER = 0.12
-"""Difference in red (log) above which the redder of two dice is not the white one
-(docs/evaluation.md, thresholds)."""
-
 
 def tint_of(pixels: Pixels, corners: NDArray[np.float32]) -> Scores:
     """Tint (3,) of a top face's lighter half: log of blue and of red over green, level of blue.
@@ -94,13 +90,6 @@ def likeness(tints: Sequence[Scores | None]) -> NDArray[np.float64]:
             if one is not None and other is not None:
                 says[i, j] = says[j, i] = _alike(one.tolist(), other.tolist())
     return says
-
-
-def is_swapped(white: Scores | None, yellow: Scores | None) -> bool:
-    """Whether the tint of the die taken for white is redder than that of the yellow one."""
-    if white is None or yellow is None:
-        return False
-    return float(white[1] - yellow[1]) > _REDDER
 
 
 def _alike(one: list[float], other: list[float]) -> float:

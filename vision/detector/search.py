@@ -16,10 +16,8 @@ from vision.detector.candidates import SMEARED, Candidate, FeatureMaps, propose_
 from vision.detector.classifier import SURELY, AlignedCandidates, Detection, aim, classify
 from vision.detector.inference import CropCache
 from vision.detector.models import softmax
-from vision.detector.values import fuse_value_scores
 from vision.reading import Pixels, Point
 
-Found = tuple[Detection, Candidate]
 Box = tuple[int, int, int, int]
 """Left, top, right, bottom in px."""
 
@@ -29,11 +27,6 @@ STILL = 0.4
 """Probability of motion above which a die counts as moving."""
 _DIE = 0.5
 """Probability above which a candidate is likely a die."""
-_SURE = 0.9
-"""Probability above which a die counts for the usual size (chosen, not measured)."""
-_NO_DOUBT = 4
-"""Number of dice of one size from which candidates of other sizes are discarded (chosen, not
-measured)."""
 _BLURRED = 0.95
 """Probability of motion above which a blurred candidate counts as a moving die."""
 _OUTSIDE = 0.1
@@ -41,18 +34,9 @@ _OUTSIDE = 0.1
 (docs/evaluation.md, thresholds)."""
 _REMOVED = 0.9
 """Probability of a colour out of play above which a die fills no place (chosen, not measured)."""
-_NEAR_ZOOM = 0.4
-"""Zoom of the finder's second pass, which searches for very large dice."""
-_NEAR_EDGE = 0.14
-"""Share of the picture's longer side above which the second pass accepts a die's edge
-(docs/evaluation.md, thresholds)."""
 _SMALL_EDGE = 0.05
 """Share of the picture's longer side up to which dice are small, so that enlarged parts of the
 picture are searched for missing dice (docs/evaluation.md, thresholds)."""
-_AROUND = 3.0
-"""Margin (in edges) of the enlarged part around the dice found."""
-_GAIN = 1.25
-"""Least enlargement for which the part around the dice found is searched."""
 _SHARED = 0.08
 """Overlap of neighbouring quarters of the tray, as a share of the tray's width."""
 _TRACE = 0.1
@@ -63,21 +47,17 @@ _TRAY = 0.3
 _OVERLAP = 0.8
 """Top faces nearer to each other than this share of an edge are the same die. Faces of dice side by
 side are one edge apart, a little less if one is tilted."""
-_ON_IT = 0.4
-"""Distance (in edges) from the middle of a die found up to which a candidate is the same die."""
 _USUAL = 0.05
 """Edge of a die as a share of the picture's longer side, assumed if no die is found."""
 _SMALL = 0.62
-"""Least ratio of the edges of two dice of one size (docs/evaluation.md, thresholds)."""
+"""Least ratio of the edges of two candidates for one die."""
 
 
 def detect_dice(
     pixels: Pixels,
     in_play: Sequence[DieColour],
     inside: Callable[[FeatureMaps, Point, float], float],
-    *,
-    any_colour: bool = False,
-) -> tuple[FeatureMaps, list[Found]]:
+) -> tuple[FeatureMaps, list[Detection]]:
     """Find and read the dice of a picture.
 
     Args:
@@ -86,14 +66,12 @@ def detect_dice(
             the game, are missing.
         inside: Returns the probability that a die at a point of the picture, with an edge in px,
             lies in the tray.
-        any_colour: Whether dice of other colours than the five may be in play.
     """
-    task = _Task(CropCache(pixels), tuple(in_play), inside, any_colour)
-    overview, seen, dice = _dice(task, 1.0)
-    if not dice:
-        overview, seen, dice = _nearby(task, overview, seen)
+    task = _Task(CropCache(pixels), tuple(in_play), inside)
+    overview = propose_candidates(pixels)
+    dice = task.read(overview, overview.candidates)
     if any(task.missing(overview, dice)) and not _blurred(overview, dice):
-        dice = _searched(task, overview, seen, dice)
+        dice = _searched(task, overview, dice)
     return overview, dice
 
 
@@ -104,7 +82,6 @@ class _Task:
     close_ups: CropCache
     in_play: tuple[DieColour, ...]
     inside: Callable[[FeatureMaps, Point, float], float]
-    any_colour: bool
 
     @property
     def wanted(self) -> int:
@@ -115,15 +92,11 @@ class _Task:
         """Whether a die lies in the tray."""
         return self.inside(overview, detection.foot_xy, detection.edge_px) > 0.5
 
-    def counts(self, overview: FeatureMaps, detection: Detection) -> bool:
-        """Whether a die can be one of those in play."""
-        return not self._has_left(detection) and self.lies_inside(overview, detection)
-
-    def missing(self, overview: FeatureMaps, found: list[Found]) -> tuple[int, int]:
+    def missing(self, overview: FeatureMaps, found: list[Detection]) -> tuple[int, int]:
         """Number of missing dice: those in play, and those that left the game."""
         here = [
             self._has_left(detection)
-            for detection, _ in found
+            for detection in found
             if self.lies_inside(overview, detection)
         ]
         left = max(0, len(ALL_DICE) - self.wanted)
@@ -133,12 +106,11 @@ class _Task:
         removed = [n for n, colour in enumerate(DieColour) if colour not in self.in_play]
         return bool(removed) and bool(softmax(detection.colours)[removed].max() > _REMOVED)
 
-    def read(self, overview: FeatureMaps, aligned: AlignedCandidates) -> list[Found]:
-        """Classify the candidates that can be dice or blurs."""
-        aligned = aligned.only(_of_usual_size(aligned, overview))
+    def read(self, overview: FeatureMaps, candidates: Sequence[Candidate]) -> list[Detection]:
+        """Classify the candidates, and keep the dice and blurs."""
+        aligned = aim(self.close_ups, candidates)
         worth = self._worth_more(overview, aligned)
-        needed = None if self.any_colour else [self.in_play.count(colour) for colour in DieColour]
-        return classify(self.close_ups, aligned, worth, needed)
+        return _distinct(classify(self.close_ups, aligned, worth))
 
     def _worth_more(self, overview: FeatureMaps, aligned: AlignedCandidates) -> list[int]:
         """Select candidates that get more views: those that may lie in the tray.
@@ -155,39 +127,14 @@ class _Task:
         return worth if len(sure) < len(ALL_DICE) else [n for n in worth if chances[n] >= _DIE]
 
 
-def _blurred(overview: FeatureMaps, dice: list[Found]) -> bool:
+def _blurred(overview: FeatureMaps, dice: list[Detection]) -> bool:
     """Whether the picture shows a moving die, which an enlarged part would not make readable."""
-    for detection, _ in dice:
+    for detection in dice:
         if detection.moving > _BLURRED and overview.at(overview.tray, detection.centre_xy) > 0.5:
             return True
     edge = _usual_edge(dice) if dice else _USUAL * max(overview.size_wh)
     smeared = ((overview.smear > SMEARED) & (overview.tray > 0.5)).sum()
     return bool(smeared > (edge * overview.cells_per_px) ** 2)
-
-
-def _dice(task: _Task, zoom: float) -> tuple[FeatureMaps, AlignedCandidates, list[Found]]:
-    """The finder's feature maps, every candidate, and those that are dice."""
-    overview = propose_candidates(task.close_ups.pixels, zoom)
-    aligned = aim(task.close_ups, overview.candidates)
-    return overview, aligned, _of_one_size(_distinct(task.read(overview, aligned)), overview)
-
-
-def _of_usual_size(aligned: AlignedCandidates, overview: FeatureMaps) -> list[int]:
-    """Select candidates of the usual size, and blurs.
-
-    All candidates are kept if fewer than `_NO_DOUBT` dice have one size.
-    """
-    edges = aligned.edges.tolist()
-    if not edges or _one_size(min(edges), max(edges)):
-        return list(range(len(edges)))
-    chances, middles = aligned.chances, aligned.middles.tolist()
-    places = {n: (middles[n][0], middles[n][1]) for n in _apart(aligned, _SURE)}
-    sure = [edges[n] for n, xy in places.items() if overview.at(overview.tray, xy) > 0.5]
-    many, usual = _usual_of(sure)
-    return [
-        n for n, edge in enumerate(edges)
-        if many < _NO_DOUBT or _one_size(edge, usual) or chances[n, 1] > STILL
-    ]  # fmt: skip
 
 
 def _apart(aligned: AlignedCandidates, surer: float) -> list[int]:
@@ -210,32 +157,10 @@ def _each_once(order: Iterable[int], middles: Sequence[Point], edges: Sequence[f
     return kept
 
 
-def _nearby(
-    task: _Task, overview: FeatureMaps, seen: AlignedCandidates
-) -> tuple[FeatureMaps, AlignedCandidates, list[Found]]:
-    """Find dice that are too large for the finder's first pass; without any, keep its feature maps.
-
-    A square tray with specks can look like a die, so both value classifiers must agree.
-    """
-    closer, aligned, dice = _dice(task, _NEAR_ZOOM)
-    large = _NEAR_EDGE * max(overview.size_wh)
-    dice = [
-        (detection, candidate)
-        for detection, candidate in dice
-        if detection.edge_px > large
-        and fuse_value_scores(detection.values, detection.pips, detection.square_on)[1]
-    ]
-    return (closer, aligned, dice) if dice else (overview, seen, [])
-
-
-def _searched(
-    task: _Task, overview: FeatureMaps, seen: AlignedCandidates, dice: list[Found]
-) -> list[Found]:
+def _searched(task: _Task, overview: FeatureMaps, dice: list[Detection]) -> list[Detection]:
     """Search for missing dice.
 
-    First come places beside the dice found, where a die may touch one of them, and faint
-    candidates. If dice are small, enlarged parts follow: around the dice found, then, while dice
-    in play are missing, the quarters of the tray. `seen` are all candidates so far.
+    Faint candidates come first. If dice are small, the enlarged quarters of the tray follow.
     """
     found, missing = list(overview.candidates), task.missing(overview, dice)
 
@@ -244,32 +169,28 @@ def _searched(
         found.extend(candidates)
         if not aim(task.close_ups, candidates).candidates:
             return
-        aligned = aim(task.close_ups, found)
-        now = _of_one_size(_distinct(task.read(overview, aligned)), overview)
+        now = task.read(overview, found)
         still = task.missing(overview, now)
         if sum(still) < sum(missing):
             dice, missing = now, still
 
-    add([*_moved_off(seen, dice), *_faint(overview, dice)])
+    add(_faint(overview, dice))
     if not any(missing) or not found or not _are_small(overview, dice):
         return dice
     traces, pixels = _traces(overview, dice), task.close_ups.pixels
-    for boxes in (_round_the_found, _quarters):
-        fresh: list[Candidate] = []
-        for left, top, right, bottom in boxes(overview, dice):
-            if not ((traces >= (left, top)) & (traces < (right, bottom))).all(axis=1).any():
-                continue
-            part = np.ascontiguousarray(pixels[top:bottom, left:right])
-            for candidate in propose_candidates(part).candidates:
-                where = (candidate.centre_xy[0] + left, candidate.centre_xy[1] + top)
-                fresh += _if_new([*found, *fresh], candidate, where)
-        add(fresh)
-        if not missing[0]:
-            break
+    fresh: list[Candidate] = []
+    for left, top, right, bottom in _quarters(overview):
+        if not ((traces >= (left, top)) & (traces < (right, bottom))).all(axis=1).any():
+            continue
+        part = np.ascontiguousarray(pixels[top:bottom, left:right])
+        for candidate in propose_candidates(part).candidates:
+            where = (candidate.centre_xy[0] + left, candidate.centre_xy[1] + top)
+            fresh += _if_new([*found, *fresh], candidate, where)
+    add(fresh)
     return dice
 
 
-def _faint(overview: FeatureMaps, dice: list[Found]) -> list[Candidate]:
+def _faint(overview: FeatureMaps, dice: list[Detection]) -> list[Candidate]:
     """Select faint candidates that lie in the tray and on none of the dice."""
     return [
         candidate
@@ -278,41 +199,20 @@ def _faint(overview: FeatureMaps, dice: list[Found]) -> list[Candidate]:
         and all(
             np.hypot(*np.subtract(candidate.centre_xy, detection.centre_xy))
             > _OVERLAP * detection.edge_px
-            for detection, _ in dice
+            for detection in dice
         )
     ]
 
 
-def _are_small(overview: FeatureMaps, dice: list[Found]) -> bool:
+def _are_small(overview: FeatureMaps, dice: list[Detection]) -> bool:
     """Whether dice are so small that an enlarged part shows more, or none is found."""
     return not dice or _usual_edge(dice) <= _SMALL_EDGE * max(overview.size_wh)
 
 
-def _moved_off(aligned: AlignedCandidates, dice: list[Found]) -> list[Candidate]:
-    """Move candidates that partly overlap a die found to where a die that touches it would lie.
-
-    Each is moved from its classified top face, and from the finder's middle.
-    """
-    moved: list[Candidate] = []
-    for candidate, middle, chance in zip(
-        aligned.candidates, aligned.middles, aligned.chances[:, 0], strict=True
-    ):
-        for die, _ in dice:
-            for seen_at in (middle, candidate.centre_xy):
-                away = np.subtract(seen_at, die.centre_xy)
-                gap = float(np.hypot(*away))
-                if _ON_IT < gap / die.edge_px < _OVERLAP and chance > _DIE:
-                    x, y = die.centre_xy + away * (die.edge_px / gap)
-                    moved.append(
-                        replace(candidate, centre_xy=(float(x), float(y)), edge_px=die.edge_px)
-                    )
-    return moved
-
-
-def _traces(overview: FeatureMaps, dice: list[Found]) -> NDArray[np.float32]:
+def _traces(overview: FeatureMaps, dice: list[Detection]) -> NDArray[np.float32]:
     """Points of the tray (K, 2: x and y in px) with heat apart from the dice."""
     warm = ((overview.heat > _TRACE) & (overview.tray > _TRAY)).astype(np.uint8)
-    for detection, _ in dice:
+    for detection in dice:
         x, y = overview.to_grid[:, :2] @ detection.centre_xy + overview.to_grid[:, 2]
         reach = _OVERLAP * detection.edge_px * overview.cells_per_px
         cv2.circle(warm, (round(float(x)), round(float(y))), math.floor(reach), 0, cv2.FILLED)
@@ -333,21 +233,7 @@ def _if_new(found: list[Candidate], candidate: Candidate, where: Point) -> list[
     return []
 
 
-def _round_the_found(overview: FeatureMaps, dice: list[Found]) -> list[Box]:
-    """The part of the picture around the dice found, if it is much smaller than the picture."""
-    if not dice:
-        return []
-    size = np.array(overview.size_wh)
-    reach = _AROUND * _usual_edge(dice)
-    centres = np.array([detection.centre_xy for detection, _ in dice])
-    low = np.clip(centres.min(axis=0) - reach, 0, None).astype(int)
-    high = np.minimum(centres.max(axis=0) + reach, size).astype(int)
-    if max(high - low) * _GAIN > size.max() or min(high - low) < SMALLEST_PX:
-        return []
-    return [(int(low[0]), int(low[1]), int(high[0]), int(high[1]))]
-
-
-def _quarters(overview: FeatureMaps, _: list[Found]) -> list[Box]:
+def _quarters(overview: FeatureMaps) -> list[Box]:
     """The four quarters of the tray, which overlap a little."""
     size = np.array(overview.size_wh)
     rows, columns = np.nonzero(overview.tray > 0.5)
@@ -368,28 +254,19 @@ def _quarters(overview: FeatureMaps, _: list[Found]) -> list[Box]:
     ]
 
 
-def _usual_edge(dice: list[Found]) -> float:
-    return median(detection.edge_px for detection, _ in dice)
+def _usual_edge(dice: list[Detection]) -> float:
+    return median(detection.edge_px for detection in dice)
 
 
-def _distinct(pairs: list[Found]) -> list[Found]:
+def _distinct(detections: list[Detection]) -> list[Detection]:
     """Keep the candidates that are dice, each once, the likeliest first.
 
     A sure die comes before a candidate that lies between two dice, even if that is hotter.
     """
-    pairs = [(k, s) for k, s in pairs if _is_die(k) or (k.moving > _BLURRED and s.heat > 0.25)]
-    pairs.sort(key=lambda pair: (pair[0].die < SURELY, -pair[0].die * pair[1].heat))
-    middles, edges = [k.centre_xy for k, _ in pairs], [k.edge_px for k, _ in pairs]
-    return [pairs[n] for n in _each_once(range(len(pairs)), middles, edges)]
-
-
-def is_new(detection: Detection, found: Sequence[Found]) -> bool:
-    """Whether a detection lies on none of the dice found."""
-    return all(
-        math.dist(detection.centre_xy, other.centre_xy)
-        > _OVERLAP * min(detection.edge_px, other.edge_px)
-        for other, _ in found
-    )
+    dice = [k for k in detections if _is_die(k) or (k.moving > _BLURRED and k.heat > 0.25)]
+    dice.sort(key=lambda die: (die.die < SURELY, -die.die * die.heat))
+    middles, edges = [k.centre_xy for k in dice], [k.edge_px for k in dice]
+    return [dice[n] for n in _each_once(range(len(dice)), middles, edges)]
 
 
 def _is_die(detection: Detection) -> bool:
@@ -397,31 +274,3 @@ def _is_die(detection: Detection) -> bool:
     return detection.die > SURELY or (
         detection.die > _DIE and float(detection.values.mean(axis=0).max()) > 0.6
     )
-
-
-def _of_one_size(dice: list[Found], overview: FeatureMaps) -> list[Found]:
-    """Discard what is far smaller or larger than the surest dice: lint, pips, boxes of a sheet.
-
-    A game's dice are of one size, and no camera above a tray sees one twice as large as another.
-    The most common size counts; if two sizes are equally common, the larger.
-    """
-    sure = [
-        detection.edge_px
-        for detection, _ in dice
-        if detection.die > _SURE and overview.at(overview.tray, detection.centre_xy) > 0.5
-    ]
-    if len(sure) < 2:
-        return dice
-    _, usual = _usual_of(sure)
-    return [(k, s) for k, s in dice if _one_size(k.edge_px, usual)]
-
-
-def _usual_of(edges: list[float]) -> tuple[int, float]:
-    """The most common size: number of edges that fit it, and their median."""
-    alike = [[other for other in edges if _one_size(other, edge)] for edge in edges]
-    return max(((len(each), median(each)) for each in alike), default=(0, 0.0))
-
-
-def _one_size(edge_px: float, other_px: float) -> bool:
-    """Whether two dice of one size can have these edges in the picture."""
-    return _SMALL < edge_px / other_px < 1.0 / _SMALL

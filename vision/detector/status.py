@@ -6,13 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import DieView, Point, Problem, ProblemCode, TrayStatus
-from vision.detector.colours import is_swapped, likeness, shared_out, shared_with_a_pair
+from vision.detector.colours import likeness, shared_out, shared_with_a_pair
 from vision.detector.models import Scores
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.reading import Reading
@@ -35,10 +34,6 @@ _LEFT_IN, _MIXED_UP = 2.0, 4.0
 """Cost (nats) of a die whose colour is out of play, added to the cost of that colour. The first
 applies to a surplus of dice: one tray in seven is assumed to hold a removed die. The second applies
 to the right number: in one tray in 55 the wrong die is assumed to be removed."""
-_LIGHT = (DieColour.WHITE, DieColour.YELLOW)
-"""The colours that `pairs.is_swapped` compares."""
-_TOSS_UP = 0.5
-"""Largest colour probability of a white and a yellow die whose tints contradict it."""
 _SEE_ALL = 0.87
 """Least visible share of a readable top face (docs/evaluation.md, thresholds)."""
 
@@ -86,7 +81,7 @@ def decide_status(
         clutter: Things and smears in the tray.
     """
     inside = [n for n, die in enumerate(seen) if die.in_tray]
-    certain = [n for n in inside if seen[n].die > SURELY_DIE and not seen[n].is_odd_size]
+    certain = [n for n in inside if seen[n].die > SURELY_DIE]
     given, certainty = _assigned([seen[n] for n in certain], in_play)
     is_whole = Counter(colour for colour in given if colour is not None) == Counter(in_play)
     if not is_whole:
@@ -228,9 +223,6 @@ def _assigned(
         pick, totals = shared_out(cost, room)
     sure = [_chance(row, k) for row, k in zip(totals.tolist(), pick, strict=True)]
     given = [kinds[k] if k < len(kinds) else None for k in pick]
-    for i, j in product(range(len(dice)), repeat=2):
-        if (given[i], given[j]) == _LIGHT and is_swapped(dice[i].tint, dice[j].tint):
-            sure[i], sure[j] = min(sure[i], _TOSS_UP), min(sure[j], _TOSS_UP)
     return given, sure
 
 

@@ -7,7 +7,6 @@ weighted by the agreement of the dice under each.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -26,7 +25,7 @@ from vision.detector.models import (
     shared_layers,
     shared_net,
 )
-from vision.reading import Pixels, Point
+from vision.reading import Pixels
 
 _SLOPES = np.array([0.65, 0.8, 0.95, 1.15, 1.4, 1.7], np.float32)
 """Inverse focal lengths, in long sides of the picture: views 36 to 81 degrees wide."""
@@ -76,15 +75,6 @@ class FloorFit:
         far = np.hypot(*self.off.T)[:, None]
         outputs = np.concatenate([self.off, far, self.fits[:, None], slope], axis=1)
         return np.concatenate([_CLEARLY * outputs, self.odd[:, None]], axis=1)
-
-    def grows(self) -> Point:
-        """Growth of a die's size per long side of the picture to the right and down.
-
-        It is a share of the size in the middle of the picture.
-        """
-        x, y = self.floor.tolist()
-        long_sides = -(self.slope + _SLOPE) / math.sqrt(max(1.0 - x * x - y * y, _LEVEL))
-        return x * long_sides, y * long_sides
 
 
 def off_the_floor(

@@ -67,9 +67,7 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: DiceReader) -> tup
         )
     if calibration.white_balance_bgr is not None:
         pixels = white_balanced(pixels, calibration.white_balance_bgr)
-    looks = [
-        look for look, _ in classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
-    ]
+    looks = classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
     return tuple(_shown(pixels, die, looks) for die in dice)
 
 

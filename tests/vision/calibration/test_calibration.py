@@ -14,15 +14,13 @@ from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, ConfigError
 from companion.tray import ProblemCode, TrayStatus
 from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
-from vision import pipeline
 from vision.calibration.calibration import Calibration, as_toml, load_calibration, save_calibration
 from vision.calibration.drift import compare, take_reference
 from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
-from vision.detector.candidates import Candidate, FeatureMaps
-from vision.detector.classifier import classify_each
+from vision.detector.candidates import Candidate
+from vision.detector.classifier import Detection, classify_each
 from vision.detector.inference import CropCache
 from vision.detector.known_dice import CustomDie, compare_with_set
-from vision.detector.search import Found, detect_dice
 from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Reading
@@ -259,7 +257,9 @@ class TestDice:
     def test_a_die_is_never_measured_on_anothers_crop(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def all_but_the_first(close_ups: CropCache, candidates: Sequence[Candidate]) -> list[Found]:
+        def all_but_the_first(
+            close_ups: CropCache, candidates: Sequence[Candidate]
+        ) -> list[Detection]:
             return classify_each(close_ups, candidates)[1:]
 
         monkeypatch.setattr("vision.setup.measure.classify_each", all_but_the_first)
@@ -380,21 +380,3 @@ class TestCalibratedReader:
         bare = replace(whole(), reference=None)
         assert what_changed(bare, Frame(shifted(tray(), 90.0))) == ()
         assert what_holds(bare, ()) is bare
-
-
-@pytest.mark.parametrize("shown_once", [False, True])
-def test_only_a_measured_dice_set_may_play_in_any_colour(
-    shown_once: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """One of another colour that may lean is then looked at as closely as any other."""
-    told: list[bool] = []
-
-    def finding(*given: object, any_colour: bool) -> tuple[FeatureMaps, list[Found]]:
-        told.append(any_colour)
-        return detect_dice(*given, any_colour=any_colour)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(pipeline, "detect_dice", finding)
-    calibration = whole() if shown_once else replace(whole(), dice=())
-    for known in (calibration, None):
-        DiceReader().read(Frame(tray(SIX)), calibration=known)
-    assert told == [shown_once, False]

@@ -16,8 +16,7 @@ from vision.reading import Pixels
 
 def dice_in(pixels: Pixels) -> list[Detection]:
     """All dice that are found, unclear ones classified from more crops."""
-    found = classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
-    return [detection for detection, _ in found]
+    return classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
 
 
 @cache

@@ -33,8 +33,8 @@ def quartered(corners: NDArray[np.float32], size_wh: tuple[int, int] = (220, 160
 @pytest.fixture(scope="module")
 def six_looks() -> list[Detection]:
     pixels = tray(SIX)
-    pairs = classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
-    return [detection for detection, _ in pairs if detection.die > 0.9]
+    found = classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
+    return [detection for detection in found if detection.die > 0.9]
 
 
 def test_a_face_seen_askew_is_straightened() -> None:

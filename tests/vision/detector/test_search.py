@@ -15,9 +15,9 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode
 from tests.vision.detector.hard_pictures import hardly_legible
 from tests.vision.trays import SIX, block, tray
-from vision.detector import classifier, search
+from vision.detector import search
 from vision.detector.candidates import Candidate, FeatureMaps, propose_candidates
-from vision.detector.classifier import AlignedCandidates, classify, classify_each
+from vision.detector.classifier import AlignedCandidates, Detection, classify_each
 from vision.detector.inference import CropCache, CropOutputs
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Point
@@ -47,8 +47,8 @@ def test_dice_too_small_for_one_search_are_found_in_parts_of_the_picture() -> No
 def test_a_weak_candidate_is_examined_when_a_die_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def faintly(pixels: Pixels, zoom: float = 1.0) -> FeatureMaps:
-        overview = propose_candidates(pixels, zoom)
+    def faintly(pixels: Pixels) -> FeatureMaps:
+        overview = propose_candidates(pixels)
         cold = replace(overview.candidates[3], heat=0.15)
         beside = replace(cold, centre_xy=(2.0, 2.0))
         candidates = overview.candidates[:3] + overview.candidates[4:]
@@ -56,7 +56,7 @@ def test_a_weak_candidate_is_examined_when_a_die_is_missing(
 
     monkeypatch.setattr(search, "propose_candidates", faintly)
     found = search.detect_dice(tray(SIX), ALL_DICE, everywhere)[1]
-    values = [int(detection.values[0].argmax()) + 1 for detection, _ in found]
+    values = [int(detection.values[0].argmax()) + 1 for detection in found]
     assert sorted(values) == list(range(1, 7))
 
 
@@ -110,26 +110,6 @@ def empty_tray() -> FeatureMaps:
     return replace(overview, tray=np.ones_like(overview.tray))
 
 
-@pytest.mark.parametrize(("alike", "kept"), [(4, False), (3, True)])
-def test_odd_sizes_are_discarded_only_beside_four_equal_dice(
-    alike: int, kept: bool, empty_tray: FeatureMaps
-) -> None:
-    aligned = candidates([6.0] * alike + [6.0, 6.0], [30.0] * alike + [15.0, 60.0])
-    rows = search._of_usual_size(aligned, empty_tray)
-    assert rows == list(range(alike + 2 if kept else alike))
-
-
-def test_a_blur_of_any_size_is_read(empty_tray: FeatureMaps) -> None:
-    aligned = candidates([6.0] * 4 + [-6.0], [30.0] * 4 + [80.0], [-6.0] * 4 + [3.0])
-    assert search._of_usual_size(aligned, empty_tray) == [0, 1, 2, 3, 4]
-
-
-def test_candidates_beside_the_tray_do_not_set_the_usual_size(empty_tray: FeatureMaps) -> None:
-    aligned = candidates([6.0] * 6, [15.0] * 4 + [30.0] * 2)
-    bare = replace(empty_tray, tray=np.zeros_like(empty_tray.tray))
-    assert search._of_usual_size(aligned, bare) == [0, 1, 2, 3, 4, 5]
-
-
 @pytest.mark.parametrize(
     ("sure", "twice", "beside", "in_play", "spared"),
     [
@@ -151,19 +131,13 @@ def test_unlikely_candidates_are_skipped_only_beside_six_dice(
     def left_part(overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
         return float(foot_xy[0] < 580)
 
-    task = search._Task(CropCache(tray(SIX)), ALL_DICE[:in_play], left_part, any_colour=False)
+    task = search._Task(CropCache(tray(SIX)), ALL_DICE[:in_play], left_part)
     assert (len(lefts) - 1 not in task._worth_more(empty_tray, aligned)) is spared
-
-
-def test_duplicate_candidates_do_not_set_the_usual_size(empty_tray: FeatureMaps) -> None:
-    lefts = [30.0, 32.0, 80.0, 82.0, 200.0, 300.0]
-    aligned = candidates([6.0] * 6, [15.0] * 4 + [30.0] * 2, lefts=lefts)
-    assert search._of_usual_size(aligned, empty_tray) == [0, 1, 2, 3, 4, 5]
 
 
 def test_a_die_beside_the_tray_is_not_examined_again() -> None:
     pixels = hardly_legible()
-    all_six = [detection for detection, _ in search.detect_dice(pixels, ALL_DICE, everywhere)[1]]
+    all_six = search.detect_dice(pixels, ALL_DICE, everywhere)[1]
     unclear = max(all_six, key=lambda detection: len(detection.values))
     assert len(unclear.values) == 3
 
@@ -173,7 +147,7 @@ def test_a_die_beside_the_tray_is_not_examined_again() -> None:
     colour = tuple(DieColour)[int(unclear.colours.argmax())]
     in_play = list(ALL_DICE)
     in_play.remove(colour)
-    detections = [detection for detection, _ in search.detect_dice(pixels, in_play, all_but_it)[1]]
+    detections = search.detect_dice(pixels, in_play, all_but_it)[1]
     it = min(detections, key=lambda detection: math.dist(detection.centre_xy, unclear.centre_xy))
     assert (len(detections), len(it.values)) == (6, 1)
 
@@ -183,7 +157,7 @@ def test_dice_stand_where_their_bodies_do() -> None:
     off = []
     for seed in range(3):
         scene = random_scene(np.random.default_rng([seed, 57]), Recipe((960, 720), 0.08))
-        for detection, _ in search.detect_dice(render(scene), ALL_DICE, everywhere)[1]:
+        for detection in search.detect_dice(render(scene), ALL_DICE, everywhere)[1]:
             for die, fact in zip(scene.dice, truth(scene), strict=True):
                 gap = np.hypot(*np.subtract(detection.centre_xy, fact.centre_px)) / fact.edge_px
                 if gap < 0.15 and fact.value is not None and not fact.cocked:
@@ -195,96 +169,12 @@ def test_dice_stand_where_their_bodies_do() -> None:
     assert np.quantile(off, 0.9) < 0.2
 
 
-def test_a_die_merged_with_its_neighbour_is_still_found(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    pixels = block(1.0, 5)
-    whole = [detection for detection, _ in search.detect_dice(pixels, ALL_DICE, everywhere)[1]]
-    beside, die = min(
-        ((a, b) for a in whole for b in whole if a is not b),
-        key=lambda pair: np.hypot(*np.subtract(pair[0].centre_xy, pair[1].centre_xy)),
-    )
-    middle = np.add(beside.centre_xy, die.centre_xy) / 2
-
-    def misplacing(close_ups: CropCache, candidates: Sequence[Candidate]) -> AlignedCandidates:
-        aligned = classifier.aim(close_ups, candidates)
-        for corners, candidate in zip(aligned.corners, aligned.candidates, strict=True):
-            if candidate.centre_xy == known:
-                corners += middle - corners.mean(axis=0)
-        return aligned
-
-    candidates = propose_candidates(pixels).candidates
-    known = min(
-        (candidate.centre_xy for candidate in candidates),
-        key=lambda xy: float(np.hypot(*np.subtract(xy, die.centre_xy))),
-    )
-    monkeypatch.setattr(search, "aim", misplacing)
-    found = [detection for detection, _ in search.detect_dice(pixels, ALL_DICE, everywhere)[1]]
-    assert len(found) == 6
-    gaps = [np.hypot(*np.subtract(detection.centre_xy, die.centre_xy)) for detection in found]
-    assert min(gaps) < 0.1 * die.edge_px
-
-
-@pytest.mark.parametrize("by_the_finder", [False, True])
-def test_a_candidate_that_lies_half_on_a_die_is_moved_beside_it(by_the_finder: bool) -> None:
-    """A close-up of a dark die beside a bright one shows the bright one's top face."""
-    (die, candidate) = classify_each(
-        CropCache(tray(SIX)), propose_candidates(tray(SIX)).candidates
-    )[0]
-    x, y = die.centre_xy
-    half = (x + 0.5 * die.edge_px, y)
-    aligned = candidates([6.0], [die.edge_px])
-    face = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]], np.float32)
-    middle, outputs = ((x + 1.0, y), half) if by_the_finder else (half, (x - 1.0, y))
-    aligned = AlignedCandidates(
-        (replace(aligned.candidates[0], centre_xy=outputs),),
-        aligned.outputs,
-        np.asarray([face * die.edge_px + middle], np.float32),
-    )
-    (moved,) = search._moved_off(aligned, [(die, candidate)])
-    assert moved.centre_xy == pytest.approx((x + die.edge_px, y), abs=0.1)
-    assert search._moved_off(candidates([-6.0], [die.edge_px]), [(die, candidate)]) == []
-
-
 def test_a_certain_die_wins_over_a_stronger_overlapping_candidate() -> None:
-    detection, candidate = classify_each(
-        CropCache(tray(SIX)), propose_candidates(tray(SIX)).candidates
-    )[0]
+    detection = classify_each(CropCache(tray(SIX)), propose_candidates(tray(SIX)).candidates)[0]
     x, y = detection.centre_xy
-    sure = replace(detection, die=0.999), replace(candidate, heat=0.4)
-    beside = (
-        replace(detection, die=0.8, centre_xy=(x + 0.5 * detection.edge_px, y)),
-        replace(candidate, heat=0.6),
-    )
+    sure = replace(detection, die=0.999, heat=0.4)
+    beside = replace(detection, die=0.8, centre_xy=(x + 0.5 * detection.edge_px, y), heat=0.6)
     assert search._distinct([beside, sure]) == [sure]
-
-
-@pytest.mark.parametrize("specks", [1, 2])
-def test_as_many_small_look_alikes_do_not_outweigh_the_dice(
-    specks: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    pixels = tray(SIX[:2])
-
-    def with_specks(*given: object) -> list[search.Found]:
-        pairs = classify(*given)  # type: ignore[arg-type]
-        detection, candidate = pairs[0]
-        away = [2.0 * (n + 1) * detection.edge_px for n in range(specks)]
-        small = [
-            replace(
-                detection,
-                centre_xy=(detection.centre_xy[0] + x, detection.centre_xy[1]),
-                edge_px=edge,
-            )
-            for x, edge in zip(
-                away, (0.4 * detection.edge_px, 0.45 * detection.edge_px), strict=False
-            )
-        ]
-        return pairs + [(speck, candidate) for speck in small]
-
-    edges = [detection.edge_px for detection, _ in search.detect_dice(pixels, TWO, everywhere)[1]]
-    monkeypatch.setattr(search, "classify", with_specks)
-    found = [detection.edge_px for detection, _ in search.detect_dice(pixels, TWO, everywhere)[1]]
-    assert sorted(found) == sorted(edges)
 
 
 def test_kept_crops_give_the_same_detections_as_fresh_ones() -> None:
@@ -301,5 +191,5 @@ def test_no_candidates_give_no_detections() -> None:
     assert classify_each(CropCache(tray(SIX)), ()) == []
 
 
-def _values(pairs: Sequence[search.Found]) -> list[list[float]]:
-    return [np.round(detection.values[0], 4).tolist() for detection, _ in pairs]
+def _values(found: Sequence[Detection]) -> list[list[float]]:
+    return [np.round(detection.values[0], 4).tolist() for detection in found]

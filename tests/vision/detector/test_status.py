@@ -123,7 +123,6 @@ def test_an_empty_tray() -> None:
     ("change", "status"),
     [
         ({"die": 0.6}, TrayStatus.OK),
-        ({"die": 0.999, "is_odd_size": True}, TrayStatus.OK),
         ({"die": 0.6, "cocked": True, "moving": True, "visible": 0.1}, TrayStatus.OK),
         ({"die": 0.999}, TrayStatus.EXTRA),
     ],

@@ -85,7 +85,7 @@ def with_one_leaning(degrees: float) -> Pixels:
 def seen_in(pixels: Pixels) -> list[Detection]:
     return [
         k
-        for k, _ in classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
+        for k in classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
         if k.die > 0.9
     ]
 

@@ -103,16 +103,3 @@ def test_a_tray_under_a_very_warm_lamp_is_read(seed: int) -> None:
     assert reading.status is TrayStatus.OK
     assert reading.roll is not None
     assert (reading.roll.white_sum, dict(reading.roll.coloured)[Y]) == (8, 6)
-
-
-@pytest.mark.parametrize(("redder", "status"), [(0.3, TrayStatus.UNCERTAIN), (0.05, TrayStatus.OK)])
-def test_the_redder_of_two_light_dice_is_not_the_white_one(
-    redder: float, status: TrayStatus
-) -> None:
-    """With one white die in play nothing else tells an orange lamp's white from its yellow."""
-    tints = (-0.9, 0.3 + redder, 60.0), (-0.9, 0.3, 60.0)
-    light = [light_die(1, 0.001, tints[0]), light_die(2, 0.999, tints[1])]
-    in_play = [colour for colour in ALL_DICE if colour is not W] + [W]
-    assert decide_status([*light, *others()], in_play, Clutter()).status is status
-    unmeasured = [replace(light[0], tint=None), light[1]]
-    assert decide_status([*unmeasured, *others()], in_play, Clutter()).status is TrayStatus.OK
