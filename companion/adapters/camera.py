@@ -120,6 +120,14 @@ def open_tray(
     stack.callback(live.close)
     session.subscribe(Topic.CONFIRMED, live.on_confirmed)
     session.subscribe(Topic.ROLL_DUE_AGAIN, live.reoffer)
+
+    def learn(kept: RollKept) -> None:
+        frame = live.frame(kept.frame)
+        if frame is not None:
+            live.call_soon(lambda: eye.learn(frame, kept.roll))
+
+    if not is_recorded:  # its pictures may show other tables
+        session.subscribe(Topic.SEEN_ROLL, learn)
     port.live = live
     session.see(live.view)
     live.start()

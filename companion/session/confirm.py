@@ -144,7 +144,7 @@ def confirmed_roll(decision: Decision, tray: TrayView) -> ConfirmedRoll:
     assert game is not None
     if not is_judged(tray):
         return ConfirmedRoll(entry.event.roll, None, {})
-    kept = RollKept(game.rolled, game.number, game.state.turn, tray.frame)
+    kept = RollKept(game.rolled, game.number, game.state.turn, tray.frame, entry.event.roll)
     return ConfirmedRoll(entry.event.roll, kept, {"eye": entry.details["eye"]})
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Protocol
 
+from companion.engine.dice import Roll
 from companion.eventlog.derived import Derived, Mark
 from companion.eventlog.record import Record
 
@@ -71,12 +72,14 @@ class RollKept:
     Attributes:
         revision: Of the roll's record.
         frame: Number of the frame its dice were read from.
+        roll: As it was confirmed.
     """
 
     revision: int
     game: int
     turn: int
     frame: int
+    roll: Roll
 
 
 class Topic(Enum):

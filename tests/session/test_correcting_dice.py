@@ -258,7 +258,9 @@ class TestLog:
         two.session.subscribe(Topic.SEEN_ROLL, heard.append)
         two.session.see(seen(frame=12))
         two.session.press()
-        assert heard == [RollKept(two.game.rolled, game=1, turn=1, frame=12)]
+        assert heard == [
+            RollKept(two.game.rolled, game=1, turn=1, frame=12, roll=two.game.state.roll)
+        ]
         assert two.again().game.rolled == heard[0].revision
 
     def test_a_picture_of_other_dice_is_not_kept_as_a_typed_rolls(self, two: Stage) -> None:

@@ -2,8 +2,10 @@
 
     python -m vision.benchmark.validation SEEN --split train --frames 600 --looks FOLDER
     python -m vision.benchmark.validation UNSEEN --split check --frames 600 --looks FOLDER
+    python -m vision.benchmark.validation TABLES --split check --frames 320 --throws 8
 
 `train` draws from the looks that weights are trained on, `check` from looks that they never met.
+With `--throws` the same six dice are thrown several times at each table.
 A run that stopped goes on with the first missing frame.
 """
 
@@ -11,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +28,8 @@ from vision.reading import Pixels
 from vision.simulation.appearance import Rng
 from vision.simulation.geometry import pip_centres
 from vision.simulation.looks import SPLITS, load_looks, redressed
-from vision.simulation.random_scenes import Recipe, random_scene, squeezed
-from vision.simulation.render import Die, DieTruth, Scene, render, truth
+from vision.simulation.random_scenes import Recipe, free_spot, random_scene, squeezed
+from vision.simulation.render import Die, DieTruth, Scene, render, resting_die, truth
 from vision.simulation.scene import Floats
 
 SIZE_WH = (640, 480)
@@ -44,6 +47,7 @@ def main() -> None:
     parser.add_argument("--split", choices=list(SPLITS), required=True)
     parser.add_argument("--frames", type=int, default=600)
     parser.add_argument("--first", type=int, default=0, help="number of the first frame")
+    parser.add_argument("--throws", type=int, default=0, help="throws of the same dice per table")
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
     asked = parser.parse_args()
     looks = load_looks(asked.split, asked.looks)
@@ -53,13 +57,20 @@ def main() -> None:
     cv2.setNumThreads(1)
     with listing.open("a", encoding="utf-8") as lines:
         for number in range(asked.first + done, asked.first + asked.frames):
-            rng = np.random.default_rng((_SEED[asked.split], number))
-            scene = redressed(rng, _plain_scene(rng, number), looks)
+            table = number // asked.throws if asked.throws else None
+            rng = np.random.default_rng((_SEED[asked.split], number if table is None else table))
+            scene = redressed(rng, _plain_scene(rng, 0 if asked.throws else number), looks)
+            if table is not None:
+                rng = np.random.default_rng((_SEED[asked.split], table, number % asked.throws))
+                scene = _thrown_again(rng, scene)
             clear = render(scene)
             name = f"{asked.split}_{number:05}.jpg"
             quality = [cv2.IMWRITE_JPEG_QUALITY, 95]
             cv2.imwrite(str(asked.folder / name), squeezed(rng, clear), quality)
-            lines.write(json.dumps(described(name, scene, clear)) + "\n")
+            line = described(name, scene, clear)
+            if table is not None:
+                line["table"] = table
+            lines.write(json.dumps(line) + "\n")
             lines.flush()
 
 
@@ -75,6 +86,20 @@ def _plain_scene(rng: Rng, number: int) -> Scene:
         case = case_of("", scene)
         if case.expected is TrayStatus.OK and len(case.in_play) == len(ALL_DICE):
             return scene
+
+
+def _thrown_again(rng: Rng, scene: Scene) -> Scene:
+    """The same dice at other places of the tray, with other values; nothing else lies there."""
+    while True:
+        placed: list[Die] = []
+        for die in scene.dice:
+            spot = free_spot(rng, scene, placed, die.size_mm, inside=True)
+            if spot is not None:
+                value, turn_deg = int(rng.integers(1, 7)), float(rng.uniform(0.0, 360.0))
+                placed.append(resting_die(value, spot, turn_deg, die))
+        again = replace(scene, dice=tuple(placed), things=())
+        if len(placed) == len(scene.dice) and case_of("", again).expected is TrayStatus.OK:
+            return again
 
 
 def described(name: str, scene: Scene, pixels: Pixels) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Reads one tray with its calibration as long as that holds."""
+"""Reads one tray with the valid part of its calibration, and with the dice learnt there."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Protocol
 
-from companion.engine.dice import ALL_DICE, DieColour
+from companion.engine.dice import ALL_DICE, DieColour, Roll
 from vision.calibration.calibration import Calibration
 from vision.calibration.drift import compare
+from vision.calibration.learning import LearntDice, calibrated, dice_of, dice_of_roll, learn
+from vision.calibration.light import white_balanced
 from vision.images import as_pixels
 from vision.reading import Frame, Reading
 
@@ -60,6 +62,7 @@ class CalibratedReader:
         self.change: Change | None = None
         self._eye = eye
         self._calibration = calibration
+        self._learnt = _learnt_by(calibration)
         self._suspected: Change | None = None
         self._times = 0
 
@@ -71,16 +74,39 @@ class CalibratedReader:
     def use(self, calibration: Calibration | None) -> None:
         """Use another calibration from the next frame on; any thread may call it."""
         self._calibration = calibration
+        self._learnt = _learnt_by(calibration)
         self.change = self._suspected = None
 
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
         """Read a frame; raises PictureError if it holds no pixels."""
+        holds, changes = self._what_holds(frame)
+        self._note(changes[0] if changes else None)
+        known = self._learnt[Change.RELIT in changes].known
+        if holds is None and not known:
+            return self._eye.read(frame, in_play)
+        holds = holds or Calibration((frame.pixels.shape[1], frame.pixels.shape[0]))
+        return self._eye.read(frame, in_play, calibration=replace(holds, dice=known))
+
+    def learn(self, frame: Frame, roll: Roll) -> None:
+        """Learn how the dice of a confirmed roll look here, from the frame that showed it."""
+        holds, changes = self._what_holds(frame)
+        bare = None if holds is None else replace(holds, dice=())
+        scene = self._eye.read(frame, dice_of(roll), calibration=bare).evidence
+        if scene is None:
+            return
+        pixels = as_pixels(frame.pixels)
+        if bare is not None and bare.white_balance_bgr is not None:
+            pixels = white_balanced(pixels, bare.white_balance_bgr)
+        relit = Change.RELIT in changes
+        shown = dice_of_roll(pixels, scene, roll)
+        self._learnt = {**self._learnt, relit: learn(self._learnt[relit], shown)}
+
+    def _what_holds(self, frame: Frame) -> tuple[Calibration | None, tuple[Change, ...]]:
         calibration = self._calibration
         if calibration is None:
-            return self._eye.read(frame, in_play)
-        found = what_changed(calibration, frame)
-        self._note(found[0] if found else None)
-        return self._eye.read(frame, in_play, calibration=what_holds(calibration, found))
+            return None, ()
+        changes = what_changed(calibration, frame)
+        return what_holds(calibration, changes), changes
 
     def _note(self, found: Change | None) -> None:
         if found is not self._suspected:
@@ -90,6 +116,14 @@ class CalibratedReader:
             self.change = found
             if found is not None:
                 LOGGER.warning("%s", ADVICE[found])
+
+
+def _learnt_by(calibration: Calibration | None) -> dict[bool, LearntDice]:
+    """The dice known at first, in the light of the calibration (False) and in another (True)."""
+    if calibration is None:
+        return {False: LearntDice(), True: LearntDice()}
+    relit = what_holds(calibration, (Change.RELIT,))
+    return {False: calibrated(calibration.dice), True: calibrated(relit.dice)}
 
 
 def what_changed(calibration: Calibration, frame: Frame) -> tuple[Change, ...]:

@@ -100,9 +100,10 @@ def blurred(rng: Rng, die: Die) -> Die:
     )
 
 
-def _spot(
+def free_spot(
     rng: Rng, scene: Scene, placed: list[Die], size: float, inside: bool
 ) -> tuple[float, float] | None:
+    """Draw a place (mm) in view for a die, in the tray or beside it, apart from those placed."""
     width, height = scene.camera.size_wh
     for _ in range(60):
         pixel = rng.uniform((0, 0), (width, height))
@@ -229,7 +230,7 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
                 dice.append(near)
                 continue
         inside = rng.random() > 0.06
-        spot = _spot(rng, scene, dice, die.size_mm, inside)
+        spot = free_spot(rng, scene, dice, die.size_mm, inside)
         if spot is not None:
             dice.append(resting_die(value, spot, uniform(rng, 0, 360), die))
     scenario = recipe.scenario

@@ -217,12 +217,15 @@ class CameraLoop:
                 del self._jpegs[next(iter(self._jpegs))]
         return data
 
-    def frame(self) -> Frame | None:
-        """The newest frame; None before the first one, and while the camera is lost."""
+    def frame(self, number: int | None = None) -> Frame | None:
+        """A frame that is still kept, the newest without a number.
+
+        None before the first one, and while the camera is lost.
+        """
         with self._mutex:
             if self._camera is None:
                 return None
-            return self._tracker.frames.get(None)
+            return self._tracker.frames.get(number)
 
     @property
     def controls(self) -> Mapping[str, float]:

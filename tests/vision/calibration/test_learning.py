@@ -1,0 +1,97 @@
+"""A table's own dice, learnt from the rolls that people confirmed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from companion.engine.dice import ALL_DICE, COLOURED, Roll
+from companion.tray import TrayStatus
+from vision.calibration.learning import FEWEST, LearntDice, dice_of, dice_of_roll, learn
+from vision.calibration.reader import CalibratedReader
+from vision.detector.known_dice import CustomDie
+from vision.pipeline import DiceReader
+from vision.reading import Frame, Pixels
+from vision.simulation.render import render
+from vision.simulation.throw import default_tray, scattered
+
+Bgr = tuple[float, float, float]
+BLUE, ORANGE = None, (0.02, 0.2, 0.75)
+EYE = DiceReader()
+
+
+def thrown(seed: int, blue_is: Bgr | None) -> tuple[Frame, Roll]:
+    """Six dice of which the blue one may have another colour, and their roll."""
+    values = np.random.default_rng(seed).integers(1, 7, 6).tolist()
+    scene = scattered(default_tray(), list(zip(ALL_DICE, values, strict=True)), seed)
+    *others, blue = scene.dice
+    dice = (*others, blue if blue_is is None else replace(blue, albedo=blue_is))
+    roll = Roll.of((values[0], values[1]), dict(zip(COLOURED, values[2:], strict=True)))
+    return Frame(render(replace(scene, dice=dice))), roll
+
+
+def shown(seed: int, blue_is: Bgr | None = BLUE) -> tuple[CustomDie, ...]:
+    frame, roll = thrown(seed, blue_is)
+    scene = EYE.read(frame, dice_of(roll)).evidence
+    assert scene is not None
+    return dice_of_roll(pixels_of(frame), scene, roll)
+
+
+def pixels_of(frame: Frame) -> Pixels:
+    return np.asarray(frame.pixels, np.uint8)
+
+
+def test_a_die_of_another_colour_is_read_after_three_confirmed_rolls() -> None:
+    table = CalibratedReader(EYE, None)
+    read = []
+    for seed in range(FEWEST + 4):
+        frame, roll = thrown(seed, ORANGE)
+        reading = table.read(frame)
+        assert reading.roll in (None, roll)
+        read.append(reading.status is TrayStatus.OK)
+        table.learn(frame, roll)
+    assert not any(read[:FEWEST])
+    assert all(read[FEWEST:])
+
+
+def test_other_dice_are_doubted_and_then_learnt_anew() -> None:
+    table = CalibratedReader(EYE, None)
+    for seed in range(FEWEST):
+        table.learn(*thrown(seed, BLUE))
+    for seed in range(FEWEST, 2 * FEWEST):
+        frame, roll = thrown(seed, ORANGE)
+        assert table.read(frame).status is not TrayStatus.OK
+        table.learn(frame, roll)
+    frame, roll = thrown(9, ORANGE)
+    assert table.read(frame).roll == roll
+
+
+def test_a_roll_that_does_not_lie_there_teaches_nothing() -> None:
+    frame, roll = thrown(1, BLUE)
+    table = CalibratedReader(EYE, None)
+    wrong = Roll.of((roll.white[0], roll.white[1] % 6 + 1), dict(roll.coloured))
+    scene = EYE.read(frame).evidence
+    assert scene is not None
+    assert dice_of_roll(pixels_of(frame), scene, wrong) == ()
+    assert learn(LearntDice(), ()) == LearntDice()
+    for _ in range(FEWEST):
+        table.learn(frame, wrong)
+    assert table.read(frame) == EYE.read(frame)
+
+
+def test_dice_that_left_the_game_stay_known() -> None:
+    known = LearntDice()
+    for seed in range(FEWEST):
+        known = learn(known, shown(seed))
+    fewer = learn(known, shown(FEWEST)[:-1])
+    assert sorted(die.plays.value for die in fewer.known) == sorted(c.value for c in ALL_DICE)
+
+
+def test_learnt_colours_follow_the_light() -> None:
+    known = LearntDice()
+    for level in (200.0, 200.0, 200.0, *[180.0] * 20):
+        known = learn(known, [CustomDie(COLOURED[0], (40.0, 40.0, level), (0, 1, 0, 0, 0, 0))])
+    (red,) = known.known
+    assert red.face_bgr == pytest.approx((40.0, 40.0, 183.0), abs=3.0)
