@@ -95,3 +95,30 @@ def test_learnt_colours_follow_the_light() -> None:
         known = learn(known, [CustomDie(COLOURED[0], (40.0, 40.0, level), (0, 1, 0, 0, 0, 0))])
     (red,) = known.known
     assert red.face_bgr == pytest.approx((40.0, 40.0, 183.0), abs=3.0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "blue_is",
+    [
+        pytest.param((0.4, 0.08, 0.35), id="purple"),
+        pytest.param((0.45, 0.25, 0.8), id="pink"),
+        pytest.param(ORANGE, id="orange"),
+        pytest.param((0.02, 0.02, 0.02), id="black"),
+        pytest.param((0.5, 0.5, 0.05), id="turquoise"),
+    ],
+)
+def test_of_25_throws_with_a_die_of_another_colour_22_follow_on_three(blue_is: Bgr) -> None:
+    table = CalibratedReader(EYE, None)
+    plain = learnt = 0
+    for seed in range(100, 100 + FEWEST + 25):
+        frame, roll = thrown(seed, blue_is)
+        if seed >= 100 + FEWEST:
+            alone, reading = EYE.read(frame), table.read(frame)
+            assert alone.roll in (None, roll)
+            assert reading.roll in (None, roll)
+            plain += alone.roll == roll
+            learnt += reading.roll == roll
+        table.learn(frame, roll)
+    print(f"announced: {plain} of 25 at once, {learnt} of 25 after {FEWEST} confirmed rolls")
+    assert learnt >= 22
