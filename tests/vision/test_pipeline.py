@@ -156,8 +156,8 @@ def test_a_die_next_to_a_hand_is_whole_where_the_reader_is_sure_of_it(
 ) -> None:
     pixels = render(default_scene(SIX, seed=7))
     _, dice = detect_dice(pixels, ALL_DICE, lambda *_: 1.0)
-    detection = replace(dice[0][0], visible=surely)
-    assert (pipeline._evidence_of(detection, 1.0, covered, 0.0, (640, 480)).visible > 0.87) is whole
+    detection = replace(dice[0], visible=surely)
+    assert (pipeline._evidence_of(detection, 1.0, covered, (640, 480)).visible > 0.87) is whole
 
 
 def test_a_removed_die_in_the_tray_is_a_warning() -> None:
