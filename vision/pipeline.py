@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _LEANS = 0.0
 """Threshold in log odds of tilt above which a die is cocked."""
-_MAY_LEAN = -1.0
+_MAY_LEAN = -0.8
 """Threshold in log odds of tilt above which a die is not announced (docs/evaluation.md,
 thresholds)."""
 _AT_RIM = (0.1, 0.4)
