@@ -69,7 +69,8 @@ def test_all_steps_without_a_question(dice_set: Path, tmp_path: Path) -> None:
 
 
 def test_a_person_puts_things_right(dice_set: Path, tmp_path: Path) -> None:
-    named = "white red white yellow green blue"  # in the picture, from left to right
+    proposed = report_of(calibrate(dice_set, tmp_path, "--yes", "--rolls", "0", "--json"))
+    named = " ".join(die["plays"] for die in proposed["dice"])  # right, from left to right
     typed = f"\n\nn\nred red red\n{named}\n\nn\n"
     args = ["--rolls", "1", "--json", "--corners", "60,50 585,50 590,445 50,440"]
     report = report_of(calibrate(dice_set, tmp_path, *args, typed=typed))

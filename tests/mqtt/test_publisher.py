@@ -151,8 +151,12 @@ def test_hostile_payloads_are_ignored_with_one_line(
     ears.next(house.device, lambda got: not got.retained)
     assert house.stage.session.view().table == before
     assert publisher.link.is_connected
-    lines = [each for each in caplog.messages if each.startswith("mqtt: ignored")]
-    assert lines == [f"mqtt: ignored {len(payload)} bytes on 'homeassistant/status'"]
+
+    def lines() -> list[str]:
+        return [each for each in caplog.messages if each.startswith("mqtt: ignored")]
+
+    until(lambda: bool(lines()))
+    assert lines() == [f"mqtt: ignored {len(payload)} bytes on 'homeassistant/status'"]
 
 
 def test_a_result_survives_a_night_without_the_network(house: House) -> None:
@@ -248,6 +252,7 @@ def test_events_of_long_ago_are_not_sent_late(house: House) -> None:
     until(lambda: publisher._view == house.stage.session.view())
     house.mosquitto.start()
     ears = house.ears()
+    until(lambda: publisher.link.is_connected)
     house.stage.session.close_action()
     house.stage.session.close_action()
     event = ears.next(house.topics.of(Kind.EVENT))
