@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import sys
 import threading
@@ -16,9 +17,30 @@ END_WITHIN_S = 4.0
 """Seconds that the parts take to close; then the process ends without those that hang."""
 
 
-def stop_on_signal() -> threading.Event:
-    """Return an event that SIGINT, SIGTERM and SIGHUP set; one ignored under nohup stays so."""
-    stop = threading.Event()
+class Stop:
+    """The wish to end, which a signal's handler may set at any moment.
+
+    A `threading.Event` would not do: the handler runs on the main thread, and `set` waits for the
+    lock that this thread may just have taken in `wait`. Writing to a pipe needs no lock.
+    """
+
+    def __init__(self) -> None:
+        self._seen, self._said = os.pipe()
+        os.set_blocking(self._said, False)
+
+    def set(self) -> None:
+        """Say it; also more than once."""
+        with suppress(BlockingIOError):
+            os.write(self._said, b"!")
+
+    def wait(self, timeout_s: float) -> bool:
+        """Wait until it is said, at most so long; return whether it was."""
+        return bool(select.select([self._seen], [], [], timeout_s)[0])
+
+
+def stop_on_signal() -> Stop:
+    """Return what SIGINT, SIGTERM and SIGHUP set; one ignored under nohup stays so."""
+    stop = Stop()
 
     def on_signal(_number: int, _frame: FrameType | None) -> None:
         stop.set()
@@ -29,11 +51,8 @@ def stop_on_signal() -> threading.Event:
     return stop
 
 
-def wait_for(stop: threading.Event, meanwhile: Callable[[], object] = lambda: None) -> None:
-    """Wait for a signal, and call a function every second.
-
-    A bare wait would keep the signal from Python on some systems.
-    """
+def wait_for(stop: Stop, meanwhile: Callable[[], object] = lambda: None) -> None:
+    """Wait for a signal, and call a function every second."""
     while not stop.wait(1.0):
         meanwhile()
 

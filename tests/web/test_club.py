@@ -204,7 +204,7 @@ class TestPages:
         club.publish(table.of(Kind.STATUS), topics.OFFLINE)
         second = club.club.view().evening.rounds[0].groups[1]
         club.finish(2, result(dict(zip(second.players, (90, 80, 70), strict=False))))
-        page.wait_for_function("document.querySelectorAll('#groups .is-over').length === 2")
+        page.locator("#groups .is-over").nth(1).wait_for()
         assert page.locator("#standings tbody tr").count() == len(NAMES)
         assert page.locator(".board").count() == 2  # nobody plays at the one that is gone
 
