@@ -28,16 +28,14 @@ from companion.messages.catalogue import load_phrases
 from companion.service.commands import run_quietly
 from companion.service.hotspot import DEFAULT_NAME, switch_on_when_alone
 from companion.service.network import (
-    ADDRESS_EVERY_S,
     ASK_EVERY_S,
     NONE,
-    Address,
     Watch,
     Wifi,
     active_hotspot,
-    own_address,
     reachable_host,
     url,
+    watched_address,
 )
 from companion.service.portal import Portal
 from companion.service.power import Power
@@ -151,7 +149,8 @@ def build(config: Config) -> App:
         reviews = Reviews()
         stack.callback(reviews.close)
         access = open_access(config.data_dir)
-        place = _address(config, session, stack)
+        place = watched_address(config.web.host, session.show_anew)
+        stack.callback(place.close)
         address: list[tuple[str, int]] = []
         pictures = keep_pictures(config, session, live)
 
@@ -247,21 +246,6 @@ def _power(session: Session, stack: ExitStack) -> Power:
     stack.callback(power.close)
     power.start()
     return power
-
-
-def _address(config: Config, session: Session, stack: ExitStack) -> Watch[Address]:
-    """The address for phones, which follows the network without a restart."""
-    bound = config.web.host
-    watch = Watch(
-        lambda: own_address(bound),
-        Address(reachable_host(bound)),
-        name="address",
-        every_s=ADDRESS_EVERY_S,
-        on_change=session.show_anew,
-    )
-    stack.callback(watch.close)
-    watch.start()
-    return watch
 
 
 def join_url(host: str, port: int) -> str:

@@ -16,14 +16,7 @@ from companion.config import Config
 from companion.errors import ConfigError
 from companion.mqtt.client import Link
 from companion.mqtt.topics import club_level
-from companion.service.network import (
-    ADDRESS_EVERY_S,
-    Address,
-    Watch,
-    own_address,
-    reachable_host,
-    url,
-)
+from companion.service.network import Address, Watch, url, watched_address
 from web.access import Access, open_access
 
 if TYPE_CHECKING:
@@ -98,7 +91,8 @@ def build_club(config: Config, version: str = "") -> ClubApp:
         )
         stack.callback(link.close)
         notes.append(f"club {level}: broker {broker}")
-        place = _address(config, club, stack)
+        place = watched_address(config.web.host, club.touch)
+        stack.callback(place.close)
         access = open_access(config.data_dir / FOLDER)
         ports = [config.web.port]
         site = create_club_app(
@@ -138,18 +132,3 @@ class _Writer:
         self._club.wake()
         self._thread.join(CLOSE_S)
         self._club.flush()
-
-
-def _address(config: Config, club: Club, stack: ExitStack) -> Watch[Address]:
-    """The address for phones, which follows the network."""
-    bound = config.web.host
-    watch = Watch(
-        lambda: own_address(bound),
-        Address(reachable_host(bound)),
-        name="address",
-        every_s=ADDRESS_EVERY_S,
-        on_change=club.touch,
-    )
-    stack.callback(watch.close)
-    watch.start()
-    return watch

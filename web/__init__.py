@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
 
 from flask import Flask
 
@@ -14,11 +13,11 @@ from companion.eventlog.state import Game
 from companion.health import Health
 from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
-from web import compression, security
 from web.access import Access
 from web.context import AppContext
 from web.errors import install_errors
 from web.ports import Equipment, Pictures, Power, Simulator, Tray, TraySetup
+from web.site import new_site
 from web.sse import Streams
 from web.views import game
 from web.views import health as health_views
@@ -79,16 +78,7 @@ def create_app(
         reviews: Makes the reviews of finished games.
         advice: Returns what the coach would cross in a practice game, by player.
     """
-    here = Path(__file__).parent
-    app = Flask(
-        "web",
-        root_path=str(here),
-        static_folder=str(here / "static"),
-        template_folder=str(here / "templates"),
-    )
-    app.json.ensure_ascii = False  # type: ignore[attr-defined]
-    security.install(app, allowed_hosts=allowed_hosts)
-    compression.install(app)
+    app = new_site(allowed_hosts)
     context = AppContext(
         session=session,
         tray=tray,

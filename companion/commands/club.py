@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 
 import click
 
-from companion import log
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.commands.running import (
     closed_in_time,
+    settled,
     shown_address,
     stop_on_signal,
     tell,
     wait_for,
 )
-from companion.config import load
 from companion.memory import Trimmer
 from companion.messages.catalogue import LANGUAGES
 
@@ -55,9 +53,7 @@ def club(
         "data_dir": data_dir,
         "table.language": language,
     }
-    config = load(config_path, os.environ, flags)
-    is_verbose = click.get_current_context().find_root().params.get("verbose")
-    log.install(level="info" if is_verbose else config.log.level, form=config.log.form)
+    config = settled(config_path, flags)
     stop = stop_on_signal()
     from companion.app import own_version
     from companion.club_app import build_club

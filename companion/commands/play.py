@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import faulthandler
-import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from companion import log
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.commands.running import (
     closed_in_time,
+    settled,
     shown_address,
     stop_on_signal,
     tell,
     wait_for,
 )
-from companion.config import PIN_FACTORIES, load
+from companion.config import PIN_FACTORIES
 from companion.memory import Trimmer
 from companion.messages.catalogue import LANGUAGES
 
@@ -61,9 +60,7 @@ def play(
         "data_dir": data_dir,
         "table.language": language,
     }
-    config = load(config_path, os.environ, flags)
-    is_verbose = click.get_current_context().find_root().params.get("verbose")
-    log.install(level="info" if is_verbose else config.log.level, form=config.log.form)
+    config = settled(config_path, flags)
     stop = stop_on_signal()
     from companion.app import build
 

@@ -1,4 +1,4 @@
-"""What commands that run until a signal share: the signal, output, and an end in time."""
+"""What commands that run until a signal share: settings, the signal, output, an end in time."""
 
 from __future__ import annotations
 
@@ -7,11 +7,15 @@ import select
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from types import FrameType
 
 import click
+
+from companion import log
+from companion.config import Config, load
 
 END_WITHIN_S = 4.0
 """Seconds that the parts take to close; then the process ends without those that hang."""
@@ -36,6 +40,14 @@ class Stop:
     def wait(self, timeout_s: float) -> bool:
         """Wait until it is said, at most so long; return whether it was."""
         return bool(select.select([self._seen], [], [], timeout_s)[0])
+
+
+def settled(path: Path | None, flags: Mapping[str, object | None]) -> Config:
+    """Load the settings and begin to log as they say; `-v` logs more."""
+    config = load(path, os.environ, flags)
+    is_verbose = click.get_current_context().find_root().params.get("verbose")
+    log.install(level="info" if is_verbose else config.log.level, form=config.log.form)
+    return config
 
 
 def stop_on_signal() -> Stop:

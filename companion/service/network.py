@@ -228,3 +228,20 @@ class Watch(Generic[Seen]):
                 self._on_change()
             if self._stop.wait(self._every_s):
                 return
+
+
+def watched_address(bound: str, on_change: Callable[[], None]) -> Watch[Address]:
+    """The address for phones of a server bound to `bound`, followed from now on.
+
+    Args:
+        on_change: Called on the watch's thread when it is another one.
+    """
+    watch = Watch(
+        lambda: own_address(bound),
+        Address(reachable_host(bound)),
+        name="address",
+        every_s=ADDRESS_EVERY_S,
+        on_change=on_change,
+    )
+    watch.start()
+    return watch

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Callable
-from pathlib import Path
 
 from flask import Flask
 
-import web
 from companion.club.club import Club
-from web import compression, security
 from web.access import Access
 from web.club import views
 from web.club.context import ClubContext, Viewers
 from web.errors import install_errors
+from web.site import new_site
 from web.sse import Streams
 
 MOST_PHONES = 200
@@ -44,16 +42,7 @@ def create_club_app(
         join_url: Returns the address for phones; by default the address a page was opened with.
         has_broker: Returns whether there is a connection to the broker.
     """
-    here = Path(web.__file__).parent
-    app = Flask(
-        "web",
-        root_path=str(here),
-        static_folder=str(here / "static"),
-        template_folder=str(here / "templates"),
-    )
-    app.json.ensure_ascii = False  # type: ignore[attr-defined]
-    security.install(app)
-    compression.install(app)
+    app = new_site()
     context = ClubContext(
         club, name, language, version, secrets.token_hex(4), access, join_url, has_broker
     )

@@ -21,9 +21,8 @@ from web.params import body
 from web.responses import failed
 from web.security import Refused
 from web.sse import Streams
-from web.views import assets
+from web.views import assets, events
 from web.views.pages import words
-from web.wsgi import STREAM
 
 FORMS = {"csv": "text/csv", "json": "application/json"}
 """Formats of an evening's export."""
@@ -97,20 +96,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
     def state() -> Response:
         return state_for()
 
-    @pages.get("/api/events")
-    def events() -> Response:
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        if request.method == "HEAD":
-            return Response(mimetype="text/event-stream", headers=headers)
-        client = context.client()
-        stream = streams.open(client, is_inside=context.is_organiser(client))
-        if stream is None:
-            message = context.phrases.say("page.too_many_streams")
-            response = failed("TOO_MANY_STREAMS", message, 503)
-            response.headers["Retry-After"] = "5"
-            return response
-        request.environ[STREAM] = stream
-        return Response(mimetype="text/event-stream", headers=headers)
+    events.install(pages, context, streams, context.is_organiser)
 
     @pages.post("/api/language")
     def language() -> Response:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import logging
 
-from flask import Blueprint, Response, request
+from flask import Blueprint, Response
 
 from companion.errors import ServiceError
 from companion.messages.catalogue import line
@@ -13,13 +13,12 @@ from companion.wire import encode
 from web import locale, openapi
 from web.context import AppContext
 from web.params import body, rolled
-from web.responses import as_json, failed, ok, snapshot
+from web.responses import as_json, ok, snapshot
 from web.security import Refused
 from web.sse import Streams
-from web.views import coach, games, pages, seats, statistics, tray
+from web.views import coach, events, games, pages, seats, statistics, tray
 from web.views.seats import own_seat
 from web.wire import requests
-from web.wsgi import STREAM
 
 LOGGER = logging.getLogger(__name__)
 
@@ -39,20 +38,7 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     def state() -> Response:
         return snapshot(context)
 
-    @api.get("/api/events")
-    def events() -> Response:
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        if request.method == "HEAD":
-            return Response(mimetype="text/event-stream", headers=headers)
-        client = context.client()
-        stream = streams.open(client, is_inside=context.has_role(client))
-        if stream is None:
-            message = context.phrases.say("page.too_many_streams")
-            response = failed("TOO_MANY_STREAMS", message, 503)
-            response.headers["Retry-After"] = "5"
-            return response
-        request.environ[STREAM] = stream
-        return Response(mimetype="text/event-stream", headers=headers)
+    events.install(api, context, streams, context.has_role)
 
     @api.post("/api/language")
     def language() -> Response:

@@ -1,0 +1,29 @@
+"""The beginning of a web app: files, checks of every request, and compression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from flask import Flask
+
+from web import compression, security
+
+
+def new_site(allowed_hosts: Iterable[str] = ()) -> Flask:
+    """Make an app without pages.
+
+    Args:
+        allowed_hosts: Host names that it answers besides addresses and home names.
+    """
+    here = Path(__file__).parent
+    app = Flask(
+        "web",
+        root_path=str(here),
+        static_folder=str(here / "static"),
+        template_folder=str(here / "templates"),
+    )
+    app.json.ensure_ascii = False  # type: ignore[attr-defined]
+    security.install(app, allowed_hosts=allowed_hosts)
+    compression.install(app)
+    return app
