@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -52,6 +53,21 @@ def test_a_broker_that_is_not_there_has_a_cure() -> None:
     found = check_broker(Broker("broker.invalid"))
     assert found.verdict is Verdict.NOTE
     assert "mqtt.host" in found.cure
+
+
+def test_a_broker_of_mqtt_3_is_told_from_a_wrong_password() -> None:
+    def refuse() -> None:
+        with server.accept()[0] as connection:
+            connection.recv(4096)
+            connection.sendall(b"\x20\x02\x00\x01")
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        refusal = threading.Thread(target=refuse)
+        refusal.start()
+        found = check_broker(Broker("127.0.0.1", server.getsockname()[1]))
+        refusal.join()
+    assert "it refused: Unsupported protocol version" in found.text
+    assert "MQTT 5" in found.cure
 
 
 def test_a_silent_broker_has_a_cure() -> None:
