@@ -257,11 +257,12 @@ class TestPages:
         self, club: ClubOnDisk, open_page: OpenPage
     ) -> None:
         for number in range(1, 20):
-            show(club, number, playing(number, NAMES[:4]))
+            show(club, number, playing(number, ["Maximilian Alexander", *NAMES[:4]]))
         page = open_page("/", size_wh=TV)
         page.clock.install()
         page.reload()
-        shown_at(page, "#tables-page", "1 to 12 of 19")
+        shown_at(page, "#tables-page", "1 to 9 of 19")
         assert page.evaluate(CUT) == []
+        assert page.locator(".board-link img:visible").count() == 9
         page.clock.run_for(12_000)
-        shown_at(page, "#tables-page", "13 to 19 of 19")
+        shown_at(page, "#tables-page", "10 to 18 of 19")

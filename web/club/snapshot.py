@@ -12,6 +12,7 @@ from companion.eventlog.names import LONGEST_NAME, clean_name, name_key
 from companion.mqtt import payloads
 from web.club import wire
 from web.security import is_home_host
+from web.wire.values import Rating
 
 MOST_GAMES = 12
 """Games that the pages list, the newest first; exports have all."""
@@ -92,9 +93,9 @@ def _round(view: View, names: dict[str, str]) -> wire.Round:
     return wire.Round(len(view.evening.rounds), groups, list(newest.sat_out))
 
 
-def _rating(view: View, name: str) -> float | None:
+def _rating(view: View, name: str) -> Rating | None:
     rating = view.rated.get(name_key(name))
-    return None if rating is None else round(rating.mean, 1)
+    return None if rating is None else Rating(*rating)
 
 
 def _scores(result: Result) -> list[wire.GroupPlayer]:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from companion.club.pairing import LARGEST, SMALLEST, SYSTEMS
 from companion.wire import Meta, one_of
-from web.wire.values import Language, Reply, Request
+from web.wire.values import Language, Rating, Reply, Request
 
 Text = Annotated[str, Meta(max_length=200)]
 
@@ -91,7 +91,7 @@ class Place(Reply):
     wins: int
     opponents: float
     margin: float
-    rating: float | None
+    rating: Rating | None
 
 
 class Roll(Reply):

@@ -7,7 +7,7 @@ from typing import Annotated
 from companion.wire import UNSET, UnsetType, about
 from web.wire.coach import Drawn
 from web.wire.snapshot import Ending, Roll
-from web.wire.values import Colour, Reply, Rule, Token, Variant, Whole
+from web.wire.values import Colour, Rating, Reply, Rule, Token, Variant, Whole
 
 
 class Standing(Reply):
@@ -102,13 +102,6 @@ class GameResult(Reply):
     rolls: list[PlayedTurn] | UnsetType = UNSET
     closed: list[ClosedBy] | UnsetType = UNSET
     text: Annotated[str | UnsetType, about("Turn by turn, for people.")] = UNSET
-
-
-class Rating(Reply):
-    """A rating by the Plackett-Luce model."""
-
-    mean: float
-    deviation: Annotated[float, about("Its standard deviation.")]
 
 
 class PlayerStatistics(Reply):

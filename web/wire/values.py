@@ -10,7 +10,7 @@ from companion.engine import DieColour, HouseRule
 from companion.engine.dice import COLOURED
 from companion.engine.variants import PLANS
 from companion.messages.catalogue import LANGUAGES
-from companion.wire import Meta, Struct, documented, one_of
+from companion.wire import Meta, Struct, about, documented, one_of
 
 LONGEST_KEY = 64
 LONGEST_TOKEN = 16
@@ -46,3 +46,10 @@ class Request(Struct):
 
 class Reply(Struct, forbid_unknown_fields=True):
     """An answer's body, or a part of one."""
+
+
+class Rating(Reply):
+    """A rating by the Plackett-Luce model."""
+
+    mean: float
+    deviation: Annotated[float, about("Its standard deviation.")]

@@ -71,9 +71,13 @@ function playerLine(game, player) {
     "li",
     { class: is.filter(Boolean).join(" ") },
     playerMark(player.seat),
-    el("bdi", { text: name }),
-    isActive ? el("span", { class: "sr", text: t("club.active") }) : null,
-    player.misses ? el("span", { class: "note", text: t("games.misses", { count: player.misses }) }) : null,
+    el(
+      "span",
+      { class: "who" },
+      el("bdi", { text: name }),
+      isActive ? el("span", { class: "sr", text: t("club.active") }) : null,
+      player.misses ? el("span", { class: "note", text: ` ${t("games.misses", { count: player.misses })}` }) : null,
+    ),
     el("b", { class: "points", text: numeral(player.total) }),
   );
 }

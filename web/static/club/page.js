@@ -2,13 +2,13 @@
 import { offerDevice } from "../lib/device.js";
 import { $, el, onPress, redraw, setText, show } from "../lib/dom.js";
 import { onConnection, onState, start } from "../lib/live.js";
-import { language, numeral, t } from "../lib/words.js";
+import { language, numeral, ratingText, t } from "../lib/words.js";
 import { boardItem } from "./boards.js";
 import { dateOf, drawRound, playerItem } from "./round.js";
 
 const TURN_MS = 12_000; // a screen with more than fits shows the next part
-const MOST_BOARDS = 12; // on a screen at once
-const MOST_LARGE = 6; // with codes; more are drawn smaller
+const MOST_BOARDS = 9; // on a screen at once
+const MOST_LARGE = 6; // more are drawn smaller
 const SCREEN = matchMedia("(min-width: 1200px) and (min-height: 640px)");
 
 let state = null;
@@ -67,9 +67,10 @@ function drawStandings() {
           "tr",
           {},
           el("th", { scope: "col" }, el("span", { class: "sr", text: t("club.rank") })),
-          ...["player", "points", "wins", "games", "opponents", "margin", "rating"].map((key) =>
+          ...["player", "points", "wins", "games", "opponents", "margin"].map((key) =>
             el("th", { scope: "col", class: `is-${key}`, text: t(`club.column.${key}`) }),
           ),
+          el("th", { scope: "col", class: "is-rating", text: t("games.column.rating") }),
         ),
       ),
       el("tbody", {}, ...standings.map(standingLine)),
@@ -84,7 +85,7 @@ function standingLine(place) {
     ["games", numeral(place.games)],
     ["opponents", decimal.format(place.opponents)],
     ["margin", numeral(Math.round(place.margin))],
-    ["rating", place.rating === null ? "" : decimal.format(place.rating)],
+    ["rating", ratingText(place.rating)],
   ];
   return el(
     "tr",

@@ -1,7 +1,7 @@
 // Players over all evenings, filtered by sheet and company, and the table's dice.
 import { $, el, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
 import { get, latest, post, reasonOf } from "../lib/live.js";
-import { language, t } from "../lib/words.js";
+import { language, ratingText, t } from "../lib/words.js";
 import { chart } from "./coach.js";
 import { table } from "./table.js";
 
@@ -65,8 +65,7 @@ function tableOf(players) {
 
 function valueOf(each, key) {
   if (key !== "rating") return Number.isInteger(each[key]) ? each[key] : decimal.format(each[key]);
-  if (each.rating === null) return "–";
-  return `${Math.round(each.rating.mean)}\u00a0±\u00a0${Math.round(2 * each.rating.deviation)}`;
+  return ratingText(each.rating);
 }
 
 

@@ -19,6 +19,10 @@ const numbers = new Intl.NumberFormat(language);
 /** Format a number as the language writes it, with a proper minus sign. */
 export const numeral = (number) => numbers.format(number || 0).replace("-", "−"); // -0 is 0
 
+/** Write a rating with two standard deviations to each side; a dash without one. */
+export const ratingText = (rating) =>
+  rating === null ? "–" : `${Math.round(rating.mean)}\u00a0±\u00a0${Math.round(2 * rating.deviation)}`;
+
 function fill(value, form) {
   if (value?.key === undefined) return typeof value === "number" ? numeral(value) : String(value ?? "");
   const plain = form.charAt(0).toLowerCase() + form.slice(1);
