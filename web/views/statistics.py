@@ -15,6 +15,7 @@ from web.responses import as_json, ok
 from web.views.coach import drawn
 from web.wire import games as wire
 from web.wire import requests
+from web.wire.values import Rating
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -77,5 +78,5 @@ def _chosen(context: AppContext) -> Statistics:
 
 def _player(each: PlayerStatistics) -> wire.PlayerStatistics:
     told = asdict(each)
-    told["rating"] = None if each.rating is None else wire.Rating(*each.rating)
+    told["rating"] = None if each.rating is None else Rating(*each.rating)
     return wire.PlayerStatistics(**told)
