@@ -136,14 +136,6 @@ class AlignedCandidates:
         rise = _upwards(logits, self.guessed) * self.edges[:, None]
         return np.asarray(self.middles - rise, np.float32)
 
-    def only(self, rows: list[int]) -> AlignedCandidates:
-        """Some of the candidates."""
-        if len(rows) == len(self.candidates):
-            return self
-        return AlignedCandidates(
-            tuple(self.candidates[n] for n in rows), self.outputs.only(rows), self.corners[rows]
-        )
-
 
 def aim(close_ups: CropCache, candidates: Sequence[Candidate]) -> AlignedCandidates:
     """Classify a crop of each candidate, and a second one if the top face is off its middle.
