@@ -27,10 +27,13 @@ Run = Callable[[Sequence[str]], str]
 """Run a command and return its output; raises ServiceError if it fails."""
 
 
-def run_as_owner(place: Path) -> Run:
-    """Return what runs commands in a directory, as its owner where this process is root.
+def run_as_owner(place: Path, cwd: Path | None = None) -> Run:
+    """Return what runs commands as a directory's owner where this process is root.
 
     So `sudo` leaves no file in somebody's clone that they cannot change later.
+
+    Args:
+        cwd: Where they are run; in the directory itself unless given.
     """
     owner = place.stat().st_uid
     more: dict[str, object] = {}
@@ -45,7 +48,7 @@ def run_as_owner(place: Path) -> Run:
         try:
             ran = subprocess.run(  # type: ignore[call-overload]
                 command,
-                cwd=place,
+                cwd=cwd or place,
                 env=environ,
                 capture_output=True,
                 text=True,
@@ -123,8 +126,11 @@ class Installation(ABC):
             ServiceError: It cannot be done.
         """
         if self._copy.exists():
-            self._run(["rm", "-rf", str(self._venv)])
-            self._run(["mv", str(self._copy), str(self._venv)])
+            refused = self._venv.with_name(f"{self._venv.name}.refused")
+            self._run(["rm", "-rf", str(refused)])
+            self._run(["mv", "--no-target-directory", str(self._venv), str(refused)])
+            self._run(["mv", "--no-target-directory", str(self._copy), str(self._venv)])
+            self._run(["rm", "-rf", str(refused)])
 
     def keep(self) -> None:
         """Stay with the newer version; there is no way back any more."""
@@ -224,4 +230,4 @@ def this_installation(wheel: Path | None = None) -> Installation:
         return Clone(root, run_as_owner(root))
     if sys.prefix == sys.base_prefix:
         raise ServiceError(f"{venv}: expected a venv (python3 -m venv), got the system's Python")
-    return Wheel(venv, run_as_owner(venv), wheel)
+    return Wheel(venv, run_as_owner(venv, Path("/")), wheel)  # the venv itself is moved

@@ -33,6 +33,9 @@ HEALTHY_WITHIN_S = 60.0
 BACKUPS = 3
 """Backups of updates that are kept; each holds all games."""
 
+_AS_ROOT = ("-B", "-m", "companion")
+"""Runs a program and leaves no compiled files of root's beside it."""
+
 
 class Table(Protocol):
     """The table whose program is updated."""
@@ -79,7 +82,7 @@ class Service:
 
     def start(self) -> None:
         """Renew the unit, start the service and wait until people can play."""
-        Command((self.python, "-m", "companion", "service", "install")).run()
+        Command((self.python, *_AS_ROOT, "service", "install")).run()
         expect_health(self.url)
 
 
@@ -199,7 +202,7 @@ def rehearse(python: str, backup: Path | None) -> None:
             restore_backup(backup, data, config, now=datetime.now())
         config.touch()
         table = ["--camera", "none", "--pins", "none", "--host", "127.0.0.1", "--port", "0"]
-        command = [python, "-m", "companion", "play", *table]
+        command = [python, *_AS_ROOT, "play", *table]
         command += ["--data-dir", str(data), "--config", str(config)]
         silent = {**os.environ, "DICE_COMPANION_SOUND_ENABLED": "false"}
         silent.pop("NOTIFY_SOCKET", None)

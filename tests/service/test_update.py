@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+import companion
 from companion.cli import dice_companion
 from companion.errors import ServiceError
 from companion.eventlog.store import SqliteStore
@@ -227,6 +228,34 @@ def test_pip_says_which_wheel_it_would_install(tmp_path: Path) -> None:
     assert asked == ["dice-companion", "dice-companion", "/media/stick/dice.whl"]
 
 
+PIP = """#!/bin/sh
+venv=$(dirname "$0")/..
+case "$*" in
+    *" show "*) echo "Version: $(cat "$venv/version")" ;;
+    *--dry-run*) echo '{"install": [{"metadata": {"version": "two"}}]}' ;;
+    *) echo two >"$venv/new" && mv "$venv/new" "$venv/version" && exit 1 ;;
+esac
+"""
+
+
+def test_a_wheel_that_cannot_be_installed_leaves_the_venv_as_it_was(
+    tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    venv = tmp_path / "venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "version").write_text("one\n")
+    (venv / "bin" / "python").write_text(PIP)
+    (venv / "bin" / "python").chmod(0o755)
+    monkeypatch.setattr(companion, "__file__", str(venv / "lib" / "companion" / "__init__.py"))
+    monkeypatch.setattr(sys, "prefix", str(venv))
+    table = Table()
+    with pytest.raises(ServiceError, match="one is back"):
+        update(installation.this_installation(Path("two.whl")), table, places, now=NOW)
+    assert (venv / "version").read_text() == "one\n"
+    assert table.calls == ["stop", "stop", "start"]
+    assert sorted(path.name for path in tmp_path.glob("venv*")) == ["venv"]
+
+
 def test_the_new_version_is_tried_on_a_copy_of_the_games(tmp_path: Path, places: Places) -> None:
     backup = tmp_path / "backup.tar.gz"
     write_backup(backup, places.data_dir, places.config_path, now=NOW, version="1")
@@ -234,7 +263,8 @@ def test_the_new_version_is_tried_on_a_copy_of_the_games(tmp_path: Path, places:
     rehearse(sys.executable, backup)
     assert (places.data_dir / "games.sqlite3").read_bytes() == before
     fake = tmp_path / "python"
-    fake.write_text("#!/bin/sh\necho 'dice-companion: too new for this Python' >&2\nexit 1\n")
+    leaves_no_files = "#!/bin/sh\n[ $1 = -B ] || exit 2\n"
+    fake.write_text(f"{leaves_no_files}echo 'dice-companion: too new for this Python' >&2; exit 1\n")
     fake.chmod(0o755)
     with pytest.raises(ServiceError, match="too new for this Python"):
         rehearse(str(fake), None)
