@@ -9,7 +9,7 @@ import platform
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -55,7 +55,9 @@ from companion.errors import CameraUnavailable, ConfigError, PinsUnavailable, St
 from companion.eventlog.examine import examine as saved_records
 from companion.service.backup import last_backup
 from companion.service.commands import run_quietly
+from companion.service.install import is_installed, is_root
 from companion.service.network import active_hotspot
+from companion.service.unit import service_directories
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
@@ -107,8 +109,11 @@ def doctor(
         "web.port": port,
         "data_dir": data_dir,
     }
+    environ: Mapping[str, str] = os.environ
+    if config_path is None and data_dir is None and is_installed() and is_root():
+        environ = {**os.environ, **service_directories()}
     findings = []
-    for finding in examine(config_path, flags):
+    for finding in examine(config_path, flags, environ):
         findings.append(finding)
         if not as_json:
             text = as_line(finding)
@@ -130,12 +135,14 @@ def as_line(finding: Finding) -> str:
     return f"{line} -> {finding.cure}" if finding.cure else line
 
 
-def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterator[Finding]:
+def examine(
+    config_path: Path | None, flags: dict[str, object | None], environ: Mapping[str, str]
+) -> Iterator[Finding]:
     """Run every check, the quick ones first."""
     yield _version()
-    config = Config(data_dir=default_data_dir(os.environ))
+    config = Config(data_dir=default_data_dir(environ))
     try:
-        config = load(config_path, os.environ, flags)
+        config = load(config_path, environ, flags)
         check_pins(config)
         yield ok("settings", "readable")
     except (ConfigError, PinsUnavailable) as error:
@@ -165,7 +172,9 @@ def examine(config_path: Path | None, flags: dict[str, object | None]) -> Iterat
     yield from check_power(run(["vcgencmd", "get_throttled"]))
     yield from check_temperature(_content("/sys/class/thermal/thermal_zone0/temp"))
     wanted = "LoadState,ActiveState,NRestarts,WatchdogUSec"
-    yield from check_service(run(["systemctl", "show", "-p", wanted, "dice-companion.service"]))
+    yield from check_service(
+        run(["systemctl", "show", "-p", wanted, "dice-companion.service"]), is_root()
+    )
     wifi = active_hotspot(run_quietly).name if shutil.which("nmcli") else None
     yield from check_hotspot(config.web.hotspot, wifi)
     yield from _backups(config)

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
+from companion.errors import ServiceError
+from companion.service.install import is_installed, is_root
+from companion.service.unit import service_directories
 from web.access import open_access
 
 
@@ -20,5 +24,10 @@ def pin(data_dir: Path | None, path: Path | None) -> None:
 
     Example: dice-companion pin
     """
-    config = load(path, os.environ, {"data_dir": data_dir})
+    environ: Mapping[str, str] = os.environ
+    if data_dir is None and path is None and is_installed():
+        if not is_root():
+            raise ServiceError("pin: the table is a service; run this with sudo")
+        environ = {**os.environ, **service_directories()}
+    config = load(path, environ, {"data_dir": data_dir})
     click.echo(open_access(config.data_dir).pin)

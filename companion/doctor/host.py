@@ -130,11 +130,12 @@ def check_camera_node(source: str, is_pi: bool) -> list[Finding]:
     return []
 
 
-def check_service(shown: Ran) -> list[Finding]:
+def check_service(shown: Ran, may_see_games: bool) -> list[Finding]:
     """Report how the system service is, where it is installed.
 
     Args:
         shown: Answer of `systemctl show -p LoadState,ActiveState,NRestarts,WatchdogUSec`.
+        may_see_games: Whether the other checks are about the service's games and settings.
     """
     told = dict(line.partition("=")[::2] for line in shown.out.splitlines())
     if shown.status != 0 or told.get("LoadState") != "loaded":
@@ -147,6 +148,8 @@ def check_service(shown: Ran) -> list[Finding]:
         return [note("service", "running without a watchdog", "dice-companion service install")]
     if restarts not in ("", "0"):
         return [note("service", f"running; started again {restarts} times by itself", look)]
+    if not may_see_games:
+        return [ok("service", "running; with sudo, doctor checks its games and settings")]
     return [ok("service", "running")]
 
 

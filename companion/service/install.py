@@ -22,6 +22,7 @@ from pathlib import Path
 from companion.errors import ServiceError
 from companion.service.unit import (
     AVAHI_PATH,
+    CACHE_DIR,
     CONFIG_PATH,
     DATA_DIR,
     DNSMASQ_PATH,
@@ -246,10 +247,16 @@ def plan_remove(machine: Machine, *, purge: bool = False) -> Iterator[Step]:
             yield Delete(path)
     yield Command(("systemctl", "daemon-reload"), may_fail=True)
     if purge:
-        yield Delete(DATA_DIR)
-        yield Delete(CONFIG_PATH.parent)
+        for path in (DATA_DIR, *copies_of(DATA_DIR), CONFIG_PATH.parent, CACHE_DIR):
+            yield Delete(path)
         if machine.has_user:
             yield Command(("userdel", NAME))
+
+
+def copies_of(data_dir: Path) -> list[Path]:
+    """The backups of updates, and former data that a restored backup replaced."""
+    found = data_dir.parent.glob(f"{data_dir.name}?before-*")
+    return sorted([data_dir.with_name(f"{data_dir.name}-backups"), *found])
 
 
 def is_installed() -> bool:

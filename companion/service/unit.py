@@ -192,3 +192,12 @@ DNSMASQ_PATH = Path(f"/etc/NetworkManager/dnsmasq-shared.d/{NAME}.conf")
 AVAHI_PATH = Path(f"/etc/avahi/services/{NAME}.service")
 CONFIG_PATH = Path(f"/etc/{NAME}/config.toml")
 DATA_DIR = Path(f"/var/lib/{NAME}")
+CACHE_DIR = Path(f"/var/cache/{NAME}")
+
+
+def service_directories() -> dict[str, str]:
+    """The variables by which systemd names the service's directories to it (systemd.exec(5))."""
+    return {
+        "STATE_DIRECTORY": str(DATA_DIR),
+        "CONFIGURATION_DIRECTORY": str(CONFIG_PATH.parent),
+    }

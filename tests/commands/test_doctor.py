@@ -55,6 +55,21 @@ def test_every_fatal_fault_is_reported_with_its_remedy(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("no_packages")
+def test_with_sudo_the_settings_and_games_of_the_service_are_checked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config.toml").write_text("[camera]\nsource = 'none'\n[web]\nport = 0\n")
+    monkeypatch.setattr("companion.commands.doctor.is_installed", lambda: True)
+    monkeypatch.setattr("companion.commands.doctor.is_root", lambda: True)
+    monkeypatch.setattr("companion.service.unit.DATA_DIR", tmp_path)
+    monkeypatch.setattr("companion.service.unit.CONFIG_PATH", tmp_path / "config.toml")
+    status, out = doctor("--json")
+    texts = {check["name"]: check["text"] for check in json.loads(out)["checks"]}
+    assert (status, "none, as set" in texts["camera"]) == (0, True)
+    assert texts["data"].startswith(f"{tmp_path},")
+
+
+@pytest.mark.usefixtures("no_packages")
 def test_a_camera_that_was_moved_since_it_was_calibrated(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "now.png"), shifted(tray(), 60.0))
     before = Calibration((640, 480), reference=take_reference(tray()))

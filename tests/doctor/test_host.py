@@ -127,7 +127,12 @@ def shown(state: str, restarts: int = 0, watchdog: str = "30s") -> Ran:
     ],
 )
 def test_a_service_that_is_not_well_is_named(answer: Ran, text: str | None) -> None:
-    assert [f.text for f in check_service(answer)] == ([text] if text else [])
+    assert [f.text for f in check_service(answer, True)] == ([text] if text else [])
+
+
+def test_whose_games_are_checked_is_told_to_those_who_may_not_see_them() -> None:
+    (finding,) = check_service(Ran(0, "LoadState=loaded\nActiveState=active\n"), False)
+    assert (finding.verdict, "with sudo" in finding.text) == (Verdict.OK, True)
 
 
 @pytest.mark.parametrize(

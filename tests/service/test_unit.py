@@ -19,6 +19,7 @@ from companion.service.install import (
     Program,
     Step,
     Write,
+    copies_of,
     plan_install,
     plan_remove,
     this_program,
@@ -135,6 +136,14 @@ def test_removing_leaves_games_and_settings_unless_asked() -> None:
     assert not {DATA_DIR, CONFIG_PATH.parent} & set(kept)
     purged = [s.path for s in plan_remove(installed, purge=True) if isinstance(s, Delete)]
     assert {DATA_DIR, CONFIG_PATH.parent} <= set(purged)
+    assert DATA_DIR.with_name("dice-companion-backups") in purged
+
+
+def test_copies_of_games_are_found_beside_them(tmp_path: Path) -> None:
+    for name in ("table", "table-backups", "table.before-20261126-013156", "tables"):
+        (tmp_path / name).mkdir()
+    found = [path.name for path in copies_of(tmp_path / "table")]
+    assert found == ["table-backups", "table.before-20261126-013156"]
 
 
 def test_written_files_replace_the_old_ones_whole(tmp_path: Path) -> None:

@@ -263,8 +263,8 @@ def test_the_new_version_is_tried_on_a_copy_of_the_games(tmp_path: Path, places:
     rehearse(sys.executable, backup)
     assert (places.data_dir / "games.sqlite3").read_bytes() == before
     fake = tmp_path / "python"
-    leaves_no_files = "#!/bin/sh\n[ $1 = -B ] || exit 2\n"
-    fake.write_text(f"{leaves_no_files}echo 'dice-companion: too new for this Python' >&2; exit 1\n")
+    leaves_none = "#!/bin/sh\n[ $1 = -B ] || exit 2\n"
+    fake.write_text(f"{leaves_none}echo 'dice-companion: too new for this Python' >&2; exit 1\n")
     fake.chmod(0o755)
     with pytest.raises(ServiceError, match="too new for this Python"):
         rehearse(str(fake), None)

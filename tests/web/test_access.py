@@ -96,6 +96,18 @@ class TestSecrets:
         mode = (tmp_path / "access.json").stat().st_mode
         assert stat.S_IMODE(mode) == 0o600
 
+    @pytest.mark.parametrize("is_root", [True, False])
+    def test_the_pin_of_a_service_is_its_own_or_none(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_root: bool
+    ) -> None:
+        access = open_access(tmp_path)
+        monkeypatch.setattr("companion.commands.pin.is_installed", lambda: True)
+        monkeypatch.setattr("companion.commands.pin.is_root", lambda: is_root)
+        monkeypatch.setattr("companion.service.unit.DATA_DIR", tmp_path)
+        result = CliRunner().invoke(pin)
+        assert (result.output == f"{access.pin}\n") is is_root
+        assert is_root or "sudo" in str(result.exception)
+
     def test_a_damaged_file_of_secrets_is_drawn_anew(self, tmp_path: Path) -> None:
         first = open_access(tmp_path).pin
         (tmp_path / "access.json").write_text('{"pin": 7')
