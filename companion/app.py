@@ -24,6 +24,7 @@ from companion.coach.background import Reviews
 from companion.config import Config
 from companion.eventlog.store import SqliteStore
 from companion.health import Monitor
+from companion.history.decided import Verdicts
 from companion.messages.catalogue import load_phrases
 from companion.service.commands import run_quietly
 from companion.service.hotspot import DEFAULT_NAME, switch_on_when_alone
@@ -146,7 +147,7 @@ def build(config: Config) -> App:
         stack.callback(chances.close)
         bots = Bots(session)
         stack.callback(bots.close)
-        reviews = Reviews()
+        reviews = Reviews(verdicts=Verdicts(config.data_dir))
         stack.callback(reviews.close)
         access = open_access(config.data_dir)
         place = watched_address(config.web.host, session.show_anew)

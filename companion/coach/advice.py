@@ -28,6 +28,11 @@ def results(review: Review, names: Sequence[str]) -> list[Line]:
     ]
 
 
+def decision(review: Review) -> list[Line]:
+    """Return what decided the game; nothing for one player alone."""
+    return [line(f"coach.decided.{review.decided}")] if len(review.final) > 1 else []
+
+
 def mistakes(review: Review, start: GameState, names: Sequence[str]) -> list[Line]:
     """Return each player's costliest mistakes."""
     found = []

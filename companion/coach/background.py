@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from companion.coach.worker import Worker, WorkerError
 from companion.engine import Event, GameState
 from companion.history.archive import SavedGame
+from companion.history.decided import Verdicts
 
 if TYPE_CHECKING:
     from companion.coach.review import Review
@@ -46,13 +47,25 @@ def make_review(
 
 
 class Reviews:
-    """Makes reviews when they are asked for; there is no queue, so ask again until one is done."""
+    """Makes reviews when they are asked for; there is no queue, so ask again until one is done.
+
+    Attributes:
+        verdicts: What decided the games that were ever reviewed.
+    """
 
     def __init__(
-        self, make: Callable[..., Review | None] = make_review, worker: Worker | None = None
+        self,
+        make: Callable[..., Review | None] = make_review,
+        worker: Worker | None = None,
+        verdicts: Verdicts | None = None,
     ) -> None:
-        """Make reviews by a module's function like `make_review`."""
+        """Make reviews by a module's function like `make_review`.
+
+        Args:
+            verdicts: Keeps what decided each game that is reviewed.
+        """
         self._make_review, self._worker = make, worker or Worker()
+        self.verdicts = verdicts or Verdicts()
         self._is_closed = False
         self._mutex = threading.Lock()
         self._done: OrderedDict[Key, Review | None] = OrderedDict()
@@ -81,6 +94,8 @@ class Reviews:
             found = self._worker.call(
                 self._make_review, game.start, game.events, progress=self._advance
             )
+            if found is not None:
+                self.verdicts.add(game.result.played, found.decided)
         except WorkerError:
             if not self._is_closed:
                 LOGGER.exception("game %d cannot be reviewed", game.number)

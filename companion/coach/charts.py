@@ -15,13 +15,16 @@ from xml.etree.ElementTree import Element, SubElement, tostring
 from companion.coach.fairness import FACES, Fairness
 from companion.coach.review import Review
 from companion.engine import Event, GameState, Phase, Refusal, apply
-from companion.history.statistics import PlayerStatistics
+from companion.history.statistics import LuckShare, PlayerStatistics
 from companion.messages.catalogue import Phrases, Term, numeral
 
 WIDTH, HEIGHT = 480, 360
 LEFT, RIGHT, TOP, BOTTOM = 44, 116, 16, 32
 BAR_ROW = 48
 """Height of a bar and the words above it."""
+
+KEY_ROW = 26
+"""Height of a line that names a colour."""
 
 TRIANGLE = 4
 """Room for the marks of turning points."""
@@ -281,6 +284,41 @@ def ratings_chart(players: Sequence[PlayerStatistics], phrases: Phrases) -> Pict
     for mark in (low, high):
         at = LEFT + (mark - low) * scale
         _text(svg, at, height - 8, numeral(round(mark)), anchor="middle")
+    return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
+
+
+def decided_chart(found: LuckShare, phrases: Phrases) -> Picture | None:
+    """How often luck decided, as the parts of a bar; None if no game was reviewed."""
+    if not found.reviewed:
+        return None
+    title = phrases.say("chart.decided")
+    parts = [
+        (phrases.say("chart.luck_name"), found.luck, COLOURS[0], "1"),
+        (phrases.say("chart.skill_name"), found.choices, COLOURS[1], "1"),
+        (phrases.say("chart.close_name"), found.close, "currentColor", "0.35"),
+    ]
+    lines = [
+        phrases.say(
+            "chart.decided_share",
+            luck=found.luck,
+            choices=found.choices,
+            close=found.close,
+            count=found.reviewed,
+            games=found.games,
+        )
+    ]
+    svg = _svg(title, lines, TOP + BAR_ROW + len(parts) * KEY_ROW)
+    left, wide = LEFT / 2, WIDTH - LEFT
+    for i, (name, count, colour, opacity) in enumerate(parts):
+        fill = {"fill": colour, "fill-opacity": opacity}
+        width = count / found.reviewed * wide
+        place = {"x": f"{left:.1f}", "y": f"{TOP}", "width": f"{width:.1f}", "height": "32"}
+        SubElement(svg, "rect", place | fill)
+        left += width
+        row = TOP + BAR_ROW + i * KEY_ROW
+        square = {"x": f"{LEFT / 2:.1f}", "y": f"{row}", "width": "16", "height": "16"}
+        SubElement(svg, "rect", square | fill)
+        _text(svg, LEFT / 2 + 26, row + 15, f"{name}: {numeral(count)}")
     return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
 
 

@@ -13,6 +13,9 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 from companion.engine import ALL_DICE, DieColour
 from companion.history.results import Result
 from companion.messages.catalogue import Line, Term, line
@@ -85,25 +88,36 @@ class Fairness:
 
 def fairness_of(games: Iterable[Result]) -> Fairness:
     """What the dice showed in these games, the oldest game first."""
-    counts = {kind: [0] * FACES for kind in KINDS}
+    every = list(games)
+    rolls = "".join(roll for game in every for roll in game.rolls)
+    shown = np.frombuffer(rolls.encode(), np.uint8).reshape(-1, len(ALL_DICE)) - ord("0")
     misread = {kind: [0] * FACES for kind in KINDS}
-    evidence = dict.fromkeys(KINDS, 0.0)
-    most = dict.fromkeys(KINDS, 0.0)
-    throws = 0
-    for game in games:
-        for roll in game.rolls:
-            throws += 1
-            for kind, digit in zip(ALL_DICE, roll, strict=True):
-                if digit == "0":
-                    continue
-                own, face = counts[kind], int(digit) - 1
-                evidence[kind] += math.log(FACES * (PRIOR + own[face]) / (FACES * PRIOR + sum(own)))
-                own[face] += 1
-            for kind in KINDS:
-                most[kind] = max(most[kind], evidence[kind])
+    for game in every:
         for colour, value in game.misread:
             misread[DieColour(colour)][value - 1] += 1
-    return Fairness(throws, tuple(_faces(k, counts[k], most[k], misread[k]) for k in KINDS))
+    dice = []
+    for kind in KINDS:
+        own = shown[:, [die == kind for die in ALL_DICE]]
+        counts, log_most = _evidence(own)
+        dice.append(_faces(kind, counts, log_most, misread[kind]))
+    return Fairness(len(shown), tuple(dice))
+
+
+def _evidence(shown: NDArray[np.uint8]) -> tuple[list[int], float]:
+    """How often each face came, and the largest likelihood ratio after any throw, as its logarithm.
+
+    Args:
+        shown: Values of the dice of one kind by throw, shape (throws, dice); 0 for a missing one.
+    """
+    is_there = shown > 0
+    faces = shown[is_there].astype(np.int64) - 1
+    is_face = faces[:, None] == np.arange(FACES)
+    order = np.arange(len(faces))
+    before = (is_face.cumsum(axis=0) - is_face)[order, faces]
+    ratios = np.log(FACES * (PRIOR + before) / (FACES * PRIOR + order)).cumsum()
+    after_throw = is_there.sum(axis=1).cumsum()
+    log_most = float(np.append(0.0, ratios)[after_throw].max(initial=0.0))
+    return is_face.sum(axis=0).tolist(), log_most
 
 
 def _faces(colour: DieColour, counts: list[int], log_most: float, misread: list[int]) -> Faces:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from companion.coach.advice import mistakes, results, turning_points
+from companion.coach.advice import decision, mistakes, results, turning_points
 from companion.coach.charts import Picture, course_of, luck_chart, scores_chart
 from companion.coach.review import ROLLOUTS, Review, review
 from companion.history.archive import SavedGame
+from companion.history.decided import Decided
 from companion.messages.catalogue import Phrases
 
 
@@ -20,12 +21,14 @@ class Report:
         luck: Luck and choices of each player.
         turning: One sentence for each turning point.
         mistakes: The costliest of each player.
+        decided: What made up more of the winner's lead; None without a review.
     """
 
     scores: Picture
     luck: Picture | None = None
     turning: tuple[str, ...] = ()
     mistakes: tuple[str, ...] = ()
+    decided: Decided | None = None
 
 
 def report_of(
@@ -45,10 +48,11 @@ def told(game: SavedGame, found: Review | None, phrases: Phrases) -> Report:
     course, names = course_of(game.start, game.events), game.names
     if found is None:
         return Report(scores_chart(course, names, phrases))
-    shares = [phrases.tell(each) for each in results(found, names)]
+    shares = [phrases.tell(each) for each in (*results(found, names), *decision(found))]
     return Report(
         scores_chart(course, names, phrases, found.turning_points()),
         luck_chart(found, names, shares, phrases),
         tuple(phrases.tell(each) for each in turning_points(found, names)),
         tuple(phrases.tell(each) for each in mistakes(found, game.start, names)),
+        found.decided,
     )

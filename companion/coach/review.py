@@ -43,6 +43,7 @@ from companion.engine import (
     apply,
 )
 from companion.engine.notation import Turn, turns_of
+from companion.history.decided import Decided
 
 ROLLOUTS = 400
 """Games played on from each position."""
@@ -141,6 +142,20 @@ class Review:
     def others(self, player: int) -> float:
         """Change of a player's expected lead by the answers of the others."""
         return sum(turn[player].others for turn in self.parts)
+
+    @property
+    def decided(self) -> Decided:
+        """What made up more of the winner's lead over the best of the others.
+
+        The lead that the winner gained has two parts: the winner's luck, and choices, which are the
+        winner's own and those of the others.
+        """
+        winner = max(range(len(self.final)), key=lambda player: self.final[player])
+        luck, gained = self.luck[winner], self.final[winner] - self.start[winner]
+        surplus = Measured(luck.value - (gained - luck.value), 2 * luck.error)
+        if self.final[winner] <= 0 or not surplus.is_sure:
+            return Decided.CLOSE
+        return Decided.LUCK if surplus.value > 0 else Decided.CHOICES
 
     def mistakes(self, player: int) -> list[Decision]:
         """A player's mistakes, the costliest first."""

@@ -24,6 +24,7 @@ from companion.eventlog.rewriting import with_name
 from companion.eventlog.store import SqliteStore
 from companion.history.accuracy import accuracy_of
 from companion.history.archive import SavedGame, saved_games
+from companion.history.decided import Verdicts
 from companion.history.export import written
 from companion.history.people import games_of, why_not
 from companion.history.pictures import Pictures
@@ -120,6 +121,8 @@ def show_game(
     if not found:
         raise StoreError(f"games show: there is no game {number}")
     report = report_of(found[0], load_phrases(config.table.language))
+    if report.decided is not None:
+        Verdicts(config.data_dir).add(found[0].result.played, report.decided)
     drawn = {"scores": report.scores} | ({"luck": report.luck} if report.luck else {})
     for picture in drawn.values():
         click.echo(picture.text)
@@ -166,18 +169,21 @@ def show_standings(
     form: str | None,
     data_dir: Path | None,
 ) -> None:
-    """Show rating, averages, records and wins of every player.
+    """Show rating, averages, records and wins of every player, and how often luck decided.
 
-    A rating is given with twice its standard deviation.
+    A rating is given with twice its standard deviation. What decided a game is known once it was
+    shown by `games show` or opened on the games page.
 
     Example: dice-companion games standings --with Ada --with Ben
     """
-    store = _store(data_dir)
+    directory = load(None, os.environ, {"data_dir": data_dir}).data_dir
+    store = SqliteStore(directory, is_writer=False)
     try:
         results = [game.result for game in saved_games(store.load())]
     finally:
         store.close()
-    found = statistics(results, variant=variant, together=together, bots=bots)
+    decided = Verdicts(directory).known
+    found = statistics(results, variant=variant, together=together, bots=bots, decided=decided)
     if form is not None:
         click.echo(as_json(found) if form == "json" else as_csv(found), nl=False)
         return
@@ -195,6 +201,11 @@ def show_standings(
     counts = ("best", "games", "wins", "in a row", "penalties", "rows closed")
     headings = ("name", "rating", "average", *counts)
     print_table(headings, rows, right=range(1, len(headings)))
+    share = found.decided
+    click.echo(
+        f"luck decided {share.luck} of {share.reviewed} reviewed games, choices {share.choices},"
+        f" {share.close} too close to tell; {share.games} games of two and more"
+    )
 
 
 @games.command("rename")

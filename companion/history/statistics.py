@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 
 from companion.eventlog.names import is_nameless, name_key
+from companion.history.decided import Decided
 from companion.history.export import harmless
 from companion.history.rating import Rating, ratings_of
 from companion.history.results import Result
 from companion.history.standings import counted
 
 BEST_GAMES = 5
+
+NONE_DECIDED: Mapping[str, Decided] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +69,26 @@ class BestGame:
 
 
 @dataclass(frozen=True, slots=True)
+class LuckShare:
+    """How often luck decided games of two and more.
+
+    Attributes:
+        games: How many there are.
+        luck, choices, close: Of those that were reviewed, by `Decided`.
+    """
+
+    games: int
+    luck: int
+    choices: int
+    close: int
+
+    @property
+    def reviewed(self) -> int:
+        """How many games were reviewed."""
+        return self.luck + self.choices + self.close
+
+
+@dataclass(frozen=True, slots=True)
 class Statistics:
     """The chosen games.
 
@@ -80,12 +104,15 @@ class Statistics:
     pairs: tuple[Pair, ...]
     best: tuple[BestGame, ...]
     names: tuple[str, ...]
+    decided: LuckShare
 
 
 @dataclass(slots=True)
 class _Sum:
     name: str = ""
-    totals: list[int] = field(default_factory=list)
+    games: int = 0
+    total: int = 0
+    best: int | None = None
     best_game: int = 0
     wins: int = 0
     misses: int = 0
@@ -100,11 +127,13 @@ def statistics(
     variant: str | None = None,
     together: Sequence[str] = (),
     bots: bool = False,
+    decided: Mapping[str, Decided] = NONE_DECIDED,
 ) -> Statistics:
     """Statistics of the games that count.
 
     Args:
         games: The oldest first.
+        decided: What decided the games that were reviewed, by `Result.played`.
         variant: Only games on this sheet.
         together: Only games in which all of these played; capitals do not matter.
         bots: Also games in which bots played.
@@ -145,7 +174,14 @@ def statistics(
         _pairs(chosen, names),
         tuple(best[:BEST_GAMES]),
         tuple(sorted(names.values(), key=name_key)),
+        _luck_share(chosen, decided),
     )
+
+
+def _luck_share(games: Sequence[Result], decided: Mapping[str, Decided]) -> LuckShare:
+    met = [game for game in games if len(game.names) > 1]
+    found = Counter(decided.get(game.played) for game in met)
+    return LuckShare(len(met), found[Decided.LUCK], found[Decided.CHOICES], found[Decided.CLOSE])
 
 
 def _is_known(game: Result, player: int) -> bool:
@@ -159,10 +195,11 @@ def _add(sums: dict[str, _Sum], game: Result) -> None:
             continue
         each = sums.setdefault(name_key(name), _Sum())
         total = game.totals[player]
-        if not each.totals or total > max(each.totals):
-            each.best_game = game.number
+        if each.best is None or total > each.best:
+            each.best, each.best_game = total, game.number
         each.name = name
-        each.totals.append(total)
+        each.games += 1
+        each.total += total
         each.misses += game.misses[player]
         each.closings += game.closings[player]
         is_won = player in game.winners and len(game.names) > 1
@@ -172,13 +209,13 @@ def _add(sums: dict[str, _Sum], game: Result) -> None:
 
 
 def _player(each: _Sum, rating: Rating | None) -> PlayerStatistics:
-    count = len(each.totals)
+    count = each.games
     return PlayerStatistics(
         each.name,
         count,
         each.wins,
-        round(sum(each.totals) / count, 1),
-        max(each.totals),
+        round(each.total / count, 1),
+        each.best or 0,
         each.best_game,
         each.streak,
         each.streak_now,

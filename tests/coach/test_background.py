@@ -81,6 +81,7 @@ def test_nobody_waits_and_one_is_made_at_a_time(
         totals = [game.state.total(player) for player in range(3)]
         assert max(found.final) == max(totals) - sorted(totals)[1]
         kept.append(found)
+        assert reviews.verdicts.known[game.result.played] is found.decided
     (tmp_path / "go").unlink()
     assert reviews.of(one).review is kept[0], "a made review is kept"
 

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from companion.coach.charts import Picture, course_of, dice_chart, scores_chart
+from companion.coach.charts import Picture, course_of, decided_chart, dice_chart, scores_chart
 from companion.coach.fairness import Fairness, fairness_of
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import recorded
@@ -28,6 +28,7 @@ from companion.engine import (
 )
 from companion.history.archive import SavedGame
 from companion.history.results import Result
+from companion.history.statistics import LuckShare
 from companion.messages.catalogue import LANGUAGES, load_phrases
 
 NAMES = ("Ada", "Ben & <Co>", "Zoé")
@@ -81,6 +82,34 @@ def test_turning_points_are_marked_and_told_with_their_parts() -> None:
         parts = sum(int(said[n].replace("−", "-")) for n in (5, 6, 7))
         assert int(said[3]) == abs(round(change))
         assert abs(parts - change) <= 2  # each is rounded
+
+
+def test_a_report_says_what_decided_the_game() -> None:
+    game = a_game()
+    report, phrases = report_of(game, load_phrases("en"), rollouts=20), load_phrases("en")
+    assert report.luck is not None
+    assert report.luck.lines[-1] == phrases.say(f"coach.decided.{report.decided}")
+    start, events = recorded("base", [SKIP_TWO], 1, 3)[0]
+    alone = SavedGame(1, game.at, ("Ada",), start, tuple(events), fold(start, events))
+    alone_report = report_of(alone, phrases, rollouts=5)
+    assert alone_report.luck is not None
+    assert len(alone_report.luck.lines) == 1
+
+
+def test_how_often_luck_decided_is_a_bar_with_its_numbers() -> None:
+    picture = decided_chart(LuckShare(games=40, luck=6, choices=3, close=1), load_phrases("en"))
+    assert picture is not None
+    assert picture.text == (
+        "How often luck decided. Luck decided 6 of 10 reviewed games, choices 3; 1 too close to"
+        " tell. Games of two and more: 40."
+    )
+    assert texts_of(picture) == ["luck: 6", "choices: 3", "too close to tell: 1"]
+    bars = [
+        each for each in ElementTree.fromstring(picture.svg).iter() if each.get("height") == "32"
+    ]
+    widths = [float(each.attrib["width"]) for each in bars]
+    assert widths == pytest.approx([0.6 * sum(widths), 0.3 * sum(widths), 0.1 * sum(widths)])
+    assert decided_chart(LuckShare(40, 0, 0, 0), load_phrases("en")) is None
 
 
 def test_a_course_ends_with_the_final_totals() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import recorded
-from companion.coach.review import Review, review
+from companion.coach.review import Measured, Review, review
 from companion.coach.tempo import Tempo, tables_of
 from companion.engine import (
     BASE,
@@ -25,6 +25,7 @@ from companion.engine import (
     fold,
     new_game,
 )
+from companion.history.decided import Decided
 
 DICE = {DieColour.RED: 4, DieColour.YELLOW: 2, DieColour.GREEN: 2, DieColour.BLUE: 5}
 A_ROLL = Roll.of((3, 4), DICE)
@@ -69,6 +70,26 @@ def test_a_blunder_is_named_with_its_cost() -> None:
     worst = found.mistakes(1)[0]
     assert (worst.turn, worst.given.white) == (2, "R11")
     assert worst.skill.value < -3 * worst.skill.error
+
+
+@pytest.mark.parametrize(
+    ("leads", "luck", "error", "decided"),
+    [
+        ((30, -30), 40.0, 2.0, Decided.LUCK),  # choices cost 10
+        ((30, -30), 5.0, 2.0, Decided.CHOICES),
+        ((30, -30), -5.0, 2.0, Decided.CHOICES),
+        ((30, -30), 18.0, 2.0, Decided.CLOSE),  # 18 of 30, with three standard errors of 2
+        ((0, 0), 40.0, 2.0, Decided.CLOSE),  # a shared victory
+    ],
+)
+def test_luck_decided_where_it_is_surely_more_than_choices(
+    leads: tuple[int, int], luck: float, error: float, decided: Decided
+) -> None:
+    parts = (Measured(luck, error), Measured(-luck, error))
+    found = Review(parts, parts, ((0.0, 0.0), leads), (), (), leads)
+    assert found.decided is decided
+    other_way = Review(parts[::-1], parts, ((0.0, 0.0), leads), (), (), leads[::-1])
+    assert other_way.decided is decided
 
 
 def test_noise_is_no_mistake() -> None:

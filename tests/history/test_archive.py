@@ -22,6 +22,7 @@ from companion.errors import StoreError
 from companion.eventlog.record import Record
 from companion.eventlog.store import SqliteStore
 from companion.history.archive import Archive, saved_games
+from companion.history.decided import Decided, Verdicts
 from tests.session.fakes import Stage
 
 
@@ -99,6 +100,7 @@ def test_a_game_is_shown_with_pictures_and_sentences(evening: Path, tmp_path: Pa
     assert [line.split(":")[0] for line in turning] == ["Turn 1", "Turn 2"]
     names = {path.name for path in (tmp_path / "pictures").iterdir()}
     assert names == {"game-1-scores.svg", "game-1-luck.svg"}
+    assert len(Verdicts(evening).known) == 1
 
 
 def test_the_text_is_for_people(evening: Path) -> None:
@@ -125,10 +127,14 @@ def test_standings(evening: Path) -> None:
     stage = Stage(evening)
     stage.play_out()
     stage.store.close()
-    head, *rows = run(evening, "standings").stdout.splitlines()
+    head, *rows, share = run(evening, "standings").stdout.splitlines()
     assert head.split()[:6] == ["name", "rating", "average", "best", "games", "wins"]
     assert {row.split()[0] for row in rows} >= {"Ada", "Ben"}
     assert len({len(line) for line in (head, *rows)}) == 1, "columns are aligned"
+    assert share.startswith("luck decided 0 of 0 reviewed games, choices 0, 0 too close to tell; 1")
+    (second,) = [game for game in saved_games(SqliteStore(evening).load()) if game.number == 2]
+    Verdicts(evening).add(second.result.played, Decided.LUCK)
+    assert "luck decided 1 of 1 reviewed games" in run(evening, "standings").stdout
 
 
 def test_a_damaged_record_is_taken_up_to_its_bad_line(evening: Path, tmp_path: Path) -> None:

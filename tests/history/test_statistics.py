@@ -9,8 +9,9 @@ import json
 import pytest
 
 from companion.engine import End
+from companion.history.decided import Decided
 from companion.history.results import Result
-from companion.history.statistics import as_csv, as_json, statistics
+from companion.history.statistics import LuckShare, as_csv, as_json, statistics
 
 
 def a_game(number: int, totals: dict[str, int], *, variant: str = "base", **more: object) -> Result:
@@ -108,6 +109,17 @@ def test_a_rating_rises_with_wins_and_grows_more_certain() -> None:
     assert alone.rating is None
 
 
+def test_how_often_luck_decided_counts_reviewed_games_of_two_and_more() -> None:
+    decided = {"1": Decided.LUCK, "2": Decided.CLOSE, "3": Decided.CHOICES, "4": Decided.LUCK}
+    decided |= {"6": Decided.LUCK, "8": Decided.LUCK}  # one player alone, and a bot
+    share = statistics(EVENING, decided=decided).decided
+    assert share == LuckShare(games=3, luck=1, choices=1, close=1)
+    assert share.reviewed == 3
+    both = statistics(EVENING, decided=decided, together=["Ada"], bots=True).decided
+    assert both == LuckShare(games=3, luck=2, choices=0, close=1)
+    assert statistics(EVENING).decided == LuckShare(3, 0, 0, 0)
+
+
 def test_players_as_csv_and_json() -> None:
     found = statistics([a_game(1, {"=SUM(A1)": 60, "Ben": 50})])
     rows = list(csv.DictReader(io.StringIO(as_csv(found))))
@@ -117,3 +129,4 @@ def test_players_as_csv_and_json() -> None:
     told = json.loads(as_json(found))
     assert told["players"][0]["rating"].keys() == {"mean", "deviation"}
     assert told["pairs"][0]["games"] == 1
+    assert told["decided"] == {"games": 1, "luck": 0, "choices": 0, "close": 0}

@@ -188,7 +188,11 @@ class TestTheCoach:
             time.sleep(0.05)
         assert complaints(coached, SCHEMAS["Coached"]) == []
         assert "Ada: −14 points." in coached["scores"]["lines"][0]
-        assert [line.split(":")[0] for line in coached["luck"]["lines"]] == list(NAMES)
+        *lines, decided = coached["luck"]["lines"]
+        assert [line.split(":")[0] for line in lines] == list(NAMES)
+        assert "lead" in decided or "close" in decided
+        share = client.get("/api/statistics").get_json()["decided"]
+        assert (share["games"], share["luck"] + share["choices"] + share["close"]) == (2, 1)
         assert len(coached["turning"]) == 3
         assert "<b>" not in coached["scores"]["svg"]
 

@@ -23,10 +23,11 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/statistics")
     def players_over_all_games() -> Response:
-        from companion.coach.charts import ratings_chart
+        from companion.coach.charts import decided_chart, ratings_chart
 
         found = _chosen(context)
         picture = ratings_chart(found.players, context.phrases)
+        decided = decided_chart(found.decided, context.phrases)
         return as_json(
             wire.Statistics(
                 games=found.games,
@@ -35,6 +36,8 @@ def install(pages: Blueprint, context: AppContext) -> None:
                 best=[wire.BestGame(**asdict(each)) for each in found.best],
                 names=list(found.names),
                 ratings=None if picture is None else drawn(picture),
+                decided=wire.LuckShare(**asdict(found.decided)),
+                decided_drawn=None if decided is None else drawn(decided),
             )
         )
 
@@ -73,7 +76,8 @@ def _chosen(context: AppContext) -> Statistics:
     together = request.args.getlist("player")
     bots = request.args.get("bots") == "1"
     results = context.session.results()
-    return statistics(results, variant=variant, together=together, bots=bots)
+    known = context.reviews.verdicts.known
+    return statistics(results, variant=variant, together=together, bots=bots, decided=known)
 
 
 def _player(each: PlayerStatistics) -> wire.PlayerStatistics:

@@ -139,6 +139,15 @@ class BestGame(Reply):
     at: str
 
 
+class LuckShare(Reply):
+    """How often luck decided games of two and more."""
+
+    games: Annotated[Whole, about("How many there are.")]
+    luck: Annotated[Whole, about("Luck made up more of the winner's lead.")]
+    choices: Annotated[Whole, about("Everybody's choices made up more of it.")]
+    close: Annotated[Whole, about("Too close to tell. The rest was not reviewed.")]
+
+
 class Statistics(Reply):
     """Players over the chosen games."""
 
@@ -148,6 +157,8 @@ class Statistics(Reply):
     best: list[BestGame]
     names: Annotated[list[str], about("Everybody, to choose from.")]
     ratings: Annotated[Drawn | None, about("The ratings drawn.")]
+    decided: LuckShare
+    decided_drawn: Annotated[Drawn | None, about("The same drawn; null without a review.")]
 
 
 class Evening(Reply):

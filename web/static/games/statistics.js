@@ -28,7 +28,7 @@ async function load() {
   const asked = String(query());
   const answer = await get(`/api/statistics?${asked}`);
   if (!answer?.ok || asked !== String(query())) return;
-  const { games, players, pairs, best, names, ratings } = answer.data;
+  const { games, players, pairs, best, names, ratings, decided, decided_drawn: share } = answer.data;
   show($("statistics"), names.length > 0);
   redraw($("choose-players"), names, () => names.map(choice));
   show($("people"), latest().me.host);
@@ -37,6 +37,9 @@ async function load() {
   redraw($("statistics-table"), players, () => (players.length ? [tableOf(players)] : []));
   show($("ratings"), ratings !== null);
   if (ratings !== null) chart($("ratings"), ratings);
+  show($("decided"), share !== null);
+  if (share !== null) chart($("decided"), share);
+  show($("not-reviewed"), decided.luck + decided.choices + decided.close < decided.games);
   show($("records"), players.length > 0);
   redraw($("best"), best, () => best.map(record));
   redraw($("pairs"), pairs, () => pairs.map((pair) => el("li", { text: t("games.pair", pair) })));
