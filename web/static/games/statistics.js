@@ -5,7 +5,8 @@ import { language, ratingText, t } from "../lib/words.js";
 import { chart } from "./coach.js";
 import { table } from "./table.js";
 
-const decimal = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+const decimal = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const MEANS = ["average", "misses", "closings"];
 const COLUMNS = ["rating", "average", "best", "games", "wins", "streak", "misses", "closings"];
 let seen = -1; // number of games that are shown
 
@@ -67,8 +68,8 @@ function tableOf(players) {
 }
 
 function valueOf(each, key) {
-  if (key !== "rating") return Number.isInteger(each[key]) ? each[key] : decimal.format(each[key]);
-  return ratingText(each.rating);
+  if (key === "rating") return ratingText(each.rating);
+  return MEANS.includes(key) ? decimal.format(each[key]).replace("-", "−") : each[key];
 }
 
 
