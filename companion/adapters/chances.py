@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from companion.coach.chances import Chance, Position
 
 WITHIN_S = 0.4
-"""A batch that takes longer is halved the next time, so that slow machines keep up."""
+"""A batch that takes longer is halved the next time, so that slow machines keep up. One that takes
+less than a third is doubled."""
 
 MOST_GAMES, FEWEST_GAMES = 400, 100
 
@@ -61,8 +62,11 @@ class LiveChances:
             if self._is_closed:
                 return
             raise
-        if time.monotonic() - began_s > WITHIN_S:
+        took_s = time.monotonic() - began_s
+        if took_s > WITHIN_S:
             self._games = max(FEWEST_GAMES, self._games // 2)
+        elif took_s < WITHIN_S / 3:
+            self._games = min(MOST_GAMES, self._games * 2)
         self._know((game.number, position, found))
 
     def _know(self, known: tuple[int, Position, tuple[Chance, ...]] | None) -> None:

@@ -174,7 +174,8 @@ class _View:
         count = games.count[row, seat].astype(np.int64) + 1 + extra
         is_last = position == LAST
         closes = is_last & (not games.layout.beside[row])
-        at = self.base + np.clip(position.astype(np.int64) + 1, 0, LAST + 1) * COUNTS
+        after = np.minimum(np.maximum(position.astype(np.int64) + 1, 0), LAST + 1)
+        at = self.base + after * COUNTS
         found = self.worth[row][at + np.minimum(count, 12)]
         return np.where(closes, self.points[np.minimum(count + 1, 12)], found), closes
 

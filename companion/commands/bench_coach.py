@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from companion.coach.chances import chances, position_of
+from companion.coach.chances import Position, chances, position_of
 from companion.coach.games import new_games
 from companion.coach.play import Policy, play
 from companion.coach.policies import GREEDY, SKIP_TWO
@@ -126,6 +127,13 @@ def coach_seconds(games: int = EVENING, seed: int = 7) -> tuple[float, float]:
     return time.process_time() - began_working, time.perf_counter() - began
 
 
+def timed_chances(position: Position) -> float:
+    """Compute chances; return the processor time that took, in seconds."""
+    began = time.process_time()
+    chances(position)
+    return time.process_time() - began
+
+
 def beside_the_eye(turns: int = EYE_TURNS, seconds: float = TURN_S) -> dict[str, float]:
     """What chances of a game of four cost the eye, and how long they take beside it.
 
@@ -133,43 +141,53 @@ def beside_the_eye(turns: int = EYE_TURNS, seconds: float = TURN_S) -> dict[str,
     at the beginning and in the middle of each turn.
 
     Returns:
-        Median seconds from the roll to the chances, and the eye's rate with chances as a share of
-        its rate without.
+        Median seconds from the roll to the chances (`chances_s`), and the eye's rate with chances
+        as a share of its rate without (`eye_rate`). Both again by processor time
+        (`chances_cpu_s`, `eye_cpu_rate`), which other work on the machine changes little.
     """
     picture = Frame(next(iter(own_pictures(1, (1280, 720))))[1])
     position = position_of(new_game(PLANS["base"], PLAYERS))
     reader, worker = DiceReader(), Worker()
     took: list[float] = []
+    used: list[float] = []
 
     def compute() -> None:
         began = time.perf_counter()
-        worker.call(chances, position)
+        used.append(worker.call(timed_chances, position))
         took.append(time.perf_counter() - began)
 
-    def rate(*, is_beside: bool) -> float:
+    def rates(*, is_beside: bool) -> NDArray[np.float64]:
+        """Pictures read in a second, and in a second of processor time."""
         timers = [threading.Timer(at, compute) for at in (0.0, seconds / 2)] if is_beside else []
         for timer in timers:
             timer.start()
-        began, read = time.perf_counter(), 0
+        began, began_working, read = time.perf_counter(), time.process_time(), 0
         while time.perf_counter() < began + seconds:
             reader.read(picture)
             read += 1
-        reached = read / (time.perf_counter() - began)
+        passed = time.perf_counter() - began, time.process_time() - began_working
         for timer in timers:
             timer.join()
-        return reached
+        return read / np.array(passed)
 
     try:
         compute()
-        rate(is_beside=True)
+        rates(is_beside=True)
         took.clear()
-        alone = beside = 0.0
+        used.clear()
+        alone, beside = np.zeros((2, 2))
         for _ in range(turns):
-            alone += rate(is_beside=False)
-            beside += rate(is_beside=True)
+            alone += rates(is_beside=False)
+            beside += rates(is_beside=True)
     finally:
         worker.close()
-    return {"chances_s": statistics.median(took), "eye_rate": beside / alone}
+    eye_rate, eye_cpu_rate = (float(share) for share in beside / alone)
+    return {
+        "chances_s": statistics.median(took),
+        "chances_cpu_s": statistics.median(used),
+        "eye_rate": eye_rate,
+        "eye_cpu_rate": eye_cpu_rate,
+    }
 
 
 def measure() -> dict[str, Any]:
@@ -190,6 +208,8 @@ def measure() -> dict[str, Any]:
         "coach_elapsed_s": round(elapsed, 1),
         "coach_games": EVENING,
         "chances_s": round(eye["chances_s"], 2),
+        "chances_cpu_s": round(eye["chances_cpu_s"], 2),
         "eye_rate_with_chances": round(eye["eye_rate"], 3),
+        "eye_cpu_rate_with_chances": round(eye["eye_cpu_rate"], 3),
         "wins": {name: round(share, 3) for name, share in table.wins.items()},
     }

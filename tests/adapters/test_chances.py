@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from companion.adapters.chances import FEWEST_GAMES, LiveChances
+from companion.adapters.chances import FEWEST_GAMES, MOST_GAMES, LiveChances
 from tests.session.fakes import Stage
 
 PATIENCE_S = 20.0
@@ -58,7 +58,7 @@ def test_chances_follow_roll_correction_and_undo(stage: Stage, live: LiveChances
     wait_until(lambda: live.of(1) == ())
 
 
-def test_a_slow_machine_plays_fewer_games(
+def test_a_slow_machine_plays_fewer_games_until_it_is_quick_again(
     stage: Stage, live: LiveChances, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def games() -> int:
@@ -78,3 +78,9 @@ def test_a_slow_machine_plays_fewer_games(
         stage.correct(*values)
         wait_until(lambda old=before: live.of(1) != old)
     assert games() == FEWEST_GAMES
+    monkeypatch.setattr("companion.adapters.chances.WITHIN_S", 100.0)
+    for values in ((3, 1), (3, 2), (3, 3)):
+        before = live.of(1)
+        stage.correct(*values)
+        wait_until(lambda old=before: live.of(1) != old)
+    assert games() == MOST_GAMES
