@@ -16,7 +16,7 @@ import numpy as np
 
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
-from vision.simulation import patterns, shadows
+from vision.simulation import patterns, shadows, unseen_patterns
 from vision.simulation.appearance import (
     Rng,
     die_albedo,
@@ -70,7 +70,7 @@ class Looks:
 
 
 TRAINED = Looks((), (), patterns.TRAINED, shadows.TRAINED, _TRAINED_PLASTICS)
-UNSEEN = Looks((), (), patterns.UNSEEN, shadows.UNSEEN, _UNSEEN_PLASTICS)
+UNSEEN = Looks((), (), unseen_patterns.UNSEEN, shadows.UNSEEN, _UNSEEN_PLASTICS)
 SPLITS = {"train": TRAINED, "check": UNSEEN}
 
 

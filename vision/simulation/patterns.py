@@ -1,4 +1,4 @@
-"""Printed and woven patterns, drawn as square pictures of any colours."""
+"""Printed and woven patterns for training, drawn as square pictures of any colours."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIZE = 384
 _DICE_COLOURS = ((235, 238, 240), (40, 30, 200), (30, 190, 235), (60, 140, 40), (170, 70, 25))
 
 
-def _paint(rng: Rng) -> tuple[int, int, int]:
+def any_paint(rng: Rng) -> tuple[int, int, int]:
     """Draw a colour: that of a die, a neutral one, or any."""
     kind = rng.random()
     if kind < 0.35:
@@ -31,20 +31,20 @@ def _paint(rng: Rng) -> tuple[int, int, int]:
     return b, g, r
 
 
-def _sheet(rng: Rng, paint: tuple[int, int, int] | None = None) -> Picture:
+def plain_sheet(rng: Rng, paint: tuple[int, int, int] | None = None) -> Picture:
     sheet = np.empty((SIZE, SIZE, 3), np.uint8)
-    sheet[:] = paint or _paint(rng)
+    sheet[:] = paint or any_paint(rng)
     return sheet
 
 
-def _clouds(rng: Rng, cells: int) -> NDArray[np.float32]:
+def soft_clouds(rng: Rng, cells: int) -> NDArray[np.float32]:
     """Smooth noise (SIZE, SIZE), mean 0 and deviation 1."""
     small = rng.normal(0, 1, (cells + 3, cells + 3)).astype(np.float32)
     wide = cv2.resize(small, (SIZE, SIZE), interpolation=cv2.INTER_CUBIC)
     return np.asarray((wide - wide.mean()) / (wide.std() + 1e-6), np.float32)
 
 
-def _grid(rng: Rng, step: float, loose: float) -> NDArray[np.float64]:
+def loose_grid(rng: Rng, step: float, loose: float) -> NDArray[np.float64]:
     """Points (N, 2) on a grid, moved by some share of its step."""
     at = np.arange(step / 2, SIZE, step)
     points = np.stack(np.meshgrid(at, at), axis=-1).reshape(-1, 2)
@@ -55,11 +55,11 @@ def _grid(rng: Rng, step: float, loose: float) -> NDArray[np.float64]:
 
 def spots(rng: Rng) -> Picture:
     """Discs and rings, in rows or scattered."""
-    sheet, step = _sheet(rng), rng.uniform(12, 90)
-    paints = [_paint(rng) for _ in range(int(rng.integers(1, 4)))]
+    sheet, step = plain_sheet(rng), rng.uniform(12, 90)
+    paints = [any_paint(rng) for _ in range(int(rng.integers(1, 4)))]
     radius = step * rng.uniform(0.1, 0.42)
     thick = -1 if rng.random() < 0.75 else max(1, int(radius * 0.4))
-    for x, y in _grid(rng, step, float(rng.choice([0.0, 0.0, 0.25]))):
+    for x, y in loose_grid(rng, step, float(rng.choice([0.0, 0.0, 0.25]))):
         size = radius * (rng.uniform(0.5, 1.2) if rng.random() < 0.3 else 1.0)
         paint = paints[int(rng.integers(len(paints)))]
         cv2.circle(sheet, (int(x), int(y)), max(1, int(size)), paint, thick, cv2.LINE_AA)
@@ -70,7 +70,7 @@ def stripes(rng: Rng) -> Picture:
     """Bars of two to five colours."""
     count = int(rng.integers(2, 6))
     widths = rng.integers(2, 50, count)
-    row = np.concatenate([np.full((w, 3), _paint(rng), np.uint8) for w in widths])
+    row = np.concatenate([np.full((w, 3), any_paint(rng), np.uint8) for w in widths])
     row = np.tile(row, (SIZE // len(row) + 2, 1))[:SIZE]
     return np.ascontiguousarray(np.broadcast_to(row, (SIZE, SIZE, 3)))
 
@@ -79,60 +79,32 @@ def checks(rng: Rng) -> Picture:
     """A chessboard, at times with a frame round its fields."""
     step = int(rng.integers(8, 80))
     y, x = np.mgrid[0:SIZE, 0:SIZE] // step
-    sheet = np.where(((x + y) % 2 == 0)[..., None], _paint(rng), _paint(rng)).astype(np.uint8)
+    sheet = np.where(((x + y) % 2 == 0)[..., None], any_paint(rng), any_paint(rng)).astype(np.uint8)
     if rng.random() < 0.3:
         line = np.arange(0, SIZE, step)
-        sheet[line], sheet[:, line] = _paint(rng), _paint(rng)
+        sheet[line], sheet[:, line] = any_paint(rng), any_paint(rng)
     return sheet
 
 
-def gingham(rng: Rng) -> Picture:
-    """Bands of one colour woven with bands of another."""
-    step = int(rng.integers(8, 60))
-    y, x = np.mgrid[0:SIZE, 0:SIZE] // step
-    share = ((x % 2) + (y % 2))[..., None] / 2.0
-    return np.asarray(
-        ((1 - share) * np.array(_paint(rng)) + share * np.array(_paint(rng))), np.uint8
-    )
-
-
-_GLYPHS = "ABCDEFGHIJKLMNOPRSTUVWXYZabcdefghijkmnoprstuvwxyz0123456789.:;!?&%*+=@#ooO0.."
+GLYPHS = "ABCDEFGHIJKLMNOPRSTUVWXYZabcdefghijkmnoprstuvwxyz0123456789.:;!?&%*+=@#ooO0.."
 
 
 def _write(rng: Rng, sheet: Picture, where: tuple[int, int], scale: float, length: int) -> None:
-    text = "".join(rng.choice(list(_GLYPHS), length))
+    text = "".join(rng.choice(list(GLYPHS), length))
     font = int(rng.choice([0, 1, 2, 3, 4, 5, 6, 7])) + int(rng.choice([0, 16]))
     thick = max(1, int(scale * rng.uniform(1.0, 4.0)))
-    cv2.putText(sheet, text, where, font, scale, _paint(rng), thick, cv2.LINE_AA)
+    cv2.putText(sheet, text, where, font, scale, any_paint(rng), thick, cv2.LINE_AA)
 
 
 def text(rng: Rng) -> Picture:
     """Words and numbers of all sizes and directions."""
-    sheet = _sheet(rng)
+    sheet = plain_sheet(rng)
     scale = float(np.exp(rng.uniform(np.log(0.4), np.log(4.0))))
     for _ in range(int(60 / scale) + 4):
         turned = np.ascontiguousarray(np.rot90(sheet, int(rng.integers(4))))
         where = (int(rng.integers(-40, SIZE - 10)), int(rng.integers(10, SIZE)))
         _write(rng, turned, where, scale * rng.uniform(0.7, 1.3), int(rng.integers(1, 9)))
         sheet = turned
-    return sheet
-
-
-def columns(rng: Rng) -> Picture:
-    """Dense lines of small print in columns, with headlines and grey pictures."""
-    paper = int(rng.integers(150, 250))
-    sheet, ink = _sheet(rng, (paper - 15, paper - 5, paper)), (int(rng.integers(10, 90)),) * 3
-    wide = int(rng.integers(70, 190))
-    for left in range(4, SIZE, wide):
-        y = int(rng.integers(4, 30))
-        while y < SIZE:
-            scale = 0.9 if rng.random() < 0.08 else 0.3
-            words = "".join(rng.choice(list(_GLYPHS + "    "), int(wide / (19 * scale))))
-            cv2.putText(sheet, words, (left, y), 2, scale, ink, 1 + (scale > 0.5), cv2.LINE_AA)
-            y += int(30 * scale)
-            if rng.random() < 0.05:
-                cv2.rectangle(sheet, (left, y), (left + wide - 12, y + 50), (130,) * 3, -1)
-                y += 66
     return sheet
 
 
@@ -158,14 +130,14 @@ def _square(
 
 def drawn_dice(rng: Rng) -> Picture:
     """Printed faces of dice and pip-like groups of dots without a face."""
-    sheet, step = _sheet(rng), rng.uniform(30, 120)
+    sheet, step = plain_sheet(rng), rng.uniform(30, 120)
     faces = rng.random() < 0.5
-    for middle in _grid(rng, step, 0.06):
+    for middle in loose_grid(rng, step, 0.06):
         half = step * rng.uniform(0.22, 0.34)
         turn = rng.uniform(0, np.pi) if rng.random() < 0.4 else 0.0
         if faces and rng.random() < 0.8:
-            _square(sheet, middle, half, turn, _paint(rng))
-        ink = _paint(rng)
+            _square(sheet, middle, half, turn, any_paint(rng))
+        ink = any_paint(rng)
         c, s = np.cos(turn), np.sin(turn)
         for dx, dy in _PIPS[int(rng.integers(1, 7))]:
             x, y = middle + half * 0.55 * np.array([dx * c - dy * s, dx * s + dy * c])
@@ -175,10 +147,10 @@ def drawn_dice(rng: Rng) -> Picture:
 
 def squares(rng: Rng) -> Picture:
     """Rounded squares in the colours of dice, in rows or scattered."""
-    sheet, step = _sheet(rng), rng.uniform(25, 110)
-    for middle in _grid(rng, step, float(rng.choice([0.0, 0.2]))):
+    sheet, step = plain_sheet(rng), rng.uniform(25, 110)
+    for middle in loose_grid(rng, step, float(rng.choice([0.0, 0.2]))):
         turn = rng.uniform(0, np.pi) if rng.random() < 0.5 else 0.0
-        _square(sheet, middle, step * rng.uniform(0.2, 0.4), turn, _paint(rng))
+        _square(sheet, middle, step * rng.uniform(0.2, 0.4), turn, any_paint(rng))
         if rng.random() < 0.3:
             _write(rng, sheet, (int(middle[0]) - 8, int(middle[1]) + 8), step / 70, 1)
     return sheet
@@ -186,46 +158,54 @@ def squares(rng: Rng) -> Picture:
 
 def confetti(rng: Rng) -> Picture:
     """Small scraps, threads and stars of many colours."""
-    sheet = _sheet(rng)
+    sheet = plain_sheet(rng)
     size = rng.uniform(3, 20)
     for _ in range(int(rng.uniform(40, 350))):
         middle = rng.uniform(0, SIZE, 2)
         points = middle + rng.normal(0, size, (int(rng.integers(3, 6)), 2))
         hull = cv2.convexHull(np.round(points).astype(np.int32))
         if rng.random() < 0.15:
-            cv2.polylines(sheet, [np.round(points).astype(np.int32)], False, _paint(rng), 1, 16)
+            cv2.polylines(sheet, [np.round(points).astype(np.int32)], False, any_paint(rng), 1, 16)
         else:
-            cv2.fillConvexPoly(sheet, hull, _paint(rng), cv2.LINE_AA)
+            cv2.fillConvexPoly(sheet, hull, any_paint(rng), cv2.LINE_AA)
     return sheet
 
 
 def blobs(rng: Rng) -> Picture:
     """Patches of two to five colours with smooth or ragged edges."""
     cells = int(rng.integers(3, 22))
-    field = _clouds(rng, cells) + rng.uniform(0, 0.6) * _clouds(rng, cells * 3)
+    field = soft_clouds(rng, cells) + rng.uniform(0, 0.6) * soft_clouds(rng, cells * 3)
     limits = np.sort(rng.normal(0, 0.9, int(rng.integers(1, 5))))
-    paints = np.array([_paint(rng) for _ in range(len(limits) + 1)], np.uint8)
+    paints = np.array([any_paint(rng) for _ in range(len(limits) + 1)], np.uint8)
     return np.asarray(paints[np.searchsorted(limits, field)], np.uint8)
 
 
 def marble(rng: Rng) -> Picture:
     """Soft veins through a clouded ground."""
     cells = int(rng.integers(2, 7))
-    field = _clouds(rng, cells) + 0.5 * _clouds(rng, cells * 3) + 0.25 * _clouds(rng, cells * 8)
+    field = (
+        soft_clouds(rng, cells)
+        + 0.5 * soft_clouds(rng, cells * 3)
+        + 0.25 * soft_clouds(rng, cells * 8)
+    )
     vein = np.exp(-np.abs(field) * rng.uniform(3, 20))[..., None] * rng.uniform(0.3, 1.0)
-    cloud = (0.5 + 0.16 * _clouds(rng, cells * 2))[..., None]
-    ground = np.array(_paint(rng)) * (1 - cloud) + np.array(_paint(rng)) * cloud
-    return np.asarray(np.clip(ground * (1 - vein) + np.array(_paint(rng)) * vein, 0, 255), np.uint8)
+    cloud = (0.5 + 0.16 * soft_clouds(rng, cells * 2))[..., None]
+    ground = np.array(any_paint(rng)) * (1 - cloud) + np.array(any_paint(rng)) * cloud
+    return np.asarray(
+        np.clip(ground * (1 - vein) + np.array(any_paint(rng)) * vein, 0, 255), np.uint8
+    )
 
 
 def scratches(rng: Rng) -> Picture:
     """Fine bent lines over an uneven ground, as on stone, used plastic or a cutting mat."""
-    ground = np.array(_paint(rng)) * (1 + rng.uniform(0.02, 0.2) * _clouds(rng, 30))[..., None]
+    ground = (
+        np.array(any_paint(rng)) * (1 + rng.uniform(0.02, 0.2) * soft_clouds(rng, 30))[..., None]
+    )
     sheet = np.clip(ground, 0, 255).astype(np.uint8)
     for _ in range(int(rng.uniform(5, 90))):
         steps = rng.normal(0, 6, (8, 2)) + rng.normal(0, 14, 2)
         points = np.round(rng.uniform(0, SIZE, 2) + np.cumsum(steps, axis=0)).astype(np.int32)
-        cv2.polylines(sheet, [points], False, _paint(rng), int(rng.integers(1, 3)), cv2.LINE_AA)
+        cv2.polylines(sheet, [points], False, any_paint(rng), int(rng.integers(1, 3)), cv2.LINE_AA)
     return np.asarray(sheet, np.uint8)
 
 
@@ -238,15 +218,15 @@ def weave(rng: Rng) -> Picture:
     round_x = np.abs((x % step) / step - 0.5) * 2
     round_y = np.abs((y % step) / step - 0.5) * 2
     shade = 1.0 - rng.uniform(0.2, 0.8) * np.where(along, round_y, round_x) ** 2
-    paint = np.where(along[..., None], _paint(rng), _paint(rng)) * shade[..., None]
+    paint = np.where(along[..., None], any_paint(rng), any_paint(rng)) * shade[..., None]
     return np.asarray(np.clip(paint, 0, 255), np.uint8)
 
 
 def board(rng: Rng) -> Picture:
     """Large lines, arcs, arrows and frames, as printed on game mats."""
-    sheet = _sheet(rng)
+    sheet = plain_sheet(rng)
     for _ in range(int(rng.integers(4, 25))):
-        paint, thick = _paint(rng), int(rng.integers(1, 9))
+        paint, thick = any_paint(rng), int(rng.integers(1, 9))
         a, b = (tuple(rng.integers(-50, SIZE + 50, 2).tolist()) for _ in range(2))
         kind = int(rng.integers(5))
         if kind == 0:
@@ -264,27 +244,27 @@ def board(rng: Rng) -> Picture:
 
 def planks(rng: Rng) -> Picture:
     """Boards or bricks with dark joints, each of its own tone."""
-    sheet, tall = _sheet(rng), int(rng.integers(12, 90))
+    sheet, tall = plain_sheet(rng), int(rng.integers(12, 90))
     wide = int(tall * rng.uniform(1.0, 6.0))
-    base, joint = np.array(_paint(rng), float), _paint(rng)
+    base, joint = np.array(any_paint(rng), float), any_paint(rng)
     for row, top in enumerate(range(0, SIZE, tall)):
         for left in range(-(row % 2) * wide // 2, SIZE, wide):
             tone = np.clip(base * np.exp(rng.normal(0, 0.18)), 0, 255).astype(int).tolist()
             cv2.rectangle(sheet, (left, top), (left + wide, top + tall), tone, -1)
             cv2.rectangle(sheet, (left, top), (left + wide, top + tall), joint, 1)
-    grain = 1 + rng.uniform(0.0, 0.15) * _clouds(rng, 60)[..., None]
+    grain = 1 + rng.uniform(0.0, 0.15) * soft_clouds(rng, 60)[..., None]
     return np.clip(sheet * grain, 0, 255).astype(np.uint8)
 
 
 def nested(rng: Rng) -> Picture:
     """Polygons or rings inside one another, as on rugs and tiles."""
-    sheet, step = _sheet(rng), rng.uniform(24, 130)
-    paints = [_paint(rng) for _ in range(int(rng.integers(2, 5)))]
+    sheet, step = plain_sheet(rng), rng.uniform(24, 130)
+    paints = [any_paint(rng) for _ in range(int(rng.integers(2, 5)))]
     sides = int(rng.choice([3, 4, 4, 5, 6, 8, 24]))
     rounds, turn = int(rng.integers(2, 7)), rng.uniform(0, np.pi)
     around = np.arange(sides) / sides * 2 * np.pi
     reach = step * rng.uniform(0.35, 0.75)
-    for middle in _grid(rng, step, float(rng.choice([0.0, 0.0, 0.2]))):
+    for middle in loose_grid(rng, step, float(rng.choice([0.0, 0.0, 0.2]))):
         for n in range(rounds):
             size = reach * (1 - n / rounds)
             spread = np.stack([np.cos(around + turn), np.sin(around + turn)], axis=1)
@@ -295,11 +275,11 @@ def nested(rng: Rng) -> Picture:
 
 def flowers(rng: Rng) -> Picture:
     """Petals round a middle, in rows or scattered."""
-    sheet, step = _sheet(rng), rng.uniform(20, 110)
-    petals, paints = int(rng.integers(3, 9)), [_paint(rng) for _ in range(3)]
+    sheet, step = plain_sheet(rng), rng.uniform(20, 110)
+    petals, paints = int(rng.integers(3, 9)), [any_paint(rng) for _ in range(3)]
     size = step * rng.uniform(0.15, 0.4)
     wide = rng.uniform(0.15, 0.6)
-    for x, y in _grid(rng, step, float(rng.choice([0.0, 0.25]))):
+    for x, y in loose_grid(rng, step, float(rng.choice([0.0, 0.25]))):
         turn, paint = rng.uniform(0, 360), paints[int(rng.integers(2))]
         for n in range(petals):
             angle = turn + 360 * n / petals
@@ -316,97 +296,36 @@ def waves(rng: Rng) -> Picture:
     y, x = np.mgrid[0:SIZE, 0:SIZE].astype(np.float32)
     long, tall = rng.uniform(20, 200), rng.uniform(10, 80)
     phase = y / tall + rng.uniform(0.1, 0.6) * np.sin(2 * np.pi * x / long)
-    paints = np.array([_paint(rng) for _ in range(int(rng.integers(2, 6)))], np.uint8)
+    paints = np.array([any_paint(rng) for _ in range(int(rng.integers(2, 6)))], np.uint8)
     return np.asarray(paints[np.floor(phase * 2).astype(int) % len(paints)], np.uint8)
 
 
 def lattice(rng: Rng) -> Picture:
     """Crossing lines of one or two widths, at times with knots where they cross."""
-    sheet, step = _sheet(rng), int(rng.integers(10, 80))
-    lean, paint = float(rng.choice([0.0, 1.0, rng.uniform(-1, 1)])), _paint(rng)
+    sheet, step = plain_sheet(rng), int(rng.integers(10, 80))
+    lean, paint = float(rng.choice([0.0, 1.0, rng.uniform(-1, 1)])), any_paint(rng)
     thick = max(1, int(step * rng.uniform(0.04, 0.35)))
     for at in range(-2 * SIZE, 2 * SIZE, step):
         down = at + int(lean * SIZE)
         cv2.line(sheet, (at, 0), (down, SIZE), paint, thick, cv2.LINE_AA)
         cv2.line(sheet, (0, at), (SIZE, at - int(lean * SIZE)), paint, thick, cv2.LINE_AA)
     if rng.random() < 0.5:
-        knot, ink = max(2, int(step * rng.uniform(0.1, 0.35))), _paint(rng)
-        for x, y in _grid(rng, step, 0.0):
+        knot, ink = max(2, int(step * rng.uniform(0.1, 0.35))), any_paint(rng)
+        for x, y in loose_grid(rng, step, 0.0):
             cv2.circle(sheet, (int(x), int(y)), knot, ink, -1, cv2.LINE_AA)
     return sheet
 
 
 def scales(rng: Rng) -> Picture:
     """Overlapping discs with an edge, like fish scales or roof tiles."""
-    sheet, radius = _sheet(rng), int(rng.integers(9, 60))
-    paints, edge = [_paint(rng) for _ in range(int(rng.integers(1, 4)))], _paint(rng)
+    sheet, radius = plain_sheet(rng), int(rng.integers(9, 60))
+    paints, edge = [any_paint(rng) for _ in range(int(rng.integers(1, 4)))], any_paint(rng)
     for row, y in enumerate(range(-radius, SIZE + radius, radius)):
         for x in range(-(row % 2) * radius, SIZE + radius, 2 * radius):
             paint = paints[int(rng.integers(len(paints)))]
             cv2.circle(sheet, (x, y), radius, paint, -1, cv2.LINE_AA)
             cv2.circle(sheet, (x, y), radius, edge, max(1, radius // 9), cv2.LINE_AA)
     return sheet
-
-
-def plaid(rng: Rng) -> Picture:
-    """Tartan: see-through bands of many widths across one another."""
-    bands = []
-    for _ in range(2):
-        row = np.concatenate(
-            [np.full((int(rng.integers(2, 40)), 3), _paint(rng), float) for _ in range(7)]
-        )
-        bands.append(np.tile(row, (SIZE // len(row) + 2, 1))[:SIZE])
-    return np.asarray(((bands[0][None] + bands[1][:, None]) / 2), np.uint8)
-
-
-def terrazzo(rng: Rng) -> Picture:
-    """Chips of stone in a smooth ground."""
-    sheet = _sheet(rng)
-    paints = [_paint(rng) for _ in range(4)]
-    for middle in rng.uniform(0, SIZE, (int(rng.integers(60, 260)), 2)):
-        size = rng.uniform(3, 17)
-        points = middle + rng.normal(0, size, (9, 2)) * rng.uniform(0.5, 1.0, 2)
-        hull = cv2.convexHull(np.round(points).astype(np.int32))
-        cv2.fillConvexPoly(sheet, hull, paints[int(rng.integers(4))], cv2.LINE_AA)
-    return sheet
-
-
-def maze(rng: Rng) -> Picture:
-    """Quarter circles that join to winding lines."""
-    sheet, step = _sheet(rng), int(rng.integers(14, 60))
-    paint, thick = _paint(rng), max(1, int(step * rng.uniform(0.1, 0.4)))
-    for x in range(0, SIZE, step):
-        for y in range(0, SIZE, step):
-            flip = int(rng.integers(2))
-            first, second = (x + flip * step, y), (x + (1 - flip) * step, y + step)
-            for middle in (first, second):
-                ends = (0, 360)
-                tile = np.zeros((step, step), np.uint8)
-                at = (middle[0] - x, middle[1] - y)
-                cv2.ellipse(tile, at, (step // 2, step // 2), 0, *ends, 255, thick, cv2.LINE_AA)
-                part = sheet[y : y + step, x : x + step]
-                part[tile[: part.shape[0], : part.shape[1]] > 127] = paint
-    return sheet
-
-
-def halftone(rng: Rng) -> Picture:
-    """Dots whose size follows a picture of clouds."""
-    sheet, step = _sheet(rng), rng.uniform(8, 30)
-    paint, tone = _paint(rng), _clouds(rng, 4)
-    for x, y in _grid(rng, step, 0.0):
-        depth = 0.5 + 0.25 * float(tone[min(int(y), SIZE - 1), min(int(x), SIZE - 1)])
-        radius = int(step * 0.5 * np.clip(depth, 0.05, 1.0))
-        cv2.circle(sheet, (int(x), int(y)), max(1, radius), paint, -1, cv2.LINE_AA)
-    return sheet
-
-
-def zigzag(rng: Rng) -> Picture:
-    """Chevrons in two or three colours."""
-    step, tall = int(rng.integers(14, 60)), int(rng.integers(8, 40))
-    y, x = np.mgrid[0:SIZE, 0:SIZE]
-    bent = y + np.abs((x % (2 * step)) - step)
-    paints = np.array([_paint(rng) for _ in range(int(rng.integers(2, 4)))], np.uint8)
-    return np.asarray(paints[(bent // tall) % len(paints)], np.uint8)
 
 
 TRAINED: dict[str, Callable[[Rng], Picture]] = {
@@ -416,7 +335,3 @@ TRAINED: dict[str, Callable[[Rng], Picture]] = {
         weave, board, planks, nested, flowers, waves, lattice, scales,
     )
 }  # fmt: skip
-UNSEEN: dict[str, Callable[[Rng], Picture]] = {
-    each.__name__: each for each in (gingham, columns, plaid, terrazzo, maze, halftone, zigzag)
-}
-"""Held-out patterns: used for checks, never for training."""

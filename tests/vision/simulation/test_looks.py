@@ -12,7 +12,7 @@ import pytest
 
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
-from vision.simulation import patterns, shadows
+from vision.simulation import patterns, shadows, unseen_patterns
 from vision.simulation.looks import SPLITS, TRAINED, UNSEEN, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene
 from vision.simulation.render import (
@@ -69,9 +69,9 @@ def test_trained_and_unseen_looks_share_no_family() -> None:
     assert not set(TRAINED.plastics) & set(UNSEEN.plastics)
 
 
-@pytest.mark.parametrize("name", [*patterns.TRAINED, *patterns.UNSEEN])
+@pytest.mark.parametrize("name", [*patterns.TRAINED, *unseen_patterns.UNSEEN])
 def test_a_pattern_is_drawn_with_some_contrast(name: str) -> None:
-    draw = (patterns.TRAINED | patterns.UNSEEN)[name]
+    draw = (patterns.TRAINED | unseen_patterns.UNSEEN)[name]
     drawn = [draw(np.random.default_rng(seed)) for seed in range(5)]
     for picture in drawn:
         assert (picture.shape, picture.dtype) == ((patterns.SIZE, patterns.SIZE, 3), np.uint8)
