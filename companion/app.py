@@ -141,7 +141,7 @@ def build(config: Config) -> App:
         open_lamp(config, session, live, panel, stack, notes)
         open_buzzer(config, session, panel, stack, notes)
         silence = open_voice(config, session, stack)
-        session.results_within(0.0)  # reads old games while the other parts are opened
+        session.past.results_within(0.0)  # reads old games while the other parts are opened
         session.say_again()  # the position of a game that goes on
         chances = LiveChances(session)
         stack.callback(chances.close)

@@ -58,7 +58,7 @@ def measure(games: int, steps: int = STEPS) -> dict[str, Any]:
         session, store = _open(directory)
         session.rematch()  # a snapshot is kept when a game begins
         took = _steps(session, steps)
-        session.results()  # they are kept as a table does at its start
+        session.past.results()  # they are kept as a table does at its start
         store.close()
         size = sum(path.stat().st_size for path in directory.glob("games.*"))
         start_s, start_cpu_s = min(_start(directory) for _ in range(3))

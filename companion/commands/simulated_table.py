@@ -198,7 +198,7 @@ class SimulatedTable:
 
     def finished(self) -> list[tuple[str, str]]:
         """The table and the id of every game that ended."""
-        games = [each for each in self.session.games() if each.is_over]
+        games = [each for each in self.session.past.games() if each.is_over]
         return [(self.id, game_id(each.number, each.at)) for each in games]
 
     def _running(self) -> Game:

@@ -247,7 +247,7 @@ class Publisher:
         was = before.table.game if before is not None else None
         is_unplayed = game.state.turn == 1 and game.state.roll is None
         if game.number not in self._began or (is_unplayed and was is not game):
-            self._began = {each.number: each.at for each in self._session.results()}
+            self._began = {each.number: each.at for each in self._session.past.results()}
 
     def _began_of(self, view: View) -> str:
         game = view.table.game
@@ -294,12 +294,12 @@ class Publisher:
         key = (game.number if game is not None else 0, is_over, shows)
         if key == self._results_of:
             return
-        games = self._session.results()
+        games = self._session.past.results()
         self._ledger.join(club, games)
         if is_new:
             self._ledger.forget(club, AGAIN)
         for due in self._ledger.due(club, games, name=self._identity.name, shows_names=shows):
-            saved = self._session.saved_game(due.number)
+            saved = self._session.past.game(due.number)
             if saved is None:
                 continue
             result = result_of(

@@ -14,21 +14,17 @@ from __future__ import annotations
 import logging
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import replace
 from typing import Concatenate, Never, ParamSpec
 
 from companion.audio.settings import VoiceSettings, chosen
 from companion.engine import ActionClosed, DieColour, Phase, Roll, SeatClosed
 from companion.errors import StoreError
-from companion.eventlog.derived import RESULTS
 from companion.eventlog.names import LONGEST_NAME, clean_name
 from companion.eventlog.record import BEGINNINGS, to_record
 from companion.eventlog.rewriting import with_name
 from companion.eventlog.state import Table
-from companion.history.archive import Archive, SavedGame, in_background, saved_games
 from companion.history.people import why_not
-from companion.history.results import Result
 from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import Line, Phrases, load_phrases
 from companion.messages.equipment import announce_fault
@@ -43,6 +39,7 @@ from companion.session.games import (
 )
 from companion.session.memory import keep_before, recall
 from companion.session.notifier import Notifier
+from companion.session.past import PastGames
 from companion.session.ports import CallLater, Cancel, NoTrayPort, Store, Topic, TrayPort
 from companion.session.preview import HostStep, decide_host_step, precondition_of, preview
 from companion.session.timers import ActionTimer, ActionTimes, times_after
@@ -73,6 +70,7 @@ class Session:
     """The whole session. Every public method may be called from any thread.
 
     Attributes:
+        past: The games of the log.
         last_roll: The roll confirmed last before this start; its dice may still lie in the tray.
     """
 
@@ -119,9 +117,7 @@ class Session:
         self._offers = seats.Offers(self._later)
         self._online: dict[int, int] = {}
         self._faults: dict[str, str] = {}
-        self._archive = Archive(store.derived(RESULTS))
-        self._kept_results = self._archive.finished
-        self._reading: Future[list[Result]] | None = None
+        self.past = PastGames(store, self._notifier.transaction)
         self.last_roll = self._memory.last_roll
         with self._notifier.transaction():
             if self._memory.is_repaired:
@@ -215,35 +211,6 @@ class Session:
         """The dice of the next roll, white ones first."""
         return play.in_play(self._table)
 
-    def games(self) -> list[SavedGame]:
-        """Every game with its moves, the oldest first; reads the whole log."""
-        return saved_games(self._store.history())
-
-    def results(self) -> list[Result]:
-        """The result of every game, the oldest first; steps go on while old games are read."""
-        with self._notifier.transaction():
-            mark = self._store.mark
-        found = self._archive.results(self._store.history, mark.revision)
-        if self._archive.finished > self._kept_results:
-            self._kept_results = self._archive.finished
-            self._store.keep(RESULTS, self._archive.kept(mark))
-        return found
-
-    def results_within(self, seconds: float) -> list[Result]:
-        """The results, or none if old games take longer to read; they are read on meanwhile.
-
-        Raises:
-            StoreError: The log cannot be read.
-        """
-        with self._notifier.transaction():
-            if self._reading is None or self._reading.done():
-                self._reading = in_background(self.results, name="history")
-            reading = self._reading
-        try:
-            return reading.result(seconds)
-        except TimeoutError:
-            return []
-
     def rename_player(self, old: str, new: str | None) -> Rejected | None:
         """Give a player of saved games another name, that of another player to merge the two.
 
@@ -253,21 +220,16 @@ class Session:
         Raises:
             StoreError: The log cannot be written.
         """
-        results = self.results()
+        results = self.past.results()
         with self._notifier.transaction():
             code = why_not(results, self._table, old, new)
             if code is not None:
                 return rejected(code, name=old, longest=LONGEST_NAME)
             other = None if new is None else clean_name(new)
             self._store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
-            self._archive, self._kept_results = Archive(), 0
+            self.past.begin_again()
             self._notifier.touch()
             return None
-
-    def saved_game(self, number: int) -> SavedGame | None:
-        """A game with its moves, or None."""
-        self.results()
-        return self._archive.game(number, self._store.history)
 
     def seats_of(self, tokens: Iterable[str]) -> tuple[int, ...]:
         """The seats a device's tokens prove, in the order of the tokens."""

@@ -46,9 +46,9 @@ def test_a_person_plays_against_two_bots_to_the_end(stage: Stage) -> None:
             stage.answer(0, None)
         wait_until(lambda: not set(stage.state.waiting_for) - {0})
         stage.time.pass_s(10.0)
-    (result,) = stage.session.results()
+    (result,) = stage.session.past.results()
     assert result.has_bots
-    game = stage.session.games()[0]
+    game = stage.session.past.games()[0]
     assert json.loads(game.lines()[0])["bots"] == ["", "easy", "strong"]
     assert stage.session.rematch() is None
     assert stage.game.bots == ("", "easy", "strong")
@@ -86,7 +86,7 @@ def test_a_practice_game_has_advice_and_counts_for_nobody(stage: Stage, bots: Bo
     stage.time.pass_s(10.0)
     assert bots.advice(stage.game) == {}
     stage.play_out()
-    assert stage.session.results()[0].has_bots
+    assert stage.session.past.results()[0].has_bots
     assert stage.session.rematch() is None
     assert stage.game.practice
     stage.session.end()

@@ -12,6 +12,7 @@ import pytest
 
 import companion.app
 from companion.config import Config
+from companion.service import network
 from companion.service.network import Address
 
 PATIENCE_S = 20.0
@@ -21,9 +22,9 @@ def test_pages_are_told_when_the_address_comes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     place = [Address("127.0.0.1")]
-    monkeypatch.setattr(companion.app, "own_address", lambda bound: place[0])
-    monkeypatch.setattr(companion.app, "reachable_host", lambda bound: "127.0.0.1")
-    monkeypatch.setattr(companion.app, "ADDRESS_EVERY_S", 0.02)
+    monkeypatch.setattr(network, "own_address", lambda bound: place[0])
+    monkeypatch.setattr(network, "reachable_host", lambda bound: "127.0.0.1")
+    monkeypatch.setattr(network, "ADDRESS_EVERY_S", 0.02)
     config = Config(data_dir=tmp_path)
     config = replace(
         config,

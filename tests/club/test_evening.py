@@ -156,7 +156,7 @@ class Hall:
         return sorted(
             tuple(sorted((name, game.state.total(n)) for n, name in enumerate(game.names)))
             for table in self.tables.values()
-            for game in table.session.games()
+            for game in table.session.past.games()
         )
 
     def close(self) -> None:

@@ -174,9 +174,9 @@ def test_a_long_evening_is_flat(app: App, clock: Clock, tmp_path: Path) -> None:
         play_turn(app, turn, took_ms[-1])
         time.sleep(max(0.0, next_s - time.monotonic()))
     table = app.session.view().table
-    games = app.session.games()
+    games = app.session.past.games()
     assert [game.number for game in games] == list(range(1, table.games + 1))
-    assert sum(len(evening.games) for evening in evenings(app.session.results())) == len(games)
+    assert sum(len(evening.games) for evening in evenings(app.session.past.results())) == len(games)
     app.close()
 
     early, late = samples[SAMPLES // 4 : SAMPLES // 2], samples[-SAMPLES // 4 :]

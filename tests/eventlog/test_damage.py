@@ -57,7 +57,7 @@ class TestDamage:
             two = two.again()
             table = two.session.view().table
             assert table.game == now.game
-            assert [game.number for game in two.session.games()] == [1, 2, 3, 4]
+            assert [game.number for game in two.session.past.games()] == [1, 2, 3, 4]
             (aside,) = table.paused
             assert (aside.number, aside.state.phase) == (1, Phase.ROLL)
         assert two.answer(1, "Y8") == ""
@@ -77,7 +77,7 @@ class TestDamage:
         self.damage(two, "seated")
         again = two.again()
         assert again.game == now.game
-        assert [game.number for game in again.session.games()] == [1, 2, 3]
+        assert [game.number for game in again.session.past.games()] == [1, 2, 3]
         assert {seat.name for seat in again.session.view().table.seats} == {"Ada", "Ben"}
         assert again.answer(0, "R8") == ""
         assert again.again().state == again.state
@@ -172,7 +172,7 @@ class TestDamage:
         two.session.end()
         two.session.start()
         self.damage(two, "answered", 1)
-        first, _ = Stage(two.directory).session.games()
+        first, _ = Stage(two.directory).session.past.games()
         assert first.fault is not None
         assert first.state.phase is Phase.ACTION1
 
@@ -275,7 +275,7 @@ class TestDamage:
                 continue
             self.damage(two, kind, nth)
             again = Stage(two.directory)
-            assert len(again.session.games()) >= 2, kind
+            assert len(again.session.past.games()) >= 2, kind
             table = again.session.view().table
             again = again.again()
             assert again.session.view().table == table, kind

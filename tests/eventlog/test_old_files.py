@@ -72,7 +72,7 @@ def test_the_games_stand_where_they_stood(old: Stage) -> None:
             "fault": game.fault,
             "lines": to_lines(game.start, game.events, game.names),
         }
-        for game in old.session.games()
+        for game in old.session.past.games()
     ] == EXPECTED["saved"]
     assert asdict(accuracy_of(old.store.load())) == EXPECTED["accuracy"]
 

@@ -58,7 +58,7 @@ def an_odd_evening(stage: Stage) -> None:
     assert stage.answer(0, "R4") == ""
     assert stage.answer(0, None) == ""
     stage.play_out()
-    lines = stage.session.games()[0].lines()
+    lines = stage.session.past.games()[0].lines()
     lines[0] = lines[0].replace("Ada", "Dora").replace("Ben", "Emil")
     revision = stage.session.view().table.revision
     stage.store.append((Record(revision + 1, "imported", {"number": 5, "lines": lines}),))
@@ -74,7 +74,7 @@ def odd(tmp_path: Path) -> Path:
 
 def results(directory: Path) -> list[Result]:
     stage = Stage(directory)
-    found = stage.session.results()
+    found = stage.session.past.results()
     stage.store.close()
     return found
 
@@ -109,7 +109,7 @@ def test_statistics_and_dice_of_an_odd_evening(odd: Path) -> None:
 
 def test_every_finished_game_has_a_report(odd: Path) -> None:
     stage = Stage(odd)
-    for game in stage.session.games():
+    for game in stage.session.past.games():
         report = report_of(game, load_phrases("en"), rollouts=8)
         assert report.scores.svg.startswith("<svg")
         assert report.luck is not None, game.number

@@ -23,7 +23,7 @@ def played(tmp_path: Path) -> Path:
         stage.play_out()
         for seat in [seat.number for seat in stage.session.view().table.seats]:
             assert stage.session.leave(seat) is None
-    lines = "\n".join(stage.session.games()[1].lines())
+    lines = "\n".join(stage.session.past.games()[1].lines())
     stage.store.close()
     (tmp_path / "other.jsonl").write_text(lines.replace('"Ada"', '"Fritz"'))
     run(tmp_path, "import", str(tmp_path / "other.jsonl"))
@@ -37,19 +37,20 @@ def run(directory: Path, *arguments: str) -> str:
 
 
 def names(stage: Stage) -> list[tuple[str, ...]]:
-    return [game.names for game in stage.session.results()]
+    return [game.names for game in stage.session.past.results()]
 
 
 def test_a_new_name_merges_two_players_in_every_game(played: Path) -> None:
     stage = Stage(played)
-    before = stage.session.games()
+    before = stage.session.past.games()
     assert stage.session.rename_player("bebn", "Ben") is None
     expected = [("Ada", "Ben"), ("Ada", "Ben"), ("Ben", "Cleo"), ("Dora", "Emil"), ("Fritz", "Ben")]
     assert names(stage) == expected
     assert (
-        next(p.games for p in statistics(stage.session.results()).players if p.name == "Ben") == 4
+        next(p.games for p in statistics(stage.session.past.results()).players if p.name == "Ben")
+        == 4
     )
-    assert [game.events for game in stage.session.games()] == [game.events for game in before]
+    assert [game.events for game in stage.session.past.games()] == [game.events for game in before]
     stage.seat("Gina", "Hans")
     assert stage.session.start("base", 0) is None
     again = stage.again()
@@ -70,7 +71,7 @@ def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:
         assert path.is_dir() or b"Ben" not in path.read_bytes(), path
     stage = Stage(played)
     assert names(stage)[1:3] == [("Ada", "#2"), ("#1", "Cleo")]
-    found = statistics(stage.session.results())
+    found = statistics(stage.session.past.results())
     assert "#1" not in found.names
     assert {"Ada", "Cleo"} <= set(found.names)
     stage.store.close()

@@ -44,7 +44,7 @@ class TestAnEvening:
                 stage.session.rematch()
             a_turn(stage, "R7", None)
             stage.play_out()
-        found = stage.session.results()
+        found = stage.session.past.results()
         stage.store.close()
         return found
 
@@ -74,11 +74,11 @@ class TestAnEvening:
     def test_games_taken_in_belong_to_no_evening(self) -> None:
         self.games("2026-11-20T20:15:00+01:00")
         stage = Stage(self.directory)
-        config, *lines = stage.session.games()[0].lines()
+        config, *lines = stage.session.past.games()[0].lines()
         elsewhere = [config.replace("Ben", "Cleo"), *lines]
         revision = stage.session.view().table.revision
         stage.store.append((Record(revision + 1, "imported", {"number": 2, "lines": elsewhere}),))
-        found = stage.session.results()
+        found = stage.session.past.results()
         assert [game.is_imported for game in found] == [False, True]
         assert sum(len(evening.games) for evening in evenings(found)) == 1
         assert standings(found)[0].games == 2
@@ -88,9 +88,9 @@ class TestAnEvening:
     def test_games_that_are_not_over_do_not_count(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         a_turn(stage, "R7", None)
-        assert standings(stage.session.results()) == []
+        assert standings(stage.session.past.results()) == []
         stage.session.end()  # counts for nobody
-        assert standings(stage.session.results()) == []
+        assert standings(stage.session.past.results()) == []
 
     def test_past_players_are_listed_latest_first(self, tmp_path: Path) -> None:
         stage = Stage(tmp_path / "other")
@@ -99,7 +99,7 @@ class TestAnEvening:
         stage.session.leave(0)
         stage.seat("Zoé")
         stage.session.rematch()
-        assert remembered(stage.session.results()) == ["Ben", "Zoé", "Ada"]
+        assert remembered(stage.session.past.results()) == ["Ben", "Zoé", "Ada"]
         stage.store.close()
 
 
@@ -109,7 +109,7 @@ class TestWrittenOut:
         begin(stage, '=HYPERLINK("x")', "Zoé, die Große")
         a_turn(stage, "R7", "Y7")
         stage.session.end()
-        return stage.session.games()
+        return stage.session.past.games()
 
     def test_a_line_for_each_player(self, games: list[SavedGame]) -> None:
         rows = list(csv.DictReader(io.StringIO(written(games, "csv", load_phrases("en")))))
@@ -148,10 +148,10 @@ class TestWrittenOut:
 def test_results_read_only_new_records(stage: Stage) -> None:
     begin(stage, "Ada", "Ben")
     a_turn(stage, "R7", "Y7")
-    assert stage.session.results() == stage.session.results()
+    assert stage.session.past.results() == stage.session.past.results()
     stage.session.end()
     stage.session.rematch()
-    first = stage.session.results()[0]
+    first = stage.session.past.results()[0]
     asked: list[int] = []
     history = stage.store.history
 
@@ -161,7 +161,7 @@ def test_results_read_only_new_records(stage: Stage) -> None:
 
     stage.store.history = watched  # type: ignore[method-assign]
     a_turn(stage, "R7", "Y7")
-    assert stage.session.results()[0] is first
+    assert stage.session.past.results()[0] is first
     assert asked
     assert min(asked) > 0
 

@@ -15,12 +15,12 @@ CLUB = "house"
 
 
 def due(ledger: Ledger, stage: Stage, *, shows_names: bool = True) -> list[Due]:
-    return ledger.due(CLUB, stage.session.results(), name="Table 1", shows_names=shows_names)
+    return ledger.due(CLUB, stage.session.past.results(), name="Table 1", shows_names=shows_names)
 
 
 def made(stage: Stage, due: Due, *, shows_names: bool = True) -> Result:
     """The result that is published."""
-    saved = stage.session.saved_game(due.number)
+    saved = stage.session.past.game(due.number)
     assert saved is not None
     revision = stage.session.view().table.revision
     result = result_of(saved, name="Table 1", shows_names=shows_names, revision=revision)
@@ -41,7 +41,7 @@ def finish(stage: Stage) -> None:
 @pytest.fixture
 def ledger(tmp_path: Path, stage: Stage) -> Ledger:
     made = Ledger(tmp_path)
-    made.join(CLUB, stage.session.results())
+    made.join(CLUB, stage.session.past.results())
     return made
 
 
@@ -84,10 +84,10 @@ def test_an_undone_end_does_not_count_until_it_ends_again(stage: Stage, ledger: 
 def test_games_before_joining_are_not_the_clubs_own(stage: Stage, tmp_path: Path) -> None:
     finish(stage)
     ledger = Ledger(tmp_path)
-    ledger.join(CLUB, stage.session.results())
+    ledger.join(CLUB, stage.session.past.results())
     assert due(ledger, stage) == []
     finish(stage)
-    ledger.join(CLUB, stage.session.results())
+    ledger.join(CLUB, stage.session.past.results())
     assert [each.number for each in due(ledger, stage)] == [2]
 
 
@@ -99,7 +99,7 @@ def test_a_game_that_was_open_when_joining_counts(stage: Stage, tmp_path: Path) 
     assert stage.session.start() is None
     stage.play_out()
     ledger = Ledger(tmp_path)
-    ledger.join(CLUB, stage.session.results())
+    ledger.join(CLUB, stage.session.past.results())
     assert stage.session.resume(1) is None
     stage.play_out()
     assert [each.number for each in due(ledger, stage)] == [1]

@@ -64,7 +64,7 @@ class TestPaused:
         stage = stage.again()
         assert stage.game.number == 1
         assert stage.state.total(0) == 1
-        assert [(g.number, g.is_over) for g in stage.session.games()] == [
+        assert [(g.number, g.is_over) for g in stage.session.past.games()] == [
             (1, False),
             (2, True),
             (3, True),
@@ -141,12 +141,12 @@ class TestGameNumbers:
         stage.session.end()
         stage.session.rematch()
         all_three = ("Ada", "Ben", "Cleo")
-        assert [(g.number, g.names) for g in stage.session.games()] == [
+        assert [(g.number, g.names) for g in stage.session.past.games()] == [
             (1, all_three),
             (2, all_three),
         ]
         stage = stage.again()
-        assert [g.names for g in stage.session.games()] == [all_three, all_three]
+        assert [g.names for g in stage.session.past.games()] == [all_three, all_three]
 
     def test_no_number_is_given_twice(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
@@ -160,7 +160,7 @@ class TestGameNumbers:
         stage.session.end()
         stage.session.rematch()
         assert stage.game.number == 3
-        assert [g.number for g in stage.again().session.games()] == [1, 2, 3]
+        assert [g.number for g in stage.again().session.past.games()] == [1, 2, 3]
 
 
 class TestLeavingAfterTheEnd:
@@ -197,9 +197,9 @@ class TestLatecomers:
         assert (stage.game.number, stage.game.seats) == (1, (0, 1, 2))
         assert stage.game.seats[stage.state.first] == 0
         stage.session.end()
-        assert [game.number for game in stage.session.games()] == [1]
+        assert [game.number for game in stage.session.past.games()] == [1]
         stage = stage.again()
-        assert stage.session.games()[0].names == ("Ada", "Ben", "Cleo")
+        assert stage.session.past.games()[0].names == ("Ada", "Ben", "Cleo")
 
     def test_after_it_they_play_the_next_one(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
@@ -228,7 +228,7 @@ class TestLeaving:
         assert stage.state.phase is Phase.ACTION2
         assert stage.session.undo() is None
         stage.session.end()
-        (game,) = stage.session.games()
+        (game,) = stage.session.past.games()
         assert game.names == ("Ada", "Ben", "Cleo")
         assert game.state.total(1) == 1
 

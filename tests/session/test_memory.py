@@ -126,7 +126,7 @@ class Slow(SqliteStore):
 
 def test_steps_are_stored_while_a_long_history_is_read(played: Path) -> None:
     stage = Stage(played, store=(store := Slow(played)))
-    reading = Thread(target=stage.session.results)
+    reading = Thread(target=stage.session.past.results)
     reading.start()
     assert store.has_begun.wait(PATIENCE_S)
     assert stage.session.undo() is None
@@ -136,11 +136,11 @@ def test_steps_are_stored_while_a_long_history_is_read(played: Path) -> None:
     reading.join()
     assert store.is_told, "a step waited for the reader"
     whole = saved_games(store.load())
-    assert [replace(each, spans=()) for each in stage.session.results()] == [
+    assert [replace(each, spans=()) for each in stage.session.past.results()] == [
         game.result for game in whole
     ]
-    assert [stage.session.saved_game(game.number) for game in whole] == whole
-    assert len(stage.session.games()) == 3
+    assert [stage.session.past.game(game.number) for game in whole] == whole
+    assert len(stage.session.past.games()) == 3
     stage.store.close()
 
 
@@ -220,7 +220,7 @@ def test_records_that_void_what_is_before_the_snapshot_count(played: Path) -> No
 
 def test_a_start_takes_over_kept_results_and_reads_on(played: Path) -> None:
     stage = Stage(played)
-    before = stage.session.results()
+    before = stage.session.past.results()
     again = stage.again()
     asked: list[int] = []
     history = again.store.history
@@ -230,15 +230,15 @@ def test_a_start_takes_over_kept_results_and_reads_on(played: Path) -> None:
         return history(after)
 
     again.store.history = watched  # type: ignore[method-assign]
-    assert again.session.results() == before
+    assert again.session.past.results() == before
     assert asked == [again.store.mark.revision]
     again.session.end()
     again.session.rematch()
     games = saved_games(history())
-    assert [replace(each, spans=()) for each in again.session.results()] == [
+    assert [replace(each, spans=()) for each in again.session.past.results()] == [
         game.result for game in games
     ]
-    assert [again.session.saved_game(game.number) for game in games] == games
+    assert [again.session.past.game(game.number) for game in games] == games
     again.store.close()
 
 
@@ -264,30 +264,30 @@ def test_false_results_are_read_again_from_the_log(
     played: Path, false: Callable[[Path], object]
 ) -> None:
     stage = Stage(played)
-    expected = stage.session.results()
+    expected = stage.session.past.results()
     stage.store.close()
     false(played / RESULTS)
     again = Stage(played)
-    assert again.session.results() == expected
+    assert again.session.past.results() == expected
     again.store.close()
 
 
 def test_records_that_void_what_results_are_kept_of_count(played: Path) -> None:
     stage = Stage(played)
-    assert len(stage.session.results()) == 3
+    assert len(stage.session.past.results()) == 3
     stage.store.close()
     store = SqliteStore(played)
     second = next(r.revision for r in store.load() if r.kind == "started" and r.data["number"] == 2)
     store.append((Record(store.mark.revision + 1, "kept", {"revision": second - 1}),))
     store.close()
     again = Stage(played)
-    assert [game.number for game in again.session.results()] == [1]
+    assert [game.number for game in again.session.past.results()] == [1]
     again.store.close()
 
 
 def test_the_first_page_does_not_wait_for_old_games(played: Path) -> None:
     stage = Stage(played, store=(store := Slow(played)))
-    assert stage.session.results_within(0.01) == []
+    assert stage.session.past.results_within(0.01) == []
     store.goes_on.set()
-    assert stage.session.results_within(PATIENCE_S) == stage.session.results()
+    assert stage.session.past.results_within(PATIENCE_S) == stage.session.past.results()
     stage.store.close()

@@ -61,23 +61,23 @@ def test_a_preview_promises_no_refused_step(closing: Stage) -> None:
 
 def test_a_game_that_was_ended_early_counts_for_nobody(closing: Stage) -> None:
     closing.play_out()
-    before = standings(closing.session.results())
+    before = standings(closing.session.past.results())
     closing.session.start()
     closing.session.end()
-    assert standings(closing.session.results()) == before
+    assert standings(closing.session.past.results()) == before
     assert [each.games for each in before] == [1, 1]
 
 
 def test_a_game_imported_twice_counts_once(closing: Stage) -> None:
     closing.play_out()
-    once = standings(closing.session.results())
-    lines = closing.session.games()[0].lines()
+    once = standings(closing.session.past.results())
+    lines = closing.session.past.games()[0].lines()
     revision = closing.session.view().table.revision
     for n, names in enumerate((["Ada", "Ben"], ["Ada", "Ben"], ["Zoe\u0308 ", "B\tC"]), 1):
         config = json.loads(lines[0]) | {"names": names}
         taken = {"number": 1 + n, "lines": [json.dumps(config), *lines[1:]]}
         closing.store.append((Record(revision + n, "imported", taken),))
-    games = closing.again().session.games()
+    games = closing.again().session.past.games()
     assert len(games) == 4
     assert games[3].names == ("Zoë", "B C")
     by_name = {each.name: each for each in standings(game.result for game in games)}

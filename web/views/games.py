@@ -41,7 +41,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/api/games")
     def games() -> Response:
         return as_json(
-            overview(session.results(), paused=_paused(context), running=_running(context))
+            overview(session.past.results(), paused=_paused(context), running=_running(context))
         )
 
     @pages.get("/api/game")
@@ -56,7 +56,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
         form = request.args.get("form", "text")
         if form not in FORMS:
             raise bad("asked.other", field="form", value=form[:20])
-        chosen = [asked_for(context)] if "number" in request.args else session.games()
+        chosen = [asked_for(context)] if "number" in request.args else session.past.games()
         name = f"game-{chosen[0].number}" if "number" in request.args else "games"
         media, ending = MEDIA[form]
         response = Response(
@@ -85,7 +85,7 @@ def asked_for(context: AppContext) -> SavedGame:
         Refused: There is none.
     """
     number = required("number", int)
-    found = context.session.saved_game(number)
+    found = context.session.past.game(number)
     if found is None:
         raise Refused(404, "NO_SUCH_GAME", line("declined.NO_SUCH_GAME"))
     return found

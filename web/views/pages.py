@@ -48,7 +48,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def play() -> Response:
         _, state = context.render(context.client())
         try:
-            known = remembered(session.results_within(NAMES_WITHIN_S))[:MOST_NAMES]
+            known = remembered(session.past.results_within(NAMES_WITHIN_S))[:MOST_NAMES]
         except StoreError:  # the storage fault is on the page; playing needs no old names
             known = []
         return page("play.html", known_names=known, state=state.replace("<", "\\u003c"))

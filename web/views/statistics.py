@@ -52,7 +52,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def rename_player() -> Response:
         asked = body(requests.RenamePlayer)
         context.lead()
-        numbers = {game.number for game in games_of(context.session.results(), asked.name)}
+        numbers = {game.number for game in games_of(context.session.past.results(), asked.name)}
         refusal = context.session.rename_player(asked.name, asked.to)
         if refusal is None and asked.to is None and context.pictures is not None:
             for picture in context.pictures.all():
@@ -65,7 +65,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
         from companion.coach.charts import dice_chart
         from companion.coach.fairness import fairness_of
 
-        played = [game for game in context.session.results() if not game.is_imported]
+        played = [game for game in context.session.past.results() if not game.is_imported]
         return as_json(drawn(dice_chart(fairness_of(played), context.phrases)))
 
 
@@ -75,7 +75,7 @@ def _chosen(context: AppContext) -> Statistics:
         raise bad("asked.other", field="variant", value=variant[:20])
     together = request.args.getlist("player")
     bots = request.args.get("bots") == "1"
-    results = context.session.results()
+    results = context.session.past.results()
     known = context.reviews.verdicts.known
     return statistics(results, variant=variant, together=together, bots=bots, decided=known)
 

@@ -1,0 +1,67 @@
+"""The games of the log, the running one included, read while play goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import AbstractContextManager
+
+from companion.eventlog.derived import RESULTS
+from companion.history.archive import Archive, SavedGame, in_background, saved_games
+from companion.history.results import Result
+from companion.session.ports import Store
+
+
+class PastGames:
+    """Results and moves of every game; any thread may ask."""
+
+    def __init__(
+        self, store: Store, transaction: Callable[[], AbstractContextManager[None]]
+    ) -> None:
+        """Begin with the results that were kept beside the log.
+
+        Args:
+            transaction: Holds the session's lock.
+        """
+        self._store, self._transaction = store, transaction
+        self._archive = Archive(store.derived(RESULTS))
+        self._kept = self._archive.finished
+        self._reading: Future[list[Result]] | None = None
+
+    def games(self) -> list[SavedGame]:
+        """Every game with its moves, the oldest first; reads the whole log."""
+        return saved_games(self._store.history())
+
+    def game(self, number: int) -> SavedGame | None:
+        """A game with its moves, or None."""
+        self.results()
+        return self._archive.game(number, self._store.history)
+
+    def results(self) -> list[Result]:
+        """The result of every game, the oldest first; steps go on while old games are read."""
+        with self._transaction():
+            mark = self._store.mark
+        found = self._archive.results(self._store.history, mark.revision)
+        if self._archive.finished > self._kept:
+            self._kept = self._archive.finished
+            self._store.keep(RESULTS, self._archive.kept(mark))
+        return found
+
+    def results_within(self, seconds: float) -> list[Result]:
+        """The results, or none if old games take longer to read; they are read on meanwhile.
+
+        Raises:
+            StoreError: The log cannot be read.
+        """
+        with self._transaction():
+            if self._reading is None or self._reading.done():
+                self._reading = in_background(self.results, name="history")
+            reading = self._reading
+        try:
+            return reading.result(seconds)
+        except TimeoutError:
+            return []
+
+    def begin_again(self) -> None:
+        """Read the log anew next time, since names in it have changed."""
+        self._archive, self._kept = Archive(), 0
