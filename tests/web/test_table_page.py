@@ -12,6 +12,7 @@ from companion.messages.catalogue import LANGUAGES
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
+    BEYOND,
     OVERLAPPING,
     PHONE,
     PHONE_FLAT,
@@ -51,6 +52,14 @@ OVERFLOWING = """() => {
   return [...found, ...lines].map((node) => node.className || node.tagName);
 }"""
 
+
+DRAWN = {
+    "svg": '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 480 528"/>',
+    "title": "A picture",
+    "lines": ["One"] * 5,
+}
+COACHED = {"share": 1, "scores": DRAWN, "luck": DRAWN, "turning": ["Turn 3: " + "and " * 30] * 3}
+"""What the coach tells of a game of five."""
 
 READ_OUT = """() => {
   window.readOut = [];
@@ -273,11 +282,25 @@ class TestTheTableView:
         page.locator(".asked", has_text=re.compile("for Ada$")).wait_for()
         assert "red" in page.get_by_role("list", name="Each coloured die").inner_text()
 
-    def test_the_end_has_a_podium_and_a_reason(self, stage: Stage, open_page: OpenPage) -> None:
-        put(stage, "over")
-        page = open_page("/table", size_wh=TV)
-        page.get_by_text("The game was ended early.", exact=True).wait_for()
+    def test_the_end_has_a_podium_a_reason_and_in_turn_how_it_went(
+        self, stage: Stage, open_page: OpenPage, address: str
+    ) -> None:
+        put(stage, "roll")
+        stage.play_out()
+        page = open_page("/healthz", size_wh=TV)
+        page.clock.install()
+        page.route("**/api/coach*", lambda route: route.fulfill(json=COACHED))
+        page.goto(f"{address}/table")
+        page.locator(".said", has_text="Fourth penalty").wait_for()
         assert page.locator(".podium li").count() == 3
+        page.locator("#report-turning li").first.wait_for(state="attached")
+        page.clock.run_for(20_000)
+        page.get_by_role("heading", name="Luck and choices").wait_for()
+        assert page.locator("#report svg:visible").count() == 2
+        assert not page.locator(".podium").is_visible()
+        assert left(page, BEYOND) == []
+        page.clock.run_for(20_000)
+        page.locator(".podium").wait_for()
 
 
 class TestTheLine:

@@ -11,15 +11,22 @@ export async function drawCoach(game) {
   const about = JSON.stringify([game.number, game.over, game.rolls, game.sheets]);
   if (about === shown || !game.rolls.length) return;
   shown = about;
+  const isAnswered = await follow(
+    game.number,
+    () => about === shown,
+    (coached) => draw(coached, game.over),
+  );
+  if (!isAnswered && about === shown) shown = null; // the next snapshot asks again
+}
+
+/** Ask about a game until the coach knows all or nobody wants it; return whether the server answered. */
+export async function follow(number, isWanted, draw) {
   for (;;) {
-    const answer = await get(`/api/coach?number=${game.number}`);
-    if (about !== shown) return;
-    if (!answer?.ok) {
-      shown = null; // the next snapshot asks again
-      return;
-    }
-    draw(answer.data, game.over);
-    if (answer.data.share >= 1) return;
+    const answer = await get(`/api/coach?number=${number}`);
+    if (!isWanted()) return true;
+    if (!answer?.ok) return false;
+    draw(answer.data);
+    if (answer.data.share >= 1) return true;
     await new Promise((done) => setTimeout(done, ASK_AGAIN_MS));
   }
 }

@@ -9,6 +9,7 @@ import { language, t } from "../lib/words.js";
 import { SEATS, drawDoor } from "./door.js";
 import { drawNews, isBlind, troubleOf } from "./news.js";
 import { drawPeople, drawRows } from "./people.js";
+import { followReport } from "./report.js";
 import { offerSound, sound } from "./sound.js";
 
 const ONE_SCREEN = matchMedia("(min-height: 561px) and (min-width: 600px)");
@@ -36,6 +37,7 @@ function draw(state) {
   setText($("said"), announcement?.text ?? ""); // announced once, though the news is redrawn with each answer
   drawRows(game, nameOf);
   drawPeople(state);
+  followReport(state);
   keepAwake(game !== null && !isOver);
   sound(state);
   fit();
