@@ -17,7 +17,7 @@ from typing import TypeVar
 from companion.club.evening import Evening
 from companion.club.results import Result
 from companion.errors import StoreError
-from companion.eventlog.store import locked
+from companion.eventlog.place import locked
 from companion.mqtt import payloads
 from companion.wire import WireError, decoded, encode
 

@@ -73,7 +73,7 @@ def checkpoint(path: Path) -> bool:
     "wal_checkpoint"), and the connection is its own.
     """
     try:
-        with closing(sqlite3.connect(path)) as db:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=rw", uri=True)) as db:
             _, in_log, copied = db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     except sqlite3.Error as error:
         LOGGER.info("%s: the log was not brought over: %s", path, error)

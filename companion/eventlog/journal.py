@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from companion.eventlog.place import identity
 from companion.eventlog.rows import Row
 
 LOGGER = logging.getLogger(__name__)
@@ -101,9 +102,15 @@ class Journal:
         """
         self._path = path
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._opened = identity(path)
         self._size = size
         self._waiting = b""
         self._is_faulty = False
+
+    @property
+    def is_in_place(self) -> bool:
+        """Whether the open file is the one in the directory."""
+        return identity(self._path) == self._opened
 
     def append(self, lines: bytes) -> None:
         """Write lines and return once they are on the disk."""

@@ -150,3 +150,15 @@ def is_damage(error: sqlite3.DatabaseError) -> bool:
     if isinstance(error, sqlite3.OperationalError):
         return not any(word in str(error) for word in _NO_DAMAGE)
     return True
+
+
+def checked(db: sqlite3.Connection) -> tuple[dict[int, Row], set[int]]:
+    """Return the rows with the right checksum, and the revisions of the others."""
+    whole: dict[int, Row] = {}
+    spoilt: set[int] = set()
+    for row, is_whole in read_rows(db):
+        if is_whole:
+            whole[row.revision] = row
+        else:
+            spoilt.add(row.revision)
+    return whole, spoilt

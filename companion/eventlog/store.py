@@ -6,7 +6,6 @@ WAL with synchronous=FULL: a commit survives a power cut as far as the card hono
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import sqlite3
@@ -30,6 +29,7 @@ from companion.eventlog.journal import (
     write_journal,
 )
 from companion.eventlog.pages import rows_in_wal
+from companion.eventlog.place import identity, locked, put_back
 from companion.eventlog.record import Record
 from companion.eventlog.rewriting import rewrite
 from companion.eventlog.rows import Row
@@ -85,6 +85,7 @@ class SqliteStore:
         except BaseException:
             self._unlock()
             raise
+        self._file = identity(self._path)
         self._checkpointer.written()  # the last run may have ended before it was quiet
 
     def _open_to_read(self) -> sqlite3.Connection:
@@ -148,7 +149,7 @@ class SqliteStore:
         salvaged = self._path.with_name(SALVAGED_NAME)
         journal = read_journal(self._path.with_name(JOURNAL_NAME))
         if db is not None:
-            whole, spoilt = _checked(db)
+            whole, spoilt = rows.checked(db)
             if any(whole[each] != journal.rows[each] for each in whole.keys() & journal.rows):
                 journal = self._set_journal_aside("is of another log")
             missing = (in_wal.keys() | journal.rows.keys()) - whole.keys()
@@ -295,6 +296,7 @@ class SqliteStore:
         """
         made = [rows.row_of(record) for record in records]
         with self._writing:
+            self._keep_in_place()
             try:
                 rows.insert(self._db, made)
             except sqlite3.Error as error:
@@ -304,6 +306,39 @@ class SqliteStore:
             if self._journal is not None:
                 self._journal.append(lines)
         self._checkpointer.written()
+
+    def _keep_in_place(self) -> None:
+        """Make sure that the files still lie where a later start looks for them."""
+        if identity(self._path) != self._file:
+            self._put_back()
+        elif self._journal is not None and not self._journal.is_in_place:
+            self._journal.close()
+            self._open_journal(Found({}, 0, 0), rows.checked(self._db)[0])
+
+    def _put_back(self) -> None:
+        """Write the files anew after somebody deleted them; the open ones still have every record.
+
+        Raises:
+            StoreError: They cannot be written, or another file has taken their place.
+        """
+        if self._path.exists():
+            raise StoreError(f"{self._path}: was replaced; stop the table and start it again")
+        try:
+            put_back(self._db, self._path)
+            db = self._open()
+        except (OSError, sqlite3.Error) as error:
+            raise StoreError(
+                f"{self._path}: was deleted and cannot be made anew: {error}"
+            ) from error
+        self._db.close()
+        self._db = db
+        self._unlock()
+        self._lock = locked(self._path.with_name(LOCK_NAME), "another table")
+        if self._journal is not None:
+            self._journal.close()
+        self._open_journal(Found({}, 0, 0), rows.checked(db)[0])
+        self._file = identity(self._path)
+        LOGGER.warning("%s was deleted while it was open; it is written anew", self._path)
 
     def rewrite(self, change: Callable[[Record], Record], *, erase: bool = False) -> int:
         """Change names in the log; return how many records changed.
@@ -325,7 +360,7 @@ class SqliteStore:
             except sqlite3.Error as error:
                 raise StoreError(f"{self._path}: cannot be written: {error}") from error
             finally:
-                self._open_journal(Found({}, 0, 0), _checked(self._db)[0])
+                self._open_journal(Found({}, 0, 0), rows.checked(self._db)[0])
                 self._compared(self._db)
 
     @property
@@ -366,35 +401,3 @@ class SqliteStore:
 
 def _is_writable(path: Path) -> bool:
     return os.access(path, os.W_OK)
-
-
-def _checked(db: sqlite3.Connection) -> tuple[dict[int, Row], set[int]]:
-    """Return the rows with the right checksum, and the revisions of the others."""
-    whole: dict[int, Row] = {}
-    spoilt: set[int] = set()
-    for row, is_whole in rows.read_rows(db):
-        if is_whole:
-            whole[row.revision] = row
-        else:
-            spoilt.add(row.revision)
-    return whole, spoilt
-
-
-def locked(path: Path, other: str) -> IO[bytes]:
-    """Lock a file for this process; the kernel releases it however the process ends.
-
-    Args:
-        other: The process that has it otherwise, as the error calls it.
-    Raises:
-        StoreError: It cannot be written, or another process has it.
-    """
-    try:
-        lock = open(path, "ab")  # noqa: SIM115 - open as long as the store
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        lock.close()
-        raise StoreError(f"{path.parent}: {other} is using this data directory") from error
-    return lock

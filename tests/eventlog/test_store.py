@@ -329,3 +329,55 @@ def test_one_process_writes_and_others_may_read(tmp_path: Path) -> None:
     reader.close()
     writer.close()
     SqliteStore(tmp_path).close()
+
+
+class TestFilesThatAreDeletedWhileATableRuns:
+    def test_the_directory_comes_back_with_every_record(self, tmp_path: Path) -> None:
+        place = tmp_path / "data"
+        store = SqliteStore(place)
+        store.append(RECORDS[:2])
+        shutil.rmtree(place)
+        store.append(RECORDS[2:])
+        with pytest.raises(StoreError, match="using this data directory"):
+            SqliteStore(place)
+        store.close()
+        (place / FILE_NAME).unlink()  # the journal has them, too
+        assert tuple(SqliteStore(place).load()) == RECORDS
+
+    def test_a_step_is_refused_while_they_cannot_be_made_anew(self, tmp_path: Path) -> None:
+        place = tmp_path / "data"
+        store = SqliteStore(place)
+        store.append(RECORDS[:2])
+        shutil.rmtree(place)
+        place.write_text("in the way", encoding="utf-8")
+        with pytest.raises(StoreError, match="deleted and cannot be made anew"):
+            store.append(RECORDS[2:])
+        place.unlink()
+        store.append(RECORDS[2:])
+        store.close()
+        assert tuple(SqliteStore(place).load()) == RECORDS
+
+    def test_the_database_alone_comes_back_without_its_old_log(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path)
+        store.append(RECORDS[:2])
+        (tmp_path / FILE_NAME).unlink()
+        store.append(RECORDS[2:])
+        store.close()
+        assert tuple(SqliteStore(tmp_path).load()) == RECORDS
+
+    def test_the_journal_alone_comes_back(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path)
+        store.append(RECORDS[:2])
+        (tmp_path / JOURNAL_NAME).unlink()
+        store.append(RECORDS[2:])
+        store.close()
+        assert len((tmp_path / JOURNAL_NAME).read_bytes().splitlines()) == len(RECORDS)
+
+    def test_another_file_in_its_place_is_not_written_over(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path)
+        store.append(RECORDS[:2])
+        (tmp_path / FILE_NAME).unlink()
+        (tmp_path / FILE_NAME).write_bytes(b"another game")
+        with pytest.raises(StoreError, match="was replaced"):
+            store.append(RECORDS[2:])
+        assert (tmp_path / FILE_NAME).read_bytes() == b"another game"
