@@ -27,11 +27,13 @@ from companion.service.unit import (
     DATA_DIR,
     DNSMASQ_PATH,
     GROUPS,
+    MODULES_PATH,
     NAME,
     POLKIT_PATH,
     UNIT_PATH,
     avahi_text,
     dnsmasq_text,
+    modules_text,
     polkit_text,
     unit_text,
 )
@@ -216,7 +218,7 @@ def plan_install(machine: Machine, program: Program, *, port: int = 8000) -> Ite
             )
         )  # fmt: skip
     unit = unit_text(program.command, groups, machine.systemd_version, program.in_homes)
-    files = [Write(UNIT_PATH, unit)]
+    files = [Write(UNIT_PATH, unit), Write(MODULES_PATH, modules_text())]
     if machine.content(CONFIG_PATH) is None:
         files.append(Write(CONFIG_PATH, COMMENTED_CONFIG))
     if machine.has_polkit:
@@ -227,6 +229,8 @@ def plan_install(machine: Machine, program: Program, *, port: int = 8000) -> Ite
         files.append(Write(DNSMASQ_PATH, dnsmasq_text()))
     changed = [file for file in files if machine.content(file.path) != file.text]
     yield from changed
+    if any(file.path == MODULES_PATH for file in changed):
+        yield Command(("systemctl", "restart", "systemd-modules-load.service"), may_fail=True)
     if any(file.path == UNIT_PATH for file in changed):
         yield Command(("systemctl", "daemon-reload"))
     yield Command(("systemctl", "enable", f"{NAME}.service"))
@@ -242,7 +246,7 @@ def plan_remove(machine: Machine, *, purge: bool = False) -> Iterator[Step]:
     """
     if machine.content(UNIT_PATH) is not None:
         yield Command(("systemctl", "disable", "--now", f"{NAME}.service"), may_fail=True)
-    for path in (UNIT_PATH, POLKIT_PATH, AVAHI_PATH, DNSMASQ_PATH):
+    for path in (UNIT_PATH, MODULES_PATH, POLKIT_PATH, AVAHI_PATH, DNSMASQ_PATH):
         if machine.content(path) is not None:
             yield Delete(path)
     yield Command(("systemctl", "daemon-reload"), may_fail=True)

@@ -47,7 +47,9 @@ _DEVICES = (
     "char-drm",
     "/dev/vcio",
 )
-"""Device classes of pins, cameras, libcamera's buffers, sound, the GPU, and the Pi's firmware."""
+"""Device classes of pins, cameras, libcamera's buffers, sound, the GPU, and the Pi's firmware.
+
+systemd resolves a class when it starts the unit; see `modules_text`."""
 
 
 def unit_text(
@@ -169,6 +171,15 @@ def dnsmasq_text() -> str:
     return "\n".join([*lines, "address=/dns.msftncsi.com/131.107.255.255", ""])
 
 
+def modules_text() -> str:
+    """Return the kernel modules to load before the service starts (modules-load.d(5)).
+
+    They bring the classes of cameras and sound cards. Without its class at the start, a device that
+    is plugged in first thing afterwards would stay forbidden to the service.
+    """
+    return "videodev\nsnd\n"
+
+
 def avahi_text(port: int, title: str = "Dice Companion on %h") -> str:
     """Return the avahi service file that announces the page in the local network.
 
@@ -189,6 +200,7 @@ def avahi_text(port: int, title: str = "Dice Companion on %h") -> str:
 UNIT_PATH = Path(f"/etc/systemd/system/{NAME}.service")
 POLKIT_PATH = Path(f"/etc/polkit-1/rules.d/50-{NAME}.rules")
 DNSMASQ_PATH = Path(f"/etc/NetworkManager/dnsmasq-shared.d/{NAME}.conf")
+MODULES_PATH = Path(f"/etc/modules-load.d/{NAME}.conf")
 AVAHI_PATH = Path(f"/etc/avahi/services/{NAME}.service")
 CONFIG_PATH = Path(f"/etc/{NAME}/config.toml")
 DATA_DIR = Path(f"/var/lib/{NAME}")

@@ -27,6 +27,7 @@ from companion.service.install import (
 from companion.service.unit import (
     CONFIG_PATH,
     DATA_DIR,
+    MODULES_PATH,
     POLKIT_PATH,
     UNIT_PATH,
     avahi_text,
@@ -102,7 +103,10 @@ def test_installing_makes_user_files_and_starts_the_table() -> None:
     steps = list(plan_install(BARE, PROGRAM))
     assert isinstance(steps[0], Command)
     assert steps[0].argv[0] == "useradd"
-    assert [s.path for s in steps if isinstance(s, Write)][:2] == [UNIT_PATH, CONFIG_PATH]
+    written = [s.path for s in steps if isinstance(s, Write)]
+    assert written[:3] == [UNIT_PATH, MODULES_PATH, CONFIG_PATH]
+    load = "run     systemctl restart systemd-modules-load.service"
+    assert load in map(str, steps), "the classes of later devices are there before the start"
     assert str(steps[-1]) == "run     systemctl restart dice-companion.service"
 
 
