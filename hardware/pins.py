@@ -146,13 +146,19 @@ def _lgpio_factory() -> Any:
 
 
 def forgiving(pin_class: type[Any]) -> type[Any]:
-    """Return a gpiozero pin class whose pulses can be stopped even if the chip is gone.
+    """Return a gpiozero pin class that bears with a chip that is gone.
 
-    lgpio's own class raises then: the device could not be closed, and Python would print a
-    traceback when it is collected.
+    lgpio's own class raises when pulses are stopped, so the device could not be closed, and when an
+    edge is still due, which would end the thread that reports the edges of all pins.
     """
 
     class ForgivingPin(pin_class):  # type: ignore[misc]
+        def _call_when_changed(self, *args: Any, **kwargs: Any) -> None:
+            try:
+                super()._call_when_changed(*args, **kwargs)
+            except Exception as error:
+                LOGGER.info("an edge of a chip that is gone: %s", one_line(error))
+
         def _set_frequency(self, value: float | None) -> None:
             try:
                 super()._set_frequency(value)

@@ -135,6 +135,21 @@ class PulsesOfADeadChip(MockPWMPin):  # type: ignore[misc]
             raise TypeError("unsupported operand type(s) for &: 'NoneType' and 'int'")
         super()._set_frequency(value)
 
+    def _call_when_changed(self, *args: object) -> None:
+        if self.is_dead:
+            raise TypeError("unsupported operand type(s) for &: 'NoneType' and 'int'")
+        super()._call_when_changed(*args)
+
+
+def test_a_late_edge_of_a_dead_chip_leaves_the_thread_of_edges_alive() -> None:
+    factory = MockFactory(pin_class=forgiving(PulsesOfADeadChip))
+    pin = factory.pin(17)
+    PulsesOfADeadChip.is_dead = True
+    try:
+        pin._call_when_changed(0.0, 1)
+    finally:
+        PulsesOfADeadChip.is_dead = False
+
 
 def test_a_lamp_on_a_dead_chip_can_be_closed_and_leaves_no_traceback() -> None:
     factory = MockFactory(pin_class=forgiving(PulsesOfADeadChip))
