@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 TABLE = "http://127.0.0.1:8000"
-CLONE, SOURCES = Path("/home/pi/dice-companion"), Path("/root/sources")
+CLONE, SOURCES = Path("~pi/dice-companion").expanduser(), Path("/opt/sources")
 GAMES = Path("/var/lib/dice-companion")
 SETTINGS = Path("/etc/dice-companion/config.toml")
 KEPT = Path("/opt/kept.json")
@@ -120,7 +120,7 @@ def update(name: str, should_work: bool) -> None:
     is_well = is_well and (must("git rev-parse HEAD", "pi") != before) is should_work
     is_well = is_well and get("/healthz")["status"] == "ok"
     expect(is_well, f"update to a version that {name}, {took_s:.0f} s:", text.splitlines()[-1])
-    expect(must("find /home/pi ! -user pi") == "", "no file of root's in the clone")
+    expect(must(f"find {CLONE} ! -user pi") == "", "no file of root's in the clone")
     expect_game("after it")
 
 

@@ -85,6 +85,59 @@ def first_start() -> None:
     shell("reboot -f")
 
 
+def camera() -> None:
+    """A webcam that is plugged in after the start, pulled out, and plugged in again."""
+    SETTINGS.write_text('[camera]\nsource = "/dev/video0"\n')
+    shell("systemctl restart dice-companion")
+    wait_for("up without its webcam", "/healthz", lambda health: health["camera"] == "lost")
+    for which in ("late", "again"):
+        # one colour and no text: nothing to read, which takes the emulator minutes
+        plain = "v4l2-ctl -d /dev/video0 -c osd_text_mode=2 -c test_pattern=6"
+        shell(f"modprobe vivid n_devs=1 node_types=0x1 && {plain}")
+        since_s = wait_for(which, "/healthz", lambda health: health["camera"] == "ok")
+        tell(f"webcam {which}: seen after {since_s:.1f} s")
+        shell("v4l2-ctl -d /dev/video0 -c disconnect=1")
+        since_s = wait_for("pulled", "/healthz", lambda health: health["camera"] == "lost")
+        tell(f"webcam pulled out: said after {since_s:.1f} s")
+        shell("until modprobe -r vivid; do sleep 0.2; done")
+    SETTINGS.write_text('[camera]\nsource = "none"\n')
+    shell("systemctl restart dice-companion")
+    wait_for("up again", "/healthz", lambda health: health["status"] == "ok")
+
+
+def hotspot() -> None:
+    """The service's user opens the Wi-Fi; a second radio joins it and asks what phones ask."""
+    shell("modprobe mac80211_hwsim radios=2; ip netns add phone; mkdir -p /etc/netns/phone")
+    shell("echo nameserver 10.42.0.1 >/etc/netns/phone/resolv.conf")
+    shell("until nmcli -t device | grep -q wlan0:wifi:disconnected; do sleep 1; done")
+    shell("nmcli device set wlan1 managed no; iw phy phy1 set netns name phone")
+    as_service = "systemd-run -q --pipe --wait -p User=dice-companion -p NoNewPrivileges=yes"
+    said = shell(f"{as_service} /opt/dice/bin/dice-companion hotspot on")
+    tell("hotspot:", said)
+    wifi = f'network={{\n ssid="Dice Companion"\n psk="{said.split()[-1]}"\n}}\n'
+    Path("/run/phone.conf").write_text(wifi)
+    script = Path("/run/dhcp")
+    script.write_text("#!/bin/sh\n[ $1 != bound ] || ip addr add $ip/24 dev $interface\n")
+    script.chmod(0o755)
+    phone = "ip netns exec phone"
+    shell(f"{phone} wpa_supplicant -B -i wlan1 -c /run/phone.conf")
+    shell(f"until {phone} iw dev wlan1 link | grep -q Connected; do sleep 1; done")
+    tell("phone:", shell(f"{phone} busybox udhcpc -i wlan1 -n -q -s {script}").split(" | ")[-1])
+    time.sleep(20)  # the table looks for its hotspot every ten seconds
+    for asked in (
+        "connectivitycheck.gstatic.com/generate_204",
+        "captive.apple.com/hotspot-detect.html",
+        "www.msftconnecttest.com/connecttest.txt",
+        "detectportal.firefox.com/canonical.html",
+        "nmcheck.gnome.org/check_network_status.txt",
+        "10.42.0.1/anything",
+    ):
+        answer = "%{http_code} %{redirect_url}"
+        ask = f"{phone} curl -s -m 30 -o /run/said -w '{answer}' http://{asked}"
+        tell(asked, shell(ask), shell("head -c 60 /run/said; rm -f /run/said"))
+    tell("hotspot:", shell(f"{as_service} /opt/dice/bin/dice-companion hotspot off"))
+
+
 def second_start() -> None:
     kept = json.loads(KEPT.read_text())
     wait_for("up by itself", "/healthz", lambda health: health["status"] == "ok")
@@ -112,6 +165,8 @@ def second_start() -> None:
     since_s = wait_for("back", "/healthz", lambda health: health["status"] == "ok")
     is_kept = get("/api/state")["game"]["roll"] == kept["roll"]
     tell(f"killed: back after {since_s + 1:.1f} s; roll kept: {is_kept}")
+    camera()
+    hotspot()
     wait_for("the right to switch off", "/api/state", lambda state: state["table"]["can_power"])
     tell("switching off:", post("/api/power", step="off")["faults"])
     time.sleep(PATIENCE_S)
