@@ -126,11 +126,7 @@ def update(name: str, should_work: bool) -> None:
 
 def first() -> None:
     must("git config --system safe.directory '*'; git -C /srv/dice.git tag first")
-    must(
-        "chown -R pi:pi /srv/dice.git; git clone --quiet /srv/dice.git /home/pi/dice-companion",
-        "root",
-    )
-    must(f"chown -R pi:pi {CLONE}")
+    must(f"git clone --quiet /srv/dice.git {CLONE}; chown -R pi:pi {CLONE} /srv/dice.git")
     planned = must("make pi DRY_RUN=1", "pi")
     words = ("would install from Debian: ", "useradd", "SupplementaryGroups=", "Type=notify",
              "write   /etc/polkit-1", "systemctl restart")  # fmt: skip
