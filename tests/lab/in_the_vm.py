@@ -100,6 +100,7 @@ def camera() -> None:
         since_s = wait_for("pulled", "/healthz", lambda health: health["camera"] == "lost")
         tell(f"webcam pulled out: said after {since_s:.1f} s")
         shell("until modprobe -r vivid; do sleep 0.2; done")
+        time.sleep(30)  # the reading under way takes the emulator long
     SETTINGS.write_text('[camera]\nsource = "none"\n')
     shell("systemctl restart dice-companion")
     wait_for("up again", "/healthz", lambda health: health["status"] == "ok")
