@@ -43,7 +43,7 @@ class Stop:
 
 
 def settled(path: Path | None, flags: Mapping[str, object | None]) -> Config:
-    """Load the settings and begin to log as they say; `-v` logs more."""
+    """Load the settings and begin to log as they say; `--verbose` logs more."""
     config = load(path, os.environ, flags)
     is_verbose = click.get_current_context().find_root().params.get("verbose")
     log.install(level="info" if is_verbose else config.log.level, form=config.log.form)

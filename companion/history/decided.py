@@ -17,7 +17,8 @@ from companion.files import read_text
 
 LOGGER = logging.getLogger(__name__)
 
-FILE_NAME = "games.decided"
+FILE_NAME = "decided.txt"
+"""Backups copy it, unlike `games.*`, which is made anew from the log."""
 
 MOST_BYTES = 4 * 1024 * 1024
 """Of the file: 100,000 games have 2.5 MB."""

@@ -29,7 +29,7 @@ def test_a_damaged_line_costs_its_own_game_only(tmp_path: Path) -> None:
 def test_a_file_that_is_none_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"\xff\xfe")
     assert Verdicts(tmp_path).known == {}
-    assert "games.decided cannot be read" in caplog.text
+    assert "decided.txt cannot be read" in caplog.text
 
 
 def test_a_verdict_that_cannot_be_kept_is_still_known(
