@@ -168,7 +168,7 @@ def first() -> None:
 
 def cut() -> None:
     publish("good", "pyproject.toml", version_of)
-    must(f"sudo {COMMAND} update >/opt/update.log 2>&1", "pi")
+    must(f"{COMMAND} update >/opt/update.log 2>&1")
 
 
 def after_the_cut() -> None:

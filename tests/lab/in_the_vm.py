@@ -124,7 +124,7 @@ def hotspot() -> None:
     shell(f"{phone} wpa_supplicant -B -i wlan1 -c /run/phone.conf")
     shell(f"until {phone} iw dev wlan1 link | grep -q Connected; do sleep 1; done")
     tell("phone:", shell(f"{phone} busybox udhcpc -i wlan1 -n -q -s {script}").split(" | ")[-1])
-    time.sleep(20)  # the table looks for its hotspot every ten seconds
+    shell("timeout 120 sh -c 'until ss -ltn | grep -q 10.42.0.1:80; do sleep 1; done'")
     for asked in (
         "connectivitycheck.gstatic.com/generate_204",
         "captive.apple.com/hotspot-detect.html",
