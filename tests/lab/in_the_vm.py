@@ -111,13 +111,14 @@ def hotspot() -> None:
     shell("modprobe mac80211_hwsim radios=2; ip netns add phone; mkdir -p /etc/netns/phone")
     shell("echo nameserver 10.42.0.1 >/etc/netns/phone/resolv.conf")
     shell("until nmcli -t device | grep -q wlan0:wifi:disconnected; do sleep 1; done")
-    shell("nmcli device set wlan1 managed no; iw phy phy1 set netns name phone")
+    radio = "phy$(iw dev wlan1 info | sed -n 's/.*wiphy //p')"
+    shell(f"nmcli device set wlan1 managed no; iw phy {radio} set netns name phone")
     as_service = "systemd-run -q --pipe --wait -p User=dice-companion -p NoNewPrivileges=yes"
     said = shell(f"{as_service} /opt/dice/bin/dice-companion hotspot on")
     tell("hotspot:", said)
     wifi = f'network={{\n ssid="Dice Companion"\n psk="{said.split()[-1]}"\n}}\n'
     Path("/run/phone.conf").write_text(wifi)
-    script = Path("/run/dhcp")
+    script = Path("/opt/dhcp")  # nothing in /run may be executed
     script.write_text("#!/bin/sh\n[ $1 != bound ] || ip addr add $ip/24 dev $interface\n")
     script.chmod(0o755)
     phone = "ip netns exec phone"
