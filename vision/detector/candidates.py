@@ -16,7 +16,7 @@ SMEARED = 0.8
 """Probability above which a cell counts as motion blur (docs/evaluation.md, thresholds)."""
 _HEAT = 0.2
 """Heat above which a peak is a candidate (docs/evaluation.md, thresholds)."""
-_FAINT = 0.1
+_FAINT = 0.05
 """Heat above which a peak becomes a candidate if dice are missing (docs/evaluation.md,
 thresholds)."""
 _SHOULDER = 0.3

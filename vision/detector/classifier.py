@@ -40,7 +40,7 @@ _PIPS_NEAR = -0.3
 """Margin of pip errors above which another value fits nearly as well, and more views follow."""
 _MORE_LOOKS = ((float(np.radians(30.0)), 0.95), (float(np.radians(60.0)), 1.0))
 """Angle (radians) and edge scale of the extra crops for a die whose value is unclear."""
-_MAY_LEAN = -7.0
+_MAY_LEAN = -8.0
 """Tilt log odds (crop classifier and context head) above which an upright view is classified
 (docs/evaluation.md, thresholds)."""
 _UPRIGHT = 0.65
@@ -48,15 +48,15 @@ _UPRIGHT = 0.65
 _TORN = (-2.5, 1.5)
 """Tilt range (log odds) in which a die gets views from all sides (docs/evaluation.md,
 thresholds)."""
-SURELY = 0.97
-"""Probability above which a candidate is surely a die."""
+SURELY = 0.9
+"""Probability above which a candidate is a die (docs/evaluation.md, thresholds)."""
 _SOME_VALUE = 0.45
 """Probability of its best value up to which a less certain die gets no more views
 (docs/evaluation.md, thresholds)."""
 _ASKEW = -2.0
 """Tilt log odds from which an unclear value stays unclear (docs/evaluation.md, thresholds)."""
-_NO_DIE = -2.0
-"""Log odds of a die below which a candidate gets no second crop and no tilt estimate."""
+_NO_DIE = 0.0
+"""Log odds of a die below which a candidate gets one crop only (docs/evaluation.md, thresholds)."""
 _DIE_AND_MOVING, _OUTLINE = [0, 14], slice(16, 23)
 
 

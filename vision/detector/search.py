@@ -25,8 +25,6 @@ SMALLEST_PX = 48
 """Least side of a picture that can show a readable die in a tray (chosen, not measured)."""
 STILL = 0.4
 """Probability of motion above which a die counts as moving."""
-_DIE = 0.5
-"""Probability above which a candidate is likely a die."""
 _BLURRED = 0.95
 """Probability of motion above which a blurred candidate counts as a moving die."""
 _OUTSIDE = 0.1
@@ -125,10 +123,8 @@ class _Task:
         places = zip(aligned.feet.tolist(), aligned.edges.tolist(), strict=True)
         inside = [self.inside(overview, (x, y), edge) for (x, y), edge in places]
         worth = [n for n, within in enumerate(inside) if within > _OUTSIDE]
-        if (chances >= _DIE).all():
-            return worth
-        sure = [n for n in _apart(aligned, SURELY) if inside[n] > 0.5]
-        return worth if len(sure) < len(ALL_DICE) else [n for n in worth if chances[n] >= _DIE]
+        sure = [n for n in _apart(aligned) if inside[n] > 0.5]
+        return worth if len(sure) < len(ALL_DICE) else [n for n in worth if chances[n] > SURELY]
 
 
 def _blurred(overview: FeatureMaps, dice: list[Detection]) -> bool:
@@ -141,11 +137,11 @@ def _blurred(overview: FeatureMaps, dice: list[Detection]) -> bool:
     return bool(smeared > (edge * overview.cells_per_px) ** 2)
 
 
-def _apart(aligned: AlignedCandidates, surer: float) -> list[int]:
-    """Select candidates with a higher probability of a die than `surer`, each die once."""
+def _apart(aligned: AlignedCandidates) -> list[int]:
+    """Select the candidates that are dice, each die once."""
     chances = aligned.chances[:, 0].tolist()
     order = [
-        n for n in sorted(range(len(chances)), key=lambda n: -chances[n]) if chances[n] > surer
+        n for n in sorted(range(len(chances)), key=lambda n: -chances[n]) if chances[n] > SURELY
     ]
     return _each_once(order, aligned.middles.tolist(), aligned.edges.tolist())
 
@@ -281,18 +277,8 @@ def _usual_edge(dice: list[Detection]) -> float:
 
 
 def _distinct(detections: list[Detection]) -> list[Detection]:
-    """Keep the candidates that are dice, each once, the likeliest first.
-
-    A sure die comes before a candidate that lies between two dice, even if that is hotter.
-    """
-    dice = [k for k in detections if _is_die(k) or (k.moving > _BLURRED and k.heat > 0.25)]
-    dice.sort(key=lambda die: (die.die < SURELY, -die.die * die.heat))
+    """Keep the candidates that are dice or blurs, each once, the likeliest first."""
+    dice = [k for k in detections if k.die > SURELY or (k.moving > _BLURRED and k.heat > 0.25)]
+    dice.sort(key=lambda die: -die.die * die.heat)
     middles, edges = [k.centre_xy for k in dice], [k.edge_px for k in dice]
     return [dice[n] for n in _each_once(range(len(dice)), middles, edges)]
-
-
-def _is_die(detection: Detection) -> bool:
-    """Whether it is surely a die, or likely one with a value (pads, coins and knots have none)."""
-    return detection.die > SURELY or (
-        detection.die > _DIE and float(detection.values.mean(axis=0).max()) > 0.6
-    )

@@ -24,6 +24,7 @@ from vision.training.augment import (
 )
 from vision.training.networks import SCORES, ReaderWithContext
 from vision.training.patches import PATCH, PATCH_EDGES
+from vision.training.surfaces import chipped, repipped, replanted
 
 Arrays = dict[str, NDArray[Any]]
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)
@@ -38,6 +39,10 @@ _SPECKLED, _HALF_LIT = 0.06, 0.1
 _REPAINTED = 0.18
 """Shares of dice with a mirrored lamp, of clouded or of two mixed plastics, with specks of light or
 half in a shadow, and of scenes in colours of no game: these train values and outlines only."""
+_REPIPPED, _CHIPPED, _REPLANTED = 0.12, 0.2, 0.25
+"""Shares of dice in full view whose pips are painted, with marks beside the pips, and on the floor
+of another picture."""
+_FULL_VIEW = 0.97
 _PRINTED = 0.4
 """Share of the places without a die that get a flat mark, such as a logo or a box."""
 KEYS = tuple(
@@ -228,6 +233,22 @@ def shades(image: Tensor) -> Tensor:
     return torch.log(image[:, :, MIDDLE, MIDDLE].mean((2, 3)) + 0.02)
 
 
+def _resurfaced(light: NDArray[np.float32], flat: Arrays, rng: np.random.Generator) -> Any:
+    """Crops (N, CROP, CROP, 3) with other pips, marks and floors."""
+    die, value, _, cocked, moving, visible = flat["labels"].T[:6]
+    whole = (die > 0.5) & (value > 0) & (moving < 0.5) & (visible > _FULL_VIEW)
+
+    def some(share: float, among: NDArray[np.bool_]) -> NDArray[np.intp]:
+        return np.flatnonzero(among & (rng.random(len(among)) < share))
+
+    corners, pips = flat["corners"], flat["pips"]
+    light = repipped(light, corners, pips, rng, some(_REPIPPED, whole))
+    light = chipped(light, corners, pips, rng, some(_CHIPPED, whole))
+    upright = whole & (cocked < 0.5) & np.isfinite(flat["normal"][:, 0])
+    floors = np.flatnonzero(die < 0.5)
+    return replanted(light, corners, flat["normal"], rng, some(_REPLANTED, upright), floors)
+
+
 def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
     """Losses of all outputs; a label counts only where the picture can show it."""
     assert isinstance(net, ReaderWithContext)
@@ -236,6 +257,7 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
     at = np.flatnonzero(made["present"].reshape(-1))
     flat = {k: v.reshape(scenes * patches, *v.shape[2:])[at] for k, v in made.items()}
     light = tinted(made["pixels"].reshape(-1, CROP, CROP, 3), rng, groups=patches)[at]
+    light = _resurfaced(light, flat, rng)
     light = swirled(marbled(light, rng, _MARBLED), rng, _SWIRLED)
     light = printed(light, rng, _PRINTED, flat["labels"][:, 0] < 0.5)
     own_colours = np.ones(len(at), np.float32)
