@@ -59,7 +59,7 @@ function drawRollDue(state, nameOf) {
         "data-kind": trouble ? "trouble" : (announcement?.kind ?? "turn"),
         text: headline,
       }),
-      trouble || isTurn ? null : el("p", { class: `said${lengthOf(text)}`, text }),
+      trouble || isTurn || text === headline ? null : el("p", { class: `said${lengthOf(text)}`, text }),
       el("p", { class: `asked${tray.confirmable || isBlind(state) ? " is-due" : ""}`, text: asked }),
       sheets.length ? finalSheets(game, sheets) : null,
     ].filter(Boolean),
