@@ -340,6 +340,8 @@ class TestStatistics:
         none = client.get("/api/statistics?player=Nobody").get_json()
         assert (none["games"], none["players"], none["names"]) == (0, [], found["names"])
         assert client.get("/api/statistics?variant=other").status_code == 400
+        assert client.get("/api/statistics?bots=null").status_code == 400
+        assert client.get("/report.svg?number=-1").status_code == 400
         table = client.get("/api/players.csv?player=Ada")
         assert table.mimetype == "text/csv"
         assert "Ada" in table.text

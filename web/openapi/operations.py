@@ -166,10 +166,13 @@ OPERATIONS: tuple[Operation, ...] = (
     ),
     _page("/host", "The host's page."),
     _page("/games", "All games, standings and records."),
-    _page(
+    Operation(
+        "get",
         "/games/{number}",
         "One game, roll by roll.",
-        Parameter("number", Whole, "Its number.", is_required=True, is_in_path=True),
+        (HTML,),
+        failures=(*READ, 404),
+        parameters=(Parameter("number", Whole, "Its number.", is_required=True, is_in_path=True),),
     ),
     _page("/rules", "The rulings, with their sources."),
     _page("/setup", "The page to set the tray up."),
@@ -183,7 +186,13 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("names", str, "Their names, parted by +.", is_required=True, is_in_path=True),
         ),
     ),
-    Operation("get", "/manifest.webmanifest", "The page as an app for home screens.", (MANIFEST,)),
+    Operation(
+        "get",
+        "/manifest.webmanifest",
+        "The page as an app for home screens.",
+        (MANIFEST,),
+        raw={"type": "object"},
+    ),
     Operation("get", "/join.svg", "The page's address as a QR code.", (SVG,)),
     Operation(
         "get",

@@ -74,10 +74,12 @@ def _chosen(context: AppContext) -> Statistics:
     if variant is not None and variant not in PLANS:
         raise bad("asked.other", field="variant", value=variant[:20])
     together = request.args.getlist("player")
-    bots = request.args.get("bots") == "1"
+    bots = request.args.get("bots")
+    if bots not in (None, "", "1"):
+        raise bad("asked.other", field="bots", value=bots[:20])
     results = context.session.past.results()
     known = context.reviews.verdicts.known
-    return statistics(results, variant=variant, together=together, bots=bots, decided=known)
+    return statistics(results, variant=variant, together=together, bots=bots == "1", decided=known)
 
 
 def _player(each: PlayerStatistics) -> wire.PlayerStatistics:
