@@ -70,12 +70,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
 
 def _chosen(context: AppContext) -> Statistics:
-    variant = request.args.get("variant") or None
+    variant = request.args.get("variant")
     if variant is not None and variant not in PLANS:
         raise bad("asked.other", field="variant", value=variant[:20])
     together = request.args.getlist("player")
     bots = request.args.get("bots")
-    if bots not in (None, "", "1"):
+    if bots not in (None, "1"):
         raise bad("asked.other", field="bots", value=bots[:20])
     results = context.session.past.results()
     known = context.reviews.verdicts.known
