@@ -55,8 +55,9 @@ _SOME_VALUE = 0.45
 (docs/evaluation.md, thresholds)."""
 _ASKEW = -2.0
 """Tilt log odds from which an unclear value stays unclear (docs/evaluation.md, thresholds)."""
-_NO_DIE = 0.0
-"""Log odds of a die below which a candidate gets one crop only (docs/evaluation.md, thresholds)."""
+_NO_DIE, _RATHER_NONE = -2.0, 0.0
+"""Log odds of a die below which a candidate gets no second crop, and no further views
+(docs/evaluation.md, thresholds)."""
 _DIE_AND_MOVING, _OUTLINE = [0, 14], slice(16, 23)
 
 
@@ -318,7 +319,7 @@ def _badly_cut(logits: Scores) -> bool:
 def _is_at_rest(logits: Scores) -> bool:
     """Whether a candidate can be a die at rest in full view."""
     die, moving, visible = logits[[0, 14, 15]]
-    return bool(die >= _NO_DIE and moving <= 2.0 and visible >= -1.0)
+    return bool(die >= _RATHER_NONE and moving <= 2.0 and visible >= -1.0)
 
 
 def _may_show_a_value(logits: Scores, values: Scores) -> bool:
