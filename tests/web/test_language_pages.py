@@ -122,7 +122,7 @@ SAID = """() => {
 HAS_HEARD = "v => import('/static/lib/live.js').then(({ latest }) => latest().version >= v)"
 
 ALIKE = re.compile(
-    r"Dice|Companion|Dice Companion|QWX7|Table|Ada|Benjamin|Cleo|Big Points|http\S+|"
+    r"Dice|Companion|Dice Companion|QWX7|Table|Ada|Benjamin|Cleo|Big Points|(http|\d+\.)\S+|"
     r"[RYGB]{1,2}|…|✓|· ?|\W*|[−\d#.,:/ ·–-]+|Bonus|Total|Camera|(Ada|Benjamin|Cleo) ?\?"
 )
 """What may stand in two languages alike: names, numbers, letters of rows."""
@@ -149,9 +149,13 @@ class TestNothingIsMixed:
         table = open_page("/table", size_wh=TV)
         pages: dict[str, list[Page]] = {}
         for each in both:
+            host = open_page(f"/host?language={each}", size_wh=PHONE)
+            if pages:  # one device hosts the table
+                host.context.add_cookies(pages["en"][1].context.cookies())  # type: ignore[arg-type]
+                host.reload()
             pages[each] = [
                 ready(open_page(f"/?language={each}", size_wh=PHONE, token=tokens[0])),
-                ready(open_page(f"/host?language={each}", size_wh=PHONE, device="a" * 32)),
+                ready(host),
             ]
             seen[each] |= said(open_page(f"/nothing?language={each}"))
         for step in game(stage):
