@@ -47,7 +47,6 @@ def put_back(db: sqlite3.Connection, path: Path) -> None:
     Raises:
         OSError, sqlite3.Error: It cannot be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     for end in ("-wal", "-shm", "-part"):
         path.with_name(path.name + end).unlink(missing_ok=True)
     part = path.with_name(f"{path.name}-part")

@@ -183,7 +183,8 @@ class SqliteStore:
         Raises:
             StoreError: It cannot be opened for another reason than damage.
         """
-        is_writable = all(map(_is_writable, self._path.parent.glob(f"{FILE_NAME}*")))
+        files = self._path.parent.glob(f"{FILE_NAME}*")
+        is_writable = all(os.access(each, os.W_OK) for each in files)
         try:
             return self._open(), ""
         except sqlite3.DatabaseError as error:
@@ -324,16 +325,16 @@ class SqliteStore:
         if self._path.exists():
             raise StoreError(f"{self._path}: was replaced; stop the table and start it again")
         try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            self._unlock()
+            self._lock = locked(self._path.with_name(LOCK_NAME), "another table")
             put_back(self._db, self._path)
             db = self._open()
         except (OSError, sqlite3.Error) as error:
-            raise StoreError(
-                f"{self._path}: was deleted and cannot be made anew: {error}"
-            ) from error
+            what = "was deleted and cannot be made anew"
+            raise StoreError(f"{self._path}: {what}: {error}") from error
         self._db.close()
         self._db = db
-        self._unlock()
-        self._lock = locked(self._path.with_name(LOCK_NAME), "another table")
         if self._journal is not None:
             self._journal.close()
         self._open_journal(Found({}, 0, 0), rows.checked(db)[0])
@@ -350,6 +351,7 @@ class SqliteStore:
             StoreError: The log cannot be written.
         """
         with self._writing:
+            self._keep_in_place()
             if self._journal is not None:
                 self._journal.close()
             copies = self._path.parent.glob("games.*damaged-*") if erase else ()
@@ -397,7 +399,3 @@ class SqliteStore:
     def _unlock(self) -> None:
         if self._lock is not None:
             self._lock.close()
-
-
-def _is_writable(path: Path) -> bool:
-    return os.access(path, os.W_OK)

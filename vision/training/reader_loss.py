@@ -43,6 +43,7 @@ _REPIPPED, _CHIPPED, _REPLANTED = 0.12, 0.2, 0.25
 """Shares of dice in full view whose pips are painted, with marks beside the pips, and on the floor
 of another picture."""
 _FULL_VIEW = 0.97
+"""Visible share of a top face above which it may be changed so."""
 _PRINTED = 0.4
 """Share of the places without a die that get a flat mark, such as a logo or a box."""
 KEYS = tuple(

@@ -179,7 +179,7 @@ def _mask(height: int, width: int, shapes: list[NDArray[Any]], *, hull: bool = F
 def _fill(
     crop: Floats, shapes: list[NDArray[Any]], colour: NDArray[Any], soft: float, cover: float
 ) -> None:
-    """Paint shapes into a crop (H, W, 3), lit as the crop's middle is, in place."""
+    """Paint shapes into a crop (H, W, 3) in one colour, in place."""
     height, width = crop.shape[:2]
     mask = _mask(height, width, shapes)
     alpha = cv2.GaussianBlur(mask, (0, 0), soft)[..., None] * np.float32(cover)
