@@ -119,10 +119,11 @@ class TestDone:
         table.locator(".asked", has_text="Last chance to change").wait_for()
         ben.get_by_role("button", name="Take back").click()
         ben.get_by_role("button", name="Pass").wait_for()
-        assert stage.state.waiting_for == (1,)
+        wait_until(ben, lambda: stage.state.waiting_for == (1,))  # the page is ahead of the table
         wait_until(ada, lambda: ada.locator("#done").get_attribute("aria-disabled") == "true")
         ben.get_by_role("button", name="Pass").click()
         ben.get_by_role("button", name="Take back").wait_for()
+        wait_until(ben, lambda: not stage.state.waiting_for)
         stage.time.pass_s(600.1)
         ada.get_by_role("button", name="Pass", disabled=False).click()
         ben.get_by_role("button", name="Closes in").wait_for()  # who only watches sees it, too
