@@ -22,8 +22,8 @@ from companion.adapters.mqtt import open_mqtt
 from companion.audio.settings import VoiceSettings
 from companion.coach.background import Reviews
 from companion.config import Config
+from companion.doctor.health import Monitor
 from companion.eventlog.store import SqliteStore
-from companion.health import Monitor
 from companion.history.decided import Verdicts
 from companion.messages.catalogue import load_phrases
 from companion.service.commands import run_quietly

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from companion import log
 from companion.errors import CompanionError
+from companion.service import log
 
 _COMMANDS = {
     "play": "companion.commands.play",

@@ -16,8 +16,8 @@ from companion.audio.announcer import AMOUNTS
 from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.errors import ConfigError
 from companion.files import read_toml
-from companion.log import FORMS, LEVELS
 from companion.messages.catalogue import LANGUAGES
+from companion.service.log import FORMS, LEVELS
 from companion.wire import Meta, WireError, convert, described, one_of
 
 ENVIRONMENT_PREFIX = "DICE_COMPANION_"

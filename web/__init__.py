@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from flask import Flask
 
 from companion.coach.background import Reviews
+from companion.doctor.health import Health
 from companion.engine import Choice
 from companion.eventlog.state import Game
-from companion.health import Health
 from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
 from web.access import Access

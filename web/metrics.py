@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from companion.health import Health
+from companion.doctor.health import Health
 
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
 

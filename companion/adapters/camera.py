@@ -7,10 +7,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from companion.board import is_raspberry_pi
 from companion.config import Config
 from companion.errors import CameraUnavailable, ConfigError
 from companion.history.pictures import Pictures
+from companion.service.board import is_raspberry_pi
 from companion.service.notify import is_service
 from companion.session.ports import RollKept
 from companion.session.session import Session, Topic

@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from companion.adapters.lamp import Follower, lamp_state
-from companion.board import is_raspberry_pi
 from companion.config import Config, setting_names
 from companion.errors import ConfigError, ServiceError
+from companion.service.board import is_raspberry_pi
 from companion.service.notify import is_service
 from companion.service.power import Power, PowerStep
 from companion.session.session import Session, Topic, View

@@ -16,8 +16,8 @@ from companion.commands.running import (
     tell,
     wait_for,
 )
-from companion.memory import Trimmer
 from companion.messages.catalogue import LANGUAGES
+from companion.service.memory import Trimmer
 
 PORT = 8001
 
@@ -56,7 +56,7 @@ def club(
     config = settled(config_path, flags)
     stop = stop_on_signal()
     from companion.app import own_version
-    from companion.club_app import build_club
+    from companion.club.app import build_club
 
     app = build_club(config, own_version())
     with closed_in_time(app.close):

@@ -19,7 +19,6 @@ import click
 
 from companion.adapters.gpio import check_pins
 from companion.adapters.mqtt import broker_of
-from companion.board import is_raspberry_pi, model
 from companion.commands.console import print_verdict
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import PIN_FACTORIES, Config, default_data_dir, load
@@ -54,6 +53,7 @@ from companion.doctor.software import (
 from companion.errors import CameraUnavailable, ConfigError, PinsUnavailable, StoreError
 from companion.eventlog.examine import examine as saved_records
 from companion.service.backup import last_backup
+from companion.service.board import is_raspberry_pi, model
 from companion.service.commands import run_quietly
 from companion.service.install import is_installed, is_root
 from companion.service.network import active_hotspot

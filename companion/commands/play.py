@@ -19,8 +19,8 @@ from companion.commands.running import (
     wait_for,
 )
 from companion.config import PIN_FACTORIES
-from companion.memory import Trimmer
 from companion.messages.catalogue import LANGUAGES
+from companion.service.memory import Trimmer
 
 if TYPE_CHECKING:
     from companion.app import App

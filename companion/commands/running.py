@@ -14,8 +14,8 @@ from types import FrameType
 
 import click
 
-from companion import log
 from companion.config import Config, load
+from companion.service import log
 
 END_WITHIN_S = 4.0
 """Seconds that the parts take to close; then the process ends without those that hang."""

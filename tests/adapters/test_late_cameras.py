@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from companion import board
 from companion.app import App, build
 from companion.config import Config
 from companion.errors import CameraUnavailable
+from companion.service import board
 from companion.tray import CameraState
 from tests.vision.tray_fakes import picture
 from vision.cameras import devices

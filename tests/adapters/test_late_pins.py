@@ -13,9 +13,9 @@ from gpiozero.pins.mock import MockFactory, MockPWMPin
 import hardware.button
 import hardware.buzzer
 import hardware.lamp
-from companion import board
 from companion.app import build
 from companion.config import Config
+from companion.service import board
 
 BUTTON, AGAIN, LAMP, BUZZER = 17, 27, 22, 18
 PATIENCE_S = 20.0

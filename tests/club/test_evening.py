@@ -16,8 +16,8 @@ from pathlib import Path
 
 import pytest
 
+from companion.club.app import ClubApp, build_club
 from companion.club.view import View
-from companion.club_app import ClubApp, build_club
 from companion.commands.simulated_table import SimulatedTable
 from companion.config import Config
 from companion.mqtt.broker import Broker, Message

@@ -149,7 +149,7 @@ def test_a_pi_without_a_camera_has_no_simulated_one(
 ) -> None:
     model = tmp_path / "model"
     model.write_text("Raspberry Pi 4 Model B Rev 1.4\0")
-    monkeypatch.setattr("companion.board.MODEL_FILE", model)
+    monkeypatch.setattr("companion.service.board.MODEL_FILE", model)
     monkeypatch.setattr("vision.cameras.devices.has_pi_camera", lambda: False)
     monkeypatch.setattr("vision.cameras.devices.webcam_paths", lambda: [])
     monkeypatch.setattr("vision.cameras.devices.closed_paths", lambda: ["/dev/video0"])

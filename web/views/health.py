@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from flask import Blueprint, Response, g, request
 
-from companion.health import Health, State
+from companion.doctor.health import Health, State
 from web.context import AppContext
 from web.metrics import MEDIA, Requests, exposition
 from web.responses import as_json

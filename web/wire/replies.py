@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from companion.health import State
+from companion.doctor.health import State
 from companion.wire import about, one_of
 from web.wire.values import AnyColour, Point, Reply, Size
 

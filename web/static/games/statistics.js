@@ -56,10 +56,17 @@ async function loadDice() {
 }
 
 const choice = (name) =>
-  el("label", { class: "switch" }, el("input", { type: "checkbox", value: name }), el("span", {}, el("bdi", { text: name })));
+  el(
+    "label",
+    { class: "switch" },
+    el("input", { type: "checkbox", value: name }),
+    el("span", {}, el("bdi", { text: name })),
+  );
 
-const record = ({ name, total, game }) =>
-  el("li", {}, el("bdi", { text: name }), ` ${total} `, el("a", { href: `/games/${game}`, text: t("games.game_number", { number: game }) }));
+const record = ({ name, total, game }) => {
+  const link = el("a", { href: `/games/${game}`, text: t("games.game_number", { number: game }) });
+  return el("li", {}, el("bdi", { text: name }), ` ${total} `, link);
+};
 
 function tableOf(players) {
   const heads = COLUMNS.map((key) => [t(`games.column.${key}`)]);

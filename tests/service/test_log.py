@@ -7,7 +7,13 @@ import logging
 import subprocess
 import sys
 
-from companion.log import LONGEST_ENTRY, MOST_KINDS, JsonFormatter, OncePerMinute, TextFormatter
+from companion.service.log import (
+    LONGEST_ENTRY,
+    MOST_KINDS,
+    JsonFormatter,
+    OncePerMinute,
+    TextFormatter,
+)
 
 
 def entry(message: str, *values: object, name: str = "web.server") -> logging.LogRecord:
@@ -62,7 +68,7 @@ class TestForms:
 
 def test_the_program_writes_its_log_to_standard_error() -> None:
     script = (
-        "import logging; from companion import log; log.install(level='info', form='json');"
+        "import logging; from companion.service import log; log.install(level='info', form='json');"
         "log.install(level='info', form='json');"
         "[logging.getLogger('a').info('n %d', n) for n in range(9)]"
     )

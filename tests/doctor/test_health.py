@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from companion.doctor.health import LOCK_S, Monitor, Part, State
 from companion.errors import StoreError
-from companion.health import LOCK_S, Monitor, Part, State
 from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.test_people import phone, post
@@ -41,7 +41,7 @@ class Free:
 
 def free_mb(monkeypatch: pytest.MonkeyPatch, megabytes: float) -> None:
     usage = Usage(1, 1, int(megabytes * 1e6))
-    monkeypatch.setattr("companion.health.shutil.disk_usage", lambda _: usage)
+    monkeypatch.setattr("companion.doctor.health.shutil.disk_usage", lambda _: usage)
 
 
 @pytest.fixture(autouse=True)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from companion.memory import EVERY_S, FIRST_S, Trimmer, give_back
+from companion.service.memory import EVERY_S, FIRST_S, Trimmer, give_back
 
 NEEDED = """
 import re
-from companion.memory import give_back
+from companion.service.memory import give_back
 
 def resident_mb():
     return int(re.search(r"VmRSS:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
