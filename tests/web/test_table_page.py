@@ -208,6 +208,10 @@ class TestTheTableView:
             assert size_wh == TV or left(page, OVERLAPPING) == [], size_wh
             assert left(page, CUT) == [], size_wh
             assert size_wh == PHONE_SMALL or left(page, BROKEN) == [], size_wh
+        resize(page, (820, 1180))
+        wide = """[...document.querySelectorAll('.state')]
+          .filter((node) => node.scrollWidth > node.clientWidth).map((node) => node.textContent)"""
+        assert left(page, wide) == []
 
     def test_it_can_be_scanned_while_seats_are_free(
         self, stage: Stage, open_page: OpenPage
@@ -384,7 +388,7 @@ def test_the_end_leads_to_the_report(stage: Stage, open_page: OpenPage) -> None:
     stage.play_out()
     page = ready(open_page("/table", size_wh=(1280, 720)))
     page.get_by_role("link", name="192.168.1.5:8000/games/1").wait_for()
-    assert page.locator(".report img").evaluate("(image) => image.decode().then(() => true)")
+    assert page.locator(".report-link img").evaluate("(image) => image.decode().then(() => true)")
     for size_wh in ((1280, 720), (820, 1180), TV):
         resize(page, size_wh)
         assert left(page, OVERLAPPING) == [], size_wh

@@ -1,5 +1,5 @@
 // How to come in: the address, the QR codes of page and Wi-Fi, the code and the PIN.
-import { $, el, setText, show } from "../lib/dom.js";
+import { $, el, redraw, show } from "../lib/dom.js";
 import { latest } from "../lib/live.js";
 import { t } from "../lib/words.js";
 
@@ -18,7 +18,11 @@ export function drawDoor({ me, table, game }) {
     `${t("table.code")} ${me.door.code}`,
     me.door.pin ? t("table.pin", { pin: me.door.pin }) : "",
   ];
-  setText($("door"), parts.filter(Boolean).join(" · "));
+  const shown = parts.filter(Boolean);
+  const last = shown.length - 1;
+  redraw($("door"), shown, () =>
+    shown.flatMap((part, i) => [el("span", { text: i < last ? `${part} ·` : part }), " "]),
+  );
 }
 
 /** Draw the QR code and the address of a game's report. */
@@ -27,7 +31,7 @@ export function report(number, url) {
   const code = el("img", { src: `/report.svg?number=${number}&for=${encodeURIComponent(url)}`, alt: "" });
   return el(
     "figure",
-    { class: "report" },
+    { class: "report-link" },
     code,
     el("figcaption", {}, `${t("table.report")} `, el("a", { href: `/games/${number}`, text: shortOf(page) })),
   );
