@@ -116,6 +116,9 @@ class TestDone:
             page.get_by_role("button", name="Take back").wait_for()
             assert "still change your answer" in page.locator("#status").inner_text()
         assert violations(ben) == []
+        cleo = open_page("/?language=de", size_wh=PHONE_SMALL, token=tokens[2])  # the longest word
+        cleo.get_by_role("button", name="Zurücknehmen").wait_for()
+        assert cleo.locator("#done").evaluate("(node) => node.scrollWidth <= node.clientWidth")
         table.locator(".asked", has_text="Last chance to change").wait_for()
         ben.get_by_role("button", name="Take back").click()
         ben.get_by_role("button", name="Pass").wait_for()
