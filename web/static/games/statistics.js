@@ -1,7 +1,7 @@
 // Players over all evenings, filtered by sheet and company, and the table's dice.
 import { $, el, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
 import { get, latest, post, reasonOf } from "../lib/live.js";
-import { language, ratingText, t } from "../lib/words.js";
+import { language, numeral, ratingText, t } from "../lib/words.js";
 import { chart } from "./coach.js";
 import { table } from "./table.js";
 
@@ -65,7 +65,7 @@ const choice = (name) =>
 
 const record = ({ name, total, game }) => {
   const link = el("a", { href: `/games/${game}`, text: t("games.game_number", { number: game }) });
-  return el("li", {}, el("bdi", { text: name }), ` ${total} `, link);
+  return el("li", {}, el("bdi", { text: name }), ` ${numeral(total)} `, link);
 };
 
 function tableOf(players) {
