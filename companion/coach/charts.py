@@ -53,8 +53,8 @@ class Picture:
 
     @property
     def text(self) -> str:
-        """Title and sentences in one."""
-        return _text_of(self.title, self.lines)
+        """Title and sentences, one a line."""
+        return "\n".join((self.title, *self.lines))
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,7 +329,7 @@ def _svg(title: str, lines: Iterable[str], height: int = HEIGHT) -> Element:
             "xmlns": "http://www.w3.org/2000/svg",
             "viewBox": f"0 0 {WIDTH} {height}",
             "role": "img",
-            "aria-label": _text_of(title, lines),
+            "aria-label": f"{title}. {' '.join(lines)}",
             "font-size": "18",
             "fill": "currentColor",
             "stroke-width": "2",
@@ -362,10 +362,6 @@ def _text(
 
 def _short(name: str) -> str:
     return name if len(name) <= 10 else name[:9].rstrip() + "…"
-
-
-def _text_of(title: str, lines: Iterable[str]) -> str:
-    return f"{title}. {' '.join(lines)}"
 
 
 def _apart(places: Sequence[float], least: float) -> list[float]:

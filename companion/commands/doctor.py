@@ -131,7 +131,7 @@ def doctor(
 
 def as_line(finding: Finding) -> str:
     """A finding as a line of text."""
-    line = f"{finding.verdict.value:<4}  {finding.name:<9}  {finding.text}"
+    line = f"{finding.verdict.value:<4}  {finding.name:<11}  {finding.text}"
     return f"{line} -> {finding.cure}" if finding.cure else line
 
 

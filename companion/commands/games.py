@@ -61,6 +61,9 @@ def list_games(data_dir: Path | None) -> None:
     finally:
         store.close()
     rows = [(game.number, local_time(game.at), _ending(game), _totals(game)) for game in found]
+    if not rows:
+        click.echo("no game is saved yet")
+        return
     print_table(("game", "began", "end", "points"), rows, right={0})
 
 
@@ -120,14 +123,16 @@ def show_game(
         store.close()
     if not found:
         raise StoreError(f"games show: there is no game {number}")
-    report = report_of(found[0], load_phrases(config.table.language))
+    phrases = load_phrases(config.table.language)
+    report = report_of(found[0], phrases)
     if report.decided is not None:
         Verdicts(config.data_dir).add(found[0].result.played, report.decided)
     drawn = {"scores": report.scores} | ({"luck": report.luck} if report.luck else {})
-    for picture in drawn.values():
-        click.echo(picture.text)
-    for sentence in (*report.turning, *report.mistakes):
-        click.echo(sentence)
+    parts = [picture.text for picture in drawn.values()]
+    for key, sentences in (("turning", report.turning), ("better", report.mistakes)):
+        if sentences:
+            parts.append("\n".join((phrases.say(f"page.games.coach_{key}"), *sentences)))
+    click.echo("\n\n".join(parts))
     if pictures is not None:
         pictures.mkdir(parents=True, exist_ok=True)
         for name, picture in drawn.items():
@@ -143,7 +148,7 @@ def show_dice(language: str | None, data_dir: Path | None) -> None:
     Example: dice-companion games dice --language de
     """
     from companion.coach.charts import dice_chart
-    from companion.coach.fairness import fairness_of
+    from companion.coach.fairness import FACES, fairness_of
 
     config = load(None, os.environ, {"data_dir": data_dir, "table.language": language})
     store = SqliteStore(config.data_dir, is_writer=False)
@@ -152,7 +157,15 @@ def show_dice(language: str | None, data_dir: Path | None) -> None:
     finally:
         store.close()
     found = fairness_of(game.result for game in played)
-    click.echo(dice_chart(found, load_phrases(config.table.language)).text)
+    phrases = load_phrases(config.table.language)
+    drawn = dice_chart(found, phrases)
+    click.echo(drawn.title)
+    headings = ("", *map(str, range(1, FACES + 1)))
+    rows = [(phrases.colour(each.colour.value), *each.counts) for each in found.dice]
+    print_table(headings, rows, right=range(1, len(headings)))
+    verdict, *others = drawn.lines
+    for sentence in (verdict, *others[len(rows) :]):  # the counts are in the table
+        click.echo(sentence)
 
 
 @games.command("standings")

@@ -111,7 +111,7 @@ def test_a_calibration_does_not_hide_the_cameras_check(
     found = doctor(*camera, "--data-dir", str(tmp_path))
     assert found[0] == status
     assert any(each.startswith(line.format(measured)) for each in found[1].splitlines()), found[1]
-    assert "picture    bright and sharp enough" in found[1]
+    assert "picture      bright and sharp enough" in found[1]
 
 
 @pytest.mark.usefixtures("no_packages")
@@ -120,7 +120,7 @@ def test_pins_that_play_refuses_are_bad_settings(tmp_path: Path) -> None:
     config.write_text("[buzzer]\npin = 17\n")
     status, out = doctor("--config", str(config), "--camera", "none", "--port", "0")
     assert status == 1
-    assert "bad   settings   buzzer.pin: expected a pin of its own" in out
+    assert "bad   settings     buzzer.pin: expected a pin of its own" in out
 
 
 @pytest.mark.usefixtures("no_packages")
@@ -128,7 +128,7 @@ def test_a_camera_that_play_insists_on_is_bad(tmp_path: Path) -> None:
     data = ["--data-dir", str(tmp_path), "--port", "0"]
     status, out = doctor("--camera", "/dev/video63", *data)
     assert status == 1
-    assert "bad   camera     '/dev/video63': expected a video device, there is none" in out
+    assert "bad   camera       '/dev/video63': expected a video device, there is none" in out
 
 
 @pytest.mark.usefixtures("no_packages")
@@ -154,7 +154,7 @@ def test_a_pi_without_a_camera_has_no_simulated_one(
     monkeypatch.setattr("vision.cameras.devices.webcam_paths", lambda: [])
     monkeypatch.setattr("vision.cameras.devices.closed_paths", lambda: ["/dev/video0"])
     _, out = doctor("--camera", "auto", "--data-dir", str(tmp_path), "--port", "0")
-    assert "note  camera     no camera found; no permission for /dev/video0 -> sudo" in out
+    assert "note  camera       no camera found; no permission for /dev/video0 -> sudo" in out
 
 
 def test_nobody_need_listen_to_it(tmp_path: Path) -> None:

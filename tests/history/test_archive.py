@@ -56,7 +56,10 @@ def run(evening: Path, *args: str, given: str | None = None) -> Any:
     )
 
 
-def test_list_names_number_end_and_totals(evening: Path) -> None:
+def test_list_names_number_end_and_totals(evening: Path, tmp_path: Path) -> None:
+    new = tmp_path / "new"
+    Stage(new).store.close()
+    assert run(new, "list").stdout == "no game is saved yet\n"
     head, first, second = run(evening, "list").stdout.splitlines()
     assert head.split() == ["game", "began", "end", "points"]
     assert re.fullmatch(r" +1  \d{4}-\d\d-\d\d \d\d:\d\d  ended early +Ada 1, Ben -4", first)
@@ -94,13 +97,21 @@ def test_a_record_without_a_date_gets_that_of_its_import(
 
 def test_a_game_is_shown_with_pictures_and_sentences(evening: Path, tmp_path: Path) -> None:
     shown = run(evening, "show", "1", "--pictures", str(tmp_path / "pictures")).stdout
-    scores, luck, *turning = shown.splitlines()[:4]
+    scores, luck, turning = (part.splitlines() for part in shown.split("\n\n")[:3])
     assert "Ada: 1 point. Crosses: 1, penalties: 0." in scores
-    assert "Ben: −5 points against the best of the others." in luck
-    assert [line.split(":")[0] for line in turning] == ["Turn 1", "Turn 2"]
+    assert any("Ben: −5 points against the best of the others." in line for line in luck)
+    assert [line.split(":")[0] for line in turning] == ["Turning points", "Turn 1", "Turn 2"]
     names = {path.name for path in (tmp_path / "pictures").iterdir()}
     assert names == {"game-1-scores.svg", "game-1-luck.svg"}
     assert len(Verdicts(evening).known) == 1
+
+
+def test_each_die_has_a_line_in_the_table_of_dice(evening: Path) -> None:
+    title, head, *lines, verdict = run(evening, "dice").stdout.splitlines()
+    assert (title, head.split()) == ("How often each face came", list("123456"))
+    assert [line.split()[0] for line in lines] == ["white", "red", "yellow", "green", "blue"]
+    assert lines[0].split()[1:] == ["2", "0", "1", "1", "1", "1"]
+    assert verdict == "Not enough throws yet: 3 of 60."
 
 
 def test_the_text_is_for_people(evening: Path) -> None:
