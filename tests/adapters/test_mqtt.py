@@ -105,13 +105,20 @@ def hostile(request: pytest.FixtureRequest) -> Iterator[Hostile]:
 
 
 def test_marks_are_quick_with_a_hostile_broker(hostile: Hostile, config: Config) -> None:
-    tries = []  # what else the machine does only makes a try slower: the quickest one counts
-    while len(tries) < TRIES and not (tries and min(tries) < LIMIT_MS):
-        place = config.data_dir / str(len(tries))
-        asked = with_mqtt(replace(config, data_dir=place), host="127.0.0.1", port=hostile.port)
-        tries.append(p99_of_marks(asked))
-    assert hostile.accepted >= len(tries)
-    assert min(tries) < LIMIT_MS
+    hostile_config = with_mqtt(config, host="127.0.0.1", port=hostile.port)
+    for number in range(TRIES):  # what else the machine does only makes a try slower
+        limit_ms = LIMIT_MS
+        with_it_ms = p99_of_marks(at(hostile_config, f"hostile {number}"))
+        if with_it_ms >= limit_ms:
+            limit_ms = max(limit_ms, 2 * p99_of_marks(at(config, f"alone {number}")))
+        if with_it_ms < limit_ms:
+            break
+    assert hostile.accepted > number
+    assert with_it_ms < limit_ms
+
+
+def at(config: Config, place: str) -> Config:
+    return replace(config, data_dir=config.data_dir / place)
 
 
 def p99_of_marks(config: Config) -> float:
