@@ -17,9 +17,10 @@ def kiosk(url: str) -> None:
 
     Example: dice-companion kiosk --url http://127.0.0.1:8000/
     """
-    from companion.service.kiosk import browser_command, find_browser, show
+    from companion.service.kiosk import browser_command, find_browser, run_browser, show
 
     base = url if url.endswith("/") else url + "/"
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     profile = Path(cache) / "dice-companion" / "kiosk"
-    show(base, browser_command(find_browser(), base + "table", profile))
+    command = browser_command(find_browser(), base + "table", profile)
+    show(base, lambda: run_browser(profile, command))

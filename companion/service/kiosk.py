@@ -8,14 +8,16 @@ raspberrypi.com "Use a Raspberry Pi in kiosk mode".
 from __future__ import annotations
 
 import logging
+import os
 import shlex
 import shutil
+import socket
+import struct
 import subprocess
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import repeat
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from companion.errors import ServiceError
@@ -37,20 +39,34 @@ PAUSE_S = (1.0, 2.0, 5.0, 10.0)
 STEADY_S = 60.0
 """A browser that ran this long did not fail at its start: the waits begin anew."""
 
+CONNECTED_WITHIN_S = 120
+"""Seconds that the browser's processes may take to find each other: on a slow card the 15 of
+Chromium are over before, and the page stays white."""
 
-def browser_command(browser: str, url: str, profile: Path) -> list[str]:
+ANSWERS_WITHIN_S = 10.0
+"""Seconds in which a compositor answers that has not ended."""
+
+_SYNC = struct.pack("=III", 1, 12 << 16, 2)
+"""Asks a Wayland compositor for one answer: `wl_display.sync` for object 2."""
+
+
+def browser_command(
+    browser: str, url: str, profile: Path, environ: Mapping[str, str] = os.environ
+) -> list[str]:
     """Return the command that shows a page full screen, without dialogs or visits elsewhere.
 
     Args:
         browser: The program.
         url: Of the table view.
         profile: Directory for the browser's own files.
+        environ: Names the display.
     """
     return [
         browser,
         "--kiosk",
         f"--user-data-dir={profile}",
-        "--ozone-platform-hint=auto",
+        *(["--ozone-platform=wayland"] if environ.get("WAYLAND_DISPLAY") else []),
+        f"--ipc-connection-timeout={CONNECTED_WITHIN_S}",
         "--autoplay-policy=no-user-gesture-required",
         "--hide-crash-restore-bubble",
         "--noerrdialogs",
@@ -88,37 +104,67 @@ def is_up(url: str) -> bool:
         return False
 
 
+def has_display(
+    environ: Mapping[str, str] = os.environ, within_s: float = ANSWERS_WITHIN_S
+) -> bool:
+    """Whether the Wayland compositor answers in which this process was started.
+
+    A compositor that ends waits for its programs, and its socket stays until then. Elsewhere, as on
+    X11, True.
+    """
+    name = environ.get("WAYLAND_DISPLAY")
+    if not name:
+        return True
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
+            asked.settimeout(within_s)
+            asked.connect(str(Path(environ.get("XDG_RUNTIME_DIR", ""), name)))
+            asked.sendall(_SYNC)
+            return asked.recv(1) != b""
+    except OSError:
+        return False
+
+
+def run_browser(profile: Path, command: Sequence[str]) -> int:
+    """Run the browser to its end and return its exit status.
+
+    A browser that was killed leaves its lock. After the machine got another name, Chromium would
+    take the lock for another machine's and wait for an answer to a dialog.
+    """
+    (profile / "SingletonLock").unlink(missing_ok=True)
+    return subprocess.call(command)
+
+
 def show(
     url: str,
-    command: Sequence[str],
+    run: Callable[[], int],
     *,
     is_up: Callable[[str], bool] = is_up,
-    run: Callable[[Sequence[str]], int] = subprocess.call,
+    has_display: Callable[[], bool] = has_display,
     sleep: Callable[[float], None] = time.sleep,
     clock: Callable[[], float] = time.monotonic,
-    rounds: Iterable[object] | None = None,
 ) -> None:
-    """Show the table view for ever: wait for the table, run the browser, start it again.
+    """Show the table view until the display ends: wait for the table, run the browser, repeat.
 
     Args:
         url: Of the table, with a slash at its end.
-        command: The browser and its arguments.
-        is_up: Whether the table answers.
         run: Runs the browser to its end and returns its exit status.
+        is_up: Whether the table answers.
+        has_display: Whether there is something to show it on.
         sleep: Waits for some seconds.
         clock: Monotonic seconds.
-        rounds: One item per start of the browser; without it the loop never ends.
     """
-    failures = 0
-    for _ in repeat(None) if rounds is None else rounds:
-        while not is_up(url):
-            sleep(ASK_EVERY_S)
+    failures, pause_s = 0, 0.0
+    while has_display():
+        sleep(pause_s)
+        pause_s = ASK_EVERY_S
+        if not is_up(url):
+            continue
         started_s = clock()
-        status = run(command)
+        status = run()
         failures = 0 if clock() - started_s >= STEADY_S else failures + 1
         pause_s = PAUSE_S[min(failures, len(PAUSE_S) - 1)]
         LOGGER.warning("the browser ended with status %d; restarting in %g s", status, pause_s)
-        sleep(pause_s)
 
 
 def plan_kiosk(
@@ -191,10 +237,13 @@ def kiosk_unit_text(command: Sequence[str], user: str) -> str:
             "TTYVHangup=yes",
             "TTYVTDisallocate=yes",
             "StandardInput=tty",
+            "StandardOutput=journal",
+            "StandardError=journal",
             "UtmpIdentifier=tty1",
             "UtmpMode=user",
             "Restart=always",
             "RestartSec=3",
+            "TimeoutStopSec=15",
             "",
             "[Install]",
             "WantedBy=graphical.target",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import socket
+import struct
 import subprocess
 import threading
 from collections.abc import Sequence
@@ -17,17 +19,22 @@ from companion.service.kiosk import (
     AUTOSTART_PATH,
     KIOSK_UNIT_PATH,
     browser_command,
+    has_display,
     is_up,
     kiosk_unit_text,
     plan_kiosk,
     plan_no_kiosk,
+    run_browser,
     show,
 )
 from tests.service.test_unit import BARE, PROGRAM
 
 
 class Evening:
-    """A table that comes up late, and a browser that runs for given seconds each time."""
+    """A table that comes up late, and a browser that runs for given seconds each time.
+
+    The display ends with the last of them.
+    """
 
     def __init__(self, up_at_s: float, runs_s: Sequence[float]) -> None:
         self.now_s, self._up_at_s = 0.0, up_at_s
@@ -37,7 +44,7 @@ class Evening:
     def is_up(self, _url: str) -> bool:
         return self.now_s >= self._up_at_s
 
-    def run(self, _command: Sequence[str]) -> int:
+    def run(self) -> int:
         self.started_s.append(self.now_s)
         self.now_s += self._runs_s.pop(0)
         return 1
@@ -46,10 +53,9 @@ class Evening:
         self.now_s += seconds
 
     def play(self) -> list[float]:
-        rounds = range(len(self._runs_s))
         show(
-            "http://127.0.0.1:8000/", ["browser"], is_up=self.is_up, run=self.run,
-            sleep=self.sleep, clock=lambda: self.now_s, rounds=rounds,
+            "http://127.0.0.1:8000/", self.run, is_up=self.is_up, sleep=self.sleep,
+            has_display=lambda: bool(self._runs_s), clock=lambda: self.now_s,
         )  # fmt: skip
         return self.started_s
 
@@ -64,6 +70,37 @@ def test_a_browser_that_crashes_at_once_is_started_less_and_less_often() -> None
 
 def test_a_browser_that_ran_for_long_is_back_within_a_second() -> None:
     assert Evening(0.0, [0.0, 0.0, 600.0, 0.0]).play() == [0.0, 2.0, 7.0, 608.0]
+
+
+@pytest.mark.parametrize(("answer", "is_there"), [(b"done", True), (b"", False), (None, False)])
+def test_a_display_is_there_while_its_compositor_answers(
+    tmp_path: Path, answer: bytes | None, is_there: bool
+) -> None:
+    environ = {"XDG_RUNTIME_DIR": str(tmp_path), "WAYLAND_DISPLAY": "wayland-0"}
+    assert not has_display(environ)
+    with socket.socket(socket.AF_UNIX) as compositor:
+        compositor.bind(str(tmp_path / "wayland-0"))
+        compositor.listen()
+
+        def serve() -> None:
+            program, _ = compositor.accept()
+            with program:
+                assert program.recv(64) == struct.pack("=III", 1, 12 << 16, 2)
+                if answer is None:  # it waits for its programs to end
+                    program.recv(1)
+                else:
+                    program.sendall(answer)
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        assert has_display(environ, within_s=0.1 if answer is None else 5.0) is is_there
+        thread.join()
+    assert has_display({})
+
+
+def test_a_killed_browsers_lock_does_not_stop_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "SingletonLock").symlink_to("raspberrypi-719")
+    assert run_browser(tmp_path, ["test", "!", "-L", str(tmp_path / "SingletonLock")]) == 0
 
 
 @pytest.mark.parametrize(("status", "up"), [(200, True), (503, True), (404, False)])
@@ -86,9 +123,13 @@ def test_a_table_that_cannot_play_yet_is_up_all_the_same(status: int, up: bool) 
 
 
 def test_the_browser_opens_the_table_view_and_nothing_else() -> None:
-    command = browser_command("/usr/bin/chromium", "http://127.0.0.1:8000/table", Path("profile"))
-    assert command[-1] == "http://127.0.0.1:8000/table"
+    page = "http://127.0.0.1:8000/table"
+    command = browser_command("/usr/bin/chromium", page, Path("profile"), {})
+    assert command[-1] == page
     assert {"--kiosk", "--disable-background-networking"} <= set(command)
+    on_wayland = {"WAYLAND_DISPLAY": "wayland-0"}
+    more = set(browser_command("/usr/bin/chromium", page, Path("profile"), on_wayland))
+    assert more - set(command) == {"--ozone-platform=wayland"}
 
 
 def test_a_desktop_gets_an_autostart_entry_and_lite_a_unit() -> None:
