@@ -28,6 +28,16 @@ HAS_VOICES = """
   } });
 """
 
+KEEPS_SCREEN_ON = """
+  window.isKeptOn = false;
+  navigator.wakeLock.request = async () => {
+    window.isKeptOn = true;
+    return new EventTarget();
+  };
+"""
+
+POINTER = "getComputedStyle(document.querySelector('h1')).cursor"
+
 SCHEME = "getComputedStyle(document.documentElement).colorScheme"
 
 
@@ -52,6 +62,21 @@ def test_a_phone_stays_awake_while_a_game_runs_and_can_be_dark(
     page.wait_for_function(PLAYS)
     assert stage.session.end() is None
     page.wait_for_function("() => document.querySelector('video').paused")
+
+
+@browser
+def test_the_tables_own_screen_stays_on_and_shows_no_pointer(open_page: OpenPage) -> None:
+    page = open_page("/table", size_wh=TV)
+    page.add_init_script(KEEPS_SCREEN_ON)
+    page.clock.install()
+    page.reload()
+    ready(page)
+    page.wait_for_function("window.isKeptOn")
+    assert page.evaluate(POINTER) == "none"
+    page.mouse.move(300, 300)
+    page.wait_for_function(f"{POINTER} !== 'none'")
+    page.clock.run_for(3_100)
+    assert page.evaluate(POINTER) == "none"
 
 
 @browser

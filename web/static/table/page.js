@@ -12,11 +12,14 @@ import { drawPeople, drawRows } from "./people.js";
 import { followReport } from "./report.js";
 import { offerSound, sound } from "./sound.js";
 
+const STILL_MS = 3_000;
 const ONE_SCREEN = matchMedia("(min-height: 561px) and (min-width: 600px)");
 
 const isWatching = document.querySelector("main").dataset.watching !== undefined; // looks on, changes nothing
+const isOwnScreen = ["127.0.0.1", "localhost", "[::1]"].includes(location.hostname); // of the table's computer
 const isDark = getComputedStyle(document.documentElement).colorScheme === "dark";
 const countdown = new Countdown(drawCountdown);
+let pointerTimer = 0;
 
 function draw(state) {
   const { game, seats, table, announcement } = state;
@@ -38,7 +41,7 @@ function draw(state) {
   drawRows(game, nameOf);
   drawPeople(state);
   followReport(state);
-  keepAwake(game !== null && !isOver);
+  keepAwake(isOwnScreen || (game !== null && !isOver));
   sound(state);
   fit();
 }
@@ -102,6 +105,17 @@ function trayText(state, nameOf) {
   return [text, note].filter(Boolean).join(" ");
 }
 
+/** Hide the pointer until somebody moves it: it would lie on the code to scan. */
+function hidePointer() {
+  document.documentElement.classList.add("is-still");
+}
+
+function showPointer() {
+  document.documentElement.classList.remove("is-still");
+  clearTimeout(pointerTimer);
+  pointerTimer = setTimeout(hidePointer, STILL_MS);
+}
+
 async function press(path) {
   const answer = await post(path);
   if (answer && !answer.ok) setText($("tray-text"), answer.data.message);
@@ -121,6 +135,8 @@ async function toggleFullScreen() {
 onPress($("throw"), () => press("/api/throw"));
 onPress($("confirm"), () => press("/api/press"));
 addEventListener("resize", fit);
+addEventListener("mousemove", showPointer);
+hidePointer();
 onConnection((up) => show($("offline"), !up));
 onState(draw);
 if (!isWatching) offerSound();
