@@ -99,10 +99,13 @@ def last_backup(data_dir: Path) -> datetime | None:
 
 
 def restore_backup(
-    source: Path, data_dir: Path, config_path: Path, *, now: datetime
+    source: Path, data_dir: Path, config_path: Path, *, now: datetime, kept_as: str = ""
 ) -> tuple[BackedUp, Path | None]:
     """Put a backup in the place of a table's data; what was there is kept beside it.
 
+    Args:
+        now: Names the former data after "before-", unless `kept_as` does.
+        kept_as: A name whose earlier data are replaced.
     Returns:
         What the backup holds, and where the former data now lie (None: there were none).
     Raises:
@@ -111,7 +114,7 @@ def restore_backup(
     if is_in_use(data_dir):
         raise ServiceError(f"{data_dir}: a table is running there; stop it before you restore")
     fresh = data_dir.with_name(f"{data_dir.name}.restored")
-    kept = data_dir.with_name(f"{data_dir.name}.before-{now:%Y%m%d-%H%M%S}")
+    kept = data_dir.with_name(f"{data_dir.name}.before-{kept_as or f'{now:%Y%m%d-%H%M%S}'}")
     if source.exists() and not source.is_file():
         raise ServiceError(f"{source}: expected a backup, got no plain file")
     try:
@@ -135,6 +138,8 @@ def restore_backup(
                 new_config.replace(config_path)
         had_data = data_dir.is_dir() and any(data_dir.iterdir())
         if had_data:
+            if kept_as and kept.is_dir():
+                shutil.rmtree(kept)
             data_dir.rename(kept)
         elif data_dir.is_dir():
             data_dir.rmdir()

@@ -33,6 +33,9 @@ HEALTHY_WITHIN_S = 60.0
 BACKUPS = 3
 """Backups of updates that are kept; each holds all games."""
 
+FAILED = "failed-update"
+"""Ends the name of the directory with the games that the last failed update left."""
+
 _AS_ROOT = ("-B", "-m", "companion")
 """Runs a program and leaves no compiled files of root's beside it."""
 
@@ -160,7 +163,7 @@ def update(
             table.stop()
         installation.go_back()
         if has_started and backup is not None:
-            restore_backup(backup, places.data_dir, places.config_path, now=now)
+            restore_backup(backup, places.data_dir, places.config_path, now=now, kept_as=FAILED)
         table.start()
         if isinstance(error, CompanionError):
             raise ServiceError(f"{new} does not work here: {error}; {was} is back") from error

@@ -154,6 +154,24 @@ def test_a_version_that_spoils_the_games_goes_back_to_games_and_program(
         assert len(list(store.load())) == 2
 
 
+def test_failed_updates_leave_one_copy_of_the_games_beside_them(
+    sources: Sources, places: Places
+) -> None:
+    sources.publish("two")
+    for day in (1, 2, 3):
+        (places.data_dir / "day").write_text(str(day))
+        with pytest.raises(ServiceError, match="nobody can play"):
+            update(
+                sources.installation,
+                Table(fails_with=["nobody can play"]),
+                places,
+                now=NOW.replace(day=day),
+                try_out=lambda *_: None,
+            )
+    (kept,) = places.data_dir.parent.glob("data.before-*")
+    assert (kept.name, (kept / "day").read_text()) == ("data.before-failed-update", "3")
+
+
 def test_an_update_that_the_plug_cut_off_is_undone_first(sources: Sources, places: Places) -> None:
     sources.publish("two")
     assert sources.installation.newer()
