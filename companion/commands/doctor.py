@@ -55,9 +55,8 @@ from companion.eventlog.examine import examine as saved_records
 from companion.service.backup import last_backup
 from companion.service.board import is_raspberry_pi, model
 from companion.service.commands import run_quietly
-from companion.service.install import is_installed, is_root
+from companion.service.install import is_root, service_environ
 from companion.service.network import active_hotspot
-from companion.service.unit import service_directories
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
@@ -109,9 +108,8 @@ def doctor(
         "web.port": port,
         "data_dir": data_dir,
     }
-    environ: Mapping[str, str] = os.environ
-    if config_path is None and data_dir is None and is_installed() and is_root():
-        environ = {**os.environ, **service_directories()}
+    is_named = config_path is not None or data_dir is not None
+    environ = os.environ if is_named else service_environ(os.environ)
     findings = []
     for finding in examine(config_path, flags, environ):
         findings.append(finding)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -13,7 +15,7 @@ import click
 from companion.commands.console import ENDS, local_time, print_table
 from companion.commands.params import A_DIRECTORY
 from companion.commands.replay import record_lines
-from companion.config import load
+from companion.config import Config, load
 from companion.engine import PLANS
 from companion.engine.notation import from_lines, games_in
 from companion.errors import NotationError, StoreError
@@ -21,7 +23,7 @@ from companion.eventlog.names import LONGEST_NAME, clean_name
 from companion.eventlog.projection import project
 from companion.eventlog.record import Record
 from companion.eventlog.rewriting import with_name
-from companion.eventlog.store import SqliteStore
+from companion.eventlog.store import FILE_NAME, SqliteStore
 from companion.history.accuracy import accuracy_of
 from companion.history.archive import SavedGame, saved_games
 from companion.history.decided import Verdicts
@@ -31,6 +33,7 @@ from companion.history.pictures import Pictures
 from companion.history.risk import at_least, at_most, compared
 from companion.history.statistics import as_csv, as_json, statistics
 from companion.messages.catalogue import LANGUAGES, load_phrases
+from companion.service.install import give_to_owner, is_installed, is_root, service_environ
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
 
@@ -43,9 +46,27 @@ def games() -> None:
     """
 
 
-def _store(data_dir: Path | None, *, is_writer: bool = False) -> SqliteStore:
-    directory = load(None, os.environ, {"data_dir": data_dir}).data_dir
-    return SqliteStore(directory, is_writer=is_writer)
+@contextmanager
+def _opened(
+    data_dir: Path | None, *, language: str | None = None, is_writer: bool = False
+) -> Iterator[tuple[SqliteStore, Config]]:
+    """Open saved games: with sudo the service's, where the table is one and none are named.
+
+    Raises:
+        StoreError: There are none, or they cannot be opened.
+    """
+    environ = os.environ if data_dir is not None else service_environ(os.environ)
+    config = load(None, environ, {"data_dir": data_dir, "table.language": language})
+    has_own = (config.data_dir / FILE_NAME).is_file()
+    if data_dir is None and is_installed() and not is_root() and not has_own:
+        raise StoreError("games: the table is a service; run this with sudo")
+    store = SqliteStore(config.data_dir, is_writer=is_writer)
+    try:
+        yield store, config
+    finally:
+        store.close()
+        if is_root():
+            give_to_owner(config.data_dir)
 
 
 @games.command("list")
@@ -55,11 +76,8 @@ def list_games(data_dir: Path | None) -> None:
 
     Example: dice-companion games list
     """
-    store = _store(data_dir)
-    try:
+    with _opened(data_dir) as (store, _):
         found = saved_games(store.load())
-    finally:
-        store.close()
     rows = [(game.number, local_time(game.at), _ending(game), _totals(game)) for game in found]
     if not rows:
         click.echo("no game is saved yet")
@@ -89,12 +107,8 @@ def export_game(
 
     Example: dice-companion games export 3 --text
     """
-    config = load(None, os.environ, {"data_dir": data_dir, "table.language": language})
-    store = SqliteStore(config.data_dir, is_writer=False)
-    try:
+    with _opened(data_dir, language=language) as (store, config):
         found = [g for g in saved_games(store.load()) if number in (None, g.number)]
-    finally:
-        store.close()
     if number is not None and not found:
         raise StoreError(f"games export: there is no game {number}")
     if form is not None:
@@ -115,18 +129,14 @@ def show_game(
     """Luck, choices and mistakes of game NUMBER. Example: dice-companion games show 12"""
     from companion.coach.report import report_of
 
-    config = load(None, os.environ, {"data_dir": data_dir, "table.language": language})
-    store = SqliteStore(config.data_dir, is_writer=False)
-    try:
+    with _opened(data_dir, language=language) as (store, config):
         found = [game for game in saved_games(store.load()) if game.number == number]
-    finally:
-        store.close()
-    if not found:
-        raise StoreError(f"games show: there is no game {number}")
-    phrases = load_phrases(config.table.language)
-    report = report_of(found[0], phrases)
-    if report.decided is not None:
-        Verdicts(config.data_dir).add(found[0].result.played, report.decided)
+        if not found:
+            raise StoreError(f"games show: there is no game {number}")
+        phrases = load_phrases(config.table.language)
+        report = report_of(found[0], phrases)
+        if report.decided is not None:
+            Verdicts(config.data_dir).add(found[0].result.played, report.decided)
     drawn = {"scores": report.scores} | ({"luck": report.luck} if report.luck else {})
     parts = [picture.text for picture in drawn.values()]
     for key, sentences in (("turning", report.turning), ("better", report.mistakes)):
@@ -150,12 +160,8 @@ def show_dice(language: str | None, data_dir: Path | None) -> None:
     from companion.coach.charts import dice_chart
     from companion.coach.fairness import FACES, fairness_of
 
-    config = load(None, os.environ, {"data_dir": data_dir, "table.language": language})
-    store = SqliteStore(config.data_dir, is_writer=False)
-    try:
+    with _opened(data_dir, language=language) as (store, config):
         played = [game for game in saved_games(store.load()) if not game.is_imported]
-    finally:
-        store.close()
     found = fairness_of(game.result for game in played)
     phrases = load_phrases(config.table.language)
     drawn = dice_chart(found, phrases)
@@ -189,13 +195,9 @@ def show_standings(
 
     Example: dice-companion games standings --with Ada --with Ben
     """
-    directory = load(None, os.environ, {"data_dir": data_dir}).data_dir
-    store = SqliteStore(directory, is_writer=False)
-    try:
+    with _opened(data_dir) as (store, config):
         results = [game.result for game in saved_games(store.load())]
-    finally:
-        store.close()
-    decided = Verdicts(directory).known
+        decided = Verdicts(config.data_dir).known
     found = statistics(results, variant=variant, together=together, bots=bots, decided=decided)
     if form is not None:
         click.echo(as_json(found) if form == "json" else as_csv(found), nl=False)
@@ -248,9 +250,7 @@ def forget_player(name: str, data_dir: Path | None) -> None:
 
 
 def _rename(old: str, new: str | None, data_dir: Path | None) -> None:
-    config = load(None, os.environ, {"data_dir": data_dir})
-    store = SqliteStore(config.data_dir)
-    try:
+    with _opened(data_dir, is_writer=True) as (store, config):
         records = list(store.load())
         results = [game.result for game in saved_games(records)]
         code = why_not(results, project(records).table, old, new)
@@ -259,8 +259,6 @@ def _rename(old: str, new: str | None, data_dir: Path | None) -> None:
             raise StoreError(f"games: {sentence}")
         other = None if new is None else clean_name(new)
         store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
-    finally:
-        store.close()
     numbers = {game.number for game in games_of(results, old)}
     if new is None:
         pictures = Pictures(config.data_dir, 0)
@@ -278,11 +276,8 @@ def accuracy(as_json: bool, data_dir: Path | None) -> None:
 
     Example: dice-companion games accuracy
     """
-    store = _store(data_dir)
-    try:
+    with _opened(data_dir) as (store, _):
         found = accuracy_of(store.load())
-    finally:
-        store.close()
     if as_json:
         offered = found.right + found.wrong
         bounds = {
@@ -317,8 +312,7 @@ def import_game(file: str, data_dir: Path | None) -> None:
         records = [from_lines(game) for game in games]
     except NotationError as error:
         raise NotationError(f"{file}: {error}") from error
-    store = _store(data_dir, is_writer=True)
-    try:
+    with _opened(data_dir, is_writer=True) as (store, _):
         known = list(store.load())
         number = max((game.number for game in saved_games(known)), default=0)
         revision = max((entry.revision for entry in known), default=0)
@@ -329,8 +323,6 @@ def import_game(file: str, data_dir: Path | None) -> None:
                 for i, game in enumerate(games, 1)
             )
         )
-    finally:
-        store.close()
     for i, record in enumerate(records, 1):
         click.echo(f"game {number + i}: {len(record.events)} events imported")
         if record.fault:

@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -35,8 +35,12 @@ from companion.service.unit import (
     dnsmasq_text,
     modules_text,
     polkit_text,
+    service_directories,
     unit_text,
 )
+
+SYSTEMD_RUNS = Path("/run/systemd/system")
+"""Is there while systemd runs the machine (sd_booted(3))."""
 
 COMMENTED_CONFIG = "# Settings of the table, see docs/settings.md. Nothing needs to be set.\n"
 
@@ -139,6 +143,16 @@ def this_machine() -> Machine:
         has_user = True
         return _machine(has_user)
     return _machine(False)
+
+
+def require_systemd() -> None:
+    """Refuse to go on where systemd is installed but does not run the machine.
+
+    Raises:
+        ServiceError: As in most containers.
+    """
+    if not SYSTEMD_RUNS.is_dir():
+        raise ServiceError("service: expected a machine that systemd has started")
 
 
 def _machine(has_user: bool) -> Machine:
@@ -271,6 +285,21 @@ def is_installed() -> bool:
 def is_root() -> bool:
     """Whether the process may change the system."""
     return os.geteuid() == 0
+
+
+def service_environ(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The environment of a command that root runs for the service, where there is one."""
+    if is_installed() and is_root():
+        return {**environ, **service_directories()}
+    return environ
+
+
+def give_to_owner(directory: Path) -> None:
+    """Give the files in a directory to its owner, so that root leaves none that it cannot write."""
+    owner = directory.stat()
+    for path in directory.rglob("*"):
+        if path.lstat().st_uid != owner.st_uid:
+            os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 def described(steps: Iterable[Step]) -> Iterator[str]:

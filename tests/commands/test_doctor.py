@@ -59,8 +59,8 @@ def test_with_sudo_the_settings_and_games_of_the_service_are_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "config.toml").write_text("[camera]\nsource = 'none'\n[web]\nport = 0\n")
-    monkeypatch.setattr("companion.commands.doctor.is_installed", lambda: True)
-    monkeypatch.setattr("companion.commands.doctor.is_root", lambda: True)
+    monkeypatch.setattr("companion.service.install.is_installed", lambda: True)
+    monkeypatch.setattr("companion.service.install.is_root", lambda: True)
     monkeypatch.setattr("companion.service.unit.DATA_DIR", tmp_path)
     monkeypatch.setattr("companion.service.unit.CONFIG_PATH", tmp_path / "config.toml")
     status, out = doctor("--json")

@@ -6,6 +6,7 @@ import csv
 import gc
 import io
 import json
+import os
 import re
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -54,6 +55,44 @@ def run(evening: Path, *args: str, given: str | None = None) -> Any:
     return CliRunner().invoke(
         dice_companion, ["games", *args, "--data-dir", str(evening)], input=given
     )
+
+
+def as_a_service(monkeypatch: pytest.MonkeyPatch, games: Path, *, is_root: bool) -> None:
+    for module in ("companion.service.install", "companion.commands.games"):
+        monkeypatch.setattr(f"{module}.is_installed", lambda: True)
+        monkeypatch.setattr(f"{module}.is_root", lambda: is_root)
+    monkeypatch.setattr("companion.service.unit.DATA_DIR", games)
+    monkeypatch.setenv("XDG_STATE_HOME", str(games / "nothing"))
+
+
+def test_with_sudo_games_are_the_services(evening: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_a_service(monkeypatch, evening, is_root=True)
+    listed = CliRunner().invoke(dice_companion, ["games", "list"])
+    assert "Ada 1, Ben -4" in listed.stdout
+
+
+@pytest.mark.parametrize("command", [("list",), ("import", "game.jsonl"), ("forget", "Ada")])
+def test_without_sudo_the_services_games_are_refused(
+    command: tuple[str, ...], evening: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    as_a_service(monkeypatch, evening, is_root=False)
+    monkeypatch.chdir(evening)
+    Path("game.jsonl").write_text(run(evening, "export", "1").stdout)
+    refused = CliRunner().invoke(dice_companion, ["games", *command])
+    assert isinstance(refused.exception, StoreError)
+    assert "run this with sudo" in str(refused.exception)
+    assert not (evening / "nothing").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_files_that_root_writes_belong_to_the_directorys_owner(evening: Path) -> None:
+    exported = evening.with_name("game.jsonl")
+    exported.write_text(run(evening, "export", "1").stdout)
+    for path in (evening, *evening.iterdir()):
+        os.chown(path, 1234, 1234)
+    assert run(evening, "import", str(exported)).exit_code == 0
+    assert run(evening, "show", "1").exit_code == 0
+    assert {path.stat().st_uid for path in evening.iterdir()} == {1234}
 
 
 def test_list_names_number_end_and_totals(evening: Path, tmp_path: Path) -> None:
