@@ -18,6 +18,7 @@ from companion.service.install import (
     is_root,
     plan_install,
     plan_remove,
+    require_systemd,
     this_machine,
     this_program,
 )
@@ -98,12 +99,13 @@ def logs(follow: bool) -> None:
 
 
 def _do(steps: Iterable[Step], dry_run: bool) -> None:
-    if not dry_run and not is_root():
-        raise ServiceError("service: needs administrator rights; run it with sudo")
     if dry_run:
         for line in described(steps):
             click.echo(line)
         return
+    require_systemd()
+    if not is_root():
+        raise ServiceError("service: needs administrator rights; run it with sudo")
     for step in steps:
         click.echo(str(step))
         step.run()
@@ -124,6 +126,7 @@ def _person() -> str:
 
 
 def _follow(command: list[str]) -> None:
+    require_systemd()
     try:
         ended = subprocess.run(command, check=False, env={**os.environ, "SYSTEMD_COLORS": "0"})
     except FileNotFoundError as error:

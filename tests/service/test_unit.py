@@ -11,7 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from companion.cli import dice_companion
+from companion.errors import ServiceError
 from companion.service.install import (
     Command,
     Delete,
@@ -108,6 +111,21 @@ def test_installing_makes_user_files_and_starts_the_table() -> None:
     load = "run     systemctl restart systemd-modules-load.service"
     assert load in map(str, steps), "the classes of later devices are there before the start"
     assert str(steps[-1]) == "run     systemctl restart dice-companion.service"
+
+
+@pytest.mark.parametrize("command", ["install", "remove", "status", "logs"])
+def test_a_machine_that_systemd_does_not_run_is_left_alone(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run(*_args: object, **_more: object) -> None:
+        raise AssertionError("nothing may be run")
+
+    monkeypatch.setattr("companion.commands.service.this_machine", lambda: BARE)
+    monkeypatch.setattr("companion.service.install.SYSTEMD_RUNS", tmp_path / "nothing")
+    monkeypatch.setattr(subprocess, "run", run)
+    refused = CliRunner().invoke(dice_companion, ["service", command])
+    assert isinstance(refused.exception, ServiceError)
+    assert "systemd has started" in str(refused.exception)
 
 
 def test_a_second_installation_changes_no_file_and_makes_no_user() -> None:
