@@ -188,10 +188,18 @@ def open_pi(
     device: Any = None
     try:
         device = Picamera2(number)
+        # Without a mode of the sensor libcamera takes one near the picture's size, and small ones
+        # show only the sensor's middle (github.com/raspberrypi/picamera2/issues/558). Half of the
+        # sensor in each direction is a mode of every sensor, and shows all of it (issue 450 there).
+        whole = device.sensor_resolution
+        half = (whole[0] // 2, whole[1] // 2)
+        mode = half if size_wh[0] <= half[0] and size_wh[1] <= half[1] else whole
         # picamera2 names formats as libcamera does, from the highest byte: its "RGB888" lies
         # blue, green, red in memory, which is what everybody here expects.
         wanted = device.create_video_configuration(
-            main={"size": size_wh, "format": "RGB888"}, controls={"FrameRate": float(fps)}
+            main={"size": size_wh, "format": "RGB888"},
+            raw={"size": mode},
+            controls={"FrameRate": float(fps)},
         )
         device.configure(wanted)
         device.start()

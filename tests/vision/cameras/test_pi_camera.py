@@ -19,6 +19,8 @@ class StandInPicamera2:
     """Delivers what libcamera does: format RGB888 lies blue, green, red in memory."""
 
     sensors: list[dict[str, object]] = []  # noqa: RUF012 - as in picamera2, shared by all
+    sensor_resolution = (4608, 2592)
+    raw_size = (0, 0)
     stopped = threading.Event()
     closed = threading.Event()
     is_loose = False
@@ -33,12 +35,13 @@ class StandInPicamera2:
         return cls.sensors
 
     def create_video_configuration(
-        self, main: dict[str, object], controls: dict[str, object]
+        self, main: dict[str, object], raw: dict[str, object], controls: dict[str, object]
     ) -> dict[str, object]:
-        return {"main": main, "controls": controls}
+        return {"main": main, "raw": raw, "controls": controls}
 
     def configure(self, wanted: dict[str, dict[str, object]]) -> None:
         self.format, self.size = wanted["main"]["format"], wanted["main"]["size"]
+        type(self).raw_size = wanted["raw"]["size"]
 
     def start(self) -> None:
         if not self.starts:
@@ -95,6 +98,17 @@ def test_a_red_die_is_red_through_the_pi_camera(picamera2: type[StandInPicamera2
     assert (camera.kind, camera.description) == ("pi", "Pi camera imx708")
     camera.close()
     assert picamera2.stopped.wait(5.0)
+
+
+@pytest.mark.parametrize(
+    ("size_wh", "mode"), [((640, 480), (2304, 1296)), ((2560, 1440), (4608, 2592))]
+)
+def test_a_small_picture_shows_all_that_the_sensor_sees(
+    picamera2: type[StandInPicamera2], size_wh: tuple[int, int], mode: tuple[int, int]
+) -> None:
+    picamera2.sensors = [{"Num": 0, "Id": "/base/soc/i2c0mux/imx708@1a", "Model": "imx708"}]
+    open_camera("pi", size_wh=size_wh).close()
+    assert picamera2.raw_size == mode
 
 
 def test_a_pi_camera_whose_cable_came_loose_is_lost(picamera2: type[StandInPicamera2]) -> None:
