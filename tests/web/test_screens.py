@@ -23,7 +23,7 @@ from tests.web.browsing import (
     violations,
     walk,
 )
-from tests.web.stand_in import a_roll, dice_in_tray
+from tests.web.stand_in import a_roll, dice_in_tray, seat
 
 pytestmark = pytest.mark.browser
 
@@ -115,6 +115,19 @@ class TestTheTableView:
 
 
 class TestTheHostsPage:
+    def test_five_who_have_to_answer_fit_without_scrolling(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        for name in ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian"):
+            seat(stage, name)
+        stage.session.start("base", 0)
+        stage.roll(3, 4)
+        page = open_page("/host?language=de", size_wh=TABLETS[0])
+        page.get_by_role("button", name="Für Maximilian antworten").wait_for()
+        for size_wh in (*TABLETS, (1280, 720)):
+            resize(page, size_wh)
+            assert left(page, BEYOND) == [], size_wh
+
     def test_at_most_one_button_is_primary(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "lobby")
         page = ready(open_page("/host", size_wh=PHONE_SMALL))

@@ -11,23 +11,12 @@ export function drawSeats({ game, seats }) {
   show($("bots"), !isRunning && seats.length > 0 && seats.length < MOST_SEATS);
   redraw($("seats"), [seats, isRunning], () => seats.map((seat, i) => seatItem(seats, i, isRunning)));
   if (!seats.length) redraw($("seats"), "none", () => [el("li", {}, el("span", { text: t("table.empty") }))]);
-  redraw(
-    $("waiting"),
-    [game?.waiting_for, game?.turn, game?.action, game?.players.map((player) => player.legal)],
-    () =>
-      (game?.waiting_for ?? []).map((seat) =>
-        waitingItem(
-          game,
-          game.players.find((player) => player.seat === seat),
-        ),
-      ),
-  );
 }
 
-/** Draw every player's points and misses, and whose turn it is. */
+/** Draw every player's points and misses, whose turn it is, and a button to answer for those asked. */
 export function drawScores({ game }) {
   const players = game?.players ?? [];
-  redraw($("scores"), [players, game?.active, game?.over], () =>
+  redraw($("scores"), [players, game?.active, game?.over, game?.waiting_for, game?.turn, game?.action], () =>
     players.map((player) => scoreItem(game, player)),
   );
 }
@@ -47,6 +36,9 @@ function scoreItem(game, player) {
     isActive ? el("span", { class: "sr", text: t("players.active") }) : null,
     el("span", { class: "misses", role: "img", "aria-label": label }, ...boxes),
     el("b", { text: numeral(points.total) }),
+    game.waiting_for.includes(player.seat)
+      ? tool(t("host.answer"), t("host.answer_of", { name: player.name }), () => answerFor(game, player))
+      : null,
   );
 }
 
@@ -106,23 +98,6 @@ function free(seat, isRunning) {
     isDanger: true,
     onYes: () => request("/api/free", { seat: seat.seat }, "ask-why"),
   });
-}
-
-function waitingItem(game, player) {
-  const item = el(
-    "li",
-    {},
-    el("bdi", { text: player.name }),
-    el("span", { class: "note", text: t("table.to_answer") }),
-  );
-  item.append(
-    el(
-      "span",
-      { class: "tools" },
-      tool(t("host.answer"), t("host.answer_of", { name: player.name }), () => answerFor(game, player)),
-    ),
-  );
-  return item;
 }
 
 function answerFor(game, player) {
