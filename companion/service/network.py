@@ -69,7 +69,9 @@ def reachable_host(bound: str, addresses: Callable[[], Iterable[str]] | None = N
                 address = str(probe.getsockname()[0])
         except OSError:
             continue
-        if not ipaddress.ip_address(address.partition("%")[0]).is_unspecified:
+        found = ipaddress.ip_address(address.partition("%")[0])
+        is_of_one_cable = found.version == 6 and found.is_link_local  # no browser opens these
+        if not found.is_unspecified and not is_of_one_cable:
             return address
     others = (each for each in (addresses or own_addresses)() if _is_for_phones(each))
     return next(others, "127.0.0.1")

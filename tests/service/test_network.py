@@ -55,6 +55,21 @@ def test_without_a_route_it_is_an_interfaces(addresses: list[str], host: str) ->
     assert reachable_host("0.0.0.0", lambda: addresses) == host
 
 
+def test_an_ipv6_address_that_no_browser_opens_is_not_shown(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class LinkLocal(socket.socket):
+        def connect(self, address: Any) -> None:
+            if self.family == socket.AF_INET:
+                raise OSError(101, "Network is unreachable")
+
+        def getsockname(self) -> Any:
+            return ("fe80::40c0:c5ff:fe0c:12ea", 9, 0, 2)
+
+    monkeypatch.setattr("companion.service.network.socket.socket", LinkLocal)
+    assert reachable_host("::", lambda: ["127.0.0.1"]) == "127.0.0.1"
+
+
 def test_linux_lists_at_least_the_loopback() -> None:
     assert "127.0.0.1" in own_addresses()
 
