@@ -56,12 +56,13 @@ def test_links_of_the_readme_lead_somewhere(link: str) -> None:
     "name",
     [
         *("build", "design", "contributing", "rules", "evaluation", "calibration"),
-        *("club", "service", "pi-lab"),
+        *("club", "service", "pi-lab", "reliability"),
     ],
 )
 def test_files_and_links_in_the_documents_are_there(name: str) -> None:
     text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     paths = re.findall(r"`((?:companion|vision|hardware|web|docs|tests)/[\w/.-]+)`", text)
+    paths += re.findall(r"\btests/[\w/.-]*\w", text)  # in commands, too
     assert [path for path in paths if not (ROOT / path).exists()] == []
     links = re.findall(r"\]\(([\w./-]+)(?:#[\w-]+)?\)", text)
     assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
