@@ -22,7 +22,7 @@ from companion.service.install import (
     this_machine,
     this_program,
 )
-from companion.service.kiosk import plan_kiosk, plan_no_kiosk
+from companion.service.kiosk import plan_kiosk, plan_no_kiosk, require_programs
 from companion.service.network import reachable_host, url
 from companion.service.unit import CONFIG_PATH, DATA_DIR, NAME
 
@@ -53,9 +53,11 @@ def install(kiosk: bool, dry_run: bool) -> None:
     flags: dict[str, object | None] = {}
     config = load(CONFIG_PATH if CONFIG_PATH.is_file() else None, {}, flags)
     machine, program = this_machine(), this_program()
+    has_desktop = shutil.which("labwc") is not None or shutil.which("wayfire") is not None
+    if kiosk and not dry_run:
+        require_programs(has_desktop=has_desktop)
     _do(plan_install(machine, program, port=config.web.port), dry_run)
     if kiosk:
-        has_desktop = shutil.which("labwc") is not None or shutil.which("wayfire") is not None
         _do(plan_kiosk(machine, program, _person(), has_desktop=has_desktop), dry_run)
     if not dry_run:
         page = url(reachable_host(config.web.host), config.web.port)

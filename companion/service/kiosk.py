@@ -92,6 +92,21 @@ def find_browser() -> str:
     raise ServiceError("kiosk: expected Chromium, found none; sudo apt install chromium")
 
 
+def require_programs(*, has_desktop: bool) -> None:
+    """Refuse to set a display up that could show nothing.
+
+    Raises:
+        ServiceError: Programs are missing.
+    """
+    needed: dict[str, tuple[str, ...]] = {"chromium": BROWSERS}
+    if not has_desktop:
+        needed |= {"cage": ("cage",), "xwayland": ("Xwayland",)}
+    missing = [package for package, names in needed.items() if not any(map(shutil.which, names))]
+    if missing:
+        listed = " ".join(missing)
+        raise ServiceError(f"kiosk: expected {listed}; sudo apt install {listed}")
+
+
 def is_up(url: str) -> bool:
     """Whether a table answers there, ready to play or not."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))

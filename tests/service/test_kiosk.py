@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from companion.errors import ServiceError
 from companion.service.install import Delete, Write
 from companion.service.kiosk import (
     AUTOSTART_PATH,
@@ -24,6 +25,7 @@ from companion.service.kiosk import (
     kiosk_unit_text,
     plan_kiosk,
     plan_no_kiosk,
+    require_programs,
     run_browser,
     show,
 )
@@ -96,6 +98,26 @@ def test_a_display_is_there_while_its_compositor_answers(
         assert has_display(environ, within_s=0.1 if answer is None else 5.0) is is_there
         thread.join()
     assert has_display({})
+
+
+@pytest.mark.parametrize(
+    ("there", "has_desktop", "missing"),
+    [
+        ({"chromium-browser", "cage", "Xwayland"}, False, ""),
+        ({"chromium"}, True, ""),
+        ({"chromium"}, False, "cage xwayland"),
+        (set(), True, "chromium"),
+    ],
+)
+def test_a_display_is_not_set_up_without_its_programs(
+    there: set[str], has_desktop: bool, missing: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda name: name if name in there else None)
+    if not missing:
+        require_programs(has_desktop=has_desktop)
+        return
+    with pytest.raises(ServiceError, match=f"sudo apt install {missing}$"):
+        require_programs(has_desktop=has_desktop)
 
 
 def test_a_killed_browsers_lock_does_not_stop_the_next_one(tmp_path: Path) -> None:
