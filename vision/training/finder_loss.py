@@ -18,6 +18,8 @@ KEYS = ("pixels", "dice", "masks", "up")
 _BAND = 8
 _FARTHER = 0.4
 """Share of the pictures that are shrunk, so that small touching dice are trained too."""
+_NEARER = 0.2
+"""Share of the pictures of which only a part is shown, enlarged."""
 _TOO_SMALL_PX = 5.0
 _SHINY = 0.35
 """Share of the pictures with lamps mirrored in the floor."""
@@ -38,6 +40,8 @@ def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
     height, width = pixels.shape[1:3]
     for n in np.flatnonzero(rng.random(len(pixels)) < _FARTHER):
         _step_back(pixels[n], dice[n], masks[n], up[n], rng)
+    for n in np.flatnonzero(rng.random(len(pixels)) < _NEARER):
+        _step_closer(pixels[n], dice[n], masks[n], up[n], rng)
     for n in np.flatnonzero(rng.random(len(pixels)) < 0.6):  # as a 4:3 picture fills the canvas
         pixels[n, :_BAND] = pixels[n, _BAND]
         pixels[n, -_BAND:] = pixels[n, -_BAND - 1]
@@ -109,6 +113,37 @@ def _step_back(
     dice[:, :2] = (dice[:, :2] + 0.5) * scale - 0.5 + (left, top)
     dice[:, 2] *= scale
     dice[dice[:, 2] < _TOO_SMALL_PX, 4] = 0.0
+
+
+def _step_closer(
+    pixels: NDArray[Any],
+    dice: NDArray[np.float32],
+    masks: NDArray[Any],
+    up: NDArray[np.float32],
+    rng: np.random.Generator,
+) -> None:
+    """Enlarge a part of one picture to its whole frame, and its labels with it, in place."""
+    eighths = int(rng.integers(4, 8))
+    height, width = pixels.shape[:2]
+    tall, wide = height * eighths // 8, width * eighths // 8
+    top = 8 * int(rng.integers((height - tall) // 8 + 1))
+    left = 8 * int(rng.integers((width - wide) // 8 + 1))
+
+    def enlarged(field: NDArray[Any], cell: int) -> NDArray[Any]:
+        rows, columns = field.shape[:2]
+        part = field[top // cell : (top + tall) // cell, left // cell : (left + wide) // cell]
+        return cv2.resize(part, (columns, rows), interpolation=cv2.INTER_LINEAR)
+
+    pixels[:] = enlarged(pixels, 1)
+    for mask in masks:
+        mask[:] = enlarged(mask, 4)
+    for part in up:
+        part[:] = enlarged(part, 8)
+    scale = 8.0 / eighths
+    dice[:, :2] = (dice[:, :2] + 0.5 - (left, top)) * scale - 0.5
+    dice[:, 2] *= scale
+    outside = (dice[:, :2] < 0).any(axis=1) | (dice[:, :2] >= (width, height)).any(axis=1)
+    dice[outside, 8] = 0.0
 
 
 def _targets(dice: NDArray[np.float32], rows: int, columns: int) -> tuple[NDArray[np.float32], ...]:

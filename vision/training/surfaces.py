@@ -8,8 +8,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detector.models import MIDDLE
-
 Floats = NDArray[np.float32]
 Rng = np.random.Generator
 
@@ -117,7 +115,8 @@ def replanted(
 
 
 def _plastic(crop: Floats) -> NDArray[np.float64]:
-    return np.median(crop[MIDDLE, MIDDLE].reshape(-1, 3), axis=0).astype(np.float64)
+    middle = slice(len(crop) // 3, len(crop) * 2 // 3)
+    return np.median(crop[middle, middle].reshape(-1, 3), axis=0).astype(np.float64)
 
 
 def _ink(rng: Rng, plastic: NDArray[np.float64]) -> NDArray[np.float64]:
