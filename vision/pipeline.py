@@ -51,6 +51,9 @@ _HARDLY_WHITE = 0.001
 _COVERED, _WHOLE = 0.02, 0.997
 """Share of a top face under a thing above which it is partly hidden, unless its visible share is
 at least the second number (docs/evaluation.md, thresholds)."""
+_SMEARED = 0.5
+"""Probability above which a cell counts as motion blur beside dice; in a tray without any,
+`SMEARED` (docs/evaluation.md, thresholds)."""
 _GUESS = 0.4
 """Least probability of a value to report it."""
 
@@ -252,7 +255,8 @@ def _clutter(
     cells = corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
     for outline in np.round(cells).astype(np.int32):
         cv2.fillConvexPoly(free, outline, 0)
-    areas = ((overview.thing > 0.5) & (free > 0), (overview.smear > SMEARED) & inside)
+    smeared = _SMEARED if any(die.in_tray for die in seen) else SMEARED
+    areas = ((overview.thing > 0.5) & (free > 0), (overview.smear > smeared) & inside)
     return Clutter(*(float(where.sum()) / area for where in areas))
 
 

@@ -35,10 +35,6 @@ _REMOVED = 0.9
 _SMALL_EDGE = 0.05
 """Share of the picture's longer side up to which dice are small, so that enlarged parts of the
 picture are searched for missing dice (docs/evaluation.md, thresholds)."""
-_AROUND = 3.0
-"""Margin (in edges) of the enlarged part around the dice found."""
-_GAIN = 1.25
-"""Least enlargement for which the part around the dice found is searched."""
 _SHARED = 0.08
 """Overlap of neighbouring quarters of the tray, as a share of the tray's width."""
 _TRACE = 0.1
@@ -160,8 +156,7 @@ def _each_once(order: Iterable[int], middles: Sequence[Point], edges: Sequence[f
 def _searched(task: _Task, overview: FeatureMaps, dice: list[Detection]) -> list[Detection]:
     """Search for missing dice.
 
-    Faint candidates come first. If dice are small, enlarged parts follow: around the dice found,
-    then, while dice in play are missing, the quarters of the tray.
+    Faint candidates come first. If dice are small, the quarters of the tray follow, enlarged.
     """
     found, missing = list(overview.candidates), task.missing(overview, dice)
 
@@ -179,18 +174,15 @@ def _searched(task: _Task, overview: FeatureMaps, dice: list[Detection]) -> list
     if not any(missing) or not found or not _are_small(overview, dice):
         return dice
     traces, pixels = _traces(overview, dice), task.close_ups.pixels
-    for boxes in (_round_the_found(overview, dice), _quarters(overview)):
-        fresh: list[Candidate] = []
-        for left, top, right, bottom in boxes:
-            if not ((traces >= (left, top)) & (traces < (right, bottom))).all(axis=1).any():
-                continue
-            part = np.ascontiguousarray(pixels[top:bottom, left:right])
-            for candidate in propose_candidates(part).candidates:
-                where = (candidate.centre_xy[0] + left, candidate.centre_xy[1] + top)
-                fresh += _if_new([*found, *fresh], candidate, where)
-        add(fresh)
-        if not missing[0]:
-            break
+    fresh: list[Candidate] = []
+    for left, top, right, bottom in _quarters(overview):
+        if not ((traces >= (left, top)) & (traces < (right, bottom))).all(axis=1).any():
+            continue
+        part = np.ascontiguousarray(pixels[top:bottom, left:right])
+        for candidate in propose_candidates(part).candidates:
+            where = (candidate.centre_xy[0] + left, candidate.centre_xy[1] + top)
+            fresh += _if_new([*found, *fresh], candidate, where)
+    add(fresh)
     return dice
 
 
@@ -235,20 +227,6 @@ def _if_new(found: list[Candidate], candidate: Candidate, where: Point) -> list[
     ):
         return [replace(candidate, centre_xy=where, up=found[int(np.argmin(gaps))].up)]
     return []
-
-
-def _round_the_found(overview: FeatureMaps, dice: list[Detection]) -> list[Box]:
-    """The part of the picture around the dice found, if it is much smaller than the picture."""
-    if not dice:
-        return []
-    size = np.array(overview.size_wh)
-    reach = _AROUND * _usual_edge(dice)
-    centres = np.array([detection.centre_xy for detection in dice])
-    low = np.clip(centres.min(axis=0) - reach, 0, None).astype(int)
-    high = np.minimum(centres.max(axis=0) + reach, size).astype(int)
-    if max(high - low) * _GAIN > size.max() or min(high - low) < SMALLEST_PX:
-        return []
-    return [(int(low[0]), int(low[1]), int(high[0]), int(high[1]))]
 
 
 def _quarters(overview: FeatureMaps) -> list[Box]:

@@ -92,9 +92,6 @@ _NEARLY = -0.3
 confident."""
 _BETTER = 0.3
 """Largest margin (squared pips, mean of the passes) of another value if the reader is confident."""
-_MUCH_BETTER = 1.0
-"""Largest margin (squared pips, mean of the passes) of another value if the straightened face
-agrees (docs/evaluation.md, thresholds)."""
 
 
 def fuse_value_scores(
@@ -108,15 +105,14 @@ def fuse_value_scores(
         square_on: (6,) probabilities of the straightened face, if it was scored.
     Returns:
         Probabilities, and whether every pass and the pips agree on the likeliest value. With
-        `square_on`: whether it, the mean of the passes and the pips agree.
+        `square_on` the product of all says how sure it is, and they count as agreeing.
     """
     misfit = _mean(pips)
     logits = _mean(np.log(values + _LEAST)) - _PATTERN * misfit
+    if square_on is not None:
+        return softmax(logits + np.log(square_on + _LEAST)), True
     named = int(logits.argmax())
     other = margin(misfit, named + 1)
-    if square_on is not None:
-        agree = int(square_on.argmax()) == named and other <= _MUCH_BETTER
-        return softmax(logits + np.log(square_on + _LEAST)), agree
     sure = float(values[:, named].min()) > _SURE
     agree = bool((values.argmax(axis=1) == named).all())
     return softmax(logits), agree and other <= (_BETTER if sure else _NEARLY)
