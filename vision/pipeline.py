@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _LEANS = 0.0
 """Threshold in log odds of tilt above which a die is cocked."""
-_MAY_LEAN = -0.8
+_MAY_LEAN = -1.0
 """Threshold in log odds of tilt above which a die is not announced (docs/evaluation.md,
 thresholds)."""
 _AT_RIM = (0.1, 0.4)
@@ -51,7 +51,7 @@ _HARDLY_WHITE = 0.001
 _COVERED, _WHOLE = 0.02, 0.997
 """Share of a top face under a thing above which it is partly hidden, unless its visible share is
 at least the second number (docs/evaluation.md, thresholds)."""
-_SMEARED = 0.5
+_SMEARED = 0.6
 """Probability above which a cell counts as motion blur beside dice; in a tray without any,
 `SMEARED` (docs/evaluation.md, thresholds)."""
 _GUESS = 0.4

@@ -92,6 +92,9 @@ _NEARLY = -0.3
 confident."""
 _BETTER = 0.3
 """Largest margin (squared pips, mean of the passes) of another value if the reader is confident."""
+_ALONE = 0.95
+"""Probability that the straightened face, or the rest, must have alone: two that hesitate may make
+the same error (docs/evaluation.md, thresholds)."""
 
 
 def fuse_value_scores(
@@ -105,12 +108,14 @@ def fuse_value_scores(
         square_on: (6,) probabilities of the straightened face, if it was scored.
     Returns:
         Probabilities, and whether every pass and the pips agree on the likeliest value. With
-        `square_on` the product of all says how sure it is, and they count as agreeing.
+        `square_on`: whether it, or the mean of the passes and the pips, is sure of it alone.
     """
     misfit = _mean(pips)
     logits = _mean(np.log(values + _LEAST)) - _PATTERN * misfit
     if square_on is not None:
-        return softmax(logits + np.log(square_on + _LEAST)), True
+        likely = softmax(logits + np.log(square_on + _LEAST))
+        best = int(likely.argmax())
+        return likely, bool(max(square_on[best], softmax(logits)[best]) > _ALONE)
     named = int(logits.argmax())
     other = margin(misfit, named + 1)
     sure = float(values[:, named].min()) > _SURE
