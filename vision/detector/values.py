@@ -1,8 +1,8 @@
 """Fuses the value classifiers: the reader, the pattern of the pips and the straightened face.
 
-The reader is the most reliable one and decides the value unless it is uncertain. The pip pattern
-marks doubtful values. The straightened face is scored only if these two are uncertain; its
-errors differ from theirs. Several passes are fused by the mean of their log probabilities.
+The reader decides the value unless it is uncertain. The pip pattern marks doubtful values. The
+straightened face is scored only if these two are uncertain; its errors differ from theirs. Several
+passes are fused by the mean of their log probabilities.
 """
 
 from __future__ import annotations

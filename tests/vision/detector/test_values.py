@@ -105,8 +105,8 @@ def test_blurred_dice_are_examined_until_their_value_is_clear() -> None:
 
 
 def test_moving_dice_are_classified_once() -> None:
-    line = np.zeros((39, 39), np.float32)
-    line[19] = 1 / 39
+    line = np.zeros((45, 45), np.float32)
+    line[22] = 1 / 45
     detections = dice_in(np.asarray(cv2.filter2D(tray(SIX), -1, line), np.uint8))
     assert len(detections) == 6
     assert min(detection.moving for detection in detections) > STILL
