@@ -15,7 +15,15 @@ from companion.messages.catalogue import LANGUAGES
 from companion.mqtt import payloads, topics
 from companion.mqtt.topics import Kind
 from tests.club.build import CLUB, ClubOnDisk, board, result, table_id
-from tests.web.browsing import PATIENCE_S, PHONE_SMALL, TV, OpenPage, resize, violations
+from tests.web.browsing import (
+    PATIENCE_S,
+    PHONE_SMALL,
+    TV,
+    OpenPage,
+    resize,
+    violations,
+    wait_until,
+)
 from tests.web.test_axe import COLOURS
 from web.access import Access
 from web.club import create_club_app
@@ -251,7 +259,7 @@ class TestPages:
             for size_wh in (PHONE_SMALL, (820, 1180), (1280, 720), TV):
                 resize(page, size_wh)
                 assert not page.evaluate(SIDEWAYS), (language, size_wh)
-            assert page.evaluate(CUT) == [], language
+            wait_until(page, lambda: page.evaluate(CUT) == [])  # fitted by the next frame
 
     def test_many_tables_take_turns_on_a_screen(
         self, club: ClubOnDisk, open_page: OpenPage
