@@ -224,6 +224,7 @@ def restart(running: list[App], config: Config, pages: list[Page]) -> None:
         page.get_by_text("No connection to the table").wait_for(state="hidden")
 
 
+@pytest.mark.slow
 def test_a_restart_in_a_game_loses_nothing(
     running: list[App], config: Config, open_page: Callable[..., Page]
 ) -> None:

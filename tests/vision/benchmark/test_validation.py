@@ -22,6 +22,7 @@ def _write(monkeypatch: pytest.MonkeyPatch, folder: Path, frames: int) -> None:
     validation.main()
 
 
+@pytest.mark.slow
 def test_a_set_is_read_as_any_other_and_goes_on_where_it_stopped(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -56,6 +56,7 @@ def test_a_die_of_another_colour_is_read_after_three_confirmed_rolls() -> None:
     assert all(read[FEWEST:])
 
 
+@pytest.mark.slow
 def test_other_dice_are_doubted_and_then_learnt_anew() -> None:
     table = CalibratedReader(EYE, None)
     for seed in range(FEWEST):

@@ -151,6 +151,7 @@ def test_a_die_beside_the_tray_is_not_examined_again() -> None:
     assert (len(detections), len(it.values)) == (6, 1)
 
 
+@pytest.mark.slow
 def test_dice_stand_where_their_bodies_do() -> None:
     """The foot is on the floor below the middle of the top face, an edge deep."""
     off = []
