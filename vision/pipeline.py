@@ -51,7 +51,7 @@ _HARDLY_WHITE = 0.001
 _COVERED, _WHOLE = 0.02, 0.997
 """Share of a top face under a thing above which it is partly hidden, unless its visible share is
 at least the second number (docs/evaluation.md, thresholds)."""
-_SMEARED = 0.6
+_SMEARED_BY_DICE = 0.6
 """Probability above which a cell counts as motion blur beside dice; in a tray without any,
 `SMEARED` (docs/evaluation.md, thresholds)."""
 _GUESS = 0.4
@@ -255,7 +255,7 @@ def _clutter(
     cells = corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
     for outline in np.round(cells).astype(np.int32):
         cv2.fillConvexPoly(free, outline, 0)
-    smeared = _SMEARED if any(die.in_tray for die in seen) else SMEARED
+    smeared = _SMEARED_BY_DICE if any(die.in_tray for die in seen) else SMEARED
     areas = ((overview.thing > 0.5) & (free > 0), (overview.smear > smeared) & inside)
     return Clutter(*(float(where.sum()) / area for where in areas))
 

@@ -42,8 +42,8 @@ _HIDES = 2.0
 thresholds)."""
 
 _SMEAR = 0.15
-"""Area of a smear (faces of a die) above which a missing die is in motion (see
-`vision.detector.candidates.SMEARED`)."""
+"""Area of a smear (faces of a die) above which a missing die is in motion (docs/evaluation.md,
+thresholds)."""
 
 
 _SURELY_LEANS = 3.0

@@ -85,6 +85,16 @@ def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
     }
 
 
+def _window(pixels: NDArray[Any], rng: np.random.Generator) -> tuple[int, int, int, int]:
+    """Draw a part of a picture, in its shape: top, left, height and width in px."""
+    eighths = int(rng.integers(4, 8))
+    height, width = pixels.shape[:2]
+    tall, wide = height * eighths // 8, width * eighths // 8
+    top = 8 * int(rng.integers((height - tall) // 8 + 1))
+    left = 8 * int(rng.integers((width - wide) // 8 + 1))
+    return top, left, tall, wide
+
+
 def _step_back(
     pixels: NDArray[Any],
     dice: NDArray[np.float32],
@@ -93,11 +103,8 @@ def _step_back(
     rng: np.random.Generator,
 ) -> None:
     """Shrink one picture within its frame, and its labels with it, in place."""
-    eighths = int(rng.integers(4, 8))
     height, width = pixels.shape[:2]
-    tall, wide = height * eighths // 8, width * eighths // 8
-    top = 8 * int(rng.integers((height - tall) // 8 + 1))
-    left = 8 * int(rng.integers((width - wide) // 8 + 1))
+    top, left, tall, wide = _window(pixels, rng)
 
     def placed(field: NDArray[Any], cell: int, edge: int) -> NDArray[Any]:
         small = cv2.resize(field, (wide // cell, tall // cell), interpolation=cv2.INTER_AREA)
@@ -109,7 +116,7 @@ def _step_back(
         mask[:] = placed(mask, 4, cv2.BORDER_CONSTANT)
     for part in up:
         part[:] = placed(part, 8, cv2.BORDER_REPLICATE)
-    scale = eighths / 8.0
+    scale = wide / width
     dice[:, :2] = (dice[:, :2] + 0.5) * scale - 0.5 + (left, top)
     dice[:, 2] *= scale
     dice[dice[:, 2] < _TOO_SMALL_PX, 4] = 0.0
@@ -123,11 +130,8 @@ def _step_closer(
     rng: np.random.Generator,
 ) -> None:
     """Enlarge a part of one picture to its whole frame, and its labels with it, in place."""
-    eighths = int(rng.integers(4, 8))
     height, width = pixels.shape[:2]
-    tall, wide = height * eighths // 8, width * eighths // 8
-    top = 8 * int(rng.integers((height - tall) // 8 + 1))
-    left = 8 * int(rng.integers((width - wide) // 8 + 1))
+    top, left, tall, wide = _window(pixels, rng)
 
     def enlarged(field: NDArray[Any], cell: int) -> NDArray[Any]:
         rows, columns = field.shape[:2]
@@ -139,7 +143,7 @@ def _step_closer(
         mask[:] = enlarged(mask, 4)
     for part in up:
         part[:] = enlarged(part, 8)
-    scale = 8.0 / eighths
+    scale = width / wide
     dice[:, :2] = (dice[:, :2] + 0.5 - (left, top)) * scale - 0.5
     dice[:, 2] *= scale
     outside = (dice[:, :2] < 0).any(axis=1) | (dice[:, :2] >= (width, height)).any(axis=1)
