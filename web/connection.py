@@ -66,6 +66,7 @@ class Connection:
         address: The client's address.
         state: What it is doing.
         answered: Number of answered requests.
+        is_last: Whether the request under way is the last one, as when the server closes.
         opened_s: When it was opened, in monotonic seconds.
     """
 
@@ -83,13 +84,14 @@ class Connection:
         self.address: str = self._peer[0]
         self.state = State.READING
         self.answered = 0
+        self.is_last = False
         self.opened_s = time.monotonic()
 
     async def run(self) -> None:
         """Answer requests until one side ends the connection."""
         try:
             try:
-                while await self._turn():
+                while not self.is_last and await self._turn():
                     self.answered += 1
             except _Unreadable as error:
                 await self._fail(error.status)

@@ -120,31 +120,41 @@ class Server:
     async def _serve(self) -> None:
         server = await asyncio.start_server(self._accept, sock=self._socket, backlog=BACKLOG)
         await self._stop.wait()
+        self._loop.remove_reader(self._socket)
+        await self._next_rounds()  # a connection on its way arrives, and is refused
         server.close()
         self._wake_streams(self._version)
         for connection, task in self._open.items():
+            connection.is_last = True
             if connection.state is State.READING:
                 task.cancel()
         if tasks := set(self._open.values()):
-            _, late = await asyncio.wait(tasks, timeout=CLOSE_S)
-            for task in late:
-                task.cancel()
-            await asyncio.gather(*late, return_exceptions=True)
+            await asyncio.wait(tasks, timeout=CLOSE_S)
+        late = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+        await self._next_rounds()  # closed connections let go of their sockets
 
-    async def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        if len(self._open) >= CONNECTIONS and not self._make_room():
+    async def _next_rounds(self) -> None:
+        """Let callbacks run, and those that they ask for: asyncio needs three rounds to accept."""
+        for _ in range(4):
+            await asyncio.sleep(0)
+
+    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        is_full = len(self._open) >= CONNECTIONS
+        if self._stop.is_set() or (is_full and not self._make_room()):
             writer.transport.abort()
             return
         connection = Connection(reader, writer, self._answer, self._stream)
+        task = self._loop.create_task(connection.run())
         self._open[connection] = task
-        try:
-            await connection.run()
-        except asyncio.CancelledError:
-            pass  # the server closes, or a newcomer has the place
-        finally:
+
+        def forget(_: asyncio.Task[None]) -> None:
             self._open.pop(connection, None)
+            writer.transport.abort()  # a task that is cancelled early never runs
+
+        task.add_done_callback(forget)
 
     def _make_room(self) -> bool:
         """Close a connection without a request, if possible one that never sent any."""

@@ -9,6 +9,7 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 
 import pytest
 from flask import Flask
@@ -87,6 +88,28 @@ def test_it_stops_within_two_seconds_though_streams_are_open(app: Flask, get: Ge
     assert time.monotonic() - before < 2.0
     with pytest.raises(OSError):  # noqa: PT011
         socket.create_connection(("127.0.0.1", server.port), timeout=1).close()
+
+
+def test_connections_that_arrive_as_it_closes_are_closed_too(app: Flask) -> None:
+    for wait_ms in range(0, 20, 4):
+        opened: list[socket.socket] = []
+        server = serve(app, host="127.0.0.1", port=0)
+        thread = threading.Thread(target=connect_until_refused, args=(server.port, opened))
+        thread.start()
+        time.sleep(wait_ms / 1000)
+        server.close()
+        thread.join()
+        for each in opened:
+            with each, suppress(ConnectionError):
+                while each.recv(4096):
+                    pass
+
+
+def connect_until_refused(port: int, opened: list[socket.socket]) -> None:
+    with suppress(OSError):
+        while True:
+            opened.append(socket.create_connection(("127.0.0.1", port), 5))
+            opened[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
 
 
 def test_requests_are_answered_while_all_streams_are_taken(served: Server, get: Get) -> None:
