@@ -15,10 +15,10 @@ from typing import Annotated, Any, get_type_hints
 from companion.audio.announcer import AMOUNTS
 from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.errors import ConfigError
-from companion.files import read_toml
 from companion.messages.catalogue import LANGUAGES
 from companion.service.log import FORMS, LEVELS
-from companion.wire import Meta, WireError, convert, described, one_of
+from companion.wire.files import read_toml
+from companion.wire.structs import Meta, WireError, convert, described, one_of
 
 ENVIRONMENT_PREFIX = "DICE_COMPANION_"
 """DICE_COMPANION_WEB_PORT=8001 sets `port` of `[web]`."""

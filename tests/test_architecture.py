@@ -20,7 +20,7 @@ TOPS = (
     "companion.app",
     "companion.adapters",
     "companion.cli",
-    "companion.club.app",
+    "companion.mqtt.club.app",
     "companion.commands",
     "companion.__main__",
 )
@@ -29,8 +29,8 @@ TOPS = (
 LAYERS: Mapping[str, tuple[str, ...]] = {
     "companion.engine": ("companion.engine", "companion.errors"),
     "companion.tray": ("companion.engine.dice",),
-    "companion.club": (
-        "companion.club",
+    "companion.mqtt.club": (
+        "companion.mqtt.club",
         "companion.engine",
         "companion.errors",
         "companion.eventlog",
@@ -44,7 +44,6 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
         "vision",
         "companion.engine.dice",
         "companion.errors",
-        "companion.files",
         "companion.tray",
         "companion.wire",
     ),
@@ -54,7 +53,7 @@ LAYERS: Mapping[str, tuple[str, ...]] = {
 """What of ours each part may import; the longest name that fits a module is its part."""
 
 ASIDE: Mapping[str, tuple[str, ...]] = {
-    "companion.club": ("companion.club", "web.club"),
+    "companion.mqtt.club": ("companion.mqtt.club", "web.club"),
     "web.club": ("web.club",),
 }
 """Parts that no table needs, and who may import them besides the top."""
@@ -73,7 +72,7 @@ SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "picamera2": (("vision",), 1),
     "segno": (PACKAGES, 1),
     "simplejpeg": (("vision",), 1),
-    "sqlite3": (("companion.club", "companion.eventlog"), None),
+    "sqlite3": (("companion.mqtt.club", "companion.eventlog"), None),
     "torch": (("vision.training",), None),
 }
 """Where a dependency may be imported, and in how many modules at most.
@@ -260,8 +259,8 @@ def test_our_imports_keep_to_the_rule() -> None:
             [
                 "vision.detector:1 imports companion.engine.game: "
                 "vision may import only "
-                "vision, companion.engine.dice, companion.errors, companion.files, "
-                "companion.tray, companion.wire"
+                "vision, companion.engine.dice, companion.errors, companion.tray, "
+                "companion.wire"
             ],
             id="the eye learns the rules",
         ),
@@ -285,9 +284,13 @@ def test_our_imports_keep_to_the_rule() -> None:
             id="the button looks through the camera",
         ),
         pytest.param(
-            {"web.views": "from companion.club import store\n", "companion.club.store": ""},
+            {
+                "web.views": "from companion.mqtt.club import store\n",
+                "companion.mqtt.club.store": "",
+            },
             [
-                "web.views:1 imports companion.club.store: only companion.club, web.club may",
+                "web.views:1 imports companion.mqtt.club.store: "
+                "only companion.mqtt.club, web.club may",
             ],
             id="a table needs the club",
         ),

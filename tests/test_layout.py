@@ -6,7 +6,7 @@ import ast
 
 from tests.test_architecture import ROOT, our_sources
 
-MOST_ROOMS = 20
+MOST_ROOMS = 18
 """Packages and modules directly in `companion`: more are not found again in one guess."""
 
 LONGEST_LINE = 120

@@ -12,7 +12,7 @@ import simplejpeg
 from numpy.typing import NDArray
 
 from companion.errors import PictureError
-from companion.files import open_plain
+from companion.wire.files import open_plain
 from vision.reading import Frame, Pixels
 
 LARGEST_PX = 25_000_000

@@ -13,8 +13,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from companion.errors import ConfigError
-from companion.files import read_text
-from companion.wire import Struct, WireError, convert, encode, field
+from companion.wire.files import read_text
+from companion.wire.structs import Struct, WireError, convert, encode, field
 
 FILE_NAME = "access.json"
 MOST_BYTES = 64 * 1024

@@ -15,7 +15,7 @@ from companion.eventlog.state import Game
 from companion.messages.catalogue import Phrases, line, load_phrases
 from companion.service.network import Wifi
 from companion.session.session import Rejected, Session
-from companion.wire import encode
+from companion.wire.structs import encode
 from web import locale, snapshot
 from web.access import Access
 from web.client import Client, RateLimiter, client_of, is_host

@@ -8,7 +8,7 @@ from flask import request
 
 from companion.engine import DieColour, Roll
 from companion.messages.catalogue import Word, line
-from companion.wire import WireError, convert
+from companion.wire.structs import WireError, convert
 from web import security
 from web.security import Refused
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from flask import Response
 
 from companion.session.session import Rejected
-from companion.wire import encode
+from companion.wire.structs import encode
 from web.client import Client
 from web.context import AppContext
 from web.wire.snapshot import Problem

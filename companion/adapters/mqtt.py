@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from companion.config import Config
 from companion.errors import ConfigError
-from companion.files import read_text
 from companion.session.ports import RollKept
 from companion.session.session import Session
+from companion.wire.files import read_text
 
 if TYPE_CHECKING:
     from companion.history.pictures import Pictures

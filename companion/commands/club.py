@@ -56,7 +56,7 @@ def club(
     config = settled(config_path, flags)
     stop = stop_on_signal()
     from companion.app import own_version
-    from companion.club.app import build_club
+    from companion.mqtt.club.app import build_club
 
     app = build_club(config, own_version())
     with closed_in_time(app.close):

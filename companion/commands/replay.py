@@ -15,9 +15,9 @@ import click
 
 from companion.commands.console import ENDS
 from companion.errors import NotationError
-from companion.files import open_plain
 from companion.history.replay import replay as judge_lines
 from companion.messages.catalogue import load_phrases
+from companion.wire.files import open_plain
 
 _NO_TEXT = "\ufffd"
 """Stands for a line that is not UTF-8, so not JSON either."""

@@ -25,7 +25,7 @@ from companion.eventlog.names import clean_name
 from companion.eventlog.projection import GameSpan, project, spans_of, visible_records
 from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
 from companion.history.results import Result, result_of_state, spans_of_revisions
-from companion.wire import WireError, convert
+from companion.wire.structs import WireError, convert
 
 T = TypeVar("T")
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path
 
-from companion.files import read_text
+from companion.wire.files import read_text
 
 LOGGER = logging.getLogger(__name__)
 

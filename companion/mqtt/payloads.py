@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Annotated, TypeVar
 
 from companion.engine import MOST_PLAYERS
-from companion.wire import Meta, Struct, WireError, decoded, encode
+from companion.wire.structs import Meta, Struct, WireError, decoded, encode
 
 VERSION = 1
 """Version of the payloads, the same as in `topics.ROOT`."""

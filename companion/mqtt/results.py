@@ -18,13 +18,13 @@ from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from companion.engine import HouseRule
-from companion.files import read_text
 from companion.history import results as history
 from companion.history.archive import SavedGame
 from companion.mqtt import payloads
 from companion.mqtt.payloads import encoded, game_id
 from companion.mqtt.topics import is_table_id
-from companion.wire import Meta, Struct, WireError, convert, field
+from companion.wire.files import read_text
+from companion.wire.structs import Meta, Struct, WireError, convert, field
 
 LOGGER = logging.getLogger(__name__)
 

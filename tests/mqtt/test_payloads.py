@@ -23,7 +23,7 @@ from companion.mqtt.payloads import (
     encoded,
     game_id,
 )
-from companion.wire import WireError
+from companion.wire.structs import WireError
 
 BOARD = Board(
     at="2026-11-20T20:15:00+01:00",

@@ -14,7 +14,7 @@ from flask.testing import FlaskClient
 from companion.messages.catalogue import LANGUAGES
 from companion.mqtt import payloads, topics
 from companion.mqtt.topics import Kind
-from tests.club.build import CLUB, ClubOnDisk, board, result, table_id
+from tests.mqtt.club.build import CLUB, ClubOnDisk, board, result, table_id
 from tests.web.browsing import (
     PATIENCE_S,
     PHONE_SMALL,

@@ -10,7 +10,7 @@ import pytest
 from companion.audio.settings import VoiceSettings
 from companion.session.timers import GRACE_S
 from companion.tray import CameraState, TrayStatus, TrayView
-from companion.wire import encode
+from companion.wire.structs import encode
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web import Equipment

@@ -12,8 +12,8 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import PictureError
-from companion.files import read_text
 from companion.tray import TrayStatus
+from companion.wire.files import read_text
 from vision.images import load_picture
 from vision.reading import Pixels, Point
 

@@ -34,8 +34,8 @@ from typing import Annotated
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import ConfigError
-from companion.files import read_toml
-from companion.wire import Meta, Struct, WireError, convert, described, field
+from companion.wire.files import read_toml
+from companion.wire.structs import Meta, Struct, WireError, convert, described, field
 from vision.calibration.drift import COLOUR_WH, GREY_WH, Reference
 from vision.detector.known_dice import CustomDie
 from vision.reading import Point

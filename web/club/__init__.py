@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from flask import Flask
 
-from companion.club.club import Club
+from companion.mqtt.club.club import Club
 from web.access import Access
 from web.club import views
 from web.club.context import ClubContext, Viewers

@@ -8,9 +8,9 @@ from threading import Lock
 
 from flask import request
 
-from companion.club.club import Club
 from companion.messages.catalogue import Phrases, line, load_phrases
-from companion.wire import encode
+from companion.mqtt.club.club import Club
+from companion.wire.structs import encode
 from web import locale, security
 from web.access import Access
 from web.client import Client, RateLimiter, is_loopback

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
-from companion.club.results import Result
-from companion.club.standings import points_of
-from companion.club.view import TableView, View
 from companion.engine.dice import COLOURED
 from companion.eventlog.names import LONGEST_NAME, clean_name, name_key
 from companion.mqtt import payloads
+from companion.mqtt.club.results import Result
+from companion.mqtt.club.standings import points_of
+from companion.mqtt.club.view import TableView, View
 from web.club import wire
 from web.security import is_home_host
 from web.wire.values import Rating

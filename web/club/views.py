@@ -7,10 +7,10 @@ from dataclasses import replace
 
 from flask import Blueprint, Response, make_response, render_template, request
 
-from companion.club.evening import Declined
-from companion.club.export import as_csv, as_json
 from companion.eventlog.names import LONGEST_NAME
 from companion.messages.catalogue import line
+from companion.mqtt.club.evening import Declined
+from companion.mqtt.club.export import as_csv, as_json
 from web import locale, qr, security
 from web.client import Client
 from web.club import wire

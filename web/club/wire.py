@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from companion.club.pairing import LARGEST, SMALLEST, SYSTEMS
-from companion.wire import Meta, one_of
+from companion.mqtt.club.pairing import LARGEST, SMALLEST, SYSTEMS
+from companion.wire.structs import Meta, one_of
 from web.wire.values import Language, Rating, Reply, Request
 
 Text = Annotated[str, Meta(max_length=200)]

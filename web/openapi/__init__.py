@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from companion.wire import schemas
+from companion.wire.structs import schemas
 from web.openapi.operations import OPERATIONS, Operation, Parameter
 from web.wire.snapshot import Problem
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from companion.history.export import FORMS
-from companion.wire import one_of
+from companion.wire.structs import one_of
 from web.wire import coach, games, replies, requests
 from web.wire.snapshot import Snapshot
 from web.wire.values import Language, Variant, Whole

@@ -9,7 +9,7 @@ from flask import Blueprint, Response
 
 from companion.errors import ServiceError
 from companion.messages.catalogue import line
-from companion.wire import encode
+from companion.wire.structs import encode
 from web import locale, openapi
 from web.context import AppContext
 from web.params import body, rolled

@@ -11,7 +11,7 @@ from flask import Blueprint, Response
 from companion.eventlog.state import SWITCHES
 from companion.messages.catalogue import line
 from companion.session.session import HostStep, Joined, Rejected
-from companion.wire import UNSET
+from companion.wire.structs import UNSET
 from web import security
 from web.client import Client, is_host
 from web.context import AppContext

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from companion.wire import Meta, about
+from companion.wire.structs import Meta, about
 from web.wire.values import Reply
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from companion.wire import UNSET, UnsetType, about
+from companion.wire.structs import UNSET, UnsetType, about
 from web.wire.coach import Drawn
 from web.wire.snapshot import Ending, Roll
 from web.wire.values import Colour, Rating, Reply, Rule, Token, Variant, Whole

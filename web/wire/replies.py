@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from companion.doctor.health import State
-from companion.wire import about, one_of
+from companion.wire.structs import about, one_of
 from web.wire.values import AnyColour, Point, Reply, Size
 
 

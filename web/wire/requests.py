@@ -7,7 +7,7 @@ from typing import Annotated
 from companion.eventlog.state import STRENGTHS
 from companion.service.power import PowerStep
 from companion.session.session import HostStep
-from companion.wire import UNSET, Meta, UnsetType, about, described, field, one_of
+from companion.wire.structs import UNSET, Meta, UnsetType, about, described, field, one_of
 from web.wire.values import (
     LONGEST_KEY,
     LONGEST_TOKEN,

@@ -7,7 +7,7 @@ from typing import Annotated
 from companion.engine import End, Phase
 from companion.history.notices import KINDS as NOTICE_KINDS
 from companion.tray import CameraState, TrayStatus
-from companion.wire import UNSET, UnsetType, about, one_of
+from companion.wire.structs import UNSET, UnsetType, about, one_of
 from web.wire.values import (
     AnyColour,
     Colour,

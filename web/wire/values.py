@@ -10,7 +10,7 @@ from companion.engine import DieColour, HouseRule
 from companion.engine.dice import COLOURED
 from companion.engine.variants import PLANS
 from companion.messages.catalogue import LANGUAGES
-from companion.wire import Meta, Struct, about, documented, one_of
+from companion.wire.structs import Meta, Struct, about, documented, one_of
 
 LONGEST_KEY = 64
 LONGEST_TOKEN = 16

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from companion.club.club import MOST_TABLES
-from companion.club.evening import Declined
-from companion.club.store import FILE_NAME
 from companion.errors import StoreError
 from companion.mqtt import payloads, topics
+from companion.mqtt.club.club import MOST_TABLES
+from companion.mqtt.club.evening import Declined
+from companion.mqtt.club.store import FILE_NAME
 from companion.mqtt.topics import Kind
-from tests.club.build import CLUB, ClubOnDisk, board, result, table_id
+from tests.mqtt.club.build import CLUB, ClubOnDisk, board, result, table_id
 
 
 @pytest.fixture

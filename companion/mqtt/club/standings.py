@@ -21,9 +21,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from companion.club.evening import Evening
-from companion.club.results import Played, Result
 from companion.eventlog.names import name_key
+from companion.mqtt.club.evening import Evening
+from companion.mqtt.club.results import Played, Result
 
 MOST_POINTS = 12
 """Points of a table's winner: it divides by 2, 3 and 4, so only ties of five give halves."""

@@ -14,12 +14,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from companion.club.evening import Evening
-from companion.club.results import Result
 from companion.errors import StoreError
 from companion.eventlog.place import locked
 from companion.mqtt import payloads
-from companion.wire import WireError, decoded, encode
+from companion.mqtt.club.evening import Evening
+from companion.mqtt.club.results import Result
+from companion.wire.structs import WireError, decoded, encode
 
 LOGGER = logging.getLogger(__name__)
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from companion.club.evening import Evening
-from companion.club.results import Played, Result, played
-from companion.club.standings import Place, standings
 from companion.eventlog.names import name_key
 from companion.history.rating import Rating, ratings_of
 from companion.mqtt import payloads
+from companion.mqtt.club.evening import Evening
+from companion.mqtt.club.results import Played, Result, played
+from companion.mqtt.club.standings import Place, standings
 
 Ratings = Mapping[Hashable, Rating]
 """Ratings by the key of the name."""

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from companion.errors import ServiceError
-from companion.files import MOST_TOML_BYTES, read_text, read_toml
 from companion.service.backup import restore_backup
+from companion.wire.files import MOST_TOML_BYTES, read_text, read_toml
 
 NOW = datetime(2026, 11, 25)
 ZERO = Path("/dev/zero")

@@ -10,11 +10,11 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from companion.adapters.mqtt import broker_of
-from companion.club.club import Club
-from companion.club.store import ClubStore
 from companion.config import Config
 from companion.errors import ConfigError
 from companion.mqtt.client import Link
+from companion.mqtt.club.club import Club
+from companion.mqtt.club.store import ClubStore
 from companion.mqtt.topics import club_level
 from companion.service.network import Address, Watch, url, watched_address
 from web.access import Access, open_access

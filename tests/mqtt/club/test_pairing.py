@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from companion.club.pairing import MET, SYSTEMS, Pairing, Past, group_sizes, pair, past_of
+from companion.mqtt.club.pairing import MET, SYSTEMS, Pairing, Past, group_sizes, pair, past_of
 
 
 def names(count: int) -> list[str]:

@@ -8,12 +8,12 @@ import json
 
 import pytest
 
-from companion.club.evening import Evening, Group, Member, Round, with_member
-from companion.club.export import as_csv, as_json
-from companion.club.results import Played, evening_id, played
-from companion.club.standings import MOST_POINTS, points_of, standings
-from companion.club.view import ratings_after, summary_of
-from tests.club.build import kept
+from companion.mqtt.club.evening import Evening, Group, Member, Round, with_member
+from companion.mqtt.club.export import as_csv, as_json
+from companion.mqtt.club.results import Played, evening_id, played
+from companion.mqtt.club.standings import MOST_POINTS, points_of, standings
+from companion.mqtt.club.view import ratings_after, summary_of
+from tests.mqtt.club.build import kept
 
 DAY = "2026-11-24"
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from companion.club.pairing import LARGEST, SMALLEST, SYSTEMS, Pairing, pair, past_of
 from companion.eventlog.names import LONGEST_NAME, clean_name, name_key
-from companion.wire import Meta, one_of
+from companion.mqtt.club.pairing import LARGEST, SMALLEST, SYSTEMS, Pairing, pair, past_of
+from companion.wire.structs import Meta, one_of
 
 MOST_MEMBERS = 500
 """Players of one evening."""

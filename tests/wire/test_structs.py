@@ -9,10 +9,19 @@ from typing import Annotated, Any
 import pytest
 
 from companion.config import load
-from companion.wire import Meta, Struct, WireError, convert, described, encode, one_of, schemas
+from companion.wire.structs import (
+    Meta,
+    Struct,
+    WireError,
+    convert,
+    described,
+    encode,
+    one_of,
+    schemas,
+)
 from vision.calibration.calibration import as_toml, load_calibration
 
-FILES = Path(__file__).parent / "files" / "0.1"
+FILES = Path(__file__).parent.parent / "files" / "0.1"
 """Files that version 0.1 opened and wrote."""
 
 Size = Annotated[int, Meta(ge=1, le=9)]

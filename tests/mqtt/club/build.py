@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from companion.club.club import Club
-from companion.club.results import Result
-from companion.club.store import ClubStore
 from companion.mqtt import payloads, topics
 from companion.mqtt.client import Message, Received
+from companion.mqtt.club.club import Club
+from companion.mqtt.club.results import Result
+from companion.mqtt.club.store import ClubStore
 from companion.mqtt.topics import Kind
 
 CLUB = "dienstag"

@@ -13,12 +13,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from companion.club import evening as changes
-from companion.club.evening import Evening
-from companion.club.results import Result, evening_id, evening_of, played
-from companion.club.standings import standings
-from companion.club.store import ClubStore
-from companion.club.view import (
+from companion.errors import StoreError
+from companion.eventlog.names import clean_name
+from companion.mqtt import payloads, topics
+from companion.mqtt.client import Message, Received
+from companion.mqtt.club import evening as changes
+from companion.mqtt.club.evening import Evening
+from companion.mqtt.club.results import Result, evening_id, evening_of, played
+from companion.mqtt.club.standings import standings
+from companion.mqtt.club.store import ClubStore
+from companion.mqtt.club.view import (
     Ratings,
     Summary,
     TableView,
@@ -29,13 +33,9 @@ from companion.club.view import (
     ratings_after,
     summary_of,
 )
-from companion.errors import StoreError
-from companion.eventlog.names import clean_name
-from companion.mqtt import payloads, topics
-from companion.mqtt.client import Message, Received
 from companion.mqtt.topics import Kind
 from companion.session.notifier import Notifier
-from companion.wire import WireError, decoded, encode
+from companion.wire.structs import WireError, decoded, encode
 
 LOGGER = logging.getLogger(__name__)
 

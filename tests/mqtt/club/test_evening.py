@@ -16,12 +16,12 @@ from pathlib import Path
 
 import pytest
 
-from companion.club.app import ClubApp, build_club
-from companion.club.view import View
 from companion.commands.simulated_table import SimulatedTable
 from companion.config import Config
 from companion.mqtt.broker import Broker, Message
 from companion.mqtt.client import Link
+from companion.mqtt.club.app import ClubApp, build_club
+from companion.mqtt.club.view import View
 from companion.mqtt.mosquitto import Mosquitto
 from tests.conftest import ROOT
 
@@ -126,7 +126,7 @@ class Hall:
             "name": f"Table {KILLED}",
         }
         return subprocess.Popen(
-            [sys.executable, "-m", "tests.club.lone_table", json.dumps(asked)],
+            [sys.executable, "-m", "tests.mqtt.club.lone_table", json.dumps(asked)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

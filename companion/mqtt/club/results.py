@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from companion.club.evening import Evening, Group
-from companion.club.pairing import SMALLEST
 from companion.engine import End
 from companion.eventlog.names import name_key
 from companion.mqtt import payloads
+from companion.mqtt.club.evening import Evening, Group
+from companion.mqtt.club.pairing import SMALLEST
 
 DAY_BEGINS = timedelta(hours=6)
 """An evening ends at six in the morning, not at midnight."""

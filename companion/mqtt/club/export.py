@@ -8,12 +8,12 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-from companion.club.results import Played, Result
-from companion.club.standings import points_of
-from companion.club.view import Summary
 from companion.eventlog.names import name_key
 from companion.history.export import harmless
-from companion.wire import encode
+from companion.mqtt.club.results import Played, Result
+from companion.mqtt.club.standings import points_of
+from companion.mqtt.club.view import Summary
+from companion.wire.structs import encode
 
 COLUMNS = (
     "round",

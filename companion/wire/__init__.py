@@ -1,0 +1,1 @@
+"""Foreign data: files and requests of people, and what leaves the table, by declared types."""
