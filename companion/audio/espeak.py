@@ -271,6 +271,9 @@ def spoken_s(text: str, words_per_minute: int) -> float:
 
 
 def _speakable(text: str) -> bytes:
-    """The text without control characters, some of which are espeak-ng commands."""
+    """The text without control characters, some of which are espeak-ng commands.
+
+    The hyphen that keeps a line together would part the words when spoken.
+    """
     plain = (c if c.isprintable() or c == "\n" else " " for c in text)
-    return "".join(plain).encode(errors="replace")
+    return "".join(plain).replace("\u2011", "-").encode(errors="replace")

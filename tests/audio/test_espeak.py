@@ -95,6 +95,7 @@ def test_a_text_goes_in_through_the_standard_input(voice: StandIn, speaker: Spea
         ("$(touch owned); `id` && 'x' \"y\"", "$(touch owned); `id` && 'x' \"y\""),
         ("Zoë würfelt sieben", "Zoë würfelt sieben"),
         ("one\x01c\x00two\tthree\x1b", "one c two three "),
+        ("Relance\u2011le.", "Relance-le."),
     ],
 )
 def test_no_text_is_more_than_text(

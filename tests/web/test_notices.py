@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE_SMALL, OpenPage, put, ready, violations
+from tests.web.browsing import PHONE_SMALL, OpenPage, drawn, put, ready, violations
 from tests.web.stand_in import seat
 
 pytestmark = pytest.mark.browser
@@ -35,6 +35,10 @@ class TestNotices:
         notice = page.get_by_role("alert").filter(has_text="The roll was corrected.")
         notice.get_by_text("Your cross at red 7 is gone.").wait_for()
         assert violations(page) == []
+        assert stage.correct(4, 5) is None
+        drawn(page, stage)
+        lines = notice.locator("p").all_inner_texts()
+        assert lines == ["The roll was corrected. Your cross at red 7 is gone."]
 
     def test_it_stays_over_a_reload_until_it_is_confirmed(
         self, stage: Stage, open_page: OpenPage

@@ -24,7 +24,7 @@ export function playerItem(player, isFirst) {
   return el(
     "li",
     { class: isFirst ? "score is-first" : "score" },
-    isFirst ? el("span", { class: "sr", text: `${t("games.winner")}: ` }) : null,
+    isFirst ? el("span", { class: "sr", text: t("named", { name: t("games.winner"), text: "" }) }) : null,
     el("bdi", { text: player.name }),
     player.total === null ? null : el("span", { class: "points", text: ` ${numeral(player.total)}` }),
   );

@@ -110,7 +110,7 @@ function item(game) {
     el(
       "span",
       { class: isWinner(game, player) ? "score is-first" : "score" },
-      isWinner(game, player) ? el("span", { class: "sr", text: `${t("games.winner")}: ` }) : null,
+      isWinner(game, player) ? el("span", { class: "sr", text: t("named", { name: t("games.winner"), text: "" }) }) : null,
       el("bdi", { text: player.name }),
       ` ${numeral(player.total)}`,
     ),
@@ -159,7 +159,7 @@ function drawOne(game) {
   const parts = [
     dated(game.at, day),
     howItStands(game),
-    winners.length ? `${t("games.winner")}: ${listOf(winners)}` : "",
+    winners.length ? t("named", { name: t("games.winner"), text: listOf(winners) }) : "",
   ];
   setText($("one-text"), parts.filter(Boolean).join(" · "));
   redraw($("one-table"), game.players, () => [result(game)]);

@@ -15,9 +15,10 @@ export function drawNotice({ game, me, revision }) {
   const was = $("notice").hasAttribute("hidden");
   show($("notice"), unseen.length > 0);
   if (!unseen.length) return;
-  const lines = unseen.map((each) => {
-    const { name } = game.players.find((player) => player.seat === each.seat);
-    return isShared ? `${name}: ${textOf(game, each)}` : textOf(game, each);
+  const lines = joined(unseen).map((each) => {
+    const player = game.players.find(({ seat }) => seat === each.seat);
+    const text = textOf(game, { ...each, lost: stillLost(player, each.lost) });
+    return isShared ? t("named", { name: player.name, text }) : text;
   });
   const newest = Math.max(...unseen.map((each) => each.revision));
   $("notice").dataset.revision = String(newest);
@@ -40,6 +41,24 @@ function seenUpTo(revision) {
   if (stored <= revision) return stored;
   remember(KEY, String(revision)); // never stored, or stored for an older log
   return revision;
+}
+
+/** Join the notices of one seat that give the same reason to one, in the place of the newest. */
+function joined(notices) {
+  const lines = new Map();
+  for (const each of notices) {
+    const key = `${each.seat} ${each.kind} ${each.crossed}`;
+    const { lost, misses } = lines.get(key) ?? { lost: [], misses: 0 };
+    lines.delete(key);
+    lines.set(key, { ...each, lost: [...new Set([...lost, ...each.lost])], misses: misses + each.misses });
+  }
+  return [...lines.values()];
+}
+
+/** Leave out boxes that the player has crossed anew. */
+function stillLost({ sheet, answer }, lost) {
+  const crossed = new Set([...Object.values(sheet).flat(), answer?.box]);
+  return lost.filter((token) => !crossed.has(token));
 }
 
 /** Word a notice: the reason, then what became of the sheet. */
