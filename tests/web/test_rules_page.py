@@ -12,6 +12,12 @@ from companion.messages.rulings import rules
 from tests.session.fakes import Stage
 from tests.web.browsing import PHONE_SMALL, TV, OpenPage, put, ready, violations
 
+UNCOVERED = """() => {
+  const { left, top } = document.querySelector(':target').getBoundingClientRect();
+  return document.elementFromPoint(left + 9, top + 9)?.closest(':target');
+}"""
+"""Whether the ruling begins below what stays at the top."""
+
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_it_shows_each_ruling_at_its_anchor(app: Flask, language: str) -> None:
@@ -30,6 +36,7 @@ def test_a_refusal_leads_to_its_ruling_and_back(stage: Stage, open_page: OpenPag
     page.get_by_role("button", name=re.compile("^red 3")).click()
     page.get_by_role("link", name="Why?").click()
     page.locator("#E2:target", has_text="only the sum of both white dice").wait_for()
+    page.wait_for_function(UNCOVERED)
     page.get_by_role("link", name="Back to my sheet").click()
     page.get_by_role("button", name=re.compile("^red 7")).wait_for()
 

@@ -91,6 +91,11 @@ class TestTheTableView:
         trouble = page.get_by_text("The green die isn’t lying flat. Throw it again.")
         trouble.first.wait_for()
         assert [each.is_visible() for each in trouble.all()].count(True) == 1
+        stage.session.part_is("camera", "slow")
+        page.locator("#faults li").wait_for()
+        for size_wh in ((1280, 720), (1024, 600)):
+            resize(page, size_wh)
+            assert left(page, BEYOND) == [], size_wh
 
     def test_a_lost_camera_gives_one_message_and_one_way_on(
         self, stage: Stage, open_page: OpenPage
