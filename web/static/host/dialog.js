@@ -2,6 +2,7 @@
 import { $, el, disableBriefly, keepFocus, setText, show } from "../lib/dom.js";
 import { post, reasonOf } from "../lib/live.js";
 import { showRefusal } from "../lib/refusal.js";
+import { t } from "../lib/words.js";
 
 let action = null; // run by "yes"; the dialog closes if it returns true
 let dialogNumber = 0; // number of the open question; late replies belong to an older one
@@ -28,17 +29,20 @@ async function sendRequest(path, body, where, number) {
 
 /**
  * Open the dialog.
+ * @param no closes the dialog
  * @param choices elements to choose from; without any, "yes" is available at once
  * @param isDanger the step destroys something
  * @param isStill returns whether the question still makes sense; the dialog closes if not
  */
-export function openDialog({ title, yes, onYes, choices = [], isDanger = false, isStill = () => true }) {
+export function openDialog(question) {
+  const { title, yes, onYes, choices = [], isDanger = false, isStill = () => true } = question;
   action = onYes;
   isStillValid = isStill;
   dialogNumber += 1;
   moment = null;
   setText($("ask-title"), title);
   setText($("ask-yes"), yes);
+  setText($("ask-no"), question.no ?? t("game.type_no"));
   setText($("ask-why"), "");
   $("ask-yes").classList.toggle("is-danger", isDanger);
   $("ask-lines").replaceChildren();
@@ -73,7 +77,8 @@ export async function preview(body) {
 
 /** Ask for confirmation of a step, with a preview of its effects. */
 export function confirmFirst(title, yes, path, what, more = {}) {
-  openDialog({ title, yes, onYes: () => takePreviewed(path, {}, { what }), ...more });
+  const no = t("host.end_no");
+  openDialog({ title, yes, no, onYes: () => takePreviewed(path, {}, { what }), ...more });
   void preview({ what });
 }
 
