@@ -254,6 +254,8 @@ class TestThePage:
         assert violations(page) == []
         page.get_by_role("link", name="All games").click()
         page.get_by_role("link", name="Game 1, Base game").wait_for()
+        page.go_back()
+        page.get_by_text("Turn 2 of 11: <b>Ben</b>").wait_for()
 
     def test_putting_aside_and_taking_up(self, stage: Stage, open_page: OpenPage) -> None:
         an_evening(stage)

@@ -1,6 +1,6 @@
 // A game roll by roll: the dice, the picture if one is kept, what everybody crossed, and all sheets.
 import { die } from "../lib/dice.js";
-import { $, el, redraw, setText, show } from "../lib/dom.js";
+import { $, el, redraw, setAttribute, setText, show } from "../lib/dom.js";
 import { get } from "../lib/live.js";
 import { miniSheet } from "../lib/mini-sheet.js";
 import { numeral, t } from "../lib/words.js";
@@ -9,9 +9,10 @@ let game = null;
 let at = 0; // the turn that is shown, from 1; the last one shows the final sheets
 const sheetsAfter = new Map(); // by turn, as the server sent them
 
-/** Show a game, at its end unless a turn was chosen. */
+/** Show a game, at its end unless a turn was chosen, here or by the address. */
 export function drawSteps(shown) {
-  const wasAtEnd = game === null || at === game.rolls.length;
+  if (game === null) at = turnInAddress();
+  const wasAtEnd = game === null ? at === 0 : at === game.rolls.length;
   game = shown;
   sheetsAfter.clear();
   show($("steps"), game.rolls.length > 0);
@@ -19,13 +20,21 @@ export function drawSteps(shown) {
   void showTurn(wasAtEnd ? game.rolls.length : at);
 }
 
+const turnInAddress = () => Number(/^#turn-(\d+)$/.exec(location.hash)?.[1] ?? 0);
+
+/** Show a chosen turn; the address keeps it for whoever comes back to the page. */
+function chooseTurn(turn) {
+  void showTurn(turn);
+  history.replaceState(null, "", at < game.rolls.length ? `#turn-${at}` : location.pathname + location.search);
+}
+
 async function showTurn(turn) {
   const most = game.rolls.length;
   at = Math.min(Math.max(turn, 1), most);
   const played = game.rolls[at - 1];
   $("step").value = String(at);
-  $("step-back").disabled = at <= 1;
-  $("step-on").disabled = at >= most;
+  setAttribute($("step-back"), "aria-disabled", at <= 1 ? "true" : null); // `disabled` would lose the focus
+  setAttribute($("step-on"), "aria-disabled", at >= most ? "true" : null);
   if (played) drawTurn(played, most);
   const sheets = at >= most ? game.sheets : await sheetsOf(at);
   if (sheets) drawSheets(sheets, played, at >= most);
@@ -72,6 +81,7 @@ function drawSheets(sheets, played, isEnd) {
   );
 }
 
-$("step").addEventListener("input", (event) => showTurn(Number(event.target.value)));
-$("step-back").addEventListener("click", () => showTurn(at - 1));
-$("step-on").addEventListener("click", () => showTurn(at + 1));
+$("step").addEventListener("input", (event) => chooseTurn(Number(event.target.value)));
+$("step-back").addEventListener("click", () => chooseTurn(at - 1));
+$("step-on").addEventListener("click", () => chooseTurn(at + 1));
+addEventListener("hashchange", () => game && showTurn(turnInAddress() || game.rolls.length));
