@@ -9,18 +9,38 @@ import click
 
 
 @click.command()
-@click.option(
-    "--url", default="http://127.0.0.1:8000/", show_default=True, help="Address of the table."
-)
-def kiosk(url: str) -> None:
+@click.option("--url", help="Address of the table.  [default: that of the service's settings]")
+def kiosk(url: str | None) -> None:
     """Show the table view full screen, and start it again whenever the browser ends.
 
     Example: dice-companion kiosk --url http://127.0.0.1:8000/
     """
     from companion.service.kiosk import browser_command, find_browser, run_browser, show
 
-    base = url if url.endswith("/") else url + "/"
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     profile = Path(cache) / "dice-companion" / "kiosk"
-    command = browser_command(find_browser(), base + "table", profile)
-    show(base, lambda: run_browser(profile, command))
+    browser = find_browser()
+    given = url if url is None or url.endswith("/") else url + "/"
+    show(
+        lambda: given or service_url(),
+        lambda base: run_browser(profile, browser_command(browser, base + "table", profile)),
+    )
+
+
+def service_url(path: Path | None = None) -> str:
+    """Where the service of this machine answers, by its settings as they are now.
+
+    Args:
+        path: The settings file; the service's unless given. A file that is missing or cannot be
+            used says nothing.
+    """
+    from companion.config import WebConfig, load
+    from companion.errors import ConfigError
+    from companion.service.network import own_url
+    from companion.service.unit import CONFIG_PATH
+
+    try:
+        web = load(path or CONFIG_PATH, {}, {}).web
+    except ConfigError:
+        web = WebConfig()
+    return own_url(web.host, web.port)

@@ -20,7 +20,7 @@ from companion.commands.running import (
 )
 from companion.config import PIN_FACTORIES
 from companion.messages.catalogue import LANGUAGES
-from companion.service.memory import Trimmer
+from companion.service.memory import Trimmer, return_large_blocks
 
 if TYPE_CHECKING:
     from companion.app import App
@@ -62,6 +62,7 @@ def play(
     }
     config = settled(config_path, flags)
     stop = stop_on_signal()
+    return_large_blocks()
     from companion.app import build
 
     app = build(config)

@@ -151,8 +151,8 @@ def run_browser(profile: Path, command: Sequence[str]) -> int:
 
 
 def show(
-    url: str,
-    run: Callable[[], int],
+    find: Callable[[], str],
+    run: Callable[[str], int],
     *,
     is_up: Callable[[str], bool] = is_up,
     has_display: Callable[[], bool] = has_display,
@@ -162,8 +162,8 @@ def show(
     """Show the table view until the display ends: wait for the table, run the browser, repeat.
 
     Args:
-        url: Of the table, with a slash at its end.
-        run: Runs the browser to its end and returns its exit status.
+        find: Returns the table's address, with a slash at its end; asked each time.
+        run: Runs the browser at that address to its end and returns its exit status.
         is_up: Whether the table answers.
         has_display: Whether there is something to show it on.
         sleep: Waits for some seconds.
@@ -173,10 +173,11 @@ def show(
     while has_display():
         sleep(pause_s)
         pause_s = ASK_EVERY_S
+        url = find()
         if not is_up(url):
             continue
         started_s = clock()
-        status = run()
+        status = run(url)
         failures = 0 if clock() - started_s >= STEADY_S else failures + 1
         pause_s = PAUSE_S[min(failures, len(PAUSE_S) - 1)]
         LOGGER.warning("the browser ended with status %d; restarting in %g s", status, pause_s)

@@ -9,8 +9,25 @@ import ctypes
 import time
 from collections.abc import Callable
 
+LARGE_BYTES = 1 << 20
+"""Blocks of this size and above go back to the system as soon as they are free."""
+
+_M_MMAP_THRESHOLD = -3  # of mallopt(3)
+
 FIRST_S, EVERY_S = 10.0, 60.0
 """Seconds after the start, and between two times, at which memory is returned."""
+
+
+def return_large_blocks() -> bool:
+    """Return blocks of `LARGE_BYTES` whenever they are free; False where the C library cannot.
+
+    By itself glibc raises that limit with every large block that is freed, up to 32 MB, and then
+    keeps the holes that pictures leave in its heap.
+    """
+    try:
+        return bool(ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES))
+    except (AttributeError, OSError):
+        return False
 
 
 def give_back() -> bool:

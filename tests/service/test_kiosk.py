@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from companion.commands.kiosk import service_url
 from companion.errors import ServiceError
 from companion.service.install import Delete, Write
 from companion.service.kiosk import (
@@ -46,7 +47,7 @@ class Evening:
     def is_up(self, _url: str) -> bool:
         return self.now_s >= self._up_at_s
 
-    def run(self) -> int:
+    def run(self, _url: str) -> int:
         self.started_s.append(self.now_s)
         self.now_s += self._runs_s.pop(0)
         return 1
@@ -56,7 +57,7 @@ class Evening:
 
     def play(self) -> list[float]:
         show(
-            "http://127.0.0.1:8000/", self.run, is_up=self.is_up, sleep=self.sleep,
+            lambda: "http://127.0.0.1:8000/", self.run, is_up=self.is_up, sleep=self.sleep,
             has_display=lambda: bool(self._runs_s), clock=lambda: self.now_s,
         )  # fmt: skip
         return self.started_s
@@ -142,6 +143,24 @@ def test_a_table_that_cannot_play_yet_is_up_all_the_same(status: int, up: bool) 
         server.shutdown()
         thread.join()
     assert not is_up(f"http://127.0.0.1:{server.server_port}/")
+
+
+@pytest.mark.parametrize(
+    ("settings", "url"),
+    [
+        (None, "http://127.0.0.1:8000/"),
+        ("[web]\nport = 8123\n", "http://127.0.0.1:8123/"),
+        ('[web]\nhost = "::"\n', "http://[::1]:8000/"),
+        ("[web\n", "http://127.0.0.1:8000/"),
+    ],
+)
+def test_the_display_shows_where_the_service_answers(
+    tmp_path: Path, settings: str | None, url: str
+) -> None:
+    path = tmp_path / "config.toml"
+    if settings is not None:
+        path.write_text(settings)
+    assert service_url(path) == url
 
 
 def test_the_browser_opens_the_table_view_and_nothing_else() -> None:

@@ -6,6 +6,8 @@ import gzip
 import io
 import math
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -73,7 +75,7 @@ class OnnxRuntimeNet:
         ImportError: ONNX Runtime is not installed, or was built for another system.
     """
 
-    def __init__(self, model: bytes) -> None:
+    def __init__(self, path: Path) -> None:
         import onnxruntime
 
         options = onnxruntime.SessionOptions()
@@ -81,7 +83,7 @@ class OnnxRuntimeNet:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         options.log_severity_level = 3
         self._session = onnxruntime.InferenceSession(
-            model, options, providers=["CPUExecutionProvider"]
+            path, options, providers=["CPUExecutionProvider"]
         )
         self._input = self._session.get_inputs()[0].name
 
@@ -93,11 +95,8 @@ class OnnxRuntimeNet:
 class OpenCvNet:
     """A network run by `cv2.dnn`. A lock protects the state that `cv2.dnn` keeps during a call."""
 
-    def __init__(self, model: bytes) -> None:
-        with TemporaryDirectory() as folder:
-            path = Path(folder) / "net.onnx"
-            path.write_bytes(model)
-            self._net = cv2.dnn.readNetFromONNX(str(path), *_ENGINE)
+    def __init__(self, path: Path) -> None:
+        self._net = cv2.dnn.readNetFromONNX(str(path), *_ENGINE)
         self._mutex = threading.Lock()
 
     def __call__(self, blob: Scores) -> Scores:
@@ -107,10 +106,14 @@ class OpenCvNet:
             return np.array(self._net.forward(), np.float32)
 
 
-def model_of(name: str) -> bytes:
-    """The ONNX file of a network."""
+@contextmanager
+def unpacked(name: str) -> Iterator[Path]:
+    """The ONNX file of a network while it is loaded: given as bytes, ONNX Runtime would keep it."""
     packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
-    return gzip.decompress(packed)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / f"{name}.onnx"
+        path.write_bytes(gzip.decompress(packed))
+        yield path
 
 
 @lru_cache(maxsize=4)
@@ -120,11 +123,11 @@ def shared_net(name: str) -> Net:
     ONNX Runtime runs it if it is installed (on a PC). Otherwise OpenCV does, with the same outputs
     in more time.
     """
-    model = model_of(name)
-    try:
-        return OnnxRuntimeNet(model)
-    except ImportError:
-        return OpenCvNet(model)
+    with unpacked(name) as path:
+        try:
+            return OnnxRuntimeNet(path)
+        except ImportError:
+            return OpenCvNet(path)
 
 
 @lru_cache(maxsize=2)

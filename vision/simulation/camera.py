@@ -269,6 +269,8 @@ class SimulatedTray:
             assert self._light is not None
             self._stills.append(self._expose(self._light, scene))
             self._last_still = len(self._stills) - 1
+            if len(self._stills) == STILLS:
+                self._light = None
         else:
             step = 1 + int(self._noise.integers(STILLS - 1))
             self._last_still = (self._last_still + step) % STILLS

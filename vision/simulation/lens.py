@@ -39,13 +39,13 @@ def _noise(light: Floats, lens: Lens) -> Floats:
     top, left = (int(v) for v in rng.integers(0, 256, 2))
     rows = np.arange(top, top + height) % tile.shape[0]
     columns = np.arange(left, left + width) % tile.shape[1]
-    patch = tile[rows][:, columns]
+    patch = tile[np.ix_(rows, columns)]
     return np.asarray(patch * (lens.noise * np.sqrt(np.maximum(light, 0.0) + 0.01)), np.float32)
 
 
 @lru_cache(maxsize=1)
-def _noise_tile() -> Floats:
-    return np.random.default_rng(5).standard_normal((769, 1283, 3)).astype(np.float32)
+def _noise_tile() -> NDArray[np.float16]:
+    return np.random.default_rng(5).standard_normal((769, 1283, 3)).astype(np.float16)
 
 
 @lru_cache(maxsize=4)

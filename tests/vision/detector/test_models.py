@@ -20,7 +20,7 @@ from vision.detector.models import (
     OnnxRuntimeNet,
     OpenCvNet,
     Scores,
-    model_of,
+    unpacked,
 )
 from vision.pipeline import DiceReader
 from vision.reading import Frame
@@ -53,7 +53,8 @@ def a_picture(shape: tuple[int, ...]) -> Scores:
 def test_both_engines_give_equal_outputs(name: str) -> None:
     pytest.importorskip("onnxruntime", reason="none for this system: OpenCV is the only engine")
     blob = a_picture(SHAPES[name])
-    one, other = OnnxRuntimeNet(model_of(name))(blob), OpenCvNet(model_of(name))(blob)
+    with unpacked(name) as path:
+        one, other = OnnxRuntimeNet(path)(blob), OpenCvNet(path)(blob)
     assert one.shape == other.shape
     assert one.dtype == other.dtype == np.float32
     assert np.abs(one - other).max() < 2e-3 * np.abs(one).max()
