@@ -1,0 +1,284 @@
+"""The steps of `dice-companion calibrate`, each on one workbench."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from companion.commands.console import problem_in_words, waiting
+from companion.commands.doctor import PICTURE_CURES
+from companion.engine.dice import ALL_DICE, DieColour, Roll
+from companion.errors import CalibrationError
+
+if TYPE_CHECKING:
+    from vision.calibration.calibration import Calibration
+    from vision.cameras.camera import Camera
+    from vision.pipeline import DiceReader
+    from vision.reading import Frame, Point, Reading
+
+_WARM_UP_S = 2.0
+"""Seconds a device may take to find its exposure."""
+
+_HELD_WITHIN_S = 8.0
+"""Seconds within which a device holds its exposure, if it can."""
+
+_LIVE = ("v4l2", "pi")
+"""Cameras that take new pictures all the time."""
+
+_PATIENCE_S = {"v4l2": 6.0, "pi": 6.0, "simulated": 6.0, "video": 6.0, "folder": 0.2}
+"""Seconds to wait for a reading, by kind of camera; a still picture does not change."""
+
+
+@dataclass(slots=True)
+class Workbench:
+    """Camera, reader and calibration that the steps share.
+
+    Attributes:
+        out: The calibration file, written after each step.
+        is_quiet: Whether all proposals are taken without asking.
+        report: The result of each step, for `--json`.
+    """
+
+    camera: Camera
+    eye: DiceReader
+    calibration: Calibration
+    out: Path
+    is_quiet: bool
+    report: dict[str, Any] = field(default_factory=dict)
+
+    def say(self, text: str) -> None:
+        """Print to standard error; standard output is for the report."""
+        click.echo(text, err=True)
+
+    def wait_for(self, task: str) -> None:
+        """Ask for something to be done by hand, and wait for Enter."""
+        if not self.is_quiet:
+            click.prompt(f"{task}, then press Enter", default="", show_default=False, err=True)
+
+    def keep(self, **measured: Any) -> None:
+        """Save what a step measured."""
+        from vision.calibration.calibration import save_calibration
+
+        self.calibration = replace(self.calibration, **measured)
+        save_calibration(self.out, self.calibration)
+
+
+def still_frame(camera: Camera) -> Frame:
+    """Take a picture; a device gets time to find its exposure first."""
+    began_s: float | None = None
+    for _ in range(500):
+        frame = camera.read()
+        if frame is None:
+            continue
+        began_s = frame.captured_at_s if began_s is None else began_s
+        if camera.kind not in _LIVE or frame.captured_at_s - began_s >= _WARM_UP_S:
+            return frame
+    text = "calibrate: expected a picture, the camera sends none"
+    raise CalibrationError(text, reason="no_picture")
+
+
+def check_light(bench: Workbench, frame: Frame) -> None:
+    """Report whether the picture is too dark, overexposed or blurred, and the cure."""
+    from vision.calibration.light import measure_light
+
+    faults = measure_light(frame.pixels).faults
+    for fault in faults:
+        what, cure = PICTURE_CURES[fault]
+        bench.say(f"light: {what} -> {cure}")
+    if not faults:
+        bench.say("light: bright and sharp enough")
+    bench.report["light"] = [fault.value for fault in faults]
+
+
+def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None) -> None:
+    """Save the given or the proposed corners, with a reference picture of the tray.
+
+    Saved dice keep the light that they were measured in.
+    """
+    from vision.calibration.drift import in_the_light_of, take_reference
+    from vision.setup.corners import propose_corners
+
+    height, width = frame.pixels.shape[:2]
+    corners = given if given is not None else propose_corners(frame.pixels)
+    if corners is None:
+        text = 'corners: found no tray; pass them with --corners "x,y x,y ..."'
+        raise CalibrationError(text, reason="no_tray")
+    if any(not (0 <= x < width and 0 <= y < height) for x, y in corners):
+        text = f"corners: expected points of a {width} x {height} picture"
+        raise CalibrationError(text, reason="outside")
+    bench.say("corners: " + " ".join(f"{x:.0f},{y:.0f}" for x, y in corners))
+    now, kept = take_reference(frame.pixels), bench.calibration
+    if kept.dice and kept.reference is not None:
+        now = in_the_light_of(now, kept.reference)
+    bench.keep(tray_px=corners, reference=now)
+    _draw(bench, frame, None)
+    bench.say(f"corners: drawn into {_drawing(bench)}; if they are wrong, pass them with --corners")
+    bench.report["corners"] = [[round(x, 1), round(y, 1)] for x, y in corners]
+
+
+def hold_exposure(bench: Workbench) -> None:
+    """Save the camera's current exposure, gain and white balance."""
+    began_s: float | None = None
+    while bench.camera.kind in _LIVE and not bench.camera.controls:
+        frame = bench.camera.read()
+        if frame is None:
+            continue
+        began_s = frame.captured_at_s if began_s is None else began_s
+        if frame.captured_at_s - began_s > _HELD_WITHIN_S:
+            break
+    held = dict(bench.camera.controls)
+    if held:
+        bench.keep(camera=held)
+    shown = ", ".join(f"{name} {value:g}" for name, value in sorted(held.items()))
+    bench.say(f"exposure: {shown or 'this camera can’t hold its exposure'}")
+    bench.report["exposure"] = held
+
+
+def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
+    """Measure the six dice, custom ones too, and the white balance from the white ones."""
+    from vision.calibration.drift import in_the_light_of, take_reference
+    from vision.setup.measure import colours_played, gains_of_white, known_dice, shown_dice
+
+    _next_picture(bench)
+    bench.wait_for("Put all six dice into the tray, flat and apart from each other")
+    bare = replace(bench.calibration, dice=(), white_balance_bgr=None)
+    while True:
+        try:
+            frame = _settled(bench)
+            gains = gains_of_white(shown_dice(frame.pixels, bare, bench.eye))
+            shown = shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains), bench.eye)
+            break
+        except CalibrationError as error:
+            if bench.is_quiet:
+                raise
+            bench.say(f"{error}")
+            bench.wait_for("Correct that")
+    colours = plays if plays is not None else colours_played(shown)
+    names = [
+        f"{die.plays.value}{' (a custom die)' if die.is_odd else ''}"
+        for die in known_dice(shown, colours)
+    ]
+    bench.say(f"dice, from left to right: {', '.join(names)}")
+    if plays is None and not bench.is_quiet and not click.confirm("Right?", True, err=True):
+        colours = click.prompt(
+            "Their colours, from left to right", err=True, value_proc=_as_colours
+        )
+    dice = known_dice(shown, colours)
+    light = in_the_light_of(bench.calibration.reference, take_reference(frame.pixels))
+    bench.keep(white_balance_bgr=gains, dice=dice, reference=light)
+    bench.report["dice"] = [{"plays": die.plays.value, "odd": die.is_odd} for die in dice]
+
+
+def _as_colours(text: str) -> tuple[DieColour, ...]:
+    try:
+        return parse_colours(text)
+    except ValueError as error:
+        raise click.UsageError(str(error)) from error
+
+
+def try_rolls(bench: Workbench, rolls: int) -> None:
+    """Read a few rolls and ask whether each reading is right."""
+    from vision.setup.measure import read_roll
+
+    right = wrong = unsure = 0
+    for number in range(1, rolls + 1):
+        _next_picture(bench)
+        if not _throw_simulated(bench):
+            bench.wait_for(
+                f"Roll {number} of {rolls}: throw all six dice and wait until they lie still"
+            )
+        patience_s = _PATIENCE_S[bench.camera.kind]
+        with waiting(f"Roll {number} of {rolls}: reading the dice"):
+            frame, reading = read_roll(
+                bench.camera, bench.eye, bench.calibration, patience_s=patience_s
+            )
+        if reading.roll is None:
+            unsure += 1
+            problems = {
+                (p.code.value, p.colour.value if p.colour else None) for p in reading.problems
+            }
+            why = ", ".join(sorted(problem_in_words(code, colour) for code, colour in problems))
+            bench.say(f"roll {number}: unsure ({why})")
+        elif bench.is_quiet or click.confirm(
+            f"roll {number}: {as_text(reading.roll)}. Right?", True, err=True
+        ):
+            right += 1
+        else:
+            wrong += 1
+        _draw(bench, frame, reading)
+    bench.say(f"of {rolls} rolls: {right} correct, {unsure} sent back as unsure, {wrong} wrong")
+    if wrong:
+        bench.say("wrong readings: wipe the lens, check the light, and measure the dice again")
+    elif unsure > rolls // 5:
+        bench.say("often unsure: try more even light, a matt tray, and dice that don't touch")
+    bench.report["rolls"] = {"rolls": rolls, "right": right, "unsure": unsure, "wrong": wrong}
+
+
+def as_text(roll: Roll) -> str:
+    """A roll as text."""
+    coloured = [f"{colour.value} {value}" for colour, value in roll.coloured]
+    return ", ".join([f"white {roll.white[0]} and {roll.white[1]}", *coloured])
+
+
+def _next_picture(bench: Workbench) -> None:
+    """Show the next picture of a folder, as after a roll."""
+    from vision.cameras.camera import PictureSequence
+
+    if isinstance(bench.camera, PictureSequence):
+        bench.camera.show_next()
+
+
+def _throw_simulated(bench: Workbench) -> bool:
+    """Throw the dice of the simulated tray; False for a real one."""
+    from vision.simulation.camera import SimulatedTray
+
+    if not isinstance(bench.camera, SimulatedTray):
+        return False
+    bench.camera.throw(ALL_DICE)
+    return True
+
+
+def _settled(bench: Workbench) -> Frame:
+    """Take a picture of dice at rest; a simulated tray throws them first."""
+    from vision.setup.measure import read_roll
+
+    _throw_simulated(bench)
+    patience_s = _PATIENCE_S[bench.camera.kind]
+    with waiting("Reading the dice"):
+        return read_roll(bench.camera, bench.eye, bench.calibration, patience_s=patience_s)[0]
+
+
+def _drawing(bench: Workbench) -> Path:
+    beside = bench.out.with_suffix(".jpg")
+    return beside if beside != bench.out else bench.out.with_suffix(".corners.jpg")
+
+
+def _draw(bench: Workbench, frame: Frame, reading: Reading | None) -> None:
+    """Draw the tray's corners and the reading into a picture beside the calibration file."""
+    import cv2
+    import numpy as np
+
+    from vision.overlay import draw_reading
+
+    picture = frame.pixels.copy() if reading is None else draw_reading(frame.pixels, reading)
+    if bench.calibration.tray_px is not None:
+        outline = np.round(np.array(bench.calibration.tray_px)).astype(np.int32)
+        cv2.polylines(picture, [outline], True, (255, 0, 255), 2, cv2.LINE_AA)
+    done, data = cv2.imencode(".jpg", picture)
+    if done:
+        _drawing(bench).write_bytes(data.tobytes())
+
+
+def parse_colours(text: str) -> tuple[DieColour, ...]:
+    """Parse six colours, two of them white.
+
+    Raises:
+        ValueError: They are other colours.
+    """
+    names = text.replace(",", " ").lower().split()
+    if sorted(names) != sorted(colour.value for colour in ALL_DICE):
+        raise ValueError(f"expected white, white, red, yellow, green and blue, got {text!r}")
+    return tuple(DieColour(name) for name in names)
