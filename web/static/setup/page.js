@@ -1,26 +1,22 @@
 // Tray set-up: drag the corners on the live picture, name the dice, try ten rolls.
-import { die } from "../lib/dice.js";
 import { $, setAttribute, el, onPress, redraw, setText, show, svg } from "../lib/dom.js";
 import { latest, onConnection, onState, post, start } from "../lib/live.js";
 import { language, t } from "../lib/words.js";
+import { areBegun, begin, drawRolls, judge } from "./rolls.js";
 
 const PICTURE_MS = 400;
 const LOOK_MS = 4_000;
-const ROLLS = 10;
 const STEP = 0.01; // share of the picture's width per arrow key
 const COLOURS = ["white", "red", "yellow", "green", "blue"];
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
 
 const STEPS = ["corners", "exposure", "dice", "rolls"];
-const UNTOUCHED = 0.02; // share of the picture's width: a die that moved less was not thrown
 const POINT = 14; // a corner's handle has this part of the picture's width as radius
 
 let setup = null;
 let corners = []; // of the tray, in picture pixels
 let looked = []; // the six dice seen last
 let lookNumber = null;
-let rolls = null; // {right, wrong, unread, missed, frame, lay, stirred}: `frame` was judged, its dice at `lay`
-const doubted = new Set(); // indices of dice tapped as wrong
 let faults = ""; // camera faults
 
 // -- asking ----------------------------------------------------------------------------------
@@ -262,113 +258,7 @@ function lookAway() {
   drawOverlay();
 }
 
-// -- ten rolls -------------------------------------------------------------------------------
-
-const done = () => rolls.right + rolls.wrong + rolls.unread;
-
-function begin() {
-  if (latest() === null) return; // with the first snapshot
-  rolls = { right: 0, wrong: 0, unread: 0, missed: {}, ...judged(latest().tray) };
-  doubted.clear();
-  drawRolls(latest());
-}
-
-/** What is recall of the dice that were judged: read anew they are no new throw. */
-const judged = ({ frame, dice }) => ({ frame, lay: dice.map(({ centre }) => centre), stirred: false });
-
-function isNewThrow({ frame, size, dice }) {
-  if (frame === rolls.frame) return false;
-  const isNear = ([x, y]) => rolls.lay.some(([u, v]) => Math.hypot(x - u, y - v) < UNTOUCHED * size[0]);
-  return rolls.stirred || 2 * dice.filter(({ centre }) => isNear(centre)).length <= dice.length;
-}
-
-function judge(verdict) {
-  const { tray } = latest();
-  if (verdict === "wrong") {
-    const seen = tray.dice.filter((one) => one.in_tray);
-    for (const n of doubted) rolls.missed[seen[n].colour] = (rolls.missed[seen[n].colour] ?? 0) + 1;
-  }
-  rolls[verdict] += 1;
-  Object.assign(rolls, judged(tray));
-  doubted.clear();
-  drawRolls(latest());
-  if (done() === ROLLS) turnTo("rolls"); // the verdict buttons are gone
-}
-
-function drawRolls(state) {
-  const { tray, table, game } = state;
-  faults = state.faults
-    .filter((fault) => fault.part === "camera")
-    .map((fault) => fault.text)
-    .join(" ");
-  drawLight();
-  const isOn = rolls !== null && done() < ROLLS;
-  if (isOn && tray.status === "moving") rolls.stirred = true;
-  const isNew = isOn && isNewThrow(tray);
-  const isRead = isNew && tray.status === "ok";
-  const isOver = rolls !== null && !isOn;
-  show($("throw"), table.can_throw);
-  show($("throw-again"), table.can_throw && isOn);
-  for (const id of ["throw", "throw-again"]) $(id).disabled = (game?.action ?? 0) > 0;
-  $("throw-again").classList.toggle("primary", !isRead);
-  show($("verdicts"), isOn);
-  show($("again"), rolls !== null && done() > 0);
-  show($("finished"), isOver);
-  show($("kept-rolls"), isOver);
-  const seen = isRead ? tray.dice.filter((one) => one.in_tray) : [];
-  if (!seen.length) doubted.clear();
-  $("right").disabled = !isRead || doubted.size > 0;
-  $("wrong").disabled = !isRead;
-  $("wrong").classList.toggle("primary", doubted.size > 0);
-  $("unread").disabled = !isNew;
-  redraw($("seen"), [tray.frame, seen.map(({ colour, value }) => [colour, value])], () => seen.map(seenDie));
-  if (isOn) setText($("rolls-said"), rollText(tray, isNew, isRead));
-  else if (isOver) setText($("rolls-said"), report());
-}
-
-/** Draw a die as read; tapping marks it as wrong. */
-function seenDie({ colour, value }, n) {
-  const button = el(
-    "button",
-    {
-      type: "button",
-      class: "rolled-die",
-      "aria-pressed": "false",
-      "aria-label": t("setup.doubt", { die: t("die", { colour: t(`colour.${colour}`), value }) }),
-    },
-    die(colour, value),
-  );
-  button.addEventListener("click", () => {
-    if (!doubted.delete(n)) doubted.add(n);
-    setAttribute(button, "aria-pressed", String(doubted.has(n)));
-    drawRolls(latest());
-  });
-  return button;
-}
-
-function rollText(tray, isNew, isRead) {
-  const roll = { number: done() + 1, count: ROLLS };
-  if (isRead) return t("setup.roll_read", roll);
-  const isThrown = isNew || ["moving", "reading"].includes(tray.status);
-  return isThrown ? `${t("setup.roll_number", roll)} ${tray.text}` : t("setup.roll", roll);
-}
-
-function report() {
-  const { right, wrong, unread, missed } = rolls;
-  const dice = Object.entries(missed).map(([colour, count]) => `${t(`colour.${colour}`)} ${count}`);
-  const advice = wrong
-    ? t("setup.advice_wrong")
-    : unread > 2
-      ? t("setup.advice_unread")
-      : t("setup.advice_none");
-  return [
-    t("setup.report", { total: ROLLS, right, wrong, unread }),
-    dice.length ? t("setup.report_dice", { dice: dice.join(", ") }) : "",
-    advice,
-  ]
-    .filter(Boolean)
-    .join(" ");
-}
+// -- what is pressed -------------------------------------------------------------------------
 
 onPress($("propose"), propose);
 onPress($("keep-corners"), keepCorners);
@@ -384,7 +274,8 @@ onPress($("throw"), () => {
   return post("/api/throw");
 });
 onPress($("throw-again"), () => post("/api/throw"));
-for (const id of ["right", "wrong", "unread"]) onPress($(id), () => judge(id));
+for (const id of ["right", "wrong", "unread"]) 
+  onPress($(id), () => judge(id) && turnTo("rolls")); // the verdict buttons are gone
 for (const button of document.querySelectorAll("[data-next]"))
   onPress(button, () => turnTo(button.dataset.next));
 onPress($("forget"), async () => {
@@ -398,12 +289,17 @@ for (const name of STEPS)
     .querySelector("summary")
     .addEventListener("click", () => requestAnimationFrame(() => bring(name)));
 $("step-corners").addEventListener("toggle", () => setup && drawOverlay());
-$("step-rolls").addEventListener("toggle", () => $("step-rolls").open && rolls === null && begin());
+$("step-rolls").addEventListener("toggle", () => $("step-rolls").open && !areBegun() && begin());
 onConnection((up) => show($("offline"), !up));
 onState((state) => {
   if (!state.me.host) close(t("not_host"));
   else if (setup === null) void ask();
-  if (rolls === null && $("step-rolls").open) begin();
+  faults = state.faults
+    .filter((fault) => fault.part === "camera")
+    .map((fault) => fault.text)
+    .join(" ");
+  drawLight();
+  if (!areBegun() && $("step-rolls").open) begin();
   else drawRolls(state);
 });
 start();
