@@ -10,35 +10,19 @@ from web.client import Client
 from web.context import AppContext
 from web.wire.snapshot import Problem
 
-STALE = frozenset(
-    [
-        "WRONG_PHASE",
-        "GAME_OVER",
-        "GAME_RUNNING",
-        "NO_GAME",
-        "NOT_READABLE",
-        "NO_ROLL_DUE",
-        "TRAY_CHANGED",
-        "GONE_ON",
-        "HAS_ANSWERED",
-        "NAME_TAKEN",
-        "TABLE_FULL",
-        "SEAT_IN_GAME",
-        "NO_PLAYERS",
-        "ALREADY_SEATED",
-        "NOT_OFFERED",
-        "BAD_ORDER",
-        "NO_ACTION",
-        "NOTHING_TO_UNDO",
-        "SEAT_EMPTY",
-        "NO_SUCH_SEAT",
-        "NO_SUCH_GAME",
-    ]
+_ALWAYS_WRONG = (
+    "BAD_HOUSE_RULE",
+    "BAD_TOKEN",
+    "BAD_VARIANT",
+    "LOCK_ALONE",
+    "NAME_EMPTY",
+    "NAME_TOO_LONG",
+    "TWO_MARKS",
 )
-"""Rejected because of the table's state (409); the others break a rule (422)."""
+"""Rejected in every state of the table."""
 
-FORBIDDEN = frozenset({"NOT_IN_GAME"})
-"""Rejected because of the sender (403)."""
+STATUS = {"NOT_IN_GAME": 403, "NOT_KEPT": 503, **dict.fromkeys(_ALWAYS_WRONG, 422)}
+"""The status of a rejected step by its code; without one the table's state is the reason (409)."""
 
 
 def as_json(value: object, status: int = 200) -> Response:
@@ -63,7 +47,7 @@ def ok(context: AppContext, refusal: Rejected | None = None) -> Response:
 
 def rejected(context: AppContext, refusal: Rejected) -> Response:
     """Return the reason a step was rejected, and the current snapshot."""
-    status = 409 if refusal.code in STALE else 403 if refusal.code in FORBIDDEN else 422
+    status = STATUS.get(refusal.code, 409)
     message = context.phrases.tell(*refusal.lines)
     reason = encode(Problem(refusal.code, refusal.ruling, message))
     state = context.render(context.client())[1]

@@ -14,6 +14,10 @@ LONGEST_NAME = 20
 _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Characters that show nothing (Unicode: Hangul fillers, the empty braille pattern)."""
 
+_UNSEEN = "".join(rf"\u{ord(c):04x}" for c in sorted(_BLANK))
+NAME_PATTERN = rf"^(?!\s*#[1-9]\s*$)[\s\S]*[^\p{{Z}}\p{{C}}\p{{M}}{_UNSEEN}]"
+"""A name in JSON Schema: more than `#` and a digit, with a character that shows something."""
+
 _JOINERS = frozenset("\u200c\u200d")
 """Joiners that some scripts and composed emoji need between two characters."""
 
@@ -46,15 +50,19 @@ def is_nameless(name: str) -> bool:
     return re.fullmatch("#[1-9]", name) is not None
 
 
-def name_fault(table: Table, name: str) -> str | None:
-    """Code of the reason why a cleaned name cannot take a seat, or None."""
-    if is_nameless(name) or not any(unicodedata.category(c)[0] in "LNPS" for c in name):
+def written_fault(name: str) -> str | None:
+    """Code of the reason why a text, not yet cleaned, is no name, or None."""
+    cleaned = clean_name(name)
+    if is_nameless(cleaned) or not any(unicodedata.category(c)[0] in "LNPS" for c in cleaned):
         return "NAME_EMPTY"
-    if len(name) > LONGEST_NAME:
-        return "NAME_TOO_LONG"
-    if any(name_key(seat.name) == name_key(name) for seat in table.seats):
-        return "NAME_TAKEN"
-    return None
+    return "NAME_TOO_LONG" if len(unicodedata.normalize("NFC", name)) > LONGEST_NAME else None
+
+
+def name_fault(table: Table, name: str) -> str | None:
+    """Code of the reason why a name, not yet cleaned, cannot take a seat, or None."""
+    key = name_key(clean_name(name))
+    is_taken = any(name_key(seat.name) == key for seat in table.seats)
+    return written_fault(name) or ("NAME_TAKEN" if is_taken else None)
 
 
 def unproved_seat(table: Table, name: str) -> Seat | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from companion.engine import Phase
-from companion.eventlog.names import LONGEST_NAME, clean_name, is_nameless, name_key
+from companion.eventlog.names import is_nameless, name_key, written_fault
 from companion.eventlog.state import Table
 from companion.history.results import Result
 
@@ -35,10 +35,8 @@ def why_not(
         return "PLAYER_AT_TABLE"
     if new is None:
         return None
-    if not clean_name(new) or is_nameless(new):
-        return "NAME_EMPTY"
-    if len(clean_name(new)) > LONGEST_NAME:
-        return "NAME_TOO_LONG"
+    if (fault := written_fault(new)) is not None:
+        return fault
     if name_key(new) != key and games_of(games_of(results, old), new):
         return "PLAYED_TOGETHER"
     return None

@@ -84,7 +84,7 @@ def decide_join(table: Table, name: str, token: str, device: str | None) -> Deci
         proof = {"seat": reserved.number, "token_hash": digest(token), "alone": False}
         decision = nothing(table).then(Change("claimed", proof))
     else:
-        fault = name_fault(table, shown)
+        fault = name_fault(table, name)
         if fault is not None:
             return rejected(fault, name=shown, longest=LONGEST_NAME)
         number = free_seat(table)

@@ -224,6 +224,6 @@ def _note_stranger(url: str, address: str, troubles: list[str]) -> None:
 
 
 def _note(kind: str, text: str, path: str, troubles: list[str]) -> None:
-    # Chromium also logs refused marks (409, 422), which are no errors of the page.
+    # Chromium also logs refused marks (409), which are no errors of the page.
     if kind == "error" and "Failed to load resource" not in text:
         troubles.append(f"{path}: {text}")

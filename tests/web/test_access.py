@@ -160,7 +160,7 @@ class TestRoles:
         guest = phone(app, "192.168.1.66")
         guest.set_cookie(BROWSER_COOKIE, "0" * 32)
         assert not me(guest)["host"]
-        assert post(guest, "host")[0] == 400
+        assert post(guest, "host")[0] == 403
         assert post(guest, "start")[1]["error"] == "NOT_HOST"
 
     def test_a_made_up_cookie_is_replaced_by_the_next_page(self, app: Flask) -> None:

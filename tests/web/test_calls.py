@@ -177,7 +177,7 @@ class TestPlaying:
     @pytest.mark.usefixtures("in_action1")
     def test_an_illegal_mark_is_refused_with_its_reason(self, ada: FlaskClient) -> None:
         status, told = answer(ada, box="R8")
-        assert (status, told["error"], told["ruling"]) == (422, "WRONG_SUM", "E2")
+        assert (status, told["error"], told["ruling"]) == (409, "WRONG_SUM", "E2")
         assert told["message"] == "The white dice make 7, not 8."
 
     @pytest.mark.usefixtures("in_action1")
@@ -265,8 +265,8 @@ class TestPlaying:
             ({"white": [3, 4], "colour": {"white": 2}}, 400),
             ({"white": [3, 4]}, 400),
             ({"white": [3, 4], "colour": []}, 400),
-            ({"white": [0, 4], "colour": {"red": 1, "yellow": 2, "green": 3, "blue": 4}}, 422),
-            ({"white": [3, 4], "colour": {"red": 1}}, 422),
+            ({"white": [0, 4], "colour": {"red": 1, "yellow": 2, "green": 3, "blue": 4}}, 409),
+            ({"white": [3, 4], "colour": {"red": 1}}, 409),
         ],
     )
     def test_dice_that_are_no_roll(
@@ -300,7 +300,7 @@ class TestPlaying:
         got = ada.post("/api/correct", json=dice).get_json()
         assert got["game"]["sums"]["white"] == 12
         assert "corrected" in got["announcement"]["text"]
-        assert ada.post("/api/correct", json={"white": [7, 1], "colour": {}}).status_code == 422
+        assert ada.post("/api/correct", json={"white": [7, 1], "colour": {}}).status_code == 409
 
     @pytest.mark.usefixtures("in_action1")
     def test_the_table_goes_on_without_the_missing_and_back(self, ada: FlaskClient) -> None:

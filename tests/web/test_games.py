@@ -103,6 +103,7 @@ class TestTheCalls:
             ("Cleo Wilhelmina Max", 0),
             ("<b>Ben</b>", -5),
         ]
+        assert client.get("/api/game?number=2&turn=-1").status_code == 400
 
     def test_a_turn_has_its_latest_kept_picture(self, stage: Stage, tmp_path: Path) -> None:
         an_evening(stage)

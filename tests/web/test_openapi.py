@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Any
 
 import pytest
@@ -16,6 +17,16 @@ from web.openapi import document
 Json = dict[str, Any]
 
 SCHEMAS: Json = document("1")["components"]["schemas"]
+
+
+def for_python(pattern: str, text: object) -> str:
+    """A pattern with the characters of a text in place of the categories that Python lacks."""
+
+    def members(category: re.Match[str]) -> str:
+        kinds = [c for c in set(str(text)) if unicodedata.category(c)[0] == category[1]]
+        return "".join(map(re.escape, kinds))
+
+    return re.sub(r"\\p\{(\w)\}", members, pattern)
 
 
 def complaints(value: object, schema: Json, where: str = "$") -> list[str]:
@@ -44,8 +55,15 @@ def complaints(value: object, schema: Json, where: str = "$") -> list[str]:
             return [f"{where}: expected {schema['type']}, got {value!r}"]
     if "enum" in schema and value not in schema["enum"]:
         return [f"{where}: {value!r} is none of {schema['enum']}"]
-    if "pattern" in schema and not re.search(schema["pattern"], str(value)):
+    if "pattern" in schema and not re.search(for_python(schema["pattern"], value), str(value)):
         return [f"{where}: {value!r} is not like {schema['pattern']}"]
+    if isinstance(value, str):
+        if not schema.get("minLength", 0) <= len(value) <= schema.get("maxLength", 9999):
+            return [f"{where}: {len(value)} characters"]
+    elif isinstance(value, int) and not schema.get("minimum", value) <= value <= schema.get(
+        "maximum", value
+    ):
+        return [f"{where}: {value} is out of range"]
     found: list[str] = []
     if isinstance(value, list):
         for i, item in enumerate(value):
@@ -74,7 +92,7 @@ def complaints(value: object, schema: Json, where: str = "$") -> list[str]:
 
 def test_the_schema_checker_finds_errors() -> None:
     wrong = {"white": [3, 9, 1], "colour": {"red": True}, "more": 1}
-    assert len(complaints(wrong, SCHEMAS["Roll"])) == 3
+    assert len(complaints(wrong, SCHEMAS["Roll"])) == 4
 
 
 def test_only_the_preview_of_a_correction_needs_dice() -> None:
@@ -178,3 +196,58 @@ def test_problems_are_as_described(app: Flask, path: str, sent: Json) -> None:
     got = app.test_client().post(path, json=sent)
     assert got.status_code >= 400
     assert complaints(got.get_json(), SCHEMAS["Problem"]) == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Ada", "é", "🦊", "👩\u200d🚀", "#12", "1", "-", "ᄀ", "x" * 20],
+)
+def test_the_schema_accepts_names(app: Flask, name: str) -> None:
+    assert complaints({"name": name}, SCHEMAS["Join"]) == []
+    assert app.test_client().post("/api/join", json={"name": name}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "x" * 21,
+        "A" + " " * 20,
+        "",
+        " \n",
+        "\x1f",
+        "#1",
+        " #3\n",
+        "\u2800",
+        "\u0301",
+        "\u200d",
+        "\u3164",
+    ],
+)
+def test_the_schema_declines_what_is_no_name(app: Flask, name: str) -> None:
+    assert complaints({"name": name}, SCHEMAS["Join"]) != []
+    assert app.test_client().post("/api/join", json={"name": name}).status_code == 422
+
+
+def test_the_table_refuses_what_fits_the_schema_with_409(app: Flask, stage: Stage) -> None:
+    seat(stage, "Ada")
+    client = app.test_client()
+    stage.session.start("base", 0)
+    three = {"white": [3, 4], "colour": {"red": 1, "yellow": 2, "green": 3}}
+    six = {"white": [3, 4], "colour": {**three["colour"], "blue": 4}}
+    answer = {"seat": 0, "turn": 1, "action": 1}
+    for call, kind, sent in (
+        ("roll", "Entered", three),
+        ("player", "RenamePlayer", {"name": "", "to": "Zoe"}),
+        ("roll", "Entered", six),
+        ("answer_for", "AnswerFor", answer | {"box": "R8"}),
+        ("answer_for", "AnswerFor", answer | {"box": "RY7"}),
+        ("answer_for", "AnswerFor", answer | {"box": "RLOCK"}),
+        ("answer_for", "AnswerFor", answer | {"box": "P5"}),
+    ):
+        fits = complaints(sent, SCHEMAS[kind]) == []
+        got = client.post(f"/api/{call}", json=sent)
+        assert got.status_code == (200 if sent is six else 409 if fits else 422), sent
+    assert (
+        client.post("/api/host", json={}, environ_base={"REMOTE_ADDR": "192.168.1.77"}).status_code
+        == 403
+    )

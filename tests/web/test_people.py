@@ -128,7 +128,7 @@ class TestTheHost:
     def test_the_pin_makes_another_device_the_host(self, sit: Sit) -> None:
         ada, ben = sit("Ada"), sit("Ben")
         assert post(ben, "host", pin="0000")[1]["error"] == "BAD_PIN"
-        assert post(ben, "host")[0] == 400
+        assert post(ben, "host")[0] == 403
         status, state = post(ben, "host", pin="4711")
         assert (status, state["me"]["host"]) == (200, True)
         assert post(ben, "start")[0] == 200
@@ -154,7 +154,7 @@ class TestTheHost:
     ) -> None:
         guest, owner = phone(app, "192.168.1.5"), phone(app, "192.168.1.6")
         assert not me(guest)["host"]
-        assert post(guest, "host")[0] == 400
+        assert post(guest, "host")[0] == 403
         assert post(guest, "host", pin="0000")[1]["error"] == "BAD_PIN"
         assert post(owner, "host", pin="4711")[1]["me"]["host"]
         assert not me(sit("Ada"))["host"]
@@ -373,6 +373,6 @@ class TestForesight:
 
     def test_nonsense_is_refused(self, ada: FlaskClient, client: FlaskClient) -> None:
         assert post(ada, "preview", what="tea")[0] == 400
-        assert post(ada, "preview", what="correct", white=[9, 9], colour={})[0] == 422
+        assert post(ada, "preview", what="correct", white=[9, 9], colour={})[0] == 409
         post(ada, "end")
         assert post(ada, "preview", what="close")[1]["error"] == "NO_ACTION"

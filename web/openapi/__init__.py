@@ -14,10 +14,10 @@ _STATUS = {
     400: "The request makes no sense.",
     403: "Another site's page, somebody else's seat, or not allowed for this device.",
     404: "There is none.",
-    409: "It does not fit the current state, such as a late mark.",
+    409: "It does not fit the current state, such as a late mark or a box of another sum.",
     413: "The request is too long.",
     415: "The request is not JSON.",
-    422: "The rules do not allow it.",
+    422: "No state allows it, such as a name without a visible character.",
     429: "Too many wrong codes; wait a minute.",
     503: "The table cannot do this now, such as keep the record; nothing was changed.",
 }

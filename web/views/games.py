@@ -22,6 +22,7 @@ from web.security import Refused
 from web.wire import games as wire
 from web.wire import requests
 from web.wire.snapshot import Roll
+from web.wire.values import Whole
 
 MEDIA = {
     "text": ("text/plain", "txt"),
@@ -46,7 +47,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/game")
     def game() -> Response:
-        turn = optional("turn", int)
+        turn = optional("turn", Whole)
         found = asked_for(context)
         pictures = _pictures(context, found.number)
         return as_json(whole(found, context.phrases, turn=turn, pictures=pictures))
@@ -84,7 +85,7 @@ def asked_for(context: AppContext) -> SavedGame:
     Raises:
         Refused: There is none.
     """
-    number = required("number", int)
+    number = required("number", Whole)
     found = context.session.past.game(number)
     if found is None:
         raise Refused(404, "NO_SUCH_GAME", line("declined.NO_SUCH_GAME"))

@@ -95,7 +95,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
             may_lead = client.is_local or bool(session.seats_of(client.tokens))
         if not may_lead:
             if asked.pin is None:
-                raise bad("asked.text", field="pin")
+                raise Refused(403, "NOT_HOST", line("page.not_host"))
             context.check(asked.pin, context.access.pin, "BAD_PIN")
         client = with_device(client)
         assert client.device is not None

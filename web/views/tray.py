@@ -13,6 +13,7 @@ from web.params import bad, body, optional, required
 from web.responses import as_json, ok, rejected, snapshot
 from web.security import Refused
 from web.wire import replies, requests
+from web.wire.values import Whole
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -21,7 +22,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/frame.jpg")
     def frame() -> Response:
-        number = optional("n", int)
+        number = optional("n", Whole)
         context.inside()
         return _jpeg(context.tray.jpeg(number) if context.tray is not None else None)
 
@@ -76,7 +77,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/picture.jpg")
     def picture() -> Response:
-        revision = required("revision", int)
+        revision = required("revision", Whole)
         context.inside()
         return _jpeg(context.pictures.jpeg(revision) if context.pictures is not None else None)
 

@@ -10,9 +10,10 @@ from companion.session.session import HostStep
 from companion.wire.structs import UNSET, Meta, UnsetType, about, described, field, one_of
 from web.wire.values import (
     LONGEST_KEY,
-    LONGEST_TOKEN,
+    AnyBox,
     AnyColour,
     AnyMishap,
+    AnyName,
     AnyRule,
     AnyTrouble,
     AnyVariant,
@@ -33,11 +34,7 @@ Moment = Annotated[
     Meta(max_length=LONGEST_KEY),
     about("From the preview: the step fails where the table has gone on."),
 ]
-ChosenBox = Annotated[
-    Annotated[str, Meta(min_length=1, max_length=LONGEST_TOKEN)] | None,
-    Meta(examples=["R7", None]),
-    about("Null is a pass."),
-]
+ChosenBox = Annotated[AnyBox | None, Meta(examples=["R7", None]), about("Null is a pass.")]
 Rolled = Annotated[int | None, about("game.rolled: the roll that is answered.")]
 Value = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 6})]
 """The rules reject others."""
@@ -74,11 +71,7 @@ class OfSeat(Request):
 class Join(Request):
     """A name for a new player."""
 
-    name: Annotated[
-        str,
-        Meta(extra_json_schema={"minLength": 1, "maxLength": 20, "pattern": r"\S"}),
-        about("At most 20 characters, some of them visible."),
-    ]
+    name: AnyName
     code: Annotated[Code, about("The table's code, where `me.needs_code` is true.")] = ""
     another: Annotated[bool, about("One more seat for a device that has one.")] = False
 
@@ -206,7 +199,7 @@ class RenamePlayer(Request):
     """A player of saved games and the new name; that of another player merges the two."""
 
     name: str
-    to: Annotated[str | None, about("Null deletes the player and the pictures of their games.")]
+    to: Annotated[AnyName | None, about("Null deletes the player and the pictures of their games.")]
 
 
 class Resume(Request):

@@ -8,12 +8,16 @@ from companion.audio.announcer import AMOUNTS
 from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.engine import DieColour, HouseRule
 from companion.engine.dice import COLOURED
+from companion.engine.state import MISS
 from companion.engine.variants import PLANS
+from companion.eventlog.names import LONGEST_NAME, NAME_PATTERN
 from companion.messages.catalogue import LANGUAGES
 from companion.wire.structs import Meta, Struct, about, documented, one_of
 
 LONGEST_KEY = 64
 LONGEST_TOKEN = 16
+
+_ROWS = dict.fromkeys(row.key for plan in PLANS.values() for row in plan.rows)
 
 Face = Annotated[int, Meta(ge=1, le=6)]
 Seat = Annotated[int, Meta(ge=0)]
@@ -27,6 +31,21 @@ Language = Annotated[str, one_of(LANGUAGES)]
 Variant = Annotated[str, one_of(PLANS)]
 AnyVariant = Annotated[str, Meta(max_length=LONGEST_TOKEN), documented(PLANS)]
 """The rules reject others."""
+AnyBox = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=LONGEST_TOKEN,
+        extra_json_schema={"pattern": f"^(?:(?:{'|'.join(_ROWS)})(?:[2-9]|1[0-2])|{MISS})$"},
+    ),
+]
+"""The rules reject others."""
+AnyName = Annotated[
+    str,
+    Meta(extra_json_schema={"minLength": 1, "maxLength": LONGEST_NAME, "pattern": NAME_PATTERN}),
+    about(f"At most {LONGEST_NAME} characters, some of them visible."),
+]
+"""The session rejects others."""
 Rule = Annotated[str, one_of(rule.value for rule in HouseRule)]
 AnyRule = Annotated[str, documented(rule.value for rule in HouseRule)]
 AnyMishap = Annotated[str, documented(("cocked", "off", "touching", "hand"))]
