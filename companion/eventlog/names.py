@@ -15,7 +15,7 @@ _BLANK = frozenset("\u115f\u1160\u2800\u3164\uffa0")
 """Characters that show nothing (Unicode: Hangul fillers, the empty braille pattern)."""
 
 _UNSEEN = "".join(rf"\u{ord(c):04x}" for c in sorted(_BLANK))
-NAME_PATTERN = rf"^(?!\s*#[1-9]\s*$)[\s\S]*[^\p{{Z}}\p{{C}}\p{{M}}{_UNSEEN}]"
+NAME_PATTERN = rf"^(?!\s*#[1-9]\s*$)[\s\S]*[^\p{{Z}}\p{{M}}\p{{Cc}}\p{{Cf}}{_UNSEEN}]"
 """A name in JSON Schema: more than `#` and a digit, with a character that shows something."""
 
 _JOINERS = frozenset("\u200c\u200d")
@@ -39,6 +39,12 @@ def _shown(c: str) -> str:
     return "" if category == "Cf" and not is_needed else c
 
 
+def _is_seen(c: str) -> bool:
+    # a character unknown to this Python may be a newer emoji
+    category = unicodedata.category(c)
+    return category[0] not in "ZM" and category != "Cf"
+
+
 @lru_cache(maxsize=1024)  # statistics of 2,000 games compare 30,000 names
 def name_key(name: str) -> str:
     """Comparison key of a name: its visible characters, case-folded."""
@@ -53,7 +59,7 @@ def is_nameless(name: str) -> bool:
 def written_fault(name: str) -> str | None:
     """Code of the reason why a text, not yet cleaned, is no name, or None."""
     cleaned = clean_name(name)
-    if is_nameless(cleaned) or not any(unicodedata.category(c)[0] in "LNPS" for c in cleaned):
+    if is_nameless(cleaned) or not any(map(_is_seen, cleaned)):
         return "NAME_EMPTY"
     return "NAME_TOO_LONG" if len(unicodedata.normalize("NFC", name)) > LONGEST_NAME else None
 
