@@ -14,7 +14,7 @@ import pytest
 from companion.app import App, build
 from companion.config import Config
 from companion.messages.catalogue import numeral
-from tests.web.browsing import PATIENCE_S, violations
+from tests.web.browsing import PATIENCE_S, open_part, violations
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
@@ -260,6 +260,7 @@ def test_a_game_goes_on_through_a_restart_to_its_end_and_the_next(
     phones[1].get_by_text("The host starts the next game.").wait_for()
     host = phones[0]
     host.goto(host.url + "host")
+    open_part(host, "Settings")
     host.get_by_text("Pictures of the rolls").click()
     wait_for(host, lambda _: host.locator(".gallery img").count() == game["turn"])
     gallery, delete = (host.locator(name).bounding_box() for name in ("#gallery", "#forget"))
@@ -267,6 +268,7 @@ def test_a_game_goes_on_through_a_restart_to_its_end_and_the_next(
     assert delete is not None
     assert delete["y"] > gallery["y"] + gallery["height"]
     assert violations(host) == []
+    open_part(host, "Now")
     host.get_by_role("button", name="Play again with the same players").click()
     host.get_by_role("dialog").get_by_role("button", name="Play again").click()
     wait_for(phones[1], lambda state: state["game"]["number"] == 2)
