@@ -77,10 +77,12 @@ def check_python(version: tuple[int, ...], machine: str, is_64_bit: bool) -> Fin
 
 def check_packages(run: Run) -> list[Finding]:
     """Load each package in a process of its own, which may crash."""
-    return [_package(run, module, *about) for module, about in PACKAGES.items()]
+    return [check_package(run, module) for module in PACKAGES]
 
 
-def _package(run: Run, module: str, name: str, oldest: tuple[int, int]) -> Finding:
+def check_package(run: Run, module: str) -> Finding:
+    """Load one package of `PACKAGES` and compare its version."""
+    name, oldest = PACKAGES[module]
     loaded = load(run, module, name)
     if isinstance(loaded, str):
         return bad(name, f"cannot be loaded: {loaded}", _cure(loaded))

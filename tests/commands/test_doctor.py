@@ -41,6 +41,9 @@ def test_a_machine_without_camera_and_pins_can_play(tmp_path: Path) -> None:
 def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
     """The packages are not looked at: that takes seconds, and has tests of its own."""
     monkeypatch.setattr("companion.commands.doctor.check_packages", lambda _: [])
+    monkeypatch.setattr(
+        "companion.doctor.software.load", lambda _run, module, _: f"No module named '{module}'"
+    )
 
 
 @pytest.mark.usefixtures("no_packages")

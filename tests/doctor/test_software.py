@@ -12,9 +12,11 @@ import pytest
 
 from companion.doctor.finding import Ran, Run, Verdict, run
 from companion.doctor.software import (
+    PACKAGES,
     check_lgpio,
     check_onnxruntime,
     check_opencv_wheels,
+    check_package,
     check_packages,
     check_picamera2,
     check_python,
@@ -59,21 +61,23 @@ def with_module(folder: Path, name: str, source: str) -> Run:
     ],
 )
 def test_a_package_that_cannot_be_loaded(tmp_path: Path, source: str, text: str, cure: str) -> None:
-    found = {f.name: f for f in check_packages(with_module(tmp_path, "cv2", source))}
-    assert found["opencv"].verdict is Verdict.BAD
-    assert text in found["opencv"].text
-    assert cure in found["opencv"].cure
-    assert found["segno"].verdict is Verdict.OK
+    found = check_package(with_module(tmp_path, "cv2", source), "cv2")
+    assert (found.name, found.verdict) == ("opencv", Verdict.BAD)
+    assert text in found.text
+    assert cure in found.cure
 
 
 def test_an_old_package_is_named_with_the_version_needed(tmp_path: Path) -> None:
-    found = check_packages(with_module(tmp_path, "cv2", "__version__ = '4.5.1'"))
-    assert found[0].verdict is Verdict.NOTE
-    assert found[0].text == "4.5.1 is older than 4.6"
+    found = check_package(with_module(tmp_path, "cv2", "__version__ = '4.5.1'"), "cv2")
+    assert found.verdict is Verdict.NOTE
+    assert found.text == "4.5.1 is older than 4.6"
 
 
-def test_the_packages_of_this_machine_are_well() -> None:
-    assert {f.verdict for f in check_packages(run)} == {Verdict.OK}
+def test_one_package_that_crashes_hides_no_other(tmp_path: Path) -> None:
+    found = check_packages(with_module(tmp_path, "cv2", "import os; os.abort()"))
+    assert [each.name for each in found] == [name for name, _ in PACKAGES.values()]
+    assert [each.name for each in found if each.verdict is not Verdict.OK] == ["opencv"]
+    assert check_package(run, "cv2").verdict is Verdict.OK
 
 
 @pytest.mark.parametrize(
