@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from xml.etree import ElementTree
 
 import pytest
@@ -149,12 +150,13 @@ def result(events: Sequence[Event]) -> Result:
 def evening(throws: int, seed: int, weights: Sequence[int] = (1,) * 6) -> list[Result]:
     """Games of one turn each; the weights are those of the blue die."""
     source = random.Random(seed)
+    roll = Roll.of((1, 1), dict.fromkeys(COLOURED, 1))
+    game = result([Rolled(roll), Played(1, (None,)), Played(2, (None,))])
     games = []
     for _ in range(throws):
-        coloured = {colour: source.randint(1, 6) for colour in COLOURED}
-        coloured[COLOURED[3]] = source.choices(range(1, 7), weights)[0]
-        roll = Roll.of((source.randint(1, 6), source.randint(1, 6)), coloured)
-        games.append(result([Rolled(roll), Played(1, (None,)), Played(2, (None,))]))
+        faces = [source.randint(1, 6) for _ in range(5)]  # two white, red, yellow, green
+        blue = source.choices(range(1, 7), weights)[0]
+        games.append(replace(game, rolls=("".join(map(str, (*faces, blue))),)))
     return games
 
 

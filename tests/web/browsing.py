@@ -153,9 +153,9 @@ def close_red(stage: Stage, language: str) -> None:
 
 def violations(page: Page, *rules: str) -> list[str]:
     """What axe finds on the page, by all its rules or only some."""
-    axe = pytest.importorskip("axe_playwright_python.sync_playwright").Axe()
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright")
     if not page.evaluate("Boolean(window.axe)"):
-        page.evaluate(axe.axe_script)
+        page.evaluate(axe.Axe().axe_script)
     found: list[str] = page.evaluate(AXE, list(rules))
     return found
 

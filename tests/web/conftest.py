@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from flask import Flask
 from flask.testing import FlaskClient
+from jinja2 import FileSystemBytecodeCache
 
 from companion.tray import CameraState
 from tests.session.fakes import Stage
@@ -84,8 +85,15 @@ def advice() -> dict[int, str | None]:
     return {}
 
 
+@pytest.fixture(scope="session")
+def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> FileSystemBytecodeCache:
+    """The pages' templates, which every app of a test would compile anew."""
+    return FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
+
+
 @pytest.fixture
 def app(
+    compiled_templates: FileSystemBytecodeCache,
     stage: Stage,
     tray: StandInTray,
     place: dict[str, str],
@@ -94,7 +102,7 @@ def app(
     power: StandInPower,
     has_broker: bool,
 ) -> Flask:
-    return create_app(
+    app = create_app(
         stage.session,
         tray=tray,
         simulator=tray,
@@ -109,6 +117,8 @@ def app(
         advice=lambda game: advice,
         has_broker=has_broker,
     )
+    app.jinja_env.bytecode_cache = compiled_templates
+    return app
 
 
 @pytest.fixture
