@@ -15,6 +15,8 @@ play:  ## set up .venv and start the table on port 8000 (ARGS="--seed 7" and the
 	@.ci/setup play
 	@$(run) -m companion play $(ARGS)
 
+# The tests start Python about a hundred times: its compiled files are kept, whatever the shell says.
+test: export PYTHONDONTWRITEBYTECODE =
 test:  ## set up everything and run the tests, those in a browser included
 	@.ci/setup test
 	@$(run) -m pytest -m "not slow" -n $$(( $$(nproc) + 2 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
