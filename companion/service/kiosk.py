@@ -18,6 +18,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from companion.errors import ServiceError
@@ -99,7 +100,9 @@ def require_programs(*, has_desktop: bool) -> None:
         ServiceError: Programs are missing.
     """
     needed: dict[str, tuple[str, ...]] = {"chromium": BROWSERS}
-    if not has_desktop:
+    if has_desktop:
+        needed |= {"wlrctl": ("wlrctl",)}
+    else:
         needed |= {"cage": ("cage",), "xwayland": ("Xwayland",)}
     missing = [package for package, names in needed.items() if not any(map(shutil.which, names))]
     if missing:
@@ -140,6 +143,17 @@ def has_display(
         return False
 
 
+def put_pointer_away(environ: Mapping[str, str] = os.environ) -> None:
+    """Move the pointer into the corner: without a mouse labwc shows one in the picture for ever."""
+    if environ.get("WAYLAND_DISPLAY") and shutil.which("wlrctl"):
+        subprocess.run(
+            ["wlrctl", "pointer", "move", "10000", "10000"],
+            stderr=subprocess.DEVNULL,
+            timeout=ANSWERS_WITHIN_S,
+            check=False,
+        )
+
+
 def run_browser(profile: Path, command: Sequence[str]) -> int:
     """Run the browser to its end and return its exit status.
 
@@ -147,6 +161,8 @@ def run_browser(profile: Path, command: Sequence[str]) -> int:
     take the lock for another machine's and wait for an answer to a dialog.
     """
     (profile / "SingletonLock").unlink(missing_ok=True)
+    with suppress(subprocess.TimeoutExpired):
+        put_pointer_away()
     return subprocess.call(command)
 
 

@@ -105,9 +105,9 @@ def test_a_display_is_there_while_its_compositor_answers(
     ("there", "has_desktop", "missing"),
     [
         ({"chromium-browser", "cage", "Xwayland"}, False, ""),
-        ({"chromium"}, True, ""),
+        ({"chromium", "wlrctl"}, True, ""),
         ({"chromium"}, False, "cage xwayland"),
-        (set(), True, "chromium"),
+        (set(), True, "chromium wlrctl"),
     ],
 )
 def test_a_display_is_not_set_up_without_its_programs(
@@ -119,6 +119,21 @@ def test_a_display_is_not_set_up_without_its_programs(
         return
     with pytest.raises(ServiceError, match=f"sudo apt install {missing}$"):
         require_programs(has_desktop=has_desktop)
+
+
+def test_the_pointer_is_put_away_where_a_compositor_shows_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "wlrctl"
+    program.write_text(f'#!/bin/sh\necho "$@" >> {tmp_path}/asked\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    assert run_browser(tmp_path, ["true"]) == 0
+    assert not (tmp_path / "asked").exists()
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    assert run_browser(tmp_path, ["true"]) == 0
+    assert (tmp_path / "asked").read_text() == "pointer move 10000 10000\n"
 
 
 def test_a_killed_browsers_lock_does_not_stop_the_next_one(tmp_path: Path) -> None:

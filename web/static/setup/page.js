@@ -274,7 +274,7 @@ onPress($("throw"), () => {
   return post("/api/throw");
 });
 onPress($("throw-again"), () => post("/api/throw"));
-for (const id of ["right", "wrong", "unread"]) 
+for (const id of ["right", "wrong", "unread"])
   onPress($(id), () => judge(id) && turnTo("rolls")); // the verdict buttons are gone
 for (const button of document.querySelectorAll("[data-next]"))
   onPress(button, () => turnTo(button.dataset.next));
