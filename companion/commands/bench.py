@@ -50,12 +50,20 @@ def _asked_above(as_json: bool) -> bool:
     "--annotate", type=A_DIRECTORY, metavar="DIR", help="Draw the readings that were not exact."
 )
 @click.option("--frames", type=click.IntRange(1, 100_000), help="How many pictures to render.")
+@click.option(
+    "--engine",
+    type=click.Choice(("auto", "opencv")),
+    default="auto",
+    show_default=True,
+    help="What runs the networks: opencv as on a Pi.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def read(
     folder: str | None = None,
     size: str | None = None,
     annotate: Path | None = None,
     frames: int | None = None,
+    engine: str = "auto",
     as_json: bool = False,
 ) -> None:
     """Read the pictures of FOLDER and compare with its truth.jsonl, or render pictures.
@@ -67,7 +75,14 @@ def read(
     if folder is not None and frames:
         raise click.UsageError("--frames is for rendered pictures, not for a FOLDER")
     as_json = _asked_above(as_json)
-    bench_read(folder, size=size, as_json=as_json, annotate=annotate, frames=frames or OWN_FRAMES)
+    bench_read(
+        folder,
+        size=size,
+        as_json=as_json,
+        annotate=annotate,
+        frames=frames or OWN_FRAMES,
+        engine=engine,
+    )
 
 
 @bench.command()

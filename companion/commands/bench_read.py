@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +33,7 @@ def bench_read(
     as_json: bool = False,
     annotate: str | Path | None = None,
     frames: int = OWN_FRAMES,
+    engine: str = "auto",
 ) -> None:
     """Measure dice reading on a folder with a truth file, or on rendered pictures.
 
@@ -40,6 +42,7 @@ def bench_read(
         size: WxH that the pictures are scaled to fit; None keeps their size.
         annotate: Directory for drawings of the readings that were not exact.
         frames: How many pictures to render.
+        engine: What runs the networks: opencv as on a Pi, or auto as in play.
     Raises:
         PictureError: The folder or its truth file cannot be used.
         SystemExit: Some pictures could not be read or drawn; the others were measured.
@@ -49,6 +52,7 @@ def bench_read(
     from vision.benchmark.frames import own_pictures
     from vision.benchmark.scoring import measure
     from vision.benchmark.truth import pictures
+    from vision.detector.models import opencv_alone, shared_net
     from vision.pipeline import DiceReader
     from vision.reading import Frame
 
@@ -75,11 +79,13 @@ def bench_read(
 
     threads = cv2.getNumThreads()
     cv2.setNumThreads(1)
-    eye.get_ready()
     try:
-        total = frames if folder is None else _lines(Path(folder) / "truth.jsonl")
-        shown = progress(cases, total, "Reading pictures")
-        report = measure(shown, read, drawing).report()
+        with opencv_alone() if engine == "opencv" else nullcontext():
+            eye.get_ready()
+            total = frames if folder is None else _lines(Path(folder) / "truth.jsonl")
+            shown = progress(cases, total, "Reading pictures")
+            report = measure(shown, read, drawing).report()
+            report["engine"] = shared_net("finder").engine
     finally:
         cv2.setNumThreads(threads)
     report["risk"] = _risk(report)
@@ -199,7 +205,8 @@ def readable(report: dict[str, Any]) -> str:
         f"special frames named: {special['named']} of {special['frames']}",
         f"dice: {dice['right']} right of {dice['seen']} seen of {dice['labelled']} labelled, "
         f"{dice['false']} seen that are not labelled",
-        f"ms per frame, one thread: median {report['ms']['median']}, p95 {report['ms']['p95']}",
+        f"ms per frame, one thread of {report['engine']}: median {report['ms']['median']}, "
+        f"p95 {report['ms']['p95']}",
         "expected as read: "
         + ", ".join(f"{name}: {count}" for name, count in report["statuses"].items()),
     ]

@@ -194,8 +194,9 @@ def test_bench_read_of_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Pa
     line = {"file": "a.png", "expected": "empty", "values_readable": False,
             "dice_in_play": ["white"], "dice": []}  # fmt: skip
     (tmp_path / "truth.jsonl").write_text(json.dumps(line))
-    bench_read(str(tmp_path), size="320x240", as_json=True)
+    bench_read(str(tmp_path), size="320x240", as_json=True, engine="opencv")
     report = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert report["engine"] == f"OpenCV {cv2.__version__}"
     assert report["frames"] == 1
     assert report["special"] == {"frames": 1, "named": 1}
     bench_read(str(tmp_path), annotate=str(tmp_path / "drawn"))

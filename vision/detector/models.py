@@ -8,6 +8,7 @@ import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
@@ -62,7 +63,13 @@ thresholds). OpenCV accepts them for files only, not for buffers."""
 
 
 class Net(Protocol):
-    """One network, which threads may share."""
+    """One network, which threads may share.
+
+    Attributes:
+        engine: What runs it, with its version.
+    """
+
+    engine: str
 
     def __call__(self, blob: Scores) -> Scores:
         """Scores of an input blob (N, C, H, W) float32."""
@@ -78,6 +85,7 @@ class OnnxRuntimeNet:
     def __init__(self, path: Path) -> None:
         import onnxruntime
 
+        self.engine = f"ONNX Runtime {onnxruntime.__version__}"
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = max(1, cv2.getNumThreads())
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -96,6 +104,7 @@ class OpenCvNet:
     """A network run by `cv2.dnn`. A lock protects the state that `cv2.dnn` keeps during a call."""
 
     def __init__(self, path: Path) -> None:
+        self.engine = f"OpenCV {cv2.__version__}"
         self._net = cv2.dnn.readNetFromONNX(str(path), *_ENGINE)
         self._mutex = threading.Lock()
 
@@ -116,18 +125,40 @@ def unpacked(name: str) -> Iterator[Path]:
         yield path
 
 
-@lru_cache(maxsize=4)
 def shared_net(name: str) -> Net:
     """The network of that name, loaded once per process.
 
     ONNX Runtime runs it if it is installed (on a PC). Otherwise OpenCV does, with the same outputs
     in more time.
     """
+    return _loaded(name, by_opencv=_BY_OPENCV.get())
+
+
+@contextmanager
+def opencv_alone() -> Iterator[None]:
+    """Let OpenCV run the networks in this thread meanwhile, as on a Pi."""
+    before = _BY_OPENCV.set(True)
+    try:
+        yield
+    finally:
+        _BY_OPENCV.reset(before)
+
+
+_BY_OPENCV = ContextVar("by_opencv", default=False)
+
+
+@lru_cache(maxsize=8)
+def _loaded(name: str, *, by_opencv: bool) -> Net:
     with unpacked(name) as path:
         try:
-            return OnnxRuntimeNet(path)
+            return OpenCvNet(path) if by_opencv else OnnxRuntimeNet(path)
         except ImportError:
             return OpenCvNet(path)
+
+
+def forget_nets() -> None:
+    """Load all networks again when they are next needed."""
+    _loaded.cache_clear()
 
 
 @lru_cache(maxsize=2)

@@ -36,9 +36,9 @@ SHAPES = {
 
 @pytest.fixture
 def no_net_loaded() -> Iterator[None]:
-    models.shared_net.cache_clear()
+    models.forget_nets()
     yield
-    models.shared_net.cache_clear()
+    models.forget_nets()
 
 
 def a_picture(shape: tuple[int, ...]) -> Scores:
@@ -67,7 +67,7 @@ def test_without_onnx_runtime_opencv_reads(monkeypatch: pytest.MonkeyPatch) -> N
     assert picture is not None
     read = DiceReader().read(Frame(picture))
     assert isinstance(models.shared_net("finder"), OpenCvNet)
-    models.shared_net.cache_clear()
+    models.forget_nets()
     monkeypatch.undo()
     again = DiceReader().read(Frame(picture))
     assert [(d.colour, d.value) for d in read.dice] == [(d.colour, d.value) for d in again.dice]
