@@ -263,6 +263,7 @@ class TestThePage:
         page = open_page("/games", size_wh=TV, device="a" * 32)
         page.get_by_role("button", name="Save it for another time").click()
         page.get_by_role("button", name="Continue game 4").wait_for()
+        assert page.evaluate("fetch('/api/game?number=4').then((got) => got.json())")["paused"]
         page.get_by_role("button", name="Continue game 3").click()
         wait_until(page, lambda: stage.session.view().table.game is not None)
         assert stage.game.number == 3

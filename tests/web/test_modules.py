@@ -45,6 +45,12 @@ def call(page: Page) -> Call:
     return run
 
 
+def test_a_reply_that_was_cut_short_did_not_arrive(page: Page, call: Call) -> None:
+    page.route("**/api/dice", lambda route: route.fulfill(status=200, body='{"rolls":'), times=1)
+    assert call("lib/live.js", "await m.get('/api/dice')") is None
+    assert call("lib/live.js", "(await m.get('/api/dice')).ok") is True
+
+
 class TestWords:
     def test_placeholders_and_forms_are_filled(self, call: Call) -> None:
         assert call("lib/words.js", "m.t('die', { colour: 'red', value: 4 })") == "red 4"

@@ -50,7 +50,10 @@ def install(pages: Blueprint, context: AppContext) -> None:
         turn = optional("turn", Whole)
         found = asked_for(context)
         pictures = _pictures(context, found.number)
-        return as_json(whole(found, context.phrases, turn=turn, pictures=pictures))
+        result = whole(found, context.phrases, turn=turn, pictures=pictures)
+        result.paused = found.number in _paused(context)
+        result.running = found.number == _running(context)
+        return as_json(result)
 
     @pages.get("/api/export")
     def export() -> Response:

@@ -136,8 +136,10 @@ async function request(method, path, body) {
       signal: stop.signal,
       cache: "no-store",
     });
-    const data = await response.json().catch(() => ({}));
-    return { ok: response.ok, status: response.status, data };
+    const { ok, status } = response;
+    // a refusal may come without JSON; a success that was cut short did not arrive
+    const data = ok ? await response.json() : await response.json().catch(() => ({}));
+    return { ok, status, data };
   } catch {
     return null;
   } finally {
