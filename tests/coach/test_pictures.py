@@ -6,6 +6,7 @@ import random
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 from xml.etree import ElementTree
 
 import pytest
@@ -15,7 +16,7 @@ from companion.coach.fairness import Fairness, fairness_of
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import recorded
 from companion.coach.report import report_of, told
-from companion.coach.review import review
+from companion.coach.review import Review, review
 from companion.engine import (
     BASE,
     COLOURED,
@@ -35,10 +36,18 @@ from companion.messages.catalogue import LANGUAGES, load_phrases
 NAMES = ("Ada", "Ben & <Co>", "Zoé")
 
 
+@cache
 def a_game(seed: int = 1) -> SavedGame:
     start, events = recorded("base", [SKIP_TWO, GREEDY, SKIP_TWO], 1, seed)[0]
     state = fold(start, events)
     return SavedGame(1, "2026-01-01T20:00:00+00:00", NAMES, start, tuple(events), state)
+
+
+@cache
+def its_review() -> Review:
+    found = review(a_game().start, a_game().events, rollouts=20)
+    assert found is not None
+    return found
 
 
 def texts_of(picture: Picture) -> list[str]:
@@ -49,7 +58,7 @@ def texts_of(picture: Picture) -> list[str]:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_report_names_everybody_in_every_language(language: str) -> None:
     game = a_game()
-    report = report_of(game, load_phrases(language), rollouts=20)
+    report = told(game, its_review(), load_phrases(language))
     assert report.luck is not None
     for picture in (report.scores, report.luck):
         root = ElementTree.fromstring(picture.svg)
@@ -64,9 +73,7 @@ def test_a_report_names_everybody_in_every_language(language: str) -> None:
 
 
 def test_turning_points_are_marked_and_told_with_their_parts() -> None:
-    game, phrases = a_game(), load_phrases("en")
-    found = review(game.start, game.events, rollouts=20)
-    assert found is not None
+    game, phrases, found = a_game(), load_phrases("en"), its_review()
     report = told(game, found, phrases)
     turns = found.turning_points()
     assert len(turns) == len(report.turning) == report.scores.svg.count("<polygon") == 3
