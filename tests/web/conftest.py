@@ -12,10 +12,18 @@ from flask import Flask
 from flask.testing import FlaskClient
 from jinja2 import FileSystemBytecodeCache
 
+from companion.coach.background import Reviews
 from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.browsing import PATIENCE_S
-from tests.web.stand_in import StandInPower, StandInTray, a_roll, dice_in_tray, picture
+from tests.web.stand_in import (
+    RememberingWorker,
+    StandInPower,
+    StandInTray,
+    a_roll,
+    dice_in_tray,
+    picture,
+)
 from web import Equipment, create_app
 from web.security import BROWSER_COOKIE, SEAT_COOKIE
 from web.server import Server, serve
@@ -91,8 +99,17 @@ def compiled_templates(tmp_path_factory: pytest.TempPathFactory) -> FileSystemBy
     return FileSystemBytecodeCache(str(tmp_path_factory.mktemp("templates")))
 
 
+@pytest.fixture(scope="session")
+def coach() -> Iterator[RememberingWorker]:
+    """The process that reviews games, one for all tests."""
+    worker = RememberingWorker()
+    yield worker
+    worker.close()
+
+
 @pytest.fixture
 def app(
+    coach: RememberingWorker,
     compiled_templates: FileSystemBytecodeCache,
     stage: Stage,
     tray: StandInTray,
@@ -116,6 +133,7 @@ def app(
         chances=lambda number: tuple(chances),
         advice=lambda game: advice,
         has_broker=has_broker,
+        reviews=Reviews(worker=coach),
     )
     app.jinja_env.bytecode_cache = compiled_templates
     return app

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pickle
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import cv2
 import numpy as np
 
+from companion.coach.worker import Worker
 from companion.engine import DieColour, Roll
 from companion.service.power import PowerStep
 from companion.session.session import Joined
@@ -58,6 +62,25 @@ class StandInPower:
 
     def take(self, step: PowerStep) -> None:
         self.taken.append(step)
+
+
+class RememberingWorker(Worker):
+    """The coach's process, which works a call out once: the games of many tests are the same."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._found: dict[bytes, Any] = {}
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        *args: Any,
+        progress: Callable[[float], None] | None = None,
+    ) -> Any:
+        key = pickle.dumps((function, args))
+        if key not in self._found:
+            self._found[key] = super().call(function, *args, progress=progress)
+        return self._found[key]
 
 
 def dice_in_tray(roll: Roll, *, frame: int = 1, status: str = "ok", leaning: str = "") -> TrayView:
