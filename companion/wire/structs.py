@@ -147,17 +147,22 @@ def shown(value: object) -> str:
 
 
 def _tidy(schema: Any) -> Any:
-    """Drop the titles, and the pattern of a text whose values are listed."""
+    """Drop titles and the pattern of a text whose values are listed; shorten lists of one kind."""
     if isinstance(schema, list):
         return [_tidy(each) for each in schema]
     if not isinstance(schema, dict):
         return schema
-    return {
+    tidied = {
         name: _tidy(each)
         for name, each in schema.items()
         if not (name == "title" and isinstance(each, str))
         and not (name == "pattern" and "enum" in schema)
     }
+    first, *others = tidied.get("prefixItems") or [None]
+    if first is not None and all(each == first for each in others):
+        del tidied["prefixItems"]
+        tidied["items"] = first  # minItems and maxItems give the length
+    return tidied
 
 
 def _explained(message: str, data: object, kind: Any) -> WireError:
