@@ -155,6 +155,9 @@ class TestTheTableView:
         for state in walk(stage):
             drawn(page, stage)
             assert left(page, OVERFLOWING) == [], state
+            if state == "lobby":
+                sizes = "all => all.map((name) => getComputedStyle(name).fontSize)"
+                assert len(set(page.eval_on_selector_all("#people bdi", sizes))) == 1
             if state in ("roll", "action1", "over"):
                 resize(page, PHONE_FLAT)
                 assert left(page, OVERLAPPING) == [], state

@@ -19,10 +19,7 @@ export function drawDoor({ me, table, game }) {
     me.door.pin ? t("table.pin", { pin: me.door.pin }) : "",
   ];
   const shown = parts.filter(Boolean);
-  const last = shown.length - 1;
-  redraw($("door"), shown, () =>
-    shown.flatMap((part, i) => [el("span", { text: i < last ? `${part} ·` : part }), " "]),
-  );
+  redraw($("door"), shown, () => shown.flatMap((text) => [el("span", { text }), " "]));
 }
 
 /** Draw the QR code and the address of a game's report. */

@@ -38,12 +38,13 @@ export function drawPeople(state) {
   const shownDoor = isFree && [door, addressOf(table)];
   const data = [people, game?.waiting_for, game?.active, game?.phase, seats, shownDoor];
   redraw($("people"), data, () => [
-    ...people.map((player) => person(game, player)),
+    ...people.map((player) => person(game, player, SEATS / (people.length + Number(isFree)))),
     ...(isFree ? [freeSeat(door, addressOf(table))] : []),
   ]);
 }
 
-function person(game, player) {
+/** @param room how much wider the card is than one of five */
+function person(game, player, room) {
   const isActive = game !== null && game.active === player.seat && !game.over;
   const mark = game?.waiting_for.includes(player.seat) ? "○ " : player.answer ? "✓ " : "";
   return el(
@@ -53,7 +54,7 @@ function person(game, player) {
       "span",
       { class: "who" },
       playerMark(player.seat),
-      el("bdi", { class: sizeOf(player.name), text: player.name }),
+      el("bdi", { class: sizeOf(player.name, room), text: player.name }),
     ),
     game ? el("span", { class: "points" }, el("span", { text: numeral(player.points.total) })) : null,
     el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), wordOf(game, player)),
@@ -70,8 +71,8 @@ function chance({ percent, within }) {
   return made;
 }
 
-function sizeOf(name) {
-  const longest = Math.max(...name.split(/\s+/).map((word) => word.length));
+function sizeOf(name, room) {
+  const longest = Math.max(...name.split(/\s+/).map((word) => word.length)) / room;
   if (longest > VERY_LONG_WORD) return "is-very-long";
   return longest > LONG_WORD ? "is-long" : "";
 }
