@@ -19,8 +19,10 @@ from vision.calibration.light import white_balanced
 from vision.detector.candidates import SMEARED, FeatureMaps
 from vision.detector.classifier import Detection
 from vision.detector.colours import tint_of
+from vision.detector.flips import flip_calibration, flip_scene
 from vision.detector.known_dice import recognise
 from vision.detector.models import CROP, FACE, FINDER_WH, UPRIGHT, shared_net, softmax
+from vision.detector.pooling import grouped, pooled
 from vision.detector.search import SMALLEST_PX, STILL, detect_dice
 from vision.detector.status import PALETTE, reading_of
 from vision.detector.tray_area import Floor
@@ -56,6 +58,12 @@ _SMEARED_BY_DICE = 0.6
 `SMEARED` (docs/evaluation.md, thresholds)."""
 _GUESS = 0.4
 """Least probability of a value to report it."""
+_OTHER_LOOKS = (1, -1)
+"""Further looks at an unclear picture, as `cv2.flip` numbers them: mirrored, and turned by half
+(docs/evaluation.md, a second look)."""
+_UNCLEAR = (TrayStatus.COCKED, TrayStatus.MISSING, TrayStatus.EXTRA, TrayStatus.UNCERTAIN)
+"""Statuses that another look may clear up. Dice in motion and under a hand are seen again in the
+next frame."""
 
 
 class DiceReader:
@@ -96,13 +104,7 @@ class DiceReader:
             return reading_of(nothing, in_play, frame.captured_at_s)
         if calibration is not None and calibration.white_balance_bgr is not None:
             pixels = white_balanced(pixels, calibration.white_balance_bgr)
-        floor = _floor((width, height), calibration)
-        inside = cache(partial(_inside, floor))
-        overview, dice = detect_dice(pixels, in_play, inside)
-        around = partial(inside, overview)
-        scene = _Scene(pixels, tuple(in_play), calibration, floor, overview, around)
-        evidence = _evidence(scene, dice)
-        reading = reading_of(evidence, in_play, frame.captured_at_s)
+        reading = _looked_at(pixels, in_play, calibration, frame.captured_at_s)
         if frame.is_damaged and reading.status is TrayStatus.OK:
             doubt = Problem(ProblemCode.UNCERTAIN)
             problems = (doubt, *reading.problems)
@@ -110,6 +112,46 @@ class DiceReader:
                 reading, status=TrayStatus.UNCERTAIN, problems=problems, roll=None, evidence=None
             )
         return reading
+
+
+def _looked_at(
+    pixels: Pixels, in_play: Sequence[DieColour], calibration: Calibration | None, at_s: float
+) -> Reading:
+    """Read the picture as it is; if it is unclear, pool that with a mirrored and a turned look.
+
+    The networks err on other dice then; a person tilts the head.
+    """
+    first = _evidence(pixels, in_play, calibration)
+    reading, looks = reading_of(first, in_play, at_s), [first]
+    for axis in _OTHER_LOOKS:
+        if reading.status not in _UNCLEAR:
+            break
+        flipped = np.asarray(cv2.flip(pixels, axis), np.uint8)
+        look = _evidence(flipped, in_play, flip_calibration(calibration, axis), is_first=False)
+        looks.append(flip_scene(look, axis))
+        groups = grouped([[(die, 1.0) for die in look.dice] for look in looks])
+        often = [group for group in groups if 2 * len(group) >= len(looks)]
+        for chosen in (often, groups):
+            scene = replace(first, dice=tuple(pooled(group) for group in chosen))
+            reading = reading_of(scene, in_play, at_s)
+            if reading.status is TrayStatus.OK:
+                break
+    return reading
+
+
+def _evidence(
+    pixels: Pixels,
+    in_play: Sequence[DieColour],
+    calibration: Calibration | None,
+    *,
+    is_first: bool = True,
+) -> SceneEvidence:
+    """Evidence of one look at a picture."""
+    floor = _floor((pixels.shape[1], pixels.shape[0]), calibration)
+    inside = cache(partial(_inside, floor))
+    overview, dice = detect_dice(pixels, in_play, inside, is_thorough=is_first)
+    scene = _Scene(pixels, tuple(in_play), calibration, floor, overview, partial(inside, overview))
+    return _evidence_of_scene(scene, dice)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +170,7 @@ class _Scene:
     inside: Callable[[Point, float], float]
 
 
-def _evidence(scene: _Scene, detections: Sequence[Detection]) -> SceneEvidence:
+def _evidence_of_scene(scene: _Scene, detections: Sequence[Detection]) -> SceneEvidence:
     """Collect the outputs for each die, and the clutter around them."""
     pixels, calibration, overview = scene.pixels, scene.calibration, scene.overview
     size_wh = (pixels.shape[1], pixels.shape[0])

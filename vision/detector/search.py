@@ -55,6 +55,8 @@ def detect_dice(
     pixels: Pixels,
     in_play: Sequence[DieColour],
     inside: Callable[[FeatureMaps, Point, float], float],
+    *,
+    is_thorough: bool = True,
 ) -> tuple[FeatureMaps, list[Detection]]:
     """Find and read the dice of a picture.
 
@@ -64,11 +66,12 @@ def detect_dice(
             the game, are missing.
         inside: Returns the probability that a die at a point of the picture, with an edge in px,
             lies in the tray.
+        is_thorough: Whether missing dice are searched for.
     """
     task = _Task(CropCache(pixels), tuple(in_play), inside)
     overview = propose_candidates(pixels)
     dice = task.read(overview, overview.candidates)
-    if any(task.missing(overview, dice)) and not _blurred(overview, dice):
+    if is_thorough and any(task.missing(overview, dice)) and not _blurred(overview, dice):
         dice = _searched(task, overview, dice)
     return overview, dice
 

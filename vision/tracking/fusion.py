@@ -1,12 +1,11 @@
 """Combines frames of one roll at rest into one reading, given the tray's background (pure).
 
-Each frame's outputs are kept. The probabilities of a die are pooled in log space, weighted by how
-sharply and how well exposed its face is; a pooled die is never surer than its surest frame.
+Each frame's outputs are kept. A die counts in a frame by how sharply and how well exposed its face
+is.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
@@ -17,8 +16,9 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from companion.tray import TrayStatus
+from vision.detector.pooling import grouped, pooled
 from vision.detector.status import reading_of
-from vision.evidence import Clutter, DieEvidence, SceneEvidence, Scores
+from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.reading import Pixels, Reading
 from vision.tracking.background import Background, without_background
 
@@ -26,11 +26,8 @@ WINDOW = 6
 """Frames of one roll that are combined, the newest ones."""
 STILL_S = 0.09
 """A scene that did not change for so long is not moving."""
-_SAME_DIE = 0.15
-"""Edges by which the centre of one die at rest differs between two frames at most."""
 _CLIPPED = (4, 251)
 """Grey levels beyond which a pixel is under- or overexposed."""
-_LEAST = 1e-4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,8 +69,10 @@ def combine(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Readin
     newest = frames[-1]
     is_still = len(frames) > 1 and newest.at_s - frames[0].at_s >= STILL_S - 1e-6
     dice = tuple(
-        _pooled(group, is_still=is_still and len(group) == len(frames))
-        for group in _grouped(frames)
+        pooled(group, is_still=is_still and len(group) == len(frames))
+        for group in grouped(
+            [tuple(zip(f.scene.dice, f.quality, strict=True)) for f in reversed(frames)]
+        )
         if 2 * len(group) >= len(frames) or _is_on_its_way(group[0][0], newest)
     )
     clutter = newest.scene.clutter
@@ -98,74 +97,6 @@ def best_reading(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> R
 def _is_on_its_way(die: DieEvidence, newest: RestFrame) -> bool:
     """Whether a die of the newest frame is blurred by motion: it lay elsewhere before."""
     return die.moving and any(die is each for each in newest.scene.dice)
-
-
-def _grouped(frames: Sequence[RestFrame]) -> list[list[tuple[DieEvidence, float]]]:
-    """Each die with its quality in the frames that show it, the newest frame first."""
-    groups: list[list[tuple[DieEvidence, float]]] = []
-    for frame in reversed(frames):
-        open_groups = list(groups)
-        for die, quality in zip(frame.scene.dice, frame.quality, strict=True):
-            near = min(
-                (group for group in open_groups if _is_same(group[0][0], die)),
-                key=lambda group: math.dist(group[0][0].centre_xy, die.centre_xy),
-                default=None,
-            )
-            if near is None:
-                groups.append([(die, quality)])
-            else:
-                near.append((die, quality))
-                open_groups.remove(near)
-    return groups
-
-
-def _is_same(one: DieEvidence, other: DieEvidence) -> bool:
-    return math.dist(one.centre_xy, other.centre_xy) <= _SAME_DIE * one.edge_px
-
-
-def _pooled(group: Sequence[tuple[DieEvidence, float]], *, is_still: bool) -> DieEvidence:
-    """One die by all the frames that show it."""
-    newest = group[0][0]
-    if len(group) == 1:
-        return newest
-    weights = np.array([quality for _, quality in group], np.float64) + _LEAST
-    weights /= weights.sum()
-    dice = [die for die, _ in group]
-    moving = not is_still and newest.moving
-    leaning = float(weights @ np.array([die.leaning for die in dice]))
-    colours = _log_pool(np.array([die.colours for die in dice]), weights)
-    value, sure, values = newest.value, newest.sure, newest.values
-    scores = [die.values for die in dice if die.values is not None]
-    if len(scores) == len(dice):
-        values = _log_pool(np.array(scores), weights, rest=True)
-        sure = float(values.max())
-        seen = sum(weight for weight, die in zip(weights, dice, strict=True) if die.value)
-        value = int(values.argmax()) + 1 if seen > 0.5 else None
-    return replace(
-        newest,
-        colours=colours,
-        value=value,
-        sure=sure,
-        values=values,
-        moving=moving,
-        leaning=leaning,
-        cocked=not moving and leaning > 0.0,
-        visible=median(die.visible for die in dice),
-    )
-
-
-def _log_pool(rows: Scores, weights: NDArray[np.float64], *, rest: bool = False) -> Scores:
-    """Weighted geometric mean of probabilities (F, N), scaled to sum to one.
-
-    Args:
-        rest: The rows need not sum to one; what is missing is the chance of none of them.
-    """
-    table = np.asarray(rows, np.float64)
-    if rest:
-        table = np.c_[table, 1.0 - np.minimum(table.sum(axis=1), 1.0)]
-    pooled = np.exp(weights @ np.log(table + _LEAST))
-    pooled /= pooled.sum()
-    return np.asarray(pooled[: rows.shape[1]], np.float32)
 
 
 def _quality(grey: NDArray[np.uint8], die: DieEvidence) -> float:

@@ -1,0 +1,59 @@
+"""The same scene seen mirrored or turned: places and values come back to the picture itself."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.trays import SIX, tray
+from vision.calibration.calibration import Calibration
+from vision.detector.flips import flip_calibration, flip_scene
+from vision.evidence import SceneEvidence
+from vision.pipeline import DiceReader
+from vision.reading import Frame, Pixels
+
+CORNERS = ((40.0, 30.0), (600.0, 50.0), (580.0, 450.0), (30.0, 440.0))
+
+
+def seen(pixels: Pixels) -> SceneEvidence:
+    evidence = DiceReader().read(Frame(pixels)).evidence
+    assert evidence is not None
+    return evidence
+
+
+@pytest.mark.parametrize("axis", [1, 0, -1])
+def test_a_flipped_picture_shows_the_same_dice_in_the_same_places(axis: int) -> None:
+    pixels = tray(SIX)
+    straight = seen(pixels)
+    back = flip_scene(seen(np.ascontiguousarray(cv2.flip(pixels, axis))), axis)
+    assert len(straight.dice) == len(back.dice) == 6
+    for die in straight.dice:
+        gaps = [np.hypot(*np.subtract(die.centre_xy, other.centre_xy)) for other in back.dice]
+        same = back.dice[int(np.argmin(gaps))]
+        assert min(gaps) < 0.1 * die.edge_px
+        assert same.value == die.value
+        assert die.corners is not None
+        assert same.corners is not None
+        assert _area(same.corners) == pytest.approx(_area(die.corners), rel=0.2)
+
+
+@pytest.mark.parametrize("axis", [1, 0, -1])
+def test_two_flips_give_the_scene_and_the_tray_itself(axis: int) -> None:
+    straight = seen(tray(SIX))
+    twice = flip_scene(flip_scene(straight, axis), axis)
+    for die, same in zip(straight.dice, twice.dice, strict=True):
+        assert same.centre_xy == pytest.approx(die.centre_xy, abs=1e-3)
+        np.testing.assert_allclose(same.corners, die.corners, atol=1e-3)
+    measured = Calibration((640, 480), tray_px=CORNERS)
+    flipped = flip_calibration(measured, axis)
+    assert flipped is not None
+    assert flipped.tray_px != CORNERS
+    assert flip_calibration(flipped, axis) == measured
+    assert flip_calibration(None, axis) is None
+
+
+def _area(corners: np.ndarray) -> float:
+    """Twice the signed area: its sign is the way round."""
+    x, y = corners.T
+    return float(np.sum(x * np.roll(y, -1) - np.roll(x, -1) * y))

@@ -1,0 +1,100 @@
+"""Pools several looks at the same dice: frames of one roll, or two looks at one picture (pure).
+
+The probabilities of a die are pooled in log space; a pooled die is never surer than in its surest
+look.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import median
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vision.evidence import DieEvidence, Scores
+
+_SAME_DIE = 0.15
+"""Edges by which the centre of one die at rest differs between two looks at most."""
+_LEAST = 1e-4
+
+Seen = tuple[DieEvidence, float]
+"""A die in one look, and the weight of that look."""
+
+
+def grouped(looks: Sequence[Sequence[Seen]]) -> list[list[Seen]]:
+    """Each die in the looks that show it.
+
+    Args:
+        looks: The dice of each look, the look that counts for places first.
+    """
+    groups: list[list[Seen]] = []
+    for look in looks:
+        open_groups = list(groups)
+        for die, weight in look:
+            near = min(
+                (group for group in open_groups if _is_same(group[0][0], die)),
+                key=lambda group: math.dist(group[0][0].centre_xy, die.centre_xy),
+                default=None,
+            )
+            if near is None:
+                groups.append([(die, weight)])
+            else:
+                near.append((die, weight))
+                open_groups.remove(near)
+    return groups
+
+
+def _is_same(one: DieEvidence, other: DieEvidence) -> bool:
+    return math.dist(one.centre_xy, other.centre_xy) <= _SAME_DIE * one.edge_px
+
+
+def pooled(group: Sequence[Seen], *, is_still: bool = False) -> DieEvidence:
+    """One die by all the looks that show it.
+
+    Args:
+        is_still: Whether the looks show that it does not move.
+    """
+    first = group[0][0]
+    if len(group) == 1:
+        return first
+    weights = np.array([weight for _, weight in group], np.float64) + _LEAST
+    weights /= weights.sum()
+    dice = [die for die, _ in group]
+    moving = not is_still and first.moving
+    leaning = float(weights @ np.array([die.leaning for die in dice]))
+    colours = _log_pool(np.array([die.colours for die in dice]), weights)
+    value, sure, values = first.value, first.sure, first.values
+    scores = [die.values for die in dice if die.values is not None]
+    if len(scores) == len(dice):
+        values = _log_pool(np.array(scores), weights, rest=True)
+        sure = float(values.max())
+        seen = sum(weight for weight, die in zip(weights, dice, strict=True) if die.value)
+        value = int(values.argmax()) + 1 if seen > 0.49 else None
+    return replace(
+        first,
+        colours=colours,
+        value=value,
+        sure=sure,
+        values=values,
+        moving=moving,
+        leaning=leaning,
+        cocked=not moving and leaning > 0.0,
+        visible=median(die.visible for die in dice),
+    )
+
+
+def _log_pool(rows: Scores, weights: NDArray[np.float64], *, rest: bool = False) -> Scores:
+    """Weighted geometric mean of probabilities (F, N), scaled to sum to one.
+
+    Args:
+        rest: The rows need not sum to one; what is missing is the chance of none of them.
+    """
+    table = np.asarray(rows, np.float64)
+    if rest:
+        table = np.c_[table, 1.0 - np.minimum(table.sum(axis=1), 1.0)]
+    pooled = np.exp(weights @ np.log(table + _LEAST))
+    pooled /= pooled.sum()
+    return np.asarray(pooled[: rows.shape[1]], np.float32)
