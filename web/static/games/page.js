@@ -106,11 +106,12 @@ const isWinner = (game, player) => player.rank === 1 && game.end !== "ended_earl
 
 function item(game) {
   const when = game.imported ? "" : `${dated(game.at, time)} · `;
+  const winner = t("named", { name: t("games.winner"), text: "" });
   const scores = game.players.map((player) =>
     el(
       "span",
       { class: isWinner(game, player) ? "score is-first" : "score" },
-      isWinner(game, player) ? el("span", { class: "sr", text: t("named", { name: t("games.winner"), text: "" }) }) : null,
+      isWinner(game, player) ? el("span", { class: "sr", text: winner }) : null,
       el("bdi", { text: player.name }),
       ` ${numeral(player.total)}`,
     ),
