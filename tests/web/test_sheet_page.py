@@ -115,7 +115,7 @@ class TestTheDiceOfABox:
 class TestPlaying:
     def test_from_the_name_to_the_first_cross(self, stage: Stage, open_page: OpenPage) -> None:
         ada, table = open_page("/"), open_page("/table", size_wh=TV)
-        table.get_by_text("192.168.1.5:8000", exact=True).wait_for()
+        table.locator(".address", has_text="192.168.1.5:8000").wait_for()
         ada.get_by_label("Your name").fill("  <b>Ada</b> ")
         ada.get_by_role("button", name="Take a seat").click()
         ada.get_by_text("Welcome, <b>Ada</b>!").wait_for()
