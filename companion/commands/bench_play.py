@@ -44,9 +44,13 @@ class _Client(threading.Thread):
     def run(self) -> None:
         request = Request(self._url + "api/events", headers={"Accept": "text/event-stream"})
         with urlopen(request, timeout=PATIENCE_S) as stream:
+            kind = b""
             for line in stream:
-                if line.startswith(b"data:"):
-                    self._take(json.loads(line[5:]), time.perf_counter())
+                name, _, value = line.strip().partition(b": ")
+                if name == b"event":
+                    kind = value
+                elif name == b"data" and kind == b"state":
+                    self._take(json.loads(value), time.perf_counter())
 
     def _take(self, snapshot: dict[str, Any], at_s: float) -> None:
         number = (snapshot["announcement"] or {}).get("number", 0)
@@ -110,7 +114,8 @@ def _measure(app: App, presses: int, clients: int) -> dict[str, Any]:
     assert app.panel is not None
     assert app.simulator is not None
     url = f"http://127.0.0.1:{app.address[1]}/"
-    app.session.join("Ada")
+    for name in ("Ada", "Ben"):
+        app.session.join(name)
     app.session.start()
     app.simulator.throw()
     pages = [_Client(url) for _ in range(clients)]
@@ -121,6 +126,8 @@ def _measure(app: App, presses: int, clients: int) -> dict[str, Any]:
     for number_of_press in range(presses):
         if number_of_press == 1:
             time.sleep(SAME_PRESS_S)  # sooner it would count as the confirmation once more
+        if number_of_press > 0:
+            _change_ben(app, has_answered=number_of_press % 2 == 0)
         number = app.session.view().announced + 1
         pressed_s = time.perf_counter()
         app.panel.press()
@@ -136,6 +143,18 @@ def _measure(app: App, presses: int, clients: int) -> dict[str, Any]:
         "round_trip_ms": _quantiles(trips_ms),
         "waiting_cpu_percent": waiting_cpu_percent,
     }
+
+
+def _change_ben(app: App, *, has_answered: bool) -> None:
+    """Let Ben answer, or take his answer back: a press is answered again when something changed."""
+    game = app.session.view().table.game
+    assert game is not None
+    turn = game.state.turn
+    if has_answered:
+        refusal = app.session.withdraw(1, turn, 1)
+    else:
+        refusal = app.session.answer(1, turn, 1, None, done=False)
+    assert refusal is None, refusal
 
 
 def _wait_for_roll(app: App) -> None:
