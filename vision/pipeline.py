@@ -131,7 +131,7 @@ def _looked_at(
         looks.append(flip_scene(look, axis))
         groups = grouped([[(die, 1.0) for die in look.dice] for look in looks])
         often = [group for group in groups if 2 * len(group) >= len(looks)]
-        for chosen in (often, groups):
+        for chosen in (often, groups):  # what one look alone saw may be false, or the missing die
             scene = replace(first, dice=tuple(pooled(group) for group in chosen))
             reading = reading_of(scene, in_play, at_s)
             if reading.status is TrayStatus.OK:

@@ -72,7 +72,7 @@ def pooled(group: Sequence[Seen], *, is_still: bool = False) -> DieEvidence:
         values = _log_pool(np.array(scores), weights, rest=True)
         sure = float(values.max())
         seen = sum(weight for weight, die in zip(weights, dice, strict=True) if die.value)
-        value = int(values.argmax()) + 1 if seen > 0.49 else None
+        value = int(values.argmax()) + 1 if seen > 0.5 else None
     return replace(
         first,
         colours=colours,
