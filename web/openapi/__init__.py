@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from companion.wire.structs import schemas
-from web.openapi.operations import OPERATIONS, Operation, Parameter
+from web.openapi.operation import Operation, Parameter
+from web.openapi.operations import OPERATIONS
 from web.wire.snapshot import Problem
 
 Json = dict[str, Any]

@@ -2,121 +2,31 @@
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated
 
 from companion.history.export import FORMS
 from companion.wire.structs import one_of
+from web.openapi.operation import (
+    BINARY,
+    HTML,
+    JPEG,
+    JSON,
+    MANIFEST,
+    READ,
+    STEP,
+    STREAM,
+    SVG,
+    WRITE,
+    Link,
+    Operation,
+    Parameter,
+    get,
+    page,
+    post,
+)
 from web.wire import coach, games, replies, requests
 from web.wire.snapshot import Snapshot
 from web.wire.values import Language, Variant, Whole
-
-JSON = "application/json"
-HTML = "text/html"
-MANIFEST = "application/manifest+json"
-SVG = "image/svg+xml"
-JPEG = "image/jpeg"
-STREAM = "text/event-stream"
-
-READ = (400,)
-"""Failures of every call: a foreign Host header, or a wrong parameter."""
-
-WRITE = (400, 403, 413, 415)
-"""Failures of every write: the body, or another site's page."""
-
-STEP = (*WRITE, 409, 422, 503)
-"""Failures of a step that the session may reject or cannot keep."""
-
-_TEXT = {"type": "string"}
-_BINARY = {"type": "string", "format": "binary"}
-
-
-@dataclass(frozen=True, slots=True)
-class Parameter:
-    """A parameter of the query, or of the path."""
-
-    name: str
-    kind: Any
-    text: str
-    is_required: bool = False
-    is_in_path: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A call that can follow, with values taken from the answer."""
-
-    operation_id: str
-    body: dict[str, Any] = field(default_factory=dict)
-    parameters: dict[str, str] = field(default_factory=dict)
-
-    def as_json(self) -> dict[str, Any]:
-        """Return the OpenAPI link object."""
-        found: dict[str, Any] = {"operationId": self.operation_id}
-        if self.body:
-            found["requestBody"] = self.body
-        if self.parameters:
-            found["parameters"] = self.parameters
-        return found
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """One call.
-
-    Attributes:
-        media: Media types of the answer.
-        request: Type of the JSON body; None for reading calls.
-        reply: Type of the JSON answer; None for another media type.
-        raw: Schema of an answer that is not JSON.
-        failures: Statuses with a problem as their body.
-        alike: Statuses other than 200 with the same body.
-        links: Calls that can follow.
-    """
-
-    method: str
-    path: str
-    summary: str
-    media: tuple[str, ...] = (JSON,)
-    request: Any = None
-    reply: Any = None
-    raw: dict[str, str] = field(default_factory=lambda: _TEXT)
-    failures: tuple[int, ...] = READ
-    alike: tuple[int, ...] = ()
-    parameters: tuple[Parameter, ...] = ()
-    links: tuple[Link, ...] = ()
-
-    @property
-    def operation_id(self) -> str:
-        """A name made of the method and the path."""
-        path = self.path.removeprefix("/api").strip("/")
-        path = re.sub(r"[/.]", "_", re.sub(r"[{}]", "", path))
-        if self.media == (HTML,):
-            return f"page_{path or 'play'}"
-        return path if self.method == "post" else f"get_{path}"
-
-
-def _page(path: str, summary: str, *parameters: Parameter) -> Operation:
-    return Operation("get", path, summary, (HTML,), parameters=parameters)
-
-
-def _get(path: str, summary: str, reply: Any, *failures: int, **more: Any) -> Operation:
-    return Operation("get", path, summary, reply=reply, failures=(*READ, *failures), **more)
-
-
-def _post(
-    path: str,
-    summary: str,
-    request: Any,
-    failures: tuple[int, ...] = STEP,
-    reply: Any = Snapshot,
-    links: tuple[Link, ...] = (),
-) -> Operation:
-    return Operation(
-        "post", path, summary, request=request, reply=reply, failures=failures, links=links
-    )
-
 
 _BODY = "$response.body#"
 _ANSWER = {
@@ -153,10 +63,10 @@ _CHOSEN = (
 _SETUP = (*WRITE, 409, 503)
 
 OPERATIONS: tuple[Operation, ...] = (
-    _page("/", "The page to join and play."),
-    _page("/table", "The table view, for a TV or a tablet."),
-    _page("/watch", "The table view for those who only look on."),
-    _page(
+    page("/", "The page to join and play."),
+    page("/table", "The table view, for a TV or a tablet."),
+    page("/watch", "The table view for those who only look on."),
+    page(
         "/stream",
         "The game on a transparent page, for a stream.",
         Parameter("show", str, "Its parts, parted by commas: roll, news, rows, players."),
@@ -164,8 +74,8 @@ OPERATIONS: tuple[Operation, ...] = (
         Parameter("text", str, "The height of its text in pixels; without, 22."),
         Parameter("theme", str, "light or dark; without, as the device prefers."),
     ),
-    _page("/host", "The host's page."),
-    _page("/games", "All games, standings and records."),
+    page("/host", "The host's page."),
+    page("/games", "All games, standings and records."),
     Operation(
         "get",
         "/games/{number}",
@@ -174,8 +84,8 @@ OPERATIONS: tuple[Operation, ...] = (
         failures=(*READ, 404),
         parameters=(Parameter("number", Whole, "Its number.", is_required=True, is_in_path=True),),
     ),
-    _page("/rules", "The rulings, with their sources."),
-    _page("/setup", "The page to set the tray up."),
+    page("/rules", "The rulings, with their sources."),
+    page("/setup", "The page to set the tray up."),
     Operation(
         "get",
         "/style/{names}.css",
@@ -220,7 +130,7 @@ OPERATIONS: tuple[Operation, ...] = (
         alike=(503,),
     ),
     Operation("get", "/api/openapi.json", "This.", raw={"type": "object"}),
-    _get("/api/state", "The current snapshot.", Snapshot, links=(_FRAME, _ROLL, *_ANSWERS)),
+    get("/api/state", "The current snapshot.", Snapshot, links=(_FRAME, _ROLL, *_ANSWERS)),
     Operation(
         "get",
         "/api/events",
@@ -238,7 +148,7 @@ OPERATIONS: tuple[Operation, ...] = (
             ),
         ),
     ),
-    _get(
+    get(
         "/api/games",
         "Every game and the standings.",
         games.Games,
@@ -249,7 +159,7 @@ OPERATIONS: tuple[Operation, ...] = (
             Link("resume", _ONE_GAME),
         ),
     ),
-    _get(
+    get(
         "/api/game",
         "One game in full.",
         games.GameResult,
@@ -259,7 +169,7 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("turn", Whole, "The sheets as after this turn; the final ones without."),
         ),
     ),
-    _get(
+    get(
         "/api/coach",
         "The curves of one game; its luck and skill, computed while the sender asks again.",
         coach.Coached,
@@ -268,7 +178,7 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("number", Whole, "The number of a game, as /api/games lists it.", True),
         ),
     ),
-    _get(
+    get(
         "/api/statistics",
         "Players over all games that count: averages, records, ratings, who beats whom.",
         games.Statistics,
@@ -283,12 +193,12 @@ OPERATIONS: tuple[Operation, ...] = (
         failures=READ,
         parameters=_CHOSEN,
     ),
-    _post(
+    post(
         "/api/player",
         "Host: rename a player of saved games, merge two, or delete one for good.",
         requests.RenamePlayer,
     ),
-    _get(
+    get(
         "/api/dice",
         "How often each face came, and whether that is unusual.",
         coach.Drawn,
@@ -305,8 +215,8 @@ OPERATIONS: tuple[Operation, ...] = (
             Parameter("form", Annotated[str, one_of(FORMS)], "The form of the file."),
         ),
     ),
-    _post("/api/pause", "Host: put the game aside for another time.", requests.Nothing),
-    _post(
+    post("/api/pause", "Host: put the game aside for another time.", requests.Nothing),
+    post(
         "/api/resume",
         "Host: resume a saved game.",
         requests.Resume,
@@ -317,11 +227,11 @@ OPERATIONS: tuple[Operation, ...] = (
         "/api/frame.jpg",
         "A picture of the tray, for devices that were let in.",
         (JPEG,),
-        raw=_BINARY,
+        raw=BINARY,
         failures=(*READ, 403, 404),
         parameters=(Parameter("n", Whole, "tray.frame of a snapshot; the newest without it."),),
     ),
-    _post(
+    post(
         "/api/join",
         "Take a seat; the answer sets the seat's cookie.",
         requests.Join,
@@ -334,25 +244,25 @@ OPERATIONS: tuple[Operation, ...] = (
             Link("start", {"variant": "base", "first": f"{_BODY}/seats/0/seat"}),
         ),
     ),
-    _post("/api/leave", "Give a seat up; in a game only with `from_game`.", requests.Leave),
-    _post(
+    post("/api/leave", "Give a seat up; in a game only with `from_game`.", requests.Leave),
+    post(
         "/api/claim",
         "Take a seat that was handed on, or that this device had.",
         requests.Claim,
         (*STEP, 429),
     ),
-    _post("/api/host", "Become a host, by the table's PIN.", requests.Host, (*WRITE, 429, 503)),
-    _post(
+    post("/api/host", "Become a host, by the table's PIN.", requests.Host, (*WRITE, 429, 503)),
+    post(
         "/api/hand",
         "Host: hand a seat on to another device.",
         requests.OfSeat,
         links=(Link("claim", _SEAT),),
     ),
-    _post("/api/bot", "Host: let a bot play a free seat from the next game on.", requests.AddBot),
-    _post("/api/pair", "Host: let a table view show the code.", requests.Pair, (*STEP, 429)),
-    _post("/api/order", "Host: set the playing order of the next game.", requests.Order),
-    _post("/api/settings", "Host: change the table's settings.", requests.Settings),
-    _post(
+    post("/api/bot", "Host: let a bot play a free seat from the next game on.", requests.AddBot),
+    post("/api/pair", "Host: let a table view show the code.", requests.Pair, (*STEP, 429)),
+    post("/api/order", "Host: set the playing order of the next game.", requests.Order),
+    post("/api/settings", "Host: change the table's settings.", requests.Settings),
+    post(
         "/api/preview",
         "Host: what a step would change; nothing is done.",
         requests.PreviewBody,
@@ -360,18 +270,18 @@ OPERATIONS: tuple[Operation, ...] = (
         replies.Preview,
         _MOMENTS,
     ),
-    _post("/api/language", "Choose this browser's language.", requests.ChooseLanguage, WRITE),
-    _post(
+    post("/api/language", "Choose this browser's language.", requests.ChooseLanguage, WRITE),
+    post(
         "/api/start",
         "Host: begin a game with everybody seated.",
         requests.Start,
         links=(_ROLL, Link("press", {})),
     ),
-    _post("/api/answer", "Cross a box in the open action, or pass.", requests.Answer),
-    _post("/api/answer_for", "Host: answer for somebody who cannot.", requests.AnswerFor),
-    _post("/api/withdraw", "Take the answer back.", requests.Withdraw),
-    _get("/api/setup", "Host: how far the tray is set up.", replies.Setup, 403, 409),
-    _post(
+    post("/api/answer", "Cross a box in the open action, or pass.", requests.Answer),
+    post("/api/answer_for", "Host: answer for somebody who cannot.", requests.AnswerFor),
+    post("/api/withdraw", "Take the answer back.", requests.Withdraw),
+    get("/api/setup", "Host: how far the tray is set up.", replies.Setup, 403, 409),
+    post(
         "/api/setup/propose",
         "Host: find the tray's corners.",
         requests.Nothing,
@@ -379,21 +289,21 @@ OPERATIONS: tuple[Operation, ...] = (
         replies.Proposed,
         (Link("setup_corners", {"corners": f"{_BODY}/corners"}),),
     ),
-    _post(
+    post(
         "/api/setup/corners",
         "Host: keep the tray's corners.",
         requests.Corners,
         _SETUP,
         replies.Setup,
     ),
-    _post(
+    post(
         "/api/setup/exposure",
         "Host: keep exposure and colours as held.",
         requests.Nothing,
         _SETUP,
         replies.Setup,
     ),
-    _post(
+    post(
         "/api/setup/look",
         "Host: look at the six dice in the tray.",
         requests.Nothing,
@@ -401,31 +311,31 @@ OPERATIONS: tuple[Operation, ...] = (
         replies.Looked,
         (Link("setup_dice", {"look": f"{_BODY}/look", "plays": []}),),
     ),
-    _post(
+    post(
         "/api/setup/dice",
         "Host: keep the dice looked at.",
         requests.Plays,
         _SETUP,
         replies.Setup,
     ),
-    _post(
+    post(
         "/api/setup/forget",
         "Host: forget the calibration.",
         requests.Nothing,
         _SETUP,
         replies.Setup,
     ),
-    _post(
+    post(
         "/api/press",
         "The on-screen button: confirm the roll.",
         requests.Nothing,
         links=_ANSWERS,
     ),
-    _post("/api/throw", "Throw the dice of the simulated tray.", requests.Throw),
-    _post("/api/trouble", "Cause a fault of the simulated camera.", requests.Trouble),
-    _post("/api/die", "Correct one die before the roll is confirmed.", requests.FixDie),
-    _post("/api/reoffer", "Offer the untouched dice of the last roll again.", requests.Nothing),
-    _get(
+    post("/api/throw", "Throw the dice of the simulated tray.", requests.Throw),
+    post("/api/trouble", "Cause a fault of the simulated camera.", requests.Trouble),
+    post("/api/die", "Correct one die before the roll is confirmed.", requests.FixDie),
+    post("/api/reoffer", "Offer the untouched dice of the last roll again.", requests.Nothing),
+    get(
         "/api/pictures",
         "Host: the kept pictures of confirmed rolls.",
         replies.Pictures,
@@ -437,28 +347,28 @@ OPERATIONS: tuple[Operation, ...] = (
         "/api/picture.jpg",
         "A confirmed roll's picture, for devices that were let in.",
         (JPEG,),
-        raw=_BINARY,
+        raw=BINARY,
         failures=(*READ, 403, 404),
         parameters=(
             Parameter("revision", Whole, "The roll's, as in game.rolled and /api/pictures.", True),
         ),
     ),
-    _post("/api/pictures/delete", "Host: delete kept pictures.", requests.Picture, (*STEP, 404)),
-    _post("/api/roll", "Confirm a roll entered by hand.", requests.Entered, links=_ANSWERS),
-    _post("/api/correct", "Host: replace misread dice.", requests.Correction),
-    _post("/api/close", "Host: close the open action; missing answers pass.", requests.Step),
-    _post("/api/undo", "Host: take the last settled step back.", requests.Undo),
-    _post(
+    post("/api/pictures/delete", "Host: delete kept pictures.", requests.Picture, (*STEP, 404)),
+    post("/api/roll", "Confirm a roll entered by hand.", requests.Entered, links=_ANSWERS),
+    post("/api/correct", "Host: replace misread dice.", requests.Correction),
+    post("/api/close", "Host: close the open action; missing answers pass.", requests.Step),
+    post("/api/undo", "Host: take the last settled step back.", requests.Undo),
+    post(
         "/api/free",
         "Host: free somebody's seat; a running game goes on without them.",
         requests.OfSeat,
     ),
-    _post("/api/end", "Host: end the game early.", requests.Step),
-    _post("/api/rematch", "Host: begin the next game; the next seat begins.", requests.Nothing),
-    _post(
+    post("/api/end", "Host: end the game early.", requests.Step),
+    post("/api/rematch", "Host: begin the next game; the next seat begins.", requests.Nothing),
+    post(
         "/api/power",
         "Host: switch the machine off, or start it again, where table.can_power is true.",
         requests.Switch,
     ),
-    _post("/api/say", "Repeat the last announcement.", requests.Nothing),
+    post("/api/say", "Repeat the last announcement.", requests.Nothing),
 )
