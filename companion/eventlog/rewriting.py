@@ -74,14 +74,9 @@ def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> int:
         if _is_other(before.data, after.data):
             made = rows.row_of(after)
             changed.append((made.data.decode(), made.checksum(), made.revision))
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with db:  # commits, or rolls back
+        db.execute("BEGIN IMMEDIATE")
         db.executemany("UPDATE log SET data = ?, checksum = ? WHERE revision = ?", changed)
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
     db.execute("VACUUM")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return len(changed)

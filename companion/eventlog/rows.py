@@ -1,11 +1,11 @@
-"""Rows of the event log in SQLite: schema, checksums, insert and tolerant reading."""
+"""Rows of the event log in SQLite: schema, checksums and tolerant reading."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from companion.eventlog.record import DAMAGED, LOST, SPARED, Record
@@ -25,6 +25,8 @@ MIGRATIONS = (
 
 COLUMNS = ("revision", "at", "kind", "data", "checksum")
 
+INSERT = "INSERT INTO log VALUES (?, ?, ?, ?, ?)"
+"""Takes `Row.values()`."""
 
 _NO_DAMAGE = ("locked", "busy", "full", "readonly", "unable to open", "I/O error", "interrupted")
 """Words of SQLite's messages about a file that may be whole."""
@@ -45,6 +47,11 @@ class Row(NamedTuple):
     def packed(self) -> bytes:
         """The row as one line without its end; JSON and times contain no tabs or line breaks."""
         return b"%d\t%b\t%b\t%b" % self
+
+    def values(self) -> tuple[int, str, str, str, int]:
+        """The row in the order of the columns."""
+        at, kind, data = self.at.decode(), self.kind.decode(), self.data.decode()
+        return self.revision, at, kind, data, self.checksum()
 
     def checksum(self) -> int:
         """CRC-32 of the packed row: its number is part of it."""
@@ -94,22 +101,6 @@ def _checksum_of(revision: int, at: bytes, kind: bytes, data: bytes) -> int:
 def has_newest_schema(db: sqlite3.Connection) -> bool:
     """Whether the table is that of the newest version, whatever the file's header says."""
     return tuple(name for _, name, *_ in db.execute("PRAGMA table_info(log)")) == COLUMNS
-
-
-def insert(db: sqlite3.Connection, rows: Iterable[Row]) -> None:
-    """Write rows, all or none."""
-    values = [
-        (row.revision, row.at.decode(), row.kind.decode(), row.data.decode(), row.checksum())
-        for row in rows
-    ]
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        db.executemany("INSERT INTO log VALUES (?, ?, ?, ?, ?)", values)
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
 
 
 def read(

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from companion.eventlog import comparing
+from companion.eventlog import comparing, opening
 from companion.eventlog.comparing import compare
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
@@ -244,5 +244,5 @@ def test_an_undamaged_table_is_not_taken_for_a_damaged_one(
     copies: Callable[[], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(comparing, "PIECE", 7)
-    monkeypatch.setattr(SqliteStore, "_repaired", lambda *_: pytest.fail("repaired"))
+    monkeypatch.setattr(opening, "_repaired", lambda *_: pytest.fail("repaired"))
     assert reopened(copies()) == (RECORDS, None)
