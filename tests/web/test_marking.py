@@ -1,0 +1,197 @@
+"""Boxes marked in a real browser: by taps and keys, refused, offline and too late."""
+
+from __future__ import annotations
+
+import re
+
+from companion.engine import Phase
+from tests.session.fakes import Stage
+from tests.web.browsing import (
+    PHONE_FLAT,
+    TV,
+    OpenPage,
+    before_the_locks,
+    put,
+    ready,
+    wait_until,
+)
+from tests.web.stand_in import a_roll, dice_in_tray, seat
+
+
+class TestPlaying:
+    def test_from_the_name_to_the_first_cross(self, stage: Stage, open_page: OpenPage) -> None:
+        ada, table = open_page("/"), open_page("/table", size_wh=TV)
+        table.locator(".address", has_text="192.168.1.5:8000").wait_for()
+        ada.get_by_label("Your name").fill("  <b>Ada</b> ")
+        ada.get_by_role("button", name="Take a seat").click()
+        ada.get_by_text("Welcome, <b>Ada</b>!").wait_for()
+        table.get_by_text("<b>Ada</b>", exact=True).wait_for()
+        ada.get_by_role("button", name="Start the game").click()
+        ada.get_by_role("button", name="Throw", exact=True).click()
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        table.locator("#news").get_by_text("Dice read").wait_for()
+        ada.get_by_role("button", name="Confirm").click()
+        table.locator(".headline", has_text=re.compile("^7$")).wait_for()
+        ada.get_by_role("button", name="red 7, can be crossed now").click()
+        ada.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        ada.get_by_role("button", name="Done").click()
+        wait_until(ada, lambda: not stage.state.waiting_for)
+        stage.time.pass_s(3.1)
+        ada.get_by_role("button", name="red 7, crossed").wait_for()
+        ada.get_by_role("button", name="red 2, skipped").wait_for()
+        assert stage.state.phase is Phase.ACTION2
+        assert ada.locator("#total").inner_text() == "1"
+
+    def test_a_tap_again_takes_it_back(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        box = page.locator("[data-token=R7]")
+        box.click()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        box.click()
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        wait_until(page, lambda: stage.state.answers[0] is None)
+
+    def test_an_illegal_tap_shows_the_reason_and_marks_nothing(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        page.locator("[data-token=R9]").click()
+        why = page.get_by_role("alert").filter(has_text="The white dice make 7, not 9.")
+        why.wait_for()
+        assert page.get_by_role("button", name="red 9", exact=True).count() == 1
+
+    def test_passing_closes_the_action_and_a_miss_is_warned_of(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        stage.answer(1, None)
+        stage.answer(2, None)
+        page.get_by_role("button", name="Pass").wait_for()
+        page.get_by_role("button", name="Pass").click()
+        wait_until(page, lambda: not stage.state.waiting_for)
+        stage.time.pass_s(3.1)
+        page.get_by_text("Passing costs you a penalty!").wait_for()
+        assert stage.state.phase is Phase.ACTION2
+
+    def test_the_keyboard_reaches_every_box(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", size_wh=PHONE_FLAT, token=tokens[0])
+        page.locator("[data-token=R2]").focus()
+        for key in ("ArrowDown", "ArrowRight", "End", "Home", "ArrowDown", "ArrowUp"):
+            page.keyboard.press(key)
+        assert page.evaluate("document.activeElement.dataset.token") == "Y2"
+        page.set_viewport_size({"width": 390, "height": 844})
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("ArrowLeft")
+        assert page.evaluate("document.activeElement.dataset.token") == "R3"
+        for _ in range(4):
+            page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        assert page.evaluate("document.activeElement.dataset.token") == "R7"
+
+    def test_screen_readers_get_the_legal_boxes_first(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "roll")[0]))
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        stage.session.press()
+        said = page.locator("[aria-live]", has_text="You can cross red 7, yellow 7, green 7")
+        said.wait_for(state="attached")
+        assert page.locator(".box[tabindex='0']").get_attribute("data-token") == "R7"
+        page.locator(".box[tabindex='0']").press("Enter")
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        said.wait_for(state="detached")
+
+    def test_a_player_using_the_keyboard_keeps_the_focus(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "action1")[0]))
+        button = page.get_by_role("button", name="Pass")
+        wait_until(page, button.is_enabled)
+        button.press("Enter")
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        page.get_by_role("button", name="Passed", disabled=True).wait_for()
+        assert page.evaluate("document.activeElement.id") == "done"
+
+    def test_the_result_covers_the_sheet_for_everybody(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "action1")[0]))
+        page.locator("[data-token=R7]").focus()
+        stage.session.end()
+        page.locator("#over").wait_for()
+        assert page.evaluate("document.activeElement.id") == "over"
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('#over') !== null")
+
+    def test_a_reload_comes_back_to_the_seat(self, stage: Stage, open_page: OpenPage) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[1])
+        page.get_by_role("button", name="yellow 7, can be crossed now").click()
+        wait_until(page, lambda: stage.state.answers[1] is not None)
+        page.reload()
+        page.get_by_role("button", name=re.compile("^yellow 7, your choice")).wait_for()
+
+    def test_a_closing_is_shown_to_players_who_may_still_change(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = [seat(stage, name).token for name in ("Ada", "Ben")]
+        stage.session.start("base", 0)
+        before_the_locks(stage, "R", "")
+        ben = open_page("/", token=tokens[1])
+        ben.get_by_role("button", name="red 12", exact=True).wait_for()
+        stage.answer(0, "R12")
+        ben.locator("#status", has_text="Ada is closing red. White 12: ").wait_for()
+        stage.answer(1, None)
+        ben.locator("#status", has_text="You can still change your answer.").wait_for()
+        stage.time.pass_s(10)
+        ben.get_by_role("group", name="Red, 2 to 12, closed by Ada").wait_for()
+        assert ben.get_by_role("button", name="red 3, closed").count() == 1
+
+    def test_offline_is_shown_and_the_mark_arrives_later(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[0])
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.context.set_offline(True)
+        page.locator("[data-token=R7]").click()
+        page.get_by_text("No connection to the table").wait_for()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        assert stage.state.answers[0] is None
+        page.context.set_offline(False)
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        page.get_by_text("No connection to the table").wait_for(state="hidden")
+
+    def test_a_mark_that_comes_too_late_explains_itself(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/", token=tokens[1])
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.context.set_offline(True)
+        page.locator("[data-token=R7]").click()
+        page.get_by_text("No connection to the table").wait_for()
+        for player in range(3):
+            stage.answer(player, None)
+        assert stage.state.phase is Phase.ACTION2
+        page.context.set_offline(False)
+        page.get_by_role("alert").filter(has_text=re.compile("Late crosses|Too late")).wait_for()
+        page.get_by_role("button", name="red 7", exact=True).wait_for()
+
+
+def test_the_reason_of_a_refused_press_goes_when_outdated(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))
+    stage.session.press()
+    page.locator("#why", has_text="green").wait_for()
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    stage.session.press()
+    page.locator("#status", has_text="White 7").wait_for()
+    page.locator("#why", has_text="green").wait_for(state="detached")
