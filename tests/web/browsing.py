@@ -88,11 +88,11 @@ def put(stage: Stage, state: str, variant: str = "base") -> list[str]:
     return tokens
 
 
-def walk(stage: Stage, *states: str) -> Iterator[str]:
+def walk(stage: Stage, *states: str, variant: str = "base") -> Iterator[str]:
     """Bring a table, which has its players, from state to state; gives the wanted ones."""
     for state in STATES:
         if state == "roll":
-            _begin(stage, "base")
+            _begin(stage, variant)
             stage.session.see(dice_in_tray(a_roll(3, 4), leaning="green"))
         if state == "action1":
             _confirm(stage)

@@ -62,3 +62,19 @@ class TestAxe:
         assert violations(page) == []
         page.emulate_media(color_scheme="dark")
         assert violations(page, *COLOURS) == []
+
+    @pytest.mark.slow
+    @pytest.mark.parametrize("variant", ["base", "big_points"])
+    @pytest.mark.parametrize("path", ["/", "/table", "/host"])
+    def test_high_contrast(
+        self, stage: Stage, open_page: OpenPage, path: str, variant: str
+    ) -> None:
+        tokens = put(stage, "lobby")
+        page = ready(open_page(path, size_wh=PHONE, token=tokens[0] if path == "/" else None))
+        for state in walk(stage, variant=variant):
+            drawn(page, stage)
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme, forced_colors="active")
+                for size_wh in (PHONE_SMALL, (1280, 720)):
+                    resize(page, size_wh)
+                    assert violations(page) == [], (state, scheme, size_wh)

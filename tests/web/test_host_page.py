@@ -118,7 +118,7 @@ class TestTheHost:
         assert standing_out.count() == 0
 
     def test_ending_early_asks_first(self, stage: Stage, open_page: OpenPage) -> None:
-        put(stage, "action1")
+        put(stage, "action1", "big_points")
         page = open_page("/host")
         page.get_by_role("button", name="End the game early").click()
         page.get_by_role("button", name="No, keep playing").click()
@@ -126,6 +126,7 @@ class TestTheHost:
         page.get_by_role("button", name="End the game early").click()
         page.get_by_role("button", name="Yes, end it").click()
         wait_until(page, lambda: stage.state.phase is Phase.OVER)
+        page.get_by_role("radio", name="Big Points", checked=True).wait_for(state="attached")
         page.get_by_role("button", name="Play again with the same players").click()
         page.get_by_role("dialog").get_by_role("button", name="Play again").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)

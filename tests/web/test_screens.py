@@ -56,11 +56,29 @@ def test_row_heads_have_shapes_and_no_letters(
     assert len(set(phone.evaluate(shapes))) == 4
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_dice_are_entered_without_scrolling(
+    stage: Stage, open_page: OpenPage, language: str
+) -> None:
+    token = put(stage, "lobby")[0]
+    stage.session.start("base", 0)
+    stage.session.see(TrayView(TrayStatus.LOST))
+    page = ready(open_page(f"/?language={language}", token=token))
+    page.locator("#type").click()
+    page.locator("#typing [type=submit]").click()
+    page.locator("#typing-why:not(:empty)").wait_for()
+    scrolls = "(({ scrollHeight, clientHeight }) => scrollHeight > clientHeight ? ['dialog'] : [])"
+    for size_wh in (PHONE_SMALL, (844, 390), *TABLETS, (1280, 720)):
+        resize(page, size_wh)
+        assert left(page, f"{scrolls}(document.querySelector('#typing'))") == [], size_wh
+
+
 class TestTheTableView:
     def test_between_announcements_it_shows_everybodys_sheet(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
-        put(stage, "roll")
+        put(stage, "roll", "big_points")
         stage.session.see(TrayView(TrayStatus.WAITING))
         page = ready(open_page("/table", size_wh=TV))
         page.locator(".news .final").nth(2).wait_for()
@@ -70,6 +88,8 @@ class TestTheTableView:
             "img", name="Red, crosses: 3 and 4"
         )
         assert crossed.is_visible()
+        neighbours = page.locator(".news .final .is-bonus .sign g")
+        assert neighbours.count() == 3 * 2 * 2  # players, bonus rows, shapes in a sign
         assert page.evaluate(BEYOND) == []
         assert violations(page) == []
 

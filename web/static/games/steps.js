@@ -53,7 +53,8 @@ function drawTurn({ turn, name, roll, marks, miss, picture }, most) {
   if (miss) lines.push(t("games.mark.miss", { name }));
   if (!lines.length) lines.push(t("games.mark.none"));
   redraw($("step-marks"), lines, () => lines.map((text) => el("li", { text })));
-  show($("step-picture"), picture !== null);
+  show($("step-picture"), game.rolls.some((each) => each.picture !== null)); // keeps its place
+  $("step-picture").classList.toggle("is-missing", picture === null);
   if (picture !== null) {
     $("step-picture").src = `/api/picture.jpg?revision=${picture}`;
     $("step-picture").alt = t("games.picture", { turn });

@@ -36,6 +36,7 @@ const SETTINGS = [
 const changed = new Map(); // setting element -> its newest change
 let hasAsked = false;
 let shownAt = ""; // the step of the game shown before
+let offeredAfter = null; // number of the game whose sheet the form for the next one offers
 
 function draw(state) {
   const { game, seats, table, me } = state;
@@ -63,6 +64,10 @@ function draw(state) {
   setText($("game-text"), gameText(game, nameOf));
   show($("start-form"), !isRunning);
   show($("end"), isRunning);
+  if (game && game.number !== offeredAfter) {
+    offeredAfter = game.number;
+    $("start-form").elements.variant.value = game.variant; // the next game has the same sheet, unless changed
+  }
   const first = $("first").value;
   redraw(
     $("first"),

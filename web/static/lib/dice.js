@@ -72,7 +72,7 @@ export function sign(row, rows = []) {
   picture.append(svg("rect", { x: 1, y: 9, width: 38, height: 22, rx: 11 }));
   row.beside.forEach((key, i) => {
     const neighbour = rows.find((each) => each.key === key);
-    const colour = neighbour?.lock ?? neighbour?.colour;
+    const colour = neighbour?.colour ?? neighbour?.lock;
     if (!colour) return;
     const at = `translate(${i ? 20.5 : 5.5} 13) scale(0.35)`;
     picture.append(svg("g", { class: `is-${colour}`, transform: at }, SHAPES[colour]()));
