@@ -152,7 +152,7 @@ function drawGame(state, game, mine) {
   );
   setAttribute($("sheet"), "data-open", isOwn && isMyMove ? "yes" : null);
   drawScore(viewed);
-  drawDone(state, mine, answer, isMyMove, () => draw(latest()));
+  drawDone(state, mine, answer, isMyMove && isOwn, () => draw(latest())); // no answer below another's sheet
   drawPointsSwitch();
   drawCurtain(game.over && seesSheet !== game.number);
   if (!game.over) setText($("over-refused"), "");
