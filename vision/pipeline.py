@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, partial
 from statistics import median
 from typing import TYPE_CHECKING
@@ -16,17 +17,15 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode, TrayStatus
 from vision.calibration.calibration import is_same_shape
 from vision.calibration.light import white_balanced
-from vision.detector.candidates import SMEARED, FeatureMaps
-from vision.detector.classifier import Detection
+from vision.detector.candidates import SMEARED, FeatureMaps, propose_candidates
+from vision.detector.classifier import SURELY, Detection, aim, classify
 from vision.detector.colours import tint_of
-from vision.detector.flips import flip_calibration, flip_scene
 from vision.detector.known_dice import recognise
-from vision.detector.models import CROP, FACE, FINDER_WH, UPRIGHT, shared_net, softmax
+from vision.detector.mirror import mirrored_calibration, mirrored_scene
+from vision.detector.models import CLOSER_WH, CROP, FINDER_WH, UPRIGHT, shared_net, softmax
 from vision.detector.pooling import grouped, pooled
-from vision.detector.search import SMALLEST_PX, STILL, detect_dice
 from vision.detector.status import PALETTE, reading_of
 from vision.detector.tray_area import Floor
-from vision.detector.values import fuse_value_scores
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Point, Reading
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 
 _LEANS = 0.0
 """Threshold in log odds of tilt above which a die is cocked."""
-_MAY_LEAN = -1.0
+_MAY_LEAN = -2.0
 """Threshold in log odds of tilt above which a die is not announced (docs/evaluation.md,
 thresholds)."""
 _AT_RIM = (0.1, 0.4)
@@ -45,25 +44,33 @@ in the tray is 0 and 1; a die that touches a wall is half an edge deep."""
 _TRAY_BELOW, _IN_TRAY = (0.0, 0.45, 0.65, 0.8, 1.0), (0.0, 0.3, 0.5, 0.7, 1.0)
 """Values of the finder's tray map at a die's foot, and the probability of lying in the tray at each
 (docs/evaluation.md, thresholds)."""
-_DISAGREE = 0.7
-"""Confidence multiplier when the classifiers disagree; it prevents an announcement."""
+_DISAGREE = 0.9
+"""Confidence multiplier when the classifiers disagree; by itself it prevents an announcement."""
 _WHITE = PALETTE.index(DieColour.WHITE)
 _HARDLY_WHITE = 0.001
 """Least probability of white for a die whose tint is measured."""
 _COVERED, _WHOLE = 0.02, 0.997
 """Share of a top face under a thing above which it is partly hidden, unless its visible share is
 at least the second number (docs/evaluation.md, thresholds)."""
-_SMEARED_BY_DICE = 0.6
-"""Probability above which a cell counts as motion blur beside dice; in a tray without any,
-`SMEARED` (docs/evaluation.md, thresholds)."""
 _GUESS = 0.4
 """Least probability of a value to report it."""
-_OTHER_LOOKS = (1, -1)
-"""Further looks at an unclear picture, as `cv2.flip` numbers them: mirrored, and turned by half
-(docs/evaluation.md, a second look)."""
+_SMALLEST_PX = 48
+"""Least side of a picture that can show a readable die in a tray (chosen, not measured)."""
+STILL = 0.4
+"""Probability of motion above which a die counts as moving."""
+_BLURRED = 0.95
+"""Probability of motion above which a blurred candidate counts as a moving die."""
+_OUTSIDE = 0.1
+"""Probability of lying in the tray up to which a candidate gets no upright view
+(docs/evaluation.md, thresholds)."""
+_OVERLAP = 0.8
+"""Top faces nearer to each other than this share of an edge are the same die. Faces of dice side by
+side are one edge apart, a little less if one is tilted."""
+
+
 _UNCLEAR = (TrayStatus.COCKED, TrayStatus.MISSING, TrayStatus.EXTRA, TrayStatus.UNCERTAIN)
-"""Statuses that another look may clear up. Dice in motion and under a hand are seen again in the
-next frame."""
+"""Statuses that another look may clear up (docs/evaluation.md, a second look). Dice in motion and
+under a hand are seen again in the next frame."""
 
 
 class DiceReader:
@@ -75,8 +82,7 @@ class DiceReader:
         sizes = {
             "finder": FINDER_WH,
             "reader": (CROP, CROP),
-            "face": (FACE, FACE),
-            "tilt": (UPRIGHT, UPRIGHT),
+            "upright": (UPRIGHT, UPRIGHT),
         }
         for name, (wide, tall) in sizes.items():
             shared_net(name)(np.zeros((1, 3, tall, wide), np.float32))
@@ -99,7 +105,7 @@ class DiceReader:
         """
         pixels = as_pixels(frame.pixels)
         height, width = pixels.shape[:2]
-        if min(height, width) < SMALLEST_PX or max(height, width) > 20 * min(height, width):
+        if min(height, width) < _SMALLEST_PX or max(height, width) > 20 * min(height, width):
             nothing = SceneEvidence((), Clutter(), (width, height))
             return reading_of(nothing, in_play, frame.captured_at_s)
         if calibration is not None and calibration.white_balance_bgr is not None:
@@ -117,68 +123,74 @@ class DiceReader:
 def _looked_at(
     pixels: Pixels, in_play: Sequence[DieColour], calibration: Calibration | None, at_s: float
 ) -> Reading:
-    """Read the picture as it is; if it is unclear, pool that with a mirrored and a turned look.
+    """Read the picture as it is; if it is unclear, pool that with a mirrored and closer look.
 
-    The networks err on other dice then; a person tilts the head.
+    The networks err on other dice then; a person tilts the head and bends down.
     """
-    first = _evidence(pixels, in_play, calibration)
-    reading, looks = reading_of(first, in_play, at_s), [first]
-    for axis in _OTHER_LOOKS:
-        if reading.status not in _UNCLEAR:
-            break
-        flipped = np.asarray(cv2.flip(pixels, axis), np.uint8)
-        look = _evidence(flipped, in_play, flip_calibration(calibration, axis), is_first=False)
-        looks.append(flip_scene(look, axis))
-        groups = grouped([[(die, 1.0) for die in look.dice] for look in looks])
-        often = [group for group in groups if 2 * len(group) >= len(looks)]
-        for chosen in (often, groups):  # what one look alone saw may be false, or the missing die
-            scene = replace(first, dice=tuple(pooled(group) for group in chosen))
-            reading = reading_of(scene, in_play, at_s)
-            if reading.status is TrayStatus.OK:
-                break
-    return reading
+    first = _evidence(pixels, calibration, FINDER_WH)
+    reading = reading_of(first, in_play, at_s)
+    if reading.status not in _UNCLEAR:
+        return reading
+    mirror = np.asarray(cv2.flip(pixels, 1), np.uint8)
+    second = mirrored_scene(_evidence(mirror, mirrored_calibration(calibration), CLOSER_WH))
+    groups = grouped([[(die, 1.0) for die in look.dice] for look in (first, second)])
+    dice = tuple(pooled(group) for group in groups)
+    return reading_of(replace(first, dice=dice), in_play, at_s)
+
+
+def detect_dice(
+    pixels: Pixels,
+    inside: Callable[[FeatureMaps, Point, float], float],
+    canvas_wh: tuple[int, int] = FINDER_WH,
+) -> tuple[FeatureMaps, list[Detection]]:
+    """Find and classify the dice of a picture.
+
+    Args:
+        pixels: (H, W, 3) uint8, BGR.
+        inside: Returns the probability that a die at a point of the picture, with an edge in px,
+            lies in the tray.
+        canvas_wh: Size of the picture that the finder gets.
+    """
+    overview = propose_candidates(pixels, canvas_wh)
+    aligned = aim(pixels, overview.candidates)
+    places = zip(aligned.feet.tolist(), aligned.edges.tolist(), strict=True)
+    depths = [inside(overview, (x, y), edge) for (x, y), edge in places]
+    worth = [n for n, depth in enumerate(depths) if depth > _OUTSIDE]
+    detections = classify(pixels, aligned, worth)
+    dice = [k for k in detections if k.die > SURELY or (k.moving > _BLURRED and k.heat > 0.25)]
+    dice.sort(key=lambda die: -die.die * die.heat)
+    return overview, _each_once(dice)
+
+
+def _each_once(dice: Sequence[Detection]) -> list[Detection]:
+    """Keep the first of all detections of the same die."""
+    kept: list[Detection] = []
+    for die in dice:
+        if all(
+            math.dist(die.centre_xy, other.centre_xy) > _OVERLAP * min(die.edge_px, other.edge_px)
+            for other in kept
+        ):
+            kept.append(die)
+    return kept
 
 
 def _evidence(
-    pixels: Pixels,
-    in_play: Sequence[DieColour],
-    calibration: Calibration | None,
-    *,
-    is_first: bool = True,
+    pixels: Pixels, calibration: Calibration | None, canvas_wh: tuple[int, int]
 ) -> SceneEvidence:
-    """Evidence of one look at a picture."""
-    floor = _floor((pixels.shape[1], pixels.shape[0]), calibration)
-    inside = cache(partial(_inside, floor))
-    overview, dice = detect_dice(pixels, in_play, inside, is_thorough=is_first)
-    scene = _Scene(pixels, tuple(in_play), calibration, floor, overview, partial(inside, overview))
-    return _evidence_of_scene(scene, dice)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Scene:
-    """One picture with its context: dice in play, calibration, floor and feature maps.
-
-    Attributes:
-        inside: Probability that a die at a point, with an edge in px, lies in the tray.
-    """
-
-    pixels: Pixels
-    in_play: tuple[DieColour, ...]
-    calibration: Calibration | None
-    floor: Floor
-    overview: FeatureMaps
-    inside: Callable[[Point, float], float]
-
-
-def _evidence_of_scene(scene: _Scene, detections: Sequence[Detection]) -> SceneEvidence:
-    """Collect the outputs for each die, and the clutter around them."""
-    pixels, calibration, overview = scene.pixels, scene.calibration, scene.overview
+    """Everything that one look at a picture shows."""
     size_wh = (pixels.shape[1], pixels.shape[0])
-    depths = [scene.inside(detection.foot_xy, detection.edge_px) for detection in detections]
+    floor = _floor(size_wh, calibration)
+    inside = cache(partial(_inside, floor))
+    overview, detections = detect_dice(pixels, inside, canvas_wh)
     things = bool((overview.thing > 0.5).any())
     seen = [
-        _evidence_of(detection, depth, _covered(overview, detection) if things else 0.0, size_wh)
-        for detection, depth in zip(detections, depths, strict=True)
+        _evidence_of(
+            detection,
+            inside(overview, detection.foot_xy, detection.edge_px),
+            _covered(overview, detection) if things else 0.0,
+            size_wh,
+        )
+        for detection in detections
     ]
     if calibration is not None and calibration.dice:
         seen = recognise(
@@ -189,7 +201,7 @@ def _evidence_of_scene(scene: _Scene, detections: Sequence[Detection]) -> SceneE
             _with_tint(pixels, die, detection)
             for die, detection in zip(seen, detections, strict=True)
         ]
-    clutter = _clutter(overview, scene.floor, seen, detections)
+    clutter = _clutter(overview, floor, seen, detections)
     return SceneEvidence(tuple(seen), clutter, size_wh)
 
 
@@ -215,10 +227,10 @@ def _inside(floor: Floor, overview: FeatureMaps, foot_xy: Point, edge_px: float)
 def _evidence_of(
     detection: Detection, inside: float, covered: float, size_wh: tuple[int, int]
 ) -> DieEvidence:
-    values, agree = fuse_value_scores(detection.values, detection.pips, detection.square_on)
+    values = detection.values
     best = int(np.argmax(values)) + 1
     sure = float(values[best - 1]) * detection.die
-    if not agree:
+    if not detection.agree:
         sure *= _DISAGREE
     if detection.leaning > _MAY_LEAN:
         sure *= _DISAGREE
@@ -297,8 +309,7 @@ def _clutter(
     cells = corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
     for outline in np.round(cells).astype(np.int32):
         cv2.fillConvexPoly(free, outline, 0)
-    smeared = _SMEARED_BY_DICE if any(die.in_tray for die in seen) else SMEARED
-    areas = ((overview.thing > 0.5) & (free > 0), (overview.smear > smeared) & inside)
+    areas = ((overview.thing > 0.5) & (free > 0), (overview.smear > SMEARED) & inside)
     return Clutter(*(float(where.sum()) / area for where in areas))
 
 

@@ -16,13 +16,6 @@ SMEARED = 0.8
 """Probability above which a cell counts as motion blur (docs/evaluation.md, thresholds)."""
 _HEAT = 0.2
 """Heat above which a peak is a candidate (docs/evaluation.md, thresholds)."""
-_FAINT = 0.05
-"""Heat above which a peak becomes a candidate if dice are missing (docs/evaluation.md,
-thresholds)."""
-_SHOULDER = 0.3
-"""Heat above which a cell without a peak can be a candidate: dice that touch may share one peak."""
-_FARTHER = 0.65
-"""Least distance (in edges) of a candidate without a peak from all other candidates."""
 _MOST = 24
 """Maximum number of candidates; ten dice lie in the fullest tray worth reading."""
 _APART = 0.45
@@ -47,13 +40,12 @@ class Candidate:
 class FeatureMaps:
     """The finder's outputs for a picture.
 
-    `candidates` are the candidates. `faint` are candidates to read only if dice are missing. `heat`
-    (middles of dice), `tray`, `thing` and `smear` are (h, w) probabilities on the finder's grid.
-    `to_grid` is the 2x3 matrix from px of the picture to cells of the grid.
+    `candidates` are the candidates. `heat` (middles of dice), `tray`, `thing` and `smear` are
+    (h, w) probabilities on the finder's grid. `to_grid` is the 2x3 matrix from px of the
+    picture to cells of the grid.
     """
 
     candidates: tuple[Candidate, ...]
-    faint: tuple[Candidate, ...]
     heat: Scores
     tray: Scores
     thing: Scores
@@ -92,13 +84,17 @@ def _within(value: float, low: int, count: int) -> int:
     return min(max(round(value), low), count - 1)
 
 
-def propose_candidates(pixels: Pixels) -> FeatureMaps:
+def propose_candidates(
+    pixels: Pixels, canvas_wh: tuple[int, int] = FINDER_WH, least_heat: float = _HEAT
+) -> FeatureMaps:
     """Find candidates for dice.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
+        canvas_wh: Size of the picture that the network gets, in multiples of 32.
+        least_heat: Heat above which a peak is a candidate.
     """
-    canvas, matrix = _fitted(pixels)
+    canvas, matrix = _fitted(pixels, canvas_wh)
     scores = shared_net("finder")(_blob(canvas))[0]
     fine = _fine(scores)
     fields = sigmoid(fine[[0, 4, 5, 6]])
@@ -108,7 +104,7 @@ def propose_candidates(pixels: Pixels) -> FeatureMaps:
     back = cv2.invertAffineTransform(matrix).tolist()
     height, width = pixels.shape[:2]
     candidates: list[Candidate] = []
-    for row, column, across, down, edge in hottest(heat, fine[1:4]):
+    for row, column, across, down, edge in hottest(heat, fine[1:4], least_heat):
         x, y = (a * across + b * down + c for a, b, c in back)
         if -1 <= x <= width and -1 <= y <= height:
             up = lean[row // 2, column // 2].tolist()
@@ -119,36 +115,36 @@ def propose_candidates(pixels: Pixels) -> FeatureMaps:
     to_grid[:, 2] = (matrix[:, 2] + 0.5) / FINDER_CELL - 0.5
     to_grid[:, :2] /= FINDER_CELL
     grid = np.asarray(to_grid, np.float32)
-    hot = tuple(candidate for candidate in candidates if candidate.heat > _HEAT)
-    faint = tuple(candidate for candidate in candidates if candidate.heat <= _HEAT)
     tray, thing, smear = fields[1:]
-    return FeatureMaps(hot, faint, heat, tray, thing, smear, grid, (width, height))
+    return FeatureMaps(tuple(candidates), heat, tray, thing, smear, grid, (width, height))
 
 
-def hottest(heat: Scores, aim: Scores) -> list[tuple[int, int, float, float, float]]:
+def hottest(
+    heat: Scores, aim: Scores, least_heat: float = _HEAT
+) -> list[tuple[int, int, float, float, float]]:
     """Select candidates from the cells of the finder's grid.
 
     Args:
         heat: (h, w) probability of the middle of a die.
         aim: (3, h, w) log size of the die, and offset x and y of its middle in cells.
+        least_heat: Heat above which a peak is a candidate.
     Returns:
         At most `_MOST` tuples: row, column, and the middle x, y and edge in px of the canvas.
-        Peaks come first, then hot cells without a peak, then faint peaks, each in falling heat.
+        They come in falling heat.
     """
     peak = heat >= cv2.dilate(heat, np.ones((3, 3), np.uint8))
-    rows, columns = np.nonzero((peak & (heat > _FAINT)) | (heat > _SHOULDER))
+    rows, columns = np.nonzero(peak & (heat > least_heat))
     hot = heat[rows, columns]
-    order = np.lexsort((-hot, ~peak[rows, columns], hot <= _HEAT))
+    order = np.argsort(-hot, kind="stable")
     found: list[tuple[int, int, float, float, float]] = []
     rows, columns = rows[order], columns[order]
     size, dx, dy = aim[:, rows, columns].astype(np.float64)
     across = (columns + np.clip(dx, -1.0, 1.0) + 0.5) * FINDER_CELL - 0.5
     down = (rows + np.clip(dy, -1.0, 1.0) + 0.5) * FINDER_CELL - 0.5
     edges = 16.0 * np.exp(np.clip(size, -2.0, 2.8))
-    reach = np.where(peak[rows, columns], _APART, _FARTHER)
-    cells = (each.tolist() for each in (rows, columns, across, down, edges, reach))
-    for row, column, x, y, edge, apart in zip(*cells, strict=True):
-        if all(math.hypot(x - u, y - v) >= apart * min(edge, e) for _, _, u, v, e in found):
+    cells = (each.tolist() for each in (rows, columns, across, down, edges))
+    for row, column, x, y, edge in zip(*cells, strict=True):
+        if all(math.hypot(x - u, y - v) >= _APART * min(edge, e) for _, _, u, v, e in found):
             found.append((row, column, x, y, edge))
         if len(found) == _MOST:
             break
@@ -193,10 +189,10 @@ def _linear(tall: int, wide: int) -> tuple[Scores, Scores]:
     return basis.astype(np.float32), np.linalg.pinv(basis).astype(np.float32)
 
 
-def _fitted(pixels: Pixels) -> tuple[Pixels, Scores]:
-    """Fit the picture to the finder's canvas, portraits turned; return it and the 2x3 matrix."""
+def _fitted(pixels: Pixels, canvas_wh: tuple[int, int]) -> tuple[Pixels, Scores]:
+    """Fit the picture to a canvas, portraits turned; return it and the 2x3 matrix."""
     height, width = pixels.shape[:2]
-    wide, tall = FINDER_WH
+    wide, tall = canvas_wh
     turned = height > width
     scale = min(wide / height, tall / width) if turned else min(wide / width, tall / height)
     small = (max(1, round(width * scale)), max(1, round(height * scale)))

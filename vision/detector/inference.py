@@ -1,8 +1,8 @@
-"""Crops of one picture, and the networks' outputs for them."""
+"""Outputs of the crop classifier for crops of one picture."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -10,19 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.detector.crops import close_up
-from vision.detector.faces import values_square_on
 from vision.detector.models import (
     CROP,
     CROP_EDGES,
     FEATURES,
     MIDDLE,
-    PIP_CELLS,
     SCORES,
     Scores,
     shared_net,
 )
-from vision.detector.tilt import classify_upright
-from vision.detector.values import pip_pattern_errors
 from vision.reading import Pixels
 
 
@@ -33,40 +29,27 @@ class CropOutputs:
     Attributes:
         logits: (N, 51) its logits, the mean pip density, and the features for the context head.
         shades: (N, 3) mean log colour of the middle of each crop.
-        density: (N, PIP_CELLS, PIP_CELLS) pip density in each cell.
         cuts: (N, 2, 3) matrices from px of the picture to px of the crop.
     """
 
     logits: Scores
     shades: Scores
-    density: Scores
     cuts: Scores
 
     def only(self, rows: list[int]) -> CropOutputs:
         """Select some of the crops."""
-        return CropOutputs(
-            self.logits[rows], self.shades[rows], self.density[rows], self.cuts[rows]
-        )
+        return CropOutputs(self.logits[rows], self.shades[rows], self.cuts[rows])
 
     def replace(self, rows: list[int], other: CropOutputs) -> None:
         """Replace some of the crops, in place."""
-        for mine, new in zip(
-            (self.logits, self.shades, self.density, self.cuts),
-            (other.logits, other.shades, other.density, other.cuts),
-            strict=True,
-        ):
-            mine[rows] = new
-
-    def pip_pattern_errors(self, corners: NDArray[np.float32]) -> Scores:
-        """Pattern error (N, 6) of the pips for each value, for top faces (corners (N, 4, 2))."""
-        there = corners @ self.cuts[:, :, :2].transpose(0, 2, 1) + self.cuts[:, None, :, 2]
-        return pip_pattern_errors(self.density, there)
+        self.logits[rows] = other.logits
+        self.shades[rows] = other.shades
+        self.cuts[rows] = other.cuts
 
 
 _NOTHING = CropOutputs(
     np.zeros((0, SCORES + 1 + FEATURES), np.float32),
     np.zeros((0, 3), np.float32),
-    np.zeros((0, PIP_CELLS, PIP_CELLS), np.float32),
     np.zeros((0, 2, 3), np.float32),
 )
 
@@ -86,61 +69,23 @@ def corners_of(outputs: CropOutputs) -> NDArray[np.float32]:
     return np.stack([points.real, points.imag], axis=2).astype(np.float32)
 
 
-class CropCache:
-    """Crops of one picture. No network classifies the same crop twice.
+def classify_crops(pixels: Pixels, cuts: Sequence[Scores]) -> CropOutputs:
+    """Outputs of the crop classifier for crops cut by matrices (2, 3).
 
-    Attributes:
+    Args:
         pixels: (H, W, 3) uint8, BGR.
     """
-
-    def __init__(self, pixels: Pixels) -> None:
-        self.pixels = pixels
-        self._known: dict[tuple[str, bytes], tuple[Scores, ...]] = {}
-
-    def outputs(self, cuts: Sequence[Scores]) -> CropOutputs:
-        """Outputs of the crop classifier for crops cut by matrices (2, 3)."""
-        if not cuts:
-            return _NOTHING
-        selected = np.array(cuts, np.float32)
-        logits, shades, density = self._once("reader", selected, _read)
-        return CropOutputs(logits, shades, density, selected)
-
-    def upright(self, outlines: Scores) -> Scores:
-        """Outputs (N, 4 + TRAITS) of the tilt network for upright views, from corners (N, 4, 2)."""
-        (out,) = self._once("tilt", outlines, lambda pixels, new: (classify_upright(pixels, new),))
-        return out
-
-    def square_on(self, outlines: Scores) -> Scores:
-        """Probability of each value (N, 6) on straightened top faces, from corners (N, 4, 2)."""
-        (out,) = self._once("face", outlines, lambda pixels, new: (values_square_on(pixels, new),))
-        return out
-
-    def _once(
-        self, net: str, selected: Scores, read: Callable[[Pixels, Scores], tuple[Scores, ...]]
-    ) -> tuple[Scores, ...]:
-        """Outputs of `read` for each row, calling it only for new rows."""
-        keys = [(net, row.tobytes()) for row in selected]
-        new = {key: row for key, row in zip(keys, selected, strict=True) if key not in self._known}
-        if new:
-            columns = read(self.pixels, np.stack(list(new.values())))
-            self._known.update(zip(new, zip(*columns, strict=True), strict=True))
-        rows = (self._known[key] for key in keys)
-        return tuple(np.stack(column) for column in zip(*rows, strict=True))
-
-
-def _read(pixels: Pixels, matrices: Scores) -> tuple[Scores, Scores, Scores]:
-    """Classify crops; return the outputs, the mean log colours of the middles and the pips."""
-    blob = np.empty((len(matrices), 3, CROP, CROP), np.float32)
-    middles = np.empty((len(matrices), 3))
-    for number, matrix in enumerate(matrices):
+    if not cuts:
+        return _NOTHING
+    blob = np.empty((len(cuts), 3, CROP, CROP), np.float32)
+    middles = np.empty((len(cuts), 3))
+    for number, matrix in enumerate(cuts):
         crop = close_up(pixels, matrix, CROP)
         blob[number] = crop.transpose(2, 0, 1)
         middles[number] = cv2.mean(crop[MIDDLE, MIDDLE])[:3]
     blob /= 255.0
-    shades = np.log(middles / 255.0 + 0.02)
-    out = shared_net("reader")(blob)
-    outputs, cells = np.split(out, [SCORES + FEATURES], axis=1)
-    density = cells.reshape(-1, PIP_CELLS, PIP_CELLS)
+    outputs, cells = np.split(shared_net("reader")(blob), [SCORES + FEATURES], axis=1)
     pips = cells.mean(axis=1, keepdims=True)
     logits = np.concatenate([outputs[:, :SCORES], pips, outputs[:, SCORES:]], axis=1)
-    return logits, np.asarray(shades, np.float32), density
+    shades = np.asarray(np.log(middles / 255.0 + 0.02), np.float32)
+    return CropOutputs(logits, shades, np.array(cuts, np.float32))

@@ -25,6 +25,8 @@ FINDER_WH = (320, 256)
 """Width and height of the finder's input. Its thirty output channels have cells of eight px. The
 first 28 hold four finer cells each: heat, log size, offset x and y, tray, thing, smear. The last
 two are the tilt of the floor (x, y)."""
+CLOSER_WH = (448, 352)
+"""Width and height of the finder's input in a second, closer look."""
 FINDER_CELL = 4
 """Width in px of the finder's finer cells."""
 CROP = 64
@@ -45,17 +47,18 @@ SPREAD = 25
 FEATURES = 24
 """Number of features for the context head, which follow the logits. The pips, cell by cell, come
 last."""
-FACE = 48
-"""Width and height in px of a straightened top face."""
-FACE_EDGES = 1.25
-"""Edges of the top face that a straightened picture of FACE px shows."""
 UPRIGHT = 72
 """Width and height in px of an upright view."""
 UPRIGHT_EDGES = 2.3
 """Edges of the top face that an upright view of UPRIGHT px shows."""
 TRAITS = 12
-"""Number of features of the tilt network, beside the direction of the top face (x, y), its standard
-error (log) and the tilt logit."""
+"""Number of features of the upright network for its head."""
+UPRIGHT_SPREAD, UPRIGHT_TILTED, UPRIGHT_DIE = 2, 3, 4
+"""Columns of the upright network: the first two hold the direction of the top face (x, y), then
+come its standard error (log), the logits of a tilted die and of any die, of six values, and the
+traits."""
+UPRIGHT_VALUES, UPRIGHT_TRAITS = slice(5, 11), slice(11, 11 + TRAITS)
+UPRIGHT_OUTPUTS = 11 + TRAITS
 
 _ENGINE = (cv2.dnn.ENGINE_CLASSIC,) if hasattr(cv2.dnn, "ENGINE_CLASSIC") else ()
 """Arguments that select the older, faster of OpenCV 5's two engines (docs/evaluation.md,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +19,13 @@ from vision.reading import Reading
 PALETTE = tuple(DieColour)
 """The order of the first five columns of `DieEvidence.colours`; the sixth is none of them."""
 
-SURELY_DIE = 0.97
-"""Least probability of a die, if all dice in play are found above it."""
+SURELY_DIE = 0.99
+"""Least probability of a die, if all dice in play are found above it (docs/evaluation.md,
+thresholds)."""
 
-ANNOUNCE = 0.98
-"""Least confidence of every die in play to announce a roll."""
+ANNOUNCE = 0.96
+"""Least probability that all dice in play are right to announce a roll (docs/evaluation.md,
+thresholds)."""
 _SURPLUS = 8.0
 """Cost (nats) of leaving a detection unassigned: a missing die gets no detection whose probability
 of that colour is below 1 in 3,000."""
@@ -99,6 +101,7 @@ def decide_status(
     removed = [n for n in certain if colours[n] is None and _not_in_play(seen[n], in_play)]
     playing = [n for n in certain if n not in removed]
     extra = [n for n in playing if colours[n] is None]
+    least = _share(confidences[n] for n in playing if n not in extra)
     wanted = list((Counter(in_play) - Counter(c for c in given if c is not None)).elements())
     found: dict[ProblemCode, list[DieColour | None]] = {
         ProblemCode.MOVING: [name(n) for n in playing if seen[n].moving],
@@ -111,7 +114,7 @@ def decide_status(
             name(n)
             for n in playing
             if n not in extra
-            and (seen[n].value is None or (not confidences[n] >= ANNOUNCE and not extra))
+            and (seen[n].value is None or (not confidences[n] >= least and not extra))
         ],
     }
     if wanted and clutter.smear > _SMEAR and not found[ProblemCode.MOVING]:
@@ -137,6 +140,12 @@ def decide_status(
     return Verdict(
         status, tuple(problems), tuple(colours), tuple(confidences), roll, frozenset(discarded)
     )
+
+
+def _share(confidences: Iterable[float]) -> float:
+    """Confidence below which a die is named, if the whole roll is not sure enough; else 0."""
+    each = list(confidences)
+    return 0.0 if math.prod(each) >= ANNOUNCE else ANNOUNCE ** (1.0 / len(each))
 
 
 def reading_of(scene: SceneEvidence, in_play: Sequence[DieColour], captured_at_s: float) -> Reading:

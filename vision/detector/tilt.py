@@ -11,21 +11,18 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vision.detector.crops import close_up, levelled
 from vision.detector.models import (
     NORMAL,
     SPREAD,
-    UPRIGHT,
-    UPRIGHT_EDGES,
+    UPRIGHT_SPREAD,
+    UPRIGHT_TILTED,
+    UPRIGHT_TRAITS,
     Scores,
     dense,
     relu,
     shared_layers,
-    shared_net,
 )
-from vision.reading import Pixels
 
 _SLOPES = np.array([0.65, 0.8, 0.95, 1.15, 1.4, 1.7], np.float32)
 """Inverse focal lengths, in long sides of the picture: views 36 to 81 degrees wide."""
@@ -128,53 +125,6 @@ def _normals(across: Scores, sight: Scores) -> Scores:
     return np.asarray(across - np.sqrt(np.maximum(1.0 - sine, _LEVEL)) * sight[..., :2], np.float32)
 
 
-_INNER = slice(18, UPRIGHT - 18)
-"""Rows and columns of an upright crop that show the top face; only they set the brightness."""
-_FARTHEST = 6.0
-"""Largest absolute value of a levelled pixel."""
-_DIAGONALS = np.array([1, -1j, -1, 1j]) / 4.0
-
-
-def upright_turn(corners: NDArray[np.floating]) -> NDArray[np.float32]:
-    """Matrices (..., 2, 3) from picture px to px of a crop with the top face level and centred.
-
-    Args:
-        corners: (..., 4, 2) of faces, in order round each.
-    """
-    z = corners[..., 0] + 1j * corners[..., 1]
-    one, other = z @ _DIAGONALS, z @ _DIAGONALS.conj()
-    diagonal = np.where(np.abs(one) >= np.abs(other), one, other)
-    edge = np.maximum(np.abs(z - np.roll(z, 1, axis=-1)).mean(axis=-1), 1.0)
-    scale = UPRIGHT / UPRIGHT_EDGES / edge / np.maximum(np.abs(diagonal), 1e-6)
-    turn = scale * np.exp(-0.75j * np.pi) * diagonal.conj()
-    moved = (UPRIGHT - 1) / 2 * (1 + 1j) - turn * z.mean(axis=-1)
-    x, y = (turn.real, -turn.imag, moved.real), (turn.imag, turn.real, moved.imag)
-    return np.stack([np.stack(x, axis=-1), np.stack(y, axis=-1)], axis=-2).astype(np.float32)
-
-
-def shown(close_ups: Scores) -> Scores:
-    """Prepare upright crops (N, UPRIGHT, UPRIGHT, 3) in 0.0-1.0 as input for the network."""
-    level = levelled(close_ups, _INNER)
-    return np.clip(level, -_FARTHEST, _FARTHEST, out=level)
-
-
-def classify_upright(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
-    """Outputs of the tilt classifier for N dice, each turned upright by its first corner.
-
-    Args:
-        pixels: (H, W, 3) uint8, BGR.
-        outlines: (N, 4, 2) corners of the top faces.
-    Returns:
-        (N, 4 + TRAITS); directions are those of the picture.
-    """
-    turns = upright_turn(outlines)
-    cut = np.stack([close_up(pixels, turn, UPRIGHT) for turn in turns])
-    out = shared_net("tilt")(shown(np.multiply(cut, 1.0 / 255.0, dtype=np.float32)))
-    back = turns[:, :, :2] / np.hypot(turns[:, :1, :1], turns[:, 1:, :1])
-    out[:, :2] = np.einsum("nji,nj->ni", back, out[:, :2])
-    return out
-
-
 def leanings(
     upright: Scores,
     selected: list[int],
@@ -186,7 +136,7 @@ def leanings(
     """Log odds (K,) that the selected dice are tilted, each compared with all others.
 
     Args:
-        upright: (K, 4 + TRAITS) see `classify_upright`.
+        upright: (K, UPRIGHT_OUTPUTS) see `vision.detector.upright`.
         selected: Indices of the selected dice among N; the others keep the reader's normals.
         logits: (N, 51) the reader's outputs.
         places: (N, 2) from the middle of the picture, in long sides of it.
@@ -194,14 +144,14 @@ def leanings(
         guessed: (N, 2) the finder's estimate of the floor's normal there.
     """
     across, log_spread = logits[:, NORMAL].copy(), logits[:, SPREAD].copy()
-    across[selected], log_spread[selected] = upright[:, :2], upright[:, 2]
+    across[selected], log_spread[selected] = upright[:, :2], upright[:, UPRIGHT_SPREAD]
     surely = (logits[:, 0] > 0.0).astype(np.float32)
     fit = off_the_floor(across, np.exp(log_spread), places, guessed, surely)
     same = np.ones((len(selected), 1), np.float32)
     tokens = np.concatenate(
         [
-            0.25 * np.clip(upright[:, 3:4], -12.0, 12.0),
-            np.clip(upright[:, 4:], -12.0, 12.0),
+            0.25 * np.clip(upright[:, [UPRIGHT_TILTED]], -12.0, 12.0),
+            np.clip(upright[:, UPRIGHT_TRAITS], -12.0, 12.0),
             across[selected],
             log_spread[selected, None],
             2.0 * places[selected],
@@ -214,4 +164,4 @@ def leanings(
     layer = partial(dense, shared_layers("tilt_head"))
     h = relu(layer("second", relu(layer("first", tokens))))
     h = h + relu(layer("third", h))
-    return np.asarray(upright[:, 3] + layer("fourth", h)[:, 0], np.float32)
+    return np.asarray(upright[:, UPRIGHT_TILTED] + layer("fourth", h)[:, 0], np.float32)

@@ -1,13 +1,9 @@
-"""Unpacks, averages and exports the state of networks in training.
+"""Exports networks in training, and makes a state for `train --resume` of the committed weights.
 
-    python -m vision.training.checkpoints unpack finder DATA finder.pt
-    python -m vision.training.checkpoints average finder DATA WEIGHTS a.pt b.pt --share 0.5
+    python -m vision.training.checkpoints finder DATA finder.pt
 
-`unpack` makes of the committed weights a PyTorch state for `train --resume`. In the stored
-networks each convolution holds the batch norm behind it, so the norms are measured on DATA.
-
-`average` writes the mean of two states of one run. On scenes that neither was trained on, the
-mean of a finder and one trained on from it had a lower loss than either.
+In the stored networks each convolution holds the batch norm behind it, so the norms are measured
+on DATA.
 """
 
 from __future__ import annotations
@@ -15,6 +11,7 @@ from __future__ import annotations
 import argparse
 import gzip
 from collections.abc import Iterable
+from copy import deepcopy
 from importlib import resources
 from itertools import pairwise
 from pathlib import Path
@@ -32,31 +29,17 @@ from vision.training.tasks import LESSONS, Lesson, body_of
 _WEIGHTS = resources.files("vision").joinpath("weights")
 _SCENES = 20
 """Scenes shown at once."""
-_SHARDS = 20
-"""Shards on which the batch norms of an average are measured."""
 
 
 def main() -> None:
-    """Parse the command line and unpack or average."""
+    """Parse the command line and unpack."""
     parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    for command in ("unpack", "average"):
-        part = commands.add_parser(command)
-        part.add_argument("net", choices=list(LESSONS))
-        part.add_argument("data", type=Path)
-        if command == "unpack":
-            part.add_argument("state", type=Path)
-            continue
-        part.add_argument("weights", type=Path)
-        part.add_argument("first", type=Path)
-        part.add_argument("second", type=Path)
-        part.add_argument("--share", type=float, default=0.5, help="of the second")
+    parser.add_argument("net", choices=list(LESSONS))
+    parser.add_argument("data", type=Path)
+    parser.add_argument("state", type=Path)
     asked = parser.parse_args()
     torch.set_num_threads(1)
-    if asked.command == "unpack":
-        unpack(asked.net, asked.data, asked.state)
-    else:
-        average(asked.net, asked.data, asked.weights, (asked.first, asked.second), asked.share)
+    unpack(asked.net, asked.data, asked.state)
 
 
 def unpack(name: str, data: Path, state: Path) -> None:
@@ -66,26 +49,6 @@ def unpack(name: str, data: Path, state: Path) -> None:
     scaled = _filled(net, name)
     _measured(lesson, net, scaled, shards_for(lesson, data)[:2])
     torch.save(net.state_dict(), state)
-
-
-def average(name: str, data: Path, weights: Path, states: tuple[Path, Path], share: float) -> None:
-    """Write the mean of two states, `share` of it from the second."""
-    first, second = (torch.load(each) for each in states)
-    lesson = LESSONS[name]
-    net = lesson.net().to(memory_format=torch.channels_last)
-    mixed = {
-        key: torch.lerp(value, second[key], share) if value.is_floating_point() else value
-        for key, value in first.items()
-    }
-    net.load_state_dict(mixed)
-    for layer in net.modules():
-        if isinstance(layer, nn.BatchNorm2d):  # the means of two nets' norms fit neither
-            layer.reset_running_stats()
-            layer.momentum = None
-    net.train()
-    shards = shards_for(lesson, data)
-    _show(lesson, net, shards[:: max(1, len(shards) // _SHARDS)], seed=3)
-    save(name, net, weights)
 
 
 def shards_for(lesson: Lesson, data: Path) -> list[Path]:
@@ -107,13 +70,14 @@ def _show(lesson: Lesson, net: nn.Module, shards: Iterable[Path], seed: int) -> 
         for first in range(0, len(rows[lesson.keys[0]]), _SCENES):
             part = {key: column[first : first + _SCENES] for key, column in rows.items()}
             with torch.no_grad():
-                lesson.loss(net, part, rng)
+                made = lesson.varied(part, rng)
+                lesson.loss(net, {key: torch.from_numpy(each) for key, each in made.items()})
 
 
 def save(name: str, net: nn.Module, folder: Path) -> None:
     """Write a network as ONNX (operator set 11), its head as .npz, and its PyTorch state."""
     folder.mkdir(parents=True, exist_ok=True)
-    net.eval()
+    net = deepcopy(net).cpu().eval()
     torch.save(net.state_dict(), folder / f"{name}.pt")
     lesson = LESSONS[name]
     if lesson.head:

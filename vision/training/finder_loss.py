@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from vision.training.augment import shone_on, tinted
 
 Arrays = dict[str, NDArray[Any]]
+Batch = dict[str, Tensor]
 KEYS = ("pixels", "dice", "masks", "up")
 _BAND = 8
 _FARTHER = 0.4
@@ -27,13 +28,15 @@ _SMEARED = 6.0
 """Weight of a blurred cell; only one cell in 700 is blurred."""
 
 
-def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
-    """Focal loss on the heat, the rest at centres or by mask.
+def varied_frames(rows: Arrays, rng: np.random.Generator) -> Arrays:
+    """Frames as other cameras in other rooms would show them, with the targets of the finder.
 
     Args:
-        net: The finder.
         rows: pixels (N, H, W, 3), dice (N, 16, 9), masks (N, 3, H/4, W/4), up (N, 2, H/8, W/8).
         rng: For the changes made to the pictures.
+    Returns:
+        pixels (N, H, W, 3) uint8, heat and weight (N, h, w), aim (N, 3, h, w), at (N, h, w),
+        masks (N, 3, h, w) uint8 and up (N, 2, h/2, w/2).
     """
     pixels, dice, masks = rows["pixels"].copy(), rows["dice"].copy(), rows["masks"].copy()
     up = rows["up"].astype(np.float32)
@@ -57,28 +60,45 @@ def finder_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         dice[..., 1] = height - 1 - dice[..., 1]
     heat, weight, aim, at = _targets(dice, height // 4, width // 4)
     light = shone_on(tinted(pixels, rng), rng, _SHINY)
-    light = np.ascontiguousarray(light.transpose(0, 3, 1, 2))
-    picture = torch.from_numpy(light).contiguous(memory_format=torch.channels_last)
-    with torch.autocast("cpu", torch.bfloat16):
-        out = net(picture).float()
+    return {
+        "pixels": np.rint(light * 255.0).astype(np.uint8),
+        "heat": heat,
+        "weight": weight,
+        "aim": aim,
+        "at": at,
+        "masks": np.ascontiguousarray(masks),
+        "up": np.ascontiguousarray(up),
+    }
+
+
+def finder_loss(net: nn.Module, made: Batch) -> dict[str, Tensor]:
+    """Focal loss on the heat, the rest at centres or by mask.
+
+    Args:
+        net: The finder.
+        made: See `varied_frames`.
+    """
+    picture = made["pixels"].permute(0, 3, 1, 2).float() / 255.0  # channels last in memory
+    with torch.autocast(picture.device.type, torch.bfloat16):
+        out = net(picture)
+    out = out.float()
     fine = F.pixel_shuffle(out[:, :28], 2)
-    target, mask, place = torch.from_numpy(heat), torch.from_numpy(weight), torch.from_numpy(at)
-    goal = torch.from_numpy(aim)
+    target, place = made["heat"], made["at"]
     score = torch.sigmoid(fine[:, 0]).clamp(1e-5, 1 - 1e-5)
     hot = (target > 0.999).float()
     gain = -hot * (1 - score) ** 2 * torch.log(score)
-    lose = -(1 - hot) * (1 - target) ** 4 * score**2 * torch.log(1 - score) * mask
+    lose = -(1 - hot) * (1 - target) ** 4 * score**2 * torch.log(1 - score) * made["weight"]
     number = hot.sum().clamp(min=1.0)
     spots = place.sum().clamp(min=1.0)
-    wanted = torch.from_numpy(np.ascontiguousarray(masks).astype(np.float32) / 255.0)
-    size = F.smooth_l1_loss(fine[:, 1], goal[:, 0], reduction="none", beta=0.1)
-    offset = F.smooth_l1_loss(fine[:, 2:4], goal[:, 1:3], reduction="none", beta=0.3).sum(1)
+    wanted = made["masks"].float() / 255.0
+    size = F.smooth_l1_loss(fine[:, 1], made["aim"][:, 0], reduction="none", beta=0.1)
+    offset = F.smooth_l1_loss(fine[:, 2:4], made["aim"][:, 1:3], reduction="none", beta=0.3).sum(1)
     by_mask = F.binary_cross_entropy_with_logits(fine[:, 4:7], wanted, reduction="none")
     return {
         "heat": (gain + lose).sum() / number,
         "size": 1.5 * (size * place).sum() / spots,
         "offset": (offset * place).sum() / spots,
-        "up": 4.0 * F.smooth_l1_loss(out[:, 28:30], torch.from_numpy(up.copy()), beta=0.1),
+        "up": 4.0 * F.smooth_l1_loss(out[:, 28:30], made["up"], beta=0.1),
         "tray": 1.5 * by_mask[:, 0].mean(),
         "thing": 2.5 * by_mask[:, 1].mean(),
         "smear": 2.0 * (by_mask[:, 2] * (1.0 + (_SMEARED - 1.0) * wanted[:, 2])).mean(),

@@ -1,5 +1,5 @@
-"""The small networks in PyTorch: finder (pictures), reader (close-ups), face (straightened top
-faces), tilt (upright crops), and two heads that compare all dice of a picture.
+"""The small networks in PyTorch: finder (pictures), reader (close-ups), upright (close-ups with the
+top face upright), and two heads that compare all dice of a picture.
 
 All but the two heads hold only convolutions, ReLU, nearest upsampling, addition and averaging, so
 that `cv2.dnn` of OpenCV 4.6 runs them; the heads are a few matrix products and run in NumPy. The
@@ -11,7 +11,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from vision.detector.models import TRAITS
+from vision.detector.models import TRAITS, UPRIGHT_OUTPUTS
 
 SCORES = 26
 FEATURES = 24
@@ -53,16 +53,16 @@ class Finder(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.two = _block(3, 12, 2)
-        self.four = _block(12, 24, 2)
-        self.eight = nn.Sequential(_block(24, 40, 2), _block(40, 40))
-        self.sixteen = nn.Sequential(_block(40, 64, 2), _block(64, 64))
-        self.thirty_two = nn.Sequential(_block(64, 64, 2), _block(64, 64), _block(64, 64))
-        self.from_32 = nn.Conv2d(64, 64, 1)
-        self.mix_16 = _block(64, 64)
-        self.from_16 = nn.Conv2d(64, 40, 1)
-        self.fine = _block(40, 48)
-        self.head = nn.Conv2d(48, 30, 1)
+        self.two = _block(3, 16, 2)
+        self.four = _block(16, 32, 2)
+        self.eight = nn.Sequential(_block(32, 48, 2), _block(48, 48))
+        self.sixteen = nn.Sequential(_block(48, 80, 2), _block(80, 80))
+        self.thirty_two = nn.Sequential(_block(80, 96, 2), _block(96, 96), _block(96, 96))
+        self.from_32 = nn.Conv2d(96, 80, 1)
+        self.mix_16 = _block(80, 80)
+        self.from_16 = nn.Conv2d(80, 48, 1)
+        self.fine = _block(48, 56)
+        self.head = nn.Conv2d(56, 30, 1)
         self.grow = nn.Upsample(scale_factor=2, mode="nearest")
         nn.init.constant_(self.head.bias, 0.0)
         with torch.no_grad():
@@ -146,35 +146,21 @@ def _whole(ins: int, outs: int, size: int) -> nn.Sequential:
     )
 
 
-class Face(_Rows):
-    """Straightened top faces (N, 3, 48, 48), levelled, to the raw scores of six values (N, 6)."""
+class Upright(_Rows):
+    """Close-ups with the top face upright (N, 3, 72, 72), levelled, to (N, UPRIGHT_OUTPUTS): the
+    normal, its stated error (log), the scores of a tilted die, of a die and of six values, and
+    traits."""
 
     def __init__(self) -> None:
         super().__init__(
             _block(3, 24, 2, 5),
             _block(24, 40, 2),
             _TwoFurther(40),
-            _block(40, 80, 2),
-            _TwoFurther(80),
-            _whole(80, 80, 6),
-            nn.Conv2d(80, 6, 1),
-        )
-
-
-class Tilt(_Rows):
-    """Close-ups with the top face upright (N, 3, 72, 72), levelled, to (N, 16): the normal,
-    its stated error (log), the score of a tilted die, and traits."""
-
-    def __init__(self) -> None:
-        super().__init__(
-            _block(3, 20, 2, 5),
-            _block(20, 32, 2),
-            _TwoFurther(32),
-            _block(32, 64, 2),
-            _TwoFurther(64),
-            _block(64, 40, 2),
-            _whole(40, 64, 5),
-            nn.Conv2d(64, 4 + TRAITS, 1),
+            _block(40, 72, 2),
+            _TwoFurther(72),
+            _block(72, 64, 2),
+            _whole(64, 96, 5),
+            nn.Conv2d(96, UPRIGHT_OUTPUTS, 1),
         )
 
 
@@ -241,10 +227,10 @@ class TiltHead(nn.Module):
         return out
 
 
-class TiltWithHead(nn.Module):
-    """The tilt network and its head, trained together."""
+class UprightWithHead(nn.Module):
+    """The upright network and its tilt head, trained together."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.tilt = Tilt()
+        self.upright = Upright()
         self.tilt_head = TiltHead()

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
-from vision.detector.faces import straightened
 from vision.simulation.appearance import Rng
 from vision.simulation.random_scenes import squeezed
 from vision.simulation.render import Camera, Die, DieTruth, Scene, pip_centres, render, truth
@@ -20,8 +19,6 @@ PATCHES = 10
 PATCH = 124
 PATCH_EDGES = 3.6
 """Width of a patch of PATCH px in die edges: wide enough to be turned and shifted in training."""
-STRAIGHT, STRAIGHT_EDGES = 76, 1.8
-"""Size of straightened top faces in px, and their width in edges."""
 Row = dict[str, NDArray[Any]]
 COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
 
@@ -90,8 +87,7 @@ def patch_row(rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float) 
 
     Labels: is_die, value (0 unknown), colour index, cocked, moving, share visible, in tray; the
     corners (4, 2) and pips (6, 2, NaN where there is none) in patch px; place of the patch in the
-    frame; the slant of floor and top face there (see `Camera.up_at`); the straightened top face,
-    black where there is no die.
+    frame; the slant of floor and top face there (see `Camera.up_at`).
     """
     size = int(np.ceil(PATCH_EDGES * edge))
     corner = np.round(middle - size / 2)
@@ -130,7 +126,6 @@ def patch_row(rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float) 
     labels = np.zeros(7, np.float32)
     labels[2] = COLOURS.index(None)
     corners = np.full((4, 2), PATCH / 2, np.float32)
-    face = np.zeros((STRAIGHT, STRAIGHT, 3), np.uint8)
     pips = np.full((6, 2), np.nan, np.float32)
     best = _nearest(facts, size)
     if best is not None:
@@ -141,7 +136,6 @@ def patch_row(rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float) 
             fact.top_visible * (1.0 - cut), fact.in_tray,
         )  # fmt: skip
         outline = np.array(fact.corners_px, np.float32)
-        face = straightened(pixels, outline, STRAIGHT, STRAIGHT_EDGES)
         corners = (outline + 0.5) * scale - 0.5
         if fact.value is not None:
             spots = (window.project(pip_centres(die, fact.value)) + 0.5) * scale - 0.5
@@ -150,7 +144,6 @@ def patch_row(rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float) 
     return {
         "pixels": np.asarray(patch, np.uint8),
         "labels": labels,
-        "face": face,
         "corners": corners.astype(np.float32),
         "pips": pips,
         "place": np.array([*place, edge / width], np.float32),

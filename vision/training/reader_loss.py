@@ -27,6 +27,7 @@ from vision.training.patches import PATCH, PATCH_EDGES
 from vision.training.surfaces import chipped, repipped, replanted
 
 Arrays = dict[str, NDArray[Any]]
+Batch = dict[str, Tensor]
 SLOPES = (0.65, 0.8, 0.95, 1.15, 1.4, 1.7)
 SLOPE, LIKELY, LIKELY_SPREAD = 1.05, 1.2, 0.25
 GUESS, FLAT, ROUNDS = 0.12, 0.03, 3
@@ -250,9 +251,17 @@ def _resurfaced(light: NDArray[np.float32], flat: Arrays, rng: np.random.Generat
     return replanted(light, corners, flat["normal"], rng, some(_REPLANTED, upright), floors)
 
 
-def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[str, Tensor]:
-    """Losses of all outputs; a label counts only where the picture can show it."""
-    assert isinstance(net, ReaderWithContext)
+def varied_close_ups(rows: Arrays, rng: np.random.Generator) -> Arrays:
+    """Close-ups as the eye cuts them, of other dice under other lamps, with their labels.
+
+    Args:
+        rows: Of S scenes with P close-ups, the columns named in `KEYS`.
+        rng: For the changes made to the pictures.
+    Returns:
+        Of the N close-ups that are present: image (N, 3, CROP, CROP), labels (N, 7), own_colours
+        (N,), quad (N, 7), normal (N, 2), density (N, PIP_CELLS, PIP_CELLS). Of all: present
+        (S, P), place (S, P, 3), up (S, P, 2).
+    """
     made = crops(rows, rng)
     scenes, patches = made["present"].shape
     at = np.flatnonzero(made["present"].reshape(-1))
@@ -266,39 +275,56 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         here = at // patches == scene
         light[here], own_colours[here] = repainted(light[here], rng), 0.0
     light = half_lit(glared(speckled(light, rng, _SPECKLED), rng, _GLARED), rng, _HALF_LIT)
-    image = torch.from_numpy(np.ascontiguousarray(light.transpose(0, 3, 1, 2)))
-    with torch.autocast("cpu", torch.bfloat16):
-        logits, density = net.reader.both(image.contiguous(memory_format=torch.channels_last))
+    return {
+        "image": np.ascontiguousarray(light.transpose(0, 3, 1, 2)),
+        "labels": flat["labels"],
+        "own_colours": own_colours,
+        "quad": quad_numbers((flat["corners"] - (CROP - 1) / 2) / (CROP / CROP_EDGES)),
+        "normal": flat["normal"],
+        "density": _density(flat["pips"]),
+        "present": made["present"],
+        "place": made["place"],
+        "up": made["up"],
+    }
+
+
+def reader_loss(net: nn.Module, made: Batch) -> dict[str, Tensor]:
+    """Losses of all outputs; a label counts only where the picture can show it.
+
+    Args:
+        net: The reader with its context head.
+        made: See `varied_close_ups`.
+    """
+    assert isinstance(net, ReaderWithContext)
+    scenes, patches = made["present"].shape
+    there = made["present"].flatten().nonzero()[:, 0]
+    image = made["image"].contiguous(memory_format=torch.channels_last)
+    with torch.autocast(image.device.type, torch.bfloat16):
+        logits, density = net.reader.both(image)
     logits, density = logits.float(), density.float()
     out = logits[:, :SCORES]
-    labels = torch.from_numpy(flat["labels"])
+    labels = made["labels"]
     die, value, colour = labels[:, 0], labels[:, 1].long(), labels[:, 2].long()
     cocked, moving, visible = labels[:, 3], labels[:, 4], labels[:, 5]
     shown = die * (visible > 0.35).float()
     still = shown * (1 - moving)
-    named = still * torch.from_numpy(own_colours)
+    named = still * made["own_colours"]
     legible = still * (value > 0).float() * (visible > 0.75).float()
 
     def mean(loss: Tensor, mask: Tensor) -> Tensor:
         return (loss * mask).sum() / mask.sum().clamp(min=1.0)
-
-    there = torch.from_numpy(at)
 
     def spread(values: Tensor) -> Tensor:
         empty = values.new_zeros(scenes * patches, *values.shape[1:])
         return empty.index_copy(0, there, values).view(scenes, patches, *values.shape[1:])
 
     weight = spread(torch.sigmoid(out[:, 0]).detach())
-    token = tokens(
-        spread(logits), torch.from_numpy(made["place"]), torch.from_numpy(made["up"]),
-        spread(shades(image)), weight,
-    )  # fmt: skip
+    token = tokens(spread(logits), made["place"], made["up"], spread(shades(image)), weight)
     context = net.context(token, weight)
     corrections = context.reshape(scenes * patches, -1)[there]
     sure = ((die < 0.5) | (visible > 0.35) | (moving > 0.5)).float()
     is_die = die * (1 - moving)
-    quad = torch.from_numpy(quad_numbers((flat["corners"] - (CROP - 1) / 2) / (CROP / CROP_EDGES)))
-    top = torch.from_numpy(flat["normal"])
+    quad, top = made["quad"], made["normal"]
     top_known = torch.isfinite(top[:, 0]).float()
     shows = still * (visible > 0.6).float() * (1.0 - 0.5 * cocked) * top_known
     apart = ((out[:, NORMAL].detach() - top.nan_to_num()) ** 2).sum(1)
@@ -326,7 +352,7 @@ def reader_loss(net: nn.Module, rows: Arrays, rng: np.random.Generator) -> dict[
         "context_cocked": 2.0
         * mean(bce(out[:, 13] + corrections[:, 6], cocked, reduction="none"), still),
     }
-    wanted = torch.from_numpy(_density(flat["pips"]))
+    wanted = made["density"]
     cells = ((density[:, 0] - wanted) ** 2).sum((1, 2))
     count = (density[:, 0].sum((1, 2)) - wanted.sum((1, 2))).abs()
     parts["pips"] = mean(cells + 0.3 * count, legible)

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vision.detector.models import CROP, FACE, FINDER_WH, UPRIGHT
-from vision.training import face_loss, finder_loss, reader_loss, tilt_loss
-from vision.training.networks import Face, Finder, ReaderWithContext, TiltWithHead
+from vision.detector.models import CROP, FINDER_WH, UPRIGHT
+from vision.training import finder_loss, reader_loss, upright_loss
+from vision.training.networks import Finder, ReaderWithContext, UprightWithHead
 
 Arrays = dict[str, NDArray[Any]]
+Batch = dict[str, Tensor]
 
 
 @dataclass(frozen=True)
@@ -23,17 +24,19 @@ class Lesson:
 
     Attributes:
         net: Makes an untrained one.
-        keys: The columns of the data set that its loss reads.
-        loss: Named parts of the loss of some scenes.
+        keys: The columns of the data set that it is trained on.
+        varied: Inputs and targets of some scenes, changed at random.
+        loss: Named parts of the loss of what `varied` made.
         scenes: Scenes in one step.
         shape: Of one input.
-        head: Name of its head that compares all dice of a picture, where it has one: both
-            are then parts of `net`, each under its own name.
+        head: File of its head that compares all dice of a picture, where it has one: `net` holds
+            both then, the network under its own name.
     """
 
     net: Callable[[], nn.Module]
     keys: tuple[str, ...]
-    loss: Callable[[nn.Module, Arrays, np.random.Generator], dict[str, Tensor]]
+    varied: Callable[[Arrays, np.random.Generator], Arrays]
+    loss: Callable[[nn.Module, Batch], dict[str, Tensor]]
     scenes: int
     shape: tuple[int, int, int, int]
     head: str | None = None
@@ -41,19 +44,30 @@ class Lesson:
 
 LESSONS = {
     "finder": Lesson(
-        Finder, finder_loss.KEYS, finder_loss.finder_loss, 16, (1, 3, *FINDER_WH[::-1])
+        Finder,
+        finder_loss.KEYS,
+        finder_loss.varied_frames,
+        finder_loss.finder_loss,
+        16,
+        (1, 3, *FINDER_WH[::-1]),
     ),
     "reader": Lesson(
         ReaderWithContext,
         reader_loss.KEYS,
+        reader_loss.varied_close_ups,
         reader_loss.reader_loss,
         20,
         (1, 3, CROP, CROP),
         "context",
     ),
-    "face": Lesson(Face, face_loss.KEYS, face_loss.face_loss, 12, (1, 3, FACE, FACE)),
-    "tilt": Lesson(
-        TiltWithHead, tilt_loss.KEYS, tilt_loss.tilt_loss, 12, (1, 3, UPRIGHT, UPRIGHT), "tilt_head"
+    "upright": Lesson(
+        UprightWithHead,
+        upright_loss.KEYS,
+        upright_loss.dealt,
+        upright_loss.upright_loss,
+        12,
+        (1, 3, UPRIGHT, UPRIGHT),
+        "tilt_head",
     ),
 }
 

@@ -3,7 +3,7 @@
     python -m vision.training.train DATA WEIGHTS finder --minutes 60
     python -m vision.training.train DATA WEIGHTS finder --minutes 60 --resume WEIGHTS/finder.pt
 
-The networks are finder, reader (with the context head), face and tilt (with the tilt head). With
+The networks are finder, reader (with the context head) and upright (with the tilt head). With
 `--head` only the head is trained. Shards that appear in DATA later join at the next epoch.
 The weights and the state for `--resume` are written after each epoch and every five minutes.
 """
@@ -12,19 +12,22 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import cv2
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+from torch.utils.data import DataLoader, Dataset
 
 from vision.training.checkpoints import save, shards_for
-from vision.training.tasks import LESSONS, Arrays, body_of
+from vision.training.tasks import LESSONS, Arrays, Lesson, body_of
 
 _SAVE_S = 300.0
 """Longest time between two saved states."""
+_MEMORY = 0.999
+"""Share of the running mean of the weights that is kept at each step."""
 
 
 def main() -> None:
@@ -38,6 +41,9 @@ def main() -> None:
     length.add_argument("--minutes", type=float, default=float("inf"))
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--workers", type=int, default=0, help="processes that prepare pictures")
+    parser.add_argument("--scenes", type=int, help="in one step")
     parser.add_argument("--resume", type=Path)
     parser.add_argument("--rate", type=float, default=2.5e-3)
     parser.add_argument("--head", action="store_true", help="train only the head")
@@ -51,18 +57,19 @@ def main() -> None:
 
 
 def train(asked: argparse.Namespace) -> None:
-    """Run the epochs and write the weights as they get better."""
-    rng = np.random.default_rng(asked.seed)
+    """Run the epochs and write the weights, a running mean over the steps, as they get better."""
     lesson = LESSONS[asked.net]
-    net = lesson.net().to(memory_format=torch.channels_last)
+    net = lesson.net().to(asked.device, memory_format=torch.channels_last)
     if asked.resume:
-        new = net.load_state_dict(torch.load(asked.resume), strict=False).missing_keys
+        state = torch.load(asked.resume, map_location=asked.device)
+        new = net.load_state_dict(state, strict=False).missing_keys
         print(f"not in {asked.resume}, from scratch: {', '.join(new) or 'nothing'}", flush=True)
     body = body_of(asked.net, net)
     if asked.head:
         if body is net:
             raise SystemExit(f"{asked.net}: nothing weighs what it says")
         body.requires_grad_(False)
+    mean = AveragedModel(net, multi_avg_fn=get_ema_multi_avg_fn(_MEMORY), use_buffers=True)
     learners = [each for each in net.parameters() if each.requires_grad]
     best = torch.optim.AdamW(learners, lr=asked.rate, weight_decay=1e-3)
     started = saved = time.monotonic()
@@ -75,50 +82,71 @@ def train(asked: argparse.Namespace) -> None:
                     shards[path] = {key: columns[key] for key in lesson.keys}
         net.train()
         body.train(not asked.head)  # its scales stay as they are, too
-        losses: dict[str, float] = {}
+        losses: dict[str, Tensor] = {}
+        batches = Batches(
+            lesson, list(shards.values()), asked.scenes or lesson.scenes, (asked.seed, epoch)
+        )
+        loader = DataLoader(
+            batches, batch_size=None, num_workers=asked.workers, worker_init_fn=_one_thread
+        )
         steps = 0
-        for rows in _batches(list(shards.values()), lesson.scenes, rng):
+        for made in loader:
             rate = asked.rate * max(0.01, min(1.0, 0.05 + done * 30) * (1 - done) ** 1.2)
             for group in best.param_groups:
                 group["lr"] = rate
-            parts = lesson.loss(net, rows, rng)
+            parts = lesson.loss(net, {key: each.to(asked.device) for key, each in made.items()})
             loss: Tensor = torch.stack(list(parts.values())).sum()
             best.zero_grad()
             loss.backward()
             nn.utils.clip_grad_norm_(learners, 5.0)
             best.step()
+            mean.update_parameters(net)
             steps += 1
             for name, part in parts.items():
-                losses[name] = losses.get(name, 0.0) + float(part.detach())
+                losses[name] = losses.get(name, torch.zeros_like(part)) + part.detach()
             spent = (time.monotonic() - started) / 60.0
-            scenes = sum(len(next(iter(s.values()))) for s in shards.values())
-            whole = epoch + steps * lesson.scenes / scenes
+            whole = epoch + steps / len(batches)
             done = max(done, min(1.0, max(spent / asked.minutes, whole / asked.epochs)))
             if time.monotonic() - saved > _SAVE_S:
-                save(asked.net, net, asked.weights)
-                net.train()
-                body.train(not asked.head)
+                save(asked.net, mean.module, asked.weights)
                 saved = time.monotonic()
             if done >= 1.0:
                 break
-        text = " ".join(f"{k}={v / steps:.4f}" for k, v in losses.items())
-        print(f"epoch {epoch} {spent:.1f} min {len(shards)} shards {text}", flush=True)
-        save(asked.net, net, asked.weights)
+        text = " ".join(f"{k}={float(v) / steps:.4f}" for k, v in losses.items())
+        print(f"epoch {epoch} {spent:.1f} min {len(shards)} shards {steps} {text}", flush=True)
+        save(asked.net, mean.module, asked.weights)
         if done >= 1.0:
             return
 
 
-def _batches(shards: list[Arrays], size: int, rng: np.random.Generator) -> Iterator[Arrays]:
-    counts = [len(next(iter(s.values()))) for s in shards]
-    index = np.stack(
-        [np.repeat(np.arange(len(counts)), counts), np.concatenate([np.arange(c) for c in counts])],
-        1,
-    )
-    rng.shuffle(index)
-    keys = list(shards[0])
-    for start in range(0, len(index) - size + 1, size):
-        part = index[start : start + size]
-        yield {key: np.stack([shards[s][key][i] for s, i in part]) for key in keys}
+class Batches(Dataset[Arrays]):
+    """Scenes in random order, changed at random, batch by batch. All follows from the seed."""
+
+    def __init__(
+        self, lesson: Lesson, shards: list[Arrays], size: int, seed: tuple[int, ...]
+    ) -> None:
+        self._lesson, self._shards, self._size, self._seed = lesson, shards, size, seed
+        counts = [len(shard[lesson.keys[0]]) for shard in shards]
+        which = np.repeat(np.arange(len(counts)), counts)
+        row = np.concatenate([np.arange(count) for count in counts])
+        self._order = np.random.default_rng(seed).permutation(np.stack([which, row], axis=1))
+
+    def __len__(self) -> int:
+        return len(self._order) // self._size
+
+    def __getitem__(self, number: int) -> Arrays:
+        if number >= len(self):
+            raise IndexError(number)
+        part = self._order[number * self._size :][: self._size]
+        rows = {
+            key: np.stack([self._shards[shard][key][row] for shard, row in part])
+            for key in self._lesson.keys
+        }
+        return self._lesson.varied(rows, np.random.default_rng((*self._seed, number)))
+
+
+def _one_thread(_worker: int) -> None:
+    cv2.setNumThreads(1)
 
 
 if __name__ == "__main__":

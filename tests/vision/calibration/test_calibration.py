@@ -19,7 +19,6 @@ from vision.calibration.drift import compare, take_reference
 from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
 from vision.detector.candidates import Candidate
 from vision.detector.classifier import Detection, classify_each
-from vision.detector.inference import CropCache
 from vision.detector.known_dice import CustomDie, compare_with_set
 from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
@@ -257,10 +256,8 @@ class TestDice:
     def test_a_die_is_never_measured_on_anothers_crop(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def all_but_the_first(
-            close_ups: CropCache, candidates: Sequence[Candidate]
-        ) -> list[Detection]:
-            return classify_each(close_ups, candidates)[1:]
+        def all_but_the_first(pixels: Pixels, candidates: Sequence[Candidate]) -> list[Detection]:
+            return classify_each(pixels, candidates)[1:]
 
         monkeypatch.setattr("vision.setup.measure.classify_each", all_but_the_first)
         with pytest.raises(CalibrationError, match="cannot be made out"):

@@ -41,14 +41,6 @@ def test_each_die_once_with_its_middle_and_size(blur: float) -> None:
         assert there[2:] == pytest.approx((x, y, edge), abs=0.1)
 
 
-def test_a_die_between_two_hotter_ones_that_touch_it() -> None:
-    dice = [(40.0, 30.0, 10.0), (50.0, 30.0, 10.0), (60.0, 30.0, 10.0)]
-    heat, aim = grid(dice, [0.9, 0.45, 0.9], 0.65)
-    heat[7, 9:17] = (0.4, 0.9, 0.6, 0.45, 0.5, 0.6, 0.9, 0.4)  # the middle one has no peak
-    found = hottest(heat, aim)
-    assert sorted(round(x) for _, _, x, _, _ in found) == [40, 50, 60]
-
-
 def test_a_weak_cell_beside_a_die_is_no_candidate() -> None:
     heat, aim = grid([(40.0, 30.0, 10.0)], [0.9], 0.65)
     heat[7, 11:13] = (0.5, 0.25)

@@ -7,7 +7,7 @@ import pytest
 
 from vision.detector.crops import HALF_DIAGONAL, crop_matrix, crops_round, edges_of
 from vision.detector.inference import CropOutputs, corners_of
-from vision.detector.models import CROP, CROP_EDGES, PIP_CELLS
+from vision.detector.models import CROP, CROP_EDGES
 
 PLACES = (((320.0, 200.0), 40.0), ((17.5, 401.25), 24.0), ((600.0, 3.0), 97.0))
 
@@ -18,7 +18,7 @@ def outputs(turn_rad: float, outline: tuple[float, ...]) -> CropOutputs:
     logits[:, 16:23] = outline
     cuts = np.array([crop_matrix(middle, edge, turn_rad) for middle, edge in PLACES])
     count = len(PLACES)
-    return CropOutputs(logits, np.zeros((count, 3)), np.zeros((count, PIP_CELLS, PIP_CELLS)), cuts)
+    return CropOutputs(logits, np.zeros((count, 3)), cuts)
 
 
 @pytest.mark.parametrize("turn_deg", [0.0, 30.0, -75.0])

@@ -13,8 +13,8 @@ import pytest
 from companion.tray import TrayStatus
 from vision.detector import models
 from vision.detector.models import (
+    CLOSER_WH,
     CROP,
-    FACE,
     FINDER_WH,
     UPRIGHT,
     OnnxRuntimeNet,
@@ -28,9 +28,9 @@ from vision.reading import Frame
 IMAGES = Path(__file__).parents[1] / "images"
 SHAPES = {
     "finder": (1, 3, FINDER_WH[1], FINDER_WH[0]),
+    "finder, closer": (1, 3, CLOSER_WH[1], CLOSER_WH[0]),
     "reader": (7, 3, CROP, CROP),
-    "face": (8, 3, FACE, FACE),
-    "tilt": (5, 3, UPRIGHT, UPRIGHT),
+    "upright": (5, 3, UPRIGHT, UPRIGHT),
 }
 
 
@@ -53,7 +53,7 @@ def a_picture(shape: tuple[int, ...]) -> Scores:
 def test_both_engines_give_equal_outputs(name: str) -> None:
     pytest.importorskip("onnxruntime", reason="none for this system: OpenCV is the only engine")
     blob = a_picture(SHAPES[name])
-    with unpacked(name) as path:
+    with unpacked(name.split(",")[0]) as path:
         one, other = OnnxRuntimeNet(path)(blob), OpenCvNet(path)(blob)
     assert one.shape == other.shape
     assert one.dtype == other.dtype == np.float32

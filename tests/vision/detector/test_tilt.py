@@ -13,9 +13,9 @@ from tests.vision.trays import SIX, tray
 from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify_each
 from vision.detector.crops import close_up
-from vision.detector.inference import CropCache
 from vision.detector.models import NORMAL, SPREAD, UPRIGHT, UPRIGHT_EDGES, Scores
-from vision.detector.tilt import classify_upright, leanings, shown, upright_turn
+from vision.detector.tilt import leanings
+from vision.detector.upright import classify_upright, shown, upright_turn
 from vision.reading import Pixels
 from vision.simulation.render import default_scene, render, to_matrix
 
@@ -35,9 +35,7 @@ def test_a_face_stands_upright_whatever_way_it_lay(angle_rad: float, first: int,
     turn = upright_turn(corners)
     there = corners @ turn[:, :2].T + turn[:, 2] - (UPRIGHT - 1) / 2
     assert np.abs(there) == pytest.approx(UPRIGHT / UPRIGHT_EDGES / 2, abs=1e-3)
-    assert np.linalg.det(turn[:, :2]) > 0, (
-        "not mirrored: which way it detections is outputs with it"
-    )
+    assert np.linalg.det(turn[:, :2]) > 0, "not mirrored: or its directions would be"
 
 
 def test_a_face_seen_askew_keeps_its_form() -> None:
@@ -83,15 +81,11 @@ def with_one_leaning(degrees: float) -> Pixels:
 
 
 def seen_in(pixels: Pixels) -> list[Detection]:
-    return [
-        k
-        for k in classify_each(CropCache(pixels), propose_candidates(pixels).candidates)
-        if k.die > 0.9
-    ]
+    return [k for k in classify_each(pixels, propose_candidates(pixels).candidates) if k.die > 0.9]
 
 
 def asked_of(pixels: Pixels, detections: list[Detection], which: list[int], tell: Scores) -> Scores:
-    """Outputs of the tilt network for dice whose true directions are `tell` (see `NORMAL`)."""
+    """Outputs of the upright network for dice whose true directions are `tell` (see `NORMAL`)."""
     height, width = pixels.shape[:2]
     logits = np.zeros((len(detections), 51), np.float32)
     logits[:, 0], logits[:, SPREAD] = 9.0, np.log(0.04)

@@ -8,9 +8,9 @@ from dataclasses import replace
 import cv2
 import numpy as np
 
-from companion.engine.dice import ALL_DICE, DieColour
+from companion.engine.dice import DieColour
 from tests.vision.trays import SIX
-from vision.detector import search
+from vision.pipeline import detect_dice
 from vision.simulation.render import default_scene, render, to_matrix
 
 
@@ -30,9 +30,7 @@ def test_one_tilted_die_among_flat_ones_is_found() -> None:
         rotation=to_matrix(tipped @ np.asarray(first.rotation)),
         position_mm=(x, y, z + lift),
     )
-    found = search.detect_dice(
-        render(replace(scene, dice=(leaning, *scene.dice[1:]))), ALL_DICE, everywhere
-    )[1]
+    found = detect_dice(render(replace(scene, dice=(leaning, *scene.dice[1:]))), everywhere)[1]
     assert sum(detection.leaning > 0.0 for detection in found) == 1
 
 
@@ -40,6 +38,6 @@ def test_one_die_of_a_foreign_colour_is_found() -> None:
     scene = default_scene(SIX, seed=3)
     purple = replace(scene.dice[-1], albedo=(0.4, 0.08, 0.35))
     pixels = render(replace(scene, dice=(*scene.dice[:-1], purple)))
-    found = search.detect_dice(pixels, ALL_DICE[:-1], everywhere)[1]
+    found = detect_dice(pixels, everywhere)[1]
     assert sum(detection.colours.argmax() == len(DieColour) for detection in found) == 1
     assert max(detection.leaning for detection in found) < 0.0

@@ -10,13 +10,12 @@ import pytest
 
 from vision.detector.models import (
     CROP,
-    FACE,
     FEATURES,
     FINDER_WH,
     PIP_CELLS,
     SCORES,
-    TRAITS,
     UPRIGHT,
+    UPRIGHT_OUTPUTS,
     shared_net,
 )
 
@@ -28,8 +27,7 @@ def test_all_weights_together_are_small() -> None:
     assert {path.name for path in files} >= {
         "finder.onnx.gz",
         "reader.onnx.gz",
-        "face.onnx.gz",
-        "tilt.onnx.gz",
+        "upright.onnx.gz",
         "context.npz",
         "tilt_head.npz",
     }
@@ -40,8 +38,7 @@ def test_all_weights_together_are_small() -> None:
     ("name", "shape", "out"),
     [
         ("finder", (1, 3, FINDER_WH[1], FINDER_WH[0]), (1, 30, 32, 40)),
-        ("face", (8, 3, FACE, FACE), (8, 6)),
-        ("tilt", (5, 3, UPRIGHT, UPRIGHT), (5, 4 + TRAITS)),
+        ("upright", (5, 3, UPRIGHT, UPRIGHT), (5, UPRIGHT_OUTPUTS)),
         ("reader", (5, 3, CROP, CROP), (5, SCORES + FEATURES + PIP_CELLS**2)),
     ],
 )
@@ -56,6 +53,6 @@ def test_networks_have_the_expected_outputs(
 
 
 def test_stored_numbers_are_rounded_or_packing_would_not_pay() -> None:
-    for name in ("finder", "reader", "face", "tilt"):
+    for name in ("finder", "reader", "upright"):
         packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
         assert len(packed) < 0.7 * len(gzip.decompress(packed))

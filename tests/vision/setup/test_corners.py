@@ -22,7 +22,7 @@ def overview(mask: Pixels) -> FeatureMaps:
     cells = cv2.resize(mask, (80, 60), interpolation=cv2.INTER_AREA).astype(np.float32) / 255.0
     grid = np.array([[1 / 8, 0, 0.5 / 8 - 0.5], [0, 1 / 8, 0.5 / 8 - 0.5]], np.float32)
     empty = np.zeros_like(cells)
-    return FeatureMaps((), (), empty, cells, empty, empty, grid, SIZE)
+    return FeatureMaps((), empty, cells, empty, empty, grid, SIZE)
 
 
 @pytest.mark.parametrize("outline", TRAYS)

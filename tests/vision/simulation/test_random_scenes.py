@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import DieColour
-from vision.detector.faces import straightened
 from vision.simulation.appearance import dress, random_lamps, random_style, random_tray
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed, uneven
 from vision.simulation.render import Die, inside_tray, render, resting_die, truth
-from vision.training.patches import PATCH, PATCHES, STRAIGHT, STRAIGHT_EDGES, close_ups
+from vision.training.patches import PATCH, PATCHES, close_ups
 
 
 def rng(seed: int) -> np.random.Generator:
@@ -149,23 +148,6 @@ def test_close_ups_of_leaning_dice_are_aimed_as_the_finder_aims() -> None:
     assert len(off) > 10
     assert np.quantile(off, 0.9) > 0.2, "some are cut round the middle of the body"
     assert np.quantile(off, 0.3) < 0.12, "some round that of the top face"
-
-
-def test_beside_each_close_up_its_top_face_is_straightened() -> None:
-    compared = 0
-    for seed in range(6):
-        scene = random_scene(rng(seed), Recipe((320, 256), 0.12, "flat"))
-        rows = close_ups(rng(seed), scene, 0.12)
-        columns = (rows[f"patch_{key}"] for key in ("labels", "pixels", "corners", "face"))
-        for labels, patch, corners, face in zip(*columns, strict=True):
-            assert face.shape == (STRAIGHT, STRAIGHT, 3)
-            if not labels[0]:
-                assert not face.any(), "no die, no face"
-            elif labels[5] > 0.99:
-                again = straightened(patch, corners, STRAIGHT, STRAIGHT_EDGES).astype(int)
-                assert np.abs(face.astype(int) - again).mean() < 8
-                compared += 1
-    assert compared > 15
 
 
 def test_truth_marks_the_dice_inside_the_tray() -> None:

@@ -1,0 +1,97 @@
+"""Crop classifier and upright views combined: when they agree, and when a die is in doubt."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pytest
+
+from tests.vision.detector.hard_pictures import dice_in, hardly_legible
+from tests.vision.trays import SIX, tray
+from vision.detector.classifier import Estimate
+from vision.detector.models import UPRIGHT_DIE, UPRIGHT_OUTPUTS, UPRIGHT_VALUES, Scores
+from vision.detector.status import ANNOUNCE
+from vision.pipeline import STILL, DiceReader
+from vision.reading import Frame
+
+CALM = np.zeros(7, np.float32)
+"""A context head that corrects nothing."""
+
+
+def odds(value: int, sure: float) -> Scores:
+    """Logits of six values, one of them with a probability."""
+    likely = np.full(6, (1.0 - sure) / 5)
+    likely[value - 1] = sure
+    return np.log(likely).astype(np.float32)
+
+
+def crop(value: int, sure: float, *, die: float = 6.0, lean: float = -6.0) -> Scores:
+    logits = np.zeros(51, np.float32)
+    logits[0], logits[1:7], logits[13], logits[14:16] = die, odds(value, sure), lean, (-6.0, 6.0)
+    return logits
+
+
+def view(value: int, sure: float, *, die: float = 6.0) -> Scores:
+    outputs = np.zeros(UPRIGHT_OUTPUTS, np.float32)
+    outputs[UPRIGHT_DIE], outputs[UPRIGHT_VALUES] = die, odds(value, sure)
+    return outputs
+
+
+def test_crop_and_view_that_agree_are_surer_together() -> None:
+    both = Estimate.by_both(crop(5, 0.9), CALM, view(5, 0.9), -6.0)
+    assert both.agree
+    assert both.values.argmax() == 4
+    assert both.values.max() > 0.95
+
+
+@pytest.mark.parametrize("sure", [0.9, 0.99, 0.9999])
+def test_a_view_with_another_value_leaves_the_die_in_doubt(sure: float) -> None:
+    torn = Estimate.by_both(crop(5, 0.99), CALM, view(3, sure), -6.0)
+    assert not torn.agree
+    assert torn.is_unclear()
+
+
+def test_a_clear_flat_die_is_clear_and_a_doubtful_one_is_not() -> None:
+    assert not Estimate.by_both(crop(5, 0.995), CALM, view(5, 0.995), -6.0).is_unclear()
+    assert Estimate.by_both(crop(5, 0.5), CALM, view(5, 0.5), -6.0).is_unclear()
+    doubtful = Estimate.by_both(crop(5, 0.995, die=2.0), CALM, view(5, 0.995, die=3.0), -6.0)
+    assert doubtful.is_unclear(), "it may be no die"
+
+
+@pytest.mark.parametrize(("tilt", "torn"), [(1.0, True), (-7.0, False), (6.0, False)])
+def test_only_a_die_neither_clearly_flat_nor_tilted_is_torn(tilt: float, torn: bool) -> None:
+    estimate = Estimate.by_both(crop(5, 0.999, lean=tilt), CALM, view(5, 0.999), tilt)
+    assert estimate.is_unclear() is torn
+
+
+def test_the_upright_view_outweighs_crop_and_context_on_tilt() -> None:
+    added = CALM.copy()
+    added[6] = 1.0
+    assert Estimate.by_crop(crop(5, 0.9, lean=-4.0), added).leaning == pytest.approx(-3.0)
+    both = Estimate.by_both(crop(5, 0.9, lean=-4.0), added, view(5, 0.9), 5.0)
+    assert both.leaning == pytest.approx(2.2)
+
+
+def test_clear_dice_are_certain() -> None:
+    for detection in dice_in(tray(SIX)):
+        assert detection.agree
+        assert detection.values.max() * detection.die > ANNOUNCE
+
+
+def test_blurred_dice_are_read_right_or_not_at_all() -> None:
+    sure = [
+        int(each.values.argmax()) + 1
+        for each in dice_in(hardly_legible())
+        if each.agree and each.values.max() * each.die > ANNOUNCE
+    ]
+    assert len(set(sure)) == len(sure) >= 3, "each value lies there once"
+    reading = DiceReader().read(Frame(hardly_legible()))
+    assert sorted(die.value or 0 for die in reading.dice) == list(range(1, 7))
+
+
+def test_moving_dice_are_found_to_move() -> None:
+    line = np.zeros((45, 45), np.float32)
+    line[22] = 1 / 45
+    detections = dice_in(np.asarray(cv2.filter2D(tray(SIX), -1, line), np.uint8))
+    assert len(detections) == 6
+    assert min(detection.moving for detection in detections) > STILL
