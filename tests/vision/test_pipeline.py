@@ -228,10 +228,8 @@ def test_a_calibrated_tray_decides_which_dice_are_inside() -> None:
     assert EYE.read(Frame(pixels), calibration=everywhere).status is TrayStatus.OK
 
 
-def shared_report(
-    folder: Path, every: int, size_wh: tuple[int, int] | None = None
-) -> dict[str, object]:
-    cases = (pair for n, pair in enumerate(pictures(folder, size_wh)) if n % every == 0)
+def shared_report(folder: Path, every: int) -> dict[str, object]:
+    cases = (pair for n, pair in enumerate(pictures(folder)) if n % every == 0)
     return measure(cases, read).report()
 
 
@@ -242,7 +240,7 @@ def test_the_shared_frames(shared: Path, every: int, exact: float) -> None:
     folder = shared / "frames" / "dev"
     if not folder.is_dir():
         pytest.skip("the shared frames are not beside the project")
-    report = shared_report(folder, every, (640, 480))  # as a table asks of its camera
+    report = shared_report(folder, every)
     ok = report["ok"]
     assert report["silently_wrong"] == 0, report["wrong_files"]
     assert ok["exact"] >= exact * ok["frames"]  # type: ignore[index]

@@ -43,7 +43,7 @@ _UPRIGHT = 0.65
 _BY_CROP, _BY_VIEW = 0.6, 1.2
 """Weights of crop and upright view in the log probability of a value (docs/evaluation.md,
 thresholds)."""
-_TORN = (-2.5, 1.5)
+_TORN = (-4.0, 2.0)
 """Tilt range (log odds) in which a die gets views from all sides (docs/evaluation.md,
 thresholds)."""
 SURELY = 0.7
