@@ -17,15 +17,21 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode, TrayStatus
 from vision.calibration.calibration import is_same_shape
 from vision.calibration.light import white_balanced
-from vision.detector.candidates import SMEARED, FeatureMaps, propose_candidates
+from vision.detector.candidates import (
+    CLOSER,
+    GLANCE,
+    SMEARED,
+    FeatureMaps,
+    Look,
+    propose_candidates,
+)
 from vision.detector.classifier import SURELY, Detection, aim, classify
 from vision.detector.colours import tint_of
 from vision.detector.known_dice import recognise
 from vision.detector.mirror import mirrored_calibration, mirrored_scene
-from vision.detector.models import CLOSER_WH, CROP, FINDER_WH, UPRIGHT, shared_net, softmax
+from vision.detector.models import CROP, FINDER_WH, UPRIGHT, shared_net, softmax
 from vision.detector.pooling import grouped, pooled
 from vision.detector.status import PALETTE, reading_of
-from vision.detector.tray_area import Floor
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Point, Reading
@@ -58,8 +64,9 @@ _SMALLEST_PX = 48
 """Least side of a picture that can show a readable die in a tray (chosen, not measured)."""
 STILL = 0.4
 """Probability of motion above which a die counts as moving."""
-_BLURRED = 0.95
-"""Probability of motion above which a blurred candidate counts as a moving die."""
+_BLURRED = 0.9
+"""Probability of motion above which a candidate counts as a moving die (docs/evaluation.md,
+thresholds)."""
 _OUTSIDE = 0.1
 """Probability of lying in the tray up to which a candidate gets no upright view
 (docs/evaluation.md, thresholds)."""
@@ -68,9 +75,9 @@ _OVERLAP = 0.8
 side are one edge apart, a little less if one is tilted."""
 
 
-_UNCLEAR = (TrayStatus.COCKED, TrayStatus.MISSING, TrayStatus.EXTRA, TrayStatus.UNCERTAIN)
-"""Statuses that another look may clear up (docs/evaluation.md, a second look). Dice in motion and
-under a hand are seen again in the next frame."""
+_UNCLEAR = (TrayStatus.MISSING, TrayStatus.EXTRA, TrayStatus.UNCERTAIN)
+"""Statuses that another look may clear up (docs/evaluation.md, a second look). A second look hardly
+ever finds a cocked die flat; dice in motion and under a hand are seen again in the next frame."""
 
 
 class DiceReader:
@@ -127,12 +134,12 @@ def _looked_at(
 
     The networks err on other dice then; a person tilts the head and bends down.
     """
-    first = _evidence(pixels, calibration, FINDER_WH)
+    first = _evidence(pixels, calibration, GLANCE)
     reading = reading_of(first, in_play, at_s)
     if reading.status not in _UNCLEAR:
         return reading
     mirror = np.asarray(cv2.flip(pixels, 1), np.uint8)
-    second = mirrored_scene(_evidence(mirror, mirrored_calibration(calibration), CLOSER_WH))
+    second = mirrored_scene(_evidence(mirror, mirrored_calibration(calibration), CLOSER))
     groups = grouped([[(die, 1.0) for die in look.dice] for look in (first, second)])
     dice = tuple(pooled(group) for group in groups)
     return reading_of(replace(first, dice=dice), in_play, at_s)
@@ -141,7 +148,7 @@ def _looked_at(
 def detect_dice(
     pixels: Pixels,
     inside: Callable[[FeatureMaps, Point, float], float],
-    canvas_wh: tuple[int, int] = FINDER_WH,
+    look: Look = GLANCE,
 ) -> tuple[FeatureMaps, list[Detection]]:
     """Find and classify the dice of a picture.
 
@@ -149,15 +156,16 @@ def detect_dice(
         pixels: (H, W, 3) uint8, BGR.
         inside: Returns the probability that a die at a point of the picture, with an edge in px,
             lies in the tray.
-        canvas_wh: Size of the picture that the finder gets.
+        look: How to search for them.
     """
-    overview = propose_candidates(pixels, canvas_wh)
+    overview = propose_candidates(pixels, look)
     aligned = aim(pixels, overview.candidates)
     places = zip(aligned.feet.tolist(), aligned.edges.tolist(), strict=True)
     depths = [inside(overview, (x, y), edge) for (x, y), edge in places]
     worth = [n for n, depth in enumerate(depths) if depth > _OUTSIDE]
     detections = classify(pixels, aligned, worth)
-    dice = [k for k in detections if k.die > SURELY or (k.moving > _BLURRED and k.heat > 0.25)]
+    hot = GLANCE.least_heat  # fainter peaks are no dice at rest
+    dice = [k for k in detections if k.moving > _BLURRED or (k.die > SURELY and k.heat > hot)]
     dice.sort(key=lambda die: -die.die * die.heat)
     return overview, _each_once(dice)
 
@@ -174,14 +182,12 @@ def _each_once(dice: Sequence[Detection]) -> list[Detection]:
     return kept
 
 
-def _evidence(
-    pixels: Pixels, calibration: Calibration | None, canvas_wh: tuple[int, int]
-) -> SceneEvidence:
+def _evidence(pixels: Pixels, calibration: Calibration | None, look: Look) -> SceneEvidence:
     """Everything that one look at a picture shows."""
     size_wh = (pixels.shape[1], pixels.shape[0])
     floor = _floor(size_wh, calibration)
     inside = cache(partial(_inside, floor))
-    overview, detections = detect_dice(pixels, inside, canvas_wh)
+    overview, detections = detect_dice(pixels, inside, look)
     things = bool((overview.thing > 0.5).any())
     seen = [
         _evidence_of(
@@ -205,23 +211,27 @@ def _evidence(
     return SceneEvidence(tuple(seen), clutter, size_wh)
 
 
-def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Floor:
-    """The calibrated floor; without one the feature maps alone give the tray."""
+def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> NDArray[np.float32] | None:
+    """Outline (N, 2) in px of the calibrated floor, convex; without one the feature maps alone give
+    the tray."""
     if calibration is None or calibration.tray_px is None:
-        return Floor(None)
+        return None
     if not is_same_shape(size_wh, calibration.size_wh):
-        return Floor(None)
+        return None
     scale = np.array(size_wh) / np.array(calibration.size_wh)
-    return Floor(np.asarray(np.array(calibration.tray_px) * scale, np.float32))
+    corners = np.asarray(np.array(calibration.tray_px) * scale, np.float32)
+    return np.asarray(cv2.convexHull(corners), np.float32).reshape(-1, 2)
 
 
-def _inside(floor: Floor, overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
+def _inside(
+    floor: NDArray[np.float32] | None, overview: FeatureMaps, foot_xy: Point, edge_px: float
+) -> float:
     """Probability that a die at a point lies in the tray."""
-    if floor.outline_px is None:
+    if floor is None:
         seen = overview.around(overview.tray, foot_xy, 0.5 * edge_px)
         return float(np.interp(seen, _TRAY_BELOW, _IN_TRAY))
-    depth = floor.depth(foot_xy) / edge_px
-    return float(np.interp(depth, (_AT_RIM[0], _AT_RIM[1]), (0.0, 1.0)))
+    depth = cv2.pointPolygonTest(floor, foot_xy, True) / edge_px
+    return float(np.interp(depth, _AT_RIM, (0.0, 1.0)))
 
 
 def _evidence_of(
@@ -285,15 +295,14 @@ def _inside_share(detection: Detection, size_wh: tuple[int, int]) -> float:
 
 def _covered(overview: FeatureMaps, detection: Detection) -> float:
     """Share of a top face that a thing covers."""
-    cells = _on_face(detection, 9) @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
-    x, y = np.moveaxis(cells, 2, 0).astype(np.float32)
+    x, y = np.moveaxis(overview.cells(_on_face(detection, 9)), 2, 0).astype(np.float32)
     thing = cv2.remap(overview.thing, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return float((thing > 0.5).mean())
 
 
 def _clutter(
     overview: FeatureMaps,
-    floor: Floor,
+    floor: NDArray[np.float32] | None,
     seen: Sequence[DieEvidence],
     detections: Sequence[Detection],
 ) -> Clutter:
@@ -303,21 +312,17 @@ def _clutter(
     edges = [die.edge_px for die in seen] or [0.05 * max(overview.tray.shape) / scale]
     area = (median(edges) * scale) ** 2 + 1e-6
     free = inside.astype(np.uint8)
-    corners = np.array([detection.corners for detection in detections], np.float32).reshape(
-        -1, 4, 2
-    )
-    cells = corners @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
-    for outline in np.round(cells).astype(np.int32):
-        cv2.fillConvexPoly(free, outline, 0)
+    for detection in detections:
+        face = np.round(overview.cells(detection.corners)).astype(np.int32)
+        cv2.fillConvexPoly(free, face, 0)
     areas = ((overview.thing > 0.5) & (free > 0), (overview.smear > SMEARED) & inside)
     return Clutter(*(float(where.sum()) / area for where in areas))
 
 
-def _on_grid(overview: FeatureMaps, floor: Floor) -> NDArray[np.bool_]:
+def _on_grid(overview: FeatureMaps, floor: NDArray[np.float32] | None) -> NDArray[np.bool_]:
     """The cells of the finder's grid that lie on the floor."""
-    if floor.outline_px is None:
+    if floor is None:
         return overview.tray > 0.5
-    cells = floor.outline_px @ overview.to_grid[:, :2].T + overview.to_grid[:, 2]
     mask = np.zeros(overview.tray.shape, np.uint8)
-    cv2.fillConvexPoly(mask, np.round(cells).astype(np.int32), 1)
+    cv2.fillConvexPoly(mask, np.round(overview.cells(floor)).astype(np.int32), 1)
     return mask > 0

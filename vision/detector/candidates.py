@@ -8,18 +8,35 @@ from functools import lru_cache
 
 import cv2
 import numpy as np
+from numpy.typing import NDArray
 
 from vision.detector.models import FINDER_CELL, FINDER_WH, Scores, shared_net, sigmoid
 from vision.reading import Pixels, Point
 
 SMEARED = 0.8
 """Probability above which a cell counts as motion blur (docs/evaluation.md, thresholds)."""
-_HEAT = 0.2
-"""Heat above which a peak is a candidate (docs/evaluation.md, thresholds)."""
-_MOST = 24
-"""Maximum number of candidates; ten dice lie in the fullest tray worth reading."""
+_MOST = 16
+"""Maximum number of candidates; ten dice lie in the fullest tray worth reading (docs/evaluation.md,
+thresholds)."""
 _APART = 0.45
 """Peaks nearer to each other than this share of an edge are the same die."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How a picture is searched.
+
+    `canvas_wh` is the size of the picture that the finder gets, in multiples of 32. A peak of more
+    than `least_heat` is a candidate (docs/evaluation.md, thresholds).
+    """
+
+    canvas_wh: tuple[int, int]
+    least_heat: float
+
+
+GLANCE = Look(FINDER_WH, 0.2)
+CLOSER = Look((448, 352), 0.1)
+"""The second look, at larger pictures: faint peaks are mostly dice in motion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +57,12 @@ class Candidate:
 class FeatureMaps:
     """The finder's outputs for a picture.
 
-    `candidates` are the candidates. `heat` (middles of dice), `tray`, `thing` and `smear` are
-    (h, w) probabilities on the finder's grid. `to_grid` is the 2x3 matrix from px of the
+    `candidates` are the candidates. `tray`, `thing` and `smear` are (h, w) probabilities on the
+    finder's grid. `to_grid` is the 2x3 matrix from px of the
     picture to cells of the grid.
     """
 
     candidates: tuple[Candidate, ...]
-    heat: Scores
     tray: Scores
     thing: Scores
     smear: Scores
@@ -58,25 +74,18 @@ class FeatureMaps:
         """Width of a px of the picture in cells of the grid."""
         return math.hypot(float(self.to_grid[0, 0]), float(self.to_grid[1, 0]))
 
-    def at(self, field: Scores, where: Point) -> float:
-        """The value of a field at a point of the picture."""
-        x, y = self._cell(where)
-        rows, columns = field.shape
-        return float(field[_within(y, 0, rows), _within(x, 0, columns)])
-
     def around(self, field: Scores, where: Point, reach_px: float) -> float:
         """The mean of a field over a square around a point, with half a side of `reach_px`."""
-        x, y = self._cell(where)
+        x, y = self.cells(np.array(where)).tolist()
         reach = reach_px * self.cells_per_px
         rows, columns = field.shape
         top, left = _within(y - reach, 0, rows), _within(x - reach, 0, columns)
         bottom, right = _within(y + reach, top, rows), _within(x + reach, left, columns)
         return float(field[top : bottom + 1, left : right + 1].mean())
 
-    def _cell(self, where: Point) -> tuple[float, float]:
-        (a, b, c), (d, e, f) = self.to_grid.tolist()
-        x, y = where
-        return a * x + b * y + c, d * x + e * y + f
+    def cells(self, points: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Points (..., 2) of the picture in cells of the grid."""
+        return points @ self.to_grid[:, :2].T + self.to_grid[:, 2]
 
 
 def _within(value: float, low: int, count: int) -> int:
@@ -84,17 +93,14 @@ def _within(value: float, low: int, count: int) -> int:
     return min(max(round(value), low), count - 1)
 
 
-def propose_candidates(
-    pixels: Pixels, canvas_wh: tuple[int, int] = FINDER_WH, least_heat: float = _HEAT
-) -> FeatureMaps:
+def propose_candidates(pixels: Pixels, look: Look = GLANCE) -> FeatureMaps:
     """Find candidates for dice.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        canvas_wh: Size of the picture that the network gets, in multiples of 32.
-        least_heat: Heat above which a peak is a candidate.
+        look: How to search.
     """
-    canvas, matrix = _fitted(pixels, canvas_wh)
+    canvas, matrix = _fitted(pixels, look.canvas_wh)
     scores = shared_net("finder")(_blob(canvas))[0]
     fine = _fine(scores)
     fields = sigmoid(fine[[0, 4, 5, 6]])
@@ -104,7 +110,7 @@ def propose_candidates(
     back = cv2.invertAffineTransform(matrix).tolist()
     height, width = pixels.shape[:2]
     candidates: list[Candidate] = []
-    for row, column, across, down, edge in hottest(heat, fine[1:4], least_heat):
+    for row, column, across, down, edge in hottest(heat, fine[1:4], look.least_heat):
         x, y = (a * across + b * down + c for a, b, c in back)
         if -1 <= x <= width and -1 <= y <= height:
             up = lean[row // 2, column // 2].tolist()
@@ -116,11 +122,11 @@ def propose_candidates(
     to_grid[:, :2] /= FINDER_CELL
     grid = np.asarray(to_grid, np.float32)
     tray, thing, smear = fields[1:]
-    return FeatureMaps(tuple(candidates), heat, tray, thing, smear, grid, (width, height))
+    return FeatureMaps(tuple(candidates), tray, thing, smear, grid, (width, height))
 
 
 def hottest(
-    heat: Scores, aim: Scores, least_heat: float = _HEAT
+    heat: Scores, aim: Scores, least_heat: float = GLANCE.least_heat
 ) -> list[tuple[int, int, float, float, float]]:
     """Select candidates from the cells of the finder's grid.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from vision.detector.candidates import Candidate
 from vision.detector.context import correct_by_context, fit_floor_plane
-from vision.detector.crops import HALF_DIAGONAL, crop_matrix, crops_round, edges_of
+from vision.detector.crops import crop_matrix, edges_of
 from vision.detector.inference import CropOutputs, classify_crops, corners_of
 from vision.detector.models import (
     NORMAL,
@@ -29,13 +28,7 @@ from vision.detector.upright import classify_upright
 from vision.reading import Pixels, Point
 
 _WORTH = 0.03
-"""Probability of a die in the first crop above which a candidate is kept."""
-_OFF = 0.22
-"""Distance of a die from the middle of its crop (in edges) above which it is cropped again
-(docs/evaluation.md, thresholds)."""
-_SIZE_OFF = 0.18
-"""Error of a crop's size (log) above which the die is cropped again (docs/evaluation.md,
-thresholds)."""
+"""Probability of a die above which a candidate is kept."""
 _DOUBT = 0.98
 """Probability of a die that shows its value, below which it gets views from all sides."""
 _UPRIGHT = 0.65
@@ -48,9 +41,9 @@ _TORN = (-4.0, 2.0)
 thresholds)."""
 SURELY = 0.7
 """Probability above which a candidate is a die (docs/evaluation.md, thresholds)."""
-_NO_DIE, _RATHER_NONE = -2.0, 0.0
-"""Log odds of a die below which a candidate gets no second crop, and no upright view
-(docs/evaluation.md, thresholds)."""
+_RATHER_NONE = 0.0
+"""Log odds of a die below which a candidate gets no upright view (docs/evaluation.md,
+thresholds)."""
 _LEAST = 1e-6
 """Added to probabilities, so that their logarithms are finite."""
 _DIE_AND_MOVING, _VALUES = [0, 14], slice(1, 7)
@@ -92,8 +85,8 @@ class AlignedCandidates:
     """N candidates that may be dice or blurs, with one crop each.
 
     Attributes:
-        outputs: Outputs for crops with the top face in the middle.
-        corners: (N, 4, 2) of those faces in px of the picture.
+        outputs: Outputs for these crops.
+        corners: (N, 4, 2) of the top faces in px of the picture.
     """
 
     candidates: tuple[Candidate, ...]
@@ -128,23 +121,12 @@ class AlignedCandidates:
 
 
 def aim(pixels: Pixels, candidates: Sequence[Candidate]) -> AlignedCandidates:
-    """Classify a crop of each candidate, and a second one if the top face is off its middle.
-
-    Candidates that are clearly neither dice nor blurs are discarded.
-    """
-    outputs = classify_crops(pixels, [crop_matrix(s.centre_xy, s.edge_px, 0.0) for s in candidates])
+    """Classify a crop of each candidate; discard those that are clearly neither dice nor blurs."""
+    outputs = classify_crops(pixels, [crop_matrix(s.centre_xy, s.edge_px) for s in candidates])
     chances = sigmoid(outputs.logits[:, _DIE_AND_MOVING])
     keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
     outputs, kept = outputs.only(keep), [candidates[n] for n in keep]
-    corners = corners_of(outputs)
-    off = [n for n, row in enumerate(outputs.logits) if _badly_cut(row)]
-    if off:
-        likely = np.array([kept[n].edge_px for n in off])
-        edges = np.clip(edges_of(corners[off]), 0.6 * likely, 1.7 * likely)
-        better = classify_crops(pixels, crops_round(pixels, corners[off], edges, 0.0))
-        outputs.replace(off, better)
-        corners[off] = corners_of(better)
-    return AlignedCandidates(tuple(kept), outputs, corners)
+    return AlignedCandidates(tuple(kept), outputs, corners_of(outputs))
 
 
 def classify_each(pixels: Pixels, candidates: Sequence[Candidate]) -> list[Detection]:
@@ -256,14 +238,6 @@ def _upwards(logits: Scores, leans: Scores) -> Scores:
     own = 1.0 / (np.exp(logits[:, [SPREAD]]) ** 2 + FLAT**2)
     known = GUESS**-2
     return np.asarray((own * logits[:, NORMAL] + known * leans) / (own + known), np.float32)
-
-
-def _badly_cut(logits: Scores) -> bool:
-    """Whether a die is off the middle of its crop, or too large or small in it."""
-    x, y, size = float(logits[16]), float(logits[17]), float(logits[20])
-    if logits[0] < _NO_DIE:
-        return False
-    return math.hypot(x, y) > _OFF or abs(size - HALF_DIAGONAL) > _SIZE_OFF
 
 
 def _is_at_rest(logits: Scores) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import cv2
 import numpy as np
 from numpy.typing import NDArray
@@ -79,28 +77,11 @@ def levelled(close_ups: Scores, inner: slice) -> Scores:
     return level
 
 
-HALF_DIAGONAL = float(np.log(np.sqrt(0.5)))
-"""Size (log, in edges) that the crop classifier returns for a die that fits its crop."""
-
-
-def crops_round(
-    pixels: Pixels, corners: NDArray[np.float32], edges: Scores, angle_rad: float
-) -> list[Scores]:
-    """The matrices of crops around top faces, turned by an angle."""
-    height, width = pixels.shape[:2]
-    middles = np.clip(corners.mean(axis=1), 0, np.array([width - 1, height - 1]))
-    return [
-        crop_matrix((float(x), float(y)), float(edge), angle_rad)
-        for (x, y), edge in zip(middles, edges, strict=True)
-    ]
-
-
-def crop_matrix(centre_xy: Point, edge_px: float, angle_rad: float) -> Scores:
+def crop_matrix(centre_xy: Point, edge_px: float) -> Scores:
     """The 2x3 matrix from px of the picture to px of a crop around a point."""
     scale = CROP / (CROP_EDGES * max(edge_px, 4.0))
-    c, s = scale * math.cos(angle_rad), scale * math.sin(angle_rad)
     (x, y), middle = centre_xy, (CROP - 1) / 2
-    return np.array([[c, -s, middle - c * x + s * y], [s, c, middle - s * x - c * y]], np.float32)
+    return np.array([[scale, 0, middle - scale * x], [0, scale, middle - scale * y]], np.float32)
 
 
 def edges_of(corners: NDArray[np.float32]) -> NDArray[np.float32]:

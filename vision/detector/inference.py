@@ -40,12 +40,6 @@ class CropOutputs:
         """Select some of the crops."""
         return CropOutputs(self.logits[rows], self.shades[rows], self.cuts[rows])
 
-    def replace(self, rows: list[int], other: CropOutputs) -> None:
-        """Replace some of the crops, in place."""
-        self.logits[rows] = other.logits
-        self.shades[rows] = other.shades
-        self.cuts[rows] = other.cuts
-
 
 _NOTHING = CropOutputs(
     np.zeros((0, SCORES + 1 + FEATURES), np.float32),

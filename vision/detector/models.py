@@ -25,8 +25,6 @@ FINDER_WH = (320, 256)
 """Width and height of the finder's input. Its thirty output channels have cells of eight px. The
 first 28 hold four finer cells each: heat, log size, offset x and y, tray, thing, smear. The last
 two are the tilt of the floor (x, y)."""
-CLOSER_WH = (448, 352)
-"""Width and height of the finder's input in a second, closer look."""
 FINDER_CELL = 4
 """Width in px of the finder's finer cells."""
 CROP = 64

@@ -23,7 +23,7 @@ SURELY_DIE = 0.99
 """Least probability of a die, if all dice in play are found above it (docs/evaluation.md,
 thresholds)."""
 
-ANNOUNCE = 0.96
+ANNOUNCE = 0.95
 """Least probability that all dice in play are right to announce a roll (docs/evaluation.md,
 thresholds)."""
 _SURPLUS = 8.0

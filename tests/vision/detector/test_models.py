@@ -12,8 +12,8 @@ import pytest
 
 from companion.tray import TrayStatus
 from vision.detector import models
+from vision.detector.candidates import CLOSER
 from vision.detector.models import (
-    CLOSER_WH,
     CROP,
     FINDER_WH,
     UPRIGHT,
@@ -28,7 +28,7 @@ from vision.reading import Frame
 IMAGES = Path(__file__).parents[1] / "images"
 SHAPES = {
     "finder": (1, 3, FINDER_WH[1], FINDER_WH[0]),
-    "finder, closer": (1, 3, CLOSER_WH[1], CLOSER_WH[0]),
+    "finder, closer": (1, 3, *CLOSER.canvas_wh[::-1]),
     "reader": (7, 3, CROP, CROP),
     "upright": (5, 3, UPRIGHT, UPRIGHT),
 }

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 from vision.detector.candidates import FeatureMaps
-from vision.detector.tray_area import floor_seen
 from vision.reading import Pixels
-from vision.setup.corners import corners_of
+from vision.setup.corners import corners_of, floor_seen
 
 SIZE = (640, 480)
 TRAYS = [
@@ -22,7 +21,7 @@ def overview(mask: Pixels) -> FeatureMaps:
     cells = cv2.resize(mask, (80, 60), interpolation=cv2.INTER_AREA).astype(np.float32) / 255.0
     grid = np.array([[1 / 8, 0, 0.5 / 8 - 0.5], [0, 1 / 8, 0.5 / 8 - 0.5]], np.float32)
     empty = np.zeros_like(cells)
-    return FeatureMaps((), empty, cells, empty, empty, grid, SIZE)
+    return FeatureMaps((), cells, empty, empty, grid, SIZE)
 
 
 @pytest.mark.parametrize("outline", TRAYS)
@@ -34,7 +33,7 @@ def test_four_sides_with_sharp_corners_or_round_ones(
     cv2.fillConvexPoly(mask, np.array(outline, np.int32), 255)
     disc = cv2.getStructuringElement(cv2.MORPH_ELLIPSE, (round_px, round_px))
     mask = np.asarray(cv2.morphologyEx(mask, cv2.MORPH_OPEN, disc), np.uint8)
-    seen = floor_seen(overview(mask), 35.0).outline_px
+    seen = floor_seen(overview(mask), 35.0)
     assert seen is not None
     found = corners_of(seen, SIZE)
     assert found is not None
@@ -47,7 +46,7 @@ def test_an_unseen_corner_is_still_proposed() -> None:
     mask = np.zeros(SIZE[::-1], np.uint8)
     cv2.fillConvexPoly(mask, np.array(TRAYS[0], np.int32), 255)
     cv2.fillConvexPoly(mask, np.array([[560, 340], [560, 420], [470, 420]], np.int32), 0)
-    seen = floor_seen(overview(mask), 35.0).outline_px
+    seen = floor_seen(overview(mask), 35.0)
     assert seen is not None
     found = corners_of(seen, SIZE)
     assert found is not None
@@ -58,7 +57,7 @@ def test_an_unseen_corner_is_still_proposed() -> None:
 def test_a_round_tray_has_more_corners_than_four() -> None:
     mask = np.zeros(SIZE[::-1], np.uint8)
     cv2.circle(mask, (320, 240), 190, 255, -1)
-    seen = floor_seen(overview(mask), 35.0).outline_px
+    seen = floor_seen(overview(mask), 35.0)
     assert seen is not None
     found = corners_of(seen, SIZE)
     assert found is not None
