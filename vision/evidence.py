@@ -19,7 +19,7 @@ class DieEvidence:
 
     Attributes:
         colours: (6,) probabilities of the five colours and of none of them.
-        value: None if classifiers or pips disagree.
+        value: None if the top face is hardly visible or no value likely.
         sure: Probability that the value is right.
         tint: (3,) of the top face, if it may be white.
         values: (6,) probabilities of the values, scaled so that the largest is `sure`; None if

@@ -13,7 +13,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode
 from tests.vision.trays import SIX, block, tray
 from vision import pipeline
-from vision.detector.candidates import FeatureMaps, propose_candidates
+from vision.detector.candidates import CLOSER, FeatureMaps, propose_candidates
 from vision.detector.classifier import classify_each
 from vision.pipeline import DiceReader, detect_dice
 from vision.reading import Frame, Point
@@ -77,6 +77,19 @@ def test_a_certain_die_wins_over_a_stronger_overlapping_candidate(
     beside = replace(detection, die=0.91, centre_xy=(x + 0.5 * detection.edge_px, y), heat=0.42)
     monkeypatch.setattr(pipeline, "classify", lambda *_: [beside, sure])
     assert detect_dice(pixels, everywhere)[1] == [sure]
+
+
+@pytest.mark.parametrize(
+    ("heat", "moving", "counts"), [(0.4, 0.0, True), (0.12, 0.0, False), (0.12, 0.97, True)]
+)
+def test_a_faint_place_is_a_die_only_if_it_moves(
+    heat: float, moving: float, counts: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pixels = tray(SIX)
+    detection = classify_each(pixels, propose_candidates(pixels).candidates)[0]
+    place = replace(detection, heat=heat, moving=moving)
+    monkeypatch.setattr(pipeline, "classify", lambda *_: [place])
+    assert detect_dice(pixels, everywhere, CLOSER)[1] == ([place] if counts else [])
 
 
 def test_no_candidates_give_no_detections() -> None:

@@ -58,8 +58,7 @@ class FeatureMaps:
     """The finder's outputs for a picture.
 
     `candidates` are the candidates. `tray`, `thing` and `smear` are (h, w) probabilities on the
-    finder's grid. `to_grid` is the 2x3 matrix from px of the
-    picture to cells of the grid.
+    finder's grid. `to_grid` is the 2x3 matrix from px of the picture to cells of the grid.
     """
 
     candidates: tuple[Candidate, ...]

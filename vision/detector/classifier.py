@@ -130,7 +130,7 @@ def aim(pixels: Pixels, candidates: Sequence[Candidate]) -> AlignedCandidates:
 
 
 def classify_each(pixels: Pixels, candidates: Sequence[Candidate]) -> list[Detection]:
-    """Classify candidates. Unclear ones get more crops."""
+    """Classify candidates. Unclear ones get views from all sides."""
     aligned = aim(pixels, candidates)
     return classify(pixels, aligned, range(len(aligned.candidates)))
 

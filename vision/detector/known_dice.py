@@ -70,7 +70,7 @@ class CustomDie:
         plays: Its colour in the game.
         face_bgr: Mean colour of its top face without the pips, 0 to 255.
         taken_for: The reader's (6,) probabilities during calibration, in the order of
-            `verdict.PALETTE`; the last is for none of the five.
+            `status.PALETTE`; the last is for none of the five.
         pips_bgr: Colour of its pips; None if they were not measured.
     """
 

@@ -38,7 +38,7 @@ class ShownDie:
     """Measurements of a die that was shown to the camera.
 
     Attributes:
-        taken_for: (6,) the reader's probabilities, in the order of `verdict.PALETTE`.
+        taken_for: (6,) the reader's probabilities, in the order of `status.PALETTE`.
     """
 
     centre_xy: Point

@@ -20,6 +20,11 @@ PATCH = 124
 PATCH_EDGES = 3.6
 """Width of a patch of PATCH px in die edges: wide enough to be turned and shifted in training."""
 Row = dict[str, NDArray[Any]]
+KEYS = tuple(
+    f"patch_{name}"
+    for name in ("pixels", "labels", "corners", "pips", "place", "up", "top", "present")
+)
+"""The columns that `close_ups` makes, in each scene's row of a data set."""
 COLOURS: tuple[DieColour | None, ...] = (*DieColour, None)
 
 

@@ -47,10 +47,6 @@ _FULL_VIEW = 0.97
 """Visible share of a top face above which it may be changed so."""
 _PRINTED = 0.4
 """Share of the places without a die that get a flat mark, such as a logo or a box."""
-KEYS = tuple(
-    f"patch_{name}"
-    for name in ("pixels", "labels", "corners", "pips", "place", "up", "top", "present")
-)
 _ZOOM, _SHIFT, _FURTHEST = 0.09, 0.1, 0.28
 """Errors of size (log) and middle (edges) with which close-ups are cut."""
 
@@ -255,7 +251,7 @@ def varied_close_ups(rows: Arrays, rng: np.random.Generator) -> Arrays:
     """Close-ups as the eye cuts them, of other dice under other lamps, with their labels.
 
     Args:
-        rows: Of S scenes with P close-ups, the columns named in `KEYS`.
+        rows: Of S scenes with P close-ups, the columns named in `patches.KEYS`.
         rng: For the changes made to the pictures.
     Returns:
         Of the N close-ups that are present: image (N, 3, CROP, CROP), labels (N, 7), own_colours

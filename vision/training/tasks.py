@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from vision.detector.models import CROP, FINDER_WH, UPRIGHT
-from vision.training import finder_loss, reader_loss, upright_loss
+from vision.training import finder_loss, patches, reader_loss, upright_loss
 from vision.training.networks import Finder, ReaderWithContext, UprightWithHead
 
 Arrays = dict[str, NDArray[Any]]
@@ -53,7 +53,7 @@ LESSONS = {
     ),
     "reader": Lesson(
         ReaderWithContext,
-        reader_loss.KEYS,
+        patches.KEYS,
         reader_loss.varied_close_ups,
         reader_loss.reader_loss,
         20,
@@ -62,7 +62,7 @@ LESSONS = {
     ),
     "upright": Lesson(
         UprightWithHead,
-        upright_loss.KEYS,
+        patches.KEYS,
         upright_loss.dealt,
         upright_loss.upright_loss,
         12,

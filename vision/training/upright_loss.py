@@ -36,10 +36,6 @@ from vision.training.surfaces import chipped, repipped
 
 Arrays = dict[str, NDArray[Any]]
 Batch = dict[str, Tensor]
-KEYS = tuple(
-    f"patch_{name}"
-    for name in ("pixels", "labels", "corners", "pips", "place", "up", "top", "present")
-)
 _GLARED, _MARBLED, _SWIRLED, _SPECKLED, _HALF_LIT, _REPAINTED = 0.12, 0.15, 0.06, 0.06, 0.1, 0.15
 _REPIPPED, _CHIPPED, _PRINTED = 0.15, 0.2, 0.4
 """Shares of dice, and of places without one, that look so; see `vision.training.reader_loss`."""
@@ -58,7 +54,7 @@ def dealt(rows: Arrays, rng: np.random.Generator) -> Arrays:
     """Scenes turned and mirrored, and upright close-ups of their candidates as the eye cuts them.
 
     Args:
-        rows: Of S scenes with P close-ups, the columns named in `KEYS`.
+        rows: Of S scenes with P close-ups, the columns named in `patches.KEYS`.
         rng: For the changes made to the pictures.
     Returns:
         Of the N candidates learnt from: image (N, 3, UPRIGHT, UPRIGHT), where (N, 2) each is among
