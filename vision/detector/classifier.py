@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.detector.candidates import Candidate
-from vision.detector.context import correct_by_context, fit_floor_plane
+from vision.detector.context import correct_by_context
 from vision.detector.crops import crop_matrix, edges_of
 from vision.detector.inference import CropOutputs, classify_crops, corners_of
 from vision.detector.models import (
@@ -23,7 +23,7 @@ from vision.detector.models import (
     sigmoid,
     softmax,
 )
-from vision.detector.tilt import FLAT, GUESS, leanings
+from vision.detector.tilt import FLAT, GUESS, fit_floor_plane, leanings
 from vision.detector.upright import classify_upright
 from vision.reading import Pixels, Point
 

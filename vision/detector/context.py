@@ -7,32 +7,18 @@ from functools import partial
 import numpy as np
 
 from vision.detector.models import (
-    NORMAL,
     PIP_CELLS,
     SCORES,
-    SPREAD,
     Scores,
     dense,
     relu,
     shared_layers,
     sigmoid,
 )
-from vision.detector.tilt import FloorFit, off_the_floor
+from vision.detector.tilt import FloorFit
 
 _SCALE = np.array([0.25] * 16 + [1.0] * 10, np.float32)
 _PIPS = PIP_CELLS**2 / 6.0
-
-
-def fit_floor_plane(logits: Scores, places: Scores, leans: Scores) -> FloorFit:
-    """Fit the floor plane to the reader's outputs.
-
-    Args:
-        logits: (N, 51) the reader's outputs.
-        places: (N, 2) from the middle of the picture, in long sides of it.
-        leans: (N, 2) the finder's estimate of the floor's normal there.
-    """
-    surely = (logits[:, 0] > 0.0).astype(np.float32)
-    return off_the_floor(logits[:, NORMAL], np.exp(logits[:, SPREAD]), places, leans, surely)
 
 
 def correct_by_context(
@@ -46,7 +32,7 @@ def correct_by_context(
 
     Args:
         logits: (N, 51) the reader's outputs.
-        fit: The plane fit of these outputs (see `fit_floor_plane`).
+        fit: The plane fit of these outputs (see `vision.detector.tilt`).
         shades: (N, 3) mean log colour of the middle of each crop.
         places: (N, 2) from the middle of the picture, in long sides of it.
         shares: (N,) edge of each die in long sides of the picture.
@@ -54,17 +40,13 @@ def correct_by_context(
         (N, 7): terms to add to the logits of the six colours and to that of a tilted die.
     """
     weight = sigmoid(logits[:, :1])
-    same = np.ones((len(logits), 1), np.float32)
     tokens = np.concatenate(
         [
             np.clip(logits[:, :SCORES], -12.0, 12.0) * _SCALE,
             logits[:, SCORES : SCORES + 1] * _PIPS,
             np.clip(logits[:, SCORES + 1 :], -12.0, 12.0),
-            2.0 * places,
-            np.log(shares)[:, None] + 3.0,
-            2.0 * same * fit.floor,
             shades,
-            fit.features(),
+            fit.inputs(places, shares),
         ],
         axis=1,
     ).astype(np.float32)

@@ -66,12 +66,25 @@ class FloorFit:
     fits: Scores
     odd: Scores
 
-    def features(self) -> Scores:
-        """Return the inputs (N, 7) for the context and tilt heads."""
+    def inputs(self, places: Scores, shares: Scores) -> Scores:
+        """Return what both heads get of each die's place and pose (N, 12).
+
+        Args:
+            places: (N, 2) from the middle of the picture, in long sides of it.
+            shares: (N,) edge of each die in long sides of the picture.
+        """
         slope = np.full((len(self.off), 2), self.slope, np.float32)
         far = np.hypot(*self.off.T)[:, None]
-        outputs = np.concatenate([self.off, far, self.fits[:, None], slope], axis=1)
-        return np.concatenate([_CLEARLY * outputs, self.odd[:, None]], axis=1)
+        sized = (2.0 * places, np.log(shares)[:, None] + 3.0)
+        floor = np.broadcast_to(2.0 * self.floor, self.off.shape)
+        pose = np.concatenate([self.off, far, self.fits[:, None], slope], axis=1)
+        return np.concatenate([*sized, floor, _CLEARLY * pose, self.odd[:, None]], axis=1)
+
+
+def fit_floor_plane(logits: Scores, places: Scores, guessed: Scores) -> FloorFit:
+    """Fit the floor to the reader's outputs (N, 51); see `off_the_floor`."""
+    sure = (logits[:, 0] > 0.0).astype(np.float32)
+    return off_the_floor(logits[:, NORMAL], np.exp(logits[:, SPREAD]), places, guessed, sure)
 
 
 def off_the_floor(
@@ -143,21 +156,15 @@ def leanings(
         shares: (N,) edge of each die in long sides of the picture.
         guessed: (N, 2) the finder's estimate of the floor's normal there.
     """
-    across, log_spread = logits[:, NORMAL].copy(), logits[:, SPREAD].copy()
-    across[selected], log_spread[selected] = upright[:, :2], upright[:, UPRIGHT_SPREAD]
-    surely = (logits[:, 0] > 0.0).astype(np.float32)
-    fit = off_the_floor(across, np.exp(log_spread), places, guessed, surely)
-    same = np.ones((len(selected), 1), np.float32)
+    seen = logits.copy()
+    seen[selected, NORMAL], seen[selected, SPREAD] = upright[:, :2], upright[:, UPRIGHT_SPREAD]
+    fit = fit_floor_plane(seen, places, guessed)
     tokens = np.concatenate(
         [
             0.25 * np.clip(upright[:, [UPRIGHT_TILTED]], -12.0, 12.0),
             np.clip(upright[:, UPRIGHT_TRAITS], -12.0, 12.0),
-            across[selected],
-            log_spread[selected, None],
-            2.0 * places[selected],
-            np.log(shares[selected])[:, None] + 3.0,
-            2.0 * same * fit.floor,
-            fit.features()[selected],
+            upright[:, : UPRIGHT_SPREAD + 1],
+            fit.inputs(places, shares)[selected],
         ],
         axis=1,
     ).astype(np.float32)

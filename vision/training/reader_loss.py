@@ -145,21 +145,18 @@ def tokens(logits: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor
     scores = logits[..., :SCORES].clamp(-12.0, 12.0) * logits.new_tensor([0.25] * 16 + [1.0] * 10)
     pips = logits[..., SCORES : SCORES + 1] * (PIP_CELLS**2 / 6.0)
     features = logits[..., SCORES + 1 :].clamp(-12.0, 12.0)
-    sized = torch.cat([2.0 * place[..., :2], place[..., 2:] + 3.0], dim=-1)
-    spread = logits[..., SPREAD].exp()
-    floor, stood = standing(logits[..., NORMAL], spread, place[..., :2], up, die)
-    return torch.cat([scores, pips, features, sized, 2.0 * floor, shade, stood], dim=-1)
+    stood = standing(logits[..., NORMAL], logits[..., SPREAD].exp(), place, up, die)
+    return torch.cat([scores, pips, features, shade, stood], dim=-1)
 
 
-def standing(
-    own: Tensor, spread: Tensor, place: Tensor, up: Tensor, die: Tensor
-) -> tuple[Tensor, Tensor]:
-    """The floor's normal at each die (S, P, 2), and how each stands on it (S, P, 7), as both
-    heads get it; `vision.detector.tilt.FloorFit.features` computes the same."""
-    off, floor, slope, fits, odd = off_the_floor(own, spread, place, up, die)
+def standing(own: Tensor, spread: Tensor, place: Tensor, up: Tensor, die: Tensor) -> Tensor:
+    """Where each die is and how it stands (S, P, STOOD), as both heads get it;
+    `vision.detector.tilt.FloorFit.inputs` computes the same."""
+    off, floor, slope, fits, odd = off_the_floor(own, spread, place[..., :2], up, die)
     far = off.norm(dim=-1, keepdim=True)
-    stood = torch.cat([off, far, fits[..., None], slope.expand_as(off)], dim=-1)
-    return floor.expand_as(off), torch.cat([5.0 * stood, odd[..., None]], dim=-1)
+    sized = torch.cat([2.0 * place[..., :2], place[..., 2:] + 3.0], dim=-1)
+    pose = torch.cat([off, far, fits[..., None], slope.expand_as(off)], dim=-1)
+    return torch.cat([sized, 2.0 * floor.expand_as(off), 5.0 * pose, odd[..., None]], dim=-1)
 
 
 def off_the_floor(

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.detector.context import correct_by_context, fit_floor_plane
+from vision.detector.context import correct_by_context
 from vision.detector.models import FEATURES, SCORES, Scores
+from vision.detector.tilt import fit_floor_plane
 
 RNG = np.random.default_rng(4)
 
