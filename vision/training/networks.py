@@ -16,13 +16,13 @@ from vision.detector.models import TRAITS, UPRIGHT_OUTPUTS
 SCORES = 26
 FEATURES = 24
 """Features that the reader passes to the context head beside its scores."""
-STOOD = 3 + 2 + 7
+POSE = 3 + 2 + 7
 """What both heads get of a die's place and pose: place and size, slant of the floor, and pose
 against the floor and the other dice."""
-TOKEN = SCORES + 1 + FEATURES + 3 + STOOD
+TOKEN = SCORES + 1 + FEATURES + 3 + POSE
 """Input of the context head for one die: scores, pip count, features, mean colour, place and
 pose."""
-TILT_INPUTS = 4 + TRAITS + STOOD
+TILT_INPUTS = 4 + TRAITS + POSE
 """Input of the tilt head for one die: outputs of the network, place and pose."""
 CORRECTIONS = 7
 """Outputs of the context head for each die: six colours, cocked."""

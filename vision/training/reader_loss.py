@@ -145,12 +145,12 @@ def tokens(logits: Tensor, place: Tensor, up: Tensor, shade: Tensor, die: Tensor
     scores = logits[..., :SCORES].clamp(-12.0, 12.0) * logits.new_tensor([0.25] * 16 + [1.0] * 10)
     pips = logits[..., SCORES : SCORES + 1] * (PIP_CELLS**2 / 6.0)
     features = logits[..., SCORES + 1 :].clamp(-12.0, 12.0)
-    stood = standing(logits[..., NORMAL], logits[..., SPREAD].exp(), place, up, die)
-    return torch.cat([scores, pips, features, shade, stood], dim=-1)
+    pose = pose_inputs(logits[..., NORMAL], logits[..., SPREAD].exp(), place, up, die)
+    return torch.cat([scores, pips, features, shade, pose], dim=-1)
 
 
-def standing(own: Tensor, spread: Tensor, place: Tensor, up: Tensor, die: Tensor) -> Tensor:
-    """Where each die is and how it stands (S, P, STOOD), as both heads get it;
+def pose_inputs(own: Tensor, spread: Tensor, place: Tensor, up: Tensor, die: Tensor) -> Tensor:
+    """Place and pose of each die (S, P, POSE), as both heads get them;
     `vision.detector.tilt.FloorFit.inputs` computes the same."""
     off, floor, slope, fits, odd = off_the_floor(own, spread, place[..., :2], up, die)
     far = off.norm(dim=-1, keepdim=True)

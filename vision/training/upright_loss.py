@@ -31,7 +31,7 @@ from vision.training.augment import (
 )
 from vision.training.networks import UprightWithHead
 from vision.training.patches import PATCH, PATCH_EDGES
-from vision.training.reader_loss import spread_loss, standing
+from vision.training.reader_loss import pose_inputs, spread_loss
 from vision.training.surfaces import chipped, repipped
 
 Arrays = dict[str, NDArray[Any]]
@@ -196,7 +196,7 @@ def upright_inputs(out: Tensor, made: Batch) -> Tensor:
     own = out.new_zeros(*place.shape[:2], 3)
     own = own.index_put(at, torch.cat([mine, out[:, 2:3]], dim=1))
     there = out.new_zeros(place.shape[:2]).index_put(at, made["labels"][:, 0])
-    stood = standing(own[..., :2], own[..., 2].exp(), place, made["up"], there)
-    token = torch.cat([own, stood], dim=-1)
+    pose = pose_inputs(own[..., :2], own[..., 2].exp(), place, made["up"], there)
+    token = torch.cat([own, pose], dim=-1)
     score = 0.25 * out[:, UPRIGHT_TILTED, None].clamp(-12.0, 12.0)
     return torch.cat([score, out[:, UPRIGHT_TRAITS].clamp(-12.0, 12.0), token[at]], dim=1)

@@ -1,4 +1,5 @@
-"""Networks in training: their batches, and their states unpacked and exported."""
+"""Networks in training: their batches, the inputs of their heads, and their states unpacked and
+exported."""
 
 from __future__ import annotations
 
@@ -13,12 +14,26 @@ pytest.importorskip("onnx")
 
 from torch.utils.data import DataLoader  # noqa: E402
 
-from vision.detector.models import UPRIGHT, OpenCvNet, shared_net  # noqa: E402
+from vision.detector.context import correct_by_context  # noqa: E402
+from vision.detector.models import (  # noqa: E402
+    FEATURES,
+    SCORES,
+    UPRIGHT,
+    UPRIGHT_OUTPUTS,
+    UPRIGHT_TILTED,
+    OpenCvNet,
+    shared_layers,
+    shared_net,
+)
+from vision.detector.tilt import fit_floor_plane, leanings  # noqa: E402
 from vision.simulation.looks import TRAINED  # noqa: E402
 from vision.training.checkpoints import save, shards_for, unpack  # noqa: E402
 from vision.training.dataset import frame_row  # noqa: E402
+from vision.training.networks import ContextHead, TiltHead  # noqa: E402
+from vision.training.reader_loss import tokens  # noqa: E402
 from vision.training.tasks import LESSONS, body_of  # noqa: E402
 from vision.training.train import Batches  # noqa: E402
+from vision.training.upright_loss import upright_inputs  # noqa: E402
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -72,3 +87,51 @@ def test_a_batch_is_the_same_whichever_process_makes_it(data: Path) -> None:
     for one, other in zip(inline, apart, strict=True):
         assert one.keys() == other.keys()
         assert all(torch.equal(one[key], other[key]) for key in one)
+
+
+def _scene_of(count: int) -> dict[str, np.ndarray]:
+    """What the networks say of the dice of one picture, at random."""
+    rng = np.random.default_rng(3)
+    logits = rng.normal(0, 1, (count, SCORES + 1 + FEATURES))
+    logits[:, 0] = 9.0
+    columns = {
+        "logits": logits,
+        "views": rng.normal(0, 1, (count, UPRIGHT_OUTPUTS)) - 1.0,
+        "places": rng.uniform(-0.4, 0.4, (count, 2)),
+        "shares": rng.uniform(0.03, 0.1, count),
+        "slants": rng.normal(0, 0.2, (count, 2)),
+        "shades": rng.normal(-1, 0.5, (count, 3)),
+    }
+    return {name: column.astype(np.float32) for name, column in columns.items()}
+
+
+def _filled(head: torch.nn.Module, name: str) -> torch.nn.Module:
+    head.load_state_dict({k: torch.from_numpy(v) for k, v in shared_layers(name).items()})
+    return head
+
+
+def test_both_heads_get_the_same_inputs_in_training_as_at_the_table() -> None:
+    seen = _scene_of(6)
+    logits, places, shares, slants = (seen[k] for k in ("logits", "places", "shares", "slants"))
+    batch = {name: torch.from_numpy(column)[None] for name, column in seen.items()}
+    place = torch.cat([batch["places"], batch["shares"].log()[..., None]], dim=-1)
+    with torch.no_grad():
+        surely = torch.sigmoid(batch["logits"][..., 0])
+        token = tokens(batch["logits"], place, batch["slants"], batch["shades"], surely)
+        corrections = _filled(ContextHead(), "context")(token, surely)[0].numpy()
+        made = {
+            "where": torch.tensor([[0, n] for n in range(6)]),
+            "back": torch.eye(2).expand(6, 2, 2),
+            "place": place,
+            "up": batch["slants"],
+            "labels": torch.ones(6, 7),
+        }
+        views = batch["views"][0]
+        tilt = views[:, UPRIGHT_TILTED] + _filled(TiltHead(), "tilt_head")(
+            upright_inputs(views, made)
+        )
+    fit = fit_floor_plane(logits, places, slants)
+    at_table = correct_by_context(logits, fit, seen["shades"], places, shares)
+    assert at_table == pytest.approx(corrections, abs=1e-4)
+    odds = leanings(seen["views"], list(range(6)), logits, places, shares, slants)
+    assert odds == pytest.approx(tilt.numpy(), abs=1e-4)
