@@ -83,13 +83,14 @@ class Hostile:
         threading.Thread(target=self._run, daemon=True).start()
 
     def _run(self) -> None:
-        with suppress(OSError):  # the table hung up, or the test is over
+        with suppress(OSError):  # the test is over
             while True:
                 self._open.append(self._server.accept()[0])
                 self.accepted += 1
-                self._open[-1].sendall(self._flood[:5])
-                while self._flood:
-                    self._open[-1].sendall(self._flood[5:])
+                with suppress(OSError):  # the table hung up
+                    self._open[-1].sendall(self._flood[:5])
+                    while self._flood:
+                        self._open[-1].sendall(self._flood[5:])
 
     def close(self) -> None:
         for each in (self._server, *self._open):
