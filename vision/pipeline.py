@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -21,14 +21,15 @@ from vision.detector.candidates import (
     CLOSER,
     GLANCE,
     SMEARED,
+    Candidate,
     FeatureMaps,
     Look,
     propose_candidates,
 )
-from vision.detector.classifier import SURELY, Detection, aim, classify
+from vision.detector.classifier import SURELY, Detection, Inside, classify
 from vision.detector.colours import tint_of
-from vision.detector.known_dice import recognise
-from vision.detector.mirror import mirrored_calibration, mirrored_scene
+from vision.detector.known_dice import CustomDie, recognise
+from vision.detector.mirror import mirrored, mirrored_die
 from vision.detector.models import CROP, FINDER_WH, UPRIGHT, shared_net, softmax
 from vision.detector.pooling import grouped, pooled
 from vision.detector.status import PALETTE, reading_of
@@ -38,6 +39,10 @@ from vision.reading import Frame, Pixels, Point, Reading
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
+
+Outline = NDArray[np.float32]
+"""Corners (N, 2) in px of the picture."""
+Mask = NDArray[np.uint8]
 
 _LEANS = 0.0
 """Threshold in log odds of tilt above which a die is cocked."""
@@ -67,13 +72,12 @@ STILL = 0.4
 _BLURRED = 0.9
 """Probability of motion above which a candidate counts as a moving die (docs/evaluation.md,
 thresholds)."""
-_OUTSIDE = 0.1
-"""Probability of lying in the tray up to which a candidate gets no upright view
-(docs/evaluation.md, thresholds)."""
 _OVERLAP = 0.8
 """Top faces nearer to each other than this share of an edge are the same die. Faces of dice side by
 side are one edge apart, a little less if one is tilted."""
 
+_DOWN, _ACROSS = np.mgrid[0.05:0.95:9j, 0.05:0.95:9j].astype(np.float32)[..., None]
+"""How far 9 x 9 points spread over a top face lie from its first side, and along it."""
 
 _UNCLEAR = (TrayStatus.MISSING, TrayStatus.EXTRA, TrayStatus.UNCERTAIN)
 """Statuses that another look may clear up (docs/evaluation.md, a second look). A second look hardly
@@ -134,86 +138,59 @@ def _looked_at(
 
     The networks err on other dice then; a person tilts the head and bends down.
     """
-    first = _evidence(pixels, calibration, GLANCE)
+    height, width = pixels.shape[:2]
+    floor = _floor((width, height), calibration)
+    known = calibration.dice if calibration is not None else ()
+    first = _evidence(pixels, floor, known, GLANCE)
     reading = reading_of(first, in_play, at_s)
     if reading.status not in _UNCLEAR:
         return reading
-    mirror = np.asarray(cv2.flip(pixels, 1), np.uint8)
-    second = mirrored_scene(_evidence(mirror, mirrored_calibration(calibration), CLOSER))
-    groups = grouped([[(die, 1.0) for die in look.dice] for look in (first, second)])
-    dice = tuple(pooled(group) for group in groups)
+    back = None if floor is None else mirrored(floor, width)
+    second = _evidence(np.asarray(cv2.flip(pixels, 1), np.uint8), back, known, CLOSER)
+    looks = first.dice, [mirrored_die(die, width) for die in second.dice]
+    dice = tuple(pooled(each) for each in grouped([[(die, 1.0) for die in k] for k in looks]))
     return reading_of(replace(first, dice=dice), in_play, at_s)
 
 
-def detect_dice(
-    pixels: Pixels,
-    inside: Callable[[FeatureMaps, Point, float], float],
-    look: Look = GLANCE,
-) -> tuple[FeatureMaps, list[Detection]]:
-    """Find and classify the dice of a picture.
+def detect_dice(pixels: Pixels, candidates: Sequence[Candidate], inside: Inside) -> list[Detection]:
+    """Classify candidates and keep each die once, in falling certainty.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        inside: Returns the probability that a die at a point of the picture, with an edge in px,
-            lies in the tray.
-        look: How to search for them.
+        candidates: From any look; faint ones are no dice at rest.
+        inside: Tells where the tray is.
     """
-    overview = propose_candidates(pixels, look)
-    aligned = aim(pixels, overview.candidates)
-    places = zip(aligned.feet.tolist(), aligned.edges.tolist(), strict=True)
-    depths = [inside(overview, (x, y), edge) for (x, y), edge in places]
-    worth = [n for n, depth in enumerate(depths) if depth > _OUTSIDE]
-    detections = classify(pixels, aligned, worth)
-    hot = GLANCE.least_heat  # fainter peaks are no dice at rest
-    dice = [k for k in detections if k.moving > _BLURRED or (k.die > SURELY and k.heat > hot)]
-    dice.sort(key=lambda die: -die.die * die.heat)
-    return overview, _each_once(dice)
-
-
-def _each_once(dice: Sequence[Detection]) -> list[Detection]:
-    """Keep the first of all detections of the same die."""
-    kept: list[Detection] = []
-    for die in dice:
-        if all(
+    found = classify(pixels, candidates, inside)
+    found.sort(key=lambda die: -die.die * die.heat)
+    dice: list[Detection] = []
+    for die in found:
+        is_die = die.moving > _BLURRED or (die.die > SURELY and die.heat > GLANCE.least_heat)
+        if is_die and all(
             math.dist(die.centre_xy, other.centre_xy) > _OVERLAP * min(die.edge_px, other.edge_px)
-            for other in kept
+            for other in dice
         ):
-            kept.append(die)
-    return kept
+            dice.append(die)
+    return dice
 
 
-def _evidence(pixels: Pixels, calibration: Calibration | None, look: Look) -> SceneEvidence:
+def _evidence(
+    pixels: Pixels, floor: Outline | None, known: Sequence[CustomDie], look: Look
+) -> SceneEvidence:
     """Everything that one look at a picture shows."""
     size_wh = (pixels.shape[1], pixels.shape[0])
-    floor = _floor(size_wh, calibration)
-    inside = cache(partial(_inside, floor))
-    overview, detections = detect_dice(pixels, inside, look)
+    overview = propose_candidates(pixels, look)
+    found = detect_dice(pixels, overview.candidates, partial(_inside, floor, overview))
     things = bool((overview.thing > 0.5).any())
-    seen = [
-        _evidence_of(
-            detection,
-            inside(overview, detection.foot_xy, detection.edge_px),
-            _covered(overview, detection) if things else 0.0,
-            size_wh,
-        )
-        for detection in detections
-    ]
-    if calibration is not None and calibration.dice:
-        seen = recognise(
-            pixels, [detection.corners for detection in detections], seen, calibration.dice
-        )
+    seen = [_evidence_of(die, _covered(overview, die) if things else 0.0, size_wh) for die in found]
+    if known:
+        seen = recognise(pixels, [die.corners for die in found], seen, known)
     else:
-        seen = [
-            _with_tint(pixels, die, detection)
-            for die, detection in zip(seen, detections, strict=True)
-        ]
-    clutter = _clutter(overview, floor, seen, detections)
-    return SceneEvidence(tuple(seen), clutter, size_wh)
+        seen = [_with_tint(pixels, die) for die in seen]
+    return SceneEvidence(tuple(seen), _clutter(overview, floor, seen), size_wh)
 
 
-def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> NDArray[np.float32] | None:
-    """Outline (N, 2) in px of the calibrated floor, convex; without one the feature maps alone give
-    the tray."""
+def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Outline | None:
+    """Outline of the calibrated floor, convex; without one the feature maps alone give the tray."""
     if calibration is None or calibration.tray_px is None:
         return None
     if not is_same_shape(size_wh, calibration.size_wh):
@@ -223,9 +200,7 @@ def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> NDArray
     return np.asarray(cv2.convexHull(corners), np.float32).reshape(-1, 2)
 
 
-def _inside(
-    floor: NDArray[np.float32] | None, overview: FeatureMaps, foot_xy: Point, edge_px: float
-) -> float:
+def _inside(floor: Outline | None, overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
     """Probability that a die at a point lies in the tray."""
     if floor is None:
         seen = overview.around(overview.tray, foot_xy, 0.5 * edge_px)
@@ -234,9 +209,7 @@ def _inside(
     return float(np.interp(depth, _AT_RIM, (0.0, 1.0)))
 
 
-def _evidence_of(
-    detection: Detection, inside: float, covered: float, size_wh: tuple[int, int]
-) -> DieEvidence:
+def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int]) -> DieEvidence:
     values = detection.values
     best = int(np.argmax(values)) + 1
     sure = float(values[best - 1]) * detection.die
@@ -255,7 +228,7 @@ def _evidence_of(
         cocked=not moving and detection.leaning > _LEANS,
         moving=moving,
         visible=0.0 if hidden else min(detection.visible, _inside_share(detection, size_wh)),
-        in_tray=inside > 0.5,
+        in_tray=detection.in_tray > 0.5,
         values=np.asarray(values * (sure / max(float(values[best - 1]), 1e-6)), np.float32),
         leaning=detection.leaning,
         corners=detection.corners,
@@ -263,25 +236,17 @@ def _evidence_of(
     )
 
 
-def _with_tint(pixels: Pixels, die: DieEvidence, detection: Detection) -> DieEvidence:
+def _with_tint(pixels: Pixels, die: DieEvidence) -> DieEvidence:
     """Return the die with the tint of its top face, if it may be white."""
-    if die.colours[_WHITE] < _HARDLY_WHITE or die.value is None:
+    if die.corners is None or die.value is None or die.colours[_WHITE] < _HARDLY_WHITE:
         return die
-    return replace(die, tint=tint_of(pixels, detection.corners))
+    return replace(die, tint=tint_of(pixels, die.corners))
 
 
-def _on_face(detection: Detection, steps: int) -> NDArray[np.float32]:
-    """Points (steps, steps, 2) in px spread over a top face."""
-    a, b = _spread(steps)
+def _on_face(detection: Detection) -> NDArray[np.float32]:
+    """Points (9, 9, 2) in px spread over a top face."""
     p, q, _, r = detection.corners
-    return np.asarray(p + a * (q - p) + b * (r - p), np.float32)
-
-
-@cache
-def _spread(steps: int) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    along = np.linspace(0.05, 0.95, steps, dtype=np.float32)
-    a, b = np.meshgrid(along, along)
-    return a[..., None], b[..., None]
+    return np.asarray(p + _ACROSS * (q - p) + _DOWN * (r - p), np.float32)
 
 
 def _inside_share(detection: Detection, size_wh: tuple[int, int]) -> float:
@@ -289,40 +254,34 @@ def _inside_share(detection: Detection, size_wh: tuple[int, int]) -> float:
     last = np.array(size_wh) - 1
     if (detection.corners >= 0).all() and (detection.corners <= last).all():
         return 1.0
-    points = _on_face(detection, 7)
+    points = _on_face(detection)
     return float(((points >= 0) & (points <= last)).all(axis=2).mean())
 
 
 def _covered(overview: FeatureMaps, detection: Detection) -> float:
     """Share of a top face that a thing covers."""
-    x, y = np.moveaxis(overview.cells(_on_face(detection, 9)), 2, 0).astype(np.float32)
+    x, y = np.moveaxis(overview.cells(_on_face(detection)), 2, 0).astype(np.float32)
     thing = cv2.remap(overview.thing, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return float((thing > 0.5).mean())
 
 
-def _clutter(
-    overview: FeatureMaps,
-    floor: NDArray[np.float32] | None,
-    seen: Sequence[DieEvidence],
-    detections: Sequence[Detection],
-) -> Clutter:
+def _clutter(overview: FeatureMaps, floor: Outline | None, seen: Sequence[DieEvidence]) -> Clutter:
     """Things and smears in the tray, in areas of a die's face."""
-    inside = _on_grid(overview, floor)
+    inside = overview.tray > 0.5
+    if floor is not None:
+        inside = _filled(np.zeros(inside.shape, np.uint8), overview.cells(floor), 1) > 0
     scale = overview.cells_per_px
-    edges = [die.edge_px for die in seen] or [0.05 * max(overview.tray.shape) / scale]
+    edges = [die.edge_px for die in seen] or [0.05 * max(inside.shape) / scale]
     area = (median(edges) * scale) ** 2 + 1e-6
     free = inside.astype(np.uint8)
-    for detection in detections:
-        face = np.round(overview.cells(detection.corners)).astype(np.int32)
-        cv2.fillConvexPoly(free, face, 0)
+    for die in seen:
+        if die.corners is not None:
+            _filled(free, overview.cells(die.corners), 0)
     areas = ((overview.thing > 0.5) & (free > 0), (overview.smear > SMEARED) & inside)
     return Clutter(*(float(where.sum()) / area for where in areas))
 
 
-def _on_grid(overview: FeatureMaps, floor: NDArray[np.float32] | None) -> NDArray[np.bool_]:
-    """The cells of the finder's grid that lie on the floor."""
-    if floor is None:
-        return overview.tray > 0.5
-    mask = np.zeros(overview.tray.shape, np.uint8)
-    cv2.fillConvexPoly(mask, np.round(overview.cells(floor)).astype(np.int32), 1)
-    return mask > 0
+def _filled(mask: Mask, outline: NDArray[np.floating], value: int) -> Mask:
+    """Fill an outline (N, 2) of a mask (h, w), in place."""
+    cv2.fillConvexPoly(mask, np.round(outline).astype(np.int32), value)
+    return mask

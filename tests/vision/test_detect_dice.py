@@ -13,27 +13,27 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode
 from tests.vision.trays import SIX, block, tray
 from vision import pipeline
-from vision.detector.candidates import CLOSER, FeatureMaps, propose_candidates
-from vision.detector.classifier import classify_each
+from vision.detector.candidates import propose_candidates
+from vision.detector.classifier import Detection, classify
 from vision.pipeline import DiceReader, detect_dice
-from vision.reading import Frame, Point
+from vision.reading import Frame, Pixels
 from vision.simulation.random_scenes import Recipe, random_scene
 from vision.simulation.render import render, truth
 
 
-def everywhere(overview: FeatureMaps, foot_xy: Point, edge_px: float) -> float:
-    """All dice lie in the tray."""
-    return 1.0
+def dice_of(pixels: Pixels) -> list[Detection]:
+    """The dice of one look; all of them lie in the tray."""
+    return detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
 
 
 @pytest.mark.parametrize("away", [0, 3])
 def test_a_tray_without_other_candidates_gives_its_dice(away: int) -> None:
-    assert len(detect_dice(tray(SIX[: 6 - away]), everywhere)[1]) == 6 - away
+    assert len(dice_of(tray(SIX[: 6 - away]))) == 6 - away
 
 
 def test_dice_too_small_for_the_first_look_are_found_by_the_closer_one() -> None:
     pixels = block(3.0, 5)
-    assert len(detect_dice(pixels, everywhere)[1]) < 6
+    assert len(dice_of(pixels)) < 6
     assert len(DiceReader().read(Frame(pixels)).dice) == 6
 
 
@@ -55,7 +55,7 @@ def test_dice_stand_where_their_bodies_do() -> None:
     off = []
     for seed in range(3):
         scene = random_scene(np.random.default_rng([seed, 57]), Recipe((960, 720), 0.08))
-        for detection in detect_dice(render(scene), everywhere)[1]:
+        for detection in dice_of(render(scene)):
             for die, fact in zip(scene.dice, truth(scene), strict=True):
                 gap = np.hypot(*np.subtract(detection.centre_xy, fact.centre_px)) / fact.edge_px
                 if gap < 0.15 and fact.value is not None and not fact.cocked:
@@ -71,12 +71,12 @@ def test_a_certain_die_wins_over_a_stronger_overlapping_candidate(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     pixels = tray(SIX)
-    detection = classify_each(pixels, propose_candidates(pixels).candidates)[0]
+    detection = classify(pixels, propose_candidates(pixels).candidates)[0]
     x, y = detection.centre_xy
     sure = replace(detection, die=0.999, heat=0.4)
     beside = replace(detection, die=0.91, centre_xy=(x + 0.5 * detection.edge_px, y), heat=0.42)
     monkeypatch.setattr(pipeline, "classify", lambda *_: [beside, sure])
-    assert detect_dice(pixels, everywhere)[1] == [sure]
+    assert dice_of(pixels) == [sure]
 
 
 @pytest.mark.parametrize(
@@ -86,11 +86,11 @@ def test_a_faint_place_is_a_die_only_if_it_moves(
     heat: float, moving: float, counts: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pixels = tray(SIX)
-    detection = classify_each(pixels, propose_candidates(pixels).candidates)[0]
+    detection = classify(pixels, propose_candidates(pixels).candidates)[0]
     place = replace(detection, heat=heat, moving=moving)
     monkeypatch.setattr(pipeline, "classify", lambda *_: [place])
-    assert detect_dice(pixels, everywhere, CLOSER)[1] == ([place] if counts else [])
+    assert dice_of(pixels) == ([place] if counts else [])
 
 
 def test_no_candidates_give_no_detections() -> None:
-    assert classify_each(tray(SIX), ()) == []
+    assert classify(tray(SIX), ()) == []

@@ -20,6 +20,7 @@ from vision.benchmark.frames import case_of
 from vision.benchmark.scoring import Tally, measure, score
 from vision.benchmark.truth import load_cases, pictures
 from vision.calibration.calibration import Calibration
+from vision.detector.candidates import propose_candidates
 from vision.images import load_picture
 from vision.pipeline import DiceReader, detect_dice
 from vision.reading import Frame, Pixels, Reading
@@ -154,9 +155,9 @@ def test_a_die_next_to_a_hand_is_whole_where_the_reader_is_sure_of_it(
     surely: float, covered: float, whole: bool
 ) -> None:
     pixels = render(default_scene(SIX, seed=7))
-    _, dice = detect_dice(pixels, lambda *_: 1.0)
+    dice = detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
     detection = replace(dice[0], visible=surely)
-    assert (pipeline._evidence_of(detection, 1.0, covered, (640, 480)).visible > 0.87) is whole
+    assert (pipeline._evidence_of(detection, covered, (640, 480)).visible > 0.87) is whole
 
 
 def test_a_removed_die_in_the_tray_is_a_warning() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +11,13 @@ from numpy.typing import NDArray
 from vision.detector.candidates import Candidate
 from vision.detector.context import correct_by_context
 from vision.detector.crops import crop_matrix, edges_of
-from vision.detector.inference import CropOutputs, classify_crops, corners_of
+from vision.detector.inference import classify_crops, corners_of
 from vision.detector.models import (
     NORMAL,
     SPREAD,
     UPRIGHT_DIE,
     UPRIGHT_VALUES,
     Scores,
-    chance,
     sigmoid,
     softmax,
 )
@@ -27,8 +25,8 @@ from vision.detector.tilt import FLAT, GUESS, fit_floor_plane, leanings
 from vision.detector.upright import classify_upright
 from vision.reading import Pixels, Point
 
-_WORTH = 0.03
-"""Probability of a die above which a candidate is kept."""
+_WORTH = (0.03, 0.4)
+"""Probabilities of a die and of motion above which a candidate is kept."""
 _DOUBT = 0.98
 """Probability of a die that shows its value, below which it gets views from all sides."""
 _UPRIGHT = 0.65
@@ -41,12 +39,17 @@ _TORN = (-4.0, 2.0)
 thresholds)."""
 SURELY = 0.7
 """Probability above which a candidate is a die (docs/evaluation.md, thresholds)."""
-_RATHER_NONE = 0.0
-"""Log odds of a die below which a candidate gets no upright view (docs/evaluation.md,
-thresholds)."""
+_RATHER_NONE, _MOVES, _HIDDEN = 0.0, 2.0, -1.0
+"""Log odds of a die, of motion and of full view beyond which a candidate gets no upright view."""
+_OUTSIDE = 0.1
+"""Probability of lying in the tray up to which a candidate gets no upright view."""
 _LEAST = 1e-6
 """Added to probabilities, so that their logarithms are finite."""
-_DIE_AND_MOVING, _VALUES = [0, 14], slice(1, 7)
+_DIE, _VALUES, _COLOURS, _TILTED, _MOVING, _VISIBLE = 0, slice(1, 7), slice(7, 13), 13, 14, 15
+"""Columns of the crop classifier."""
+
+Inside = Callable[[Point, float], float]
+"""Returns the probability that a die lies in the tray, by its foot and its edge in px."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +61,7 @@ class Detection:
         values: (6,) probability of each value.
         agree: Whether the crop classifier and the upright views find the same value likeliest.
         colours: (6,) logits of white, red, yellow, green, blue, and other.
-        die, moving: Probabilities.
+        die, moving, in_tray: Probabilities.
         visible: Share of the top face in view.
         leaning: Log odds that the die is tilted.
         centre_xy, edge_px: Middle of the top face, and its mean edge.
@@ -68,166 +71,122 @@ class Detection:
 
     corners: NDArray[np.float32]
     values: Scores
+    agree: bool
     colours: Scores
     die: float
-    leaning: float
     moving: float
+    in_tray: float
     visible: float
-    agree: bool = True
-    centre_xy: Point = (0.0, 0.0)
-    edge_px: float = 0.0
-    foot_xy: Point = (0.0, 0.0)
-    heat: float = 1.0
-
-
-@dataclass(frozen=True, eq=False)
-class AlignedCandidates:
-    """N candidates that may be dice or blurs, with one crop each.
-
-    Attributes:
-        outputs: Outputs for these crops.
-        corners: (N, 4, 2) of the top faces in px of the picture.
-    """
-
-    candidates: tuple[Candidate, ...]
-    outputs: CropOutputs
-    corners: NDArray[np.float32]
-
-    @cached_property
-    def edges(self) -> NDArray[np.float32]:
-        """Mean edge (N,) of the top faces in px."""
-        return edges_of(self.corners)
-
-    @cached_property
-    def middles(self) -> NDArray[np.float32]:
-        """The middles (N, 2) of the top faces in px."""
-        return np.asarray(self.corners.mean(axis=1), np.float32)
-
-    @cached_property
-    def chances(self) -> Scores:
-        """Probability of a die, and of a moving one (N, 2)."""
-        return sigmoid(self.outputs.logits[:, _DIE_AND_MOVING])
-
-    @cached_property
-    def feet(self) -> Scores:
-        """Points of the floor (N, 2) below the middles of the top faces."""
-        rise = _upwards(self.outputs.logits, self.guessed) * self.edges[:, None]
-        return np.asarray(self.middles - rise, np.float32)
-
-    @cached_property
-    def guessed(self) -> Scores:
-        """The finder's estimate of the floor's tilt below each candidate (N, 2)."""
-        return np.array([candidate.up for candidate in self.candidates], np.float32).reshape(-1, 2)
-
-
-def aim(pixels: Pixels, candidates: Sequence[Candidate]) -> AlignedCandidates:
-    """Classify a crop of each candidate; discard those that are clearly neither dice nor blurs."""
-    outputs = classify_crops(pixels, [crop_matrix(s.centre_xy, s.edge_px) for s in candidates])
-    chances = sigmoid(outputs.logits[:, _DIE_AND_MOVING])
-    keep = [n for n, (die, moving) in enumerate(chances) if die > _WORTH or moving > 0.4]
-    outputs, kept = outputs.only(keep), [candidates[n] for n in keep]
-    return AlignedCandidates(tuple(kept), outputs, corners_of(outputs))
-
-
-def classify_each(pixels: Pixels, candidates: Sequence[Candidate]) -> list[Detection]:
-    """Classify candidates. Unclear ones get views from all sides."""
-    aligned = aim(pixels, candidates)
-    return classify(pixels, aligned, range(len(aligned.candidates)))
+    leaning: float
+    centre_xy: Point
+    edge_px: float
+    foot_xy: Point
+    heat: float
 
 
 def classify(
-    pixels: Pixels,
-    aligned: AlignedCandidates,
-    worth: Sequence[int],
+    pixels: Pixels, candidates: Sequence[Candidate], inside: Inside = lambda *_: 1.0
 ) -> list[Detection]:
-    """Classify each candidate.
+    """Classify candidates; leave out those that are clearly neither dice nor blurs.
 
-    Args:
-        worth: Indices of the candidates that get an upright view if they may be dice at rest, and
-            views from all sides if that leaves value or tilt unclear.
+    Dice that may lie at rest in the tray get an upright view, and views from all sides if that
+    leaves value or tilt unclear.
     """
-    if not aligned.candidates:
+    if not candidates:
         return []
-    outputs, corners = aligned.outputs, aligned.corners
-    edges, centres, guessed = aligned.edges, aligned.middles, aligned.guessed
+    crops = classify_crops(pixels, [crop_matrix(c.centre_xy, c.edge_px) for c in candidates])
+    chances = sigmoid(crops.logits[:, [_DIE, _MOVING]])
+    keep = np.flatnonzero((chances > _WORTH).any(axis=1)).tolist()
+    if not keep:
+        return []
+    kept = [candidates[n] for n in keep]
+    crops = crops.only(keep)
+    logits, corners = crops.logits, corners_of(crops)
+    edges, middles = edges_of(corners), corners.mean(axis=1)
+    guessed = np.array([candidate.up for candidate in kept], np.float32)
+    feet = (middles - _upwards(logits, guessed) * edges[:, None]).tolist()
+    in_tray = [inside((x, y), edge) for (x, y), edge in zip(feet, edges.tolist(), strict=True)]
     height, width = pixels.shape[:2]
     long_side = max(height, width)
-    places = (centres - np.array([width - 1, height - 1]) / 2) / long_side
+    places = (middles - np.array([width - 1, height - 1]) / 2) / long_side
     shares = edges / long_side
-    logits = outputs.logits
     fit = fit_floor_plane(logits, places, guessed)
-    added = correct_by_context(logits, fit, outputs.shades, places, shares)
-    reads = [Estimate.by_crop(row, more) for row, more in zip(logits, added, strict=True)]
-    rest = [n for n in worth if _is_at_rest(logits[n])]
-    if rest:
-        views = classify_upright(pixels, corners[rest])
+    added = correct_by_context(logits, fit, crops.shades, places, shares)
+    rest = np.flatnonzero(_may_rest(logits) & (np.array(in_tray) > _OUTSIDE)).tolist()
+    views = classify_upright(pixels, corners[rest])
 
-        def take() -> None:
-            odds = leanings(views, rest, logits, places, shares, guessed)
-            for n, view, tilt in zip(rest, views, odds.tolist(), strict=True):
-                reads[n] = Estimate.by_both(logits[n], added[n], view, tilt)
+    def estimated() -> Estimates:
+        tilts = leanings(views, rest, logits, places, shares, guessed)
+        return estimates(logits, added, rest, views, tilts)
 
-        take()
-        unclear = [k for k, n in enumerate(rest) if reads[n].is_unclear()]
-        if unclear:
-            faces = corners[[rest[k] for k in unclear]]
-            sides = np.concatenate([np.roll(faces, side, axis=1) for side in (1, 2, 3)])
-            more = classify_upright(pixels, sides).reshape(3, len(unclear), -1).sum(axis=0)
-            views[unclear] = (views[unclear] + more) / 4.0
-            take()
-    chances = sigmoid(logits[:, [14, 15]])
+    seen = estimated()
+    unclear = [k for k, n in enumerate(rest) if seen.unclear[n]]
+    if unclear:
+        faces = corners[[rest[k] for k in unclear]]
+        sides = np.concatenate([np.roll(faces, side, axis=1) for side in (1, 2, 3)])
+        more = classify_upright(pixels, sides).reshape(3, len(unclear), -1).sum(axis=0)
+        views[unclear] = (views[unclear] + more) / 4.0
+        seen = estimated()
+    colours = logits[:, _COLOURS] + added[:, :6]
+    chances = sigmoid(logits[:, [_MOVING, _VISIBLE]]).tolist()
     return [
         Detection(
             corners=corners[n],
-            values=read.values,
-            agree=read.agree,
-            colours=logits[n, 7:13] + added[n, :6],
-            die=read.die,
-            leaning=read.leaning,
-            moving=float(chances[n, 0]),
-            visible=float(chances[n, 1]),
-            centre_xy=(float(centres[n, 0]), float(centres[n, 1])),
+            values=seen.values[n],
+            agree=bool(seen.agree[n]),
+            colours=colours[n],
+            die=float(seen.die[n]),
+            moving=moving,
+            in_tray=in_tray[n],
+            visible=visible,
+            leaning=float(seen.leaning[n]),
+            centre_xy=(float(middles[n, 0]), float(middles[n, 1])),
             edge_px=float(edges[n]),
-            foot_xy=(float(aligned.feet[n, 0]), float(aligned.feet[n, 1])),
-            heat=aligned.candidates[n].heat,
+            foot_xy=(feet[n][0], feet[n][1]),
+            heat=kept[n].heat,
         )
-        for n, read in enumerate(reads)
+        for n, (moving, visible) in enumerate(chances)
     ]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
-    """What crops and views tell of one candidate: `Detection` describes the fields."""
+class Estimates:
+    """What crops and views tell of N candidates; `Detection` describes the first four.
 
-    die: float
+    Attributes:
+        unclear: (N,) whether value or tilt are in doubt.
+    """
+
+    die: Scores
     values: Scores
-    agree: bool
-    leaning: float
+    agree: NDArray[np.bool_]
+    leaning: Scores
+    unclear: NDArray[np.bool_]
 
-    @classmethod
-    def by_crop(cls, logits: Scores, added: Scores) -> Estimate:
-        """By the crop classifier and the context head alone."""
-        leaning = float(logits[13] + added[6])
-        return cls(chance(float(logits[0])), softmax(logits[_VALUES]), True, leaning)
 
-    @classmethod
-    def by_both(cls, logits: Scores, added: Scores, view: Scores, tilt: float) -> Estimate:
-        """With an upright view (or the mean of several), and its log odds of tilt."""
-        one, other = softmax(logits[_VALUES]), softmax(view[UPRIGHT_VALUES])
-        likely = softmax(_BY_CROP * np.log(one + _LEAST) + _BY_VIEW * np.log(other + _LEAST))
-        agree = bool(one.argmax() == other.argmax())
-        leaning = (1.0 - _UPRIGHT) * float(logits[13] + added[6]) + _UPRIGHT * tilt
-        die = chance((float(logits[0]) + float(view[UPRIGHT_DIE])) / 2.0)
-        return cls(die, likely, agree, leaning)
+def estimates(
+    logits: Scores, added: Scores, viewed: Sequence[int], views: Scores, tilts: Scores
+) -> Estimates:
+    """Combine crops, the context head and upright views.
 
-    def is_unclear(self) -> bool:
-        """Whether value or tilt are in doubt."""
-        low, high = _TORN
-        return (
-            not self.agree
-            or float(self.values.max()) * self.die < _DOUBT
-            or low < self.leaning < high
-        )
+    Args:
+        logits, added: (N, 51) of the crops, (N, 7) of the context head.
+        viewed: Indices of the K candidates with views.
+        views, tilts: (K, UPRIGHT_OUTPUTS) of the views, and (K,) log odds of tilt by them.
+    """
+    rows = np.array(viewed, np.intp)
+    die, values = logits[:, _DIE].copy(), softmax(logits[:, _VALUES])
+    leaning = logits[:, _TILTED] + added[:, 6]
+    agree = np.ones(len(logits), np.bool_)
+    one, other = values[rows], softmax(views[:, UPRIGHT_VALUES])
+    agree[rows] = one.argmax(axis=1) == other.argmax(axis=1)
+    values[rows] = softmax(_BY_CROP * np.log(one + _LEAST) + _BY_VIEW * np.log(other + _LEAST))
+    leaning[rows] = (1.0 - _UPRIGHT) * leaning[rows] + _UPRIGHT * tilts
+    die[rows] = (die[rows] + views[:, UPRIGHT_DIE]) / 2.0
+    chances = sigmoid(die)
+    low, high = _TORN
+    doubted = ~agree | (values.max(axis=1) * chances < _DOUBT)
+    return Estimates(chances, values, agree, leaning, doubted | (low < leaning) & (leaning < high))
 
 
 def _upwards(logits: Scores, leans: Scores) -> Scores:
@@ -240,7 +199,7 @@ def _upwards(logits: Scores, leans: Scores) -> Scores:
     return np.asarray((own * logits[:, NORMAL] + known * leans) / (own + known), np.float32)
 
 
-def _is_at_rest(logits: Scores) -> bool:
-    """Whether a candidate can be a die at rest in full view."""
-    die, moving, visible = logits[[0, 14, 15]]
-    return bool(die >= _RATHER_NONE and moving <= 2.0 and visible >= -1.0)
+def _may_rest(logits: Scores) -> NDArray[np.bool_]:
+    """Whether each candidate (N,) can be a die at rest in full view."""
+    die, moving, visible = logits[:, [_DIE, _MOVING, _VISIBLE]].T
+    return np.asarray((die >= _RATHER_NONE) & (moving <= _MOVES) & (visible >= _HIDDEN))

@@ -41,13 +41,6 @@ class CropOutputs:
         return CropOutputs(self.logits[rows], self.shades[rows], self.cuts[rows])
 
 
-_NOTHING = CropOutputs(
-    np.zeros((0, SCORES + 1 + FEATURES), np.float32),
-    np.zeros((0, 3), np.float32),
-    np.zeros((0, 2, 3), np.float32),
-)
-
-
 def corners_of(outputs: CropOutputs) -> NDArray[np.float32]:
     """Corners (N, 4, 2) in px of the picture, from the seven outputs for an outline."""
     x, y, cosine, sine, size, skew_x, skew_y = outputs.logits[:, 16:23].T.astype(np.float64)
@@ -64,13 +57,11 @@ def corners_of(outputs: CropOutputs) -> NDArray[np.float32]:
 
 
 def classify_crops(pixels: Pixels, cuts: Sequence[Scores]) -> CropOutputs:
-    """Outputs of the crop classifier for crops cut by matrices (2, 3).
+    """Outputs of the crop classifier for one or more crops cut by matrices (2, 3).
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
     """
-    if not cuts:
-        return _NOTHING
     blob = np.empty((len(cuts), 3, CROP, CROP), np.float32)
     middles = np.empty((len(cuts), 3))
     for number, matrix in enumerate(cuts):

@@ -1,37 +1,22 @@
-"""The same scene seen in a mirror: places in the picture move as its pixels do.
-
-Mirroring twice gives the scene itself.
-"""
+"""The same places seen in a mirror. Mirroring twice gives the places themselves."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
-from vision.evidence import DieEvidence, SceneEvidence
+import numpy as np
+from numpy.typing import NDArray
 
-if TYPE_CHECKING:
-    from vision.calibration.calibration import Calibration
-
-
-def mirrored_scene(scene: SceneEvidence) -> SceneEvidence:
-    """The evidence of a picture in places of the mirrored picture."""
-    last = scene.size_wh[0] - 1.0
-    return replace(scene, dice=tuple(_mirrored(die, last) for die in scene.dice))
+from vision.evidence import DieEvidence
 
 
-def mirrored_calibration(calibration: Calibration | None) -> Calibration | None:
-    """The calibration of a tray for mirrored pictures of it."""
-    if calibration is None or calibration.tray_px is None:
-        return calibration
-    last = calibration.size_wh[0] - 1.0
-    return replace(calibration, tray_px=tuple((last - x, y) for x, y in calibration.tray_px))
+def mirrored(points: NDArray[np.floating], width: int) -> NDArray[np.float32]:
+    """An outline (N, 2) in a picture of that width; it goes round in the same way as before."""
+    return np.asarray(points[::-1] * (-1.0, 1.0) + (width - 1.0, 0.0), np.float32)
 
 
-def _mirrored(die: DieEvidence, last: float) -> DieEvidence:
+def mirrored_die(die: DieEvidence, width: int) -> DieEvidence:
+    """A die in a picture of that width."""
     x, y = die.centre_xy
-    if die.corners is None:
-        return replace(die, centre_xy=(last - x, y))
-    corners = die.corners[::-1].copy()  # the way round is reversed, too
-    corners[:, 0] = last - corners[:, 0]
-    return replace(die, centre_xy=(last - x, y), corners=corners)
+    corners = None if die.corners is None else mirrored(die.corners, width)
+    return replace(die, centre_xy=(width - 1.0 - x, y), corners=corners)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.detector.crops import close_up, levelled
-from vision.detector.models import UPRIGHT, UPRIGHT_EDGES, Scores, shared_net
+from vision.detector.models import UPRIGHT, UPRIGHT_EDGES, UPRIGHT_OUTPUTS, Scores, shared_net
 from vision.reading import Pixels
 
 _INNER = slice(18, UPRIGHT - 18)
@@ -48,6 +48,8 @@ def classify_upright(pixels: Pixels, outlines: NDArray[np.float32]) -> Scores:
     Returns:
         (N, UPRIGHT_OUTPUTS); directions are those of the picture.
     """
+    if not len(outlines):
+        return np.zeros((0, UPRIGHT_OUTPUTS), np.float32)
     turns = upright_turn(outlines)
     cut = np.stack([close_up(pixels, turn, UPRIGHT) for turn in turns])
     out = shared_net("upright")(shown(np.multiply(cut, 1.0 / 255.0, dtype=np.float32)))

@@ -16,7 +16,7 @@ from vision.calibration.calibration import Calibration
 from vision.calibration.light import white_balanced
 from vision.cameras.camera import Camera
 from vision.detector.candidates import propose_candidates
-from vision.detector.classifier import Detection, classify_each
+from vision.detector.classifier import Detection, classify
 from vision.detector.known_dice import Bgr, CustomDie, face_colour, pip_colour
 from vision.detector.models import softmax
 from vision.detector.status import PALETTE
@@ -66,7 +66,7 @@ def shown_dice(pixels: Pixels, calibration: Calibration, eye: DiceReader) -> tup
         )
     if calibration.white_balance_bgr is not None:
         pixels = white_balanced(pixels, calibration.white_balance_bgr)
-    looks = classify_each(pixels, propose_candidates(pixels).candidates)
+    looks = classify(pixels, propose_candidates(pixels).candidates)
     return tuple(_shown(pixels, die, looks) for die in dice)
 
 

@@ -18,7 +18,7 @@ from vision.calibration.calibration import Calibration, as_toml, load_calibratio
 from vision.calibration.drift import compare, take_reference
 from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
 from vision.detector.candidates import Candidate
-from vision.detector.classifier import Detection, classify_each
+from vision.detector.classifier import Detection, classify
 from vision.detector.known_dice import CustomDie, compare_with_set
 from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
@@ -257,9 +257,9 @@ class TestDice:
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         def all_but_the_first(pixels: Pixels, candidates: Sequence[Candidate]) -> list[Detection]:
-            return classify_each(pixels, candidates)[1:]
+            return classify(pixels, candidates)[1:]
 
-        monkeypatch.setattr("vision.setup.measure.classify_each", all_but_the_first)
+        monkeypatch.setattr("vision.setup.measure.classify", all_but_the_first)
         with pytest.raises(CalibrationError, match="cannot be made out"):
             shown_dice(tray(SIX), Calibration((640, 480)), EYE)
 

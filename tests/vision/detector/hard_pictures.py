@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.vision.trays import SIX, tray
 from vision.detector.candidates import propose_candidates
-from vision.detector.classifier import Detection, classify_each
+from vision.detector.classifier import Detection, classify
 from vision.reading import Pixels
 
 _IN_DOUBT = 0.96
@@ -18,7 +18,7 @@ _IN_DOUBT = 0.96
 
 def dice_in(pixels: Pixels) -> list[Detection]:
     """All dice that are found, unclear ones with views from all sides."""
-    return classify_each(pixels, propose_candidates(pixels).candidates)
+    return classify(pixels, propose_candidates(pixels).candidates)
 
 
 @cache

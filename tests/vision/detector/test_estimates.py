@@ -8,7 +8,7 @@ import pytest
 
 from tests.vision.detector.hard_pictures import dice_in, hardly_legible
 from tests.vision.trays import SIX, tray
-from vision.detector.classifier import Estimate
+from vision.detector.classifier import Estimates, estimates
 from vision.detector.models import UPRIGHT_DIE, UPRIGHT_OUTPUTS, UPRIGHT_VALUES, Scores
 from vision.detector.status import ANNOUNCE
 from vision.pipeline import STILL, DiceReader
@@ -37,39 +37,45 @@ def view(value: int, sure: float, *, die: float = 6.0) -> Scores:
     return outputs
 
 
+def by_both(crop: Scores, view: Scores, tilt: float, added: Scores = CALM) -> Estimates:
+    """One candidate with an upright view."""
+    return estimates(crop[None], added[None], [0], view[None], np.array([tilt], np.float32))
+
+
 def test_crop_and_view_that_agree_are_surer_together() -> None:
-    both = Estimate.by_both(crop(5, 0.9), CALM, view(5, 0.9), -6.0)
-    assert both.agree
+    both = by_both(crop(5, 0.9), view(5, 0.9), -6.0)
+    assert both.agree.all()
     assert both.values.argmax() == 4
     assert both.values.max() > 0.95
 
 
 @pytest.mark.parametrize("sure", [0.9, 0.99, 0.9999])
 def test_a_view_with_another_value_leaves_the_die_in_doubt(sure: float) -> None:
-    torn = Estimate.by_both(crop(5, 0.99), CALM, view(3, sure), -6.0)
-    assert not torn.agree
-    assert torn.is_unclear()
+    torn = by_both(crop(5, 0.99), view(3, sure), -6.0)
+    assert not torn.agree.any()
+    assert torn.unclear.all()
 
 
 def test_a_clear_flat_die_is_clear_and_a_doubtful_one_is_not() -> None:
-    assert not Estimate.by_both(crop(5, 0.995), CALM, view(5, 0.995), -6.0).is_unclear()
-    assert Estimate.by_both(crop(5, 0.5), CALM, view(5, 0.5), -6.0).is_unclear()
-    doubtful = Estimate.by_both(crop(5, 0.995, die=2.0), CALM, view(5, 0.995, die=3.0), -6.0)
-    assert doubtful.is_unclear(), "it may be no die"
+    assert not by_both(crop(5, 0.995), view(5, 0.995), -6.0).unclear.all()
+    assert by_both(crop(5, 0.5), view(5, 0.5), -6.0).unclear.all()
+    doubtful = by_both(crop(5, 0.995, die=2.0), view(5, 0.995, die=3.0), -6.0)
+    assert doubtful.unclear.all(), "it may be no die"
 
 
 @pytest.mark.parametrize(("tilt", "torn"), [(1.0, True), (-7.0, False), (6.0, False)])
 def test_only_a_die_neither_clearly_flat_nor_tilted_is_torn(tilt: float, torn: bool) -> None:
-    estimate = Estimate.by_both(crop(5, 0.999, lean=tilt), CALM, view(5, 0.999), tilt)
-    assert estimate.is_unclear() is torn
+    estimate = by_both(crop(5, 0.999, lean=tilt), view(5, 0.999), tilt)
+    assert bool(estimate.unclear.all()) is torn
 
 
 def test_the_upright_view_outweighs_crop_and_context_on_tilt() -> None:
     added = CALM.copy()
     added[6] = 1.0
-    assert Estimate.by_crop(crop(5, 0.9, lean=-4.0), added).leaning == pytest.approx(-3.0)
-    both = Estimate.by_both(crop(5, 0.9, lean=-4.0), added, view(5, 0.9), 5.0)
-    assert both.leaning == pytest.approx(2.2)
+    two = np.stack([crop(5, 0.9, lean=-4.0)] * 2)
+    tilt = np.array([5.0], np.float32)
+    seen = estimates(two, np.stack([added] * 2), [1], view(5, 0.9)[None], tilt)
+    assert seen.leaning == pytest.approx([-3.0, 2.2]), "only the second has a view"
 
 
 def test_clear_dice_are_certain() -> None:

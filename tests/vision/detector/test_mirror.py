@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tests.vision.trays import SIX, tray
-from vision.calibration.calibration import Calibration
-from vision.detector.mirror import mirrored_calibration, mirrored_scene
+from vision.detector.mirror import mirrored, mirrored_die
 from vision.evidence import SceneEvidence
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
@@ -25,11 +24,12 @@ def seen(pixels: Pixels) -> SceneEvidence:
 def test_a_mirrored_picture_shows_the_same_dice_in_the_same_places() -> None:
     pixels = tray(SIX)
     straight = seen(pixels)
-    back = mirrored_scene(seen(np.ascontiguousarray(cv2.flip(pixels, 1))))
-    assert len(straight.dice) == len(back.dice) == 6
+    mirror = seen(np.ascontiguousarray(cv2.flip(pixels, 1)))
+    back = [mirrored_die(die, pixels.shape[1]) for die in mirror.dice]
+    assert len(straight.dice) == len(back) == 6
     for die in straight.dice:
-        gaps = [np.hypot(*np.subtract(die.centre_xy, other.centre_xy)) for other in back.dice]
-        same = back.dice[int(np.argmin(gaps))]
+        gaps = [np.hypot(*np.subtract(die.centre_xy, other.centre_xy)) for other in back]
+        same = back[int(np.argmin(gaps))]
         assert min(gaps) < 0.1 * die.edge_px
         assert same.value == die.value
         assert die.corners is not None
@@ -37,18 +37,15 @@ def test_a_mirrored_picture_shows_the_same_dice_in_the_same_places() -> None:
         assert _area(same.corners) == pytest.approx(_area(die.corners), rel=0.2)
 
 
-def test_two_mirrors_give_the_scene_and_the_tray_itself() -> None:
-    straight = seen(tray(SIX))
-    twice = mirrored_scene(mirrored_scene(straight))
-    for die, same in zip(straight.dice, twice.dice, strict=True):
+def test_two_mirrors_give_the_dice_and_the_tray_themselves() -> None:
+    for die in seen(tray(SIX)).dice:
+        same = mirrored_die(mirrored_die(die, 640), 640)
         assert same.centre_xy == pytest.approx(die.centre_xy, abs=1e-3)
         np.testing.assert_allclose(same.corners, die.corners, atol=1e-3)
-    measured = Calibration((640, 480), tray_px=CORNERS)
-    mirrored = mirrored_calibration(measured)
-    assert mirrored is not None
-    assert mirrored.tray_px != CORNERS
-    assert mirrored_calibration(mirrored) == measured
-    assert mirrored_calibration(None) is None
+    floor = np.array(CORNERS, np.float32)
+    assert _area(mirrored(floor, 640)) == pytest.approx(_area(floor))
+    assert mirrored(floor, 640).tolist() != floor.tolist()
+    assert mirrored(mirrored(floor, 640), 640).tolist() == floor.tolist()
 
 
 def _area(corners: np.ndarray) -> float:

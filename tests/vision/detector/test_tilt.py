@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tests.vision.trays import SIX, tray
 from vision.detector.candidates import propose_candidates
-from vision.detector.classifier import Detection, classify_each
+from vision.detector.classifier import Detection, classify
 from vision.detector.crops import close_up
 from vision.detector.models import NORMAL, SPREAD, UPRIGHT, UPRIGHT_EDGES, Scores
 from vision.detector.tilt import leanings
@@ -81,7 +81,7 @@ def with_one_leaning(degrees: float) -> Pixels:
 
 
 def seen_in(pixels: Pixels) -> list[Detection]:
-    return [k for k in classify_each(pixels, propose_candidates(pixels).candidates) if k.die > 0.9]
+    return [k for k in classify(pixels, propose_candidates(pixels).candidates) if k.die > 0.9]
 
 
 def asked_of(pixels: Pixels, detections: list[Detection], which: list[int], tell: Scores) -> Scores:

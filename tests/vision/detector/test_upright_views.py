@@ -10,13 +10,16 @@ import numpy as np
 
 from companion.engine.dice import DieColour
 from tests.vision.trays import SIX
+from vision.detector.candidates import propose_candidates
+from vision.detector.classifier import Detection
 from vision.pipeline import detect_dice
+from vision.reading import Pixels
 from vision.simulation.render import default_scene, render, to_matrix
 
 
-def everywhere(*_: object) -> float:
-    """All dice lie in the tray."""
-    return 1.0
+def dice_of(pixels: Pixels) -> list[Detection]:
+    """The dice of one look; all of them lie in the tray."""
+    return detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
 
 
 def test_one_tilted_die_among_flat_ones_is_found() -> None:
@@ -30,7 +33,7 @@ def test_one_tilted_die_among_flat_ones_is_found() -> None:
         rotation=to_matrix(tipped @ np.asarray(first.rotation)),
         position_mm=(x, y, z + lift),
     )
-    found = detect_dice(render(replace(scene, dice=(leaning, *scene.dice[1:]))), everywhere)[1]
+    found = dice_of(render(replace(scene, dice=(leaning, *scene.dice[1:]))))
     assert sum(detection.leaning > 0.0 for detection in found) == 1
 
 
@@ -38,6 +41,6 @@ def test_one_die_of_a_foreign_colour_is_found() -> None:
     scene = default_scene(SIX, seed=3)
     purple = replace(scene.dice[-1], albedo=(0.4, 0.08, 0.35))
     pixels = render(replace(scene, dice=(*scene.dice[:-1], purple)))
-    found = detect_dice(pixels, everywhere)[1]
+    found = dice_of(pixels)
     assert sum(detection.colours.argmax() == len(DieColour) for detection in found) == 1
     assert max(detection.leaning for detection in found) < 0.0
