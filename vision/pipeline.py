@@ -218,6 +218,7 @@ def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int])
     if detection.leaning > _MAY_LEAN:
         sure *= _DISAGREE
     moving = detection.moving > STILL
+    visible = min(detection.visible, _inside_share(detection.corners, size_wh))
     hidden = covered > _COVERED and detection.visible < _WHOLE
     return DieEvidence(
         colours=softmax(detection.colours),
@@ -227,7 +228,7 @@ def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int])
         edge_px=detection.edge_px,
         cocked=not moving and detection.leaning > _LEANS,
         moving=moving,
-        visible=0.0 if hidden else min(detection.visible, _inside_share(detection, size_wh)),
+        visible=0.0 if hidden else visible,
         in_tray=detection.in_tray > 0.5,
         values=np.asarray(values * (sure / max(float(values[best - 1]), 1e-6)), np.float32),
         leaning=detection.leaning,
@@ -243,24 +244,19 @@ def _with_tint(pixels: Pixels, die: DieEvidence) -> DieEvidence:
     return replace(die, tint=tint_of(pixels, die.corners))
 
 
-def _on_face(detection: Detection) -> NDArray[np.float32]:
-    """Points (9, 9, 2) in px spread over a top face."""
-    p, q, _, r = detection.corners
-    return np.asarray(p + _ACROSS * (q - p) + _DOWN * (r - p), np.float32)
-
-
-def _inside_share(detection: Detection, size_wh: tuple[int, int]) -> float:
+def _inside_share(corners: Outline, size_wh: tuple[int, int]) -> float:
     """Share of a top face within the picture's edges."""
-    last = np.array(size_wh) - 1
-    if (detection.corners >= 0).all() and (detection.corners <= last).all():
-        return 1.0
-    points = _on_face(detection)
-    return float(((points >= 0) & (points <= last)).all(axis=2).mean())
+    right, bottom = np.array(size_wh) - 0.5
+    frame = [(-0.5, -0.5), (right, -0.5), (right, bottom), (-0.5, bottom)]
+    area, _ = cv2.intersectConvexConvex(corners, np.array(frame, np.float32))
+    return float(area) / max(cv2.contourArea(corners), 1e-6)
 
 
 def _covered(overview: FeatureMaps, detection: Detection) -> float:
     """Share of a top face that a thing covers."""
-    x, y = np.moveaxis(overview.cells(_on_face(detection)), 2, 0).astype(np.float32)
+    p, q, _, r = detection.corners
+    points = overview.cells(p + _ACROSS * (q - p) + _DOWN * (r - p))
+    x, y = np.moveaxis(points, 2, 0).astype(np.float32)
     thing = cv2.remap(overview.thing, x, y, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return float((thing > 0.5).mean())
 

@@ -210,6 +210,10 @@ def readable(report: dict[str, Any]) -> str:
         "expected as read: "
         + ", ".join(f"{name}: {count}" for name, count in report["statuses"].items()),
     ]
+    lines += [
+        f"ok frames with {look}: {of['exact']} of {of['frames']}"
+        for look, of in report["looks"].items()
+    ]
     for name in ("values", "colours"):
         lines.append(f"{name} (true: read):")
         for true, row in report[name].items():

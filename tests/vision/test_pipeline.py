@@ -157,7 +157,20 @@ def test_a_die_next_to_a_hand_is_whole_where_the_reader_is_sure_of_it(
     pixels = render(default_scene(SIX, seed=7))
     dice = detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
     detection = replace(dice[0], visible=surely)
-    assert (pipeline._evidence_of(detection, covered, (640, 480)).visible > 0.87) is whole
+    assert (pipeline._evidence_of(detection, covered, (640, 480)).visible > 0.88) is whole
+
+
+@pytest.mark.parametrize(("beyond_px", "share"), [(-3.0, 1.0), (0.0, 1.0), (4.0, 0.9), (20.0, 0.5)])
+def test_a_face_cut_by_the_edge_of_the_picture_is_seen_in_part(
+    beyond_px: float, share: float
+) -> None:
+    pixels = render(default_scene(SIX, seed=7))
+    dice = detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
+    right = 639.5 + beyond_px
+    face = [(right - 40.0, 100.0), (right, 100.0), (right, 140.0), (right - 40.0, 140.0)]
+    cut = replace(dice[0], corners=np.array(face, np.float32), visible=1.0)
+    seen = pipeline._evidence_of(cut, 0.0, (640, 480)).visible
+    assert seen == pytest.approx(share, abs=1e-3)
 
 
 def test_a_removed_die_in_the_tray_is_a_warning() -> None:

@@ -31,6 +31,7 @@ class Outcome:
         values: (true, read) value of each counted die that was seen; likewise `colours`.
         sure: What was stated of each, and whether it came true.
         misread: The dice read wrong, in words.
+        looks: Those of the case.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Outcome:
     sure: tuple[tuple[float, bool], ...] = ()
     faint: bool = False
     misread: tuple[str, ...] = ()
+    looks: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -89,6 +91,7 @@ class Tally:
             "announced_special": sum(o.status == TrayStatus.OK.value for o in special),
             "faint": {"frames": len(faint), "exact": sum(o.verdict == "exact" for o in faint)},
             "ok": {"frames": len(ok), "exact": sum(o.verdict == "exact" for o in ok)},
+            "looks": _by_look(ok),
             "statuses": {
                 f"{expected or 'photo'} as {status}": count
                 for (expected, status), count in sorted(
@@ -150,6 +153,7 @@ def score(case: Case, reading: Reading) -> Outcome:
         tuple(sure),
         case.faint,
         tuple(misread),
+        case.looks,
     )
 
 
@@ -222,6 +226,13 @@ def _named(case: Case, reading: Reading, found: Mapping[int, int]) -> bool:
     if reading.status is TrayStatus.OK:
         return case.readable and _right_roll(case, reading, found)
     return reading.status is case.expected
+
+
+def _by_look(outcomes: Sequence[Outcome]) -> dict[str, dict[str, int]]:
+    """How many frames have each look, and how many of them are read exactly."""
+    frames = Counter(look for o in outcomes for look in o.looks)
+    exact = Counter(look for o in outcomes if o.verdict == "exact" for look in o.looks)
+    return {look: {"frames": n, "exact": exact[look]} for look, n in sorted(frames.items())}
 
 
 def _confusion(pairs: Iterable[Iterable[tuple[Any, Any]]]) -> dict[str, dict[str, int]]:

@@ -53,6 +53,7 @@ class Case:
         readable: Whether `ok` with the right values is right, whatever is expected.
         faint: Whether `uncertain` is right as well.
         special_dice: Which of the dice are no part of the roll.
+        looks: What floor, light and dice look like, in the words of the set.
     """
 
     name: str
@@ -62,6 +63,7 @@ class Case:
     dice: tuple[TrueDie, ...]
     faint: bool = False
     special_dice: frozenset[int] = frozenset()
+    looks: tuple[str, ...] = ()
 
 
 def load_cases(folder: Path) -> list[Case]:
@@ -114,7 +116,8 @@ def parse_case(line: Mapping[str, Any]) -> Case:
     if line.get("almost_settled") and line.get("values"):
         dice, special, readable = _settled(dice, line["values"]), frozenset(), True
     faint = bool(line.get("glare_or_faint"))
-    return Case(line["file"], expected, in_play, readable, dice, faint, special)
+    looks = tuple(str(look) for look in line.get("looks", ()))
+    return Case(line["file"], expected, in_play, readable, dice, faint, special, looks)
 
 
 def _settled(dice: tuple[TrueDie, ...], values: Any) -> tuple[TrueDie, ...]:

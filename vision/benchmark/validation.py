@@ -36,6 +36,9 @@ SIZE_WH = (640, 480)
 _SEED = {"train": 20_261_125, "check": 20_261_126}
 """Training seeds its generators with three numbers, this command with these and the frame's."""
 _SPECIAL = ("cocked", "moving", "hand", "flat", "covered", "cocked", "moving", "empty")
+_CAST = 1.0
+"""Change of a channel against the others (log) above which light and white balance are a strong
+cast: 2.7 times."""
 FAINT = 8.0
 """CIE76 difference between a pip and the plastic beside it below which nobody can be sure."""
 
@@ -130,7 +133,19 @@ def described(name: str, scene: Scene, pixels: Pixels) -> dict[str, Any]:
         "dice": dice,
         "glare_or_faint": any(die["faint"] for die in dice if die["in_tray"]),
         "objects": [thing.kind for thing in scene.things],
+        "looks": looks_of(scene),
     }
+
+
+def looks_of(scene: Scene) -> list[str]:
+    """The looks of a scene that `bench read` counts apart."""
+    light = np.asarray(scene.ambient) + sum(np.asarray(lamp.colour) for lamp in scene.lamps)
+    cast = np.log(light * scene.lens.white_balance)
+    looks = {f"floor {scene.tray.floor.kind}"}
+    looks |= {f"plastic {die.finish.kind if die.finish else 'plain'}" for die in scene.dice}
+    looks |= {f"pips {die.pip_shape}" for die in scene.dice}
+    looks |= {"strong cast"} if np.abs(cast - cast.mean()).max() > _CAST else set()
+    return sorted(looks)
 
 
 def _described_die(scene: Scene, die: Die, fact: DieTruth, pixels: Pixels) -> dict[str, Any]:

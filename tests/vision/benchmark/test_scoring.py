@@ -62,6 +62,18 @@ def test_the_verdict_on_a_frame(case: Case, reading: Reading, verdict: str, name
     assert (outcome.verdict, outcome.named) == (verdict, named)
 
 
+def test_readable_frames_are_counted_by_their_looks() -> None:
+    looks = (("floor felt", "pips ring"), ("floor felt",), ("pips ring",))
+    readings = (OK_READING, UNSURE, OK_READING)
+    cases = [replace(OK_CASE, looks=each) for each in looks]
+    special = replace(COCKED, looks=("floor felt",))
+    outcomes = [score(case, read) for case, read in zip(cases, readings, strict=True)]
+    assert Tally([*outcomes, score(special, UNSURE)]).report()["looks"] == {
+        "floor felt": {"frames": 2, "exact": 1},
+        "pips ring": {"frames": 2, "exact": 2},
+    }
+
+
 def test_a_die_beside_the_tray_is_not_announced() -> None:
     case = replace(OK_CASE, dice=(*OK_CASE.dice, replace(true_die(0, 6), centre_xy=(900.0, 0.0))))
     case = replace(case, special_dice=frozenset({6}))

@@ -54,4 +54,7 @@ def test_pips_in_a_clipped_highlight_are_called_faint() -> None:
         assert glare is faint
     line = validation.described("a.jpg", glaring, render(glaring))
     assert line["glare_or_faint"] is True
+    assert line["looks"] == ["floor felt", "pips round", "plastic plain"]
+    red = replace(glaring, lens=replace(glaring.lens, white_balance=(0.1, 1.0, 1.0)))
+    assert "strong cast" in validation.looks_of(red)
     assert np.isclose(line["dice"][0]["center_px"], truth(scene)[0].centre_px, atol=0.01).all()
