@@ -69,7 +69,7 @@ class Settling:
         used_roll: Roll that was confirmed without a picture; if the next reading shows it, it is
             no new throw.
         last_roll: Values of the last confirmed dice, until they are gone or differ; the same
-            values again are no new throw, even if a push moved the dice.
+            values again are no new throw, even if a push moved the dice or one left the game.
         shown: State shown last.
     """
 
@@ -168,7 +168,11 @@ def confirm(state: Settling, roll: Roll | None = None) -> Settling:
     is_whole = bool(used) and (roll is None or len(used) >= 2 + len(roll.coloured))
     seen = state.seen.roll if state.seen is not None else None
     return replace(
-        state, used=used, used_roll=None if is_whole else roll, last_roll=seen, shown=shown
+        state,
+        used=used,
+        used_roll=None if is_whole else roll,
+        last_roll=roll if seen is None else seen,
+        shown=shown,
     )
 
 
@@ -224,12 +228,12 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
     dice = _dice_in_tray(reading)
     if state.used_roll is not None and reading.roll is not None:
         if _is_still_there(state.used_roll, reading.roll):
-            state = replace(state, used=dice)
+            state = replace(state, used=dice, last_roll=reading.roll)
         state = replace(state, used_roll=None)
     if _is_bare(reading):
         state = replace(state, used_roll=None, last_roll=None)
     if reading.roll is not None:
-        if reading.roll == state.last_roll:
+        if state.last_roll is not None and _is_repeated(state.last_roll, reading.roll):
             state = replace(state, used=dice)
         else:
             state = replace(state, last_roll=None)
@@ -258,6 +262,11 @@ def _is_still_there(used: Roll, seen: Roll) -> bool:
         for pair in (seen.white, seen.white[::-1])
     )
     return others + white <= 1
+
+
+def _is_repeated(last: Roll, seen: Roll) -> bool:
+    """Whether dice show a roll again; coloured ones of it may have left the game."""
+    return seen.white == last.white and set(seen.coloured) <= set(last.coloured)
 
 
 def _is_bare(reading: Reading) -> bool:

@@ -32,6 +32,7 @@ AWAY = replace(bad("empty"), problems=(Problem(ProblemCode.BESIDE_TRAY),))
 TURNED = replace(
     A, dice=tuple(replace(d, centre_xy=(d.centre_xy[1] + 70.0, d.centre_xy[0])) for d in A.dice)
 )
+GONE_AND_TURNED = replace(TURNED, dice=TURNED.dice[:5], roll=GONE.roll)
 NUDGED = replace(A, dice=(replace(A.dice[0], centre_xy=(400.0, 400.0)), *A.dice[1:]))
 EMPTY, COCKED = bad("empty"), bad("cocked", colour="green")
 UNSURE = bad("uncertain", colour="blue")
@@ -166,6 +167,9 @@ def test_a_confirmed_roll_is_old_at_once() -> None:
         pytest.param([MOVED, B, B], "old", id="one was tipped over"),
         pytest.param([MOVED, HIDDEN, HIDDEN, MOVED, A, A], "old", id="a hand hid them all"),
         pytest.param([MOVED, TURNED, TURNED], "old", id="the tray was turned"),
+        pytest.param(
+            [MOVED, GONE_AND_TURNED, GONE_AND_TURNED], "old", id="one left the game, all moved"
+        ),
         pytest.param([MOVED, AWAY, AWAY, MOVED, A, A], "old", id="the camera looked away"),
         pytest.param([MOVED, THROWN, THROWN], "ok", id="thrown again"),
         pytest.param([MOVED, THROWN, THROWN, MOVED, A, A], "ok", id="and again, as before"),
@@ -214,6 +218,8 @@ def test_a_roll_typed_over_a_doubtful_reading_uses_its_dice_up() -> None:
     doubtful = bad("uncertain", *A.dice[:5], replace(A.dice[5], value=None))
     state, _ = play([MOVED, doubtful, doubtful])
     _, said = play([MOVED, A, A], confirm(state))
+    assert said[-1] == "old"
+    _, said = play([MOVED, TURNED, TURNED], confirm(state, A.roll))
     assert said[-1] == "old"
 
 
@@ -264,6 +270,9 @@ def test_untouched(dice: tuple[object, ...], same: bool) -> None:
         pytest.param([EMPTY, EMPTY, MOVED, A, A], "waiting empty moving moving ok", id="taken out"),
         pytest.param(
             [A, A, MOVED, THROWN, THROWN], "waiting old moving moving ok", id="the next throw"
+        ),
+        pytest.param(
+            [A, A, MOVED, TURNED, TURNED], "waiting old moving moving old", id="and are pushed"
         ),
         pytest.param([GONE, GONE], "waiting old", id="its row was closed, its die is out"),
         pytest.param([B, B], "waiting old", id="it was put right, and is misread again"),
