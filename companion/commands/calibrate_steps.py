@@ -98,6 +98,7 @@ def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None
 
     Saved dice keep the light that they were measured in.
     """
+    from vision.calibration.calibration import check_corners
     from vision.calibration.drift import in_the_light_of, take_reference
     from vision.setup.corners import propose_corners
 
@@ -106,9 +107,7 @@ def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None
     if corners is None:
         text = 'corners: found no tray; pass them with --corners "x,y x,y ..."'
         raise CalibrationError(text, reason="no_tray")
-    if any(not (0 <= x < width and 0 <= y < height) for x, y in corners):
-        text = f"corners: expected points of a {width} x {height} picture"
-        raise CalibrationError(text, reason="outside")
+    check_corners(corners, (width, height))
     bench.say("corners: " + " ".join(f"{x:.0f},{y:.0f}" for x, y in corners))
     now, kept = take_reference(frame.pixels), bench.calibration
     if kept.dice and kept.reference is not None:

@@ -32,8 +32,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
 
+import cv2
+import numpy as np
+
 from companion.engine.dice import ALL_DICE, DieColour
-from companion.errors import ConfigError
+from companion.errors import CalibrationError, ConfigError
 from companion.wire.files import read_toml
 from companion.wire.structs import Meta, Struct, WireError, convert, described, field
 from vision.calibration.drift import COLOUR_WH, GREY_WH, Reference
@@ -187,6 +190,21 @@ def save_calibration(path: Path, calibration: Calibration) -> None:
         raise ConfigError(f"{path}: cannot write the calibration: {error.strerror}") from error
 
 
+def check_corners(corners: Sequence[Point], size_wh: tuple[int, int]) -> None:
+    """Check measured corners, so that a saved file can be loaded again.
+
+    Raises:
+        CalibrationError: They lie outside the picture or enclose no floor.
+    """
+    width, height = size_wh
+    inside = all(0 <= x <= width and 0 <= y <= height for x, y in corners)
+    if len(corners) < 3 or not inside or not _enclose_floor(corners, size_wh):
+        text = (
+            f"corners: expected three or more points of a {width} x {height} picture, round a floor"
+        )
+        raise CalibrationError(text, reason="outside")
+
+
 def _set_aside_if_damaged(path: Path) -> None:
     """Keep a file with a typing error under another name."""
     if path.is_file():
@@ -255,15 +273,15 @@ def _corners(
         raise ConfigError(
             f"{path}: tray_px: expected three or more [x, y] in or near the picture, got {given!r}"
         )
-    if _area(given) < _LEAST_FLOOR * size_wh[0] * size_wh[1]:
+    if not _enclose_floor(given, size_wh):
         raise ConfigError(f"{path}: tray_px: expected corners round a floor, got {given!r}")
     return tuple(given)
 
 
-def _area(corners: Sequence[Point]) -> float:
-    """Area enclosed by corners, in square pixels."""
-    pairs = zip(corners, [*corners[1:], corners[0]], strict=True)
-    return abs(sum(a[0] * b[1] - b[0] * a[1] for a, b in pairs)) / 2.0
+def _enclose_floor(corners: Sequence[Point], size_wh: tuple[float, float]) -> bool:
+    """Whether corners enclose enough of the picture, in any order: their convex hull counts."""
+    hull = cv2.convexHull(np.array(corners, np.float32))
+    return cv2.contourArea(hull) >= _LEAST_FLOOR * size_wh[0] * size_wh[1]
 
 
 def _dice(path: str | Path, tables: list[_DieTable]) -> tuple[CustomDie, ...]:

@@ -11,7 +11,12 @@ from typing import Protocol
 
 from companion.engine.dice import DieColour
 from companion.errors import CalibrationError, ConfigError
-from vision.calibration.calibration import Calibration, is_same_shape, save_calibration
+from vision.calibration.calibration import (
+    Calibration,
+    check_corners,
+    is_same_shape,
+    save_calibration,
+)
 from vision.calibration.drift import in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light
 from vision.calibration.reader import CalibratedReader, Change
@@ -112,14 +117,11 @@ class TraySetup:
         they were kept in.
 
         Raises:
-            CalibrationError: They are too few or lie outside the picture.
+            CalibrationError: They enclose no floor or lie outside the picture.
         """
         frame = self._frame()
         height, width = frame.pixels.shape[:2]
-        inside = [0 <= x <= width and 0 <= y <= height for x, y in corners]
-        if len(corners) < 3 or not all(inside):
-            text = f"corners: expected three or more points of a {width} x {height} picture"
-            raise CalibrationError(text, reason="outside")
+        check_corners(corners, (width, height))
         now = take_reference(frame.pixels)
         kept = self._kept((width, height))
         if kept.dice and kept.reference is not None:

@@ -96,10 +96,22 @@ def test_pictures_of_another_size_take_the_corners_along(
     assert setup.state().corners == ((30.0, 25.0), (290.0, 25.0), (290.0, 220.0))
 
 
+def test_corners_dragged_across_each_other_are_kept_over_a_restart(
+    setup: TraySetup, tmp_path: Path
+) -> None:
+    crossed = [(60.0, 50.0), (590.0, 445.0), (585.0, 50.0), (50.0, 440.0)]
+    setup.keep_corners(crossed)
+    assert load_calibration(tmp_path / "tray.toml").tray_px == tuple(crossed)
+
+
 def test_a_step_that_cannot_be_done_names_the_reason(
     setup: TraySetup, live: StandInLive, tmp_path: Path
 ) -> None:
-    for corners in ([(0.0, 0.0), (9.0, 9.0)], [(0.0, 0.0), (9.0, 9.0), (900.0, 0.0)]):
+    for corners in (
+        [(0.0, 0.0), (9.0, 9.0)],
+        [(0.0, 0.0), (9.0, 9.0), (900.0, 0.0)],
+        [(0.0, 0.0), (320.0, 240.0), (640.0, 480.0)],
+    ):
         with pytest.raises(CalibrationError, match="corners"):
             setup.keep_corners(corners)
     with pytest.raises(CalibrationError) as caught:
