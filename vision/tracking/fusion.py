@@ -82,6 +82,12 @@ def combine(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Readin
     return reading_of(scene, in_play, newest.at_s)
 
 
+def lie_alike(one: RestFrame, other: RestFrame) -> bool:
+    """Whether every die of two frames lies at one place in both."""
+    looks = [tuple(zip(f.scene.dice, f.quality, strict=True)) for f in (one, other)]
+    return all(len(group) == len(looks) for group in grouped(looks))
+
+
 def best_reading(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Reading:
     """Combine all frames; the newest one alone counts where only it is clear.
 

@@ -13,7 +13,7 @@ from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Reading
 from vision.tracking.background import Background, holds_roll
 from vision.tracking.frame_buffer import FrameBuffer
-from vision.tracking.fusion import WINDOW, RestFrame, best_reading, rest_frame
+from vision.tracking.fusion import WINDOW, RestFrame, best_reading, lie_alike, rest_frame
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
 from vision.tracking.motion import Thumbnail, motion, thumbnail
 from vision.tracking.settle import (
@@ -46,6 +46,7 @@ class FrameObservation:
 
     Attributes:
         is_due: The frame has to be read; `reading` is set once it was.
+        is_relit: The lamp changed before the frame, so that motion was not measured.
         rest: The detector's outputs for the frame, if the reader keeps them.
         health: Health of the camera, this frame included.
     """
@@ -54,6 +55,7 @@ class FrameObservation:
     moved: bool
     in_play: tuple[DieColour, ...]
     is_due: bool = False
+    is_relit: bool = False
     reading: Reading | None = None
     rest: RestFrame | None = None
     health: Health = field(default_factory=Health)
@@ -136,16 +138,18 @@ class TrayTracker:
             assert self._before is not None
             health = update_health(health, self._stats(frame, self._before, moved=moved))
         if health.is_blind:
+            self._at_rest, self._is_relit = (), False  # dice are moved unseen
             return FrameObservation(frame, moved, in_play, health=health)
         state = self._state
         if self._read_for != in_play:
             state = look_again(state)
         is_due = needs_reading(state, frame.captured_at_s, moved=moved, rules=self._rules)
-        is_due = is_due or (self._is_relit and not moved)
+        is_relit = self._is_relit and not moved
+        is_due = is_due or is_relit
         # A lens that seems covered would show an empty tray, and its dice as new ones afterwards.
         is_due = is_due and not health.is_suspected_blind
         self._is_relit = False
-        return FrameObservation(frame, moved, in_play, is_due, health=health)
+        return FrameObservation(frame, moved, in_play, is_due, is_relit, health=health)
 
     def read(self, observed: FrameObservation) -> FrameObservation:
         """Read the dice of a frame that is due."""
@@ -159,6 +163,8 @@ class TrayTracker:
             return replace(observed, reading=reading)
         pixels, at_s = as_pixels(frame.pixels), frame.captured_at_s
         rest = rest_frame(pixels, reading.evidence, at_s, self._background)
+        if observed.is_relit and self._at_rest and not lie_alike(self._at_rest[-1], rest):
+            self._at_rest = ()  # a die was moved while the lamp changed
         self._at_rest = (*self._at_rest, rest)[-WINDOW:]
         reading = best_reading(self._at_rest, observed.in_play)
         return replace(observed, reading=reading, rest=rest)

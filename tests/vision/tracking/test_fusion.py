@@ -245,3 +245,42 @@ def test_dice_that_cannot_be_read_do_not_become_background() -> None:
     view = tracker.view()
     assert view.status is TrayStatus.UNCERTAIN
     assert len(view.dice) == 6
+
+
+def tipped_over() -> SceneEvidence:
+    """The six dice, the green one tipped over to another value."""
+    x, y = SIX[GREEN].centre_xy
+    return with_green(centre_xy=(x, y + EDGE), values=SIX[0].values, value=1)
+
+
+def noise(number: int) -> Pixels:
+    """A picture that differs from the others by noise alone."""
+    return picture() + np.random.default_rng(number).integers(0, 3, (240, 320, 3), np.uint8)
+
+
+def test_a_die_that_tips_while_the_lamp_changes_withdraws_the_offer() -> None:
+    tracker = TrayTracker(ListedReader({0: scene(SIX), 60: tipped_over()}), lambda: ALL_DICE)
+    for number in range(60):
+        tracker.step(Frame(picture(), number / 10.0, number))
+    before = tracker.view().roll
+    assert before is not None
+    tracker.on_lamp_changed()
+    for number in range(60, 80):
+        tracker.step(Frame(picture(70), number / 10.0, number))
+        assert tracker.view().roll != before
+    assert tracker.view().roll is not None
+
+
+def test_dice_thrown_while_the_camera_is_frozen_are_read_by_themselves() -> None:
+    tracker = TrayTracker(ListedReader({0: scene(SIX), 80: tipped_over()}), lambda: ALL_DICE)
+    for number in range(60):
+        tracker.step(Frame(noise(number), number / 10.0, number))
+    before = tracker.view().roll
+    assert before is not None
+    for number in range(60, 100):
+        tracker.step(Frame(noise(60 if number < 80 else number), number / 10.0, number))
+        if number == 78:
+            assert tracker.view().status is TrayStatus.FROZEN
+            tracker.on_lamp_changed()  # the lamp tells that the camera is frozen
+        assert number < 80 or tracker.view().roll != before
+    assert tracker.view().roll is not None
