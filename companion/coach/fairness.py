@@ -64,6 +64,11 @@ class Fairness:
     dice: tuple[Faces, ...]
 
     @property
+    def is_enough(self) -> bool:
+        """Whether there are enough throws for a verdict."""
+        return self.throws >= NEEDED
+
+    @property
     def odds(self) -> int:
         """At most one fair set in so many looks as unusual as this one."""
         most = max((each.evidence for each in self.dice), default=1.0)
@@ -71,7 +76,7 @@ class Fairness:
 
     def verdict(self) -> Line:
         """The result in plain words."""
-        if self.throws < NEEDED:
+        if not self.is_enough:
             return line("fairness.few", count=self.throws, needed=NEEDED)
         if self.odds < ALARM:
             return line("fairness.usual", count=self.throws)

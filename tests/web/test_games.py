@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from flask.testing import FlaskClient
 
+from companion.coach import fairness
 from companion.history.pictures import Pictures
 from companion.messages.catalogue import LANGUAGES
 from tests.session.fakes import Stage
@@ -305,6 +306,19 @@ class TestThePage:
         page.get_by_text("No games have been played here yet.").wait_for()
         assert violations(page) == []
 
+    def test_the_dice_appear_once_there_are_enough_throws(
+        self, stage: Stage, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seat(stage, "Ada")
+        stage.session.start("base", 0)
+        stage.play_out()
+        page = open_page("/games")
+        page.locator("#dice-chart svg").wait_for(state="attached")
+        assert not page.get_by_role("heading", name="The dice of this table").is_visible()
+        monkeypatch.setattr(fairness, "NEEDED", 4)
+        page.reload()
+        page.get_by_role("heading", name="The dice of this table").wait_for()
+
     def test_the_list_follows_the_running_game(self, stage: Stage, open_page: OpenPage) -> None:
         seat(stage, "Ada")
         page = open_page("/games")
@@ -350,7 +364,8 @@ class TestStatistics:
         assert table.mimetype == "text/csv"
         assert "Ada" in table.text
         dice = client.get("/api/dice").get_json()
-        assert complaints(dice, SCHEMAS["Drawn"]) == []
+        assert complaints(dice, SCHEMAS["DiceDrawn"]) == []
+        assert not dice["enough"]
         assert dice["lines"][0].startswith("Not enough throws yet")
 
     def test_only_the_host_deletes_a_player_and_is_asked_twice(

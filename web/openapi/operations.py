@@ -201,7 +201,7 @@ OPERATIONS: tuple[Operation, ...] = (
     get(
         "/api/dice",
         "How often each face came, and whether that is unusual.",
-        coach.Drawn,
+        coach.DiceDrawn,
     ),
     Operation(
         "get",

@@ -15,6 +15,7 @@ from web.responses import as_json, ok
 from web.views.coach import drawn
 from web.wire import games as wire
 from web.wire import requests
+from web.wire.coach import DiceDrawn
 from web.wire.values import Rating
 
 
@@ -66,7 +67,9 @@ def install(pages: Blueprint, context: AppContext) -> None:
         from companion.coach.fairness import fairness_of
 
         played = [game for game in context.session.past.results() if not game.is_imported]
-        return as_json(drawn(dice_chart(fairness_of(played), context.phrases)))
+        found = fairness_of(played)
+        chart = dice_chart(found, context.phrases)
+        return as_json(DiceDrawn(chart.svg, chart.title, list(chart.lines), found.is_enough))
 
 
 def _chosen(context: AppContext) -> Statistics:

@@ -16,6 +16,12 @@ class Drawn(Reply):
     lines: list[str]
 
 
+class DiceDrawn(Drawn):
+    """The faces of the dice as a picture."""
+
+    enough: Annotated[bool, about("There are enough throws to judge the dice.")]
+
+
 class Coached(Reply):
     """The curves of a game; once it is over and reviewed, luck, skill and turning points."""
 

@@ -51,7 +51,7 @@ async function load() {
 async function loadDice() {
   const answer = await get("/api/dice");
   if (!answer?.ok) return;
-  show($("dice"), true);
+  show($("dice"), answer.data.enough); // a chart of a few throws says nothing
   chart($("dice-chart"), answer.data);
 }
 
