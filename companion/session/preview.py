@@ -117,7 +117,9 @@ def _turn_changed(before: GameState, after: GameState, names: tuple[str, ...]) -
 
 def _player(before: GameState, after: GameState, player: int, name: str) -> list[Line]:
     plan, lines = before.plan, []
-    was, now = before.crosses[player], after.crosses[player]
+    is_reopened = after.phase is Phase.ACTION1 and before.phase is not Phase.ACTION1
+    stands = (after.answers[player] or 0) if is_reopened else 0  # a cross that is an answer again
+    was, now = before.crosses[player], after.crosses[player] | plan.with_lock(stands)
     for key, bits in (("preview.crosses", now & ~was), ("preview.uncrosses", was & ~now)):
         boxes = [box_line(before, token) for token in plan.name_of(bits)]
         if boxes:
@@ -126,9 +128,11 @@ def _player(before: GameState, after: GameState, player: int, name: str) -> list
         is_more = after.misses[player] > before.misses[player]
         lines.append(line("preview.miss" if is_more else "preview.no_miss", name=name))
     is_same = (before.turn, before.phase) == (after.turn, after.phase)
-    if is_same and before.answers[player] is not None and after.answers[player] is None:
+    answered = before if is_same else before.action1 if is_reopened else None
+    is_asked = answered is not None and answered.answers[player] is not None
+    if is_asked and after.answers[player] is None:
         lines.append(line("preview.answers_again", name=name))
     old, new = before.total(player), after.total(player)
-    if old != new:
+    if old != new and not stands:
         lines.append(line("preview.points", name=name, old=old, new=new))
     return lines

@@ -327,9 +327,10 @@ class TestForesight:
         post(ada, "undo", moment=post(ada, "preview", what="undo")[1]["moment"])
         assert (stage.state.turn, stage.state.phase.value) == (1, "action2")
         lines = post(ada, "preview", what="undo")[1]["lines"]
-        assert "Ada takes back red 7." in lines
+        assert lines == ["Turn 1: action 1 is open, everybody can answer.", "Ben answers again."]
         post(ada, "undo", moment=post(ada, "preview", what="undo")[1]["moment"])
         assert stage.state.crosses[0] == 0
+        assert stage.state.waiting_for == (1,)  # Ada's cross is an answer again
 
     @pytest.mark.parametrize(
         ("what", "then"),
