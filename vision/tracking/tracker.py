@@ -158,8 +158,8 @@ class TrayTracker:
         self._last_s = None  # the time a reading takes is no gap between frames
         frame = observed.frame
         reading = self._reader.read(frame, observed.in_play)
-        if reading.evidence is None:
-            self._at_rest = ()
+        if reading.evidence is None or frame.is_damaged:
+            self._at_rest = ()  # a damaged frame is read alone, and so never announced
             return replace(observed, reading=reading)
         pixels, at_s = as_pixels(frame.pixels), frame.captured_at_s
         rest = rest_frame(pixels, reading.evidence, at_s, self._background)

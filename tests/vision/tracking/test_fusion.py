@@ -284,3 +284,11 @@ def test_dice_thrown_while_the_camera_is_frozen_are_read_by_themselves() -> None
             tracker.on_lamp_changed()  # the lamp tells that the camera is frozen
         assert number < 80 or tracker.view().roll != before
     assert tracker.view().roll is not None
+
+
+@pytest.mark.parametrize("is_damaged", [True, False])
+def test_a_damaged_picture_is_not_pooled_into_a_roll(*, is_damaged: bool) -> None:
+    tracker = TrayTracker(ListedReader({0: with_green(moving=True)}), lambda: ALL_DICE)
+    for number in range(10):
+        tracker.step(Frame(picture(), number / 10.0, number, is_damaged))
+    assert (tracker.view().roll is None) is is_damaged
