@@ -1,12 +1,15 @@
 """`dice-companion bench club`: a hundred simulated tables, a broker, and the club's screen.
 
 Mosquitto, the club and the tables each run in a process of their own on this machine, as they would
-on others. The clock of all is CLOCK_MONOTONIC, which Linux shares between processes.
+on others. Ctrl-C reaches only this process, which then ends them. The clock of all is
+CLOCK_MONOTONIC, which Linux shares between processes.
 """
 
 from __future__ import annotations
 
 import json
+import os
+import signal
 import statistics
 import subprocess
 import sys
@@ -15,7 +18,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
@@ -109,18 +112,34 @@ def measure(tables: int, rolls_per_s: float, seconds: float) -> dict[str, Any]:
     Raises:
         CompanionError: Mosquitto is not installed, or a part does not answer.
     """
-    with tempfile.TemporaryDirectory(prefix="dice-companion-bench-") as name:
+    with _ended_by_sigterm(), tempfile.TemporaryDirectory(prefix="dice-companion-bench-") as name:
         folder = Path(name)
         mosquitto = Mosquitto(folder)
         try:
             with _club(mosquitto.broker, folder) as (url, club):
-                return _measured(mosquitto, url, club, tables, rolls_per_s, seconds)
+                return _measured(mosquitto, folder, url, club, tables, rolls_per_s, seconds)
         finally:
             mosquitto.stop()
 
 
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends the measurement as Ctrl-C does, with all its processes."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def _measured(
-    mosquitto: Mosquitto, url: str, club: int, tables: int, rolls_per_s: float, seconds: float
+    mosquitto: Mosquitto,
+    folder: Path,
+    url: str,
+    club: int,
+    tables: int,
+    rolls_per_s: float,
+    seconds: float,
 ) -> dict[str, Any]:
     broker = mosquitto.broker
     counted, screen = _Counted(broker), _Screen(url)
@@ -134,12 +153,7 @@ def _measured(
         "seconds": seconds,
     }
     before_s = [_cpu_s(club), _cpu_s(mosquitto.pid)]
-    with subprocess.Popen(
-        [sys.executable, "-m", "companion.commands.simulated_table", json.dumps(asked)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with closing(counted.link), _tables(asked, folder) as process:
         assert process.stdout is not None
         assert process.stdin is not None
         line = process.stdout.readline()
@@ -152,7 +166,6 @@ def _measured(
         newest, found = screen.newest(), _results(url)
         process.stdin.write("\n")
         process.stdin.close()
-    counted.link.close()
     behind = sum(newest.get(table) != last for table, last in played["last"].items())
     rolls = played["rolls"]
     return {
@@ -176,6 +189,24 @@ def _measured(
 
 
 @contextmanager
+def _tables(asked: dict[str, Any], folder: Path) -> Iterator[subprocess.Popen[str]]:
+    """Run the simulated tables; an error ends them, and their files go with the folder."""
+    with subprocess.Popen(
+        [sys.executable, "-m", "companion.commands.simulated_table", json.dumps(asked)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "TMPDIR": str(folder)},
+        start_new_session=True,
+    ) as process:
+        try:
+            yield process
+        except BaseException:
+            process.kill()
+            raise
+
+
+@contextmanager
 def _club(broker: Broker, folder: Path) -> Iterator[tuple[str, int]]:
     """Run the club's command; gives its address and the number of its process."""
     command = [sys.executable, "-m", "companion", "club", "--broker", broker.host]
@@ -187,6 +218,7 @@ def _club(broker: Broker, folder: Path) -> Iterator[tuple[str, int]]:
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        start_new_session=True,
     ) as process:
         try:
             assert process.stdout is not None

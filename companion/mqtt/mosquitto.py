@@ -70,6 +70,7 @@ class Mosquitto:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
+                start_new_session=True,  # Ctrl-C ends its owner first
             )
         by_s = time.monotonic() + START_S
         while time.monotonic() < by_s and self._process.poll() is None:

@@ -10,7 +10,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -108,6 +108,41 @@ def test_the_benchmark_ends_with_its_object(tmp_path: Path) -> None:
     assert report["rolls"] > 50
     assert 0 < report["screen_delay_ms"]["median"] <= report["screen_delay_ms"]["p99"]
     assert (report["lost"], report["doubled"]) == (0, 0)
+
+
+@pytest.mark.slow
+@needs_mosquitto
+@pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM])
+def test_the_interrupted_benchmark_leaves_nothing(tmp_path: Path, ends: signal.Signals) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-m", "companion", "bench", "club", "--tables", "4"],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        until_s = time.monotonic() + PATIENCE_S
+        while not list(tmp_path.rglob("dice-companion-tables-*/3")):
+            assert time.monotonic() < until_s, "no table begins"
+            time.sleep(0.05)
+        if ends is signal.SIGINT:
+            os.killpg(process.pid, ends)  # as a terminal sends it
+        else:
+            process.send_signal(ends)
+        began_s = time.monotonic()
+        error = process.communicate(timeout=PATIENCE_S)[1]
+        assert time.monotonic() - began_s < 10.0
+    assert (process.returncode, error.strip()) == (1, "Aborted!")
+    assert list(tmp_path.iterdir()) == []
+    assert [args for args in commands() if str(tmp_path) in args] == []
+
+
+def commands() -> Iterator[str]:
+    """The command line of every process."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has just ended
+            yield path.read_text(errors="replace")
 
 
 def test_the_benchmark_says_if_mosquitto_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
