@@ -15,7 +15,7 @@ from tests.web.browsing import (
     violations,
     wait_until,
 )
-from tests.web.stand_in import a_roll, dice_in_tray
+from tests.web.stand_in import a_roll, dice_in_tray, seat
 
 pytestmark = pytest.mark.browser
 
@@ -27,7 +27,26 @@ RECORD_VIBRATION = """() => {
 STATUS_COLOUR = "getComputedStyle(document.querySelector('.sentence')).backgroundColor"
 
 
+LINES_OF_LAST_WORD = """(name) => {
+  const range = document.createRange();
+  const text = name.firstChild;
+  range.setStart(text, text.length - text.data.split(" ").at(-1).length);
+  range.setEnd(text, text.length);
+  return new Set([...range.getClientRects()].map((box) => Math.round(box.top))).size;
+}"""
+
+
 class TestWhoAmI:
+    def test_the_ranking_breaks_an_own_name_between_words(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        token = seat(stage, "Jürgen Österreicher").token
+        stage.session.start("base", 0)
+        stage.play_out()
+        page = ready(open_page("/", size_wh=PHONE, token=token))
+        who = page.locator("#podium .who", has_text="(you)")
+        assert who.locator("bdi").evaluate(LINES_OF_LAST_WORD) == 1
+
     def test_the_own_chip_is_marked_and_is_not_the_turns_mark(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
