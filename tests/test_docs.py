@@ -41,6 +41,16 @@ def test_every_command_and_option_is_in_the_readme() -> None:
                 assert option.opts[0] in README, option.opts[0]
 
 
+def test_figures_of_the_readme_are_those_of_the_evaluation() -> None:
+    evaluation = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
+    (readable,) = re.findall(r"([\d,]+ of [\d,]+) rolls were read exactly", README)
+    assert re.search(rf"read exactly \|.* {readable} \|", evaluation)
+    ((wrong, announced),) = re.findall(r"(\d+) of all ([\d,]+) announced rolls", README)
+    assert re.search(rf"Of {announced} announced rolls .*, {wrong} were wrong", evaluation)
+    (latency,) = re.findall(r"five phones: (\d+ ms)", README)
+    assert f"median {latency}" in evaluation
+
+
 @pytest.mark.parametrize("target", sorted(set(re.findall(r"`?make ([a-z-]+)", README))))
 def test_make_targets_in_the_readme_are_there(target: str) -> None:
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
