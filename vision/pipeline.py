@@ -47,8 +47,8 @@ Mask = NDArray[np.uint8]
 _LEANS = 0.0
 """Threshold in log odds of tilt above which a die is cocked."""
 _MAY_LEAN = -2.0
-"""Threshold in log odds of tilt above which a die is not announced (docs/evaluation.md,
-thresholds)."""
+"""Threshold in log odds of tilt above which one look alone does not announce a die
+(docs/evaluation.md, thresholds)."""
 _AT_RIM = (0.1, 0.4)
 """Depths inside the measured floor (edges, at the die's middle) at which the probability of lying
 in the tray is 0 and 1; a die that touches a wall is half an edge deep."""
@@ -56,7 +56,8 @@ _TRAY_BELOW, _IN_TRAY = (0.0, 0.45, 0.65, 0.8, 1.0), (0.0, 0.3, 0.5, 0.7, 1.0)
 """Values of the finder's tray map at a die's foot, and the probability of lying in the tray at each
 (docs/evaluation.md, thresholds)."""
 _DISAGREE = 0.9
-"""Confidence multiplier when the classifiers disagree; by itself it prevents an announcement."""
+"""Confidence multiplier when the classifiers disagree; in one look it prevents an announcement by
+itself."""
 _WHITE = PALETTE.index(DieColour.WHITE)
 _HARDLY_WHITE = 0.001
 """Least probability of white for a die whose tint is measured."""

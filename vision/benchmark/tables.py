@@ -1,6 +1,6 @@
 """Reads throws of the same dice at the same table, with and without learning the dice there.
 
-    python -m vision.benchmark.validation TABLES --split check --frames 320 --throws 8
+    python -m vision.benchmark.validation TABLES --split check --frames 240 --throws 8
     python -m vision.benchmark.tables TABLES
 
 Prints one JSON object. Each roll is confirmed as it lies, as people at a table would.

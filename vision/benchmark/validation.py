@@ -2,7 +2,7 @@
 
     python -m vision.benchmark.validation SEEN --split train --frames 600 --looks FOLDER
     python -m vision.benchmark.validation UNSEEN --split check --frames 600 --looks FOLDER
-    python -m vision.benchmark.validation TABLES --split check --frames 320 --throws 8
+    python -m vision.benchmark.validation TABLES --split check --frames 240 --throws 8
 
 `train` draws from the looks that weights are trained on, `check` from looks that they never met.
 With `--throws` the same six dice are thrown several times at each table.

@@ -86,7 +86,9 @@ def decide_status(
     certain = [n for n in inside if seen[n].die > SURELY_DIE]
     given, certainty = _assigned([seen[n] for n in certain], in_play)
     is_whole = Counter(colour for colour in given if colour is not None) == Counter(in_play)
-    if not is_whole:
+    alike = [likeliest(die.colours) for die in seen]
+    unlike = {c for n, c in zip(certain, given, strict=True) if c is not alike[n]}
+    if not is_whole or any(alike[n] in unlike - {None} for n in inside if n not in certain):
         certain = inside
         given, certainty = _assigned([seen[n] for n in inside], in_play)
     discarded = [n for n in inside if n not in certain]

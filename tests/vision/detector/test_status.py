@@ -137,6 +137,17 @@ def test_beside_a_whole_roll_only_a_sure_die_is_one_too_many(
         assert verdict.discarded == {6}
 
 
+def test_a_die_of_the_colour_that_another_hardly_has_is_not_discarded() -> None:
+    brown = np.full(6, 0.01, np.float32)
+    brown[5], brown[PALETTE.index(R)] = 0.82, 0.14
+    red = replace(die(R, 5), die=0.8, visible=0.6)
+    verdict = decide_status(
+        [*SIX[:2], replace(SIX[2], colours=brown), *SIX[3:], red], ALL_DICE, CLEAR
+    )
+    assert verdict.discarded == frozenset()
+    assert Problem(ProblemCode.OBSTRUCTED, R) in verdict.problems
+
+
 def test_where_a_die_is_missing_nothing_is_discarded() -> None:
     doubtful = replace(die(R, 5), die=0.6, visible=0.3)
     verdict = decide_status([*SIX[:2], *SIX[3:], doubtful], ALL_DICE, CLEAR)
