@@ -32,6 +32,13 @@ _GAIN = (0.6, 1.6)
 _SAME_GAIN = 0.2
 """Largest difference (log) between the ratio at one place and that of the whole picture."""
 _SAME_PLACE = 0.3
+_REACH = 1.6
+"""Distance from its middle, in edges, within which a die that came changes the picture: it has
+sides and a shadow."""
+_ELSEWHERE = 0.5
+"""Area, in faces of a die, that may change besides."""
+_STEP = 4
+"""Pixels between the points on which whole pictures are compared."""
 _FEW = 3
 """A still tray with fewer dice of the game's colours holds no roll."""
 
@@ -71,9 +78,30 @@ def _looks_as_before(before: Pixels, pixels: Pixels, die: DieEvidence, gain: flo
     ratio = _brightness(now) / _brightness(was)
     if not _GAIN[0] < ratio < _GAIN[1] or abs(math.log(ratio / gain)) > _SAME_GAIN:
         return False
+    return float(_changed(was, now, ratio).mean()) <= _CHANGED
+
+
+def _changed(was: NDArray[np.float32], now: NDArray[np.float32], ratio: float) -> NDArray[np.bool_]:
+    """Where two pictures (h, w, 3) differ by more than brightness and noise: (h, w)."""
     difference = cv2.blur(np.abs(now - ratio * was), (3, 3)).max(axis=2)
-    limit = _TOLERANCE[0] + _TOLERANCE[1] * _brightness(now)
-    return float((difference > limit).mean()) <= _CHANGED
+    return np.asarray(difference > _TOLERANCE[0] + _TOLERANCE[1] * _brightness(now))
+
+
+def only_dice_came(background: Background, pixels: Pixels, dice: Sequence[DieEvidence]) -> bool:
+    """Whether a still picture differs from the background only where some dice of it lie.
+
+    If so, they are the first of a throw. If a mat or the camera moved, more is different.
+    """
+    before = background.pixels
+    if before is None or before.shape != pixels.shape or not dice:
+        return False
+    was, now = (np.asarray(each[::_STEP, ::_STEP], np.float32) for each in (before, pixels))
+    left = _changed(was, now, _brightness(now) / _brightness(was)).astype(np.uint8)
+    for die in dice:
+        x, y = (round(each / _STEP) for each in die.centre_xy)
+        cv2.circle(left, (x, y), round(_REACH * die.edge_px / _STEP), 0, -1)
+    face = (float(np.median([die.edge_px for die in dice])) / _STEP) ** 2
+    return int(left.sum()) <= _ELSEWHERE * face
 
 
 def holds_roll(dice: Sequence[DieEvidence]) -> bool:

@@ -11,7 +11,7 @@ from companion.engine.dice import DieColour, Roll
 from companion.tray import CameraFault, CameraState, Note, NoteCode, Point, TrayStatus, TrayView
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Reading
-from vision.tracking.background import Background, holds_roll
+from vision.tracking.background import Background, holds_roll, only_dice_came
 from vision.tracking.frame_buffer import FrameBuffer
 from vision.tracking.fusion import WINDOW, RestFrame, best_reading, lie_alike, rest_frame
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
@@ -263,9 +263,11 @@ class TrayTracker:
         if holds_roll(rest.scene.dice):
             self._rolled = tuple(die.centre_xy for die in rest.scene.dice if die.in_tray)
             return
+        pixels = as_pixels(frame.pixels)
         if shown.status is TrayStatus.EMPTY:
             self._rolled = ()
-        pixels = as_pixels(frame.pixels)
+        elif only_dice_came(self._background, pixels, rest.scene.dice):
+            return  # the first dice of a throw
         self._background = Background(pixels, rest.clutter, self._rolled)
         self._at_rest = ()
 

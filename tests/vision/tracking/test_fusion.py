@@ -231,6 +231,30 @@ def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     assert said[-1] is TrayStatus.OK
 
 
+def with_squares(dice: Sequence[DieEvidence]) -> Pixels:
+    """The tray with a square for each of some dice."""
+    pixels = dotted(dot=False)
+    for each in dice:
+        x, y = (round(v) for v in each.centre_xy)
+        cv2.rectangle(pixels, (x - 20, y - 20), (x + 20, y + 20), (200, 90, 40), -1)
+    return pixels
+
+
+@pytest.mark.parametrize(("is_moved", "status"), [(False, "ok"), (True, "missing")])
+def test_dice_thrown_in_two_goes_are_read_and_prints_that_came_are_none(
+    is_moved: bool, status: str
+) -> None:
+    """Where other things came as well, a mat with pictures of two dice may have been moved."""
+    reader = ListedReader({0: scene([]), 5: scene(SIX[:2]), 15: scene(SIX)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    for number in range(25):
+        pixels = with_squares(() if number < 5 else SIX[:2] if number < 15 else SIX)
+        if is_moved and number >= 5:
+            pixels[180:220, 100:200] = 20
+        tracker.step(Frame(pixels, number / 10.0, number))
+    assert tracker.view().status.value == status
+
+
 def test_dice_that_cannot_be_read_do_not_become_background() -> None:
     unsure = [die(colour, n + 1, n, sure=0.5) for n, colour in enumerate(ALL_DICE)]
     reader = ListedReader({0: scene([]), 5: scene(unsure)})
