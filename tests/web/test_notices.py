@@ -79,6 +79,24 @@ class TestNotices:
         assert rejected is None
         page.get_by_text("The host answered for you: yellow 7.").wait_for()
 
+    def test_the_phone_that_undid_a_step_says_no_more_of_it(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = started(stage)
+        page = ready(open_page("/", token=tokens[0]))
+        other = ready(open_page("/", token=tokens[1]))
+        for player in (0, 1):
+            assert stage.answer(player, None) == ""
+        home = page.url
+        page.goto(f"{home}host")
+        page.get_by_role("button", name="Undo the last step").click()
+        page.get_by_role("button", name="Yes, undo it").click()
+        other.locator("#notice-ok").wait_for()
+        page.get_by_role("dialog").wait_for(state="hidden")
+        page.goto(home)
+        ready(page)
+        assert page.locator("#notice").is_hidden()
+
     def test_a_phone_that_sits_down_later_shows_no_old_notice(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

@@ -1,7 +1,8 @@
 // The host's one dialog: shows the effects of a step and asks for confirmation.
 import { $, el, disableBriefly, keepFocus, setText, show } from "../lib/dom.js";
-import { post, reasonOf } from "../lib/live.js";
+import { latest, post, reasonOf } from "../lib/live.js";
 import { showRefusal } from "../lib/refusal.js";
+import { remember, SEEN_NOTICE } from "../lib/storage.js";
 import { t } from "../lib/words.js";
 
 let action = null; // run by "yes"; the dialog closes if it returns true
@@ -86,7 +87,8 @@ export function confirmFirst(title, yes, path, what, more = {}) {
 export async function takePreviewed(path, body, what) {
   const number = dialogNumber;
   const isDone = await request(path, moment === null ? body : { ...body, moment }, "ask-why");
-  if (!isDone && number === dialogNumber) void preview(what);
+  if (isDone) remember(SEEN_NOTICE, String(latest().revision)); // the dialog has told it
+  else if (number === dialogNumber) void preview(what);
   return isDone;
 }
 

@@ -1,6 +1,9 @@
 // Values kept on this device, or for the life of the page if the browser refuses storage.
 const kept = {};
 
+/** Name of the revision up to which this device's people have seen what others changed. */
+export const SEEN_NOTICE = "seen-notice";
+
 export function recall(name) {
   try {
     return localStorage.getItem(name) ?? kept[name] ?? "";

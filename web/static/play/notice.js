@@ -1,10 +1,9 @@
 // A notice of what others changed on the player's sheet; it stays until the player has seen it.
 import { $, disableBriefly, redraw, el, setText, show } from "../lib/dom.js";
-import { recall, remember } from "../lib/storage.js";
+import { recall, remember, SEEN_NOTICE } from "../lib/storage.js";
 import { listOf, t } from "../lib/words.js";
 import { boxName } from "./status.js";
 
-const KEY = "seen-notice"; // revision of the newest notice that was confirmed
 let vibratedFor = 0; // revision of the newest notice that the device vibrated for
 
 /** Show the unseen notices of this device's seats. */
@@ -37,9 +36,9 @@ export function vibrate(pattern) {
 
 /** Return the revision up to which notices were seen; a device that is new here starts now. */
 function seenUpTo(revision) {
-  const stored = Number(recall(KEY) || NaN);
+  const stored = Number(recall(SEEN_NOTICE) || NaN);
   if (stored <= revision) return stored;
-  remember(KEY, String(revision)); // never stored, or stored for an older log
+  remember(SEEN_NOTICE, String(revision)); // never stored, or stored for an older log
   return revision;
 }
 
@@ -77,6 +76,6 @@ export function textOf(game, { kind, lost, crossed, misses }) {
 }
 
 $("notice-ok").addEventListener("click", () => {
-  remember(KEY, $("notice").dataset.revision);
+  remember(SEEN_NOTICE, $("notice").dataset.revision);
   show($("notice"), false);
 });
