@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from companion.tray import Point
-from vision.evidence import Clutter, DieEvidence
+from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.reading import Pixels
 
 _FACE_PX = 24
@@ -87,14 +87,20 @@ def _changed(was: NDArray[np.float32], now: NDArray[np.float32], ratio: float) -
     return np.asarray(difference > _TOLERANCE[0] + _TOLERANCE[1] * _brightness(now))
 
 
-def only_dice_came(background: Background, pixels: Pixels, dice: Sequence[DieEvidence]) -> bool:
-    """Whether a still picture differs from the background only where some dice of it lie.
+def begins_throw(background: Background, pixels: Pixels, fresh: SceneEvidence) -> bool:
+    """Whether the dice of a still picture are the first of a throw.
 
-    If so, they are the first of a throw. If a mat or the camera moved, more is different.
+    They are if it differs from the background only where they lie, or if a hand is there, too. If
+    a mat or the camera moved, more is different.
+
+    Args:
+        fresh: What lies in the picture and does not look as before.
     """
-    before = background.pixels
+    before, dice = background.pixels, fresh.dice
     if before is None or before.shape != pixels.shape or not dice:
         return False
+    if fresh.clutter.thing > _ELSEWHERE:
+        return True
     was, now = (np.asarray(each[::_STEP, ::_STEP], np.float32) for each in (before, pixels))
     left = _changed(was, now, _brightness(now) / _brightness(was)).astype(np.uint8)
     for die in dice:

@@ -11,7 +11,7 @@ from companion.engine.dice import DieColour, Roll
 from companion.tray import CameraFault, CameraState, Note, NoteCode, Point, TrayStatus, TrayView
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Reading
-from vision.tracking.background import Background, holds_roll, only_dice_came
+from vision.tracking.background import Background, begins_throw, holds_roll
 from vision.tracking.frame_buffer import FrameBuffer
 from vision.tracking.fusion import WINDOW, RestFrame, best_reading, lie_alike, rest_frame
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
@@ -266,8 +266,8 @@ class TrayTracker:
         pixels = as_pixels(frame.pixels)
         if shown.status is TrayStatus.EMPTY:
             self._rolled = ()
-        elif only_dice_came(self._background, pixels, rest.scene.dice):
-            return  # the first dice of a throw
+        elif begins_throw(self._background, pixels, rest.scene):
+            return
         self._background = Background(pixels, rest.clutter, self._rolled)
         self._at_rest = ()
 

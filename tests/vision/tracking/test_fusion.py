@@ -240,16 +240,22 @@ def with_squares(dice: Sequence[DieEvidence]) -> Pixels:
     return pixels
 
 
-@pytest.mark.parametrize(("is_moved", "status"), [(False, "ok"), (True, "missing")])
+@pytest.mark.parametrize(
+    ("changed", "thing", "status"),
+    [
+        pytest.param(range(0), 0.0, "ok", id="dice alone"),
+        pytest.param(range(5, 15), 3.0, "ok", id="a hand for a while"),
+        pytest.param(range(5, 25), 0.0, "missing", id="a mat with pictures of dice was moved"),
+    ],
+)
 def test_dice_thrown_in_two_goes_are_read_and_prints_that_came_are_none(
-    is_moved: bool, status: str
+    changed: range, thing: float, status: str
 ) -> None:
-    """Where other things came as well, a mat with pictures of two dice may have been moved."""
-    reader = ListedReader({0: scene([]), 5: scene(SIX[:2]), 15: scene(SIX)})
+    reader = ListedReader({0: scene([]), 5: scene(SIX[:2], thing=thing), 15: scene(SIX)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     for number in range(25):
         pixels = with_squares(() if number < 5 else SIX[:2] if number < 15 else SIX)
-        if is_moved and number >= 5:
+        if number in changed:
             pixels[180:220, 100:200] = 20
         tracker.step(Frame(pixels, number / 10.0, number))
     assert tracker.view().status.value == status
