@@ -11,19 +11,14 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode
-from tests.vision.trays import SIX, block, tray
+from tests.vision.trays import SIX, block, dice_of, tray
 from vision import pipeline
 from vision.detector.candidates import propose_candidates
-from vision.detector.classifier import Detection, classify
-from vision.pipeline import DiceReader, detect_dice
-from vision.reading import Frame, Pixels
+from vision.detector.classifier import classify
+from vision.pipeline import DiceReader
+from vision.reading import Frame
 from vision.simulation.random_scenes import Recipe, random_scene
 from vision.simulation.render import render, truth
-
-
-def dice_of(pixels: Pixels) -> list[Detection]:
-    """The dice of one look; all of them lie in the tray."""
-    return detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
 
 
 @pytest.mark.parametrize("away", [0, 3])

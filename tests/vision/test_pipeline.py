@@ -14,15 +14,14 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import PictureError
 from companion.tray import Problem, ProblemCode, TrayStatus
-from tests.vision.trays import SIX, block
+from tests.vision.trays import SIX, block, dice_of
 from vision import pipeline
 from vision.benchmark.frames import case_of
 from vision.benchmark.scoring import Tally, measure, score
 from vision.benchmark.truth import load_cases, pictures
 from vision.calibration.calibration import Calibration
-from vision.detector.candidates import propose_candidates
 from vision.images import load_picture
-from vision.pipeline import DiceReader, detect_dice
+from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Reading
 from vision.simulation.render import Thing, background, default_scene, render, truth
 
@@ -155,7 +154,7 @@ def test_a_die_next_to_a_hand_is_whole_where_the_reader_is_sure_of_it(
     surely: float, covered: float, whole: bool
 ) -> None:
     pixels = render(default_scene(SIX, seed=7))
-    dice = detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
+    dice = dice_of(pixels)
     detection = replace(dice[0], visible=surely)
     assert (pipeline._evidence_of(detection, covered, (640, 480)).visible > 0.88) is whole
 
@@ -165,7 +164,7 @@ def test_a_face_cut_by_the_edge_of_the_picture_is_seen_in_part(
     beyond_px: float, share: float
 ) -> None:
     pixels = render(default_scene(SIX, seed=7))
-    dice = detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
+    dice = dice_of(pixels)
     right = 639.5 + beyond_px
     face = [(right - 40.0, 100.0), (right, 100.0), (right, 140.0), (right - 40.0, 140.0)]
     cut = replace(dice[0], corners=np.array(face, np.float32), visible=1.0)

@@ -1,4 +1,4 @@
-"""Pictures of one tray for the calibration's tests, drawn once: empty, and with dice."""
+"""Pictures of one tray, drawn once: empty, and with dice; and the dice of a picture."""
 
 from __future__ import annotations
 
@@ -10,6 +10,9 @@ import cv2
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
+from vision.detector.candidates import propose_candidates
+from vision.detector.classifier import Detection
+from vision.pipeline import detect_dice
 from vision.reading import Pixels
 from vision.simulation.render import default_scene, render, resting_die
 
@@ -74,3 +77,8 @@ def shifted(pixels: Pixels, x: float, y: float = 0.0, angle: float = 0.0) -> Pix
 def lit(pixels: Pixels, *gains_bgr: float) -> Pixels:
     """The picture in another light."""
     return np.asarray(np.clip(pixels * np.array(gains_bgr), 0, 255), np.uint8)
+
+
+def dice_of(pixels: Pixels) -> list[Detection]:
+    """The dice of one look; all of them lie in the tray."""
+    return detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)

@@ -144,7 +144,8 @@ def looks_of(scene: Scene) -> list[str]:
     looks = {f"floor {scene.tray.floor.kind}"}
     looks |= {f"plastic {die.finish.kind if die.finish else 'plain'}" for die in scene.dice}
     looks |= {f"pips {die.pip_shape}" for die in scene.dice}
-    looks |= {"strong cast"} if np.abs(cast - cast.mean()).max() > _CAST else set()
+    if np.abs(cast - cast.mean()).max() > _CAST:
+        looks.add("strong cast")
     return sorted(looks)
 
 

@@ -34,9 +34,10 @@ _SAME_GAIN = 0.2
 _SAME_PLACE = 0.3
 _REACH = 1.6
 """Distance from its middle, in edges, within which a die that came changes the picture: it has
-sides and a shadow."""
-_ELSEWHERE = 0.5
-"""Area, in faces of a die, that may change besides."""
+sides and a shadow (chosen, not measured)."""
+_ELSEWHERE = 2.0
+"""Area, in faces of a die, that may change besides; a larger thing may be a hand
+(docs/evaluation.md, live table)."""
 _STEP = 4
 """Pixels between the points on which whole pictures are compared."""
 _FEW = 3

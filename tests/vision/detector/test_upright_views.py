@@ -9,17 +9,8 @@ import cv2
 import numpy as np
 
 from companion.engine.dice import DieColour
-from tests.vision.trays import SIX
-from vision.detector.candidates import propose_candidates
-from vision.detector.classifier import Detection
-from vision.pipeline import detect_dice
-from vision.reading import Pixels
+from tests.vision.trays import SIX, dice_of
 from vision.simulation.render import default_scene, render, to_matrix
-
-
-def dice_of(pixels: Pixels) -> list[Detection]:
-    """The dice of one look; all of them lie in the tray."""
-    return detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
 
 
 def test_one_tilted_die_among_flat_ones_is_found() -> None:

@@ -132,6 +132,15 @@ def dotted(level: int = 150, *, dot: bool = True) -> Pixels:
     return pixels
 
 
+def with_squares(dice: Sequence[DieEvidence], *, dot: bool = False) -> Pixels:
+    """The grey picture with a square for each of some dice."""
+    pixels = dotted(dot=dot)
+    for each in dice:
+        x, y = (round(v) for v in each.centre_xy)
+        cv2.rectangle(pixels, (x - 20, y - 20), (x + 20, y + 20), (200, 90, 40), -1)
+    return pixels
+
+
 @pytest.mark.parametrize(
     ("now", "expected"),
     [
@@ -186,11 +195,7 @@ def test_the_print_of_a_die_stands_for_none_that_is_missing() -> None:
     """Without the tray before the throw the printed green die would complete the roll."""
     print_ = SIX[GREEN]
     others = [each for n, each in enumerate(SIX) if n != GREEN]
-    tray = dotted()
-    thrown = tray.copy()
-    for each in others:
-        x, y = (round(v) for v in each.centre_xy)
-        cv2.rectangle(thrown, (x - 20, y - 20), (x + 20, y + 20), (200, 90, 40), -1)
+    tray, thrown = dotted(), with_squares(others, dot=True)
     reader = ListedReader({0: scene([print_]), 10: scene([*others, print_])})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     for number in range(20):
@@ -208,17 +213,12 @@ def test_the_print_of_a_die_stands_for_none_that_is_missing() -> None:
 
 def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     """Five dice of a roll with a cocked sixth lie there before the sixth is thrown again."""
-    tray = dotted(dot=False)
-    first, hand = tray.copy(), tray.copy()
-    for pixels in (first, hand):
-        for n, each in enumerate(SIX):
-            x, y = (round(v) for v in each.centre_xy)
-            if pixels is first or n != GREEN:
-                cv2.rectangle(pixels, (x - 20, y - 20), (x + 20, y + 20), (200, 90, 40), -1)
+    others = [each for n, each in enumerate(SIX) if n != GREEN]
+    tray, first, hand = dotted(dot=False), with_squares(SIX), with_squares(others)
     again = np.ascontiguousarray(first[:, ::1]).copy()
     again[90:110, 300:320] = 20
     cocked = with_green(leaning=3.0, cocked=True)
-    five = scene([each for n, each in enumerate(SIX) if n != GREEN])
+    five = scene(others)
     reader = ListedReader({0: scene([]), 5: cocked, 15: five, 25: scene(SIX)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     said = []
@@ -229,15 +229,6 @@ def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     assert said[12] is TrayStatus.COCKED
     assert said[22] is TrayStatus.MISSING
     assert said[-1] is TrayStatus.OK
-
-
-def with_squares(dice: Sequence[DieEvidence]) -> Pixels:
-    """The tray with a square for each of some dice."""
-    pixels = dotted(dot=False)
-    for each in dice:
-        x, y = (round(v) for v in each.centre_xy)
-        cv2.rectangle(pixels, (x - 20, y - 20), (x + 20, y + 20), (200, 90, 40), -1)
-    return pixels
 
 
 @pytest.mark.parametrize(
@@ -265,11 +256,7 @@ def test_dice_that_cannot_be_read_do_not_become_background() -> None:
     unsure = [die(colour, n + 1, n, sure=0.5) for n, colour in enumerate(ALL_DICE)]
     reader = ListedReader({0: scene([]), 5: scene(unsure)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
-    tray = dotted(dot=False)
-    thrown = tray.copy()
-    for each in SIX:
-        x, y = (round(v) for v in each.centre_xy)
-        cv2.rectangle(thrown, (x - 20, y - 20), (x + 20, y + 20), (200, 90, 40), -1)
+    tray, thrown = dotted(dot=False), with_squares(SIX)
     for number in range(40):
         tracker.step(Frame(tray if number < 5 else thrown, number / 10.0, number))
     view = tracker.view()
