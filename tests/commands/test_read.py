@@ -16,17 +16,17 @@ from companion.commands.bench_read import bench_read, parse_size
 from companion.commands.read import parse_in_play, read
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CompanionError, ConfigError, PictureError
+from tests.vision.trays import tray
 from vision.calibration.calibration import load_calibration
-from vision.simulation.render import default_scene, render
 
-ROLL = [(colour, number + 1) for number, colour in enumerate(ALL_DICE)]
+ROLL = tuple((colour, number + 1) for number, colour in enumerate(ALL_DICE))
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     where = tmp_path_factory.mktemp("pictures")
-    cv2.imwrite(str(where / "b.jpg"), render(default_scene(ROLL, seed=3)))
-    cv2.imwrite(str(where / "a.png"), render(default_scene(seed=3)))
+    cv2.imwrite(str(where / "b.jpg"), tray(ROLL))
+    cv2.imwrite(str(where / "a.png"), tray())
     (where / "notes.txt").write_text("not a picture")
     return where
 
@@ -104,9 +104,9 @@ def test_pictures_of_one_name_are_drawn_one_by_one(folder: Path, tmp_path: Path)
 def test_no_drawing_takes_the_place_of_a_picture_still_to_read(
     names: tuple[str, str], tmp_path: Path
 ) -> None:
-    rolls = [ROLL, [(colour, 6 - number) for number, (colour, _) in enumerate(ROLL)]]
+    rolls = ROLL, tuple((colour, 6 - number) for number, (colour, _) in enumerate(ROLL))
     for name, roll in zip(names, rolls, strict=True):
-        cv2.imwrite(str(tmp_path / name), render(default_scene(roll, seed=3)))
+        cv2.imwrite(str(tmp_path / name), tray(roll))
     before = {name: (tmp_path / name).read_bytes() for name in names}
     plain = CliRunner().invoke(read, [str(tmp_path / name) for name in names])
     drawn = [str(tmp_path / name) for name in names] + ["--annotate", str(tmp_path)]
@@ -190,7 +190,7 @@ def test_a_good_calibration_loads(tmp_path: Path, folder: Path) -> None:
 
 
 def test_bench_read_of_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    cv2.imwrite(str(tmp_path / "a.png"), render(default_scene(seed=3)))
+    cv2.imwrite(str(tmp_path / "a.png"), tray())
     line = {"file": "a.png", "expected": "empty", "values_readable": False,
             "dice_in_play": ["white"], "dice": []}  # fmt: skip
     (tmp_path / "truth.jsonl").write_text(json.dumps(line))
@@ -204,7 +204,7 @@ def test_bench_read_of_a_folder(capsys: pytest.CaptureFixture[str], tmp_path: Pa
 
 
 def test_bench_read_measures_the_others_where_a_picture_cannot_be_read(tmp_path: Path) -> None:
-    cv2.imwrite(str(tmp_path / "a.png"), render(default_scene(seed=3)))
+    cv2.imwrite(str(tmp_path / "a.png"), tray())
     (tmp_path / "b.png").write_text("no picture")
     lines = [
         {"file": f"{name}.png", "expected": "empty", "dice_in_play": ["white"], "dice": []}
@@ -225,7 +225,7 @@ def test_bench_read_draws_pictures_of_one_name_one_by_one(tmp_path: Path) -> Non
     lines = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        cv2.imwrite(str(tmp_path / name / "a.png"), render(default_scene(ROLL, seed=3)))
+        cv2.imwrite(str(tmp_path / name / "a.png"), tray(ROLL))
         lines.append({"file": f"{name}/a.png", "expected": "empty", "dice": []})
     (tmp_path / "truth.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
     bench_read(str(tmp_path), annotate=str(tmp_path / "drawn"))

@@ -14,7 +14,7 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import PictureError
 from companion.tray import Problem, ProblemCode, TrayStatus
-from tests.vision.trays import SIX, block, dice_of
+from tests.vision.trays import SIX, block, dice_of, ground, tray
 from vision import pipeline
 from vision.benchmark.frames import case_of
 from vision.benchmark.scoring import Tally, measure, score
@@ -23,7 +23,7 @@ from vision.calibration.calibration import Calibration
 from vision.images import load_picture
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Reading
-from vision.simulation.render import Thing, background, default_scene, render, truth
+from vision.simulation.render import Thing, default_scene, render, truth
 
 IMAGES = Path(__file__).parent / "images"
 EYE = DiceReader()
@@ -102,12 +102,11 @@ def test_every_photo_names_its_author() -> None:
 
 def default_throws(count: int) -> Iterator[Tally]:
     tally = Tally()
-    ground = background(default_scene())
     for seed in range(count):
         values = np.random.default_rng(seed).integers(1, 7, 6)
         roll = [(c, int(v)) for c, v in zip(ALL_DICE, values, strict=True)]
         scene = default_scene(roll, seed=seed)
-        reading, _ = read(render(scene, ground))
+        reading, _ = read(render(scene, ground()))
         tally.outcomes.append(score(case_of(f"throw {seed}", scene), reading))
         if reading.status is TrayStatus.OK:
             assert reading.roll == Roll.of((roll[0][1], roll[1][1]), dict(roll[2:]))
@@ -125,13 +124,13 @@ def test_the_simulated_tray_is_read(count: int, unsure: int) -> None:
 
 
 def test_an_empty_tray_is_empty_and_five_dice_miss_one() -> None:
-    assert read(render(default_scene()))[0].status is TrayStatus.EMPTY
-    roll = [(c, 3) for c in ALL_DICE if c is not DieColour.BLUE]
-    reading, _ = read(render(default_scene(roll, seed=5)))
+    assert read(tray())[0].status is TrayStatus.EMPTY
+    five = tray(tuple((c, 3) for c in ALL_DICE if c is not DieColour.BLUE), seed=5)
+    reading, _ = read(five)
     assert reading.status is TrayStatus.MISSING
     assert [p.colour for p in reading.problems] == [DieColour.BLUE]
     without_blue = tuple(c for c in ALL_DICE if c is not DieColour.BLUE)
-    again, _ = read(render(default_scene(roll, seed=5)), without_blue)
+    again, _ = read(five, without_blue)
     assert again.status is TrayStatus.OK
 
 
@@ -141,7 +140,7 @@ def test_a_hand_over_a_quarter_of_a_face_names_the_die() -> None:
     hand = Thing("hand", (x + 5.5, y + 6.9), 316.5, 18.0, (0.25, 0.35, 0.55), 20.0)
     covered = replace(scene, things=(hand,))
     assert truth(covered)[4].top_visible == pytest.approx(0.73, abs=0.02)
-    reading, _ = read(render(covered))
+    reading, _ = read(render(covered, ground()))
     assert reading.status is TrayStatus.OBSTRUCTED
     assert Problem(ProblemCode.OBSTRUCTED, scene.dice[4].colour) in reading.problems
 
@@ -153,8 +152,7 @@ def test_a_hand_over_a_quarter_of_a_face_names_the_die() -> None:
 def test_a_die_next_to_a_hand_is_whole_where_the_reader_is_sure_of_it(
     surely: float, covered: float, whole: bool
 ) -> None:
-    pixels = render(default_scene(SIX, seed=7))
-    dice = dice_of(pixels)
+    dice = dice_of(tray(SIX, seed=7))
     detection = replace(dice[0], visible=surely)
     assert (pipeline._evidence_of(detection, covered, (640, 480)).visible > 0.88) is whole
 
@@ -163,8 +161,7 @@ def test_a_die_next_to_a_hand_is_whole_where_the_reader_is_sure_of_it(
 def test_a_face_cut_by_the_edge_of_the_picture_is_seen_in_part(
     beyond_px: float, share: float
 ) -> None:
-    pixels = render(default_scene(SIX, seed=7))
-    dice = dice_of(pixels)
+    dice = dice_of(tray(SIX, seed=7))
     right = 639.5 + beyond_px
     face = [(right - 40.0, 100.0), (right, 100.0), (right, 140.0), (right - 40.0, 140.0)]
     cut = replace(dice[0], corners=np.array(face, np.float32), visible=1.0)
@@ -173,8 +170,8 @@ def test_a_face_cut_by_the_edge_of_the_picture_is_seen_in_part(
 
 
 def test_a_removed_die_in_the_tray_is_a_warning() -> None:
-    roll = [(c, n + 1) for n, c in enumerate(ALL_DICE)]
-    reading, _ = read(render(default_scene(roll, seed=3)), ALL_DICE[:4])
+    roll = tuple((c, n + 1) for n, c in enumerate(ALL_DICE))
+    reading, _ = read(tray(roll), ALL_DICE[:4])
     assert reading.status is TrayStatus.OK
     warned = {p.colour for p in reading.problems if p.code is ProblemCode.REMOVED_DIE_IN_TRAY}
     assert warned == {DieColour.GREEN, DieColour.BLUE}
@@ -203,7 +200,7 @@ def test_corners_and_centres_are_where_the_truth_has_them() -> None:
     from vision.simulation.render import truth
 
     scene = default_scene([(c, n + 1) for n, c in enumerate(ALL_DICE)], seed=3)
-    reading, _ = read(render(scene))
+    reading, _ = read(render(scene, ground()))
     for fact in truth(scene):
         die = min(
             reading.dice,
@@ -234,7 +231,7 @@ def test_small_dice_in_a_block_are_all_found(away: float, seeds: Sequence[int]) 
 def test_a_calibrated_tray_decides_which_dice_are_inside() -> None:
     scene = default_scene([(c, n + 1) for n, c in enumerate(ALL_DICE)], seed=3)
     corner = ((0.0, 0.0), (20.0, 0.0), (20.0, 20.0), (0.0, 20.0))
-    pixels = render(scene)
+    pixels = render(scene, ground())
     elsewhere = Calibration((640, 480), tray_px=corner)
     assert EYE.read(Frame(pixels), calibration=elsewhere).status is TrayStatus.EMPTY
     everywhere = Calibration((320, 240), ((0, 0), (320, 0), (320, 240), (0, 240)), (1.0, 1.0, 1.0))

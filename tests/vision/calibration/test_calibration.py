@@ -13,7 +13,7 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError, ConfigError
 from companion.tray import ProblemCode, TrayStatus
-from tests.vision.trays import SIX, lit, painted, shifted, tray, with_red_pips
+from tests.vision.trays import SIX, ground, lit, painted, shifted, tray, with_red_pips
 from vision.calibration.calibration import Calibration, as_toml, load_calibration, save_calibration
 from vision.calibration.drift import compare, take_reference
 from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
@@ -144,7 +144,7 @@ class TestCorners:
         )  # fmt: skip
         dice = (*(die for die in others if die is not moved), resting_die(4, place, 0.0, moved))
         in_play = [die.colour for die in dice if die.colour is not None]
-        picture = render(replace(scene, dice=dice))
+        picture = render(replace(scene, dice=dice), ground())
         assert EYE.read(Frame(picture), in_play).status is TrayStatus.OK
         assert EYE.read(Frame(picture), in_play, calibration=measured).status is TrayStatus.OK
 

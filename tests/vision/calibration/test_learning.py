@@ -9,6 +9,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, COLOURED, Roll
 from companion.tray import TrayStatus
+from tests.vision.trays import ground
 from vision.calibration.learning import FEWEST, LearntDice, dice_of, dice_of_roll, learn
 from vision.calibration.reader import CalibratedReader
 from vision.detector.known_dice import CustomDie
@@ -29,7 +30,7 @@ def thrown(seed: int, blue_is: Bgr | None) -> tuple[Frame, Roll]:
     *others, blue = scene.dice
     dice = (*others, blue if blue_is is None else replace(blue, albedo=blue_is))
     roll = Roll.of((values[0], values[1]), dict(zip(COLOURED, values[2:], strict=True)))
-    return Frame(render(replace(scene, dice=dice))), roll
+    return Frame(render(replace(scene, dice=dice), ground())), roll
 
 
 def shown(seed: int, blue_is: Bgr | None = BLUE) -> tuple[CustomDie, ...]:

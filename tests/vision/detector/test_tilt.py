@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.vision.trays import SIX, tray
+from tests.vision.trays import SIX, ground, tray
 from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify
 from vision.detector.crops import close_up
@@ -77,7 +77,7 @@ def with_one_leaning(degrees: float) -> Pixels:
         rotation=to_matrix(tipped @ np.asarray(first.rotation)),
         position_mm=(x, y, z + float(lift)),
     )
-    return render(replace(scene, dice=(leaning, *rest)))
+    return render(replace(scene, dice=(leaning, *rest)), ground())
 
 
 def seen_in(pixels: Pixels) -> list[Detection]:

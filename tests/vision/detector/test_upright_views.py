@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 
 from companion.engine.dice import DieColour
-from tests.vision.trays import SIX, dice_of
+from tests.vision.trays import SIX, dice_of, ground
 from vision.simulation.render import default_scene, render, to_matrix
 
 
@@ -24,14 +24,14 @@ def test_one_tilted_die_among_flat_ones_is_found() -> None:
         rotation=to_matrix(tipped @ np.asarray(first.rotation)),
         position_mm=(x, y, z + lift),
     )
-    found = dice_of(render(replace(scene, dice=(leaning, *scene.dice[1:]))))
+    found = dice_of(render(replace(scene, dice=(leaning, *scene.dice[1:])), ground()))
     assert sum(detection.leaning > 0.0 for detection in found) == 1
 
 
 def test_one_die_of_a_foreign_colour_is_found() -> None:
     scene = default_scene(SIX, seed=3)
     purple = replace(scene.dice[-1], albedo=(0.4, 0.08, 0.35))
-    pixels = render(replace(scene, dice=(*scene.dice[:-1], purple)))
+    pixels = render(replace(scene, dice=(*scene.dice[:-1], purple)), ground())
     found = dice_of(pixels)
     assert sum(detection.colours.argmax() == len(DieColour) for detection in found) == 1
     assert max(detection.leaning for detection in found) < 0.0
