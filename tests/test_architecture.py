@@ -66,7 +66,7 @@ SEAMS: Mapping[str, tuple[tuple[str, ...], int | None]] = {
     "h11": (PACKAGES, 1),
     "lgpio": (("hardware",), None),
     "numpy": (("vision", "companion.commands", "companion.coach"), None),
-    "onnxruntime": (("vision",), 1),
+    "onnxruntime": (("vision.detector.models", "vision.training.quantize"), 2),
     "paho": (("companion.mqtt",), 1),
     "openskill": (("companion.history",), 1),
     "picamera2": (("vision",), 1),

@@ -85,7 +85,7 @@ def bench_read(
             total = frames if folder is None else _lines(Path(folder) / "truth.jsonl")
             shown = progress(cases, total, "Reading pictures")
             report = measure(shown, read, drawing).report()
-            report["engine"] = shared_net("finder").engine
+            report["engine"] = shared_net("upright").engine
     finally:
         cv2.setNumThreads(threads)
     report["risk"] = _risk(report)

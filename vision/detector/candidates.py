@@ -201,7 +201,7 @@ def _fitted(pixels: Pixels, canvas_wh: tuple[int, int]) -> tuple[Pixels, Scores]
     turned = height > width
     scale = min(wide / height, tall / width) if turned else min(wide / width, tall / height)
     small = (max(1, round(width * scale)), max(1, round(height * scale)))
-    how = cv2.INTER_AREA if scale < 1.0 else cv2.INTER_LINEAR
+    how = cv2.INTER_AREA if scale < 0.5 else cv2.INTER_LINEAR  # which takes in two px
     shrunk = cv2.resize(pixels, small, interpolation=how)
     sx, sy = small[0] / width, small[1] / height
     matrix = np.array([[sx, 0.0, 0.5 * sx - 0.5], [0.0, sy, 0.5 * sy - 0.5]], np.float32)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import threading
+import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import lru_cache
 from importlib import resources
@@ -57,6 +57,11 @@ traits."""
 UPRIGHT_VALUES, UPRIGHT_TRAITS = slice(5, 11), slice(11, 11 + TRAITS)
 UPRIGHT_OUTPUTS = 11 + TRAITS
 
+FLOAT, INT8, WEIGHTS = "float.onnx", "int8.onnx", "weights.onnx"
+"""Parts of a packed network: its layers, the same in eight bits, and the weights of both."""
+EIGHT_BITS = ("upright",)
+"""Networks that have layers in eight bits (docs/evaluation.md, engines)."""
+
 _ENGINE = (cv2.dnn.ENGINE_CLASSIC,) if hasattr(cv2.dnn, "ENGINE_CLASSIC") else ()
 """Arguments that select the older, faster of OpenCV 5's two engines (docs/evaluation.md,
 thresholds). OpenCV accepts them for files only, not for buffers."""
@@ -85,7 +90,8 @@ class OnnxRuntimeNet:
     def __init__(self, path: Path) -> None:
         import onnxruntime
 
-        self.engine = f"ONNX Runtime {onnxruntime.__version__}"
+        bits = " in eight bits" if path.name == INT8 else ""
+        self.engine = f"ONNX Runtime {onnxruntime.__version__}{bits}"
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = max(1, cv2.getNumThreads())
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -116,20 +122,23 @@ class OpenCvNet:
 
 
 @contextmanager
-def unpacked(name: str) -> Iterator[Path]:
-    """The ONNX file of a network while it is loaded: given as bytes, ONNX Runtime would keep it."""
-    packed = resources.files("vision").joinpath("weights", f"{name}.onnx.gz").read_bytes()
-    with TemporaryDirectory() as folder:
-        path = Path(folder) / f"{name}.onnx"
-        path.write_bytes(gzip.decompress(packed))
+def unpacked(name: str, form: str) -> Iterator[Path]:
+    """One form of a network as ONNX file, while it is loaded: ONNX Runtime would keep bytes.
+
+    A network is packed in two messages, its layers and its weights, which protobuf reads as one.
+    """
+    packed = resources.files("vision").joinpath("weights", f"{name}.zip").read_bytes()
+    with TemporaryDirectory() as folder, zipfile.ZipFile(io.BytesIO(packed)) as parts:
+        path = Path(folder) / form
+        path.write_bytes(parts.read(form) + parts.read(WEIGHTS))
         yield path
 
 
 def shared_net(name: str) -> Net:
     """The network of that name, loaded once per process.
 
-    ONNX Runtime runs it if it is installed (on a PC). Otherwise OpenCV does, with the same outputs
-    in more time.
+    ONNX Runtime runs it if it is installed (on a PC), in eight bits where that is faster and as
+    good. Otherwise OpenCV does, in floating point and more time.
     """
     return _loaded(name, by_opencv=_BY_OPENCV.get())
 
@@ -149,11 +158,21 @@ _BY_OPENCV = ContextVar("by_opencv", default=False)
 
 @lru_cache(maxsize=8)
 def _loaded(name: str, *, by_opencv: bool) -> Net:
-    with unpacked(name) as path:
-        try:
-            return OpenCvNet(path) if by_opencv else OnnxRuntimeNet(path)
-        except ImportError:
-            return OpenCvNet(path)
+    if not by_opencv:
+        form = INT8 if name in EIGHT_BITS and is_fast_in_eight_bits() else FLOAT
+        with suppress(ImportError), unpacked(name, form) as path:
+            return OnnxRuntimeNet(path)
+    with unpacked(name, FLOAT) as path:
+        return OpenCvNet(path)
+
+
+def is_fast_in_eight_bits() -> bool:
+    """Whether the processor multiplies and adds integers of eight bits without overflow (VNNI).
+
+    Without, ONNX Runtime is wrong, or slower than in floating point.
+    """
+    processors = Path("/proc/cpuinfo")
+    return processors.exists() and "vnni" in processors.read_text(encoding="utf-8")
 
 
 def forget_nets() -> None:

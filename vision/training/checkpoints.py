@@ -9,10 +9,8 @@ on DATA.
 from __future__ import annotations
 
 import argparse
-import gzip
 from collections.abc import Iterable
 from copy import deepcopy
-from importlib import resources
 from itertools import pairwise
 from pathlib import Path
 
@@ -23,10 +21,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from vision.detector.models import shared_layers
+from vision.detector.models import FLOAT, shared_layers, unpacked
 from vision.training.tasks import LESSONS, Lesson, body_of
 
-_WEIGHTS = resources.files("vision").joinpath("weights")
 _SCENES = 20
 """Scenes shown at once."""
 
@@ -75,7 +72,7 @@ def _show(lesson: Lesson, net: nn.Module, shards: Iterable[Path], seed: int) -> 
 
 
 def save(name: str, net: nn.Module, folder: Path) -> None:
-    """Write a network as ONNX (operator set 11), its head as .npz, and its PyTorch state."""
+    """Write a network as ONNX (operator set 13), its head as .npz, and its PyTorch state."""
     folder.mkdir(parents=True, exist_ok=True)
     net = deepcopy(net).cpu().eval()
     torch.save(net.state_dict(), folder / f"{name}.pt")
@@ -96,7 +93,7 @@ def _export(net: nn.Module, path: Path, shape: tuple[int, ...], axes: dict[int, 
         input_names=["pixels"],
         output_names=["scores"],
         dynamic_axes={"pixels": axes, "scores": axes},
-        opset_version=11,
+        opset_version=13,
         dynamo=False,
     )
     model = onnx.load(str(path))
@@ -105,8 +102,7 @@ def _export(net: nn.Module, path: Path, shape: tuple[int, ...], axes: dict[int, 
         if numbers.dtype == np.float32:
             stored = rounded(numbers)
             tensor.CopyFrom(onnx.numpy_helper.from_array(stored, tensor.name))
-    path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(model.SerializeToString(), mtime=0))
-    path.unlink()
+    onnx.save(model, str(path))
 
 
 _MANTISSA = 8
@@ -122,8 +118,8 @@ def rounded(numbers: NDArray[np.float32]) -> NDArray[np.float32]:
 
 def _filled(net: nn.Module, name: str) -> dict[nn.Conv2d, nn.BatchNorm2d]:
     """Fill a network with the committed weights; the convolutions with a batch norm behind them."""
-    packed = _WEIGHTS.joinpath(f"{name}.onnx.gz").read_bytes()
-    graph = onnx.load_from_string(gzip.decompress(packed)).graph
+    with unpacked(name, FLOAT) as path:
+        graph = onnx.load(str(path)).graph
     stored = {each.name: onnx.numpy_helper.to_array(each) for each in graph.initializer}
     inputs = [node.input for node in graph.node if node.op_type == "Conv"]
     body = body_of(name, net)

@@ -110,7 +110,7 @@ class Reader(nn.Module):
     def _parts(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         body = self.body(self.trunk(x))
         small = self.coarse(self.mix[0](self.deeper(self.deep(body))))
-        mixed = self.last(self.mix[1:](small))
+        mixed = self.last(self.mix[2](self.mix[1](small)))
         return self.head(mixed).flatten(1), self.tell(mixed).flatten(1), self.pips(body)
 
 

@@ -1,4 +1,5 @@
-"""Both engines that can run the networks say the same, and one of them is enough."""
+"""Both engines that can run the networks say the same, and one of them is enough; in eight bits the
+outputs are nearly the same."""
 
 from __future__ import annotations
 
@@ -15,7 +16,10 @@ from vision.detector import models
 from vision.detector.candidates import CLOSER
 from vision.detector.models import (
     CROP,
+    EIGHT_BITS,
     FINDER_WH,
+    FLOAT,
+    INT8,
     UPRIGHT,
     OnnxRuntimeNet,
     OpenCvNet,
@@ -53,11 +57,35 @@ def a_picture(shape: tuple[int, ...]) -> Scores:
 def test_both_engines_give_equal_outputs(name: str) -> None:
     pytest.importorskip("onnxruntime", reason="none for this system: OpenCV is the only engine")
     blob = a_picture(SHAPES[name])
-    with unpacked(name.split(",")[0]) as path:
+    with unpacked(name.split(",")[0], FLOAT) as path:
         one, other = OnnxRuntimeNet(path)(blob), OpenCvNet(path)(blob)
     assert one.shape == other.shape
     assert one.dtype == other.dtype == np.float32
     assert np.abs(one - other).max() < 2e-3 * np.abs(one).max()
+
+
+@pytest.mark.parametrize("name", EIGHT_BITS)
+def test_in_eight_bits_the_outputs_hardly_differ(name: str) -> None:
+    pytest.importorskip("onnxruntime", reason="none for this system")
+    if not models.is_fast_in_eight_bits():
+        pytest.skip("sums of this processor's eight-bit products overflow, so they are not used")
+    blob = a_picture(SHAPES[name])
+    with unpacked(name, FLOAT) as plain, unpacked(name, INT8) as small:
+        one, other = OnnxRuntimeNet(plain)(blob), OnnxRuntimeNet(small)(blob)
+    off = np.sqrt(np.square(other - one).mean())
+    assert 0.0 < off < 0.1 * one.std()
+
+
+@pytest.mark.usefixtures("no_net_loaded")
+@pytest.mark.parametrize("name", EIGHT_BITS)
+def test_a_processor_without_vnni_computes_in_floating_point(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime", reason="none for this system")
+    monkeypatch.setattr(models, "is_fast_in_eight_bits", lambda: False)
+    blob = a_picture(SHAPES[name])
+    with unpacked(name, FLOAT) as path:
+        assert np.array_equal(models.shared_net(name)(blob), OnnxRuntimeNet(path)(blob))
 
 
 @pytest.mark.usefixtures("no_net_loaded")

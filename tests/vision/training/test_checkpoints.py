@@ -3,7 +3,6 @@ exported."""
 
 from __future__ import annotations
 
-import gzip
 from pathlib import Path
 
 import numpy as np
@@ -14,16 +13,22 @@ pytest.importorskip("onnx")
 
 from torch.utils.data import DataLoader  # noqa: E402
 
+from vision.detector import models  # noqa: E402
 from vision.detector.context import correct_by_context  # noqa: E402
 from vision.detector.models import (  # noqa: E402
     FEATURES,
+    FLOAT,
+    INT8,
     SCORES,
     UPRIGHT,
     UPRIGHT_OUTPUTS,
     UPRIGHT_TILTED,
+    OnnxRuntimeNet,
     OpenCvNet,
+    opencv_alone,
     shared_layers,
     shared_net,
+    unpacked,
 )
 from vision.detector.tilt import fit_floor_plane, leanings  # noqa: E402
 from vision.simulation.looks import TRAINED  # noqa: E402
@@ -61,8 +66,10 @@ def test_unpacked_weights_give_the_outputs_of_the_committed_ones(data: Path) -> 
     net.eval()
     pixels = np.random.default_rng(2).random((1, 3, 256, 320), np.float32)
     with torch.no_grad():
-        unpacked = net(torch.from_numpy(pixels)).numpy()
-    np.testing.assert_allclose(unpacked, shared_net("finder")(pixels), atol=5e-3)
+        restored = net(torch.from_numpy(pixels)).numpy()
+    with opencv_alone():
+        committed = shared_net("finder")(pixels)
+    np.testing.assert_allclose(restored, committed, atol=5e-3)
 
 
 def test_saved_weights_give_the_outputs_of_the_network(data: Path) -> None:
@@ -71,10 +78,33 @@ def test_saved_weights_give_the_outputs_of_the_network(data: Path) -> None:
     pixels = np.random.default_rng(2).random((2, 3, UPRIGHT, UPRIGHT), np.float32)
     with torch.no_grad():
         alive = body_of("upright", net)(torch.from_numpy(pixels)).numpy()
-    path = data / "saved" / "upright.onnx"
-    path.write_bytes(gzip.decompress(path.with_suffix(".onnx.gz").read_bytes()))
-    np.testing.assert_allclose(OpenCvNet(path)(pixels), alive, atol=5e-3)
+    np.testing.assert_allclose(OpenCvNet(data / "saved" / "upright.onnx")(pixels), alive, atol=5e-3)
     assert (data / "saved" / "tilt_head.npz").exists()
+
+
+def test_both_forms_of_a_packed_network_share_their_weights(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("onnxruntime")
+    from vision.training import quantize
+
+    pixels = np.random.default_rng(2).random((4, 3, UPRIGHT, UPRIGHT), np.float32)
+
+    class Pictures(quantize.Pictures):
+        def __init__(self, *_: object) -> None:
+            self._rest = iter([pixels])
+
+    monkeypatch.setattr(quantize, "Pictures", Pictures)
+    folder = data / "packed" / "weights"
+    save("upright", LESSONS["upright"].net().eval(), folder)
+    quantize.pack("upright", data, folder)
+    monkeypatch.setattr(models.resources, "files", lambda _: folder.parent)
+    with unpacked("upright", FLOAT) as plain, unpacked("upright", INT8) as small:
+        one, other = OnnxRuntimeNet(plain)(pixels), OnnxRuntimeNet(small)(pixels)
+        assert small.stat().st_size < 1.1 * plain.stat().st_size
+    assert np.array_equal(one, OnnxRuntimeNet(folder / "upright.onnx")(pixels))
+    off = np.sqrt(np.square(other - one).mean())
+    assert 0.0 < off < 0.1 * one.std()
 
 
 def test_a_batch_is_the_same_whichever_process_makes_it(data: Path) -> None:
