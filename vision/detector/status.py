@@ -88,10 +88,10 @@ def decide_status(
     is_whole = Counter(colour for colour in given if colour is not None) == Counter(in_play)
     alike = [likeliest(die.colours) for die in seen]
     unlike = {c for n, c in zip(certain, given, strict=True) if c is not alike[n]}
-    if not is_whole or any(alike[n] in unlike - {None} for n in inside if n not in certain):
-        certain = inside
-        given, certainty = _assigned([seen[n] for n in inside], in_play)
     discarded = [n for n in inside if n not in certain]
+    if discarded and (not is_whole or any(alike[n] in unlike - {None} for n in discarded)):
+        certain, discarded = inside, []
+        given, certainty = _assigned([seen[n] for n in inside], in_play)
     colours: list[DieColour | None] = [None] * len(seen)
     confidences = [0.0] * len(seen)
     for n, colour, sure in zip(certain, given, certainty, strict=True):
