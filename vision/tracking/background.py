@@ -32,6 +32,7 @@ _GAIN = (0.6, 1.6)
 _SAME_GAIN = 0.2
 """Largest difference (log) between the ratio at one place and that of the whole picture."""
 _SAME_PLACE = 0.3
+"""Distance, in edges, within which two detections are at one place."""
 _REACH = 1.6
 """Distance from its middle, in edges, within which a die that came changes the picture: it has
 sides and a shadow (chosen, not measured)."""
