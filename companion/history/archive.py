@@ -95,8 +95,11 @@ class SavedGame:
     def lines(self) -> list[str]:
         """The game as lines that `replay` reads."""
         config, *lines = to_lines(self.start, self.events, self.names, self.at)
-        if any(self.bots):
-            config = json.dumps(json.loads(config) | {"bots": self.bots}, ensure_ascii=False)
+        kind: dict[str, object] = {"bots": self.bots} if any(self.bots) else {}
+        if self.practice:
+            kind["practice"] = True
+        if kind:
+            config = json.dumps(json.loads(config) | kind, ensure_ascii=False)
         return [config, *lines]
 
 
@@ -321,17 +324,9 @@ def _imported(record: Record) -> list[SavedGame]:
     state = fold(read.start, read.events)
     names = _names_of(read)
     at, start, events = read.at or record.at, read.start, read.events
-    bots = _bots_of(lines, start.players)
-    return [
-        SavedGame(number, at, names, start, events, state, read.fault, is_imported=True, bots=bots)
-    ]
-
-
-def _bots_of(lines: Sequence[object], players: int) -> tuple[str, ...]:
-    """The bots that the first line of a record names."""
-    try:
-        bots = json.loads(str(lines[0]))["bots"]
-    except (ValueError, LookupError, TypeError):
-        return ()
-    is_whole = isinstance(bots, list) and len(bots) == players
-    return tuple(map(str, bots)) if is_whole else ()
+    game = SavedGame(number, at, names, start, events, state, read.fault, is_imported=True)
+    config = json.loads(next(line for line in map(str, lines) if line.strip()))
+    bots = config.get("bots")
+    if isinstance(bots, list) and len(bots) == start.players:
+        game = replace(game, bots=tuple(map(str, bots)))
+    return [replace(game, practice=config.get("practice") is True)]

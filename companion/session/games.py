@@ -71,7 +71,8 @@ def begin_again(table: Table, game: Game) -> tuple[Change, Announcement] | None:
     if first not in seats or not set(seats) > set(game.seats).difference(gone):
         return None
     house = [rule.value for rule in game.state.setup.house]
-    return begin(table, game.state.plan.name, seats, seats.index(first), house, game.number)
+    name, place = game.state.plan.name, seats.index(first)
+    return begin(table, name, seats, place, house, game.number, practice=game.practice)
 
 
 def decide_release(table: Table, seat: int) -> Decision | Rejected:

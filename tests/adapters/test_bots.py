@@ -10,6 +10,8 @@ import pytest
 
 from companion.adapters.bots import Bots
 from companion.engine import COLOURED, Phase
+from companion.eventlog.record import Record
+from companion.history.archive import saved_games
 from companion.session.session import Rejected
 from tests.session.fakes import Stage
 
@@ -87,6 +89,9 @@ def test_a_practice_game_has_advice_and_counts_for_nobody(stage: Stage, bots: Bo
     assert bots.advice(stage.game) == {}
     stage.play_out()
     assert stage.session.past.results()[0].has_bots
+    lines = stage.session.past.games()[0].lines()
+    record = Record(1, "imported", {"number": 1, "lines": lines}, "")
+    assert saved_games([record])[0].practice, "written out and taken in"
     assert stage.session.rematch() is None
     assert stage.game.practice
     stage.session.end()

@@ -192,8 +192,11 @@ class TestLeavingAfterTheEnd:
 
 class TestLatecomers:
     def test_before_the_first_roll_they_play_at_once(self, stage: Stage) -> None:
-        begin(stage, "Ada", "Ben")
+        stage.seat("Ada", "Ben")
+        stage.session.start("big_points", 0, ["finish_turn"], practice=True)
+        asked = (stage.state.plan, stage.state.setup.house, stage.game.practice)
         stage.seat("Cleo")
+        assert (stage.state.plan, stage.state.setup.house, stage.game.practice) == asked
         assert (stage.game.number, stage.game.seats) == (1, (0, 1, 2))
         assert stage.game.seats[stage.state.first] == 0
         stage.session.end()
