@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from companion.engine import Phase, Roll, Rolled
@@ -118,22 +118,8 @@ def is_judged(tray: TrayView) -> bool:
     return bool(tray.dice) and tray.status.is_judged
 
 
-@dataclass(frozen=True, slots=True)
-class ConfirmedRoll:
-    """A confirmed roll.
-
-    Attributes:
-        kept: Where its frame is, if the camera saw it.
-        eye: What was read, to be stored again if the roll is corrected.
-    """
-
-    roll: Roll
-    kept: RollKept | None
-    eye: Mapping[str, object]
-
-
-def confirmed_roll(decision: Decision, tray: TrayView) -> ConfirmedRoll:
-    """The roll that a step confirmed.
+def confirmed_roll(decision: Decision, tray: TrayView) -> tuple[Roll, RollKept | None]:
+    """The roll that a step confirmed, and where its frame is, if the camera saw it.
 
     Args:
         tray: As it was read then.
@@ -143,9 +129,9 @@ def confirmed_roll(decision: Decision, tray: TrayView) -> ConfirmedRoll:
     assert isinstance(entry.event, Rolled)
     assert game is not None
     if not is_judged(tray):
-        return ConfirmedRoll(entry.event.roll, None, {})
+        return entry.event.roll, None
     kept = RollKept(game.rolled, game.number, game.state.turn, tray.frame, entry.event.roll)
-    return ConfirmedRoll(entry.event.roll, kept, {"eye": entry.details["eye"]})
+    return entry.event.roll, kept
 
 
 class WaitingPress:

@@ -235,12 +235,12 @@ def decide_end(table: Table) -> Decision | Rejected:
     return decide_move(table, EndedEarly())
 
 
-def decide_correction(table: Table, roll: Roll, **details: object) -> Decision | Rejected:
+def decide_correction(table: Table, roll: Roll) -> Decision | Rejected:
     """Replace misread dice while an action is open.
 
     Answers that the right dice do not allow are returned to their players.
     """
-    return decide_move(table, RollCorrected(roll), **details)
+    return decide_move(table, RollCorrected(roll))
 
 
 def decide_undo(trail: Trail) -> Decision | Rejected:

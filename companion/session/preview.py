@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from enum import StrEnum
 
 from companion.engine import GameState, Phase, Roll
@@ -23,17 +22,11 @@ class HostStep(StrEnum):
     CORRECT = "correct"
 
 
-def decide_host_step(
-    trail: Trail,
-    step: HostStep,
-    roll: Roll | None,
-    eye: Mapping[str, object],
-) -> Decision | Rejected:
+def decide_host_step(trail: Trail, step: HostStep, roll: Roll | None) -> Decision | Rejected:
     """Decide a step of the host.
 
     Args:
         roll: The right dice, to correct.
-        eye: What was read of the roll, stored with a correction.
     """
     table = trail.table
     match step:
@@ -46,7 +39,7 @@ def decide_host_step(
         case HostStep.CORRECT:
             if roll is None:
                 raise ValueError("a correction needs the right dice")
-            return decide_correction(table, roll, **eye)
+            return decide_correction(table, roll)
 
 
 def precondition_of(trail: Trail, step: HostStep) -> str:

@@ -109,7 +109,6 @@ class Session:
         self._confirmed_s: float | None = None
         self._refused: confirm.RefusedPress | None = None
         self._pressed_at = 0  # revision at which a press waits for the end of action 2
-        self._eye: Mapping[str, object] = {}
         self._times = ActionTimes()
         self._take_back_s = take_back_s
         self._timer = ActionTimer(self._later, self._close)
@@ -459,7 +458,7 @@ class Session:
             return self._take_decided(self._decide_host_step(step, roll))
 
     def _decide_host_step(self, step: HostStep, roll: Roll | None) -> Decision | Rejected:
-        return decide_host_step(self._memory.trail, step, roll, self._eye)
+        return decide_host_step(self._memory.trail, step, roll)
 
     # -- tray and button ------------------------------------------------------------------
 
@@ -595,12 +594,11 @@ class Session:
         answer = self._take_decided(decision)
         if answer is not None or isinstance(decision, Rejected):
             return answer
-        confirmed = confirm.confirmed_roll(decision, self._tray.read)
-        self._eye = confirmed.eye
+        roll, kept = confirm.confirmed_roll(decision, self._tray.read)
         self._tray = replace(self._tray, fixes=())
-        if confirmed.kept is not None:
-            self._notifier.call_after_commit(Topic.SEEN_ROLL, confirmed.kept)
-        self._notifier.call_after_commit(Topic.CONFIRMED, confirmed.roll)
+        if kept is not None:
+            self._notifier.call_after_commit(Topic.SEEN_ROLL, kept)
+        self._notifier.call_after_commit(Topic.CONFIRMED, roll)
         return None
 
     def _take(self, decide: Callable[[Table], Decision | Rejected]) -> Rejected | None:
