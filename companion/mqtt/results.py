@@ -105,7 +105,8 @@ class Ledger:
     ) -> list[Due]:
         """Games whose results the broker has not acknowledged as they are now, the oldest first.
 
-        A game whose end was taken back does not count until it ends again.
+        A game whose end was taken back does not count until it ends again. Games with bots and
+        practice games enter nobody's standings.
 
         Args:
             games: All of the table, the oldest first.
@@ -116,7 +117,8 @@ class Ledger:
             since, unfinished, sent = known.since, set(known.open), dict(known.sent)
         found = []
         for place, game in enumerate(games, MOST_CHANGED - len(games)):
-            if (game.number <= since and game.number not in unfinished) or game.is_imported:
+            is_earlier = game.number <= since and game.number not in unfinished
+            if is_earlier or game.is_imported or game.has_bots:
                 continue
             own = game_id(game.number, game.at)
             last = sent.get(own)

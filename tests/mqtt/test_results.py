@@ -63,6 +63,18 @@ def test_a_finished_game_is_due_until_it_is_acknowledged(stage: Stage, ledger: L
     assert [each.number for each in due(ledger, stage)] == [2]
 
 
+def test_games_with_bots_and_practice_games_are_nobodys_results(
+    stage: Stage, ledger: Ledger
+) -> None:
+    stage.seat("Ada", "Ben")
+    assert stage.session.start(practice=True) is None
+    stage.session.end()
+    assert stage.session.add_bot("easy") is None
+    assert stage.session.start() is None
+    stage.session.end()
+    assert due(ledger, stage) == []
+
+
 def test_an_undone_end_does_not_count_until_it_ends_again(stage: Stage, ledger: Ledger) -> None:
     finish(stage)
     (first,) = due(ledger, stage)
