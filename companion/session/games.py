@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from companion.engine import MOST_PLAYERS, GameState, Phase, SeatClosed
+from companion.eventlog.names import name_key
 from companion.eventlog.record import Change
 from companion.eventlog.state import Game, Table
 from companion.messages.announcements import (
@@ -26,7 +27,8 @@ def decide_pause(table: Table) -> Decision | Rejected:
 def decide_resume(table: Table, number: int) -> Decision | Rejected:
     """Resume a game that was put aside.
 
-    Its players find their seats by their names; for a missing player a seat is reserved.
+    Its players find their seats by their names; for a missing player a seat is reserved, and a
+    missing bot comes back.
     """
     now = table.game
     if now is not None and now.state.phase is not Phase.OVER:
@@ -34,21 +36,20 @@ def decide_resume(table: Table, number: int) -> Decision | Rejected:
     game = next((each for each in table.paused if each.number == number), None)
     if game is None:
         return rejected("NO_SUCH_GAME")
-    known = {seat.name.casefold(): seat.number for seat in table.seats}
+    known = {name_key(seat.name): seat.number for seat in table.seats}
     taken = set(known.values())
     free = [seat for seat in range(MOST_PLAYERS) if seat not in taken]
-    gone = [game.names[player] for player in game.state.gone]
-    missing = [name for name in game.names if name not in gone and name.casefold() not in known]
+    keys = [name_key(name) for name in game.names]
+    here = [player for player in range(len(keys)) if player not in game.state.gone]
+    missing = [player for player in here if keys[player] not in known]
     if len(missing) > len(free):
         return rejected("NO_ROOM")
     changes = []
-    for name, seat in zip(missing, free, strict=False):
-        changes.append(Change("seated", {"seat": seat, "name": name}))
-        known[name.casefold()] = seat
-    seats = [
-        game.seats[player] if name in gone else known[name.casefold()]
-        for player, name in enumerate(game.names)
-    ]
+    for player, seat in zip(missing, free, strict=False):
+        bot = {"bot": game.bots[player]} if any(game.bots) else {}
+        changes.append(Change("seated", {"seat": seat, "name": game.names[player]} | bot))
+        known[keys[player]] = seat
+    seats = [known[key] if n in here else game.seats[n] for n, key in enumerate(keys)]
     resumed = Change("resumed", {"number": number, "seats": seats})
     where = announce_position(game.state, game.names)
     return nothing(table).then(*changes, resumed, announcement=where)

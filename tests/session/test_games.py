@@ -87,6 +87,18 @@ class TestPaused:
         a_turn(stage, None, None, "B7")
         assert stage.again().game.seats == (1, 2, 0)
 
+    def test_a_bot_whose_seat_was_freed_comes_back(self, stage: Stage) -> None:
+        stage.seat("Ada")
+        stage.session.add_bot("easy")
+        stage.session.start("base", 0)
+        stage.session.pause()
+        stage.session.let_go(1)
+        assert stage.session.resume(1) is None
+        assert [seat.bot for seat in stage.session.view().table.seats] == ["", "easy"]
+        stage.session.end()
+        assert stage.session.rematch() is None
+        assert stage.game.bots == ("", "easy")
+
     def test_without_room_for_all_it_stays_saved(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         stage.session.pause()
