@@ -72,8 +72,8 @@ class Trail:
     def undone_to(self) -> int | None:
         """The last revision that counts after an undo; None if there is no settled step.
 
-        Undoing a closed action also removes answers until one is missing, else it would close at
-        once.
+        Undoing a closed action also removes answers until a person's is missing, else it would
+        close at once: a bot answers again by itself.
         """
         kinds = [record.kind for record, _ in self.steps]
         ends = (*BEGINNINGS, "seat_closed")  # a player who left stays away
@@ -91,7 +91,9 @@ class Trail:
 
     def _is_waiting_before(self, step: int) -> bool:
         game = self.steps[step - 1][1].game
-        return game is not None and bool(game.state.waiting_for)
+        if game is None:
+            return False
+        return any(not (game.bots and game.bots[player]) for player in game.state.waiting_for)
 
 
 def advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:

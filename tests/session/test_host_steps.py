@@ -31,6 +31,22 @@ class TestCorrections:
         assert rejected is not None
         assert rejected.code == "NOTHING_TO_UNDO"
 
+    def test_undo_goes_back_to_a_persons_answer_since_a_bot_answers_again(
+        self, stage: Stage
+    ) -> None:
+        stage.seat("Ada")
+        stage.session.add_bot("easy")
+        assert stage.session.start("base", 1) is None
+        stage.roll(4, 3)
+        stage.answer(0, "R7")
+        stage.answer(1, None)
+        assert stage.state.phase is Phase.ACTION2
+        stage.answer(1, None)
+        assert stage.state.phase is Phase.ROLL
+        assert stage.session.undo() is None
+        assert stage.state.phase is Phase.ACTION1
+        assert 0 in stage.state.waiting_for
+
     def test_undo_opens_a_closed_action_for_its_last_answer(self, two: Stage) -> None:
         two.roll(4, 3)
         two.answer(0, "R7")
