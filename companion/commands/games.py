@@ -17,7 +17,7 @@ from companion.commands.params import A_DIRECTORY
 from companion.commands.replay import record_lines
 from companion.config import Config, load
 from companion.engine import PLANS
-from companion.engine.notation import from_lines, games_in
+from companion.engine.notation import GameRecord, from_lines, games_in
 from companion.errors import NotationError, StoreError
 from companion.eventlog.names import LONGEST_NAME, clean_name
 from companion.eventlog.projection import project
@@ -298,7 +298,7 @@ def accuracy(as_json: bool, data_dir: Path | None) -> None:
 @click.argument("file")
 @_DATA_DIR
 def import_game(file: str, data_dir: Path | None) -> None:
-    """Import the games recorded in FILE. A damaged file is imported up to its first bad line.
+    """Import the games recorded in FILE. A damaged game is imported up to its first bad line.
 
     A game keeps the date of its record; without one it gets the present time.
 
@@ -308,10 +308,15 @@ def import_game(file: str, data_dir: Path | None) -> None:
         games = games_in(lines)
     if not games:
         raise NotationError(f"{file}: the record is empty")
-    try:
-        records = [from_lines(game) for game in games]
-    except NotationError as error:
-        raise NotationError(f"{file}: {error}") from error
+    read: list[tuple[int, list[str], GameRecord]] = []
+    faults = []
+    for i, game in enumerate(games, 1):
+        try:
+            read.append((i, game, from_lines(game)))
+        except NotationError as error:
+            faults.append(f"{file}: game {i}: {error}")
+    if not read:
+        raise NotationError(faults[0])
     with _opened(data_dir, is_writer=True) as (store, _):
         known = list(store.load())
         number = max((game.number for game in saved_games(known)), default=0)
@@ -320,10 +325,11 @@ def import_game(file: str, data_dir: Path | None) -> None:
         store.append(
             tuple(
                 Record(revision + i, "imported", {"number": number + i, "lines": game}, at)
-                for i, game in enumerate(games, 1)
+                for i, (_, game, _) in enumerate(read, 1)
             )
         )
-    for i, record in enumerate(records, 1):
-        click.echo(f"game {number + i}: {len(record.events)} events imported")
+    for new, (i, _, record) in enumerate(read, number + 1):
+        click.echo(f"game {new}: {len(record.events)} events imported")
         if record.fault:
-            click.echo(f"{file}: game {i} imported up to here: {record.fault}", err=True)
+            faults.append(f"{file}: game {i} imported up to here: {record.fault}")
+    click.echo("".join(f"{fault}\n" for fault in faults), err=True, nl=False)

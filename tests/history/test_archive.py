@@ -190,10 +190,14 @@ def test_standings(evening: Path) -> None:
 def test_a_damaged_record_is_taken_up_to_its_bad_line(evening: Path, tmp_path: Path) -> None:
     path = tmp_path / "game.jsonl"
     lines = run(evening, "export", "1").stdout.splitlines()
-    path.write_text("\n".join([*lines[:3], "{broken", *lines[3:]]))
+    unreadable = lines[0].replace("base", "bass")
+    path.write_text("\n".join([unreadable, *lines[:3], "{broken", *lines[3:]]))
     result = run(evening, "import", str(path))
     assert result.exit_code == 0
-    assert "line 4: The line is not JSON." in result.stderr
+    assert result.stdout == "game 3: 2 events imported\n"
+    first, second = result.stderr.splitlines()
+    assert "game 1: line 1: The variant must be" in first
+    assert "game 2 imported up to here: line 4: The line is not JSON." in second
     imported = saved_games(SqliteStore(evening).load())[-1]
     assert len(imported.events) == 2
     assert imported.fault is not None
