@@ -72,7 +72,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
             wire.SeatState(
                 seat=seat.number,
                 name=seat.name,
-                online=seat.number in view.online,
+                online=seat.number in view.online or bool(seat.bot),
                 offered=seat.number in view.offered,
                 bot=seat.bot or None,
             )

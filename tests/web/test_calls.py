@@ -46,6 +46,14 @@ class TestSeats:
         assert client.get("/api/state").get_json()["me"]["seat"] == 0
         assert cookie.value not in client.get("/api/state").text
 
+    def test_a_bot_is_never_away(self, client: FlaskClient) -> None:
+        client.post("/api/join", json={"name": "Ada"})
+        told = client.post("/api/bot", json={"strength": "easy"}).get_json()
+        assert [(seat["online"], seat["bot"]) for seat in told["seats"]] == [
+            (False, None),
+            (True, "easy"),
+        ]
+
     @pytest.mark.parametrize(
         ("name", "status", "code"),
         [

@@ -86,7 +86,7 @@ class SeatState(Reply):
 
     seat: Seat
     name: str
-    online: bool
+    online: Annotated[bool, about("A page of the seat is open, or a bot plays it.")]
     offered: bool
     bot: Annotated[str | None, about("A bot's strength; null for a person.")]
 
