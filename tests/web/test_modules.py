@@ -73,6 +73,21 @@ class TestWords:
         assert call("lib/words.js", "m.pairOf(v[0])", dice) == "white 3 + blue 6"
 
 
+def test_everybody_is_asked_to_throw_for_a_bot(call: Call) -> None:
+    game = {"phase": "roll", "active": 1, "players": [{"seat": 1, "bot": True}]}
+
+    def told(*, typed: bool, confirmable: bool) -> str:
+        tray = {"status": "ok" if confirmable else "empty", "confirmable": confirmable}
+        state = {"game": game, "tray": tray, "table": {"typed_rolls": typed}}
+        return str(
+            call("play/status.js", "m.statusOf(v[0], { seat: 0 }, null, () => 'Bot 1')", state)
+        )
+
+    assert told(typed=True, confirmable=False) == "Throw the dice for Bot 1."
+    assert told(typed=False, confirmable=False) == "Throw the dice for Bot 1."
+    assert told(typed=False, confirmable=True) == "Dice read: press the button to confirm."
+
+
 class TestDice:
     def test_a_die_has_as_many_pips_as_its_value(self, call: Call) -> None:
         count = "v.map((value) => m.die('red', value).querySelectorAll('circle').length)"

@@ -17,7 +17,7 @@ import { drawJoin, drawLobby } from "./lobby.js";
 import { keepMenu, offerMenu } from "./menu.js";
 import { drawNotice, vibrate } from "./notice.js";
 import { drawPlayers } from "./players.js";
-import { boxName, isTrouble, statusOf } from "./status.js";
+import { boxName, isBotsTurn, isTrouble, statusOf } from "./status.js";
 
 const PRESS_MS = 7_000; // a refusal of the button within this time after a press belongs to it
 
@@ -196,8 +196,7 @@ function setStatus(text) {
 /** Draw the dice, or the tray's buttons for the active player; on other phones these are in the menu. */
 function drawStrip({ table, tray, me }, game) {
   const isRoll = game.phase === "roll";
-  // anybody may throw for a bot
-  const isActive = me.seats.includes(game.active) || game.players.some(({ seat, bot }) => bot && seat === game.active);
+  const isActive = me.seats.includes(game.active) || isBotsTurn(game);
   const hasButtons = isRoll && (table.can_throw || table.on_screen_button || table.typed_rolls);
   const home = isActive ? $("strip") : $("menu-tray");
   if ($("tray-buttons").parentElement !== home) home.append($("tray-buttons"));

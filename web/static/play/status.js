@@ -8,6 +8,9 @@ const WAITING = new Set(["waiting", "empty", "old", "none"]);
 export const isTrouble = ({ game, tray, table }) =>
   game?.phase === "roll" && !table.typed_rolls && TROUBLE.has(tray.status);
 
+/** Whether a bot is on turn: anybody throws for it. */
+export const isBotsTurn = (game) => game.players.some(({ seat, bot }) => bot && seat === game.active);
+
 /** Name a box: its row and number. */
 export function boxName(game, token) {
   const row = game.rows.find((each) => each.boxes.some((box) => box.token === token));
@@ -20,7 +23,7 @@ export function statusOf(state, mine, answer, nameOf) {
   const active = nameOf(game.active);
   const isMine = game.active === mine.seat;
   if (game.over) return `${t("over.title")}. ${game.winner_text}`;
-  if (game.phase === "roll") return rollStatus(state, active, isMine);
+  if (game.phase === "roll") return rollStatus(state, active, isMine, isBotsTurn(game));
   if (game.phase === "action2" && !isMine) return t("say.action2.other", { name: active });
   const closing = game.closing.filter((each) => each.seat !== mine.seat);
   const closes = closing
@@ -53,11 +56,14 @@ function choiceStatus({ game, table }, mine) {
   return t(fits ? "say.action2" : "say.action2.none") + miss;
 }
 
-function rollStatus({ tray, table }, active, isMine) {
-  if (table.typed_rolls) return t(isMine ? "say.roll.typed" : "say.roll.typed.other", { name: active });
-  if (tray.confirmable) return t(isMine ? "say.roll.confirm" : "say.roll.confirm.other", { name: active });
-  if (WAITING.has(tray.status)) return t(isMine ? "say.roll" : "say.roll.other", { name: active });
-  return tray.text;
+function rollStatus({ tray, table }, name, isMine, isBots) {
+  if (!table.typed_rolls && tray.confirmable) {
+    return t(isMine || isBots ? "say.roll.confirm" : "say.roll.confirm.other", { name });
+  }
+  if (!table.typed_rolls && !WAITING.has(tray.status)) return tray.text;
+  if (isBots) return t("say.roll.bot", { name });
+  if (isMine) return t(table.typed_rolls ? "say.roll.typed" : "say.roll");
+  return t(table.typed_rolls ? "say.roll.typed.other" : "say.roll.other", { name });
 }
 
 const rowTerm = (game, key) => term(game.rows.find((row) => row.key === key).word);
