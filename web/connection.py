@@ -88,18 +88,14 @@ class Connection:
         self.opened_s = time.monotonic()
 
     async def run(self) -> None:
-        """Answer requests until one side ends the connection."""
-        try:
+        """Answer requests until one side ends the connection; the caller aborts its transport."""
+        with suppress(OSError, TimeoutError, h11.LocalProtocolError):  # gone, or does not read
             try:
                 while not self.is_last and await self._turn():
                     self.answered += 1
             except _Unreadable as error:
                 await self._fail(error.status)
             await self._finish()
-        except (OSError, TimeoutError, h11.LocalProtocolError):
-            pass  # the client is gone, or does not read
-        finally:
-            self._writer.transport.abort()
 
     async def _turn(self) -> bool:
         """Answer one request; returns whether another may follow."""

@@ -152,7 +152,8 @@ class Server:
 
         def forget(_: asyncio.Task[None]) -> None:
             self._open.pop(connection, None)
-            writer.transport.abort()  # a task that is cancelled early never runs
+            with suppress(AttributeError):  # asyncio raises it if the rest went out after close()
+                writer.transport.abort()
 
         task.add_done_callback(forget)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import http.client
 import json
 import re
@@ -110,6 +111,23 @@ def connect_until_refused(port: int, opened: list[socket.socket]) -> None:
         while True:
             opened.append(socket.create_connection(("127.0.0.1", port), 5))
             opened[-1].sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+
+
+def test_the_rest_of_a_last_answer_goes_out_without_a_warning(
+    app: Flask, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("web.server.BUFFER_BYTES", 4096)  # asyncio has to keep most of the answer
+    app.add_url_rule("/much", view_func=lambda: "x" * 60_000)
+    with serve(app, host="127.0.0.1", port=0) as server, socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.connect(("127.0.0.1", server.port))
+        slow.sendall(b"GET /much HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        read = 0
+        while got := slow.recv(4096):
+            read += len(got)
+    assert read > 60_000
+    gc.collect()  # asyncio warns of a task's exception when it frees the task
+    assert caplog.messages == []
 
 
 def test_requests_are_answered_while_all_streams_are_taken(served: Server, get: Get) -> None:
