@@ -76,8 +76,9 @@ class Result:
 
     @property
     def winners(self) -> tuple[int, ...]:
-        """The players who won it; nobody if it does not count."""
-        return tuple(player for rank, player in self.ranking if rank == 1) if self.counts else ()
+        """The players who won it; nobody if it does not count, and nobody wins alone."""
+        is_won = self.counts and len(self.names) > 1
+        return tuple(player for rank, player in self.ranking if rank == 1) if is_won else ()
 
 
 def result_of_state(

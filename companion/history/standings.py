@@ -19,7 +19,7 @@ class Standing:
 
     Attributes:
         name: As written in the latest game.
-        wins: Games won, shared victories included.
+        wins: Games won, shared victories included; nobody wins alone.
         points: Sum over all games.
         best: Highest total of one game.
     """
@@ -68,7 +68,7 @@ def standings(games: Iterable[Result]) -> list[Standing]:
     """
     known: dict[str, Standing] = {}
     for game in counted(games):
-        for rank, player in game.ranking:
+        for player in (player for _, player in game.ranking):
             name, total = game.names[player], game.totals[player]
             if is_nameless(name):
                 continue
@@ -76,7 +76,7 @@ def standings(games: Iterable[Result]) -> list[Standing]:
             known[name.casefold()] = Standing(
                 name,
                 old.games + 1,
-                old.wins + (rank == 1),
+                old.wins + (player in game.winners),
                 old.points + total,
                 max(old.best, total),
                 old.misses + game.misses[player],

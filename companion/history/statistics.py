@@ -202,7 +202,7 @@ def _add(sums: dict[str, _Sum], game: Result) -> None:
         each.total += total
         each.misses += game.misses[player]
         each.closings += game.closings[player]
-        is_won = player in game.winners and len(game.names) > 1
+        is_won = player in game.winners
         each.wins += is_won
         each.streak_now = each.streak_now + 1 if is_won else 0
         each.streak = max(each.streak, each.streak_now)

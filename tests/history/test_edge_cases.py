@@ -86,7 +86,7 @@ def test_every_game_is_counted_as_it_was_played(odd: Path) -> None:
     assert "553333" not in one.rolls, "an undone roll counts nowhere"
     assert (early.end, early.winners, early.counts) == ("ended_early", (), False)
     assert (big.variant, big.house, big.crosses) == ("big_points", ("bonus_next_turn",), (1, 1, 1))
-    assert (alone.names, alone.winners) == (("Ada",), (0,))
+    assert (alone.names, alone.winners) == (("Ada",), ()), "nobody wins alone"
     assert (imported.is_imported, imported.rolls) == (True, one.rolls)
     assert imported.misread == (), "a file has the dice that counted and no reading"
 

@@ -11,6 +11,7 @@ import pytest
 from companion.engine import End
 from companion.history.decided import Decided
 from companion.history.results import Result
+from companion.history.standings import standings
 from companion.history.statistics import LuckShare, as_csv, as_json, statistics
 
 
@@ -65,6 +66,7 @@ def test_averages_records_streaks_and_closings() -> None:
     assert (ada.streak, ada.streak_now, ada.misses, ada.closings) == (2, 2, 1.0, 1.0)
     assert (ben.games, ben.wins, ben.streak, ben.closings) == (3, 1, 1, 0.33)
     assert (cleo.games, cleo.wins, cleo.best_game) == (3, 1, 6), "nobody wins alone"
+    assert {each.name: each.wins for each in standings(EVENING)} == {"ada": 2, "Ben": 1, "Cleo": 1}
     assert [(each.name, each.total, each.game) for each in found.best[:2]] == [
         ("Cleo", 115, 6),
         ("Ben", 90, 3),
