@@ -325,8 +325,12 @@ class TestThePage:
         page.get_by_text("No games have been played here yet.").wait_for()
         stage.session.start("base", 0)
         page.get_by_text("being played").wait_for()
-        stage.session.end()
-        page.get_by_text("ended early").wait_for()
+        stage.play_out()
+        page.get_by_text("1 game counts.").wait_for()
+        stage.session.rematch()
+        page.get_by_text("being played").wait_for()
+        stage.play_out()
+        page.get_by_text("2 games count.").wait_for()
 
     def test_no_word_is_of_another_language(self, stage: Stage, open_page: OpenPage) -> None:
         from tests.web.test_language_pages import said

@@ -86,7 +86,7 @@ function drawAll({ games, evenings }, { me }) {
       .filter(([, of]) => of.length)
       .flatMap(([title, of]) => [el("h3", { text: title }), el("ul", { class: "game-list" }, ...of.map(item))]);
   });
-  drawStatistics(games.length);
+  drawStatistics(games);
   files();
   if (from === "saved" && running) focusOn($("h-now")); // follow the game
   if (from === "now" && !running) focusOn($(saved.length ? "h-saved" : "h-list"));

@@ -8,18 +8,21 @@ import { table } from "./table.js";
 const decimal = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 const MEANS = ["average", "misses", "closings"];
 const COLUMNS = ["rating", "average", "best", "games", "wins", "streak", "misses", "closings"];
-let seen = -1; // number of games that are shown
+let seen = ""; // the finished games that are shown
 
-/** Show players and dice; a change of the number of games asks anew. */
+/** Show players and dice; another game that ends, or ends no longer, asks anew. */
 export function drawStatistics(games) {
-  if (games === seen || !games) return;
-  seen = games;
+  const over = JSON.stringify(games.filter((game) => game.over));
+  if (over === seen || !games.length) return;
+  seen = over;
   void load();
   void loadDice();
 }
 
+const together = () => [...document.querySelectorAll("#choose-players input:checked")].map((box) => box.value);
+
 function query() {
-  const chosen = [...document.querySelectorAll("#choose-players input:checked")].map((box) => ["player", box.value]);
+  const chosen = together().map((name) => ["player", name]);
   const variant = $("choose-variant").value;
   const bots = $("choose-bots").checked ? [["bots", "1"]] : [];
   return new URLSearchParams([...chosen, ...bots, ...(variant ? [["variant", variant]] : []), ["language", language]]);
@@ -31,7 +34,8 @@ async function load() {
   if (!answer?.ok || asked !== String(query())) return;
   const { games, players, pairs, best, names, ratings, decided, decided_drawn: share } = answer.data;
   show($("statistics"), names.length > 0);
-  redraw($("choose-players"), names, () => names.map(choice));
+  const chosen = together();
+  redraw($("choose-players"), names, () => names.map((name) => choice(name, chosen.includes(name))));
   show($("people"), latest().me.host);
   redraw($("people-name"), names, () => names.map((name) => el("option", { value: name, text: name })));
   setText($("chosen"), t("games.chosen", { count: games }));
@@ -55,11 +59,11 @@ async function loadDice() {
   chart($("dice-chart"), answer.data);
 }
 
-const choice = (name) =>
+const choice = (name, checked) =>
   el(
     "label",
     { class: "switch" },
-    el("input", { type: "checkbox", value: name }),
+    el("input", { type: "checkbox", value: name, checked }),
     el("span", {}, el("bdi", { text: name })),
   );
 
