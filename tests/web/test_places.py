@@ -117,6 +117,15 @@ class TestTheHost:
         assert focused(page) == "Benjamin plays later"
 
 
+def test_the_table_view_keeps_the_focus_on_its_button(stage: Stage, open_page: OpenPage) -> None:
+    put(stage, "roll")
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    page = ready(open_page("/table"))
+    press(page, "Confirm")
+    page.get_by_role("button", name="Confirm", disabled=True).wait_for()
+    assert focused(page) == "confirm"
+
+
 class TestTheGames:
     def test_a_game_is_followed_to_where_it_goes(self, stage: Stage, open_page: OpenPage) -> None:
         an_evening(stage)

@@ -244,7 +244,9 @@ class TestInABrowser:
                 page.get_by_role("button", name="blue 3, wrong").click()
                 assert page.get_by_role("button", name="Correct", exact=True).is_disabled()
             name = "Not recognised" if not is_read else "Wrong" if number == 5 else "Correct"
-            page.get_by_role("button", name=name, exact=True).click()
+            page.get_by_role("button", name=name, exact=True).press("Enter")
+            if number < 9:
+                assert page.evaluate("document.activeElement.textContent") == name
             if not is_read:  # the eye looks again by itself: that is no new throw
                 stage.session.see(dice_in_tray(a_roll(3, 4), frame=99))
                 page.wait_for_timeout(500)

@@ -1,6 +1,6 @@
 // A game roll by roll: the dice, the picture if one is kept, what everybody crossed, and all sheets.
 import { die } from "../lib/dice.js";
-import { $, el, redraw, setAttribute, setText, show } from "../lib/dom.js";
+import { $, el, redraw, setOff, setText, show } from "../lib/dom.js";
 import { get } from "../lib/live.js";
 import { miniSheet } from "../lib/mini-sheet.js";
 import { numeral, t } from "../lib/words.js";
@@ -33,8 +33,8 @@ async function showTurn(turn) {
   at = Math.min(Math.max(turn, 1), most);
   const played = game.rolls[at - 1];
   $("step").value = String(at);
-  setAttribute($("step-back"), "aria-disabled", at <= 1 ? "true" : null); // `disabled` would lose the focus
-  setAttribute($("step-on"), "aria-disabled", at >= most ? "true" : null);
+  setOff($("step-back"), at <= 1);
+  setOff($("step-on"), at >= most);
   if (played) drawTurn(played, most);
   const sheets = at >= most ? game.sheets : await sheetsOf(at);
   if (sheets) drawSheets(sheets, played, at >= most);

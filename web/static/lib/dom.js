@@ -93,10 +93,15 @@ export function keepFocus() {
   };
 }
 
-/** Handle clicks on a button, ignoring further clicks until the action is done. */
+/** Switch a button off, or on again: `disabled` would lose the focus. */
+export const setOff = (button, isOff) => setAttribute(button, "aria-disabled", isOff ? "true" : null);
+
+export const isOff = (button) => button.getAttribute("aria-disabled") === "true";
+
+/** Handle clicks on a button that is not off, ignoring further clicks until the action is done. */
 export function onPress(button, act) {
   button.addEventListener("click", async () => {
-    if (button.getAttribute("aria-busy") === "true") return;
+    if (isOff(button) || button.getAttribute("aria-busy") === "true") return;
     button.setAttribute("aria-busy", "true");
     try {
       await act();

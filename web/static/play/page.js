@@ -1,6 +1,6 @@
 // A player's page: join, lobby, then the sheet.
 import { rollOf } from "../lib/dice.js";
-import { $, el, onPress, onSubmit, redraw, setAttribute, setText, show } from "../lib/dom.js";
+import { $, el, isOff, onPress, onSubmit, redraw, setAttribute, setText, show } from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { keepAwake } from "../lib/awake.js";
 import { confetti } from "../lib/confetti.js";
@@ -240,7 +240,7 @@ function pressDone() {
   const { game } = latest();
   const mine = ownPlayer(latest());
   if (game?.over) return showSheet(0);
-  if (!mine || $("done").getAttribute("aria-disabled") === "true" || !mayAnswer(game, mine)) return;
+  if (!mine || isOff($("done")) || !mayAnswer(game, mine)) return;
   const answer = currentAnswer(game, mine);
   if (answer?.done) sendAnswer({ isBack: true });
   else sendAnswer({ box: answer?.box ?? null, done: true });

@@ -1,5 +1,5 @@
 // Tray set-up: drag the corners on the live picture, name the dice, try ten rolls.
-import { $, setAttribute, el, onPress, redraw, setText, show, svg } from "../lib/dom.js";
+import { $, setAttribute, el, onPress, redraw, setOff, setText, show, svg } from "../lib/dom.js";
 import { latest, onConnection, onState, post, start } from "../lib/live.js";
 import { language, t } from "../lib/words.js";
 import { areBegun, begin, drawRolls, judge } from "./rolls.js";
@@ -119,7 +119,7 @@ async function film() {
 
 function setCorners(points) {
   corners = points.map((point) => [...point]);
-  $("keep-corners").disabled = corners.length < 3;
+  setOff($("keep-corners"), corners.length < 3);
   drawOverlay();
 }
 
@@ -231,7 +231,7 @@ async function look() {
   const found = await step("look", {}, "dice-said");
   looked = found?.dice ?? [];
   lookNumber = found?.look ?? null;
-  $("keep-dice").disabled = !looked.length;
+  setOff($("keep-dice"), !looked.length);
   drawOverlay();
   if (found) setText($("dice-said"), "");
   redraw($("dice"), looked, () =>
@@ -253,7 +253,7 @@ async function keepDice() {
 
 function lookAway() {
   looked = [];
-  $("keep-dice").disabled = true;
+  setOff($("keep-dice"), true);
   redraw($("dice"), looked, () => []);
   drawOverlay();
 }

@@ -1,6 +1,6 @@
 // Ten rolls that show whether the tray is read: each is judged right, wrong or unread.
 import { die } from "../lib/dice.js";
-import { $, setAttribute, el, redraw, setText, show } from "../lib/dom.js";
+import { $, setAttribute, el, redraw, setOff, setText, show } from "../lib/dom.js";
 import { latest } from "../lib/live.js";
 import { t } from "../lib/words.js";
 
@@ -56,7 +56,7 @@ export function drawRolls(state) {
   const isOver = rolls !== null && !isOn;
   show($("throw"), table.can_throw);
   show($("throw-again"), table.can_throw && isOn);
-  for (const id of ["throw", "throw-again"]) $(id).disabled = (game?.action ?? 0) > 0;
+  for (const id of ["throw", "throw-again"]) setOff($(id), (game?.action ?? 0) > 0);
   $("throw-again").classList.toggle("primary", !isRead);
   show($("verdicts"), isOn);
   show($("again"), rolls !== null && done() > 0);
@@ -64,10 +64,10 @@ export function drawRolls(state) {
   show($("kept-rolls"), isOver);
   const seen = isRead ? tray.dice.filter((one) => one.in_tray) : [];
   if (!seen.length) doubted.clear();
-  $("right").disabled = !isRead || doubted.size > 0;
-  $("wrong").disabled = !isRead;
+  setOff($("right"), !isRead || doubted.size > 0);
+  setOff($("wrong"), !isRead);
   $("wrong").classList.toggle("primary", doubted.size > 0);
-  $("unread").disabled = !isNew;
+  setOff($("unread"), !isNew);
   redraw($("seen"), [tray.frame, seen.map(({ colour, value }) => [colour, value])], () => seen.map(seenDie));
   if (isOn) setText($("rolls-said"), rollText(tray, isNew, isRead));
   else if (isOver) setText($("rolls-said"), report());

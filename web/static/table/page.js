@@ -2,7 +2,7 @@
 import { Countdown } from "../lib/countdown.js";
 import { keepAwake } from "../lib/awake.js";
 import { chooseTheme } from "../lib/device.js";
-import { $, el, onPress, redraw, setAttribute, setText, show } from "../lib/dom.js";
+import { $, el, onPress, redraw, setAttribute, setOff, setText, show } from "../lib/dom.js";
 import { onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { drawPicture } from "../lib/tray-picture.js";
 import { language, t } from "../lib/words.js";
@@ -85,8 +85,8 @@ function drawTray(state, nameOf) {
   show($("tray-buttons"), isAllowed && !table.typed_rolls && (table.can_throw || table.on_screen_button));
   show($("throw"), table.can_throw);
   show($("confirm"), table.on_screen_button);
-  $("throw").disabled = game !== null && game.action > 0;
-  $("confirm").disabled = game?.phase !== "roll";
+  setOff($("throw"), game !== null && game.action > 0);
+  setOff($("confirm"), game?.phase !== "roll");
   $("confirm").classList.toggle("is-ready", tray.confirmable);
   $("throw").classList.toggle("is-ready", isRoll && game !== null && !tray.confirmable);
 }
