@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from companion.engine import End
-from companion.eventlog.names import name_key
+from companion.eventlog.names import is_nameless, name_key
 from companion.mqtt import payloads
 from companion.mqtt.club.evening import Evening, Group
 from companion.mqtt.club.pairing import SMALLEST
@@ -35,6 +35,11 @@ class Result:
     def players(self) -> tuple[payloads.ResultPlayer, ...]:
         """The players in the table's order of them."""
         return self.game.players
+
+    @property
+    def known(self) -> tuple[payloads.ResultPlayer, ...]:
+        """The players without those whom their table has deleted: they have a number for a name."""
+        return tuple(player for player in self.players if not is_nameless(player.name))
 
     @property
     def counts(self) -> bool:
@@ -98,9 +103,9 @@ def played(evening: Evening, results: Iterable[Result]) -> Played:
 
 
 def fits(result: Result, group: Group) -> bool:
-    """Whether only players of a group played a game."""
-    known = {name_key(name) for name in group.players}
-    return all(name_key(each.name) in known for each in result.players)
+    """Whether only players of a group played a game; one who was deleted may have been of it."""
+    names = {name_key(each.name) for each in result.known}
+    return bool(names) and names <= {name_key(name) for name in group.players}
 
 
 def evening_of(

@@ -95,10 +95,10 @@ def standings(evening: Evening, done: Played) -> list[Place]:
 
 
 def _add(sums: dict[str, _Sum], game: Result) -> None:
-    keys = [name_key(score.name) for score in game.players]
+    keys = [name_key(score.name) for score in game.known]
     mean = sum(score.total for score in game.players) / len(game.players)
     most = max(score.total for score in game.players)
-    for key, score in zip(keys, game.players, strict=True):
+    for key, score in zip(keys, game.known, strict=True):
         each = sums.setdefault(key, _Sum(score.name))
         each.games += 1
         each.points += points_of(game, score.name)

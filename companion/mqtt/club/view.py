@@ -82,7 +82,7 @@ def ratings_after(results: Iterable[Result], before: Ratings | None = None) -> R
     """Ratings after results, in their order."""
     return ratings_of(
         (
-            {name_key(player.name): -player.total for player in result.players}
+            {name_key(player.name): -player.total for player in result.known}
             for result in results
             if result.counts
         ),
@@ -100,7 +100,7 @@ def known_names(
         for member in each.members:
             names.setdefault(name_key(member.name), member.name)
     for result in reversed(results):
-        for player in result.players:
+        for player in result.known:
             if player.name:
                 names.setdefault(name_key(player.name), player.name)
     return [name for key, name in names.items() if key not in here][:MOST_NAMES]

@@ -12,7 +12,7 @@ from companion.mqtt.club.evening import Evening, Group, Member, Round, with_memb
 from companion.mqtt.club.export import as_csv, as_json
 from companion.mqtt.club.results import Played, evening_id, played
 from companion.mqtt.club.standings import MOST_POINTS, points_of, standings
-from companion.mqtt.club.view import ratings_after, summary_of
+from companion.mqtt.club.view import known_names, ratings_after, summary_of
 from tests.mqtt.club.build import kept
 
 DAY = "2026-11-24"
@@ -99,6 +99,19 @@ def test_games_that_do_not_count_change_nothing() -> None:
     ]
     assert standings(evening(), Played((), tuple(games))) == []
     assert ratings_after(games) == {}
+
+
+def test_the_others_keep_a_game_whose_player_was_deleted() -> None:
+    one = Round((Group(("A", "B", "C")),), drawn_at="2026-11-24T19:00:00.000+00:00")
+    tonight = evening("A", "B", "C", rounds=(one,))
+    game = kept({"A": 90, "#2": 70, "C": 50})
+    found = summary_of(tonight, [game], {})
+    assert found.done.rounds == ((game,),)
+    assert [(each.name, each.points) for each in found.places] == [("A", 12), ("C", 0), ("B", 0)]
+    assert set(found.rated) == {"a", "c"}
+    assert known_names(evening(), [tonight], [game]) == ["A", "B", "C"]
+    nobody = kept({"#1": 90, "#2": 70})
+    assert played(tonight, [nobody]).free == (nobody,)
 
 
 def test_names_in_other_capitals_are_one_player() -> None:
