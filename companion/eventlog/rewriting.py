@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 from companion.eventlog import rows
-from companion.eventlog.names import name_key
+from companion.eventlog.names import clean_name, name_key
 from companion.eventlog.record import Record
 
 NAMING = ("seated", "started", "imported")
@@ -27,10 +27,11 @@ def with_name(record: Record, old: str, new: str | None) -> Record:
         old: The name; capitals do not matter.
         new: The other name; None for the player's number, as for players without a name.
     """
-    key, data = name_key(old), dict(record.data)
+    key, data = name_key(clean_name(old)), dict(record.data)
 
     def renamed(name: object, number: int) -> object:
-        if not isinstance(name, str) or name_key(name) != key:
+        # imported lines hold names as their file had them
+        if not isinstance(name, str) or name_key(clean_name(name)) != key:
             return name
         return f"#{number + 1}" if new is None else new
 

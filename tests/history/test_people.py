@@ -25,7 +25,7 @@ def played(tmp_path: Path) -> Path:
             assert stage.session.leave(seat) is None
     lines = "\n".join(stage.session.past.games()[1].lines())
     stage.store.close()
-    (tmp_path / "other.jsonl").write_text(lines.replace('"Ada"', '"Fritz"'))
+    (tmp_path / "other.jsonl").write_text(lines.replace('"Ada", "Ben"', '"Fritz", "Ben "'))
     run(tmp_path, "import", str(tmp_path / "other.jsonl"))
     (tmp_path / "other.jsonl").unlink()
     return tmp_path
