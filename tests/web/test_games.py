@@ -30,9 +30,9 @@ OpenPage = Callable[..., "Page"]
 NAMES = ("Ada", "<b>Ben</b>", "Cleo Wilhelmina Max")
 
 
-def an_evening(stage: Stage) -> list[str]:
+def an_evening(stage: Stage, names: tuple[str, ...] = NAMES) -> list[str]:
     """Two games that are over, one that is put aside, and one that is on; the players' tokens."""
-    tokens = [seat(stage, name).token for name in NAMES]
+    tokens = [seat(stage, name).token for name in names]
     for number, (variant, box) in enumerate(
         (("base", "R7"), ("big_points", "Y7"), ("base", "G7"), ("base", "B7"))
     ):
@@ -271,7 +271,7 @@ class TestThePage:
         page.get_by_role("button", name="Continue game 4").wait_for(state="hidden")
 
     def test_it_never_scrolls_sideways(self, stage: Stage, open_page: OpenPage) -> None:
-        an_evening(stage)
+        an_evening(stage, ("Ada", "Ben", "DONAUDAMPFSCHIFFFAHR"))
         for path in ("/games?language=fr", "/games/2?language=fr"):
             page = open_page(path, size_wh=TV)
             page.locator("#files:not([hidden])").wait_for()
