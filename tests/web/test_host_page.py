@@ -118,15 +118,19 @@ class TestTheHost:
         assert standing_out.count() == 0
 
     def test_ending_early_asks_first(self, stage: Stage, open_page: OpenPage) -> None:
-        put(stage, "action1", "big_points")
+        put(stage, "lobby")
+        stage.session.start("big_points", 0, ["finish_turn"], practice=True)
         page = open_page("/host")
         page.get_by_role("button", name="End the game early").click()
         page.get_by_role("button", name="No, keep playing").click()
-        assert stage.state.phase is Phase.ACTION1
+        assert stage.state.phase is Phase.ROLL
         page.get_by_role("button", name="End the game early").click()
         page.get_by_role("button", name="Yes, end it").click()
         wait_until(page, lambda: stage.state.phase is Phase.OVER)
         page.get_by_role("radio", name="Big Points", checked=True).wait_for(state="attached")
+        chosen = page.locator("#start-form input[type=checkbox]:checked")
+        assert [each.get_attribute("value") for each in chosen.all()] == [None, "finish_turn"]
+        assert chosen.last.is_visible()
         page.get_by_role("button", name="Play again with the same players").click()
         page.get_by_role("dialog").get_by_role("button", name="Play again").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)

@@ -36,7 +36,7 @@ const SETTINGS = [
 const changed = new Map(); // setting element -> its newest change
 let hasAsked = false;
 let shownAt = ""; // the step of the game shown before
-let offeredAfter = null; // number of the game whose sheet the form for the next one offers
+let offeredAfter = null; // number of the game that the form for the next one offers again
 
 function draw(state) {
   const { game, seats, table, me } = state;
@@ -66,7 +66,7 @@ function draw(state) {
   show($("end"), isRunning);
   if (game && game.number !== offeredAfter) {
     offeredAfter = game.number;
-    $("start-form").elements.variant.value = game.variant; // the next game has the same sheet, unless changed
+    offer(game);
   }
   const first = $("first").value;
   redraw(
@@ -87,6 +87,15 @@ function draw(state) {
   drawTable(state);
   drawGallery(state);
   goOn();
+}
+
+/** Offer the same kind of game as the last one, unless it is changed. */
+function offer({ variant, practice, house }) {
+  const form = $("start-form").elements;
+  form.variant.value = variant;
+  form.practice.checked = practice;
+  for (const box of form.house) box.checked = house.some(({ rule }) => rule === box.value);
+  if (house.length) form.house[0].closest("details").open = true;
 }
 
 function gameText(game, nameOf) {
