@@ -215,6 +215,12 @@ class TestPages:
         page.locator("#groups .is-over").nth(1).wait_for()
         assert page.locator("#standings tbody tr").count() == len(NAMES)
         assert page.locator(".board").count() == 2  # nobody plays at the one that is gone
+        club.finish(3, result({"": 90}))
+        club.finish(4, result({"Zoe": 90, "Yann": 50}, end="ended_early"))
+        resize(page, PHONE_SMALL)
+        shown_at(page, "#games", "ended early")
+        notes = page.locator("#games .note").all_text_contents()
+        assert [note.split(" · ")[-1] for note in notes[:2]] == ["ended early", "counts for nobody"]
 
     def test_an_organiser_runs_a_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
         club.online(1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import urlsplit
 
+from companion.engine import End
 from companion.engine.dice import COLOURED
 from companion.eventlog.names import LONGEST_NAME, clean_name, name_key
 from companion.mqtt import payloads
@@ -118,6 +119,7 @@ def _games(view: View) -> list[wire.Finished]:
             shown(result.game.table_name),
             result.received_at,
             number,
+            result.game.end == End.ENDED_EARLY.value,
             result.counts,
             sorted(_scores(result), key=lambda each: -(each.total or 0)),
         )

@@ -139,11 +139,12 @@ class Table(Reply):
 
 
 class Finished(Reply):
-    """A finished game."""
+    """A finished game; one that was not ended early counts if two or more people are named."""
 
     table_name: str
     ended: str
     round: int | None
+    early: bool
     counts: bool
     players: list[GroupPlayer]
 

@@ -104,7 +104,7 @@ function drawGames() {
       const parts = [
         Number.isNaN(Date.parse(game.ended)) ? "" : time.format(new Date(game.ended)),
         game.round === null ? "" : t("club.round", { number: game.round }),
-        game.counts ? "" : t("games.end.ended_early"),
+        game.counts ? "" : t(game.early ? "games.end.ended_early" : "club.uncounted"),
       ];
       return el(
         "li",
