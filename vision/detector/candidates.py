@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from vision.detector.models import FINDER_CELL, FINDER_WH, Scores, shared_net, sigmoid
 from vision.reading import Pixels, Point
 
-SMEARED = 0.8
+SMEARED = 0.9
 """Probability above which a cell counts as motion blur (docs/evaluation.md, thresholds)."""
 _MOST = 16
 """Maximum number of candidates; ten dice lie in the fullest tray worth reading (docs/evaluation.md,

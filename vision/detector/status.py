@@ -39,15 +39,9 @@ to the right number: in one tray in 55 the wrong die is assumed to be removed.""
 _SEE_ALL = 0.88
 """Least visible share of a readable top face (docs/evaluation.md, thresholds)."""
 
-_HIDES = 2.0
-"""Area of a thing (faces of a die) above which it can hide a whole die (docs/evaluation.md,
-thresholds)."""
-
-_SMEAR = 0.15
-"""Area of a smear (faces of a die) above which a missing die is in motion (docs/evaluation.md,
-thresholds)."""
-
-
+_HIDES = 1.5
+"""Area of things (faces of a die) for each missing die above which they can hide them
+(docs/evaluation.md, thresholds)."""
 _SURELY_LEANS = 3.0
 """Threshold in log odds of tilt above which a die has no value."""
 
@@ -119,12 +113,12 @@ def decide_status(
             and (seen[n].value is None or (not confidences[n] >= least and not extra))
         ],
     }
-    if wanted and clutter.smear > _SMEAR and not found[ProblemCode.MOVING]:
+    if wanted and clutter.smear > 0.0 and not found[ProblemCode.MOVING]:
         found[ProblemCode.MOVING].append(None)
     if not inside:
         found[ProblemCode.EMPTY].append(None)
         found[ProblemCode.MISSING] = []
-    elif wanted and clutter.thing > _HIDES and not found[ProblemCode.OBSTRUCTED]:
+    elif wanted and clutter.thing > _HIDES * len(wanted) and not found[ProblemCode.OBSTRUCTED]:
         found[ProblemCode.OBSTRUCTED] = list(wanted)
     problems = [Problem(code, colour) for code, named in found.items() for colour in named]
     status = TrayStatus(problems[0].code) if problems else TrayStatus.OK

@@ -164,6 +164,8 @@ def test_a_smear_is_motion_and_a_hand_over_a_missing_die_obstructs() -> None:
     small = decide_status(SIX[:5], ALL_DICE, Clutter(thing=1.0))
     assert small.status is TrayStatus.MISSING, "a coin hides no die"
     assert ProblemCode.FOREIGN_OBJECT in [problem.code for problem in small.problems]
+    four = decide_status(SIX[:2], ALL_DICE, Clutter(thing=3.0))
+    assert four.status is TrayStatus.MISSING, "a pencil hides no four dice"
     assert decide_status(SIX[:5], ALL_DICE, CLEAR).status is TrayStatus.MISSING
 
 
