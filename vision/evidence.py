@@ -47,11 +47,11 @@ class DieEvidence:
 
 @dataclass(frozen=True, slots=True)
 class Clutter:
-    """Everything else in the tray, in areas of a die's face.
+    """Everything else in the tray.
 
     Attributes:
-        thing: Objects that are no dice.
-        smear: Blur of motion.
+        thing: Area of objects that are no dice, in faces of a die.
+        smear: Probability that something is a die in motion.
     """
 
     thing: float = 0.0

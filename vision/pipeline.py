@@ -20,13 +20,11 @@ from vision.calibration.light import white_balanced
 from vision.detector.candidates import (
     CLOSER,
     GLANCE,
-    SMEARED,
-    Candidate,
+    HOT,
     FeatureMaps,
-    Look,
     propose_candidates,
 )
-from vision.detector.classifier import SURELY, Detection, Inside, classify
+from vision.detector.classifier import SURELY, Detection, classify
 from vision.detector.colours import tint_of
 from vision.detector.known_dice import CustomDie, recognise
 from vision.detector.mirror import mirrored, mirrored_die
@@ -150,23 +148,16 @@ def _looked_at(
     second = _evidence(np.asarray(cv2.flip(pixels, 1), np.uint8), back, known, CLOSER)
     looks = first.dice, [mirrored_die(die, width) for die in second.dice]
     dice = tuple(pooled(each) for each in grouped([[(die, 1.0) for die in k] for k in looks]))
-    return reading_of(replace(first, dice=dice), in_play, at_s)
+    smear = max(first.clutter.smear, second.clutter.smear)
+    clutter = replace(first.clutter, smear=smear)
+    return reading_of(replace(first, dice=dice, clutter=clutter), in_play, at_s)
 
 
-def detect_dice(pixels: Pixels, candidates: Sequence[Candidate], inside: Inside) -> list[Detection]:
-    """Classify candidates and keep each die once, in falling certainty.
-
-    Args:
-        pixels: (H, W, 3) uint8, BGR.
-        candidates: From any look; faint ones are no dice at rest.
-        inside: Tells where the tray is.
-    """
-    found = classify(pixels, candidates, inside)
-    found.sort(key=lambda die: -die.die * die.heat)
+def distinct_dice(found: Sequence[Detection]) -> list[Detection]:
+    """Keep each die once, in falling certainty."""
     dice: list[Detection] = []
-    for die in found:
-        is_die = die.moving > _BLURRED or (die.die > SURELY and die.heat > GLANCE.least_heat)
-        if is_die and all(
+    for die in sorted(found, key=lambda die: -die.die * die.heat):
+        if (die.die > SURELY or (die.moving > _BLURRED and die.heat > HOT)) and all(
             math.dist(die.centre_xy, other.centre_xy) > _OVERLAP * min(die.edge_px, other.edge_px)
             for other in dice
         ):
@@ -175,19 +166,21 @@ def detect_dice(pixels: Pixels, candidates: Sequence[Candidate], inside: Inside)
 
 
 def _evidence(
-    pixels: Pixels, floor: Outline | None, known: Sequence[CustomDie], look: Look
+    pixels: Pixels, floor: Outline | None, known: Sequence[CustomDie], canvas_wh: tuple[int, int]
 ) -> SceneEvidence:
     """Everything that one look at a picture shows."""
     size_wh = (pixels.shape[1], pixels.shape[0])
-    overview = propose_candidates(pixels, look)
-    found = detect_dice(pixels, overview.candidates, partial(_inside, floor, overview))
+    overview = propose_candidates(pixels, canvas_wh)
+    places = classify(pixels, overview.candidates, partial(_inside, floor, overview))
+    smear = max((place.moving for place in places if place.in_tray > 0.5), default=0.0)
+    found = distinct_dice(places)
     things = bool((overview.thing > 0.5).any())
     seen = [_evidence_of(die, _covered(overview, die) if things else 0.0, size_wh) for die in found]
     if known:
         seen = recognise(pixels, [die.corners for die in found], seen, known)
     else:
         seen = [_with_tint(pixels, die) for die in seen]
-    return SceneEvidence(tuple(seen), _clutter(overview, floor, seen), size_wh)
+    return SceneEvidence(tuple(seen), Clutter(_things(overview, floor, seen), smear), size_wh)
 
 
 def _floor(size_wh: tuple[int, int], calibration: Calibration | None) -> Outline | None:
@@ -262,8 +255,8 @@ def _covered(overview: FeatureMaps, detection: Detection) -> float:
     return float((thing > 0.5).mean())
 
 
-def _clutter(overview: FeatureMaps, floor: Outline | None, seen: Sequence[DieEvidence]) -> Clutter:
-    """Things and smears in the tray, in areas of a die's face."""
+def _things(overview: FeatureMaps, floor: Outline | None, seen: Sequence[DieEvidence]) -> float:
+    """Area of things in the tray, in faces of a die."""
     inside = overview.tray > 0.5
     if floor is not None:
         inside = _filled(np.zeros(inside.shape, np.uint8), overview.cells(floor), 1) > 0
@@ -274,8 +267,7 @@ def _clutter(overview: FeatureMaps, floor: Outline | None, seen: Sequence[DieEvi
     for die in seen:
         if die.corners is not None:
             _filled(free, overview.cells(die.corners), 0)
-    areas = ((overview.thing > 0.5) & (free > 0), (overview.smear > SMEARED) & inside)
-    return Clutter(*(float(where.sum()) / area for where in areas))
+    return float(((overview.thing > 0.5) & (free > 0)).sum()) / area
 
 
 def _filled(mask: Mask, outline: NDArray[np.floating], value: int) -> Mask:

@@ -12,10 +12,9 @@ import pytest
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode
 from tests.vision.trays import SIX, block, dice_of, tray
-from vision import pipeline
 from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import classify
-from vision.pipeline import DiceReader
+from vision.pipeline import DiceReader, distinct_dice
 from vision.reading import Frame
 from vision.simulation.random_scenes import Recipe, random_scene
 from vision.simulation.render import render, truth
@@ -62,29 +61,26 @@ def test_dice_stand_where_their_bodies_do() -> None:
     assert np.quantile(off, 0.9) < 0.2
 
 
-def test_a_certain_die_wins_over_a_stronger_overlapping_candidate(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_certain_die_wins_over_a_stronger_overlapping_candidate() -> None:
     pixels = tray(SIX)
     detection = classify(pixels, propose_candidates(pixels).candidates)[0]
     x, y = detection.centre_xy
     sure = replace(detection, die=0.999, heat=0.4)
     beside = replace(detection, die=0.91, centre_xy=(x + 0.5 * detection.edge_px, y), heat=0.42)
-    monkeypatch.setattr(pipeline, "classify", lambda *_: [beside, sure])
-    assert dice_of(pixels) == [sure]
+    assert distinct_dice([beside, sure]) == [sure]
 
 
 @pytest.mark.parametrize(
-    ("heat", "moving", "counts"), [(0.4, 0.0, True), (0.12, 0.0, False), (0.12, 0.97, True)]
+    ("die", "heat", "moving", "counts"),
+    [(0.99, 0.4, 0.0, True), (0.1, 0.4, 0.97, True), (0.1, 0.4, 0.5, False), (0.1, 0, 0.97, False)],
 )
-def test_a_faint_place_is_a_die_only_if_it_moves(
-    heat: float, moving: float, counts: bool, monkeypatch: pytest.MonkeyPatch
+def test_a_place_is_a_die_if_it_looks_so_or_moves_where_one_was_suspected(
+    die: float, heat: float, moving: float, counts: bool
 ) -> None:
     pixels = tray(SIX)
     detection = classify(pixels, propose_candidates(pixels).candidates)[0]
-    place = replace(detection, heat=heat, moving=moving)
-    monkeypatch.setattr(pipeline, "classify", lambda *_: [place])
-    assert dice_of(pixels) == ([place] if counts else [])
+    place = replace(detection, die=die, heat=heat, moving=moving)
+    assert distinct_dice([place]) == ([place] if counts else [])
 
 
 def test_no_candidates_give_no_detections() -> None:

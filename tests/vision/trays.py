@@ -11,8 +11,8 @@ import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
 from vision.detector.candidates import propose_candidates
-from vision.detector.classifier import Detection
-from vision.pipeline import detect_dice
+from vision.detector.classifier import Detection, classify
+from vision.pipeline import distinct_dice
 from vision.reading import Pixels
 from vision.simulation.render import (
     Background,
@@ -93,4 +93,4 @@ def lit(pixels: Pixels, *gains_bgr: float) -> Pixels:
 
 def dice_of(pixels: Pixels) -> list[Detection]:
     """The dice of one look; all of them lie in the tray."""
-    return detect_dice(pixels, propose_candidates(pixels).candidates, lambda *_: 1.0)
+    return distinct_dice(classify(pixels, propose_candidates(pixels).candidates))

@@ -13,30 +13,17 @@ from numpy.typing import NDArray
 from vision.detector.models import FINDER_CELL, FINDER_WH, Scores, shared_net, sigmoid
 from vision.reading import Pixels, Point
 
-SMEARED = 0.9
-"""Probability above which a cell counts as motion blur (docs/evaluation.md, thresholds)."""
+GLANCE, CLOSER = FINDER_WH, (448, 352)
+"""Width and height, in multiples of 32, to which a picture is fitted in the first look and in the
+second one."""
+HOT, _SMEARED = 0.2, 0.5
+"""Probabilities of a die's middle and of motion blur above which a peak is a candidate
+(docs/evaluation.md, thresholds)."""
 _MOST = 16
 """Maximum number of candidates; ten dice lie in the fullest tray worth reading (docs/evaluation.md,
 thresholds)."""
 _APART = 0.45
 """Peaks nearer to each other than this share of an edge are the same die."""
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How a picture is searched.
-
-    `canvas_wh` is the size of the picture that the finder gets, in multiples of 32. A peak of more
-    than `least_heat` is a candidate (docs/evaluation.md, thresholds).
-    """
-
-    canvas_wh: tuple[int, int]
-    least_heat: float
-
-
-GLANCE = Look(FINDER_WH, 0.2)
-CLOSER = Look((448, 352), 0.1)
-"""The second look, at larger pictures: faint peaks are mostly dice in motion."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +44,13 @@ class Candidate:
 class FeatureMaps:
     """The finder's outputs for a picture.
 
-    `candidates` are the candidates. `tray`, `thing` and `smear` are (h, w) probabilities on the
-    finder's grid. `to_grid` is the 2x3 matrix from px of the picture to cells of the grid.
+    `candidates` are the candidates. `tray` and `thing` are (h, w) probabilities on the finder's
+    grid. `to_grid` is the 2x3 matrix from px of the picture to cells of the grid.
     """
 
     candidates: tuple[Candidate, ...]
     tray: Scores
     thing: Scores
-    smear: Scores
     to_grid: Scores
     size_wh: tuple[int, int] = (0, 0)
 
@@ -92,24 +78,26 @@ def _within(value: float, low: int, count: int) -> int:
     return min(max(round(value), low), count - 1)
 
 
-def propose_candidates(pixels: Pixels, look: Look = GLANCE) -> FeatureMaps:
-    """Find candidates for dice.
+def propose_candidates(
+    pixels: Pixels, canvas_wh: tuple[int, int] = GLANCE, least_heat: float = HOT
+) -> FeatureMaps:
+    """Find candidates for dice, at rest or in motion.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
-        look: How to search.
+        canvas_wh: Size at which the finder gets the picture.
+        least_heat: Probability of a die's middle above which a peak is a candidate.
     """
-    canvas, matrix = _fitted(pixels, look.canvas_wh)
+    canvas, matrix = _fitted(pixels, canvas_wh)
     scores = shared_net("finder")(_blob(canvas))[0]
     fine = _fine(scores)
-    fields = sigmoid(fine[[0, 4, 5, 6]])
-    heat = fields[0]
+    heat, tray, thing, smear = sigmoid(fine[[0, 4, 5, 6]])
     scale = float(np.hypot(*matrix[:, 0]))
     lean = _smooth(scores[28:30]) @ (matrix[:, :2] / scale)
     back = cv2.invertAffineTransform(matrix).tolist()
     height, width = pixels.shape[:2]
     candidates: list[Candidate] = []
-    for row, column, across, down, edge in hottest(heat, fine[1:4], look.least_heat):
+    for row, column, across, down, edge in hottest(heat, smear, fine[1:4], least_heat):
         x, y = (a * across + b * down + c for a, b, c in back)
         if -1 <= x <= width and -1 <= y <= height:
             up = lean[row // 2, column // 2].tolist()
@@ -120,25 +108,23 @@ def propose_candidates(pixels: Pixels, look: Look = GLANCE) -> FeatureMaps:
     to_grid[:, 2] = (matrix[:, 2] + 0.5) / FINDER_CELL - 0.5
     to_grid[:, :2] /= FINDER_CELL
     grid = np.asarray(to_grid, np.float32)
-    tray, thing, smear = fields[1:]
-    return FeatureMaps(tuple(candidates), tray, thing, smear, grid, (width, height))
+    return FeatureMaps(tuple(candidates), tray, thing, grid, (width, height))
 
 
 def hottest(
-    heat: Scores, aim: Scores, least_heat: float = GLANCE.least_heat
+    heat: Scores, smear: Scores, aim: Scores, least_heat: float = HOT
 ) -> list[tuple[int, int, float, float, float]]:
     """Select candidates from the cells of the finder's grid.
 
     Args:
-        heat: (h, w) probability of the middle of a die.
+        heat, smear: (h, w) probabilities of the middle of a die and of motion blur.
         aim: (3, h, w) log size of the die, and offset x and y of its middle in cells.
-        least_heat: Heat above which a peak is a candidate.
     Returns:
         At most `_MOST` tuples: row, column, and the middle x, y and edge in px of the canvas.
         They come in falling heat.
     """
-    peak = heat >= cv2.dilate(heat, np.ones((3, 3), np.uint8))
-    rows, columns = np.nonzero(peak & (heat > least_heat))
+    dice = _peaks(heat) & (heat > least_heat)
+    rows, columns = np.nonzero(dice | _peaks(smear) & (smear > _SMEARED))
     hot = heat[rows, columns]
     order = np.argsort(-hot, kind="stable")
     found: list[tuple[int, int, float, float, float]] = []
@@ -154,6 +140,11 @@ def hottest(
         if len(found) == _MOST:
             break
     return found
+
+
+def _peaks(field: Scores) -> NDArray[np.bool_]:
+    """Which cells (h, w) are not below any of their neighbours."""
+    return np.asarray(field >= cv2.dilate(field, np.ones((3, 3), np.uint8)))
 
 
 def _blob(canvas: Pixels) -> Scores:

@@ -42,6 +42,8 @@ _SEE_ALL = 0.88
 _HIDES = 1.5
 """Area of things (faces of a die) for each missing die above which they can hide them
 (docs/evaluation.md, thresholds)."""
+_MOVES = 0.7
+"""Probability of motion above which a missing die moves (docs/evaluation.md, thresholds)."""
 _SURELY_LEANS = 3.0
 """Threshold in log odds of tilt above which a die has no value."""
 
@@ -113,7 +115,7 @@ def decide_status(
             and (seen[n].value is None or (not confidences[n] >= least and not extra))
         ],
     }
-    if wanted and clutter.smear > 0.0 and not found[ProblemCode.MOVING]:
+    if wanted and clutter.smear > _MOVES and not found[ProblemCode.MOVING]:
         found[ProblemCode.MOVING].append(None)
     if not inside:
         found[ProblemCode.EMPTY].append(None)

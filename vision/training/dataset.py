@@ -21,7 +21,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detector.candidates import GLANCE, propose_candidates
+from vision.detector.candidates import propose_candidates
 from vision.simulation.appearance import Rng
 from vision.simulation.looks import Looks, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
@@ -114,7 +114,7 @@ def _mistaken_places(
     pixels: NDArray[np.uint8], dice: NDArray[np.float32]
 ) -> list[tuple[float, float, float]]:
     """Places (x, y and edge, as shares of the width) that the committed finder takes for dice."""
-    overview = propose_candidates(pixels, replace(GLANCE, least_heat=_SEEMS))
+    overview = propose_candidates(pixels, least_heat=_SEEMS)
     width = pixels.shape[1]
     real = dice[dice[:, 8] > 0]
     found = []

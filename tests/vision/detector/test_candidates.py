@@ -34,7 +34,8 @@ def grid(
 @pytest.mark.parametrize("blur", [0.7, 1.3])
 def test_each_die_once_with_its_middle_and_size(blur: float) -> None:
     dice = [(20.0, 30.0, 12.0), (70.0, 22.0, 14.0), (100.5, 60.0, 18.0)]
-    found = hottest(*grid(dice, [0.9, 0.6, 0.8], blur))
+    heat, aim = grid(dice, [0.9, 0.6, 0.8], blur)
+    found = hottest(heat, np.zeros_like(heat), aim)
     assert len(found) == 3
     for x, y, edge in dice:
         there = min(found, key=lambda candidate: abs(candidate[2] - x) + abs(candidate[3] - y))
@@ -45,14 +46,22 @@ def test_a_weak_cell_beside_a_die_is_no_candidate() -> None:
     heat, aim = grid([(40.0, 30.0, 10.0)], [0.9], 0.65)
     heat[7, 11:13] = (0.5, 0.25)
     aim[1, 7, 12] = 1.0  # points away from the die, but is hardly warm
-    assert len(hottest(heat, aim)) == 1
+    assert len(hottest(heat, np.zeros_like(heat), aim)) == 1
 
 
 def test_the_strongest_candidates_come_first_up_to_the_limit() -> None:
     dice = [(10.0 + 14 * n, 10.0 + 14 * m, 6.0) for n in range(7) for m in range(5)]
     heats = list(np.linspace(0.3, 0.95, len(dice)))
     heat, aim = grid(dice, heats, 0.7)
-    found = hottest(heat, aim)
+    found = hottest(heat, np.zeros_like(heat), aim)
     assert len(found) == 16
     outputs = [heat[row, column] for row, column, *_ in found]
     assert outputs == sorted(outputs, reverse=True)
+
+
+def test_a_blur_is_a_candidate_after_the_dice() -> None:
+    heat, aim = grid([(40.0, 30.0, 10.0)], [0.9], 0.65)
+    smear = np.zeros_like(heat)
+    smear[12, 20:23] = (0.6, 0.8, 0.7)
+    smear[3, 3] = 0.4
+    assert [found[:2] for found in hottest(heat, smear, aim)] == [(7, 10), (12, 21)]

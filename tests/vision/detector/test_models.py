@@ -32,7 +32,7 @@ from vision.reading import Frame
 IMAGES = Path(__file__).parents[1] / "images"
 SHAPES = {
     "finder": (1, 3, FINDER_WH[1], FINDER_WH[0]),
-    "finder, closer": (1, 3, *CLOSER.canvas_wh[::-1]),
+    "finder, closer": (1, 3, *CLOSER[::-1]),
     "reader": (7, 3, CROP, CROP),
     "upright": (5, 3, UPRIGHT, UPRIGHT),
 }

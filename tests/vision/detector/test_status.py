@@ -156,8 +156,8 @@ def test_where_a_die_is_missing_nothing_is_discarded() -> None:
 
 
 def test_a_smear_is_motion_and_a_hand_over_a_missing_die_obstructs() -> None:
-    assert decide_status(SIX[:5], ALL_DICE, Clutter(smear=2.0)).status is TrayStatus.MOVING
-    assert decide_status(SIX, ALL_DICE, Clutter(smear=2.0)).status is TrayStatus.OK, (
+    assert decide_status(SIX[:5], ALL_DICE, Clutter(smear=0.9)).status is TrayStatus.MOVING
+    assert decide_status(SIX, ALL_DICE, Clutter(smear=0.9)).status is TrayStatus.OK, (
         "none of the dice is it"
     )
     assert decide_status(SIX[:5], ALL_DICE, Clutter(thing=3.0)).status is TrayStatus.OBSTRUCTED

@@ -20,8 +20,7 @@ def overview(mask: Pixels) -> FeatureMaps:
     """What the finder would say of a floor drawn at the picture's size (H, W), 0 to 255."""
     cells = cv2.resize(mask, (80, 60), interpolation=cv2.INTER_AREA).astype(np.float32) / 255.0
     grid = np.array([[1 / 8, 0, 0.5 / 8 - 0.5], [0, 1 / 8, 0.5 / 8 - 0.5]], np.float32)
-    empty = np.zeros_like(cells)
-    return FeatureMaps((), cells, empty, empty, grid, SIZE)
+    return FeatureMaps((), cells, np.zeros_like(cells), grid, SIZE)
 
 
 @pytest.mark.parametrize("outline", TRAYS)
