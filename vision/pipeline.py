@@ -17,13 +17,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode, TrayStatus
 from vision.calibration.calibration import is_same_shape
 from vision.calibration.light import white_balanced
-from vision.detector.candidates import (
-    CLOSER,
-    GLANCE,
-    HOT,
-    FeatureMaps,
-    propose_candidates,
-)
+from vision.detector.candidates import CLOSER, GLANCE, HOT, FeatureMaps, propose_candidates
 from vision.detector.classifier import SURELY, Detection, classify
 from vision.detector.colours import tint_of
 from vision.detector.known_dice import CustomDie, recognise
@@ -154,10 +148,11 @@ def _looked_at(
 
 
 def distinct_dice(found: Sequence[Detection]) -> list[Detection]:
-    """Keep each die once, in falling certainty."""
+    """Keep dice, each once, in falling certainty. A place that only blur suggested is none."""
     dice: list[Detection] = []
     for die in sorted(found, key=lambda die: -die.die * die.heat):
-        if (die.die > SURELY or (die.moving > _BLURRED and die.heat > HOT)) and all(
+        is_die = die.heat > HOT and (die.die > SURELY or die.moving > _BLURRED)
+        if is_die and all(
             math.dist(die.centre_xy, other.centre_xy) > _OVERLAP * min(die.edge_px, other.edge_px)
             for other in dice
         ):

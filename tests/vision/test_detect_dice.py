@@ -72,9 +72,15 @@ def test_a_certain_die_wins_over_a_stronger_overlapping_candidate() -> None:
 
 @pytest.mark.parametrize(
     ("die", "heat", "moving", "counts"),
-    [(0.99, 0.4, 0.0, True), (0.1, 0.4, 0.97, True), (0.1, 0.4, 0.5, False), (0.1, 0, 0.97, False)],
+    [
+        (0.99, 0.4, 0.0, True),
+        (0.10, 0.4, 0.97, True),
+        (0.10, 0.4, 0.5, False),
+        (0.99, 0.12, 0.0, False),
+        (0.10, 0.12, 0.97, False),
+    ],
 )
-def test_a_place_is_a_die_if_it_looks_so_or_moves_where_one_was_suspected(
+def test_a_suspected_place_is_a_die_if_it_looks_so_or_moves(
     die: float, heat: float, moving: float, counts: bool
 ) -> None:
     pixels = tray(SIX)

@@ -52,10 +52,8 @@ def rest_frame(
     """Compare a frame with the background, and measure its dice for combining."""
     grey = np.asarray(cv2.cvtColor(pixels, cv2.COLOR_BGR2GRAY), np.uint8)
     dice = without_background(background, pixels, scene.dice)
-    was, now = background.clutter, scene.clutter
-    clutter = replace(
-        now, thing=max(0.0, now.thing - was.thing), smear=max(0.0, now.smear - was.smear)
-    )
+    now = scene.clutter
+    clutter = replace(now, thing=max(0.0, now.thing - background.clutter.thing))
     own = replace(scene, dice=dice, clutter=clutter)
     return RestFrame(own, at_s, tuple(_quality(grey, die) for die in dice), now)
 
