@@ -119,9 +119,10 @@ def evening_of(
     """The id of the evening that a new result belongs to.
 
     The clock of a table is not trusted: a Pi without a network starts with an old time. A group
-    that waits for this result decides first, the newest evening's before older ones. A game of no
-    group belongs to today's evening if the table has just sent it; one that the broker had kept may
-    be weeks old and belongs to the evening of its date.
+    that waits for this result decides first, the newest evening's before older ones; but a game that
+    ended today was not played for a round that an earlier evening left open. A game of no group
+    belongs to today's evening if the table has just sent it; one that the broker had kept may be
+    weeks old and belongs to the evening of its date.
 
     Args:
         evenings: Those with rounds, oldest first.
@@ -129,13 +130,16 @@ def evening_of(
         today: The evening of the club's clock.
         is_live: The table has just sent it.
     """
+    ended = evening_id(new.game.ended)
     for evening in reversed(evenings) if new.counts else ():
+        if ended == today != evening.id:
+            continue
         done = played(evening, results).rounds
         for round_, row in zip(evening.rounds, done, strict=True):
             groups = zip(round_.groups, row, strict=True)
             if any(known is None and fits(new, group) for group, known in groups):
                 return evening.id
-    return today if is_live else evening_id(new.game.ended)
+    return today if is_live else ended
 
 
 def evening_id(at: str) -> str:

@@ -96,6 +96,15 @@ def test_a_result_finds_its_evening_though_it_comes_late(club: ClubOnDisk) -> No
     assert [each.game.number for each in done.free] == [2]
 
 
+def test_a_round_left_open_takes_no_game_of_a_later_evening(club: ClubOnDisk) -> None:
+    with_players(club, "Ada", "Ben")
+    club.club.draw(1)
+    club.now = club.now.replace(month=12, day=1)
+    club.finish(1, result({"Ada": 90, "Ben": 50}, ended="2026-12-01T20:30:00+01:00"))
+    assert [each.game.number for each in club.club.view().done.free] == [1]
+    assert totals(club) == [("Ada", 12), ("Ben", 0)]
+
+
 def test_players_come_late_and_leave(club: ClubOnDisk) -> None:
     with_players(club, "Ada", "Ben", "Cleo", "Dora")
     club.club.remove("Dora")  # before any round: a mistake
