@@ -88,8 +88,8 @@ class Club:
 
     @property
     def subscriptions(self) -> list[str]:
-        """The topics to subscribe to."""
-        return [*(topics.of_kind(self._level, kind) for kind in KINDS), self._evening_topic]
+        """The topics to subscribe to: the evening first, because its rounds await results."""
+        return [self._evening_topic, *(topics.of_kind(self._level, kind) for kind in KINDS)]
 
     def connect(self, publish: Callable[[Message], None]) -> None:
         """Publish the evening from now on by this function, and now; called at each connection."""

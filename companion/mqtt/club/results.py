@@ -119,10 +119,10 @@ def evening_of(
     """The id of the evening that a new result belongs to.
 
     The clock of a table is not trusted: a Pi without a network starts with an old time. A group
-    that waits for this result decides first, the newest evening's before older ones; but a game that
-    ended today was not played for a round that an earlier evening left open. A game of no group
-    belongs to today's evening if the table has just sent it; one that the broker had kept may be
-    weeks old and belongs to the evening of its date.
+    that waits for this result decides first, the newest evening's before older ones; but a game
+    that ended today was not played for a round that an earlier evening left open. A game of no
+    group belongs to today's evening if the table has just sent it; one that the broker had kept may
+    be weeks old and belongs to the evening of its date.
 
     Args:
         evenings: Those with rounds, oldest first.

@@ -23,7 +23,10 @@ from companion.mqtt.client import Link
 from companion.mqtt.club.app import ClubApp, build_club
 from companion.mqtt.club.view import View
 from companion.mqtt.mosquitto import Mosquitto
+from companion.mqtt.payloads import encoded
+from companion.mqtt.topics import TableTopics
 from tests.conftest import ROOT
+from tests.mqtt.club.build import result, table_id
 
 CLUB = "dienstag"
 TABLES = 6
@@ -86,6 +89,13 @@ class Cable:
         self._server.close()
 
 
+def a_club(directory: Path, broker: Broker) -> ClubApp:
+    config = Config(data_dir=directory)
+    mqtt = replace(config.mqtt, host=broker.host, port=broker.port, club=CLUB)
+    web = replace(config.web, host="127.0.0.1", port=0)
+    return build_club(replace(config, mqtt=mqtt, web=web))
+
+
 class Hall:
     """Six tables, their broker, and the club's process."""
 
@@ -102,11 +112,7 @@ class Hall:
 
     def opened(self, name: str) -> ClubApp:
         """A club process with a directory of its own."""
-        config = Config(data_dir=self.directory / name)
-        broker = self.mosquitto.broker
-        mqtt = replace(config.mqtt, host=broker.host, port=broker.port, club=CLUB)
-        web = replace(config.web, host="127.0.0.1", port=0)
-        return build_club(replace(config, mqtt=mqtt, web=web))
+        return a_club(self.directory / name, self.mosquitto.broker)
 
     def folder(self, number: int) -> Path:
         folder = self.directory / f"table-{number}"
@@ -238,6 +244,26 @@ def test_an_evening_loses_no_result_and_counts_none_twice(
         assert second.club.view().places == hall.view.places
     finally:
         second.close()
+
+
+def test_another_machine_finds_the_result_of_a_table_without_a_clock(
+    tmp_path: Path, mosquitto: Mosquitto
+) -> None:
+    first = a_club(tmp_path / "first", mosquitto.broker)
+    for name in ("Ada", "Ben"):
+        first.club.add(name)
+    first.club.draw(1)
+    table = Link(mosquitto.broker, client_id="table")
+    table.start()
+    game = result({"Ada": 90, "Ben": 50}, ended="2024-01-01T20:30:00+01:00")
+    topic = TableTopics(CLUB, table_id(1)).result(game.game)
+    table.publish(Message(topic, encoded(game), retain=True))
+    until(lambda: first.club.view().done.of_rounds)
+    table.close()
+    first.close()
+    second = a_club(tmp_path / "second", mosquitto.broker)
+    until(lambda: second.club.view().done.of_rounds)
+    second.close()
 
 
 def test_strangers_on_the_broker_change_nothing(
