@@ -180,8 +180,10 @@ class TraySetup:
         """Read without a calibration from now on, and remove its file.
 
         Raises:
+            CalibrationError: The camera delivers no picture, so that no step can be answered.
             ConfigError: The file cannot be removed.
         """
+        self._frame()
         with self._mutex:
             try:
                 self._path.unlink(missing_ok=True)

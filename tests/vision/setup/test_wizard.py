@@ -76,6 +76,17 @@ def test_a_setup_can_be_deleted(setup: TraySetup, eye: CalibratedReader, tmp_pat
     assert setup.state().corners is None
 
 
+def test_a_setup_is_not_deleted_while_the_camera_gives_no_picture(
+    setup: TraySetup, live: StandInLive, eye: CalibratedReader, tmp_path: Path
+) -> None:
+    setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
+    live.shows = None
+    with pytest.raises(CalibrationError, match="no picture"):
+        setup.forget()
+    assert eye.calibration is not None
+    assert (tmp_path / "tray.toml").exists()
+
+
 def test_the_state_describes_the_picture_and_its_changes(
     setup: TraySetup, live: StandInLive, eye: CalibratedReader
 ) -> None:
