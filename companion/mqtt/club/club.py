@@ -262,7 +262,9 @@ class Club:
             if known is not None:
                 result = replace(known, game=game)
             else:
-                result = Result(found.table, game, self._now_text(), "")
+                drawn = [each.drawn_at for each in self._tonight().rounds]
+                at = max([self._now_text(), *drawn])  # the clock may be set back after a draw
+                result = Result(found.table, game, at, "")
                 is_live = not got.retained
                 result = replace(result, evening=self._evening_of(result, is_live=is_live))
             self._results[key] = self._unkept[key] = result

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -102,6 +103,14 @@ def test_a_round_left_open_takes_no_game_of_a_later_evening(club: ClubOnDisk) ->
     club.now = club.now.replace(month=12, day=1)
     club.finish(1, result({"Ada": 90, "Ben": 50}, ended="2026-12-01T20:30:00+01:00"))
     assert [each.game.number for each in club.club.view().done.free] == [1]
+    assert totals(club) == [("Ada", 12), ("Ben", 0)]
+
+
+def test_a_result_counts_though_the_clock_is_set_back_after_the_draw(club: ClubOnDisk) -> None:
+    with_players(club, "Ada", "Ben")
+    club.club.draw(1)
+    club.now -= timedelta(hours=2)
+    club.finish(1, result({"Ada": 90, "Ben": 50}))
     assert totals(club) == [("Ada", 12), ("Ben", 0)]
 
 
