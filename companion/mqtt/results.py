@@ -45,7 +45,8 @@ class _Club(Struct):
     Attributes:
         since: Number of the newest game when the table joined.
         open: Earlier games that were not finished then.
-        sent: Digest of each result that was acknowledged, by the game's id.
+        sent: Digest of each result that was acknowledged, by the game's id; "" for one that the
+            broker may have.
     """
 
     since: Annotated[int, Meta(ge=0)]
@@ -127,6 +128,9 @@ class Ledger:
             digest = _digest(game, name, shows_names=shows_names)
             if last != digest:
                 found.append(Due(game.number, own, digest))
+        with self._mutex:  # on its way, it may have to be taken back before it is acknowledged
+            for each in found:
+                known.sent.setdefault(each.game, "")
         return found
 
     def acknowledge(self, club: str, due: Due) -> None:

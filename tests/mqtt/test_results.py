@@ -93,6 +93,17 @@ def test_an_undone_end_does_not_count_until_it_ends_again(stage: Stage, ledger: 
     assert after.revision > between.revision > before.revision
 
 
+def test_an_end_is_undone_before_its_result_is_acknowledged(stage: Stage, ledger: Ledger) -> None:
+    finish(stage)
+    (first,) = due(ledger, stage)
+    assert stage.session.undo() is None
+    (undone,) = due(ledger, stage)
+    assert not made(stage, undone).counts
+    ledger.acknowledge(CLUB, first)
+    ledger.acknowledge(CLUB, undone)
+    assert due(ledger, stage) == []
+
+
 def test_games_before_joining_are_not_the_clubs_own(stage: Stage, tmp_path: Path) -> None:
     finish(stage)
     ledger = Ledger(tmp_path)
