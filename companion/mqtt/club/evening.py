@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from companion.eventlog.names import LONGEST_NAME, clean_name, name_key
+from companion.eventlog.names import LONGEST_NAME, clean_name, name_key, written_fault
 from companion.mqtt.club.pairing import LARGEST, SMALLEST, SYSTEMS, Pairing, pair, past_of
 from companion.wire.structs import Meta, one_of
 
@@ -95,13 +95,16 @@ def with_member(evening: Evening, name: str) -> Evening:
     """Add a player, or let one who left come back.
 
     Raises:
-        Declined: The name is empty or too long, or the list is full.
+        Declined: No table would take the name, somebody of that name is here, or the list is full.
     """
     cleaned = clean_name(name)
-    if not cleaned or len(cleaned) > LONGEST_NAME:
-        raise Declined("NAME_TOO_LONG" if cleaned else "NAME_EMPTY")
+    if (fault := written_fault(cleaned)) is not None:
+        raise Declined(fault)
     key = name_key(cleaned)
-    if any(name_key(member.name) == key for member in evening.members):
+    known = next((each for each in evening.members if name_key(each.name) == key), None)
+    if known is not None:
+        if known.is_here:
+            raise Declined("ALREADY_HERE")
         return _with_presence(evening, cleaned, is_here=True)
     if len(evening.members) >= MOST_MEMBERS:
         raise Declined("CLUB_FULL")

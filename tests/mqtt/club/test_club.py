@@ -149,7 +149,12 @@ def test_a_double_tap_draws_one_round(club: ClubOnDisk) -> None:
     club.club.remove("Ben")
     with pytest.raises(Declined, match="TOO_FEW_PLAYERS"):
         club.club.draw(1)
-    for name, code in (("", "NAME_EMPTY"), ("x" * 21, "NAME_TOO_LONG")):
+    for name, code in (
+        ("", "NAME_EMPTY"),
+        ("#1", "NAME_EMPTY"),
+        ("x" * 21, "NAME_TOO_LONG"),
+        ("ada", "ALREADY_HERE"),
+    ):
         with pytest.raises(Declined, match=code):
             club.club.add(name)
 

@@ -8,7 +8,7 @@ import json
 
 import pytest
 
-from companion.mqtt.club.evening import Evening, Group, Member, Round, with_member
+from companion.mqtt.club.evening import Declined, Evening, Group, Member, Round, with_member
 from companion.mqtt.club.export import as_csv, as_json
 from companion.mqtt.club.results import Played, evening_id, played
 from companion.mqtt.club.standings import MOST_POINTS, points_of, standings
@@ -115,8 +115,9 @@ def test_the_others_keep_a_game_whose_player_was_deleted() -> None:
 
 
 def test_names_in_other_capitals_are_one_player() -> None:
-    tonight = with_member(with_member(evening(), "Ada"), " ADA ")
-    assert tonight.here == ["Ada"]
+    tonight = with_member(evening(), "Ada")
+    with pytest.raises(Declined, match="ALREADY_HERE"):
+        with_member(tonight, " ADA ")
     places = standings(tonight, free({"ada": 90, "Ben": 50}))
     assert [(each.name, each.points) for each in places] == [("Ada", 12), ("Ben", 0)]
 
