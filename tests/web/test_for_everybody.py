@@ -29,6 +29,7 @@ from tests.web.browsing import (
     walk,
 )
 from tests.web.stand_in import StandInTray, seat
+from web import locale
 from web.security import SEAT_COOKIE
 
 if TYPE_CHECKING:
@@ -170,6 +171,22 @@ class TestLargeType:
                 resize(page, size_wh)
                 settle(page)
                 assert path != "/table" or left(page, OVERLAPPING) == [], size_wh
+
+    def test_lobby_sheet_and_settings_in_german_at_twice_the_size(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", size_wh=PHONE_SMALL, token=put(stage, "lobby")[0]))
+        page.evaluate(f"document.cookie = '{locale.COOKIE}=de; path=/'")
+        ready(page).reload()
+        page.evaluate(LARGE_TYPE)
+        settle(page)
+        stage.session.start("big_points", 0)
+        drawn(page, stage)
+        settle(page)
+        page.goto(page.url + "host")
+        page.evaluate(LARGE_TYPE)
+        open_part(page, "Einstellungen")
+        settle(page)
 
 
 SMALL_TARGETS = """least => ['a[href]', 'button', 'input', 'select', 'summary']
