@@ -115,6 +115,7 @@ class Turn:
 
     Attributes:
         player: Whose turn it was.
+        number: As the table counted it, with turns whose player left before the roll.
         action1: What each player crossed.
         action2: What the active player crossed, as a list of one.
         left: Who left for good: before the roll (0), in action 1 (1), in action 2 (2), after (3).
@@ -122,6 +123,7 @@ class Turn:
 
     player: int
     roll: Roll
+    number: int
     action1: list[Choice] | None = None
     action2: list[Choice] | None = None
     left: tuple[list[int], ...] = field(default_factory=lambda: ([], [], [], []))
@@ -142,7 +144,7 @@ def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], Gam
             raise ValueError(f"{event!r} is refused: {step.reason.value}")
         state = step.state
         if isinstance(event, Rolled):
-            turns.append(Turn(state.active, event.roll))
+            turns.append(Turn(state.active, event.roll, state.turn))
             turns[-1].left[0].extend(early)
             early = []
         elif isinstance(event, SeatClosed):

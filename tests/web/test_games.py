@@ -119,6 +119,22 @@ class TestTheCalls:
         assert hidden[0]["picture"] is None
         assert client.get("/api/picture.jpg?revision=9", environ_base=stranger).status_code == 403
 
+    def test_a_turn_that_a_player_left_before_the_roll_moves_no_picture(
+        self, stage: Stage, tmp_path: Path
+    ) -> None:
+        stage.seat("Ada", "Ben", "Cleo")
+        stage.session.start(first=0)
+        stage.roll(3, 4)
+        while stage.state.action:
+            stage.session.close_action()
+        stage.session.let_go(1)  # Ben, whose turn it is
+        stage.roll(5, 6)
+        pictures = Pictures(tmp_path, 9)
+        pictures.keep(9, 1, stage.state.turn, b"jpeg")
+        client = create_app(stage.session, pictures=pictures).test_client()
+        rolls = client.get("/api/game?number=1").get_json()["rolls"]
+        assert [each["picture"] for each in rolls] == [None, 9]
+
     @pytest.mark.parametrize(
         ("query", "status"), [("", 400), ("?number=x", 400), ("?number=9", 404)]
     )

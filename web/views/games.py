@@ -155,14 +155,14 @@ def whole(
 
     Args:
         turn: The sheets are as after this turn; the final ones if None.
-        pictures: The revision of each turn's kept picture.
+        pictures: The revision of each turn's kept picture, by the table's number of the turn.
     """
     result = _result(game.result)
     state = (game if turn is None else game.after_turn(turn)).state
     result.sheets = [_sheet(game, state, player, phrases) for _, player in game.state.ranking]
     turns, _, _ = turns_of(game.start, game.events)
     result.rolls = [
-        _turn(game, number, turn, phrases, pictures.get(number))
+        _turn(game, number, turn, phrases, pictures.get(turn.number))
         for number, turn in enumerate(turns, 1)
     ]
     result.closed = [
