@@ -41,12 +41,15 @@ class Evening:
 
 
 def evenings(games: Iterable[Result]) -> list[Evening]:
-    """Group games by evening, newest first; imported games belong to none."""
+    """Group games by evening, newest first; imported games belong to none.
+
+    They stay in the order in which they were played: a clock may have been wrong for an evening.
+    """
     found: list[list[Result]] = []
     last: datetime | None = None
-    for game in sorted((g for g in games if not g.is_imported), key=_began):
+    for game in (each for each in games if not each.is_imported):
         at = _began(game)
-        if last is None or at - last > PAUSE:
+        if last is None or abs(at - last) > PAUSE:
             found.append([])
         found[-1].append(game)
         last = at

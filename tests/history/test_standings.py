@@ -62,6 +62,11 @@ class TestAnEvening:
         found = [[game.number for game in evening.games] for evening in evenings(games)]
         assert found == [[4], [3], [1, 2]]
 
+    def test_an_evening_with_a_wrong_clock_is_not_the_latest_for_years(self) -> None:
+        games = self.games("2036-01-01T01:00:00+01:00", "2026-11-20T20:45:00+01:00")
+        found = [[game.number for game in evening.games] for evening in evenings(games)]
+        assert found == [[2], [1]]
+
     def test_standings(self) -> None:
         games = self.games("2026-11-20T20:15:00+01:00", "2026-11-20T20:45:00+01:00")
         ada, ben = standings(games)
