@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from companion.eventlog.names import is_nameless
+from companion.eventlog.names import is_nameless, name_key
 from companion.history.results import Result
 
 PAUSE = timedelta(hours=6)
@@ -75,8 +75,9 @@ def standings(games: Iterable[Result]) -> list[Standing]:
             name, total = game.names[player], game.totals[player]
             if is_nameless(name):
                 continue
-            old = known.get(name.casefold(), Standing(name, 0, 0, 0, total, 0))
-            known[name.casefold()] = Standing(
+            key = name_key(name)
+            old = known.get(key, Standing(name, 0, 0, 0, total, 0))
+            known[key] = Standing(
                 name,
                 old.games + 1,
                 old.wins + (player in game.winners),
@@ -112,5 +113,5 @@ def remembered(games: Sequence[Result]) -> list[str]:
     known: dict[str, str] = {}
     for game in reversed([game for game in games if not game.is_imported]):
         for name in filter(lambda name: not is_nameless(name), game.names):
-            known.setdefault(name.casefold(), name)
+            known.setdefault(name_key(name), name)
     return list(known.values())

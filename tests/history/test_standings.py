@@ -14,6 +14,7 @@ from companion.history.archive import SavedGame, saved_games
 from companion.history.export import summary, written
 from companion.history.results import Result
 from companion.history.standings import evenings, remembered, standings
+from companion.history.statistics import statistics
 from companion.messages.catalogue import load_phrases
 from tests.session.fakes import Stage
 
@@ -75,6 +76,15 @@ class TestAnEvening:
 
     def test_an_unreadable_date_is_only_an_old_one(self) -> None:
         assert len(evenings(self.games("", "2026-11-20T20:45:00+01:00"))) == 2
+
+    def test_one_player_is_one_in_standings_and_statistics(self, stage: Stage) -> None:
+        begin(stage, "👨\u200d👧", "Ben")
+        stage.play_out()
+        stage.session.leave(0)
+        begin(stage, "👨👧")  # alike for a seat: they differ in a joiner only
+        stage.play_out()
+        results = stage.session.past.results()
+        assert len(standings(results)) == len(statistics(results).players) == 2
 
     def test_games_taken_in_belong_to_no_evening(self) -> None:
         self.games("2026-11-20T20:15:00+01:00")
