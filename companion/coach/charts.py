@@ -266,7 +266,12 @@ def ratings_chart(players: Sequence[PlayerStatistics], phrases: Phrases) -> Pict
         return None
     title = phrases.say("chart.ratings")
     lines = [
-        phrases.say("chart.rating", name=name, rating=round(r.mean), within=round(2 * r.deviation))
+        phrases.say(
+            "chart.rating",
+            name=f"\u2068{name}\u2069",  # isolated: a name from right to left turns no numbers
+            rating=round(r.mean),
+            within=round(2 * r.deviation),
+        )
         for name, r in rated
     ]
     low = min(r.mean - 2 * r.deviation for _, r in rated)

@@ -208,8 +208,8 @@ def show_standings(
             f"{each.rating.mean:.0f} ± {2 * each.rating.deviation:.0f}" if each.rating else "",
             f"{each.average:.1f}",
             *(each.best, each.games, each.wins, each.streak),
-            f"{each.misses:.1f}",
-            f"{each.closings:.1f}",
+            f"{each.misses:.2f}",
+            f"{each.closings:.2f}",
         )
         for each in found.players
     ]

@@ -234,6 +234,20 @@ PRINTED = """() => {
 }"""
 """How the page goes to the printer."""
 
+ASCENDING = r"""(line) => {
+  const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  const places = [];
+  while (walker.nextNode())
+    for (const { index } of walker.currentNode.data.matchAll(/\d+/g)) {
+      const range = new Range();
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + 1);
+      places.push(range.getBoundingClientRect().left);
+    }
+  return places.length === 2 && places[0] < places[1];
+}"""
+"""Whether the first of a line's two numbers stands left of the second."""
+
 INK = "getComputedStyle(document.querySelector('.final figcaption')).color"
 
 
@@ -347,6 +361,18 @@ class TestThePage:
         page.get_by_text("being played").wait_for()
         stage.play_out()
         page.get_by_text("2 games count.").wait_for()
+        means = page.locator("#statistics-table td").all_inner_texts()[-2:]
+        assert means == ["4.00", "0.00"], "with the digits of the file"
+
+    def test_a_name_from_right_to_left_turns_no_numbers(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        an_evening(stage, ("\u05d3\u05e0\u05d4", "\u0639\u0645\u0631", "Cleo"))
+        page = open_page("/games")
+        page.locator("#pairs li").first.wait_for()
+        page.locator("#ratings li").first.wait_for()
+        for line in page.locator("#pairs li, #ratings li").all():
+            assert line.evaluate(ASCENDING), line.inner_text()
 
     def test_no_word_is_of_another_language(self, stage: Stage, open_page: OpenPage) -> None:
         from tests.web.test_language_pages import said

@@ -5,8 +5,8 @@ import { language, numeral, ratingText, t } from "../lib/words.js";
 import { chart } from "./coach.js";
 import { table } from "./table.js";
 
-const decimal = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const MEANS = ["average", "misses", "closings"];
+const decimals = (n) => new Intl.NumberFormat(language, { minimumFractionDigits: n, maximumFractionDigits: n });
+const MEANS = { average: decimals(1), misses: decimals(2), closings: decimals(2) }; // as the server rounds them
 const COLUMNS = ["rating", "average", "best", "games", "wins", "streak", "misses", "closings"];
 let seen = ""; // the finished games that are shown
 
@@ -47,7 +47,7 @@ async function load() {
   show($("not-reviewed"), decided.luck + decided.choices + decided.close < decided.games);
   show($("records"), players.length > 0);
   redraw($("best"), best, () => best.map(record));
-  redraw($("pairs"), pairs, () => pairs.map((pair) => el("li", { text: t("games.pair", pair) })));
+  redraw($("pairs"), pairs, () => pairs.map(meeting));
   $("players-csv").href = `/api/players.csv?${asked}`;
   $("players-json").href = `/api/statistics?${asked}`;
 }
@@ -72,6 +72,9 @@ const record = ({ name, total, game }) => {
   return el("li", {}, el("bdi", { text: name }), ` ${numeral(total)} `, link);
 };
 
+const meeting = ({ one, other, one_ahead: ahead, other_ahead: behind }) =>
+  el("li", {}, el("bdi", { text: one }), ` ${numeral(ahead)} : ${numeral(behind)} `, el("bdi", { text: other }));
+
 function tableOf(players) {
   const heads = COLUMNS.map((key) => [t(`games.column.${key}`)]);
   const rows = players.map((each) => ({ name: each.name, values: COLUMNS.map((key) => valueOf(each, key)) }));
@@ -80,7 +83,7 @@ function tableOf(players) {
 
 function valueOf(each, key) {
   if (key === "rating") return ratingText(each.rating);
-  return MEANS.includes(key) ? decimal.format(each[key]).replace("-", "−") : each[key];
+  return MEANS[key]?.format(each[key]).replace("-", "−") ?? each[key];
 }
 
 
