@@ -15,6 +15,11 @@ RECORD_VIBRATION = """() => {
   navigator.vibrate = (pattern) => window.buzzes.push(pattern);
 }"""
 
+TELL_IN_ANOTHER_TAB = """(revision) => {
+  localStorage.setItem('seen-notice', revision);
+  dispatchEvent(new StorageEvent('storage'));
+}"""
+
 
 def started(stage: Stage) -> list[str]:
     """Ada and Ben play; white 7 lies on the table."""
@@ -95,6 +100,17 @@ class TestNotices:
         page.get_by_role("dialog").wait_for(state="hidden")
         page.goto(home)
         ready(page)
+        assert page.locator("#notice").is_hidden()
+
+    def test_a_step_that_the_hosts_page_has_told_first_is_not_told_again(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=started(stage)[1]))
+        assert stage.answer(1, "R7") == ""
+        drawn(page, stage)
+        page.evaluate(TELL_IN_ANOTHER_TAB, stage.session.view().table.revision + 1)
+        assert stage.session.undo() is None
+        drawn(page, stage)
         assert page.locator("#notice").is_hidden()
 
     def test_a_phone_that_sits_down_later_shows_no_old_notice(

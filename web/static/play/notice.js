@@ -5,10 +5,11 @@ import { listOf, t } from "../lib/words.js";
 import { boxName } from "./status.js";
 
 let vibratedFor = 0; // revision of the newest notice that the device vibrated for
+let checkedFor = ""; // run of the server for which the stored revision was checked
 
 /** Show the unseen notices of this device's seats. */
-export function drawNotice({ game, me, revision }) {
-  const seen = seenUpTo(revision);
+export function drawNotice({ game, me, revision, epoch }) {
+  const seen = seenUpTo(revision, epoch);
   const isShared = me.seats.length > 1;
   const unseen = (game?.notices ?? []).filter((each) => me.seats.includes(each.seat) && each.revision > seen);
   const was = $("notice").hasAttribute("hidden");
@@ -34,10 +35,13 @@ export function vibrate(pattern) {
   if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(pattern);
 }
 
-/** Return the revision up to which notices were seen; a device that is new here starts now. */
-function seenUpTo(revision) {
+/** Return the revision up to which notices were seen; a device that is new here starts now.
+ * The host's page may know of a newer one before this page does: it is for an older log only in a new run. */
+function seenUpTo(revision, epoch) {
   const stored = Number(recall(SEEN_NOTICE) || NaN);
-  if (stored <= revision) return stored;
+  const isChecked = epoch === checkedFor;
+  checkedFor = epoch;
+  if (stored <= revision || (isChecked && stored)) return stored;
   remember(SEEN_NOTICE, String(revision)); // never stored, or stored for an older log
   return revision;
 }
