@@ -271,6 +271,20 @@ class TestInABrowser:
         heading = page.evaluate("document.activeElement.textContent")
         assert "2 · Exposure and colours" in heading
 
+    def test_pictures_of_another_size_get_corners_of_their_own(
+        self, open_page: OpenPage, wizard: StandInSetup
+    ) -> None:
+        page = open_page("/setup", size_wh=PHONE)
+        page.get_by_role("button", name="Corner 1 of 4").wait_for()
+        wizard.size_wh, wizard.proposed = (1280, 720), [(9.0, 9.0), (1200.0, 9.0), (600.0, 700.0)]
+        page.get_by_role("heading", name="2 · Exposure and colours").click()
+        page.get_by_role("button", name="Keep these settings").click()
+        page.get_by_role("heading", name="1 · Corners of the tray").click()
+        page.get_by_role("button", name="Corner 1 of 3").wait_for()
+        page.get_by_role("button", name="Save the corners").click()
+        open_step(page, "2 · Exposure and colours").wait_for()
+        assert wizard.corners == wizard.proposed
+
     def test_problems_of_the_picture_are_listed_below_it(
         self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
     ) -> None:

@@ -49,6 +49,7 @@ function close(message) {
 }
 
 function take(state, isFirst = setup === null) {
+  const isResized = setup !== null && String(setup.size) !== String(state.size);
   setup = state;
   show($("steps"), true);
   setText($("closed"), "");
@@ -57,8 +58,9 @@ function take(state, isFirst = setup === null) {
   drawLight();
   const isKept = { corners: state.corners !== null, exposure: state.held, dice: state.dice.length > 0 };
   for (const [name, is] of Object.entries(isKept)) show($(`kept-${name}`), is);
-  if (!isFirst) return;
-  unfold(STEPS.find((name) => !isKept[name]));
+  if (isFirst) unfold(STEPS.find((name) => !isKept[name]));
+  if (isResized) lookAway(); // another camera's pictures: corners and dice lie elsewhere
+  if (!isFirst && !isResized) return;
   if (state.corners) setCorners(state.corners);
   else void propose();
 }
