@@ -291,15 +291,16 @@ class Publisher:
         """Publish finished games that the broker does not have as they are."""
         game, club, shows = view.table.game, self._topics.club, view.table.settings.share_names
         is_over = game is not None and game.state.phase is Phase.OVER
-        key = (game.number if game is not None else 0, is_over, shows)
+        past = self._session.past
+        key = (game.number if game is not None else 0, is_over, shows, past.rewritten)
         if key == self._results_of:
             return
-        games = self._session.past.results()
+        games = past.results()
         self._ledger.join(club, games)
         if is_new:
             self._ledger.forget(club, AGAIN)
         for due in self._ledger.due(club, games, name=self._identity.name, shows_names=shows):
-            saved = self._session.past.game(due.number)
+            saved = past.game(due.number)
             if saved is None:
                 continue
             result = result_of(

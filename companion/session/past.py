@@ -13,7 +13,11 @@ from companion.session.ports import Store
 
 
 class PastGames:
-    """Results and moves of every game; any thread may ask."""
+    """Results and moves of every game; any thread may ask.
+
+    Attributes:
+        rewritten: How often names in them were changed.
+    """
 
     def __init__(
         self, store: Store, transaction: Callable[[], AbstractContextManager[None]]
@@ -27,6 +31,7 @@ class PastGames:
         self._archive = Archive(store.derived(RESULTS))
         self._kept = self._archive.finished
         self._reading: Future[list[Result]] | None = None
+        self.rewritten = 0
 
     def games(self) -> list[SavedGame]:
         """Every game with its moves, the oldest first; reads the whole log."""
@@ -65,3 +70,4 @@ class PastGames:
     def begin_again(self) -> None:
         """Read the log anew next time, since names in it have changed."""
         self._archive, self._kept = Archive(), 0
+        self.rewritten += 1

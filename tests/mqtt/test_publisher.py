@@ -180,6 +180,24 @@ def test_a_result_survives_a_night_without_the_network(house: House) -> None:
     assert parsed.game == result.game
 
 
+def test_a_result_follows_a_player_who_is_renamed(house: House) -> None:
+    house.open()
+    ears = house.ears()
+    session = house.stage.session
+    session.settle({"share_names": True})
+    for pair in (("Ada", "Bebn"), ("Cleo", "Dora")):
+        house.stage.seat(*pair)
+        session.start("base", 0)
+        house.stage.play_out()
+        for seat in [seat.number for seat in session.view().table.seats]:
+            session.leave(seat)
+    topic = house.topics.result("1-20261120191500")
+    assert "Bebn" in repr(ears.next(topic).payload)
+    assert session.rename_player("Bebn", "Ben") is None
+    renamed = decode(ears.next(topic).payload, Result)
+    assert {each.name for each in renamed.players} == {"Ada", "Ben"}
+
+
 def test_names_and_pictures_leave_only_when_the_host_agrees(house: House) -> None:
     session = house.stage.session
     house.open()
