@@ -9,16 +9,17 @@ export const shortOf = (url) => url.replace(/^https?:\/\/|\/$/g, ""); // as type
 
 export const addressOf = (table) => table.join_url || `${location.origin}/`;
 
-/** Show address, code and PIN in small letters while the large code is hidden. */
+/** Show address, code and PIN, or the code of a new table view, in small letters while the large code is hidden. */
 export function drawDoor({ me, table, game }) {
-  show($("door"), game !== null && me.door !== null);
-  if (!me.door) return;
-  const parts = [
-    shortOf(addressOf(table)),
-    `${t("table.code")} ${me.door.code}`,
-    me.door.pin ? t("table.pin", { pin: me.door.pin }) : "",
-  ];
-  const shown = parts.filter(Boolean);
+  const parts = me.door
+    ? [
+        shortOf(addressOf(table)),
+        `${t("table.code")} ${me.door.code}`,
+        me.door.pin ? t("table.pin", { pin: me.door.pin }) : "",
+      ]
+    : [me.pairing ? t("table.pair", { code: me.pairing }) : ""];
+  const shown = game === null ? [] : parts.filter(Boolean);
+  show($("door"), shown.length > 0);
   redraw($("door"), shown, () => shown.flatMap((text) => [el("span", { text }), " "]));
 }
 

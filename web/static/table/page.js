@@ -32,7 +32,8 @@ function draw(state) {
   setText($("now"), game === null ? taken : nowText(game, nameOf));
   drawDoor(state);
   drawFaults(state);
-  drawPicture(isWatching && state.me.needs_code ? withoutPicture(state) : state);
+  const isStranger = state.me.needs_code && (isWatching || state.me.pairing !== null);
+  drawPicture(isStranger ? withoutPicture(state) : state);
   drawTray(state, nameOf);
   drawNews(state, nameOf);
   countdown.follow(state);
