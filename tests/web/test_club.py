@@ -163,6 +163,8 @@ class TestAccess:
         assert phone.post("/api/form", json={"system": "x", "size": 9}).status_code == 400
 
     def test_an_evening_can_be_taken_away(self, phone: FlaskClient, club: ClubOnDisk) -> None:
+        for path in ("/export/2026-11-24.csv", "/export/2026-11-24.json"):  # the page offers them
+            assert phone.get(path).status_code == 200
         an_evening(club)
         csv = phone.get("/export/2026-11-24.csv")
         assert csv.mimetype == "text/csv"

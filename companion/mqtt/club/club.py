@@ -129,7 +129,7 @@ class Club:
         """An evening by its id; None if nothing is known of it."""
         with self._notifier.transaction():
             results = self._in_order()
-            known = self._evenings.get(evening)
+            known = self._tonight() if evening == self._today() else self._evenings.get(evening)
         if known is None and not any(each.evening == evening for each in results):
             return None
         before = ratings_after(each for each in results if each.evening < evening)
