@@ -214,7 +214,11 @@ def test_while_the_camera_is_dark_the_dice_are_entered(stage: Stage, open_page: 
     stage.session.see(replace(dice_in_tray(a_roll(3, 4)), status=TrayStatus.DARK, roll=None))
     page.locator("#status", has_text="enter what they show").wait_for()
     page.get_by_role("button", name="Enter the dice").click()
-    page.get_by_role("dialog", name="Enter the dice").wait_for()
+    dialog = page.get_by_role("dialog", name="Enter the dice")
+    dialog.wait_for()
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    dialog.wait_for(state="hidden")  # the server takes no other dice than the camera's from a player
+    page.get_by_role("button", name="Confirm").wait_for()
 
 
 class TestTheMenu:

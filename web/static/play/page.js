@@ -55,8 +55,9 @@ function draw(state) {
   const home = view === "game" ? $("menu-device") : $(view);
   if (settings.parentElement !== home) home.append(settings);
   keepMenu(view === "game" ? me.seats : []);
-  // the roll was entered elsewhere
-  if (view !== "game" || game.phase !== "roll" || $("typing").dataset.of !== turnOf(game)) $("typing").close();
+  // the roll was entered elsewhere, or the camera sees the dice again
+  const isTyped = view === "game" && game.phase === "roll" && state.table.typed_rolls;
+  if (!isTyped || $("typing").dataset.of !== turnOf(game)) $("typing").close();
   if (shown && shown !== view) $(view).focus({ preventScroll: true }); // the focused element is gone
   shown = view;
   const held = document.activeElement; // read after closing dialogs, which restore the focus
