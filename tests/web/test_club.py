@@ -78,7 +78,13 @@ def phone(app: Flask) -> FlaskClient:
     return client
 
 
-def playing(number: int, names: list[str], url: str = "http://192.168.1.9:8000/") -> payloads.Board:
+def playing(
+    number: int,
+    names: list[str],
+    url: str = "http://192.168.1.9:8000/",
+    *,
+    end: str | None = None,
+) -> payloads.Board:
     """A table in its seventh turn, the second player leading."""
     return board(
         f"Table {number}",
@@ -88,7 +94,7 @@ def playing(number: int, names: list[str], url: str = "http://192.168.1.9:8000/"
             game="1-20261124190000",
             number=1,
             variant="base",
-            phase="action1",
+            phase="over" if end else "action1",
             turn=7,
             active=0,
             players=tuple(
@@ -98,6 +104,7 @@ def playing(number: int, names: list[str], url: str = "http://192.168.1.9:8000/"
             roll=payloads.Roll((3, 4), 7, {"red": 1, "yellow": 2, "green": 3}),
             closed=(payloads.ClosedRow("B", "blue", (0,)),),
             leaders=(1,),
+            end=end,
         ),
     )
 
@@ -161,6 +168,14 @@ class TestAccess:
         early = phone.post("/api/rounds/draw", json={"number": 1}, headers={"Page-Language": "de"})
         assert early.json["message"] == "Für eine Runde braucht es zwei Anwesende."
         assert phone.post("/api/form", json={"system": "x", "size": 9}).status_code == 400
+
+    def test_nobody_leads_a_game_that_was_ended_early(
+        self, phone: FlaskClient, club: ClubOnDisk
+    ) -> None:
+        for end, leads in (None, True), ("locks", True), ("ended_early", False):
+            show(club, 1, playing(1, ["Ada", "Ben"], end=end))
+            (table,) = phone.get("/api/state").json["tables"]
+            assert [each["leads"] for each in table["game"]["players"]] == [False, leads]
 
     def test_an_evening_can_be_taken_away(self, phone: FlaskClient, club: ClubOnDisk) -> None:
         for path in ("/export/2026-11-24.csv", "/export/2026-11-24.json"):  # the page offers them

@@ -143,6 +143,7 @@ def _table(table: TableView) -> wire.Table:
 def _game(game: payloads.GameBoard) -> wire.Game:
     closed = [each.colour for each in game.closed]
     roll = game.roll
+    leaders = () if game.end == End.ENDED_EARLY.value else game.leaders  # nobody won
     return wire.Game(
         number=game.number,
         variant=game.variant,
@@ -155,7 +156,7 @@ def _game(game: payloads.GameBoard) -> wire.Game:
                 shown(each.name),
                 each.total,
                 each.misses,
-                each.seat in game.leaders,
+                each.seat in leaders,
                 each.gone,
             )
             for each in game.players
