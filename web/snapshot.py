@@ -126,10 +126,11 @@ def _table(setting: Setting, table: Table, tray: TrayView) -> wire.Table:
 
 
 def _game(view: View, phrases: Phrases, now_s: float, setting: Setting) -> wire.Game:
-    chances = setting.chances
     game = view.table.game
     assert game is not None
     state, names = game.state, view.table.names
+    # those of a game that has just begun again with a newcomer are of fewer players
+    chances = setting.chances if len(setting.chances) == state.players else ()
     is_over = state.phase is Phase.OVER
     ranking = state.ranking if is_over else ()
     counts = state.end is not End.ENDED_EARLY

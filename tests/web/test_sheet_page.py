@@ -217,7 +217,7 @@ def test_while_the_camera_is_dark_the_dice_are_entered(stage: Stage, open_page: 
     dialog = page.get_by_role("dialog", name="Enter the dice")
     dialog.wait_for()
     stage.session.see(dice_in_tray(a_roll(3, 4)))
-    dialog.wait_for(state="hidden")  # the server takes no other dice than the camera's from a player
+    dialog.wait_for(state="hidden")  # a player may enter dice only where no camera sees them
     page.get_by_role("button", name="Confirm").wait_for()
 
 

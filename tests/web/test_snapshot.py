@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -189,6 +190,15 @@ def test_a_miss_is_due_only_without_a_cross_in_action_1(two: Stage) -> None:
     two.answer(0, "Y7")
     two.answer(1, None)
     assert shown(two)["game"]["miss_due"] is True
+
+
+def test_chances_from_before_a_newcomer_sat_down_are_not_shown(two: Stage) -> None:
+    setting = replace(SETTING, chances=((0.5, 0.02), (0.5, 0.02)))
+    players = shown(two, setting)["game"]["players"]
+    assert [each["chance"]["percent"] for each in players] == [50, 50]
+    seat(two, "Cleo")
+    players = shown(two, setting)["game"]["players"]
+    assert [each["chance"] for each in players] == [None] * 3
 
 
 def test_a_pending_closing_is_in_the_state(two: Stage) -> None:
