@@ -272,7 +272,7 @@ class TestPages:
     ) -> None:
         an_evening(club)
         for number in range(4, 7):
-            show(club, number, playing(number, ["Maximilian Alexander", *NAMES[:4]]))
+            show(club, number, playing(number, ["Maximilian Alexander", *NAMES[:3], "W" * 20]))
         page = open_page(path, size_wh=PHONE_SMALL)
         for language in LANGUAGES:
             page.evaluate(CHOOSE, language)
@@ -281,7 +281,7 @@ class TestPages:
             for size_wh in (PHONE_SMALL, (820, 1180), (1280, 720), TV):
                 resize(page, size_wh)
                 assert not page.evaluate(SIDEWAYS), (language, size_wh)
-            wait_until(page, lambda: page.evaluate(CUT) == [])  # fitted by the next frame
+                wait_until(page, lambda: page.evaluate(CUT) == [])  # fitted by the next frame
 
     def test_many_tables_take_turns_on_a_screen(
         self, club: ClubOnDisk, open_page: OpenPage
