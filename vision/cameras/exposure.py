@@ -330,7 +330,7 @@ class LightMeter:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Suppress OpenCV's own messages about a device; the caller reports on it."""
+    """Suppress OpenCV's own messages about a source; the caller reports on it."""
     logging = getattr(cv2.utils, "logging", None)
     if logging is None:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
 from dataclasses import replace
@@ -12,6 +13,7 @@ import cv2
 
 from companion.errors import CameraUnavailable, PictureError
 from companion.tray import Note, NoteCode
+from vision.cameras.exposure import without_warnings
 from vision.cameras.pace import Clock, Pace, Sleep
 from vision.images import as_pixels, load_frame
 from vision.reading import Frame, Pixels
@@ -20,6 +22,8 @@ PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", 
 
 _NAMED = 3
 """Skipped files that a note names; the rest are counted."""
+
+os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # silent; OpenCV reads it once
 
 _NO_CONTROLS: Mapping[str, float] = MappingProxyType({})
 
@@ -47,7 +51,8 @@ class VideoCamera:
         self.source = str(path)
         self.description = f"video file {path.name}"
         self.notes: tuple[Note, ...] = ()
-        self._video = cv2.VideoCapture(str(path))
+        with without_warnings():
+            self._video = cv2.VideoCapture(str(path))
         rate = self._video.get(cv2.CAP_PROP_FPS) if self._video.isOpened() else 0.0
         self._pace = Pace(rate if 1.0 <= rate <= 240.0 else fps, clock=clock, sleep=sleep)
         self._number = 0

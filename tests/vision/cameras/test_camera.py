@@ -180,13 +180,17 @@ def test_a_video_plays_at_its_own_rate_and_stays_on_its_last_picture(video: Path
     camera.close()
 
 
-def test_a_file_that_is_no_video_is_an_error(
-    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [("a.avi", b"no video " * 100), ("a.mp4", b"no video"), ("a.dat", b"\xff\xfe\x00bad")],
+)
+def test_a_file_that_is_no_video_is_one_error(
+    tmp_path: Path, name: str, data: bytes, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    (tmp_path / "notes.avi").write_text("no video " * 100)
+    (tmp_path / name).write_bytes(data)
     with pytest.raises(CameraUnavailable, match="cannot play"):
-        opened(tmp_path / "notes.avi")
-    assert capfd.readouterr().out == ""
+        opened(tmp_path / name)
+    assert capfd.readouterr() == ("", "")
 
 
 # -- pace -----------------------------------------------------------------------------------
