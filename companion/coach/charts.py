@@ -78,16 +78,19 @@ def course_of(start: GameState, events: Iterable[Event]) -> Course:
     """The totals after each turn of a game, and when rows closed and misses were taken."""
     state, players = start, range(start.players)
     totals = [tuple(start.total(p) for p in players)]
-    misses, closings = [], []
+    misses: list[tuple[int, int]] = []
+    closings: list[tuple[int, str, tuple[int, ...]]] = []
     for event in events:
         step = apply(state, event)
         if isinstance(step, Refusal):
             break
         after = step.state
-        misses += [(state.turn, p) for p in players if after.misses[p] > state.misses[p]]
+        turn = len(totals)  # a turn whose player left before the roll has no number here
+        misses += [(turn, p) for p in players if after.misses[p] > state.misses[p]]
+        del closings[len(after.closed) :]  # a corrected roll may open a row again
         closings += [
-            (state.turn, after.plan.rows[closing.row].name, closing.players)
-            for closing in after.closed[len(state.closed) :]
+            (turn, after.plan.rows[closing.row].name, closing.players)
+            for closing in after.closed[len(closings) :]
         ]
         is_turn_over = after.turn != state.turn or after.phase is Phase.OVER
         if is_turn_over and state.phase in (Phase.ACTION1, Phase.ACTION2):

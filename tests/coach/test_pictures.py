@@ -20,11 +20,13 @@ from companion.coach.review import Review, review
 from companion.engine import (
     BASE,
     COLOURED,
+    ActionClosed,
     Event,
     Played,
     Roll,
     RollCorrected,
     Rolled,
+    SeatClosed,
     fold,
     new_game,
 )
@@ -32,6 +34,8 @@ from companion.history.archive import SavedGame
 from companion.history.results import Result
 from companion.history.statistics import LuckShare
 from companion.messages.catalogue import LANGUAGES, load_phrases
+from tests.engine.build import game as game_of
+from tests.engine.build import roll
 
 NAMES = ("Ada", "Ben & <Co>", "Zoé")
 
@@ -142,6 +146,23 @@ def test_one_player_has_a_picture() -> None:
     start, events = recorded("base", [SKIP_TWO], 1, 3)[0]
     picture = scores_chart(course_of(start, events), ["Ada"], load_phrases("en"))
     assert "Ada" in texts_of(picture)
+
+
+def test_a_turn_whose_player_left_before_the_roll_moves_no_miss() -> None:
+    start = game_of(3)
+    passes = (ActionClosed(1), ActionClosed(2))
+    events = (roll(1, 2), *passes, SeatClosed(1), roll(1, 2), *passes)
+    course = course_of(start, events)
+    assert len(course.totals) == 3
+    assert course.misses == ((1, 0), (2, 2))
+
+
+def test_a_row_that_a_corrected_roll_opened_again_is_not_closed() -> None:
+    start = game_of(2, sheets={0: {"R": [2, 3, 4, 5, 6]}})
+    closed = (roll(6, 6), Played(1, ("R12", None)))
+    assert course_of(start, closed).closings == ((1, "red", (0,)),)
+    corrected = (*closed, RollCorrected(roll(5, 6).roll), Played(1, (None, None)))
+    assert course_of(start, corrected).closings == ()
 
 
 # -- dice -----------------------------------------------------------------------------------
