@@ -43,6 +43,7 @@ class SavedGame:
         seats: The players' seats when it began; empty for an imported game.
         bots: By player, the bot's strength, or empty for a person.
         practice: The coach suggested answers.
+        typed: Numbers of the rolls that were entered by hand, from 1.
         fault: Why the game is incomplete, or None.
         is_imported: Whether it was imported from a file.
     """
@@ -59,6 +60,7 @@ class SavedGame:
     seats: tuple[int, ...] = ()
     bots: tuple[str, ...] = ()
     practice: bool = False
+    typed: tuple[int, ...] = ()
 
     @property
     def is_over(self) -> bool:
@@ -76,6 +78,7 @@ class SavedGame:
             names=self.names,
             events=self.events,
             lines=lines,
+            typed=self.typed,
         )
         return replace(
             found,
@@ -272,7 +275,8 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
         return []
     start = state = began.state
     events: list[Event] = []
-    fault = None
+    typed: list[int] = []
+    rolls, fault = 0, None
     for record in records[1:]:
         try:
             entry = to_entry(record)
@@ -290,6 +294,9 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             break
         state = step.state
         events.append(entry.event)
+        if isinstance(entry.event, Rolled):
+            rolls += 1
+            typed += [rolls] if entry.details.get("typed") else []
     return [
         SavedGame(
             began.number,
@@ -303,6 +310,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             seats=began.seats,
             bots=began.bots,
             practice=began.practice,
+            typed=tuple(typed),
         )
     ]
 

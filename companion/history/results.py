@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from companion.engine import (
@@ -38,7 +38,7 @@ class Result:
         has_bots: A bot played, or the coach suggested answers.
         played: Digest of what was played, to know a game again that was exported and imported.
         rolls: The dice of each turn in the order of `ALL_DICE`; 0 for a die that has left.
-        misread: Colour and value of dice that were shown first and corrected then.
+        misread: Colour and value of dice that the camera showed first and that were corrected then.
         spans: Where its records are in the log, oldest first.
     """
 
@@ -89,15 +89,17 @@ def result_of_state(
     names: tuple[str, ...],
     events: Sequence[Event],
     lines: list[str],
+    typed: Collection[int] = (),
 ) -> Result:
     """The result of a game from its state.
 
     Args:
         events: The moves that led to it.
         lines: Its record without a date.
+        typed: Numbers of the rolls that were entered by hand, from 1.
     """
     players = range(state.players)
-    rolls, misread = _dice(events)
+    rolls, misread = _dice(events, typed)
     return Result(
         number=number,
         at=at,
@@ -122,14 +124,16 @@ def result_of_state(
     )
 
 
-def _dice(events: Sequence[Event]) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
+def _dice(
+    events: Sequence[Event], typed: Collection[int]
+) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
     rolls: list[Roll] = []
     misread: list[tuple[str, int]] = []
     for event in events:
         if isinstance(event, Rolled):
             rolls.append(event.roll)
         elif isinstance(event, RollCorrected) and rolls:
-            misread += _misread(rolls[-1], event.roll)
+            misread += _misread(rolls[-1], event.roll) if len(rolls) not in typed else []
             rolls[-1] = event.roll
     return tuple(map(_digits, rolls)), tuple(misread)
 

@@ -9,7 +9,7 @@ import pytest
 
 from companion.coach.fairness import fairness_of
 from companion.coach.report import report_of
-from companion.engine import HouseRule
+from companion.engine import COLOURED, HouseRule, Roll
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME
 from companion.history.results import Result
@@ -105,6 +105,17 @@ def test_statistics_and_dice_of_an_odd_evening(odd: Path) -> None:
     assert dice.throws == sum(len(game.rolls) for game in own)
     assert sum(dice.dice[0].counts) == 2 * dice.throws
     assert sum(map(sum, (each.misread for each in dice.dice))) == 2, "both white dice, corrected"
+
+
+def test_dice_that_were_entered_wrong_are_no_misread_ones(tmp_path: Path) -> None:
+    stage = Stage(tmp_path)
+    stage.seat("Ada", "Ben")
+    assert stage.session.start("base", 0) is None
+    assert stage.session.typed_roll(Roll.of((6, 6), dict.fromkeys(COLOURED, 1))) is None
+    assert stage.session.correct_roll(Roll.of((1, 6), dict.fromkeys(COLOURED, 1))) is None
+    stage.store.close()
+    (game,) = results(tmp_path)
+    assert (game.rolls, game.misread) == (("161111",), ())
 
 
 def test_every_finished_game_has_a_report(odd: Path) -> None:
