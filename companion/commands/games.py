@@ -259,6 +259,8 @@ def _rename(old: str, new: str | None, data_dir: Path | None) -> None:
             raise StoreError(f"games: {sentence}")
         other = None if new is None else clean_name(new)
         store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
+        after = [game.result for game in saved_games(store.load())]
+        Verdicts(config.data_dir).follow(results, after)
     numbers = {game.number for game in games_of(results, old)}
     if new is None:
         pictures = Pictures(config.data_dir, 0)

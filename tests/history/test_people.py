@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from companion.coach.background import Reviews
 from companion.commands.games import games as command
+from companion.history.decided import Decided, Verdicts
 from companion.history.pictures import Pictures
 from companion.history.statistics import statistics
 from tests.session.fakes import Stage
+from web import create_app
 
 
 @pytest.fixture
@@ -58,6 +61,21 @@ def test_a_new_name_merges_two_players_in_every_game(played: Path) -> None:
     assert again.store.lost == 0
     assert names(again)[:5] == expected
     again.store.close()
+
+
+def test_what_decided_a_game_stays_known_when_its_player_is_renamed(played: Path) -> None:
+    stage = Stage(played)
+    (first, *_) = stage.session.past.results()
+    stage.store.close()
+    Verdicts(played).add(first.played, Decided.LUCK)
+    assert run(played, "rename", "Bebn", "Bert") == "1 games changed\n"
+    assert "luck decided 1 of 1 reviewed games" in run(played, "standings")
+    stage = Stage(played)
+    app = create_app(stage.session, reviews=Reviews(verdicts=Verdicts(played)))
+    host = app.test_client()
+    assert host.post("/api/player", json={"name": "Ada", "to": "Adele"}).status_code == 200
+    assert host.get("/api/statistics").get_json()["decided"]["luck"] == 1
+    stage.store.close()
 
 
 def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:

@@ -53,8 +53,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def rename_player() -> Response:
         asked = body(requests.RenamePlayer)
         context.lead()
-        numbers = {game.number for game in games_of(context.session.past.results(), asked.name)}
+        past = context.session.past
+        before = past.results()
+        numbers = {game.number for game in games_of(before, asked.name)}
         refusal = context.session.rename_player(asked.name, asked.to)
+        if refusal is None:
+            context.reviews.verdicts.follow(before, past.results())
         if refusal is None and asked.to is None and context.pictures is not None:
             for picture in context.pictures.all():
                 if picture.game in numbers:
