@@ -361,6 +361,8 @@ class TestThePage:
         page.get_by_text("being played").wait_for()
         stage.play_out()
         page.get_by_text("2 games count.").wait_for()
+        assert page.locator(".score").count() == 2
+        assert page.locator(".score.is-first").count() == 0, "nobody wins alone"
         means = page.locator("#statistics-table td").all_inner_texts()[-2:]
         assert means == ["4.00", "0.00"], "with the digits of the file"
 

@@ -101,8 +101,8 @@ function howItStands(game) {
   return t(game.over ? `games.end.${game.end}` : "games.is_open");
 }
 
-/** Whether a player won; a game that was ended early counts for nobody. */
-const isWinner = (game, player) => player.rank === 1 && game.end !== "ended_early";
+/** Whether a player won; a game that was ended early counts for nobody, and nobody wins alone. */
+const isWinner = (game, player) => player.rank === 1 && game.end !== "ended_early" && game.players.length > 1;
 
 function item(game) {
   const when = game.imported ? "" : `${dated(game.at, time)} · `;
