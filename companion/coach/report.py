@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from companion.coach.advice import decision, mistakes, results, turning_points
 from companion.coach.charts import Picture, course_of, luck_chart, scores_chart
 from companion.coach.review import ROLLOUTS, Review, review
+from companion.engine import End
 from companion.history.archive import SavedGame
 from companion.history.decided import Decided
 from companion.messages.catalogue import Phrases
@@ -48,10 +49,11 @@ def told(game: SavedGame, found: Review | None, phrases: Phrases) -> Report:
     course, names = course_of(game.start, game.events), game.names
     if found is None:
         return Report(scores_chart(course, names, phrases))
-    shares = [phrases.tell(each) for each in (*results(found, names), *decision(found))]
+    is_won = game.state.end is not End.ENDED_EARLY
+    shares = [*results(found, names), *(decision(found) if is_won else ())]
     return Report(
         scores_chart(course, names, phrases, found.turning_points()),
-        luck_chart(found, names, shares, phrases),
+        luck_chart(found, names, [phrases.tell(each) for each in shares], phrases),
         tuple(phrases.tell(each) for each in turning_points(found, names)),
         tuple(phrases.tell(each) for each in mistakes(found, game.start, names)),
         found.decided,

@@ -21,6 +21,7 @@ from companion.engine import (
     BASE,
     COLOURED,
     ActionClosed,
+    End,
     Event,
     Played,
     Roll,
@@ -140,6 +141,16 @@ def test_a_game_that_goes_on_shows_its_scores_only() -> None:
     report = report_of(begun, load_phrases("en"), rollouts=5)
     assert (report.luck, report.turning, report.mistakes) == (None, (), ())
     assert "polygon" not in report.scores.svg
+
+
+def test_nothing_decided_a_game_that_was_ended_early() -> None:
+    game, phrases = a_game(), load_phrases("en")
+    sentence = phrases.say(f"coach.decided.{its_review().decided}")
+    early = replace(game, state=game.state._replace(end=End.ENDED_EARLY))
+    for each, is_told in ((game, True), (early, False)):
+        luck = told(each, its_review(), phrases).luck
+        assert luck is not None
+        assert (sentence in luck.lines) is is_told
 
 
 def test_one_player_has_a_picture() -> None:
