@@ -239,6 +239,15 @@ class TestPages:
         notes = page.locator("#games .note").all_text_contents()
         assert [note.split(" · ")[-1] for note in notes[:2]] == ["ended early", "counts for nobody"]
 
+    def test_the_screen_follows_the_clock_to_another_evening(
+        self, club: ClubOnDisk, open_page: OpenPage
+    ) -> None:
+        an_evening(club)
+        page = open_page("/", size_wh=TV)
+        shown_at(page, "#h-round", "Round 1")
+        club.now = club.now.replace(day=28)  # the clock was wrong
+        shown_at(page, "#h-round", "No round yet")
+
     def test_an_organiser_runs_a_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
         club.online(1)
         page = open_page("/organise", size_wh=PHONE_SMALL)

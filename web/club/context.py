@@ -92,18 +92,21 @@ class ClubContext:
 
 
 class Viewers:
-    """The club as streams see it: nobody has a seat, and a lost broker is a change."""
+    """The club as streams see it: nobody has a seat; a lost broker or a new evening is a change."""
 
     def __init__(self, club: Club, has_broker: Callable[[], bool]) -> None:
         self._club, self._has_broker = club, has_broker
-        self._had_broker = has_broker()
+        self._seen = self._outside()
         self.wake = club.wake
+
+    def _outside(self) -> tuple[bool, str]:
+        return self._has_broker(), self._club.today
 
     def wait(self, version: int, timeout_s: float) -> int:
         """Block until there is a newer version or time is up; return the version now."""
         found = self._club.wait(version, timeout_s)
-        if self._has_broker() != self._had_broker:
-            self._had_broker = not self._had_broker
+        if (outside := self._outside()) != self._seen:
+            self._seen = outside
             self._club.touch()
             found = self._club.wait(found, 0.0)
         return found

@@ -95,11 +95,16 @@ class Club:
         """Publish the evening from now on by this function, and now; called at each connection."""
         self._publish = publish
         with self._notifier.transaction():
-            known = self._evenings.get(self._today())
+            known = self._evenings.get(self.today)
         if known is not None:
             self._tell(known)
 
     # -- reading -----------------------------------------------------------------------------
+
+    @property
+    def today(self) -> str:
+        """The id of the evening now."""
+        return evening_id(self._now().isoformat())
 
     def view(self) -> View:
         """The club night now."""
@@ -129,7 +134,7 @@ class Club:
         """An evening by its id; None if nothing is known of it."""
         with self._notifier.transaction():
             results = self._in_order()
-            known = self._tonight() if evening == self._today() else self._evenings.get(evening)
+            known = self._tonight() if evening == self.today else self._evenings.get(evening)
         if known is None and not any(each.evening == evening for each in results):
             return None
         before = ratings_after(each for each in results if each.evening < evening)
@@ -300,7 +305,7 @@ class Club:
             raise WireError("", "a shorter evening", len(payload), "range")
         evening: Evening = decoded(payload, Evening)
         with self._notifier.transaction():
-            if evening.id != self._today():
+            if evening.id != self.today:
                 return
             known = self._evenings.get(evening.id)
             _check(evening, known)
@@ -320,14 +325,11 @@ class Club:
 
     # -- helpers, under the lock -------------------------------------------------------------
 
-    def _today(self) -> str:
-        return evening_id(self._now().isoformat())
-
     def _now_text(self) -> str:
         return self._now().astimezone(UTC).isoformat(timespec="milliseconds")
 
     def _tonight(self) -> Evening:
-        today = self._today()
+        today = self.today
         known = self._evenings.get(today)
         if known is not None:
             return known
@@ -339,7 +341,7 @@ class Club:
 
     def _evening_of(self, result: Result, *, is_live: bool) -> str:
         evenings = [self._evenings[each] for each in sorted(self._evenings)]
-        return evening_of(result, evenings, self._in_order(), today=self._today(), is_live=is_live)
+        return evening_of(result, evenings, self._in_order(), today=self.today, is_live=is_live)
 
     def _rated_before(self, earlier: Sequence[Result]) -> Ratings:
         """Ratings after earlier evenings; only a late result changes them."""
