@@ -182,6 +182,8 @@ def check_backup(last: datetime | None, now: datetime, records: int | None) -> l
     if last is None:
         return [note("backup", "none yet", cure)]
     days = (now - last).days
+    if days < -1:
+        return [note("backup", f"the last one is of {last:%Y-%m-%d}, when a clock was wrong", cure)]
     if now - last > BACKUP_AFTER:
         return [note("backup", f"the last one is {days} days old", cure)]
     return [ok("backup", "today" if days < 1 else f"{days} days ago")]
