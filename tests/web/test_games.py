@@ -301,7 +301,7 @@ class TestThePage:
         page.get_by_role("button", name="Continue game 4").wait_for(state="hidden")
 
     def test_it_never_scrolls_sideways(self, stage: Stage, open_page: OpenPage) -> None:
-        an_evening(stage, ("Ada", "Ben", "DONAUDAMPFSCHIFFFAHR"))
+        an_evening(stage, ("W" * 20, "M" * 20, "DONAUDAMPFSCHIFFFAHR"))
         for path in ("/games?language=fr", "/games/2?language=fr"):
             page = open_page(path, size_wh=TV)
             page.locator("#files:not([hidden])").wait_for()
