@@ -142,6 +142,20 @@ class TestTheHost:
         dialog.locator("#ask-yes").click()
         wait_until(page, lambda: sum(stage.state.misses) == sum(misses) + 1)
 
+    def test_a_seat_to_be_freed_in_the_lobby_is_not_freed_in_a_game(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        page = open_page("/host")
+        open_part(page, "Players")
+        page.get_by_role("button", name="Free the seat of Cleo").click()
+        dialog = page.get_by_role("dialog", name="They can sit down again later")
+        dialog.wait_for()
+        assert stage.session.start("base", 0) is None
+        dialog.wait_for(state="hidden")
+        page.get_by_role("button", name="Free the seat of Cleo").click()
+        page.get_by_role("dialog", name="The game continues without them").wait_for()
+
     def test_a_late_answer_of_the_players_own_is_kept(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

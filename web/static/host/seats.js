@@ -1,13 +1,16 @@
 // The host's list of players: order, devices, and answering for a player.
 import { openDialog, request, takeNow } from "./dialog.js";
 import { $, el, onPress, redraw, show } from "../lib/dom.js";
+import { latest } from "../lib/live.js";
 import { playerMark } from "../lib/player-mark.js";
 import { capital, numeral, t } from "../lib/words.js";
 
 const MOST_SEATS = 5;
 
+const runs = (game) => game !== null && !game.over;
+
 export function drawSeats({ game, seats }) {
-  const isRunning = game !== null && !game.over;
+  const isRunning = runs(game);
   show($("bots"), !isRunning && seats.length > 0 && seats.length < MOST_SEATS);
   redraw($("seats"), [seats, isRunning], () => seats.map((seat, i) => seatItem(seats, i, isRunning)));
   if (!seats.length) redraw($("seats"), "none", () => [el("li", {}, el("span", { text: t("table.empty") }))]);
@@ -96,6 +99,7 @@ function free(seat, isRunning) {
     title: t(isRunning ? "host.free_ask_game" : "host.free_ask", { name: seat.name }),
     yes: t("host.free"),
     isDanger: true,
+    isStill: () => runs(latest().game) === isRunning, // leaving a game is another question
     onYes: () => request("/api/free", { seat: seat.seat }, "ask-why"),
   });
 }
