@@ -110,6 +110,22 @@ class TestAnswers:
         assert page.locator("#faces input:checked").count() == 0
         assert stage.state.phase is Phase.ROLL
 
+    def test_dice_that_were_entered_and_undone_are_chosen_anew(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        token = put(stage, "roll")[stage.state.active]
+        stage.session.see(TrayView(TrayStatus.LOST))
+        page = open_page("/", token=token)
+        page.locator("#type").click()
+        for die in page.locator("#faces fieldset").all():
+            die.locator("label").nth(5).click()
+        page.locator("#typing [type=submit]").click()
+        page.locator("#status", has_text="White 12").wait_for()
+        assert stage.session.undo() is None
+        page.locator("#notice").get_by_role("button").click()
+        page.locator("#type").click()
+        assert page.locator("#faces input:checked").count() == 0
+
     def test_a_form_sent_twice_is_asked_once(self, stage: Stage, open_page: OpenPage) -> None:
         page = open_page("/")
         asked: list[str] = []

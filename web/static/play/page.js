@@ -312,7 +312,10 @@ $("typing-no").addEventListener("click", () => $("typing").close());
 onSubmit($("typing-form"), async (event) => {
   const roll = chosenRoll(event.target, latest().game);
   if (roll === null) setText($("typing-why"), t("host.roll_missing"));
-  else if (await press("/api/roll", "typing-why", roll)) $("typing").close();
+  else if (await press("/api/roll", "typing-why", roll)) {
+    event.target.reset(); // if it is undone, other dice may be thrown
+    $("typing").close();
+  }
 });
 onPress($("over-leave"), () => press("/api/leave", "over-refused", { seat: ownPlayer(latest()).seat }));
 $("viewing-back").addEventListener("click", () => showPlayer(ownPlayer(latest()).seat));
