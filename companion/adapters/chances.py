@@ -28,7 +28,6 @@ class LiveChances:
         self._known: tuple[int, Position, tuple[Chance, ...]] | None = None
         self._games = MOST_GAMES
         self._worker = Worker()
-        self._is_closed = False
         self._follower = Follower(session, self._show, name="chances")
 
     def of(self, number: int) -> tuple[Chance, ...]:
@@ -38,7 +37,6 @@ class LiveChances:
 
     def close(self) -> None:
         """Stop; may be called twice."""
-        self._is_closed = True
         self._worker.close()
         self._follower.close()
 
@@ -59,7 +57,7 @@ class LiveChances:
         try:
             found = self._worker.call(chances, position, self._games)
         except WorkerError:
-            if self._is_closed:
+            if self._worker.is_closed:
                 return
             raise
         took_s = time.monotonic() - began_s

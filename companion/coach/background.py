@@ -66,7 +66,6 @@ class Reviews:
         """
         self._make_review, self._worker = make, worker or Worker()
         self.verdicts = verdicts or Verdicts()
-        self._is_closed = False
         self._mutex = threading.Lock()
         self._done: OrderedDict[Key, Review | None] = OrderedDict()
         self._now: Key | None = None
@@ -97,7 +96,7 @@ class Reviews:
             if found is not None:
                 self.verdicts.add(game.result.played, found.decided)
         except WorkerError:
-            if not self._is_closed:
+            if not self._worker.is_closed:
                 LOGGER.exception("game %d cannot be reviewed", game.number)
         finally:
             with self._mutex:
@@ -107,7 +106,6 @@ class Reviews:
 
     def close(self) -> None:
         """Stop; may be called twice."""
-        self._is_closed = True
         self._worker.close()
 
     def _advance(self, share: float) -> None:

@@ -61,11 +61,17 @@ class Worker:
             process = self._started()
             try:
                 return self._exchange(process, (function, args, progress is not None), progress)
-            except (OSError, EOFError, pickle.UnpicklingError) as error:
+            except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
+                # a ValueError: `close` closed the pipe that is being read
                 self._end()
                 raise WorkerError(f"coach: the process ended: {error!r}") from error
             finally:
                 self._end_later()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed; calls that it cuts short fail."""
+        return self._is_closed
 
     def close(self) -> None:
         """End the process, whatever it does; may be called twice."""

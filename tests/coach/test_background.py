@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -115,3 +117,16 @@ def test_a_worker_has_the_lowest_priority_and_starts_again(worker: Worker) -> No
     worker.close()
     with pytest.raises(WorkerError, match="closed"):
         worker.call(priority)
+
+
+def test_a_review_that_the_end_of_the_table_cuts_short_logs_nothing(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = pickle.load
+
+    def read_too_late(pipe: IO[bytes]) -> object:
+        worker.close()
+        return read(pipe)
+
+    monkeypatch.setattr(pickle, "load", read_too_late)
+    assert finished(Reviews(quick, worker), a_game()) == Reviewed(1.0)
