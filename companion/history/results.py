@@ -36,7 +36,7 @@ class Result:
         totals, misses, crosses, closings: By player.
         rows: By player, points by the name of the colour row.
         has_bots: A bot played, or the coach suggested answers.
-        played: Digest of what was played, to know a game again that was exported and imported.
+        played: Digest of players and moves.
         rolls: The dice of each turn in the order of `ALL_DICE`; 0 for a die that has left.
         misread: Colour and value of dice that the camera showed first and that were corrected then.
         spans: Where its records are in the log, oldest first.
@@ -73,6 +73,12 @@ class Result:
     def counts(self) -> bool:
         """Whether it counts for its players: one that was ended early counts for nobody."""
         return self.end is not None and self.end != End.ENDED_EARLY.value
+
+    @property
+    def course(self) -> tuple[object, ...]:
+        """How it was played, to know a game again whose players have other names by now."""
+        rows = tuple(tuple(row.items()) for row in self.rows)
+        return (self.variant, self.house, self.first, self.rolls, self.crosses, rows, self.misses)
 
     @property
     def winners(self) -> tuple[int, ...]:

@@ -91,19 +91,20 @@ def standings(games: Iterable[Result]) -> list[Standing]:
 def counted(games: Iterable[Result], *, bots: bool = False) -> list[Result]:
     """The games that count: over, not ended early, each only once, and played by people.
 
-    What was played is compared without the date: records of older versions have none.
+    Games are compared without the date, which records of older versions do not have, and without
+    the names: an export may be older than a rename.
 
     Args:
         bots: Also games in which bots played.
     """
     every = [game for game in games if game.counts and (bots or not game.has_bots)]
-    played = {game.played for game in every if not game.is_imported}
+    courses = {game.course for game in every if not game.is_imported}
     found: list[Result] = []
     for game in every:
         if game.is_imported:
-            if game.played in played:
+            if game.course in courses:
                 continue
-            played.add(game.played)
+            courses.add(game.course)
         found.append(game)
     return found
 

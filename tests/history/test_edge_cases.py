@@ -25,7 +25,8 @@ def leave(stage: Stage, *seats: int) -> None:
 
 def an_odd_evening(stage: Stage) -> None:
     """Game 1: put aside, corrected, undone, taken up. 2: ended early. 3: house rules, Big Points,
-    somebody leaves. 4: one player. 5: game 1 from a file, with other names and no readings."""
+    somebody leaves. 4: one player. 5: game 1 from a file, with other names, one other cross and no
+    readings."""
     stage.seat("Ada", "Ben")
     assert stage.session.start("base", 0) is None
     assert stage.roll(6, 6, red=6) is None
@@ -60,6 +61,7 @@ def an_odd_evening(stage: Stage) -> None:
     stage.play_out()
     lines = stage.session.past.games()[0].lines()
     lines[0] = lines[0].replace("Ada", "Dora").replace("Ben", "Emil")
+    lines[2] = lines[2].replace("Y7", "G7")
     revision = stage.session.view().table.revision
     stage.store.append((Record(revision + 1, "imported", {"number": 5, "lines": lines}),))
 

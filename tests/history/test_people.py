@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -26,7 +27,7 @@ def played(tmp_path: Path) -> Path:
         stage.play_out()
         for seat in [seat.number for seat in stage.session.view().table.seats]:
             assert stage.session.leave(seat) is None
-    lines = "\n".join(stage.session.past.games()[1].lines())
+    lines = "\n".join(stage.session.past.games()[1].lines()).replace("[1, 1]", "[1, 2]")
     stage.store.close()
     (tmp_path / "other.jsonl").write_text(lines.replace('"Ada", "Ben"', '"Fritz", "Ben "'))
     run(tmp_path, "import", str(tmp_path / "other.jsonl"))
@@ -76,6 +77,20 @@ def test_what_decided_a_game_stays_known_when_its_player_is_renamed(played: Path
     assert host.post("/api/player", json={"name": "Ada", "to": "Adele"}).status_code == 200
     assert host.get("/api/statistics").get_json()["decided"]["luck"] == 1
     stage.store.close()
+
+
+def test_an_export_from_before_a_rename_or_deletion_counts_no_game_twice(
+    played: Path, tmp_path: Path
+) -> None:
+    export = tmp_path / "before.jsonl"
+    export.write_text(run(played, "export"))
+    before = run(played, "standings", "--json")
+    assert run(played, "rename", "Bebn", "Bert") == "1 games changed\n"
+    assert run(played, "forget", "Cleo") == "1 games changed\n"
+    run(played, "import", str(export))
+    run(played, "import", str(export))
+    after = run(played, "standings", "--json")
+    assert [json.loads(text)["games"] for text in (before, after)] == [5, 5]
 
 
 def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:
