@@ -2,6 +2,7 @@
 import { confetti } from "../lib/confetti.js";
 import { rollOf, sign } from "../lib/dice.js";
 import { $, el, redraw } from "../lib/dom.js";
+import { get } from "../lib/live.js";
 import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
 import { podium } from "../lib/podium.js";
 import { language, listOf, numeral, t } from "../lib/words.js";
@@ -150,7 +151,16 @@ function drawLobby({ seats, table, me: { door, pairing } }) {
   ]);
 }
 
-const today = () => new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(new Date());
+/** Return a note that shows the day of a game once the table has answered. */
+function dayOf(number) {
+  const note = el("span", { class: "note" });
+  void get(`/api/game?number=${number}`).then((answer) => {
+    const at = new Date(answer?.data.at);
+    if (!Number.isNaN(at.valueOf()))
+      note.textContent = new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(at);
+  });
+  return note;
+}
 
 function drawOver({ game, seats, table, me: { door } }, nameOf) {
   const isFree = door !== null && seats.length < SEATS;
@@ -166,7 +176,7 @@ function drawOver({ game, seats, table, me: { door } }, nameOf) {
         { class: "said" },
         el("span", { text: game.end_text }),
         " ",
-        el("span", { class: "note", text: today() }),
+        dayOf(game.number),
       ),
       el("ol", { class: "podium" }, ...podium(game, nameOf)),
       finalSheets(game, game.players),
