@@ -117,7 +117,7 @@ class WebConfig:
         metrics: Whether /metrics is served, for Prometheus.
     """
 
-    host: str = "0.0.0.0"
+    host: Annotated[str, described("an address such as 0.0.0.0"), Meta(min_length=1)] = "0.0.0.0"
     port: Annotated[int, Meta(ge=0, le=65535)] = 8000
     wifi_name: str = ""
     wifi_password: str = ""

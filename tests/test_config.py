@@ -40,6 +40,7 @@ def test_systemd_names_the_directories(tmp_path: Path) -> None:
         ("[web]\nport = 'x'", "web.port: expected a whole number, got 'x'"),
         ("[web]\nport = true", "expected a whole number, got True"),
         ("[web]\nport = 70000", "expected 0 to 65535, got 70000"),
+        ("[web]\nhost = ''", "web.host: expected an address such as 0.0.0.0, got ''"),
         ("[panel]\nhold_s = 'long'", "panel.hold_s: expected a number, got 'long'"),
         ("[panel]\nfactory = 'x'", "expected auto or lgpio or mock or none"),
         ("[table]\nlanguage = 'xx'", "expected en"),

@@ -81,7 +81,7 @@ class Server:
 
     def answers(self) -> bool:
         """Whether the page answers a request within `ANSWER_S`."""
-        host = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(self.host, self.host)
+        host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)
         asked = HTTPConnection(host, self.port, timeout=ANSWER_S)
         try:
             asked.request("GET", "/healthz", headers={"Host": "localhost"})

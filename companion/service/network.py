@@ -141,7 +141,7 @@ def url(host: str, port: int) -> str:
 
 def own_url(bound: str, port: int) -> str:
     """Return the address by which this machine itself reaches a server bound to `bound`."""
-    return url({"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}.get(bound, bound), port)
+    return url({"0.0.0.0": "127.0.0.1", "::": "::1"}.get(bound, bound), port)
 
 
 @dataclass(frozen=True, slots=True)
