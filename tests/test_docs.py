@@ -15,6 +15,7 @@ from companion.commands.play import play
 from companion.commands.read import read
 from companion.config import Config, setting_names
 from companion.engine import Reason
+from companion.history.risk import CERTIFIED
 from tests.conftest import ROOT
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -45,6 +46,8 @@ def test_figures_of_the_readme_are_those_of_the_evaluation() -> None:
     evaluation = (ROOT / "docs" / "evaluation.md").read_text(encoding="utf-8")
     (readable,) = re.findall(r"([\d,]+ of [\d,]+) rolls were read exactly", README)
     assert re.search(rf"read exactly \|.* {readable} \|", evaluation)
+    (bound,) = re.findall(r"at\s+most ([\d.]+) % of announced rolls", evaluation)
+    assert float(bound) == CERTIFIED * 100  # `games accuracy` quotes it
     ((wrong, announced),) = re.findall(r"(\d+) of all ([\d,]+) announced rolls", README)
     assert re.search(rf"Of {announced} announced rolls .*, {wrong} were wrong", evaluation)
     (latency,) = re.findall(r"five phones: (\d+ ms)", README)

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 CONFIDENCE = 0.95
 """Probability that a bound holds."""
-CERTIFIED = 0.01
+CERTIFIED = 0.0063
 """At most this share of announced rolls is wrong on looks that were never trained on, with 95 %
 confidence (docs/evaluation.md, certificate)."""
 _SURELY = 0.99
@@ -42,7 +42,7 @@ def compared(wrong: int, offered: int) -> str:
     if not offered:
         return "no roll was offered yet"
     known = f"{wrong} of {offered} offered rolls wrong"
-    measured = f"docs/evaluation.md has at most {CERTIFIED:.1%}"
+    measured = f"docs/evaluation.md has at most {CERTIFIED:.2%}"
     if at_least(wrong, offered, _SURELY) > CERTIFIED:
         return (
             f"{known}: this table does worse than it should, {measured};"
