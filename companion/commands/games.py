@@ -17,7 +17,7 @@ from companion.commands.params import A_DIRECTORY
 from companion.commands.replay import record_lines
 from companion.config import Config, load
 from companion.engine import PLANS
-from companion.engine.notation import GameRecord, from_lines, games_in
+from companion.engine.notation import GameRecord, from_lines
 from companion.errors import NotationError, StoreError
 from companion.eventlog.names import LONGEST_NAME, clean_name
 from companion.eventlog.projection import project
@@ -27,7 +27,7 @@ from companion.eventlog.store import FILE_NAME, SqliteStore
 from companion.history.accuracy import accuracy_of
 from companion.history.archive import SavedGame, saved_games
 from companion.history.decided import Verdicts
-from companion.history.export import written
+from companion.history.export import records_in, written
 from companion.history.people import games_of, why_not
 from companion.history.pictures import Pictures
 from companion.history.risk import at_least, at_most, compared
@@ -302,12 +302,14 @@ def accuracy(as_json: bool, data_dir: Path | None) -> None:
 def import_game(file: str, data_dir: Path | None) -> None:
     """Import the games recorded in FILE. A damaged game is imported up to its first bad line.
 
+    FILE is an export: JSON Lines, or JSON as the games page offers it, too.
+
     A game keeps the date of its record; without one it gets the present time.
 
     Example: dice-companion games import friday.jsonl
     """
     with record_lines(file) as lines:
-        games = games_in(lines)
+        games = records_in(lines)
     if not games:
         raise NotationError(f"{file}: the record is empty")
     read: list[tuple[int, list[str], GameRecord]] = []

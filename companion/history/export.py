@@ -5,12 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from companion.engine import PLANS
-from companion.engine.notation import turns_of
+from companion.engine.notation import games_in, turns_of
 from companion.history.archive import SavedGame
 from companion.history.results import Result
 from companion.messages.announcements import box_line
@@ -68,6 +68,16 @@ def as_json(games: Sequence[SavedGame]) -> str:
         for game in games
     ]
     return json.dumps({"games": told}, ensure_ascii=False, indent=1) + "\n"
+
+
+def records_in(lines: Iterable[str]) -> list[list[str]]:
+    """The lines of each game of a file: of its record, or of the object that `as_json` makes."""
+    read = list(lines)
+    try:
+        games = json.loads("".join(read))["games"]
+        return [[json.dumps(line) for line in game["record"]] for game in games]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        return games_in(read)
 
 
 def as_csv(games: Sequence[Result]) -> str:

@@ -121,6 +121,14 @@ def test_an_exported_game_replays_to_the_same_state(evening: Path, tmp_path: Pat
     assert three.at == one.at
 
 
+def test_the_json_of_the_games_page_can_be_imported_too(evening: Path, tmp_path: Path) -> None:
+    path = tmp_path / "games.json"
+    path.write_text(run(evening, "export", "--json").stdout)
+    assert run(evening, "import", str(path)).stderr == ""
+    one, two, three, four = saved_games(SqliteStore(evening).load())
+    assert (three.lines(), four.lines()) == (one.lines(), two.lines())
+
+
 @pytest.mark.parametrize("at", [None, 7, "Friday", "2026-13-01"])
 def test_a_record_without_a_date_gets_that_of_its_import(
     evening: Path, tmp_path: Path, at: object
