@@ -1,4 +1,4 @@
-"""Saved games as text, JSON and CSV (pure)."""
+"""Saved games as text, JSON and CSV (pure, but for the time zone)."""
 
 from __future__ import annotations
 
@@ -147,10 +147,10 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
 
 
 def _dated(at: str, phrases: Phrases) -> str:
-    """A date as the language writes it; a text that is no date stays as it is."""
+    """A date as the language writes it, in this machine's zone; other text stays as it is."""
     try:
-        when = datetime.fromisoformat(at)
-    except ValueError:
+        when = datetime.fromisoformat(at).astimezone()
+    except (ValueError, OverflowError):
         return at
     month = phrases.say("date.months").split()[when.month - 1]
     clock = f"{when:%H:%M}"

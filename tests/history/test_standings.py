@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -151,9 +153,19 @@ class TestWrittenOut:
         assert game["record"][0]["t"] == "config"
         assert {key: game[key] for key in summary(games[0].result)} == summary(games[0].result)
 
-    def test_text_in_each_language(self, games: list[SavedGame]) -> None:
+    def test_text_in_each_language_and_in_the_zone_of_this_machine(
+        self, games: list[SavedGame], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("TZ", "Europe/Berlin")
+        time.tzset()
+        try:
+            for at in ("2026-11-20T20:15:00+01:00", "2026-11-20T19:15:00+00:00"):
+                dated = [replace(game, at=at) for game in games]
+                assert "20. November 2026, 20:15" in written(dated, "text", load_phrases("de"))
+        finally:
+            monkeypatch.undo()
+            time.tzset()
         assert "Weiße Summe: " in written(games, "text", load_phrases("de"))
-        assert "20. November 2026, 20:15" in written(games, "text", load_phrases("de"))
         assert "Rot 7" in written(games, "text", load_phrases("de"))
         assert "Jeu de base" in written(games, "text", load_phrases("fr"))
 
