@@ -2,10 +2,12 @@
 
     python -m vision.benchmark.validation SEEN --split train --frames 600 --looks FOLDER
     python -m vision.benchmark.validation UNSEEN --split check --frames 600 --looks FOLDER
-    python -m vision.benchmark.validation TABLES --split check --frames 240 --throws 8
+    python -m vision.benchmark.validation TABLES --split check --frames 960 --throws 24
+    python -m vision.benchmark.validation LAMPS --split check --frames 800 --throws 16 --warm
 
 `train` draws from the looks that weights are trained on, `check` from looks that they never met.
-With `--throws` the same six dice are thrown several times at each table.
+With `--throws` the same six dice are thrown several times at each table; with `--warm` the light is
+that of lamps, which the camera does not balance.
 A run that stopped goes on with the first missing frame.
 """
 
@@ -39,6 +41,8 @@ _SPECIAL = ("cocked", "moving", "hand", "flat", "covered", "cocked", "moving", "
 _CAST = 1.0
 """Change of a channel against the others (log) above which light and white balance are a strong
 cast: 2.7 times."""
+_WARM = (-1.0, -0.15, 0.35)
+"""What blue, green and red gain (log) from daylight to a lamp of 3,100 K, by Planck's law."""
 FAINT = 8.0
 """CIE76 difference between a pip and the plastic beside it below which nobody can be sure."""
 
@@ -51,6 +55,7 @@ def main() -> None:
     parser.add_argument("--frames", type=int, default=600)
     parser.add_argument("--first", type=int, default=0, help="number of the first frame")
     parser.add_argument("--throws", type=int, default=0, help="throws of the same dice per table")
+    parser.add_argument("--warm", action="store_true", help="in the light of lamps")
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
     asked = parser.parse_args()
     looks = load_looks(asked.split, asked.looks)
@@ -63,6 +68,8 @@ def main() -> None:
             table = number // asked.throws if asked.throws else None
             rng = np.random.default_rng((_SEED[asked.split], number if table is None else table))
             scene = redressed(rng, _plain_scene(rng, 0 if asked.throws else number), looks)
+            if asked.warm:
+                scene = _warmed(rng, scene)
             if table is not None:
                 rng = np.random.default_rng((_SEED[asked.split], table, number % asked.throws))
                 scene = _thrown_again(rng, scene)
@@ -89,6 +96,14 @@ def _plain_scene(rng: Rng, number: int) -> Scene:
         case = case_of("", scene)
         if case.expected is TrayStatus.OK and len(case.in_play) == len(ALL_DICE):
             return scene
+
+
+def _warmed(rng: Rng, scene: Scene) -> Scene:
+    """The scene in daylight to warm white light, unbalanced."""
+    blue, green, red = rng.uniform(0.0, 1.1) * np.array(_WARM)
+    b, g, r = scene.lens.white_balance
+    warm = (b * np.exp(blue), g * np.exp(green), r * np.exp(red))
+    return replace(scene, lens=replace(scene.lens, white_balance=warm))
 
 
 def _thrown_again(rng: Rng, scene: Scene) -> Scene:

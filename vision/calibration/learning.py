@@ -12,7 +12,16 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from companion.engine.dice import DieColour, Roll
-from vision.detector.known_dice import Bgr, CustomDie, face_colour, misfit, pip_colour
+from vision.detector.known_dice import (
+    LEAST_SPREAD,
+    USUAL,
+    Bgr,
+    CustomDie,
+    face_colour,
+    look_of,
+    misfit,
+    pip_colour,
+)
 from vision.detector.status import decide_status
 from vision.evidence import DieEvidence, SceneEvidence
 from vision.reading import Pixels
@@ -21,6 +30,8 @@ FEWEST = 3
 """Rolls after which the learnt colours are used."""
 _LATEST = 10
 """Rolls over which colours are averaged, so that they follow the light of an evening."""
+_USUAL_ROLLS = 3
+"""Rolls that the usual spread of a look counts as."""
 _ANOTHER = 14.0
 """Misfit (nats) above which a face is that of another die than the learnt one."""
 
@@ -136,7 +147,11 @@ def _mixed(old: CustomDie, new: CustomDie, share: float) -> CustomDie:
         (1 - share) * a + share * b for a, b in zip(old.taken_for, new.taken_for, strict=True)
     )
     face = _mean(old.face_bgr, new.face_bgr, share)
-    return CustomDie(old.plays, face, taken_for, pips or old.pips_bgr or new.pips_bgr)
+    late = 1.0 / (1.0 / share + _USUAL_ROLLS)
+    apart = look_of(new.face_bgr) - look_of(old.face_bgr)
+    spread = np.sqrt((1 - late) * np.square(old.spread or USUAL) + late * apart**2)
+    a, b, c = np.maximum(spread, LEAST_SPREAD).tolist()
+    return CustomDie(old.plays, face, taken_for, pips or old.pips_bgr or new.pips_bgr, (a, b, c))
 
 
 def _mean(old: Bgr, new: Bgr, share: float) -> Bgr:

@@ -3,7 +3,7 @@
 Calibration measures three things of each die: the colour of its top face, the colour of its pips
 and the reader's colour probabilities. They identify an odd die, such as a purple one that plays
 blue or a white one with red pips that plays red. For ordinary dice they are a second colour
-classifier.
+classifier, which gets sharper with the spread of each die's look over several rolls.
 """
 
 from __future__ import annotations
@@ -36,6 +36,12 @@ _HIGHLIGHT = 0.25
 """Standard deviation of the share of white (docs/evaluation.md, thresholds)."""
 _MOST_SAID = 6.0
 """Limit (nats) of a face misfit below `_ANOTHER`: alone it cannot overrule a confident reader."""
+_DARK = 20.0
+"""Added to the sum of blue, green and red, so that noise hardly changes shares of dark faces."""
+USUAL = (0.25, 0.02, 0.02)
+"""Usual standard deviations of the look of a face at a table (docs/evaluation.md, thresholds)."""
+LEAST_SPREAD = (0.1, 0.01, 0.01)
+"""Least standard deviations of the look of a face."""
 _PIPS_SPREAD = 25.0
 """Standard deviation of the pips' blue, green and red; pips are small, so it is wider."""
 _PIPS_MIXED = np.linspace(0.0, 0.6, 4)
@@ -72,12 +78,14 @@ class CustomDie:
         taken_for: The reader's (6,) probabilities during calibration, in the order of
             `status.PALETTE`; the last is for none of the five.
         pips_bgr: Colour of its pips; None if they were not measured.
+        spread: Standard deviations (3,) of the look of its face; None if they are unknown.
     """
 
     plays: DieColour
     face_bgr: Bgr
     taken_for: tuple[float, ...]
     pips_bgr: Bgr | None = None
+    spread: tuple[float, float, float] | None = None
 
     @property
     def is_odd(self) -> bool:
@@ -191,7 +199,7 @@ def compare_with_set(
         if pips_bgr is not None and die.pips_bgr is not None:
             apart = _pips_misfit(pips_bgr, die.pips_bgr, die.face_bgr)
         taken = np.maximum(np.array(die.taken_for), _FLOOR)
-        against = min(said, _MOST_SAID) + min(apart, _MOST_PIPS_SAY)
+        against = min(_unlike(face_bgr, die), _MOST_SAID) + min(apart, _MOST_PIPS_SAY)
         alike = float(colours @ taken / taken.sum())
         if alike < _HARDLY or die.is_odd:
             against += max(0.0, said + apart - _ANOTHER)
@@ -222,6 +230,21 @@ def _relit(
 def misfit(face_bgr: NDArray[np.float64], known_bgr: Bgr) -> float:
     """Misfit (nats) of a face and a known one, over all shades and highlights."""
     return _misfit(face_bgr, (known_bgr,), _SPREAD)
+
+
+def _unlike(face_bgr: NDArray[np.float64], die: CustomDie) -> float:
+    """Misfit (nats) of a face and a known die, by the spread of its look where that is known."""
+    if die.spread is None:
+        return misfit(face_bgr, die.face_bgr)
+    apart = (look_of(face_bgr) - look_of(die.face_bgr)) / die.spread
+    return float(apart @ apart / 2.0 + np.log(np.divide(die.spread, LEAST_SPREAD)).sum())
+
+
+def look_of(bgr: Bgr | NDArray[np.float64]) -> NDArray[np.float64]:
+    """The look (3,) of a colour: its log brightness, and the shares of blue and of red in it."""
+    blue, green, red = bgr
+    total = blue + green + red + _DARK
+    return np.array([np.log(total), blue / total, red / total])
 
 
 def _pips_misfit(pips_bgr: NDArray[np.float64], known_bgr: Bgr, face_bgr: Bgr) -> float:

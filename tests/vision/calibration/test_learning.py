@@ -7,12 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from companion.engine.dice import ALL_DICE, COLOURED, Roll
+from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import TrayStatus
 from tests.vision.trays import ground
 from vision.calibration.learning import FEWEST, LearntDice, dice_of, dice_of_roll, learn
 from vision.calibration.reader import CalibratedReader
-from vision.detector.known_dice import CustomDie
+from vision.detector.known_dice import CustomDie, compare_with_set
+from vision.detector.status import PALETTE
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels
 from vision.simulation.render import render
@@ -97,6 +98,29 @@ def test_learnt_colours_follow_the_light() -> None:
         known = learn(known, [CustomDie(COLOURED[0], (40.0, 40.0, level), (0, 1, 0, 0, 0, 0))])
     (red,) = known.known
     assert red.face_bgr == pytest.approx((40.0, 40.0, 183.0), abs=3.0)
+
+
+def test_white_and_yellow_are_told_apart_in_warm_light() -> None:
+    """As measured in eight throws under a lamp that leaves the camera hardly any blue."""
+    whites = [(7, 112, 213), (3, 103, 207), (6, 95, 187), (3, 119, 232), (7, 64, 123)]
+    yellows = [(5, 88, 219), (3, 87, 223), (3, 78, 198), (3, 90, 223), (4, 82, 212)]
+    known = LearntDice()
+    for white, yellow in zip(whites, yellows, strict=True):
+        dice = (
+            CustomDie(DieColour.WHITE, white, (0.8, 0.0, 0.2, 0.0, 0.0, 0.0)),
+            CustomDie(DieColour.YELLOW, yellow, (0.2, 0.0, 0.8, 0.0, 0.0, 0.0)),
+        )
+        known = learn(known, dice)
+    torn = np.array([0.5, 0.0, 0.5, 0.0, 0.0, 0.0], np.float32)
+    for face, colour in (
+        ((5, 106, 210), DieColour.WHITE),
+        ((7, 97, 181), DieColour.WHITE),
+        ((6, 84, 212), DieColour.YELLOW),
+        ((1, 86, 223), DieColour.YELLOW),
+    ):
+        colours, is_strange = compare_with_set(torn, np.array(face, np.float64), known.known)
+        assert colours[PALETTE.index(colour)] > 0.9
+        assert not is_strange
 
 
 @pytest.mark.slow
