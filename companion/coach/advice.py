@@ -47,6 +47,7 @@ def mistakes(review: Review, start: GameState, names: Sequence[str]) -> list[Lin
 def turning_points(review: Review, names: Sequence[str]) -> list[Line]:
     """Return for each turning point whose prospects changed most, and by what."""
     found = []
+    shares = "coach.shares" if len(names) > 1 else "coach.shares_alone"
     for turn in review.turning_points():
         before, after = review.leads[turn - 1 : turn + 1]
         player = max(range(len(names)), key=lambda p: abs(after[p] - before[p]))
@@ -57,9 +58,12 @@ def turning_points(review: Review, names: Sequence[str]) -> list[Line]:
                 turn=turn,
                 name=names[player],
                 count=abs(round(change)),
-                luck=_wide(part.luck),
-                skill=_wide(part.skill),
-                others=signed(part.others),
+                shares=line(
+                    shares,
+                    luck=_wide(part.luck),
+                    skill=_wide(part.skill),
+                    others=signed(part.others),
+                ),
             )
         )
     return found

@@ -107,6 +107,8 @@ def test_a_report_says_what_decided_the_game() -> None:
     alone_report = report_of(alone, phrases, rollouts=5)
     assert alone_report.luck is not None
     assert len(alone_report.luck.lines) == 1
+    assert alone_report.turning
+    assert not any("others" in sentence for sentence in alone_report.turning)
 
 
 def test_how_often_luck_decided_is_a_bar_with_its_numbers() -> None:
