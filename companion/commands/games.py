@@ -48,9 +48,16 @@ def games() -> None:
 
 @contextmanager
 def _opened(
-    data_dir: Path | None, *, language: str | None = None, is_writer: bool = False
+    data_dir: Path | None,
+    *,
+    language: str | None = None,
+    is_writer: bool = False,
+    makes_new: bool = False,
 ) -> Iterator[tuple[SqliteStore, Config]]:
     """Open saved games: with sudo the service's, where the table is one and none are named.
+
+    Args:
+        makes_new: Begin saved games where there are none.
 
     Raises:
         StoreError: There are none, or they cannot be opened.
@@ -60,6 +67,8 @@ def _opened(
     has_own = (config.data_dir / FILE_NAME).is_file()
     if data_dir is None and is_installed() and not is_root() and not has_own:
         raise StoreError("games: the table is a service; run this with sudo")
+    if not makes_new and not any(config.data_dir.glob("games.*")):
+        raise StoreError(f"{config.data_dir}: expected saved games, there are none")
     store = SqliteStore(config.data_dir, is_writer=is_writer)
     try:
         yield store, config
@@ -321,7 +330,7 @@ def import_game(file: str, data_dir: Path | None) -> None:
             faults.append(f"{file}: game {i}: {error}")
     if not read:
         raise NotationError(faults[0])
-    with _opened(data_dir, is_writer=True) as (store, _):
+    with _opened(data_dir, is_writer=True, makes_new=True) as (store, _):
         known = list(store.load())
         number = max((game.number for game in saved_games(known)), default=0)
         revision = max((entry.revision for entry in known), default=0)

@@ -110,6 +110,12 @@ def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:
     stage.store.close()
 
 
+def test_a_mistyped_folder_is_left_as_it_is(tmp_path: Path) -> None:
+    for words in (("forget", "Ada"), ("rename", "Ada", "Ben"), ("list",)):
+        assert "expected saved games" in run(tmp_path / "mistyped", *words)
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     ("old", "new", "code"),
     [
