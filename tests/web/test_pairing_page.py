@@ -41,7 +41,7 @@ def test_it_can_be_let_in_during_a_game_too(
     television = open_page("/table", size_wh=TV)
     asked = television.get_by_text(re.compile("New table view"))
     asked.wait_for()
-    television.get_by_text("No picture yet").wait_for()
+    television.get_by_text("The picture stays at the table").wait_for()
     assert left(television, BEYOND) == []
     code = re.findall(r"\b[A-Z2-9]{4}\b", asked.inner_text())[0]
     assert ada.post("/api/pair", json={"code": code}).status_code == 200

@@ -11,8 +11,8 @@ let wantedPicture = ""; // address of the picture to show
 let shownPicture = ""; // address of the picture shown
 let isFilming = false;
 
-/** Draw the picture: live while dice roll, else the one that was read. */
-export function drawPicture(state) {
+/** Draw the picture: live while dice roll, else the one that was read; without one, say why. */
+export function drawPicture(state, why = "table.no_picture") {
   const { tray, table, epoch } = state;
   const source = tray.frame > 0 ? `/api/frame.jpg?n=${tray.frame}&run=${epoch}` : "";
   filmWhileMoving(tray);
@@ -24,7 +24,7 @@ export function drawPicture(state) {
     else show($("picture"), false);
   } else if (source === shownPicture) drawReading(state);
   show($("reading"), Boolean(source));
-  setText($("no-picture"), source ? "" : t(table.camera === "none" ? "table.no_camera" : "table.no_picture"));
+  setText($("no-picture"), source ? "" : t(table.camera === "none" ? "table.no_camera" : why));
   show($("tag"), table.camera === "simulated");
   setText($("tag"), t("table.simulated"));
 }

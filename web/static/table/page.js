@@ -33,7 +33,8 @@ function draw(state) {
   drawDoor(state);
   drawFaults(state);
   const isStranger = state.me.needs_code && (isWatching || state.me.pairing !== null);
-  drawPicture(isStranger ? withoutPicture(state) : state);
+  if (isStranger) drawPicture(withoutPicture(state), "table.picture_stays");
+  else drawPicture(state);
   drawTray(state, nameOf);
   drawNews(state, nameOf);
   countdown.follow(state);
