@@ -85,15 +85,15 @@ def course_of(start: GameState, events: Iterable[Event]) -> Course:
         if isinstance(step, Refusal):
             break
         after = step.state
-        turn = len(totals)  # a turn whose player left before the roll has no number here
+        turn = len(totals)
         misses += [(turn, p) for p in players if after.misses[p] > state.misses[p]]
         del closings[len(after.closed) :]  # a corrected roll may open a row again
         closings += [
             (turn, after.plan.rows[closing.row].name, closing.players)
             for closing in after.closed[len(closings) :]
         ]
-        is_turn_over = after.turn != state.turn or after.phase is Phase.OVER
-        if is_turn_over and state.phase in (Phase.ACTION1, Phase.ACTION2):
+        is_played = after.phase is Phase.OVER and state.phase in (Phase.ACTION1, Phase.ACTION2)
+        if is_played or after.turn != state.turn:
             totals.append(tuple(after.total(p) for p in players))
         state = after
     crosses = tuple(state.crosses[p].bit_count() for p in players)

@@ -201,20 +201,27 @@ def review(
     final = lead_of(np.array([[last.total(p)] for p in range(players)], np.int16))[:, 0]
     valued = [(each, next(values)[0], [next(values) for _ in each.after]) for each in studied]
     befores = [before.mean(axis=1) for _, before, _ in valued] + [final]
+    leads_by_turn: list[tuple[float, ...]] = []
     parts: list[tuple[Part, ...]] = []
     decisions: list[Decision] = []
     luck_of, skill_of = np.zeros((2, players, rollouts), np.float32)
     for i, (each, before, after) in enumerate(valued):
         leads, shares = after[0]
         luck_of += leads - before
+        expected = tuple(float(x) for x in befores[i])
+        turn = turns[i]
+        while len(parts) < turn.number - 1:  # the player of a turn left before the roll
+            leads_by_turn.append(expected)
+            parts.append((Part(Measured(0.0, 0.0), Measured(0.0, 0.0), 0.0),) * players)
+        leads_by_turn.append(expected)
         luck = [_measured(leads[p] - before[p]) for p in range(players)]
         skill = [Measured(0.0, 0.0)] * players
         for (player, given, best), (own, won) in zip(each.answers, after[1:], strict=True):
             skill_of[player] += own[player] - leads[player]
             skill[player] = _measured(own[player] - leads[player])
             chance = float((won[player] - shares[player]).mean())
-            roll = turns[i].roll
-            decisions.append(Decision(i + 1, player, roll, given, best, skill[player], chance))
+            asked = (turn.number, player, turn.roll, given, best)
+            decisions.append(Decision(*asked, skill[player], chance))
         change = [float(befores[i + 1][p] - befores[i][p]) for p in range(players)]
         parts.append(
             tuple(
@@ -222,11 +229,11 @@ def review(
                 for p in range(players)
             )
         )
-    leads_by_turn = tuple(tuple(float(x) for x in before) for before in befores)
+    leads_by_turn.append(tuple(float(x) for x in final))
     return Review(
         tuple(_measured(each) for each in luck_of),
         tuple(_measured(each) for each in skill_of),
-        leads_by_turn,
+        tuple(leads_by_turn),
         tuple(parts),
         tuple(decisions),
         tuple(int(lead) for lead in final),

@@ -18,6 +18,7 @@ from companion.engine.notation import (
     from_lines,
     is_whole_number,
     to_lines,
+    turns_of,
 )
 from companion.errors import NotationError
 from companion.eventlog.derived import Derived, Mark
@@ -88,11 +89,13 @@ class SavedGame:
         )
 
     def after_turn(self, turn: int) -> SavedGame:
-        """The game as it stood after a turn, which counts from 1."""
+        """The game as it stood after the turn that the table gave this number."""
         rolls = [n for n, event in enumerate(self.events) if isinstance(event, Rolled)]
-        if turn >= len(rolls):
+        turns, _, _ = turns_of(self.start, self.events)
+        later = [n for n, each in zip(rolls, turns, strict=True) if each.number > turn]
+        if not later:
             return self
-        events = self.events[: rolls[turn]]
+        events = self.events[: later[0]]
         return replace(self, events=events, state=fold(self.start, events))
 
     def lines(self) -> list[str]:

@@ -122,11 +122,11 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
     lines = [say("record.title", number=game.number, variant=variant, at=at)]
     lines.append(say("record.players", names=phrases.all_of(names)))
     turns, _, _ = turns_of(game.start, game.events)
-    for number, turn in enumerate(turns, 1):
+    for turn in turns:
         dice = ", ".join(f"{phrases.colour(c.value)} {value}" for c, value in turn.roll.coloured)
         whites = " + ".join(map(str, turn.roll.white))
         lines.append("")
-        lines.append(say("record.turn", number=number, name=names[turn.player]))
+        lines.append(say("record.turn", number=turn.number, name=names[turn.player]))
         lines.append("  " + say("record.roll", whites=whites, sum=turn.roll.white_sum, dice=dice))
         crossed = [
             f"{names[player]} {phrases.tell(box_line(game.start, box))}"
@@ -139,7 +139,7 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
             box = box_line(game.start, turn.action2[0])
             lines.append("  " + say("record.colour", name=names[turn.player], box=box))
         if turn.action1 is None or turn.action2 is None:
-            if not game.is_over and number == len(turns):
+            if not game.is_over and turn is turns[-1]:
                 lines.append("  " + say("record.open"))
         elif turn.action1[turn.player] is None and turn.action2[0] is None:
             lines.append("  " + say("record.miss", name=names[turn.player]))

@@ -22,6 +22,7 @@ from companion.engine import (
     COLOURED,
     ActionClosed,
     End,
+    EndedEarly,
     Event,
     Played,
     Roll,
@@ -32,6 +33,7 @@ from companion.engine import (
     new_game,
 )
 from companion.history.archive import SavedGame
+from companion.history.export import text_of
 from companion.history.results import Result
 from companion.history.statistics import LuckShare
 from companion.messages.catalogue import LANGUAGES, load_phrases
@@ -161,13 +163,24 @@ def test_one_player_has_a_picture() -> None:
     assert "Ada" in texts_of(picture)
 
 
-def test_a_turn_whose_player_left_before_the_roll_moves_no_miss() -> None:
+def test_a_turn_whose_player_left_before_the_roll_keeps_its_number() -> None:
     start = game_of(3)
     passes = (ActionClosed(1), ActionClosed(2))
     events = (roll(1, 2), *passes, SeatClosed(1), roll(1, 2), *passes)
     course = course_of(start, events)
-    assert len(course.totals) == 3
-    assert course.misses == ((1, 0), (2, 2))
+    assert course.totals == ((0, 0, 0), (-5, 0, 0), (-5, 0, 0), (-5, 0, -5))
+    assert course.misses == ((1, 0), (3, 2))
+    after = Played(1, (None, None, "R3")), Played(2, (None, None, None)), EndedEarly()
+    whole = (*events[:-2], *after)
+    state = fold(start, whole)
+    found = review(start, whole, rollouts=5)
+    assert found is not None
+    assert len(found.leads) == state.turn == 4
+    assert [part.luck.value for part in found.parts[1]] == [0.0, 0.0, 0.0]
+    assert {each.turn for each in found.decisions} <= {1, 3}
+    game = SavedGame(1, "2026-01-01T20:00:00+00:00", NAMES, start, whole, state)
+    assert game.after_turn(1) == game.after_turn(2) != game.after_turn(3)
+    assert "Turn 3: Zoé" in text_of(game, load_phrases("en"))
 
 
 def test_a_row_that_a_corrected_roll_opened_again_is_not_closed() -> None:

@@ -134,6 +134,7 @@ class TestTheCalls:
         client = create_app(stage.session, pictures=pictures).test_client()
         rolls = client.get("/api/game?number=1").get_json()["rolls"]
         assert [each["picture"] for each in rolls] == [None, 9]
+        assert [each["turn"] for each in rolls] == [1, stage.state.turn] == [1, 3]
 
     @pytest.mark.parametrize(
         ("query", "status"), [("", 400), ("?number=x", 400), ("?number=9", 404)]

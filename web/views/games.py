@@ -155,16 +155,13 @@ def whole(
 
     Args:
         turn: The sheets are as after this turn; the final ones if None.
-        pictures: The revision of each turn's kept picture, by the table's number of the turn.
+        pictures: The revision of each turn's kept picture.
     """
     result = _result(game.result)
     state = (game if turn is None else game.after_turn(turn)).state
     result.sheets = [_sheet(game, state, player, phrases) for _, player in game.state.ranking]
     turns, _, _ = turns_of(game.start, game.events)
-    result.rolls = [
-        _turn(game, number, turn, phrases, pictures.get(turn.number))
-        for number, turn in enumerate(turns, 1)
-    ]
+    result.rolls = [_turn(game, turn, phrases, pictures.get(turn.number)) for turn in turns]
     result.closed = [
         wire.ClosedBy(
             phrases.row(game.state.plan.rows[closing.row].name),
@@ -176,9 +173,7 @@ def whole(
     return result
 
 
-def _turn(
-    game: SavedGame, number: int, turn: Turn, phrases: Phrases, picture: int | None
-) -> wire.PlayedTurn:
+def _turn(game: SavedGame, turn: Turn, phrases: Phrases, picture: int | None) -> wire.PlayedTurn:
     def mark(player: int, action: int, box: str) -> wire.MarkMade:
         text = phrases.tell(box_line(game.start, box))
         return wire.MarkMade(game.names[player], action, box, text)
@@ -189,7 +184,7 @@ def _turn(
         marks.append(mark(turn.player, 2, by_colour))
     is_closed = turn.action1 is not None and turn.action2 is not None
     return wire.PlayedTurn(
-        turn=number,
+        turn=turn.number,
         name=game.names[turn.player],
         roll=Roll(turn.roll.white, {c.value: value for c, value in turn.roll.coloured}),
         marks=marks,

@@ -6,37 +6,42 @@ import { miniSheet } from "../lib/mini-sheet.js";
 import { numeral, t } from "../lib/words.js";
 
 let game = null;
-let at = 0; // the turn that is shown, from 1; the last one shows the final sheets
-const sheetsAfter = new Map(); // by turn, as the server sent them
+let at = 0; // which roll is shown, from 1; the last one shows the final sheets
+const sheetsAfter = new Map(); // by roll, as the server sent them
 
 /** Show a game, at its end unless a turn was chosen, here or by the address. */
 export function drawSteps(shown) {
-  if (game === null) at = turnInAddress();
+  if (game === null) at = rollInAddress(shown);
   const wasAtEnd = game === null ? at === 0 : at === game.rolls.length;
   game = shown;
   sheetsAfter.clear();
   show($("steps"), game.rolls.length > 0);
   $("step").max = String(game.rolls.length);
-  void showTurn(wasAtEnd ? game.rolls.length : at);
+  void showRoll(wasAtEnd ? game.rolls.length : at);
 }
 
-const turnInAddress = () => Number(/^#turn-(\d+)$/.exec(location.hash)?.[1] ?? 0);
-
-/** Show a chosen turn; the address keeps it for whoever comes back to the page. */
-function chooseTurn(turn) {
-  void showTurn(turn);
-  history.replaceState(null, "", at < game.rolls.length ? `#turn-${at}` : location.pathname + location.search);
+/** Return which roll the address names by its turn, from 1; 0 for none. */
+function rollInAddress({ rolls }) {
+  const turn = Number(/^#turn-(\d+)$/.exec(location.hash)?.[1] ?? 0);
+  return turn && rolls.filter((roll) => roll.turn < turn).length + 1;
 }
 
-async function showTurn(turn) {
+/** Show a chosen roll; the address keeps its turn for whoever comes back to the page. */
+function chooseRoll(number) {
+  void showRoll(number);
+  const { turn } = game.rolls[at - 1];
+  history.replaceState(null, "", at < game.rolls.length ? `#turn-${turn}` : location.pathname + location.search);
+}
+
+async function showRoll(number) {
   const most = game.rolls.length;
-  at = Math.min(Math.max(turn, 1), most);
+  at = Math.min(Math.max(number, 1), most);
   const played = game.rolls[at - 1];
   $("step").value = String(at);
   setOff($("step-back"), at <= 1);
   setOff($("step-on"), at >= most);
-  if (played) drawTurn(played, most);
-  const sheets = at >= most ? game.sheets : await sheetsOf(at);
+  if (played) drawTurn(played, game.rolls[most - 1].turn);
+  const sheets = at >= most ? game.sheets : await sheetsOf(at, played.turn);
   if (sheets) drawSheets(sheets, played, at >= most);
 }
 
@@ -61,18 +66,18 @@ function drawTurn({ turn, name, roll, marks, miss, picture }, most) {
   }
 }
 
-/** Return everybody's sheets after a turn; null if another turn was chosen meanwhile. */
-async function sheetsOf(turn) {
-  if (!sheetsAfter.has(turn)) {
+/** Return everybody's sheets after a roll and its turn; null if another one was chosen meanwhile. */
+async function sheetsOf(number, turn) {
+  if (!sheetsAfter.has(number)) {
     const answer = await get(`/api/game?number=${game.number}&turn=${turn}`);
     if (!answer?.ok) return null;
-    sheetsAfter.set(turn, answer.data.sheets);
+    sheetsAfter.set(number, answer.data.sheets);
   }
-  return turn === at ? sheetsAfter.get(turn) : null;
+  return number === at ? sheetsAfter.get(number) : null;
 }
 
 function drawSheets(sheets, played, isEnd) {
-  setText($("h-sheets"), isEnd ? t("games.sheets") : t("games.sheets_after", { turn: at }));
+  setText($("h-sheets"), isEnd ? t("games.sheets") : t("games.sheets_after", { turn: played.turn }));
   redraw($("sheets"), [sheets, at], () =>
     sheets.map((sheet) => {
       const own = (played?.marks ?? []).filter((mark) => mark.name === sheet.name);
@@ -82,7 +87,7 @@ function drawSheets(sheets, played, isEnd) {
   );
 }
 
-$("step").addEventListener("input", (event) => chooseTurn(Number(event.target.value)));
-$("step-back").addEventListener("click", () => chooseTurn(at - 1));
-$("step-on").addEventListener("click", () => chooseTurn(at + 1));
-addEventListener("hashchange", () => game && showTurn(turnInAddress() || game.rolls.length));
+$("step").addEventListener("input", (event) => chooseRoll(Number(event.target.value)));
+$("step-back").addEventListener("click", () => chooseRoll(at - 1));
+$("step-on").addEventListener("click", () => chooseRoll(at + 1));
+addEventListener("hashchange", () => game && showRoll(rollInAddress(game) || game.rolls.length));
