@@ -184,7 +184,8 @@ def try_rolls(bench: Workbench, rolls: int) -> None:
 
     right = wrong = unsure = 0
     for number in range(1, rolls + 1):
-        _next_picture(bench)
+        if not _next_picture(bench):
+            break
         if not _throw_simulated(bench):
             bench.wait_for(
                 f"Roll {number} of {rolls}: throw all six dice and wait until they lie still"
@@ -208,12 +209,13 @@ def try_rolls(bench: Workbench, rolls: int) -> None:
         else:
             wrong += 1
         _draw(bench, frame, reading)
-    bench.say(f"of {rolls} rolls: {right} correct, {unsure} sent back as unsure, {wrong} wrong")
+    tried = right + wrong + unsure
+    bench.say(f"of {tried} rolls: {right} correct, {unsure} sent back as unsure, {wrong} wrong")
     if wrong:
         bench.say("wrong readings: wipe the lens, check the light, and measure the dice again")
-    elif unsure > rolls // 5:
+    elif unsure > tried // 5:
         bench.say("often unsure: try more even light, a matt tray, and dice that don't touch")
-    bench.report["rolls"] = {"rolls": rolls, "right": right, "unsure": unsure, "wrong": wrong}
+    bench.report["rolls"] = {"rolls": tried, "right": right, "unsure": unsure, "wrong": wrong}
 
 
 def as_text(roll: Roll) -> str:
@@ -222,12 +224,11 @@ def as_text(roll: Roll) -> str:
     return ", ".join([f"white {roll.white[0]} and {roll.white[1]}", *coloured])
 
 
-def _next_picture(bench: Workbench) -> None:
-    """Show the next picture of a folder, as after a roll."""
+def _next_picture(bench: Workbench) -> bool:
+    """Show the next picture of a folder, as after a roll; False after its last one."""
     from vision.cameras.camera import PictureSequence
 
-    if isinstance(bench.camera, PictureSequence):
-        bench.camera.show_next()
+    return not isinstance(bench.camera, PictureSequence) or bench.camera.show_next()
 
 
 def _throw_simulated(bench: Workbench) -> bool:
