@@ -6,12 +6,15 @@ dice; after that the detector compares each face with them (`vision.detector.kno
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from companion.engine.dice import DieColour, Roll
+from vision.detector.colours import shared_out
 from vision.detector.known_dice import (
     LEAST_SPREAD,
     USUAL,
@@ -22,7 +25,7 @@ from vision.detector.known_dice import (
     misfit,
     pip_colour,
 )
-from vision.detector.status import decide_status
+from vision.detector.status import PALETTE, decide_status
 from vision.evidence import DieEvidence, SceneEvidence
 from vision.reading import Pixels
 
@@ -32,6 +35,14 @@ _LATEST = 10
 """Rolls over which colours are averaged, so that they follow the light of an evening."""
 _USUAL_ROLLS = 3
 """Rolls that the usual spread of a look counts as."""
+_LEAST = 1e-3
+"""Added to probabilities of colours, so that their logarithms are finite."""
+_IMPOSSIBLE = 100.0
+"""Cost (nats) of a die that shows another value."""
+_CLEARLY = 2.0
+"""Difference (nats) to any other way to give out the dice of a roll that makes one certain."""
+_UNLIKE = 4.6
+"""Cost (nats) above which a die looks like another colour than the one it plays: below 1 in 100."""
 _ANOTHER = 14.0
 """Misfit (nats) above which a face is that of another die than the learnt one."""
 
@@ -69,32 +80,31 @@ def dice_of(roll: Roll) -> tuple[DieColour, ...]:
 def dice_of_roll(pixels: Pixels, scene: SceneEvidence, roll: Roll) -> tuple[CustomDie, ...]:
     """Measure the dice of a confirmed roll; none if the scene does not show exactly that roll.
 
-    One die may have no colour of its own: it plays the one that is left.
+    Dice whose colours look alike are told apart by the values that people confirmed. At most one
+    die may look like another colour than the one it plays.
 
     Args:
         pixels: (H, W, 3) uint8 BGR, in the detector's white balance.
         scene: What the detector saw without any known dice.
         roll: What the people at the table confirmed.
     """
-    wanted = [*((DieColour.WHITE, value) for value in roll.white), *roll.coloured]
-    verdict = decide_status(scene.dice, dice_of(roll), scene.clutter)
-    lying = [
-        (die, colour)
-        for n, (die, colour) in enumerate(zip(scene.dice, verdict.colours, strict=True))
-        if die.in_tray and n not in verdict.discarded
-    ]
-    left = list(wanted)
-    shown: list[CustomDie] = []
-    nameless: list[DieEvidence] = []
-    for die, colour in lying:
-        if colour is None:
-            nameless.append(die)
-        elif die.value is not None and (colour, die.value) in left:
-            left.remove((colour, die.value))
-            shown.append(_measured(pixels, die, colour))
-    if len(nameless) == 1 and len(left) == 1 and nameless[0].value == left[0][1]:
-        shown.append(_measured(pixels, nameless[0], left.pop()[0]))
-    return () if left or len(shown) != len(lying) else tuple(shown)
+    wanted = Counter([*((DieColour.WHITE, value) for value in roll.white), *roll.coloured])
+    discarded = decide_status(scene.dice, dice_of(roll), scene.clutter).discarded
+    lying = [die for n, die in enumerate(scene.dice) if die.in_tray and n not in discarded]
+    if len(lying) != wanted.total():
+        return ()
+    cost = np.full((len(lying), len(wanted) + 1), _IMPOSSIBLE)
+    for n, die in enumerate(lying):
+        for k, (colour, value) in enumerate(wanted):
+            if die.value == value:
+                cost[n, k] = -math.log(die.colours[PALETTE.index(colour)] + _LEAST)
+    pick, totals = shared_out(cost, tuple(wanted.values()))
+    spent = cost[range(len(lying)), pick]
+    second = [np.delete(row, k).min() for row, k in zip(totals, pick, strict=True)]
+    if min(second) - spent.sum() < _CLEARLY or (spent > _UNLIKE).sum() > 1:
+        return ()
+    kinds = [colour for colour, _ in wanted]
+    return tuple(_measured(pixels, die, kinds[k]) for die, k in zip(lying, pick, strict=True))
 
 
 def learn(before: LearntDice, shown: Sequence[CustomDie]) -> LearntDice:

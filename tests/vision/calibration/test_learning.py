@@ -84,6 +84,33 @@ def test_a_roll_that_does_not_lie_there_teaches_nothing() -> None:
     assert table.read(frame) == EYE.read(frame)
 
 
+def test_a_corrected_roll_tells_by_its_values_which_die_is_yellow() -> None:
+    frame, roll = thrown(1, BLUE)
+    scene = EYE.read(frame).evidence
+    assert scene is not None
+    white, yellow = PALETTE.index(DieColour.WHITE), PALETTE.index(DieColour.YELLOW)
+    mixed_up = np.array([0.4, 0.0, 0.6, 0.0, 0.0, 0.0], np.float32)
+    dice = [
+        replace(die, colours=mixed_up if die.colours[white] > 0.5 else mixed_up[[2, 1, 0, 3, 4, 5]])
+        if die.colours[white] + die.colours[yellow] > 0.5
+        else die
+        for die in scene.dice
+    ]
+    shown = dice_of_roll(pixels_of(frame), replace(scene, dice=tuple(dice)), roll)
+    blues = {die.plays: die.face_bgr[0] for die in shown}
+    assert blues[DieColour.WHITE] > 2 * blues[DieColour.YELLOW]
+
+
+def test_a_typing_error_teaches_nothing() -> None:
+    frame, roll = thrown(1, BLUE)
+    scene = EYE.read(frame).evidence
+    assert scene is not None
+    values = dict(roll.coloured)
+    values[DieColour.RED], values[DieColour.GREEN] = values[DieColour.GREEN], values[DieColour.RED]
+    assert values != dict(roll.coloured)
+    assert dice_of_roll(pixels_of(frame), scene, Roll.of(roll.white, values)) == ()
+
+
 def test_dice_that_left_the_game_stay_known() -> None:
     known = LearntDice()
     for seed in range(FEWEST):
