@@ -192,12 +192,15 @@ class AppContext:
         Raises:
             Refused: The code is wrong, or there were too many wrong ones.
         """
-        check_code(self.limiter, given, right, code)
+        wrong = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
+        check_code(self.limiter, given, right, code, wrong)
 
 
-def check_code(limiter: RateLimiter, given: str, right: str, code: str) -> None:
+def check_code(limiter: RateLimiter, given: str, right: str, code: str, wrong: str) -> None:
     """Check a code or PIN that a request sent; wrong tries are limited.
 
+    Args:
+        wrong: Key of the sentence that says where the right one is.
     Raises:
         Refused: It is wrong, or there were too many wrong ones.
     """
@@ -205,6 +208,5 @@ def check_code(limiter: RateLimiter, given: str, right: str, code: str) -> None:
     if not limiter.take(address):
         raise Refused(429, "TOO_MANY_TRIES", line("page.too_many_tries"))
     if not hmac.compare_digest(given.strip().upper().encode(), right.encode()):
-        key = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
-        raise Refused(403, code, line(key))
+        raise Refused(403, code, line(wrong))
     limiter.give_back(address)

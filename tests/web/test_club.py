@@ -139,7 +139,9 @@ class TestAccess:
         }
         for path, body in calls.items():
             assert phone.post(f"/api/{path}", json=body).status_code == 403, path
-        assert phone.post("/api/organiser", json={"pin": "000000"}).status_code == 403
+        wrong = phone.post("/api/organiser", json={"pin": "000000"})
+        assert wrong.status_code == 403
+        assert "where the club was started" in wrong.json["message"]
         assert club.club.view().evening.members == ()
         assert phone.post("/api/organiser", json={"pin": "123456"}).json["me"]["organiser"]
         assert phone.post("/api/players/add", json=calls["players/add"]).status_code == 200

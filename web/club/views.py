@@ -110,7 +110,8 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
         given = body(wire.Pin).pin
         client = context.client()
         if not context.is_organiser(client):
-            check_code(context.limiter, given, context.access.pin, "BAD_PIN")
+            pin, wrong = context.access.pin, "page.club.wrong_pin"
+            check_code(context.limiter, given, pin, "BAD_PIN", wrong)
         device = client.device or context.access.new_device()
         context.access.admit(device)
         response = state_for(replace(client, device=device))
