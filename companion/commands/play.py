@@ -64,17 +64,23 @@ def play(
     stop = stop_on_signal()
     return_large_blocks()
     from companion.app import build
+    from companion.doctor.machine import check_address
 
     app = build(config)
     with closed_in_time(app.close):
         for note in app.notes:
             tell(note, err=True)
         tell(f"listening on {shown_address(app.address)}")
-        if sys.stdout is not None and sys.stdout.isatty():
+        is_terminal = sys.stdout is not None and sys.stdout.isatty()
+        reach = check_address(*app.address)
+        if reach.cure:  # no phone can open it
+            tell(f"{reach.text} -> {reach.cure}", err=True)
+        elif is_terminal:
             _show_address(app.join_url)
-            tell(f"table code: {app.access.code}; host PIN: {app.access.pin}")
         else:
             tell(f"join from a phone in the same network: {app.join_url}", err=True)
+        if is_terminal:
+            tell(f"table code: {app.access.code}; host PIN: {app.access.pin}")
         _tell_systemd(app)
         wait_for(stop, Trimmer())
 

@@ -106,6 +106,9 @@ ROLL = {"white": [3, 4], "colour": {"red": 1, "yellow": 2, "green": 3, "blue": 4
 def test_a_killed_table_goes_on_where_it_was(tmp_path: Path) -> None:
     with playing(tmp_path, "--camera", "none") as table:
         assert table.get("/healthz")["camera"] == "none"
+        assert table.process.stderr is not None
+        said = "".join(table.process.stderr.readline() for _ in range(3))
+        assert "can only be reached from this machine" in said  # and not: join from a phone
         table.post("/api/join", "Ada", name="Ada")
         table.post("/api/join", "Ben", name="Ben")
         table.post("/api/start", "Ada", variant="base", first=0)
