@@ -25,8 +25,9 @@ _INNER = 0.6
 """Side of that square in edges of the detection: its neighbours rarely reach it."""
 _TOLERANCE = (12.0, 0.14)
 """Grey levels, and share of the brightness, that noise and lamps change."""
-_CHANGED = 0.03
-"""Share of the square that may change; one pip covers 0.07 of it."""
+_FRESH, _NOISE = 0.6, 2.0
+"""Share of a detection's contrast that may be new if it lay there before, and grey levels of noise
+besides (docs/evaluation.md, live table)."""
 _GAIN = (0.6, 1.6)
 """Range of brightness ratios that a lamp or an exposure causes."""
 _SAME_GAIN = 0.2
@@ -80,7 +81,9 @@ def _looks_as_before(before: Pixels, pixels: Pixels, die: DieEvidence, gain: flo
     ratio = _brightness(now) / _brightness(was)
     if not _GAIN[0] < ratio < _GAIN[1] or abs(math.log(ratio / gain)) > _SAME_GAIN:
         return False
-    return float(_changed(was, now, ratio).mean()) <= _CHANGED
+    fresh = float(np.sqrt(((now - ratio * was) ** 2).mean()))
+    contrast = float(np.sqrt(now.var(axis=(0, 1)).mean()))
+    return fresh <= _FRESH * contrast + _NOISE
 
 
 def _changed(was: NDArray[np.float32], now: NDArray[np.float32], ratio: float) -> NDArray[np.bool_]:

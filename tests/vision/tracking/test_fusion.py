@@ -163,6 +163,17 @@ def test_a_die_with_one_pip_on_a_floor_of_its_colour_is_none() -> None:
     assert without_background(Background(floor), thrown, [SIX[GREEN]]) == (SIX[GREEN],)
 
 
+def test_a_pale_die_with_pale_pips_on_a_pale_floor_is_no_background() -> None:
+    """Blue, green and red as measured on a glossy red die that lay on pale wool."""
+    floor: Pixels = np.full((240, 640, 3), (198, 200, 211), np.uint8)
+    thrown = floor.copy()
+    x, y = (round(v) for v in SIX[GREEN].centre_xy)
+    cv2.rectangle(thrown, (x - 20, y - 20), (x + 20, y + 20), (203, 202, 250), -1)
+    for away in (-9, 0, 9):
+        cv2.circle(thrown, (x + away, y + away), 3, (239, 237, 252), -1)
+    assert without_background(Background(floor), thrown, [SIX[GREEN]]) == (SIX[GREEN],)
+
+
 def test_dice_of_an_unconfirmed_roll_are_never_background() -> None:
     kept = Background(dotted(), dice=(SIX[GREEN].centre_xy,))
     assert without_background(kept, dotted(), [SIX[GREEN]]) == (SIX[GREEN],)
