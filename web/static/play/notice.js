@@ -5,7 +5,7 @@ import { listOf, t } from "../lib/words.js";
 import { boxName } from "./status.js";
 
 let vibratedFor = 0; // revision of the newest notice that the device vibrated for
-let checkedFor = ""; // run of the server for which the stored revision was checked
+let checkedFor = ""; // server's run in which the stored one was checked
 
 /** Show the unseen notices of this device's seats. */
 export function drawNotice({ game, me, revision, epoch }) {
@@ -36,13 +36,13 @@ export function vibrate(pattern) {
 }
 
 /** Return the revision up to which notices were seen; a device that is new here starts now.
- * The host's page may know of a newer one before this page does: it is for an older log only in a new run. */
+ * The host's page may know a newer one than this page; in a new run it is that of an older log. */
 function seenUpTo(revision, epoch) {
   const stored = Number(recall(SEEN_NOTICE) || NaN);
   const isChecked = epoch === checkedFor;
   checkedFor = epoch;
   if (stored <= revision || (isChecked && stored)) return stored;
-  remember(SEEN_NOTICE, String(revision)); // never stored, or stored for an older log
+  remember(SEEN_NOTICE, String(revision)); // none stored, or of an older log
   return revision;
 }
 

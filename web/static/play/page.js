@@ -313,7 +313,7 @@ onSubmit($("typing-form"), async (event) => {
   const roll = chosenRoll(event.target, latest().game);
   if (roll === null) setText($("typing-why"), t("host.roll_missing"));
   else if (await press("/api/roll", "typing-why", roll)) {
-    event.target.reset(); // if it is undone, other dice may be thrown
+    event.target.reset(); // an undone roll is thrown again
     $("typing").close();
   }
 });

@@ -156,8 +156,9 @@ function dayOf(number) {
   const note = el("span", { class: "note" });
   void get(`/api/game?number=${number}`).then((answer) => {
     const at = new Date(answer?.data.at);
-    if (!Number.isNaN(at.valueOf()))
-      note.textContent = new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(at);
+    if (Number.isNaN(at.valueOf())) return;
+    note.textContent = new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(at);
+    dispatchEvent(new Event("resize")); // the page fits what it shows to the screen again
   });
   return note;
 }
