@@ -75,7 +75,8 @@ def test_a_game_imported_twice_counts_once(closing: Stage) -> None:
     revision = closing.session.view().table.revision
     for n, names in enumerate((["Ada", "Ben"], ["Ada", "Ben"], ["Zoe\u0308 ", "B\tC"]), 1):
         config = json.loads(lines[0]) | {"names": names}
-        taken = {"number": 1 + n, "lines": [json.dumps(config), *lines[1:]]}
+        moves = lines[1:] if n < 3 else [lines[1].replace('"red": 3', '"red": 4'), *lines[2:]]
+        taken = {"number": 1 + n, "lines": [json.dumps(config), *moves]}
         closing.store.append((Record(revision + n, "imported", taken),))
     games = closing.again().session.past.games()
     assert len(games) == 4
