@@ -17,7 +17,6 @@ from companion.engine.dice import DieColour, Roll
 from vision.detector.colours import shared_out
 from vision.detector.known_dice import (
     LEAST_SPREAD,
-    USUAL,
     Bgr,
     CustomDie,
     face_colour,
@@ -159,7 +158,7 @@ def _mixed(old: CustomDie, new: CustomDie, share: float) -> CustomDie:
     face = _mean(old.face_bgr, new.face_bgr, share)
     late = 1.0 / (1.0 / share + _USUAL_ROLLS)
     apart = look_of(new.face_bgr) - look_of(old.face_bgr)
-    spread = np.sqrt((1 - late) * np.square(old.spread or USUAL) + late * apart**2)
+    spread = np.sqrt((1 - late) * np.square(old.spread) + late * apart**2)
     a, b, c = np.maximum(spread, LEAST_SPREAD).tolist()
     return CustomDie(old.plays, face, taken_for, pips or old.pips_bgr or new.pips_bgr, (a, b, c))
 

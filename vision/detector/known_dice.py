@@ -38,7 +38,7 @@ _MOST_SAID = 6.0
 """Limit (nats) of a face misfit below `_ANOTHER`: alone it cannot overrule a confident reader."""
 _DARK = 20.0
 """Added to the sum of blue, green and red, so that noise hardly changes shares of dark faces."""
-USUAL = (0.25, 0.02, 0.02)
+_USUAL = (0.25, 0.02, 0.02)
 """Usual standard deviations of the look of a face at a table (docs/evaluation.md, thresholds)."""
 LEAST_SPREAD = (0.1, 0.01, 0.01)
 """Least standard deviations of the look of a face."""
@@ -78,14 +78,14 @@ class CustomDie:
         taken_for: The reader's (6,) probabilities during calibration, in the order of
             `status.PALETTE`; the last is for none of the five.
         pips_bgr: Colour of its pips; None if they were not measured.
-        spread: Standard deviations (3,) of the look of its face; None if they are unknown.
+        spread: Standard deviations (3,) of the look of its face.
     """
 
     plays: DieColour
     face_bgr: Bgr
     taken_for: tuple[float, ...]
     pips_bgr: Bgr | None = None
-    spread: tuple[float, float, float] | None = None
+    spread: tuple[float, float, float] = _USUAL
 
     @property
     def is_odd(self) -> bool:
@@ -233,9 +233,7 @@ def misfit(face_bgr: NDArray[np.float64], known_bgr: Bgr) -> float:
 
 
 def _unlike(face_bgr: NDArray[np.float64], die: CustomDie) -> float:
-    """Misfit (nats) of a face and a known die, by the spread of its look where that is known."""
-    if die.spread is None:
-        return misfit(face_bgr, die.face_bgr)
+    """Misfit (nats) of a face and a known die, by the spread of its look."""
     apart = (look_of(face_bgr) - look_of(die.face_bgr)) / die.spread
     return float(apart @ apart / 2.0 + np.log(np.divide(die.spread, LEAST_SPREAD)).sum())
 
