@@ -10,6 +10,7 @@ from tests.web.browsing import (
     PHONE_SMALL,
     TV,
     OpenPage,
+    drawn,
     put,
     ready,
     violations,
@@ -43,7 +44,7 @@ class TestWhoAmI:
         token = seat(stage, "Jürgen Österreicher").token
         stage.session.start("base", 0)
         stage.play_out()
-        page = ready(open_page("/", size_wh=PHONE, token=token))
+        page = drawn(ready(open_page("/", size_wh=PHONE, token=token)), stage)
         who = page.locator("#podium .who", has_text="(you)")
         assert who.locator("bdi").evaluate(LINES_OF_LAST_WORD) == 1
 
