@@ -28,6 +28,8 @@ HOTSPOT = ("never", "alone")
 PIN_FACTORIES = ("auto", "lgpio", "mock", "none")
 
 A_TOPIC = Meta(pattern=r"\A[\w-]+(?:/[\w-]+)*\Z")
+A_HOST = Meta(pattern=r"\A(?:[^\s/:]*|[^\s/:]*:[^\s/:]*:[^\s/]*)\Z")
+"""No address of the web, and one colon alone would begin a port: an IPv6 address has several."""
 
 Pin = Annotated[int, Meta(ge=0, le=27)]
 """A BCM number of the Pi's header."""
@@ -182,7 +184,7 @@ class MqttConfig:
         discovery_prefix: As set in Home Assistant.
     """
 
-    host: str = ""
+    host: Annotated[str, described("a name or address (mqtt.port has the port)"), A_HOST] = ""
     port: Annotated[int, Meta(ge=1, le=65535)] = 1883
     username: str = ""
     password_file: str | None = None
@@ -252,7 +254,8 @@ def load(
         config = _with(config, name, value, where, is_text=True)
     for name, flag in flags.items():
         if flag is not None:
-            config = _with(config, name, flag, "--" + name.rpartition(".")[2].replace("_", "-"))
+            named = "broker" if name == "mqtt.host" else name.rpartition(".")[2].replace("_", "-")
+            config = _with(config, name, flag, f"--{named}")
     return config
 
 

@@ -23,6 +23,12 @@ def test_flags_win_over_environment_over_file_over_defaults(tmp_path: Path) -> N
     assert config.data_dir == Path("/h/.local/state/dice-companion")
 
 
+def test_a_port_beside_the_brokers_name_is_refused_where_it_was_given() -> None:
+    with pytest.raises(ConfigError, match=r"--broker: expected a name or address \(mqtt.port"):
+        load(None, {}, {"mqtt.host": "broker.local:1883"})
+    assert load(None, {}, {"mqtt.host": "fe80::1"}).mqtt.host == "fe80::1"
+
+
 def test_systemd_names_the_directories(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[sound]\nenabled = false\n")
     config = load(None, {"CONFIGURATION_DIRECTORY": str(tmp_path), "STATE_DIRECTORY": "/s"}, {})
@@ -41,6 +47,10 @@ def test_systemd_names_the_directories(tmp_path: Path) -> None:
         ("[web]\nport = true", "expected a whole number, got True"),
         ("[web]\nport = 70000", "expected 0 to 65535, got 70000"),
         ("[web]\nhost = ''", "web.host: expected an address such as 0.0.0.0, got ''"),
+        (
+            "[mqtt]\nhost = '192.0.2.5:1883'",
+            "mqtt.host: expected a name or address (mqtt.port has the port), got '192.0.2.5:1883'",
+        ),
         ("[panel]\nhold_s = 'long'", "panel.hold_s: expected a number, got 'long'"),
         ("[panel]\nfactory = 'x'", "expected auto or lgpio or mock or none"),
         ("[table]\nlanguage = 'xx'", "expected en"),
