@@ -33,13 +33,15 @@ FEWEST = 3
 _LATEST = 10
 """Rolls over which colours are averaged, so that they follow the light of an evening."""
 _USUAL_ROLLS = 3
-"""Rolls that the usual spread of a look counts as."""
+"""Rolls that the usual spread of a look counts as (docs/evaluation.md, thresholds)."""
 _LEAST = 1e-3
 """Added to probabilities of colours, so that their logarithms are finite."""
 _IMPOSSIBLE = 100.0
-"""Cost (nats) of a die that shows another value."""
+"""Cost (nats) of a die that shows another value. To leave it out costs as much, so that no such
+roll is certain."""
 _CLEARLY = 2.0
-"""Difference (nats) to any other way to give out the dice of a roll that makes one certain."""
+"""Difference (nats) to any other way to give out the dice of a roll that makes one certain
+(docs/evaluation.md, thresholds)."""
 _UNLIKE = 4.6
 """Cost (nats) above which a die looks like another colour than the one it plays: below 1 in 100."""
 _ANOTHER = 14.0
@@ -157,7 +159,7 @@ def _mixed(old: CustomDie, new: CustomDie, share: float) -> CustomDie:
     )
     face = _mean(old.face_bgr, new.face_bgr, share)
     late = 1.0 / (1.0 / share + _USUAL_ROLLS)
-    apart = look_of(new.face_bgr) - look_of(old.face_bgr)
+    apart = np.subtract(look_of(new.face_bgr), look_of(old.face_bgr))
     spread = np.sqrt((1 - late) * np.square(old.spread) + late * apart**2)
     a, b, c = np.maximum(spread, LEAST_SPREAD).tolist()
     return CustomDie(old.plays, face, taken_for, pips or old.pips_bgr or new.pips_bgr, (a, b, c))

@@ -8,6 +8,7 @@ classifier, which gets sharper with the spread of each die's look over several r
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -23,6 +24,8 @@ from vision.evidence import DieEvidence
 from vision.reading import Pixels
 
 Bgr = tuple[float, float, float]
+Look = tuple[float, float, float]
+"""Log brightness of a colour, and the shares of blue and of red in it."""
 
 _SPREAD = 14.0
 """Standard deviation of a face's blue, green and red around its shaded, glossy colour."""
@@ -41,7 +44,7 @@ _DARK = 20.0
 _USUAL = (0.25, 0.02, 0.02)
 """Usual standard deviations of the look of a face at a table (docs/evaluation.md, thresholds)."""
 LEAST_SPREAD = (0.1, 0.01, 0.01)
-"""Least standard deviations of the look of a face."""
+"""Least standard deviations of the look of a face (docs/evaluation.md, thresholds)."""
 _PIPS_SPREAD = 25.0
 """Standard deviation of the pips' blue, green and red; pips are small, so it is wider."""
 _PIPS_MIXED = np.linspace(0.0, 0.6, 4)
@@ -78,14 +81,14 @@ class CustomDie:
         taken_for: The reader's (6,) probabilities during calibration, in the order of
             `status.PALETTE`; the last is for none of the five.
         pips_bgr: Colour of its pips; None if they were not measured.
-        spread: Standard deviations (3,) of the look of its face.
+        spread: Standard deviations of the look of its face.
     """
 
     plays: DieColour
     face_bgr: Bgr
     taken_for: tuple[float, ...]
     pips_bgr: Bgr | None = None
-    spread: tuple[float, float, float] = _USUAL
+    spread: Look = _USUAL
 
     @property
     def is_odd(self) -> bool:
@@ -191,6 +194,8 @@ def compare_with_set(
         face_bgr, pips_bgr: (3,) the colours of its face and its pips, in the light of the
             calibration.
     """
+    blue, green, red = face_bgr.tolist()
+    look = look_of((blue, green, red))
     spent: dict[DieColour, float] = {}
     likest = np.inf
     for die in known:
@@ -199,7 +204,7 @@ def compare_with_set(
         if pips_bgr is not None and die.pips_bgr is not None:
             apart = _pips_misfit(pips_bgr, die.pips_bgr, die.face_bgr)
         taken = np.maximum(np.array(die.taken_for), _FLOOR)
-        against = min(_unlike(face_bgr, die), _MOST_SAID) + min(apart, _MOST_PIPS_SAY)
+        against = min(_unlike(look, die), _MOST_SAID) + min(apart, _MOST_PIPS_SAY)
         alike = float(colours @ taken / taken.sum())
         if alike < _HARDLY or die.is_odd:
             against += max(0.0, said + apart - _ANOTHER)
@@ -232,17 +237,17 @@ def misfit(face_bgr: NDArray[np.float64], known_bgr: Bgr) -> float:
     return _misfit(face_bgr, (known_bgr,), _SPREAD)
 
 
-def _unlike(face_bgr: NDArray[np.float64], die: CustomDie) -> float:
-    """Misfit (nats) of a face and a known die, by the spread of its look."""
-    apart = (look_of(face_bgr) - look_of(die.face_bgr)) / die.spread
-    return float(apart @ apart / 2.0 + np.log(np.divide(die.spread, LEAST_SPREAD)).sum())
+def _unlike(look: Look, die: CustomDie) -> float:
+    """Misfit (nats) of the look of a face and a known die, by the spread of that."""
+    each = zip(look, look_of(die.face_bgr), die.spread, LEAST_SPREAD, strict=True)
+    return sum(((x - y) / s) ** 2 / 2.0 + math.log(s / least) for x, y, s, least in each)
 
 
-def look_of(bgr: Bgr | NDArray[np.float64]) -> NDArray[np.float64]:
-    """The look (3,) of a colour: its log brightness, and the shares of blue and of red in it."""
+def look_of(bgr: Bgr) -> Look:
+    """The look of a colour."""
     blue, green, red = bgr
     total = blue + green + red + _DARK
-    return np.array([np.log(total), blue / total, red / total])
+    return math.log(total), blue / total, red / total
 
 
 def _pips_misfit(pips_bgr: NDArray[np.float64], known_bgr: Bgr, face_bgr: Bgr) -> float:
