@@ -347,58 +347,6 @@ def test_controls_are_at_least_a_finger_wide(stage: Stage, open_page: OpenPage) 
         assert other.evaluate(NARROW, "nav a") == [], path
 
 
-class TestNames:
-    """Five at the table, on one line of a phone."""
-
-    @pytest.mark.parametrize(
-        ("names", "size_wh", "cut"),
-        [
-            (("Ada", "Maximilian", "Wilhelmine", "Oma Gerda", "Jo"), PHONE, []),
-            (("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian"), PHONE, []),
-            (
-                ("Ada", "Anna Wilhelmina Mia", "Cleo", "Dieter", "Maximilian Alexander"),
-                PHONE_SMALL,
-                ["Anna Wilhelmina Mia", "Maximilian Alexander"],
-            ),
-        ],
-    )
-    def test_only_long_names_are_cut_where_not_all_fit(
-        self,
-        stage: Stage,
-        open_page: OpenPage,
-        names: tuple[str, ...],
-        size_wh: tuple[int, int],
-        cut: list[str],
-    ) -> None:
-        tokens = [seat(stage, name).token for name in names]
-        stage.session.start("base", 0)
-        page = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
-        page.locator(".players bdi").nth(4).wait_for()
-        found = page.evaluate(
-            """() => [...document.querySelectorAll('.players bdi')]
-              .filter((node) => node.scrollWidth > node.clientWidth)
-              .filter((node) => getComputedStyle(node).textOverflow === 'ellipsis')
-              .map((node) => node.textContent)"""
-        )
-        assert found == cut
-
-    def test_at_200_percent_truncated_names_end_in_an_ellipsis(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        tokens = [seat(stage, name).token for name in ("Ada", "Ben", "Cleo", "Dieter", "Sandra")]
-        stage.session.start("base", 0)
-        page = ready(open_page("/", size_wh=PHONE, token=tokens[0]))
-        page.evaluate(LARGE_TYPE)
-        cut = page.evaluate(
-            """() => [...document.querySelectorAll('.players bdi')]
-              .filter((node) => node.scrollWidth > node.clientWidth)
-              .map((node) => getComputedStyle(node).textOverflow)"""
-        )
-        assert cut
-        assert set(cut) == {"ellipsis"}
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
 CONTRAST = """node => {
   const channels = (text) => text.match(/[\\d.]+/g).slice(0, 3).map((each) => each / 255);
   const { color, opacity } = getComputedStyle(node);

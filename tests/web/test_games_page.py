@@ -1,0 +1,214 @@
+"""The games page in a real browser."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from flask.testing import FlaskClient
+
+from companion.coach import fairness
+from companion.messages.catalogue import LANGUAGES
+from tests.session.fakes import Stage
+from tests.web.browsing import PHONE, PHONE_SMALL, TV, OpenPage, resize, violations, wait_until
+from tests.web.stand_in import seat
+from tests.web.test_games import an_evening
+
+PRINTED = """() => {
+  const isExact = (node, part) => getComputedStyle(node, part).printColorAdjust === 'exact';
+  const box = document.querySelector('.final .box[data-is=crossed]');
+  const record = document.querySelector('#record');
+  return {
+    strokes: isExact(box) && isExact(box, '::before') && isExact(box, '::after'),
+    row: isExact(box.parentElement),
+    record: record.scrollHeight <= record.clientHeight && getComputedStyle(record).overflowY,
+    rest: [...document.querySelectorAll('nav, #back, #files, button')]
+      .filter((node) => node.getClientRects().length).map((node) => node.id || node.tagName),
+  };
+}"""
+"""How the page goes to the printer."""
+
+ASCENDING = r"""(line) => {
+  const walker = document.createTreeWalker(line, NodeFilter.SHOW_TEXT);
+  const places = [];
+  while (walker.nextNode())
+    for (const { index } of walker.currentNode.data.matchAll(/\d+/g)) {
+      const range = new Range();
+      range.setStart(walker.currentNode, index);
+      range.setEnd(walker.currentNode, index + 1);
+      places.push(range.getBoundingClientRect().left);
+    }
+  return places.length === 2 && places[0] < places[1];
+}"""
+"""Whether the first of a line's two numbers stands left of the second."""
+
+INK = "getComputedStyle(document.querySelector('.final figcaption')).color"
+
+
+class TestThePage:
+    def test_from_the_standings_to_a_record_and_back(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        an_evening(stage)
+        page = open_page("/games", size_wh=PHONE, device="a" * 32)
+        page.get_by_role("heading", name=re.compile("Friday.*20 November 2026|November 20, 2026"))
+        row = page.get_by_role("table").first.get_by_role("row").nth(1)
+        assert row.inner_text().split() == ["Ada", "2", "−28", "2", "−14", "6"]
+        assert violations(page) == []
+        page.get_by_role("link", name="Game 2, Big Points").click()
+        page.get_by_role("heading", name="Game 2, Big Points").wait_for()
+        page.get_by_role("img", name="Yellow, crosses: 7, 1 point").first.wait_for()
+        page.get_by_text("Turn 11 of 11: <b>Ben</b>").wait_for()
+        page.get_by_role("img", name="Points after each turn. Ada: ").wait_for()
+        page.get_by_role("img", name="Luck and choices, in points. Ada: ").wait_for()
+        assert page.locator("#coach-turning li").count() == 3
+        page.get_by_role("progressbar").wait_for(state="hidden")
+        page.get_by_role("slider", name="Roll by roll").press("Home")
+        page.get_by_text("Turn 1 of 11: Ada").wait_for()
+        page.get_by_text("Ada: yellow 7 with the white dice").wait_for()
+        page.get_by_role("heading", name="Score sheets after turn 1").wait_for()
+        assert page.locator(".final .box.is-fresh").all_inner_texts() == ["7"]
+        assert page.locator(".final .note").first.inner_text() == "1 · 0 penalties"
+        page.get_by_role("button", name="Next roll").click()
+        page.get_by_text("Penalty for <b>Ben</b>", exact=True).wait_for()
+        assert "White sum: Ada yellow 7" in page.locator("#record").inner_text()
+        with page.expect_download() as download:
+            page.get_by_role("link", name="CSV").click()
+        assert download.value.suggested_filename == "game-2.csv"
+        assert violations(page) == []
+        page.emulate_media(color_scheme="dark")
+        assert violations(page) == []
+        page.get_by_role("link", name="All games").click()
+        page.get_by_role("link", name="Game 1, Base game").wait_for()
+        page.go_back()
+        page.get_by_text("Turn 2 of 11: <b>Ben</b>").wait_for()
+
+    def test_putting_aside_and_taking_up(self, stage: Stage, open_page: OpenPage) -> None:
+        an_evening(stage)
+        page = open_page("/games", size_wh=TV, device="a" * 32)
+        page.get_by_role("button", name="Save it for another time").click()
+        page.get_by_role("button", name="Continue game 4").wait_for()
+        assert page.evaluate("fetch('/api/game?number=4').then((got) => got.json())")["paused"]
+        page.get_by_role("button", name="Continue game 3").click()
+        wait_until(page, lambda: stage.session.view().table.game is not None)
+        assert stage.game.number == 3
+        page.get_by_role("button", name="Continue game 4").wait_for(state="hidden")
+
+    def test_it_never_scrolls_sideways(self, stage: Stage, open_page: OpenPage) -> None:
+        an_evening(stage, ("W" * 20, "M" * 20, "DONAUDAMPFSCHIFFFAHR"))
+        for path in ("/games?language=fr", "/games/2?language=fr"):
+            page = open_page(path, size_wh=TV)
+            page.locator("#files:not([hidden])").wait_for()
+            for size_wh in (TV, (844, 390), PHONE_SMALL):
+                resize(page, size_wh)
+                assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), size_wh
+
+    def test_a_printed_sheet_keeps_its_crosses_and_the_record_its_end(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        an_evening(stage)
+        for _ in range(6):
+            stage.roll(6, 6)
+            for player in range(3):
+                stage.answer(player, None)
+            stage.answer(stage.state.active, None)
+        page = open_page("/games/4", size_wh=PHONE)
+        page.locator("#files:not([hidden])").wait_for()
+        page.emulate_media(media="print")
+        whole = {"strokes": True, "row": True, "record": "visible", "rest": []}
+        assert page.evaluate(PRINTED) == whole
+        ink = page.evaluate(INK)
+        page.emulate_media(media="print", color_scheme="dark")
+        assert page.evaluate(INK) == ink  # also where the screen is dark, paper is light
+
+    def test_an_unknown_game_is_not_found(self, open_page: OpenPage) -> None:
+        page = open_page("/games/9")
+        page.get_by_role("alert").filter(has_text="There is no such saved game.").wait_for()
+
+    def test_before_the_first_game(self, open_page: OpenPage) -> None:
+        page = open_page("/games")
+        page.get_by_text("No games have been played here yet.").wait_for()
+        assert violations(page) == []
+
+    def test_the_dice_appear_once_there_are_enough_throws(
+        self, stage: Stage, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        seat(stage, "Ada")
+        stage.session.start("base", 0)
+        stage.play_out()
+        page = open_page("/games")
+        page.locator("#dice-chart svg").wait_for(state="attached")
+        assert not page.get_by_role("heading", name="The dice of this table").is_visible()
+        monkeypatch.setattr(fairness, "NEEDED", 4)
+        page.reload()
+        page.get_by_role("heading", name="The dice of this table").wait_for()
+
+    def test_the_list_follows_the_running_game(self, stage: Stage, open_page: OpenPage) -> None:
+        seat(stage, "Ada")
+        page = open_page("/games")
+        page.get_by_text("No games have been played here yet.").wait_for()
+        stage.session.start("base", 0)
+        page.get_by_text("being played").wait_for()
+        stage.play_out()
+        page.get_by_text("1 game counts.").wait_for()
+        stage.session.rematch()
+        page.get_by_text("being played").wait_for()
+        stage.play_out()
+        page.get_by_text("2 games count.").wait_for()
+        assert page.locator(".score").count() == 2
+        assert page.locator(".score.is-first").count() == 0, "nobody wins alone"
+        means = page.locator("#statistics-table td").all_inner_texts()[-2:]
+        assert means == ["4.00", "0.00"], "with the digits of the file"
+
+    def test_a_name_from_right_to_left_turns_no_numbers(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        an_evening(stage, ("\u05d3\u05e0\u05d4", "\u0639\u0645\u0631", "Cleo"))
+        page = open_page("/games")
+        page.locator("#pairs li").first.wait_for()
+        page.locator("#ratings li").first.wait_for()
+        for line in page.locator("#pairs li, #ratings li").all():
+            assert line.evaluate(ASCENDING), line.inner_text()
+
+    def test_no_word_is_of_another_language(self, stage: Stage, open_page: OpenPage) -> None:
+        from tests.web.test_language_pages import said
+
+        an_evening(stage)
+        seen = {}
+        for language in LANGUAGES[:2]:
+            seen[language] = set()
+            for path in ("/games?", "/games/2?"):
+                page = open_page(f"{path}language={language}", device="a" * 32)
+                page.locator("#files:not([hidden])").wait_for()
+                seen[language] |= said(page)
+        names = {"<b>Ben</b>", "Cleo Wilhelmina Max", "Cleo Wilh…", "JSON", "CSV", "Text", "Name"}
+        shared = seen["en"] & seen["de"] - names
+        people = ("Ada", "Ben", "Cleo")  # lines of names and numbers
+        assert {
+            text for text in shared if "±" not in text and not text.strip("<b>").startswith(people)
+        } == set()
+
+    def test_only_the_host_deletes_a_player_and_is_asked_twice(
+        self, stage: Stage, open_page: OpenPage, client: FlaskClient
+    ) -> None:
+        stage.seat("Ada", "Ben")
+        stage.session.start("base", 0)
+        stage.play_out()
+        for number in (0, 1):
+            stage.session.leave(number)
+        stage.seat("Cleo", "Dora")
+        stage.session.start("base", 0)
+        stage.session.end()
+        page = open_page("/games")
+        page.get_by_text("Change names").click()
+        page.locator("#people-name").select_option("Ben")
+        page.get_by_role("button", name="Delete", exact=True).click()
+        assert violations(page) == []
+        page.get_by_role("button", name="Delete Ben for good?").click()
+        wait_until(page, lambda: stage.session.past.results()[0].names == ("Ada", "#2"))
+        stage.session.make_host("somebody else")
+        asked = {"name": "Ada", "to": "Bea"}
+        browser = {"Sec-Fetch-Site": "same-origin", "User-Agent": "Mozilla/5.0"}
+        client.get("/games", headers=browser)
+        assert client.post("/api/player", json=asked, headers=browser).status_code == 403
+        assert stage.session.past.results()[0].names == ("Ada", "#2")
