@@ -165,8 +165,12 @@ def _files(paths: tuple[str, ...]) -> list[str | PictureError]:
 
 
 def _may_be_picture(path: Path) -> bool:
-    """Whether a name is that of a picture; opening a pipe would block."""
-    return path.suffix.lower() in _PICTURES and not path.is_fifo() and not path.is_dir()
+    """Whether a name is that of a visible picture; opening a pipe would block.
+
+    A Mac writes a hidden "._a.jpg", which is no picture, beside every "a.jpg" on a memory stick.
+    """
+    is_named_so = path.suffix.lower() in _PICTURES and not path.name.startswith(".")
+    return is_named_so and not path.is_fifo() and not path.is_dir()
 
 
 def _complain(error: PictureError) -> bool:

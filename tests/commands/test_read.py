@@ -115,7 +115,8 @@ def test_no_drawing_takes_the_place_of_a_picture_still_to_read(
     assert len(list(tmp_path.iterdir())) == 4
 
 
-def test_folder_entries_that_are_no_files_are_skipped(folder: Path, tmp_path: Path) -> None:
+def test_folder_entries_that_are_no_pictures_are_skipped(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "._b.jpg").write_bytes(b"\0\5\x16\7 from a Mac")
     os.mkfifo(tmp_path / "pipe.jpg")
     (tmp_path / "deeper.jpg").mkdir()
     (tmp_path / "b.jpg").write_bytes((folder / "b.jpg").read_bytes())
