@@ -20,6 +20,10 @@ LEAST_STEP_LEVELS = 6.0
 NOISE_FACTOR = 7.0
 """Least step in standard deviations of the noise of the two frames: dark rooms are noisy."""
 
+MOST_STEP_LEVELS = 25.0
+"""Largest such step: beyond it the two frames differ by more than noise, as when a hand covers half
+of the tray (docs/evaluation.md, live table)."""
+
 GAIN_RANGE = (0.5, 2.0)
 """Range by which lamp flicker or exposure changes the brightness of a row."""
 
@@ -55,9 +59,10 @@ def motion(before: Thumbnail, now: Thumbnail) -> float:
     matched = before * gain
     under, over = np.minimum(before, matched) - now, now - np.maximum(before, matched)
     difference = np.maximum(np.maximum(under, over), 0.0)
-    # The typical difference of the pair is its noise; the middle half cannot be moved dice.
+    # The typical difference of the pair is its noise; the middle half cannot be moved dice, but it
+    # may be a hand.
     noise = 1.4826 * float(np.median(np.abs(now - matched)))
-    threshold = max(LEAST_STEP_LEVELS, NOISE_FACTOR * noise)
+    threshold = min(max(LEAST_STEP_LEVELS, NOISE_FACTOR * noise), MOST_STEP_LEVELS)
     changed = (difference > threshold).astype(np.uint8)
     patches = cv2.erode(changed, np.ones((2, 2), np.uint8))
     return float(np.count_nonzero(patches)) / patches.size

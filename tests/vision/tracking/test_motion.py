@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -11,7 +12,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE
 from vision.reading import Pixels
-from vision.simulation.render import background, default_scene, render
+from vision.simulation.render import Thing, background, default_scene, render
 from vision.tracking.motion import THUMBNAIL_WIDTH_PX, motion, thumbnail
 
 
@@ -58,6 +59,17 @@ def test_a_hand_over_the_tray_is_more_motion_than_a_die(tray: Pixels) -> None:
     assert (
         motion(thumbnail(tray), thumbnail(hand)) > motion(thumbnail(tray), thumbnail(one_die)) > 0.0
     )
+
+
+@pytest.mark.parametrize("height_mm", [15.0, 60.0])
+def test_a_hand_over_most_of_the_tray_is_motion(height_mm: float) -> None:
+    scene = default_scene([(colour, 3) for colour in ALL_DICE], seed=4, size_wh=(320, 240))
+    ground = background(scene)
+    hand = Thing("hand", (-20.0, 20.0), 60.0, 105.0, (0.2, 0.32, 0.55), height_mm)
+    under = thumbnail(render(replace(scene, things=(hand,)), ground))
+    without = thumbnail(render(scene, ground))
+    assert motion(without, under) > 0.0
+    assert motion(under, without) > 0.0
 
 
 def test_pictures_of_other_shape_have_nothing_in_common(tray: Pixels) -> None:
