@@ -269,7 +269,7 @@ class TrayTracker:
         elif begins_throw(self._background, pixels, rest.scene):
             return
         self._background = Background(pixels, rest.clutter, self._rolled)
-        self._at_rest = ()
+        self._at_rest = (rest_frame(pixels, rest.scene, rest.at_s, self._background),)
 
     def expect_throw(self) -> None:
         """Withdraw the offered roll, because dice are about to be thrown."""

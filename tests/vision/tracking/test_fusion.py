@@ -222,6 +222,15 @@ def test_the_print_of_a_die_stands_for_none_that_is_missing() -> None:
     assert fresh.view().roll is not None, "else this could not fail"
 
 
+def test_a_floor_that_looks_like_dice_in_motion_is_empty_while_it_is_still() -> None:
+    tracker = TrayTracker(ListedReader({0: scene([], smear=0.95)}), lambda: ALL_DICE)
+    said = set()
+    for number in range(80):
+        tracker.step(Frame(dotted(), number / 10.0, number))
+        said.add(tracker.view().status)
+    assert said == {TrayStatus.WAITING, TrayStatus.EMPTY}
+
+
 def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     """Five dice of a roll with a cocked sixth lie there before the sixth is thrown again."""
     others = [each for n, each in enumerate(SIX) if n != GREEN]
