@@ -1,4 +1,4 @@
-"""Share of the picture that changed from one frame to the next, without lamp flicker (pure)."""
+"""Where the picture changed from one frame to the next, without lamp flicker (pure)."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.evidence import SceneEvidence
 from vision.reading import Pixels
 
 Thumbnail = NDArray[np.float32]
 """(h, w) float32 grey levels 0 to 255: a frame made small enough to compare cheaply."""
+
+Changes = NDArray[np.bool_]
+"""(h, w) bool: the points of a thumbnail at which something moved."""
 
 THUMBNAIL_WIDTH_PX = 160
 """Width of a thumbnail; the smallest dice cover 6 x 6 of its pixels."""
@@ -26,6 +30,10 @@ of the tray (docs/evaluation.md, live table)."""
 
 GAIN_RANGE = (0.5, 2.0)
 """Range by which lamp flicker or exposure changes the brightness of a row."""
+
+REACH_EDGES = 1.6
+"""Distance from a die's middle, in edges, within which a change may be its own: it has sides and a
+shadow (chosen, not measured)."""
 
 
 def thumbnail(pixels: Pixels) -> Thumbnail:
@@ -47,12 +55,20 @@ def thumbnail(pixels: Pixels) -> Thumbnail:
 def motion(before: Thumbnail, now: Thumbnail) -> float:
     """Measure the share of the picture, 0.0 to 1.0, in which something moved.
 
+    Anything above 0.0 is motion.
+    """
+    return float(changes(before, now).mean())
+
+
+def changes(before: Thumbnail, now: Thumbnail) -> Changes:
+    """Find where something moved.
+
     Each row's brightness is matched first, since mains flicker under a rolling shutter comes as
     horizontal bands; single flickering points are dropped. Thumbnails of different sizes have
-    nothing in common and give 1.0. Anything above 0.0 is motion.
+    nothing in common.
     """
     if before.shape != now.shape:
-        return 1.0
+        return np.ones(now.shape, np.bool_)
     gain = _row_gain(before, now)
     # A channel clipped at white follows the lamp only in part, so every level from the old one
     # to the matched one counts as unchanged.
@@ -64,8 +80,18 @@ def motion(before: Thumbnail, now: Thumbnail) -> float:
     noise = 1.4826 * float(np.median(np.abs(now - matched)))
     threshold = min(max(LEAST_STEP_LEVELS, NOISE_FACTOR * noise), MOST_STEP_LEVELS)
     changed = (difference > threshold).astype(np.uint8)
-    patches = cv2.erode(changed, np.ones((2, 2), np.uint8))
-    return float(np.count_nonzero(patches)) / patches.size
+    return np.asarray(cv2.erode(changed, np.ones((2, 2), np.uint8)), np.bool_)
+
+
+def is_near(changed: Changes, scene: SceneEvidence) -> bool:
+    """Whether something changed at or close to a die in the tray, or there is none."""
+    scale = changed.shape[1] / scene.size_wh[0]
+    y, x = np.nonzero(changed)
+    dice = [die for die in scene.dice if die.in_tray]
+    return not dice or any(
+        bool((np.hypot(x / scale - die_x, y / scale - die_y) <= REACH_EDGES * edge_px).any())
+        for (die_x, die_y), edge_px in ((die.centre_xy, die.edge_px) for die in dice)
+    )
 
 
 def _row_gain(before: Thumbnail, now: Thumbnail) -> Thumbnail:

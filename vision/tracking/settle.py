@@ -87,9 +87,18 @@ class Settling:
 
 
 def needs_reading(
-    state: Settling, at_s: float, *, moved: bool, rules: SettleRules = DEFAULT_RULES
+    state: Settling,
+    at_s: float,
+    *,
+    moved: bool,
+    is_stirred: bool = False,
+    rules: SettleRules = DEFAULT_RULES,
 ) -> bool:
-    """Whether the frame captured at `at_s` has to be read."""
+    """Whether the frame captured at `at_s` has to be read.
+
+    Args:
+        is_stirred: Something moves, but not at the dice.
+    """
     if moved:
         return False
     if state.seen is None:
@@ -100,7 +109,7 @@ def needs_reading(
     calm = (
         state.seen.status in (TrayStatus.OK, TrayStatus.EMPTY)
         or state.shown.status is TrayStatus.OLD
-    )
+    ) and not is_stirred
     return at_s - state.read_s >= (rules.recheck_s if calm else rules.retry_s)
 
 

@@ -15,7 +15,7 @@ from vision.tracking.background import Background, begins_throw, holds_roll
 from vision.tracking.frame_buffer import FrameBuffer
 from vision.tracking.fusion import WINDOW, RestFrame, best_reading, lie_alike, rest_frame
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
-from vision.tracking.motion import Thumbnail, motion, thumbnail
+from vision.tracking.motion import Changes, Thumbnail, changes, is_near, thumbnail
 from vision.tracking.settle import (
     DEFAULT_RULES,
     SettleRules,
@@ -32,6 +32,10 @@ from vision.tracking.settle import (
 THROW_S = 0.4
 """Seconds after a simulated throw within which the dice come into the picture."""
 
+RESTLESS_S = 2.0
+"""Seconds of motion after which dice are read that lie still beside it (docs/evaluation.md, live
+table)."""
+
 
 class Reader(Protocol):
     """Reads single frames."""
@@ -45,6 +49,7 @@ class FrameObservation:
     """What one frame shows, before it is combined with the frames before.
 
     Attributes:
+        is_stirred: Something moved, but not at the dice that were read last.
         is_due: The frame has to be read; `reading` is set once it was.
         is_relit: The lamp changed before the frame, so that motion was not measured.
         rest: The detector's outputs for the frame, if the reader keeps them.
@@ -54,6 +59,7 @@ class FrameObservation:
     frame: Frame
     moved: bool
     in_play: tuple[DieColour, ...]
+    is_stirred: bool = False
     is_due: bool = False
     is_relit: bool = False
     reading: Reading | None = None
@@ -101,6 +107,7 @@ class TrayTracker:
         self._is_reading = False
         self._is_relit = False
         self._at_rest: tuple[RestFrame, ...] = ()
+        self._stirred_s: float | None = None
         self._background = Background()
         self._rolled: tuple[Point, ...] = ()
         self.camera = CameraState.OK
@@ -136,20 +143,22 @@ class TrayTracker:
         health = self._health
         if self._is_camera:
             assert self._before is not None
-            health = update_health(health, self._stats(frame, self._before, moved=moved))
+            stats = self._stats(frame, self._before, moved=moved or self._stirred_s is not None)
+            health = update_health(health, stats)
         if health.is_blind:
             self._at_rest, self._is_relit = (), False  # dice are moved unseen
             return FrameObservation(frame, moved, in_play, health=health)
         state = self._state
         if self._read_for != in_play:
             state = look_again(state)
-        is_due = needs_reading(state, frame.captured_at_s, moved=moved, rules=self._rules)
+        at_s, is_stirred = frame.captured_at_s, self._stirred_s is not None and not moved
+        is_due = needs_reading(state, at_s, moved=moved, is_stirred=is_stirred, rules=self._rules)
         is_relit = self._is_relit and not moved
         is_due = is_due or is_relit
         # A lens that seems covered would show an empty tray, and its dice as new ones afterwards.
         is_due = is_due and not health.is_suspected_blind
         self._is_relit = False
-        return FrameObservation(frame, moved, in_play, is_due, is_relit, health=health)
+        return FrameObservation(frame, moved, in_play, is_stirred, is_due, is_relit, health=health)
 
     def read(self, observed: FrameObservation) -> FrameObservation:
         """Read the dice of a frame that is due."""
@@ -165,7 +174,8 @@ class TrayTracker:
         rest = rest_frame(pixels, reading.evidence, at_s, self._background)
         if observed.is_relit and self._at_rest and not lie_alike(self._at_rest[-1], rest):
             self._at_rest = ()  # a die was moved while the lamp changed
-        self._at_rest = (*self._at_rest, rest)[-WINDOW:]
+        # Other dice may have come beside those that lie still.
+        self._at_rest = (*self._at_rest, rest)[-(2 if observed.is_stirred else WINDOW) :]
         reading = best_reading(self._at_rest, observed.in_play)
         return replace(observed, reading=reading, rest=rest)
 
@@ -194,8 +204,13 @@ class TrayTracker:
         now = before if same and before is not None else thumbnail(frame.pixels)
         # The first frame may have caught dice in flight: it counts as motion.
         is_still = now is before or (before is not None and self._is_relit)
-        moved = before is None or not (is_still or motion(before, now) == 0.0)
+        moved = before is None
+        changed = changes(before, now) if before is not None and not is_still else None
         self._before, self._pixels = now, frame.pixels
+        if changed is None or not changed.any():
+            self._stirred_s = None
+        else:
+            moved = self._is_disturbed(frame, changed)
         if moved:
             self._throw_due_s = None
         elif self._throw_due_s is not None:
@@ -203,6 +218,21 @@ class TrayTracker:
             self._throw_due_s = min(self._throw_due_s, frame.captured_at_s + THROW_S)
             moved = frame.captured_at_s < self._throw_due_s
         return moved
+
+    def _is_disturbed(self, frame: Frame, changed: Changes) -> bool:
+        """Whether a change may concern the dice.
+
+        An offered roll stands while nothing moves at its dice. Where something moves for long, such
+        as a sleeve beside the tray, the dice are read as if all were still: if none of them moves
+        from one reading to the next, they lie still.
+        """
+        at_s = frame.captured_at_s
+        if self._stirred_s is None:
+            self._stirred_s = at_s
+        is_restless = at_s - self._stirred_s >= RESTLESS_S
+        if self._at_rest and (is_restless or self._state.shown.roll is not None):
+            return is_near(changed, self._at_rest[-1].scene)
+        return not is_restless or at_s - self._state.read_s < self._rules.retry_s
 
     def update(self, observed: FrameObservation) -> None:
         """Combine an observation with the frames before."""
@@ -246,7 +276,7 @@ class TrayTracker:
         if observed.reading is not None and state.seen is observed.reading:
             self._seen_frame = observed.frame
         shown = state.shown
-        if observed.rest is not None:
+        if observed.rest is not None and not observed.is_stirred:
             self._learn_background(observed.frame, observed.rest, shown)
         if shown.reading is None:
             if shown != was:

@@ -1,0 +1,92 @@
+"""Motion beside dice that lie still: a sleeve, an arm that reaches for the button."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import cv2
+import pytest
+
+from companion.engine.dice import ALL_DICE
+from companion.tray import TrayStatus
+from tests.vision.tracking.test_fusion import SIX, ListedReader, scene, tipped_over, with_squares
+from vision.evidence import SceneEvidence
+from vision.reading import Frame, Pixels
+from vision.tracking.motion import changes, is_near, thumbnail
+from vision.tracking.tracker import RESTLESS_S, TrayTracker
+
+FPS = 10.0
+BESIDE, AT_A_DIE = 200, 125
+
+
+def with_sleeve(number: int, top: int = BESIDE) -> Pixels:
+    """The six dice, and a dark sleeve that never stays where it was."""
+    pixels = with_squares(SIX)
+    left = 60 + 40 * (number % 5)
+    pixels[top : top + 30, left : left + 60] = 20
+    return pixels
+
+
+def watch(tracker: TrayTracker, numbers: range, pixels: Pixels | None = None) -> list[TrayStatus]:
+    said = []
+    for number in numbers:
+        shown = with_sleeve(number) if pixels is None else pixels
+        tracker.step(Frame(shown, number / FPS, number))
+        said.append(tracker.view().status)
+    return said
+
+
+def tracker_of(*scenes: tuple[int, SceneEvidence]) -> TrayTracker:
+    return TrayTracker(ListedReader(dict(scenes)), lambda: ALL_DICE)
+
+
+@pytest.mark.parametrize(("top", "expected"), [(BESIDE, False), (AT_A_DIE, True)])
+def test_a_change_is_near_a_die_or_it_is_not(top: int, *, expected: bool) -> None:
+    changed = changes(thumbnail(with_sleeve(0, top)), thumbnail(with_sleeve(1, top)))
+    assert changed.any()
+    assert is_near(changed, scene(SIX)) is expected
+    assert is_near(changed, scene([])), "no die is known to lie still"
+
+
+def test_an_offer_stands_while_an_arm_moves_beside_the_dice() -> None:
+    tracker = tracker_of((0, scene(SIX)))
+    watch(tracker, range(10), with_squares(SIX))
+    assert tracker.view().roll is not None
+    assert set(watch(tracker, range(10, 60))) == {TrayStatus.OK}
+
+
+def test_a_die_that_moves_beside_an_arm_withdraws_the_offer_at_once() -> None:
+    tracker = tracker_of((0, scene(SIX)), (40, tipped_over()))
+    watch(tracker, range(10), with_squares(SIX))
+    watch(tracker, range(10, 40))
+    before = tracker.view().roll
+    for number in range(40, 80):
+        pixels = with_sleeve(number)
+        cv2.circle(pixels, (340, 100), 9, (30, 30, 30), -1)
+        tracker.step(Frame(pixels, number / FPS, number))
+        assert tracker.view().roll != before
+    assert tracker.view().roll is not None
+
+
+def test_a_die_that_came_beside_an_arm_is_read_within_a_second() -> None:
+    seven = (*SIX, replace(SIX[2], centre_xy=(600.0, 220.0)))
+    tracker = tracker_of((0, scene(SIX)), (30, scene(seven)))
+    watch(tracker, range(10), with_squares(SIX))
+    assert watch(tracker, range(10, 40))[-1] is not TrayStatus.OK
+
+
+def test_dice_are_read_though_a_sleeve_never_stops_moving() -> None:
+    tracker = tracker_of((0, scene(SIX)))
+    said = watch(tracker, range(60))
+    first = said.index(TrayStatus.OK)
+    assert RESTLESS_S * FPS <= first <= (RESTLESS_S + 0.4) * FPS
+    assert set(said[first:]) == {TrayStatus.OK}
+    assert tracker.view().roll is not None
+
+
+def test_a_tray_that_never_comes_to_rest_is_no_background() -> None:
+    """Two dice read beside a sleeve stay dice of the throw that the others complete."""
+    tracker = tracker_of((0, scene(SIX[:2])), (50, scene(SIX)))
+    watch(tracker, range(50))
+    watch(tracker, range(50, 70), with_squares(SIX))
+    assert tracker.view().roll is not None
