@@ -154,9 +154,8 @@ class TrayTracker:
         at_s, is_stirred = frame.captured_at_s, self._stirred_s is not None and not moved
         is_due = needs_reading(state, at_s, moved=moved, is_stirred=is_stirred, rules=self._rules)
         is_relit = self._is_relit and not moved
-        is_due = is_due or is_relit
         # A lens that seems covered would show an empty tray, and its dice as new ones afterwards.
-        is_due = is_due and not health.is_suspected_blind
+        is_due = (is_due or is_relit) and not health.is_suspected_blind
         self._is_relit = False
         return FrameObservation(frame, moved, in_play, is_stirred, is_due, is_relit, health=health)
 
@@ -288,10 +287,11 @@ class TrayTracker:
 
     def _learn_background(self, frame: Frame, rest: RestFrame, shown: Shown) -> None:
         """Take a settled tray without a roll as the background of the next throw."""
-        if shown.status.is_undecided or shown.status is TrayStatus.OLD:
+        if shown.status.is_undecided:
             return
         if holds_roll(rest.scene.dice):
-            self._rolled = tuple(die.centre_xy for die in rest.scene.dice if die.in_tray)
+            if shown.status is not TrayStatus.OLD:
+                self._rolled = tuple(die.centre_xy for die in rest.scene.dice if die.in_tray)
             return
         pixels = as_pixels(frame.pixels)
         if shown.status is TrayStatus.EMPTY:

@@ -9,7 +9,7 @@ import cv2
 import numpy as np
 import pytest
 
-from companion.engine.dice import ALL_DICE, DieColour
+from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import ProblemCode, TrayStatus
 from tests.vision.tray_fakes import picture
 from vision.detector.status import PALETTE
@@ -270,6 +270,34 @@ def test_dice_thrown_in_two_goes_are_read_and_prints_that_came_are_none(
             pixels[180:220, 100:200] = 20
         tracker.step(Frame(pixels, number / 10.0, number))
     assert tracker.view().status.value == status
+
+
+def test_a_print_is_background_again_once_the_dice_are_taken_after_a_kick() -> None:
+    """It counts as a die of the roll that was typed, and lies there still when they are gone."""
+    print_ = replace(SIX[GREEN], centre_xy=(300.0, 200.0))
+    kicked = [replace(each, centre_xy=(each.centre_xy[0] + 12.0, 100.0)) for each in SIX]
+    there = replace(print_, centre_xy=(312.0, 200.0))
+    thrown = [replace(each, centre_xy=(each.centre_xy[0], 40.0)) for each in SIX]
+    steps: list[list[DieEvidence]] = [
+        [print_],
+        [*SIX, print_],
+        [*kicked, there],
+        [there],
+        [*thrown, there],
+    ]
+    reader = ListedReader({10 * n: scene(dice) for n, dice in enumerate(steps)})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    said = []
+    for number in range(10 * len(steps)):
+        pixels = with_squares(steps[number // 10])
+        for x in range(20 if number < 20 else 32, 640, 90):
+            pixels[130:176, x : x + 12] = 60  # the floor moves with the camera
+        if number == 25:
+            tracker.on_confirmed(Roll.of((6, 6), dict.fromkeys(COLOURED, 6)))
+        tracker.step(Frame(pixels, number / 10.0, number))
+        said.append(tracker.view().status)
+    assert [said[9], said[19], said[24]] == [TrayStatus.EMPTY, TrayStatus.OK, TrayStatus.EXTRA]
+    assert said[-1] is TrayStatus.OK
 
 
 def test_dice_that_cannot_be_read_do_not_become_background() -> None:
