@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import statistics
 import subprocess
 import sys
@@ -112,7 +111,7 @@ def measure(tables: int, rolls_per_s: float, seconds: float) -> dict[str, Any]:
     Raises:
         CompanionError: Mosquitto is not installed, or a part does not answer.
     """
-    with _ended_by_sigterm(), tempfile.TemporaryDirectory(prefix="dice-companion-bench-") as name:
+    with tempfile.TemporaryDirectory(prefix="dice-companion-bench-") as name:
         folder = Path(name)
         mosquitto = Mosquitto(folder)
         try:
@@ -120,16 +119,6 @@ def measure(tables: int, rolls_per_s: float, seconds: float) -> dict[str, Any]:
                 return _measured(mosquitto, folder, url, club, tables, rolls_per_s, seconds)
         finally:
             mosquitto.stop()
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends the measurement as Ctrl-C does, with all its processes."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _measured(

@@ -1,4 +1,4 @@
-"""What commands that run until a signal share: settings, the signal, output, an end in time."""
+"""What commands that a signal ends share: settings, the signal, output, an end in time."""
 
 from __future__ import annotations
 
@@ -61,6 +61,16 @@ def stop_on_signal() -> Stop:
         if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, on_signal)
     return stop
+
+
+@contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """SIGTERM ends the work as Ctrl-C does: processes are stopped and temporary files removed."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def wait_for(stop: Stop, meanwhile: Callable[[], object] = lambda: None) -> None:
