@@ -3,13 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import click
 
 
+def _address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """The address with a slash at its end."""
+    if value is not None and not re.fullmatch(r"https?://[^/?#\s]+/?", value):
+        raise click.BadParameter(f"expected http://HOST:PORT/, got {value!r}")
+    return value and value.rstrip("/") + "/"
+
+
 @click.command()
-@click.option("--url", help="Address of the table.  [default: that of the service's settings]")
+@click.option(
+    "--url",
+    callback=_address,
+    help="Address of the table.  [default: that of the service's settings]",
+)
 def kiosk(url: str | None) -> None:
     """Show the table view full screen, and start it again whenever the browser ends.
 
@@ -20,9 +32,8 @@ def kiosk(url: str | None) -> None:
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     profile = Path(cache) / "dice-companion" / "kiosk"
     browser = find_browser()
-    given = url if url is None or url.endswith("/") else url + "/"
     show(
-        lambda: given or service_url(),
+        lambda: url or service_url(),
         lambda base: run_browser(profile, browser_command(browser, base + "table", profile)),
     )
 

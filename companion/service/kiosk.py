@@ -185,13 +185,17 @@ def show(
         sleep: Waits for some seconds.
         clock: Monotonic seconds.
     """
-    failures, pause_s = 0, 0.0
+    failures, pause_s, missed = 0, 0.0, ""
     while has_display():
         sleep(pause_s)
         pause_s = ASK_EVERY_S
         url = find()
         if not is_up(url):
+            if missed != url:
+                LOGGER.warning("kiosk: no table answers at %s; waiting for it", url)
+            missed = url
             continue
+        missed = ""
         started_s = clock()
         status = run(url)
         failures = 0 if clock() - started_s >= STEADY_S else failures + 1

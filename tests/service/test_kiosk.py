@@ -13,7 +13,9 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from companion.cli import dice_companion
 from companion.commands.kiosk import service_url
 from companion.errors import ServiceError
 from companion.service.install import Delete, Write
@@ -63,8 +65,16 @@ class Evening:
         return self.started_s
 
 
-def test_the_browser_waits_for_the_table() -> None:
+def test_the_browser_waits_for_the_table(caplog: pytest.LogCaptureFixture) -> None:
     assert Evening(7.0, [3600.0]).play() == [7.0]
+    assert caplog.text.count("no table answers at http://127.0.0.1:8000/; waiting for it") == 1
+
+
+@pytest.mark.parametrize("url", ["nope", "http://", "http://[x y", "ftp://table/"])
+def test_an_address_that_cannot_be_one_is_refused(url: str) -> None:
+    done = CliRunner().invoke(dice_companion, ["kiosk", "--url", url])
+    assert done.exit_code == 2
+    assert "expected http://HOST:PORT/" in done.output
 
 
 def test_a_browser_that_crashes_at_once_is_started_less_and_less_often() -> None:
