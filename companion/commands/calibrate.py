@@ -106,7 +106,12 @@ def calibrate(
         raise ConfigError(f"{path}: expected a file to write, got a directory")
     if not yes and sys.stdin is None and set(steps) - _SILENT:
         raise ConfigError(_NOBODY)
-    before = load_calibration(path) if only and path.exists() else None
+    before = None
+    if only and path.exists():
+        try:
+            before = load_calibration(path)
+        except ConfigError as error:
+            raise ConfigError(f"{error}; calibrate anew, without --only") from error
     opened = open_camera(
         asked.source,
         seed=asked.seed,

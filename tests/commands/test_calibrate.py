@@ -169,6 +169,14 @@ def test_an_impossible_step_is_one_clear_line(
         assert says in str(result.exception)
 
 
+def test_a_damaged_calibration_cannot_be_measured_in_part(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "empty.png"), tray())
+    (tmp_path / "half.toml").write_text("size_wh = [")
+    aside = ["--out", str(tmp_path / "half.toml"), "--only", "light", "--yes"]
+    result = calibrate(tmp_path / "empty.png", tmp_path / "data", *aside)
+    assert str(result.exception).endswith("calibrate anew, without --only")
+
+
 def test_a_failed_save_leaves_nothing_behind(tmp_path: Path) -> None:
     (tmp_path / "tray.toml").mkdir()
     with pytest.raises(ConfigError, match="cannot write the calibration"):
