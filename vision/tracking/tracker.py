@@ -36,6 +36,9 @@ RESTLESS_S = 2.0
 """Seconds of motion after which dice are read that lie still beside it (docs/evaluation.md, live
 table)."""
 
+PAUSE_S = 1.0
+"""Seconds without motion that end it: a waving arm pauses at each turn (chosen, not measured)."""
+
 
 class Reader(Protocol):
     """Reads single frames."""
@@ -107,7 +110,7 @@ class TrayTracker:
         self._is_reading = False
         self._is_relit = False
         self._at_rest: tuple[RestFrame, ...] = ()
-        self._stirred_s: float | None = None
+        self._stirred_s = self._changed_s = -math.inf
         self._background = Background()
         self._rolled: tuple[Point, ...] = ()
         self.camera = CameraState.OK
@@ -136,22 +139,20 @@ class TrayTracker:
 
     def measure_motion(self, frame: Frame) -> FrameObservation:
         """Measure motion against the frame before, and decide whether to read."""
-        moved = self._has_moved(frame)
+        moved, at_s = self._has_moved(frame), frame.captured_at_s
+        is_stirred = self._changed_s == at_s and not moved
         in_play = tuple(self._in_play())
         if moved or self._read_for != in_play:
             self._at_rest = ()
         health = self._health
         if self._is_camera:
             assert self._before is not None
-            stats = self._stats(frame, self._before, moved=moved or self._stirred_s is not None)
+            stats = self._stats(frame, self._before, moved=moved or is_stirred)
             health = update_health(health, stats)
         if health.is_blind:
             self._at_rest, self._is_relit = (), False  # dice are moved unseen
             return FrameObservation(frame, moved, in_play, health=health)
-        state = self._state
-        if self._read_for != in_play:
-            state = look_again(state)
-        at_s, is_stirred = frame.captured_at_s, self._stirred_s is not None and not moved
+        state = self._state if self._read_for == in_play else look_again(self._state)
         is_due = needs_reading(state, at_s, moved=moved, is_stirred=is_stirred, rules=self._rules)
         is_relit = self._is_relit and not moved
         # A lens that seems covered would show an empty tray, and its dice as new ones afterwards.
@@ -204,12 +205,9 @@ class TrayTracker:
         # The first frame may have caught dice in flight: it counts as motion.
         is_still = now is before or (before is not None and self._is_relit)
         moved = before is None
-        changed = changes(before, now) if before is not None and not is_still else None
+        if before is not None and not is_still:
+            moved = self._is_disturbed(frame.captured_at_s, changes(before, now))
         self._before, self._pixels = now, frame.pixels
-        if changed is None or not changed.any():
-            self._stirred_s = None
-        else:
-            moved = self._is_disturbed(frame, changed)
         if moved:
             self._throw_due_s = None
         elif self._throw_due_s is not None:
@@ -218,16 +216,18 @@ class TrayTracker:
             moved = frame.captured_at_s < self._throw_due_s
         return moved
 
-    def _is_disturbed(self, frame: Frame, changed: Changes) -> bool:
-        """Whether a change may concern the dice.
+    def _is_disturbed(self, at_s: float, changed: Changes) -> bool:
+        """Whether there is a change that may concern the dice.
 
         An offered roll stands while nothing moves at its dice. Where something moves for long, such
         as a sleeve beside the tray, the dice are read as if all were still: if none of them moves
         from one reading to the next, they lie still.
         """
-        at_s = frame.captured_at_s
-        if self._stirred_s is None:
+        if not changed.any():
+            return False
+        if at_s - self._changed_s >= PAUSE_S:
             self._stirred_s = at_s
+        self._changed_s = at_s
         is_restless = at_s - self._stirred_s >= RESTLESS_S
         if self._at_rest and (is_restless or self._state.shown.roll is not None):
             return is_near(changed, self._at_rest[-1].scene)

@@ -84,6 +84,16 @@ def test_dice_are_read_though_a_sleeve_never_stops_moving() -> None:
     assert tracker.view().roll is not None
 
 
+def test_a_sleeve_that_pauses_at_each_turn_is_still_moving() -> None:
+    tracker = tracker_of((0, scene(SIX)))
+    said = []
+    for number in range(60):
+        pixels = with_sleeve(number - (number % 4 == 3))  # every fourth picture equals the third
+        tracker.step(Frame(pixels, number / FPS, number))
+        said.append(tracker.view().status)
+    assert set(said[int((RESTLESS_S + 0.6) * FPS) :]) == {TrayStatus.OK}
+
+
 def test_a_tray_that_never_comes_to_rest_is_no_background() -> None:
     """Two dice read beside a sleeve stay dice of the throw that the others complete."""
     tracker = tracker_of((0, scene(SIX[:2])), (50, scene(SIX)))
