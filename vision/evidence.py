@@ -34,7 +34,6 @@ class DieEvidence:
     sure: float
     centre_xy: Point
     edge_px: float
-    cocked: bool = False
     moving: bool = False
     visible: float = 1.0
     in_tray: bool = True
@@ -43,6 +42,11 @@ class DieEvidence:
     leaning: float = -10.0
     die: float = 1.0
     corners: NDArray[np.float32] | None = None
+
+    @property
+    def cocked(self) -> bool:
+        """Whether it is at rest, but more likely tilted than flat."""
+        return not self.moving and self.leaning > 0.0
 
 
 @dataclass(frozen=True, slots=True)

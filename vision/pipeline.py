@@ -17,7 +17,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import Problem, ProblemCode, TrayStatus
 from vision.calibration.calibration import is_same_shape
 from vision.calibration.light import white_balanced
-from vision.detector.candidates import CLOSER, GLANCE, HOT, FeatureMaps, propose_candidates
+from vision.detector.candidates import GLANCE, HOT, FeatureMaps, closer, propose_candidates
 from vision.detector.classifier import SURELY, Detection, classify
 from vision.detector.colours import tint_of
 from vision.detector.known_dice import CustomDie, recognise
@@ -36,8 +36,6 @@ Outline = NDArray[np.float32]
 """Corners (N, 2) in px of the picture."""
 Mask = NDArray[np.uint8]
 
-_LEANS = 0.0
-"""Threshold in log odds of tilt above which a die is cocked."""
 _MAY_LEAN = -2.0
 """Threshold in log odds of tilt above which one look alone does not announce a die
 (docs/evaluation.md, thresholds)."""
@@ -115,13 +113,11 @@ class DiceReader:
         if calibration is not None and calibration.white_balance_bgr is not None:
             pixels = white_balanced(pixels, calibration.white_balance_bgr)
         reading = _looked_at(pixels, in_play, calibration, frame.captured_at_s)
-        if frame.is_damaged and reading.status is TrayStatus.OK:
-            doubt = Problem(ProblemCode.UNCERTAIN)
-            problems = (doubt, *reading.problems)
-            reading = replace(
-                reading, status=TrayStatus.UNCERTAIN, problems=problems, roll=None, evidence=None
-            )
-        return reading
+        if not frame.is_damaged or reading.status is not TrayStatus.OK:
+            return reading
+        problems = (Problem(ProblemCode.UNCERTAIN), *reading.problems)
+        unsure = replace(reading, status=TrayStatus.UNCERTAIN, problems=problems)
+        return replace(unsure, roll=None, evidence=None)
 
 
 def _looked_at(
@@ -139,7 +135,8 @@ def _looked_at(
     if reading.status not in _UNCLEAR:
         return reading
     back = None if floor is None else mirrored(floor, width)
-    second = _evidence(np.asarray(cv2.flip(pixels, 1), np.uint8), back, known, CLOSER)
+    canvas_wh = closer(_usual_edge(first.dice, first.size_wh) / max(width, height))
+    second = _evidence(np.asarray(cv2.flip(pixels, 1), np.uint8), back, known, canvas_wh)
     looks = first.dice, [mirrored_die(die, width) for die in second.dice]
     dice = tuple(pooled(each) for each in grouped([[(die, 1.0) for die in k] for k in looks]))
     smear = max(first.clutter.smear, second.clutter.smear)
@@ -206,7 +203,6 @@ def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int])
         sure *= _DISAGREE
     if detection.leaning > _MAY_LEAN:
         sure *= _DISAGREE
-    moving = detection.moving > STILL
     visible = min(detection.visible, _inside_share(detection.corners, size_wh))
     hidden = covered > _COVERED and detection.visible < _WHOLE
     return DieEvidence(
@@ -215,8 +211,7 @@ def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int])
         sure=sure,
         centre_xy=detection.centre_xy,
         edge_px=detection.edge_px,
-        cocked=not moving and detection.leaning > _LEANS,
-        moving=moving,
+        moving=detection.moving > STILL,
         visible=0.0 if hidden else visible,
         in_tray=detection.in_tray > 0.5,
         values=np.asarray(values * (sure / max(float(values[best - 1]), 1e-6)), np.float32),
@@ -255,14 +250,17 @@ def _things(overview: FeatureMaps, floor: Outline | None, seen: Sequence[DieEvid
     inside = overview.tray > 0.5
     if floor is not None:
         inside = _filled(np.zeros(inside.shape, np.uint8), overview.cells(floor), 1) > 0
-    scale = overview.cells_per_px
-    edges = [die.edge_px for die in seen] or [0.05 * max(inside.shape) / scale]
-    area = (median(edges) * scale) ** 2 + 1e-6
+    area = (_usual_edge(seen, overview.size_wh) * overview.cells_per_px) ** 2 + 1e-6
     free = inside.astype(np.uint8)
     for die in seen:
         if die.corners is not None:
             _filled(free, overview.cells(die.corners), 0)
     return float(((overview.thing > 0.5) & (free > 0)).sum()) / area
+
+
+def _usual_edge(dice: Sequence[DieEvidence], size_wh: tuple[int, int]) -> float:
+    """Edge of most dice in px, or a usual one."""
+    return median([die.edge_px for die in dice] or [0.05 * max(size_wh)])
 
 
 def _filled(mask: Mask, outline: NDArray[np.floating], value: int) -> Mask:

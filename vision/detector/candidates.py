@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from vision.detector.models import FINDER_CELL, FINDER_WH, Scores, shared_net, sigmoid
 from vision.reading import Pixels, Point
 
-GLANCE, CLOSER = FINDER_WH, (448, 352)
-"""Width and height, in multiples of 32, to which a picture is fitted in the first look and in the
-second one."""
+GLANCE, _CLOSER, _CLOSEST = FINDER_WH, (448, 352), (640, 512)
+"""Width and height, in multiples of 32, to which a picture is fitted: at first, in a second look,
+and in a second look at small dice."""
+SMALL = 0.03
+"""Edge of dice in long sides of the picture below which they are small (docs/evaluation.md,
+thresholds)."""
 HOT, _SMEARED = 0.2, 0.5
 """Probabilities of a die's middle and of motion blur above which a peak is a candidate
 (docs/evaluation.md, thresholds)."""
@@ -78,6 +81,11 @@ def _within(value: float, low: int, count: int) -> int:
     return min(max(round(value), low), count - 1)
 
 
+def closer(edge: float) -> tuple[int, int]:
+    """Width and height for a second look at dice with that edge (long sides of the picture)."""
+    return _CLOSEST if edge < SMALL else _CLOSER
+
+
 def propose_candidates(
     pixels: Pixels, canvas_wh: tuple[int, int] = GLANCE, least_heat: float = HOT
 ) -> FeatureMaps:
@@ -89,7 +97,9 @@ def propose_candidates(
         least_heat: Probability of a die's middle above which a peak is a candidate.
     """
     canvas, matrix = _fitted(pixels, canvas_wh)
-    scores = shared_net("finder")(_blob(canvas))[0]
+    blob = np.empty((1, 3, *canvas.shape[:2]), np.float32)
+    np.multiply(canvas.transpose(2, 0, 1), np.float32(1.0 / 255.0), out=blob[0])
+    scores = shared_net("finder")(blob)[0]
     fine = _fine(scores)
     heat, tray, thing, smear = sigmoid(fine[[0, 4, 5, 6]])
     scale = float(np.hypot(*matrix[:, 0]))
@@ -147,18 +157,6 @@ def _peaks(field: Scores) -> NDArray[np.bool_]:
     return np.asarray(field >= cv2.dilate(field, np.ones((3, 3), np.uint8)))
 
 
-def _blob(canvas: Pixels) -> Scores:
-    """Convert the canvas (H, W, 3) to the network's input: (1, 3, H, W) in 0.0-1.0.
-
-    `cv2.dnn.blobFromImage` gives the same result and is slower (docs/evaluation.md, thresholds).
-    """
-    height, width = canvas.shape[:2]
-    blob = np.empty((1, 3, height, width), np.float32)
-    for plane, channel in zip(blob[0], cv2.split(canvas), strict=True):
-        np.multiply(channel, np.float32(1.0 / 255.0), out=plane)
-    return blob
-
-
 def _fine(scores: Scores) -> Scores:
     """Unpack seven fields (7, 2h, 2w) from the network's 28 channels of four cells (28, h, w)."""
     _, rows, columns = scores.shape
@@ -178,7 +176,7 @@ def _smooth(lean: Scores) -> Scores:
     )
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=3)
 def _linear(tall: int, wide: int) -> tuple[Scores, Scores]:
     y, x = np.mgrid[-1.0 : 1.0 : tall * 1j, -1.0 : 1.0 : wide * 1j]
     basis = np.stack([np.ones(x.size), x.ravel(), y.ravel()], axis=1)

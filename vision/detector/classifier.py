@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vision.detector.candidates import Candidate
+from vision.detector.candidates import SMALL, Candidate
 from vision.detector.context import correct_by_context
-from vision.detector.crops import crop_matrix, edges_of
+from vision.detector.crops import crop_matrices, edges_of
 from vision.detector.inference import classify_crops, corners_of
 from vision.detector.models import (
     NORMAL,
@@ -94,20 +94,26 @@ def classify(
     """
     if not candidates:
         return []
-    crops = classify_crops(pixels, [crop_matrix(c.centre_xy, c.edge_px) for c in candidates])
+    aims = np.array([(*each.centre_xy, each.edge_px) for each in candidates], np.float32)
+    crops = classify_crops(pixels, crop_matrices(aims[:, :2], aims[:, 2]))
     chances = sigmoid(crops.logits[:, [_DIE, _MOVING]])
     keep = np.flatnonzero((chances > _WORTH).any(axis=1)).tolist()
     if not keep:
         return []
     kept = [candidates[n] for n in keep]
     crops = crops.only(keep)
-    logits, corners = crops.logits, corners_of(crops)
-    edges, middles = edges_of(corners), corners.mean(axis=1)
+    corners = corners_of(crops)
+    height, width = pixels.shape[:2]
+    long_side = max(height, width)
+    if np.median(edges_of(corners)) < SMALL * long_side:  # the finder aims less well at them
+        cuts = crop_matrices(corners.mean(axis=1), edges_of(corners))
+        is_die = crops.logits[:, _DIE, None, None] > 0.0
+        crops = classify_crops(pixels, np.where(is_die, cuts, crops.cuts))
+        corners = corners_of(crops)
+    logits, edges, middles = crops.logits, edges_of(corners), corners.mean(axis=1)
     guessed = np.array([candidate.up for candidate in kept], np.float32)
     feet = (middles - _upwards(logits, guessed) * edges[:, None]).tolist()
     in_tray = [inside((x, y), edge) for (x, y), edge in zip(feet, edges.tolist(), strict=True)]
-    height, width = pixels.shape[:2]
-    long_side = max(height, width)
     places = (middles - np.array([width - 1, height - 1]) / 2) / long_side
     shares = edges / long_side
     fit = fit_floor_plane(logits, places, guessed)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.detector.models import CROP, CROP_EDGES, Scores
-from vision.reading import Pixels, Point
+from vision.reading import Pixels
 
 Pair = NDArray[np.float64]
 """Values along x and along y."""
@@ -77,11 +77,12 @@ def levelled(close_ups: Scores, inner: slice) -> Scores:
     return level
 
 
-def crop_matrix(centre_xy: Point, edge_px: float) -> Scores:
-    """The 2x3 matrix from px of the picture to px of a crop around a point."""
-    scale = CROP / (CROP_EDGES * max(edge_px, 4.0))
-    (x, y), middle = centre_xy, (CROP - 1) / 2
-    return np.array([[scale, 0, middle - scale * x], [0, scale, middle - scale * y]], np.float32)
+def crop_matrices(centres: Scores, edges: Scores) -> Scores:
+    """The matrices (N, 2, 3) from px of the picture to px of crops around points (N, 2)."""
+    scales = CROP / (CROP_EDGES * np.maximum(edges, 4.0))
+    moved = (CROP - 1) / 2 - scales[:, None] * centres
+    turned = scales[:, None, None] * np.eye(2)
+    return np.concatenate([turned, moved[..., None]], axis=2).astype(np.float32)
 
 
 def edges_of(corners: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import cv2
@@ -56,8 +55,8 @@ def corners_of(outputs: CropOutputs) -> NDArray[np.float32]:
     return np.stack([points.real, points.imag], axis=2).astype(np.float32)
 
 
-def classify_crops(pixels: Pixels, cuts: Sequence[Scores]) -> CropOutputs:
-    """Outputs of the crop classifier for one or more crops cut by matrices (2, 3).
+def classify_crops(pixels: Pixels, cuts: Scores) -> CropOutputs:
+    """Outputs of the crop classifier for crops cut by matrices (N, 2, 3), at least one.
 
     Args:
         pixels: (H, W, 3) uint8, BGR.
@@ -73,4 +72,4 @@ def classify_crops(pixels: Pixels, cuts: Sequence[Scores]) -> CropOutputs:
     pips = cells.mean(axis=1, keepdims=True)
     logits = np.concatenate([outputs[:, :SCORES], pips, outputs[:, SCORES:]], axis=1)
     shades = np.asarray(np.log(middles / 255.0 + 0.02), np.float32)
-    return CropOutputs(logits, shades, np.array(cuts, np.float32))
+    return CropOutputs(logits, shades, cuts)

@@ -81,7 +81,6 @@ def pooled(group: Sequence[Seen], *, is_still: bool = False) -> DieEvidence:
         values=values,
         moving=moving,
         leaning=leaning,
-        cocked=not moving and leaning > 0.0,
         visible=median(die.visible for die in dice),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from vision.detector.crops import crop_matrix, edges_of
+from vision.detector.crops import crop_matrices, edges_of
 from vision.detector.inference import CropOutputs, corners_of
 from vision.detector.models import CROP, CROP_EDGES
 
@@ -18,7 +18,8 @@ def outputs(outline: tuple[float, ...]) -> CropOutputs:
     """What the reader says of three crops, the same outline of each."""
     logits = np.zeros((len(PLACES), 51), np.float32)
     logits[:, 16:23] = outline
-    cuts = np.array([crop_matrix(middle, edge) for middle, edge in PLACES])
+    middles, edges = (np.array(each) for each in zip(*PLACES, strict=True))
+    cuts = crop_matrices(middles, edges)
     count = len(PLACES)
     return CropOutputs(logits, np.zeros((count, 3)), cuts)
 

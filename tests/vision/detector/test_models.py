@@ -13,7 +13,7 @@ import pytest
 
 from companion.tray import TrayStatus
 from vision.detector import models
-from vision.detector.candidates import CLOSER
+from vision.detector.candidates import closer
 from vision.detector.models import (
     CROP,
     EIGHT_BITS,
@@ -32,7 +32,8 @@ from vision.reading import Frame
 IMAGES = Path(__file__).parents[1] / "images"
 SHAPES = {
     "finder": (1, 3, FINDER_WH[1], FINDER_WH[0]),
-    "finder, closer": (1, 3, *CLOSER[::-1]),
+    "finder, closer": (1, 3, *closer(0.05)[::-1]),
+    "finder, closest": (1, 3, *closer(0.02)[::-1]),
     "reader": (7, 3, CROP, CROP),
     "upright": (5, 3, UPRIGHT, UPRIGHT),
 }
