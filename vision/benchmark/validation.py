@@ -2,10 +2,12 @@
 
     python -m vision.benchmark.validation SEEN --split train --frames 600 --looks FOLDER
     python -m vision.benchmark.validation UNSEEN --split check --frames 600 --looks FOLDER
+    python -m vision.benchmark.validation SMALL --split check --frames 300 --small --size 1280x960
     python -m vision.benchmark.validation TABLES --split check --frames 960 --throws 24
     python -m vision.benchmark.validation LAMPS --split check --frames 800 --throws 16 --warm
 
 `train` draws from the looks that weights are trained on, `check` from looks that they never met.
+With `--small` the dice are small in the picture, as where a camera hangs high over a wide tray.
 With `--throws` the same six dice are thrown several times at each table; with `--warm` the light is
 that of lamps, which the camera does not balance.
 A run that stopped goes on with the first missing frame.
@@ -34,7 +36,8 @@ from vision.simulation.random_scenes import Recipe, free_spot, random_scene, squ
 from vision.simulation.render import Die, DieTruth, Scene, render, resting_die, truth
 from vision.simulation.scene import Floats
 
-SIZE_WH = (640, 480)
+_SHARES, _SMALL_SHARES = (0.04, 0.09), (0.018, 0.04)
+"""Widths of a die as shares of the picture's width."""
 _SEED = {"train": 20_261_125, "check": 20_261_126}
 """Training seeds its generators with three numbers, this command with these and the frame's."""
 _SPECIAL = ("cocked", "moving", "hand", "flat", "covered", "cocked", "moving", "empty")
@@ -54,6 +57,8 @@ def main() -> None:
     parser.add_argument("--split", choices=list(SPLITS), required=True)
     parser.add_argument("--frames", type=int, default=600)
     parser.add_argument("--first", type=int, default=0, help="number of the first frame")
+    parser.add_argument("--size", type=_size, default=(640, 480), help="of the pictures")
+    parser.add_argument("--small", action="store_true", help="small dice")
     parser.add_argument("--throws", type=int, default=0, help="throws of the same dice per table")
     parser.add_argument("--warm", action="store_true", help="in the light of lamps")
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
@@ -67,7 +72,8 @@ def main() -> None:
         for number in range(asked.first + done, asked.first + asked.frames):
             table = number // asked.throws if asked.throws else None
             rng = np.random.default_rng((_SEED[asked.split], number if table is None else table))
-            scene = redressed(rng, _plain_scene(rng, 0 if asked.throws else number), looks)
+            plain = _plain_scene(rng, 0 if asked.throws else number, asked.size, asked.small)
+            scene = redressed(rng, plain, looks)
             if asked.warm:
                 scene = _warmed(rng, scene)
             if table is not None:
@@ -84,13 +90,19 @@ def main() -> None:
             lines.flush()
 
 
-def _plain_scene(rng: Rng, number: int) -> Scene:
+def _size(text: str) -> tuple[int, int]:
+    wide, tall = (int(part) for part in text.split("x"))
+    return wide, tall
+
+
+def _plain_scene(rng: Rng, number: int, size_wh: tuple[int, int], small: bool) -> Scene:
     """A scene in plain looks: two of three show the six dice of a game, ready to be read."""
     special = number % 3 == 2
     scenario = _SPECIAL[number // 3 % len(_SPECIAL)] if special else "flat"
+    low, high = np.log(_SMALL_SHARES if small else _SHARES)
     while True:
-        share = float(np.exp(rng.uniform(np.log(0.04), np.log(0.09))))
-        scene = random_scene(rng, Recipe(SIZE_WH, share, scenario))
+        share = float(np.exp(rng.uniform(low, high)))
+        scene = random_scene(rng, Recipe(size_wh, share, scenario))
         if special:
             return scene
         case = case_of("", scene)

@@ -16,8 +16,8 @@ from vision.benchmark.truth import pictures
 from vision.simulation.render import Lamp, default_scene, render, truth
 
 
-def _write(monkeypatch: pytest.MonkeyPatch, folder: Path, frames: int) -> None:
-    arguments = [str(folder), "--split", "check", "--frames", str(frames)]
+def _write(monkeypatch: pytest.MonkeyPatch, folder: Path, frames: int, *options: str) -> None:
+    arguments = [str(folder), "--split", "check", "--frames", str(frames), *options]
     monkeypatch.setattr(sys, "argv", ["validation", *arguments])
     validation.main()
 
@@ -38,6 +38,17 @@ def test_a_set_is_read_as_any_other_and_goes_on_where_it_stopped(
     for case, pixels in cases:
         assert pixels.shape == (480, 640, 3)
         assert len(case.in_play) in (4, 5, 6)
+
+
+@pytest.mark.slow
+def test_small_dice_are_small_in_pictures_of_any_size(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _write(monkeypatch, tmp_path, 2, "--small", "--size", "800x600")
+    for case, pixels in pictures(tmp_path):
+        assert pixels.shape == (600, 800, 3)
+        edges = [die.edge_px for die in case.dice if die.edge_px is not None]
+        assert 0.015 * 800 < np.median(edges) < 0.045 * 800
 
 
 def test_pips_in_a_clipped_highlight_are_called_faint() -> None:
