@@ -64,6 +64,10 @@ if TYPE_CHECKING:
 PICTURE_CURES = {
     "dark": ("too dark to read dice", "more light on the tray, or a longer exposure"),
     "overexposed": ("large parts are blown out", "less light, or turn the lamp off the tray"),
+    "small": (
+        "small in the picture",
+        "hang the camera lower, or set camera.width = 1280 and .height = 960",
+    ),
     "blurred": ("blurred", "turn the lens's ring until the pips are sharp; wipe the lens"),
     "moved": (
         "not where it was calibrated: camera or tray were moved",

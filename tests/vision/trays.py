@@ -86,6 +86,16 @@ def shifted(pixels: Pixels, x: float, y: float = 0.0, angle: float = 0.0) -> Pix
     return np.asarray(moved, np.uint8)
 
 
+def from_afar(pixels: Pixels, scale: float = 0.4) -> Pixels:
+    """The picture of a camera that sees so much more, the table going on all round."""
+    height, width = pixels.shape[:2]
+    matrix = np.array([[scale, 0, (1 - scale) * width / 2], [0, scale, (1 - scale) * height / 2]])
+    seen = cv2.resize(pixels, None, fx=scale, fy=scale, interpolation=cv2.INTER_AREA)
+    matrix[:, :2] /= scale
+    seen = cv2.warpAffine(seen, matrix, (width, height), borderMode=cv2.BORDER_REPLICATE)
+    return np.asarray(seen, np.uint8)
+
+
 def lit(pixels: Pixels, *gains_bgr: float) -> Pixels:
     """The picture in another light."""
     return np.asarray(np.clip(pixels * np.array(gains_bgr), 0, 255), np.uint8)

@@ -26,6 +26,7 @@ class PictureFault(StrEnum):
     DARK = "dark"
     OVEREXPOSED = "overexposed"
     BLURRED = "blurred"
+    SMALL = "small"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from vision.calibration.light import white_balanced
 from vision.cameras.camera import Camera
 from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify
+from vision.detector.crops import edges_of
 from vision.detector.known_dice import Bgr, CustomDie, face_colour, pip_colour
 from vision.detector.models import softmax
 from vision.detector.status import PALETTE
@@ -29,6 +30,8 @@ _MOST_GAIN = 2.0
 _SURELY = 0.9
 _ON_IT = 0.4
 """Largest distance, in edges, between a detection and its die."""
+_FEW_PX = 22.0
+"""Edge of dice in px below which many rolls are doubtful (docs/evaluation.md, small dice)."""
 AGREE = 2
 """Consecutive readings of one roll that must agree."""
 
@@ -84,6 +87,11 @@ def _shown(pixels: Pixels, die: DieView, looks: Sequence[Detection]) -> ShownDie
     taken = tuple(float(value) for value in softmax(near.colours))
     pips = pip_colour(pixels, corners, die.value)
     return ShownDie(die.centre_xy, corners, face_colour(pixels, corners), taken, pips)
+
+
+def are_small(dice: Sequence[ShownDie]) -> bool:
+    """Whether dice have so few pixels that many rolls would be doubtful."""
+    return float(np.median(edges_of(np.stack([die.corners for die in dice])))) < _FEW_PX
 
 
 def colours_played(dice: Sequence[ShownDie]) -> tuple[DieColour, ...]:

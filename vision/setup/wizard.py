@@ -26,6 +26,7 @@ from vision.reading import Frame, Point
 from vision.setup.corners import propose_corners
 from vision.setup.measure import (
     ShownDie,
+    are_small,
     colours_played,
     gains_of_white,
     known_dice,
@@ -100,7 +101,7 @@ class TraySetup:
         kept = self._kept((pixels.shape[1], pixels.shape[0]))
         return SetupState(
             size_wh=kept.size_wh,
-            faults=measure_light(pixels).faults,
+            faults=(*measure_light(pixels).faults, *self._small()),
             change=self._eye.change,
             corners=kept.tray_px,
             controls=self._live.controls,
@@ -196,6 +197,12 @@ class TraySetup:
         if frame is None:
             raise CalibrationError("camera: gives no picture", reason="no_picture")
         return frame
+
+    def _small(self) -> tuple[PictureFault, ...]:
+        """Whether the dice that were measured last are small."""
+        with self._mutex:
+            looked = self._shown
+        return (PictureFault.SMALL,) if looked is not None and are_small(looked[1]) else ()
 
     def _kept(self, size_wh: tuple[int, int]) -> Calibration:
         kept = self._eye.calibration

@@ -12,7 +12,7 @@ import pytest
 from companion.engine.dice import DieColour
 from companion.errors import CalibrationError, ConfigError
 from companion.tray import TrayStatus
-from tests.vision.trays import SIX, painted, shifted, tray
+from tests.vision.trays import SIX, from_afar, painted, shifted, tray
 from vision.calibration.calibration import load_calibration
 from vision.calibration.light import PictureFault
 from vision.calibration.reader import CalibratedReader, Change
@@ -65,6 +65,16 @@ def test_step_by_step_all_counts_at_once_and_is_kept(
     assert kept.camera == {"exposure": 157.0}
     assert [die.plays for die in kept.dice] == [die.plays for die in looked]
     assert eye.read(Frame(painted(tray(SIX, 7), 145))).status is TrayStatus.OK
+
+
+def test_dice_of_few_pixels_are_a_fault(setup: TraySetup, live: StandInLive) -> None:
+    assert "small" not in setup.state().faults
+    live.shows = from_afar(tray(SIX))
+    setup.look_at_dice()
+    assert "small" in setup.state().faults
+    live.shows = tray(SIX)
+    setup.look_at_dice()
+    assert "small" not in setup.state().faults
 
 
 def test_a_setup_can_be_deleted(setup: TraySetup, eye: CalibratedReader, tmp_path: Path) -> None:
