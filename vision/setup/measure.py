@@ -30,7 +30,7 @@ _MOST_GAIN = 2.0
 _SURELY = 0.9
 _ON_IT = 0.4
 """Largest distance, in edges, between a detection and its die."""
-_FEW_PX = 22.0
+_FEW_PX = 20.0
 """Edge of dice in px below which many rolls are doubtful (docs/evaluation.md, small dice)."""
 AGREE = 2
 """Consecutive readings of one roll that must agree."""

@@ -99,7 +99,7 @@ def scene_row(rng: Rng, looks: Looks) -> Row:
     """One scene as the finder gets it, and close-ups of its dice and of places without one."""
     scene, share = _any_scene(rng, looks)
     small = frame_part(rng, scene)
-    edge = float(np.exp(rng.uniform(np.log(10), np.log(72))))
+    edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
     fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))
     mistaken = _mistaken_places(small["pixels"], small["dice"])
     return small | close_ups(rng, replace(scene, camera=fine), share, mistaken=mistaken)
