@@ -222,7 +222,7 @@ def test_the_print_of_a_die_stands_for_none_that_is_missing() -> None:
     assert fresh.view().roll is not None, "else this could not fail"
 
 
-def test_a_floor_that_looks_like_dice_in_motion_is_empty_while_it_is_still() -> None:
+def test_a_floor_that_looks_like_moving_dice_is_empty_while_still() -> None:
     tracker = TrayTracker(ListedReader({0: scene([], smear=0.95)}), lambda: ALL_DICE)
     said = set()
     for number in range(80):
