@@ -29,6 +29,12 @@ def test_a_port_beside_the_brokers_name_is_refused_where_it_was_given() -> None:
     assert load(None, {}, {"mqtt.host": "fe80::1"}).mqtt.host == "fe80::1"
 
 
+def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_text("[web]\nport = 1001\n", encoding="utf-8-sig")  # as Notepad saves it
+    assert load(path, {}, {}).web.port == 1001
+
+
 def test_systemd_names_the_directories(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[sound]\nenabled = false\n")
     config = load(None, {"CONFIGURATION_DIRECTORY": str(tmp_path), "STATE_DIRECTORY": "/s"}, {})

@@ -30,7 +30,7 @@ def open_plain(name: str | Path) -> BinaryIO:
 
 
 def read_text(path: Path, most_bytes: int) -> str:
-    """Read a file as UTF-8.
+    """Read a file as UTF-8, without the mark that some editors write at its beginning.
 
     Raises:
         OSError: It cannot be read, or is a named pipe.
@@ -40,7 +40,7 @@ def read_text(path: Path, most_bytes: int) -> str:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise ValueError(f"expected {most_bytes // 1024} kB at most")
-    return data.decode("utf-8")
+    return data.decode("utf-8-sig")
 
 
 def read_toml(path: Path) -> dict[str, Any]:

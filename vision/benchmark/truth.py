@@ -74,7 +74,7 @@ def load_cases(folder: Path) -> list[Case]:
     """
     path = folder / "truth.jsonl"
     try:
-        lines = read_text(path, MOST_BYTES).removeprefix("\ufeff").split("\n")
+        lines = read_text(path, MOST_BYTES).split("\n")
     except (OSError, ValueError) as error:
         raise PictureError(f"{path}: expected a truth file, got {error}") from error
     cases = []
