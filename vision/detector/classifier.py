@@ -103,14 +103,15 @@ def classify(
     kept = [candidates[n] for n in keep]
     crops = crops.only(keep)
     corners = corners_of(crops)
+    edges, middles = edges_of(corners), corners.mean(axis=1)
     height, width = pixels.shape[:2]
     long_side = max(height, width)
-    if np.median(edges_of(corners)) < SMALL * long_side:  # the finder aims less well at them
-        cuts = crop_matrices(corners.mean(axis=1), edges_of(corners))
+    if np.median(edges) < SMALL * long_side:  # the finder aims less well at them
         is_die = crops.logits[:, _DIE, None, None] > 0.0
-        crops = classify_crops(pixels, np.where(is_die, cuts, crops.cuts))
+        crops = classify_crops(pixels, np.where(is_die, crop_matrices(middles, edges), crops.cuts))
         corners = corners_of(crops)
-    logits, edges, middles = crops.logits, edges_of(corners), corners.mean(axis=1)
+        edges, middles = edges_of(corners), corners.mean(axis=1)
+    logits = crops.logits
     guessed = np.array([candidate.up for candidate in kept], np.float32)
     feet = (middles - _upwards(logits, guessed) * edges[:, None]).tolist()
     in_tray = [inside((x, y), edge) for (x, y), edge in zip(feet, edges.tolist(), strict=True)]
