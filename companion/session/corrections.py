@@ -44,7 +44,7 @@ class CorrectedTray:
     Attributes:
         read: As the camera loop reported it.
         shown: With the corrections that still fit.
-        fixes: They hold until a die moves.
+        fixes: They hold until a die moves, and for dice that are old now.
         still_since: The frame since which nothing moved; None while dice may move.
     """
 
@@ -55,10 +55,16 @@ class CorrectedTray:
 
     def updated(self, read: TrayView, dice_in_play: Sequence[DieColour]) -> CorrectedTray:
         """The tray after a new report of the camera loop."""
+        if read.status is TrayStatus.OLD:
+            return CorrectedTray(read, read, self.fixes)
         if not read.status.is_correctable:
             return CorrectedTray(read, read)
         since = read.frame if self.still_since is None else self.still_since
         return CorrectedTray(read, with_fixes(read, self.fixes, dice_in_play), self.fixes, since)
+
+    def offered_again(self, fixes: tuple[Fix, ...]) -> CorrectedTray:
+        """The tray after its roll was undone, with its corrections if its dice still lie there."""
+        return replace(self, fixes=fixes) if self.read.status is TrayStatus.OLD else self
 
 
 def decide_fix(

@@ -29,7 +29,7 @@ from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import Line, Phrases, load_phrases
 from companion.messages.equipment import announce_fault
 from companion.session import confirm, play, seats
-from companion.session.corrections import CorrectedTray, decide_fix
+from companion.session.corrections import CorrectedTray, Fix, decide_fix
 from companion.session.decision import Decision, Rejected, decide_move, rejected
 from companion.session.games import (
     announce_position,
@@ -105,6 +105,7 @@ class Session:
         self._memory = recall(store, now_text)
         self._port: TrayPort = tray or NoTrayPort()
         self._tray = CorrectedTray(NO_CAMERA, NO_CAMERA)
+        self._confirmed_fixes: tuple[Fix, ...] = ()
         self._press = confirm.WaitingPress(self._port, self._later, self._answer_press)
         self._confirmed_s: float | None = None
         self._refused: confirm.RefusedPress | None = None
@@ -446,6 +447,7 @@ class Session:
         with self._notifier.transaction():
             answer = self._take_host_step(HostStep.UNDO, precondition)
             if answer is None and confirm.is_roll_due(self._table):
+                self._tray = self._tray.offered_again(self._confirmed_fixes)
                 self._notifier.call_after_commit(Topic.ROLL_DUE_AGAIN)
             return answer
 
@@ -595,6 +597,7 @@ class Session:
         if answer is not None or isinstance(decision, Rejected):
             return answer
         roll, kept = confirm.confirmed_roll(decision, self._tray.read)
+        self._confirmed_fixes = self._tray.fixes
         self._tray = replace(self._tray, fixes=())
         if kept is not None:
             self._notifier.call_after_commit(Topic.SEEN_ROLL, kept)

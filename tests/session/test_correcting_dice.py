@@ -181,6 +181,30 @@ class TestBeforeConfirming:
         assert rejected.code == code
         assert two.session.view().tray == seen()
 
+    def test_an_undone_roll_keeps_its_corrections(self, two: Stage) -> None:
+        old = replace(seen(frame=20), status=TrayStatus.OLD, roll=None)
+        two.session.see(seen())
+        put_right(two, GREEN, 5)
+        two.session.press()
+        two.session.see(TrayView(TrayStatus.MOVING, frame=19))  # a hand above the tray
+        two.session.see(old)
+        assert two.session.undo() is None
+        two.session.see(replace(old, frame=21))
+        two.session.see(seen(frame=22))
+        assert two.session.view().tray.roll == a_roll(3, 4, green=5)
+        assert two.session.press() is None
+        assert two.state.roll == a_roll(3, 4, green=5)
+
+    def test_other_dice_do_not_take_the_corrections_of_an_undone_roll(self, two: Stage) -> None:
+        two.session.see(seen())
+        put_right(two, GREEN, 5)
+        two.session.press()
+        two.session.see(TrayView(TrayStatus.MOVING, frame=19))
+        two.session.see(seen(frame=20))
+        assert two.session.undo() is None
+        two.session.see(seen(frame=21))
+        assert two.session.view().tray.roll == a_roll(3, 4)
+
     def test_only_the_host_corrects_a_confirmed_roll(self, two: Stage) -> None:
         two.session.see(seen())
         assert two.session.press() is None
