@@ -33,7 +33,7 @@ class Opened(NamedTuple):
     """A log that is open to be written.
 
     Attributes:
-        journal: None if it cannot be written: the table goes on with the database alone.
+        journal: None if it cannot be written: the database is the only copy for now.
         digest: Of the whole log.
         derived: The values kept beside the log that fit it, by their file's name.
         lost: How many records could not be read.
@@ -219,7 +219,7 @@ def new_journal(path: Path, whole: Mapping[int, Row], report: Report) -> Journal
     try:
         size = write_journal(journal, (whole[each] for each in sorted(whole)))
     except OSError as error:
-        report(f"{journal} cannot be written: {error.strerror}")
+        report(_unwritable(journal, error))
         return None
     return _continued(path, size, b"", report)
 
@@ -229,10 +229,14 @@ def _continued(path: Path, size: int, missing: bytes, report: Report) -> Journal
     try:
         journal = Journal(name, size)
     except OSError as error:
-        report(f"{name} cannot be written: {error.strerror}")
+        report(_unwritable(name, error))
         return None
     journal.append(missing)
     return journal
+
+
+def _unwritable(journal: Path, error: OSError) -> str:
+    return f"{journal} cannot be written: {error.strerror}; games are saved without a second copy"
 
 
 def _set_journal_aside(path: Path, why: str, report: Report) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import sqlite3
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -39,6 +40,9 @@ LOCK_NAME = "games.lock"
 CLOSE_WITHIN_S = 2.0
 """Seconds that `close` waits for a running write; then it leaves the file open."""
 
+RENEW_EVERY_S = 300.0
+"""Seconds between attempts to write a journal that cannot be written: each reads the whole log."""
+
 
 class SqliteStore:
     """The event log in one SQLite file of a data directory, with a journal beside it.
@@ -59,6 +63,7 @@ class SqliteStore:
         """
         self._lock: IO[bytes] | None = None
         self._journal: Journal | None = None
+        self._renew_from_s = 0.0
         self._writing = threading.Lock()
         self._digest = Digest()
         self._derived: dict[str, Derived] = {}
@@ -142,16 +147,21 @@ class SqliteStore:
         """Make sure that the files still lie where a later start looks for them."""
         if identity(self._path) != self._file:
             self._put_back()
-        elif self._journal is not None and not self._journal.is_in_place:
+        elif self._journal is None or not self._journal.is_in_place:
             self._renew_journal()
 
     def _renew_journal(self) -> None:
-        """Write the journal anew from the database."""
+        """Write the journal anew from the database; without one, a later step tries again."""
         if self._journal is not None:
             self._journal.close()
-        whole, _ = rows.checked(self._db)
-        made = new_journal(self._path, whole, self._report)
-        self._journal = made or self._journal  # a closed one: the next step tries again
+            self._journal = None
+        if time.monotonic() < self._renew_from_s:
+            return
+        with suppress(sqlite3.Error):
+            whole, _ = rows.checked(self._db)
+            self._journal = new_journal(self._path, whole, self._report)
+        if self._journal is None:
+            self._renew_from_s = time.monotonic() + RENEW_EVERY_S
 
     def _put_back(self) -> None:
         """Write the files anew after somebody deleted them; the open ones still have every record.

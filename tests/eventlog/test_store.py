@@ -18,7 +18,7 @@ from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.projection import project
 from companion.eventlog.record import Record
 from companion.eventlog.salvage import insert
-from companion.eventlog.store import FILE_NAME, LOCK_NAME, SqliteStore
+from companion.eventlog.store import FILE_NAME, LOCK_NAME, RENEW_EVERY_S, SqliteStore
 from tests.rights import run_bound
 
 RECORDS = tuple(
@@ -372,6 +372,24 @@ class TestFilesThatAreDeletedWhileATableRuns:
         store.append(RECORDS[2:])
         store.close()
         assert len((tmp_path / JOURNAL_NAME).read_bytes().splitlines()) == len(RECORDS)
+
+    def test_a_journal_that_cannot_be_written_is_tried_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        now_s = 100.0
+        monkeypatch.setattr("time.monotonic", lambda: now_s)
+        journal = tmp_path / JOURNAL_NAME
+        journal.mkdir()
+        store = SqliteStore(tmp_path)
+        assert "games are saved without a second copy" in (store.notice or "")
+        store.append(RECORDS[:1])
+        journal.rmdir()
+        store.append(RECORDS[1:2])
+        assert not journal.exists(), "an attempt reads the whole log"
+        now_s += RENEW_EVERY_S
+        store.append(RECORDS[2:])
+        store.close()
+        assert len(journal.read_bytes().splitlines()) == len(RECORDS)
 
     def test_another_file_in_its_place_is_not_written_over(self, tmp_path: Path) -> None:
         store = SqliteStore(tmp_path)
