@@ -150,6 +150,8 @@ def build(config: Config) -> App:
         reviews = Reviews(verdicts=Verdicts(config.data_dir))
         stack.callback(reviews.close)
         access = open_access(config.data_dir)
+        if access.notice:
+            notes.append(access.notice)
         place = watched_address(config.web.host, session.show_anew)
         stack.callback(place.close)
         address: list[tuple[str, int]] = []

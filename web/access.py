@@ -53,7 +53,10 @@ class Access:
     Attributes:
         code: Code that a phone sends to take a seat.
         pin: PIN that makes a device the host.
+        notice: Why the kept secrets were not used, or None.
     """
+
+    notice: str | None = None
 
     def __init__(
         self,
@@ -169,12 +172,35 @@ def open_access(data_dir: Path) -> Access:
     """
     path = data_dir / FILE_NAME
     try:
-        kept: _Kept = convert(json.loads(read_text(path, MOST_BYTES)), _Kept)
+        kept = _read(path)
         return Access(pin=kept.pin, key=kept.key, tables=kept.tables, path=path)
-    except (OSError, ValueError, RecursionError, WireError):
+    except (OSError, ValueError, RecursionError, WireError) as error:
         access = Access(path=path)
+        if not isinstance(error, FileNotFoundError):
+            access.notice = f"{path} was damaged: the host's PIN is new, and table views pair again"
         access.save()
         return access
+
+
+def kept_pin(data_dir: Path) -> str:
+    """Read a table's PIN. It is never drawn here: a running table would not accept it.
+
+    Raises:
+        ConfigError: There is none.
+    """
+    path = data_dir / FILE_NAME
+    try:
+        return _read(path).pin
+    except (OSError, ValueError, RecursionError, WireError) as error:
+        raise ConfigError(
+            f"{path}: no PIN can be read there; a running table shows it on the host's page, "
+            "and the next start draws a new one"
+        ) from error
+
+
+def _read(path: Path) -> _Kept:
+    kept: _Kept = convert(json.loads(read_text(path, MOST_BYTES)), _Kept)
+    return kept
 
 
 def _digest(device: str) -> str:

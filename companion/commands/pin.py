@@ -13,7 +13,7 @@ from companion.config import load
 from companion.errors import ServiceError
 from companion.service.install import is_installed, is_root
 from companion.service.unit import service_directories
-from web.access import open_access
+from web.access import kept_pin
 
 
 @click.command()
@@ -30,4 +30,4 @@ def pin(data_dir: Path | None, path: Path | None) -> None:
             raise ServiceError("pin: the table is a service; run this with sudo")
         environ = {**os.environ, **service_directories()}
     config = load(path, environ, {"data_dir": data_dir})
-    click.echo(open_access(config.data_dir).pin)
+    click.echo(kept_pin(config.data_dir))

@@ -108,12 +108,27 @@ class TestSecrets:
         assert (result.output == f"{access.pin}\n") is is_root
         assert is_root or "sudo" in str(result.exception)
 
-    def test_a_damaged_file_of_secrets_is_drawn_anew(self, tmp_path: Path) -> None:
-        first = open_access(tmp_path).pin
+    def test_a_damaged_file_of_secrets_is_drawn_anew_with_a_notice(self, tmp_path: Path) -> None:
+        first = open_access(tmp_path)
         (tmp_path / "access.json").write_text('{"pin": 7')
-        again = open_access(tmp_path).pin
-        assert open_access(tmp_path).pin == again
-        assert (first == again) is False or len(again) == 6
+        again = open_access(tmp_path)
+        assert open_access(tmp_path).pin == again.pin
+        assert (first.pin == again.pin) is False or len(again.pin) == 6
+        assert first.notice is None
+        assert "access.json was damaged: the host's PIN is new" in (again.notice or "")
+
+    @pytest.mark.parametrize("content", [None, '{"pin": 7'], ids=["lost", "damaged"])
+    def test_the_pin_command_prints_no_pin_that_the_table_does_not_accept(
+        self, tmp_path: Path, content: str | None
+    ) -> None:
+        open_access(tmp_path)
+        kept = tmp_path / "access.json"
+        kept.unlink()
+        if content is not None:
+            kept.write_text(content)
+        result = CliRunner().invoke(pin, ["--data-dir", str(tmp_path)])
+        assert (result.stdout, kept.exists()) == ("", content is not None)
+        assert "no PIN can be read there" in str(result.exception)
 
 
 class TestTheTableView:

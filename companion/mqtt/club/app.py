@@ -94,6 +94,8 @@ def build_club(config: Config, version: str = "") -> ClubApp:
         place = watched_address(config.web.host, club.touch)
         stack.callback(place.close)
         access = open_access(config.data_dir / FOLDER)
+        if access.notice:
+            notes.append(access.notice)
         ports = [config.web.port]
         site = create_club_app(
             club,
