@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 
 from companion.commands.params import A_DIRECTORY, A_FILE
+from companion.commands.running import ended_by_sigterm
 from companion.config import default_config_path, load
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
@@ -40,9 +41,10 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
     from companion.service.backup import write_backup
 
     directory, settings = _places(data_dir, config_path)
-    made = write_backup(
-        file, directory, settings, now=datetime.now().astimezone(), version=_version()
-    )
+    with ended_by_sigterm():
+        made = write_backup(
+            file, directory, settings, now=datetime.now().astimezone(), version=_version()
+        )
     size = file.stat().st_size / 1e6
     click.echo(f"{file}: {made.records} records and {made.files} other files, {size:.1f} MB")
 
@@ -59,7 +61,8 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     from companion.service.backup import restore_backup
 
     directory, settings = _places(data_dir, config_path)
-    restored, kept = restore_backup(file, directory, settings, now=datetime.now().astimezone())
+    with ended_by_sigterm():
+        restored, kept = restore_backup(file, directory, settings, now=datetime.now().astimezone())
     click.echo(f"{directory}: {restored.records} records of {restored.made_at} restored")
     if kept is not None:
         click.echo(f"the former data are in {kept}")

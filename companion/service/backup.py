@@ -64,7 +64,10 @@ def write_backup(
         ServiceError: The backup cannot be written.
         StoreError: The games cannot be read.
     """
-    part = to.with_name(f".{to.name}.part")
+    if to.exists() and not to.is_file():
+        raise ServiceError(f"{to}: cannot be written: expected a file, got a folder or device")
+    target = Path(os.path.realpath(to))
+    part = target.with_name(f".{target.name}.{os.getpid()}.part")
     try:
         with tempfile.TemporaryDirectory(prefix="dice-companion-") as folder:
             log = Path(folder) / FILE_NAME
@@ -80,10 +83,12 @@ def write_backup(
                 if config_path.is_file():
                     archive.add(config_path, CONFIG)
             _sync(part)
-            part.replace(to)
+            part.replace(target)
     except (OSError, tarfile.TarError) as error:
-        part.unlink(missing_ok=True)
         raise ServiceError(f"{to}: cannot be written: {_reason(error)}") from error
+    finally:
+        with suppress(OSError):
+            part.unlink()
     with suppress(OSError):  # the table's data may belong to another user
         (data_dir / STAMP).write_text(backed_up.made_at + "\n", encoding="utf-8")
     return backed_up

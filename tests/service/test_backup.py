@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import io
 import json
+import os
+import signal
 import tarfile
+import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from companion.cli import dice_companion
+from companion.commands.running import ended_by_sigterm
 from companion.errors import ServiceError, StoreError
 from companion.eventlog.store import SqliteStore
 from companion.service.backup import DATA, MANIFEST, last_backup, restore_backup, write_backup
@@ -58,6 +63,55 @@ def test_the_time_of_the_last_backup_is_remembered(table: Stage, tmp_path: Path)
     assert last_backup(table.directory) is None
     backed_up(table, tmp_path)
     assert last_backup(table.directory) == NOW
+
+
+def test_only_a_plain_file_is_replaced(table: Stage, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(ServiceError, match="expected a file"):
+        write_backup(pipe, table.directory, tmp_path / "none", now=NOW, version="1")
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_and_its_file_gets_the_backup(table: Stage, tmp_path: Path) -> None:
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    (tmp_path / "friday.tar.gz").symlink_to(stick / "friday.tar.gz")
+    assert backed_up(table, tmp_path).is_symlink()
+    assert [path.name for path in stick.iterdir()] == ["friday.tar.gz"]
+
+
+def test_a_backup_does_not_touch_the_part_of_another(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = backed_up(table, tmp_path).read_bytes()
+    whole = tarfile.TarFile.add
+
+    def add(archive: tarfile.TarFile, *args: Any) -> None:
+        monkeypatch.setattr(tarfile.TarFile, "add", whole)
+        monkeypatch.setattr(os, "getpid", lambda: 1)
+        backed_up(table, tmp_path)  # begins and ends meanwhile
+        archive.add(*args)
+
+    monkeypatch.setattr(tarfile.TarFile, "add", add)
+    file = backed_up(table, tmp_path)
+    with tarfile.open(file) as first, tarfile.open(fileobj=io.BytesIO(other)) as second:
+        assert first.getnames() == second.getnames()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_an_interrupted_backup_leaves_nothing(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def add(*_: object) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    monkeypatch.setattr(tarfile.TarFile, "add", add)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    before = sorted(tmp_path.iterdir())
+    with ended_by_sigterm(), pytest.raises(KeyboardInterrupt):
+        backed_up(table, tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
 
 
 def test_restoring_keeps_the_former_data_beside_it(table: Stage, tmp_path: Path) -> None:
