@@ -15,12 +15,17 @@ from companion.commands.console import problem_in_words
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
+from companion.wire.files import open_plain
 
 if TYPE_CHECKING:
     from vision.calibration.reader import Change
     from vision.reading import Reading
 
 _PICTURES = {".jpg", ".jpeg", ".png"}
+
+_COMMENT = b"drawn by dice-companion read"
+_DRAWN = b"\xff\xd8\xff\xfe" + (len(_COMMENT) + 2).to_bytes(2, "big") + _COMMENT
+"""The first bytes of a drawing: a JPEG with this comment. No other file is written over."""
 
 
 def parse_in_play(text: str) -> tuple[DieColour, ...]:
@@ -65,7 +70,7 @@ def _in_play(_: click.Context, __: click.Parameter, value: str) -> tuple[DieColo
     "--annotate",
     type=A_DIRECTORY,
     metavar="DIR",
-    help="Write the pictures with the reading drawn in.",
+    help="Write the pictures with the reading drawn in; only earlier drawings are replaced.",
 )
 def read(
     paths: tuple[str, ...],
@@ -187,26 +192,37 @@ def _folder(folder: Path) -> Path:
 
 
 def _annotate(folder: Path, name: str, pixels: Any, reading: Reading, taken: set[str]) -> bool:
-    """Draw a reading into the folder, under a name that is not in `taken` yet."""
+    """Draw a reading into the folder, under a name that is not in `taken` and no other file's."""
     import cv2
 
     from vision.overlay import draw_reading
 
     target = folder / (Path(name).stem + ".jpg")
     number = 2
-    while os.path.realpath(target) in taken:
+    while os.path.realpath(target) in taken or not _may_be_written(target):
         target = folder / f"{Path(name).stem}_{number}.jpg"
         number += 1
     done, data = cv2.imencode(".jpg", draw_reading(pixels, reading))
     try:
         if not done:
             raise OSError(0, "the picture is too large for a JPEG")
-        target.write_bytes(data.tobytes())
+        target.write_bytes(_DRAWN + data.tobytes()[2:])
     except OSError as error:
         click.echo(f"dice-companion: {target}: cannot write: {error.strerror}", err=True)
         return False
     taken.add(os.path.realpath(target))
     return True
+
+
+def _may_be_written(target: Path) -> bool:
+    """Whether nothing has this name, or a drawing of an earlier run."""
+    if not os.path.lexists(target):
+        return True
+    try:
+        with open_plain(target) as file:
+            return file.read(len(_DRAWN)) == _DRAWN
+    except OSError:
+        return False
 
 
 def _readable(line: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CompanionError, ConfigError, PictureError
 from tests.vision.trays import tray
 from vision.calibration.calibration import load_calibration
+from vision.images import load_picture
 
 ROLL = tuple((colour, number + 1) for number, colour in enumerate(ALL_DICE))
 
@@ -147,6 +148,20 @@ def test_annotate_writes_pictures(folder: Path, tmp_path: Path) -> None:
     drawn, plain = cv2.imread(str(target / "b.jpg")), cv2.imread(str(folder / "b.jpg"))
     assert drawn.shape == plain.shape
     assert (cv2.absdiff(drawn, plain).max(axis=2) > 60).mean() > 0.002
+
+
+def test_drawings_replace_only_earlier_drawings(folder: Path, tmp_path: Path) -> None:
+    target = tmp_path / "drawn"
+    target.mkdir()
+    photo = (folder / "b.jpg").read_bytes() + b"another photo"
+    (target / "b.jpg").write_bytes(photo)
+    (target / "b_2.jpg").mkdir()
+    for _ in range(2):
+        args = [str(folder / "b.jpg"), "--annotate", str(target)]
+        assert CliRunner().invoke(read, args).exit_code == 0
+    assert (target / "b.jpg").read_bytes() == photo
+    assert sorted(path.name for path in target.iterdir()) == ["b.jpg", "b_2.jpg", "b_3.jpg"]
+    assert load_picture(target / "b_3.jpg").shape == load_picture(folder / "b.jpg").shape
 
 
 def test_annotating_into_the_same_folder_overwrites_no_picture(folder: Path) -> None:
