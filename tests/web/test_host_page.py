@@ -9,6 +9,7 @@ import pytest
 
 from companion.engine import Phase
 from companion.service.power import PowerStep
+from companion.tray import CameraFault, CameraState, TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     PHONE_SMALL,
@@ -38,6 +39,16 @@ PRESSED_AT_ONCE = """() => {
   const status = document.getElementById('status');
 }"""
 """A finger that was on its way when the page turned to Ada."""
+
+
+def test_a_lost_camera_is_said_once(stage: Stage, open_page: OpenPage) -> None:
+    put(stage, "roll")
+    page = ready(open_page("/host", size_wh=PHONE_SMALL))
+    assert page.locator("#tray-text").inner_text() != ""
+    lost = TrayView(TrayStatus.LOST, camera=CameraState.LOST, fault=CameraFault.LOST)
+    stage.session.see(lost)
+    page.locator("#faults li").wait_for()
+    assert page.locator("main").inner_text().count("The camera isn’t responding") == 1
 
 
 class TestATableWithABroker:

@@ -43,9 +43,10 @@ export function drawBar({ game, tray, table }) {
 }
 
 export function drawDice(state) {
-  const { game, tray, table, announcement } = state;
+  const { game, tray, table, faults, announcement } = state;
   const isOpen = (game?.action ?? 0) > 0;
-  setText($("tray-text"), isOpen ? "" : tray.text);
+  const isFault = faults.some(({ part, code }) => part === "camera" && code === tray.status);
+  setText($("tray-text"), isOpen || isFault ? "" : tray.text); // a fault is shown on top
   setText($("said"), announcement?.text ?? "");
   const isRead = game?.phase === "roll" && !table.typed_rolls && READ.has(tray.status);
   const dice = isOpen ? rolled(game) : isRead ? tray.dice.filter((each) => each.in_tray) : [];
