@@ -79,6 +79,9 @@ def open_button(
         notes.append("No GPIO button found: use the button on the page.")
     else:
         notes.append(f"button: {panel.note or panel.state}")
+    unused = [name for name in _taken_pins(config) if name != "panel.pin"]
+    if unused and not panel.has_pin:
+        notes.append(f"{', '.join(unused)}: not used, because panel.factory is {factory}")
     repeat_pin = config.panel.repeat_pin
     if repeat_pin is not None and panel.has_pin:
         again = open_panel(
@@ -102,12 +105,17 @@ def check_pins(config: Config) -> None:
         PinsUnavailable: The lamp's pins do not go together.
     """
     taken: dict[int, str] = {}
-    for name in (known for known in setting_names() if known.endswith("pin")):
-        section, _, key = name.partition(".")
-        pin = getattr(getattr(config, section), key)
-        if pin is not None and taken.setdefault(pin, name) != name:
+    for name, pin in _taken_pins(config).items():
+        if taken.setdefault(pin, name) != name:
             raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
     _wiring(config).check()
+
+
+def _taken_pins(config: Config) -> dict[str, int]:
+    """The pins of all parts by the names of their settings."""
+    named = (name.partition(".") for name in setting_names() if name.endswith("pin"))
+    pins = {f"{section}.{key}": getattr(getattr(config, section), key) for section, _, key in named}
+    return {name: pin for name, pin in pins.items() if pin is not None}
 
 
 def _wiring(config: Config) -> LampPins:

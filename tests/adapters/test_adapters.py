@@ -219,3 +219,11 @@ def test_two_parts_on_one_pin_are_refused(config: Config) -> None:
     twice = replace(config, buzzer=replace(config.buzzer, pin=BUTTON))
     with pytest.raises(ConfigError, match="pin of its own"):
         build(twice)
+
+
+def test_parts_that_need_pins_are_named_where_there_are_none(config: Config) -> None:
+    app = build(replace(config, panel=replace(config.panel, factory="none")))
+    app.close()
+    (note,) = [note for note in app.notes if "not used" in note]
+    assert note.startswith("panel.repeat_pin, lamp.red_pin, lamp.green_pin, lamp.blue_pin, buzzer.")
+    assert note.endswith(": not used, because panel.factory is none")
