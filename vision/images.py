@@ -54,7 +54,7 @@ def load_frame(path: str | Path) -> Frame:
     except cv2.error as error:
         raise PictureError(f"{where}: cannot decode the picture: {error.err}") from error
     if pixels is None:
-        raise PictureError(f"{where}: expected a JPEG or PNG picture, got something else")
+        raise PictureError(f"{where}: cannot decode the picture: it is damaged")
     return Frame(np.asarray(pixels, np.uint8), is_damaged=is_damaged)
 
 

@@ -6,6 +6,7 @@ here.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -44,6 +45,23 @@ PROBLEMS = {
     ProblemCode.TRAY_RELIT: "the light has changed since set-up",
 }
 """Words for the problems of a reading; a die's colour may stand before them."""
+
+
+@contextmanager
+def without_library_messages() -> Iterator[None]:
+    """Discard what C libraries write to standard error; for commands of one thread."""
+    try:
+        kept = os.dup(2)
+    except OSError:  # it is closed
+        yield
+        return
+    with open(os.devnull, "wb") as nowhere:
+        os.dup2(nowhere.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 def is_terminal() -> bool:

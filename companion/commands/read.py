@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from companion.commands.console import problem_in_words
+from companion.commands.console import problem_in_words, without_library_messages
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
@@ -102,7 +102,8 @@ def read(
             failed = _complain(name)
             continue
         try:
-            frame = load_frame(name)
+            with without_library_messages():
+                frame = load_frame(name)
         except PictureError as error:
             failed = _complain(error)
             continue

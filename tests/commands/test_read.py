@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from pathlib import Path
 
 import cv2
@@ -124,6 +125,20 @@ def test_folder_entries_that_are_no_pictures_are_skipped(folder: Path, tmp_path:
     result = CliRunner().invoke(read, [str(tmp_path)])
     assert result.exit_code == 0
     assert len(result.output.splitlines()) == 1
+
+
+def test_a_damaged_png_is_one_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        crc = zlib.crc32(kind + data)
+        return len(data).to_bytes(4, "big") + kind + data + crc.to_bytes(4, "big")
+
+    png = cv2.imencode(".png", tray())[1].tobytes()
+    head, end = png[:33], chunk(b"IEND", b"")
+    (tmp_path / "a.png").write_bytes(head + chunk(b"IDAT", b"no compressed data") + end)
+    result = CliRunner().invoke(read, [str(tmp_path / "a.png")])
+    assert "cannot decode the picture: it is damaged" in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+    assert capfd.readouterr().err == "", "libpng writes there"
 
 
 def test_a_picture_too_wide_to_draw_is_reported(tmp_path: Path) -> None:
