@@ -8,6 +8,9 @@ files and broken contracts raise.
 class CompanionError(Exception):
     """Base class. The text is one line: where it happened, what was expected, what was given."""
 
+    def __str__(self) -> str:
+        return super().__str__().replace("\r", "\\r").replace("\n", "\\n")  # of a file's name
+
 
 class ConfigError(CompanionError, ValueError):
     """A setting, a flag or a configuration file cannot be used."""

@@ -209,7 +209,7 @@ def _annotate(folder: Path, name: str, pixels: Any, reading: Reading, taken: set
             raise OSError(0, "the picture is too large for a JPEG")
         target.write_bytes(_DRAWN + data.tobytes()[2:])
     except OSError as error:
-        click.echo(f"dice-companion: {target}: cannot write: {error.strerror}", err=True)
+        _complain(PictureError(f"{target}: cannot write: {error.strerror}"))
         return False
     taken.add(os.path.realpath(target))
     return True

@@ -149,6 +149,15 @@ def test_a_picture_too_wide_to_draw_is_reported(tmp_path: Path) -> None:
     assert "too large" in result.stderr
 
 
+def test_a_line_break_in_a_name_breaks_no_message(tmp_path: Path) -> None:
+    name = "a\nb.jpg"
+    (tmp_path / name).write_text("no picture")
+    result = CliRunner().invoke(read, [str(tmp_path / name)])
+    assert result.stderr.splitlines() == [
+        f"dice-companion: {tmp_path}/a\\nb.jpg: expected a JPEG or PNG picture, got something else"
+    ]
+
+
 def test_a_name_that_is_too_long_does_not_hold_the_others_up(folder: Path) -> None:
     result = CliRunner().invoke(read, ["x" * 300 + ".jpg", str(folder / "b.jpg")])
     assert result.exit_code == 1
