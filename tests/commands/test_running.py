@@ -4,9 +4,29 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 
 from companion.commands.running import Stop
+from tests.conftest import ROOT
+
+EARLY = """
+import os, signal, sys
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "companion.cli":
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+from companion.__main__ import main
+main()
+"""
+"""Ctrl-C while the command's modules are imported."""
+
+
+def test_ctrl_c_at_the_very_start_shows_no_traceback() -> None:
+    done = subprocess.run([sys.executable, "-c", EARLY], cwd=ROOT, capture_output=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, b"", b"")
 
 
 def test_a_signal_at_any_moment_of_waiting_is_noted() -> None:
