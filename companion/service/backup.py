@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import errno
+import fcntl
 import gzip
 import io
 import json
@@ -11,7 +13,7 @@ import shutil
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path, PurePosixPath
@@ -116,46 +118,103 @@ def restore_backup(
     Raises:
         ServiceError: It is no backup, is damaged, or a table is running on the data.
     """
-    if is_in_use(data_dir):
-        raise ServiceError(f"{data_dir}: a table is running there; stop it before you restore")
-    fresh = data_dir.with_name(f"{data_dir.name}.restored")
-    kept = data_dir.with_name(f"{data_dir.name}.before-{kept_as or f'{now:%Y%m%d-%H%M%S}'}")
+    _refuse_running(data_dir)
     if source.exists() and not source.is_file():
         raise ServiceError(f"{source}: expected a backup, got no plain file")
+    data_dir = Path(os.path.realpath(data_dir))
+    if not data_dir.name:
+        raise ServiceError(f"{data_dir}: expected a folder for games")
+    fresh = data_dir.with_name(f"{data_dir.name}.restored")
+    kept = data_dir.with_name(f"{data_dir.name}.before-{kept_as or f'{now:%Y%m%d-%H%M%S}'}")
+    new_config = config_path.with_name(f".{config_path.name}.restored")
     try:
-        shutil.rmtree(fresh, ignore_errors=True)
-        fresh.mkdir(parents=True)
-        with (
-            _Unpacked(source) as unpacked,
-            tarfile.open(fileobj=unpacked, mode="r:") as archive,
-        ):
-            members = {member.name: member for member in _harmless(archive, source)}
-            backed_up = _manifest(archive, members.get(MANIFEST), source)
-            for name, member in members.items():
-                if name.startswith(f"{DATA}/"):
-                    _extract(archive, member, fresh / PurePosixPath(name).relative_to(DATA))
-            seen = examine(fresh)
-            if seen.trouble is not None or seen.records != backed_up.records:
-                raise ServiceError(f"{source}: its games are damaged: {seen.trouble}")
-            if CONFIG in members:
-                new_config = config_path.with_name(f".{config_path.name}.restored")
-                _extract(archive, members[CONFIG], new_config)
-                new_config.replace(config_path)
-        had_data = data_dir.is_dir() and any(data_dir.iterdir())
-        if had_data:
-            if kept_as and kept.is_dir():
-                shutil.rmtree(kept)
-            data_dir.rename(kept)
-        elif data_dir.is_dir():
-            data_dir.rmdir()
-        fresh.rename(data_dir)
+        with _only_one(data_dir.parent):
+            shutil.rmtree(fresh, ignore_errors=True)
+            try:
+                fresh.mkdir()
+                backed_up = _unpack(source, fresh, new_config)
+                _refuse_running(data_dir)
+                had_data = data_dir.is_dir() and any(data_dir.iterdir())
+                if had_data:
+                    if kept_as and kept.is_dir():
+                        shutil.rmtree(kept)
+                    _put_in_place(fresh, data_dir, kept)
+                else:
+                    fresh.rename(data_dir)
+                if new_config.is_file():
+                    new_config.replace(config_path)
+            finally:
+                shutil.rmtree(fresh, ignore_errors=True)
+                with suppress(OSError):
+                    new_config.unlink()
         return backed_up, kept if had_data else None
     except (OSError, tarfile.TarError, EOFError) as error:
         raise ServiceError(f"{source}: cannot be restored: {_reason(error)}") from error
     except StoreError as error:
         raise ServiceError(f"{source}: its games cannot be read: {error}") from error
+
+
+def _refuse_running(data_dir: Path) -> None:
+    if is_in_use(data_dir):
+        raise ServiceError(f"{data_dir}: a table is running there; stop it before you restore")
+
+
+@contextmanager
+def _only_one(parent: Path) -> Iterator[None]:
+    """Lock a folder, which is made if needed, against other restores into it."""
+    parent.mkdir(parents=True, exist_ok=True)
+    opened = os.open(parent, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError as error:
+        raise ServiceError(f"{parent}: another restore is running there") from error
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        os.close(opened)
+
+
+def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:
+    """Unpack the data and the settings, if there are any, and check the games."""
+    with (
+        _Unpacked(source) as unpacked,
+        tarfile.open(fileobj=unpacked, mode="r:") as archive,
+    ):
+        members = {member.name: member for member in _harmless(archive, source)}
+        backed_up = _manifest(archive, members.get(MANIFEST), source)
+        for name, member in members.items():
+            if name.startswith(f"{DATA}/"):
+                _extract(archive, member, fresh / PurePosixPath(name).relative_to(DATA))
+        seen = examine(fresh)
+        if seen.trouble is not None or seen.records != backed_up.records:
+            raise ServiceError(f"{source}: its games are damaged: {seen.trouble}")
+        if CONFIG in members:
+            _extract(archive, members[CONFIG], new_config)
+    return backed_up
+
+
+def _put_in_place(fresh: Path, data_dir: Path, kept: Path) -> None:
+    """Put new data in the place of the former ones, which get the name `kept`."""
+    shutil.copymode(data_dir, fresh)
+    fresh.rename(kept)
+    try:
+        _exchange(kept, data_dir)
+    except OSError:
+        kept.rename(fresh)
+        raise
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Exchange the names of two folders: in one step, or in three where the disk cannot."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    if libc.renameat2(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
+        return
+    if ctypes.get_errno() not in (errno.EINVAL, errno.ENOSYS):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    aside = one.with_name(f"{one.name}.aside")
+    one.rename(aside)
+    other.rename(one)
+    aside.rename(other)
 
 
 class _Unpacked(gzip.GzipFile):
@@ -228,6 +287,7 @@ def _extract(archive: tarfile.TarFile, member: tarfile.TarInfo, to: Path) -> Non
     assert file is not None
     to.parent.mkdir(parents=True, exist_ok=True)
     with to.open("wb") as out:
+        os.fchmod(out.fileno(), member.mode & 0o777)  # the PIN is for its owner only
         shutil.copyfileobj(file, out)
         out.flush()
         os.fsync(out.fileno())

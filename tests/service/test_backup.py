@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import errno
 import io
 import json
 import os
@@ -10,6 +12,7 @@ import tarfile
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,7 +21,9 @@ from click.testing import CliRunner
 from companion.cli import dice_companion
 from companion.commands.running import ended_by_sigterm
 from companion.errors import ServiceError, StoreError
+from companion.eventlog.examine import Examined, examine
 from companion.eventlog.store import SqliteStore
+from companion.service import backup
 from companion.service.backup import DATA, MANIFEST, last_backup, restore_backup, write_backup
 from tests.session.fakes import Stage
 
@@ -130,6 +135,71 @@ def test_a_running_table_is_never_replaced(table: Stage, tmp_path: Path) -> None
     file = backed_up(table, tmp_path)
     with pytest.raises(ServiceError, match="stop it before"):
         restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
+
+
+def test_only_its_owner_reads_a_restored_pin(table: Stage, tmp_path: Path) -> None:
+    (table.directory / "access.json").touch(mode=0o600)
+    file = backed_up(table, tmp_path)
+    fresh = tmp_path / "elsewhere"
+    restore_backup(file, fresh, tmp_path / "config.toml", now=NOW)
+    assert (fresh / "access.json").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_linked_folder_is_replaced_where_it_lies(table: Stage, tmp_path: Path) -> None:
+    file = backed_up(table, tmp_path)
+    table.store.close()
+    link = tmp_path / "link"
+    link.symlink_to(table.directory)
+    _, kept = restore_backup(file, link, tmp_path / "config.toml", now=NOW)
+    assert link.is_symlink()
+    assert kept == tmp_path / "data.before-20261120-213000"
+
+
+def test_the_root_is_no_folder_for_games(table: Stage, tmp_path: Path) -> None:
+    file = backed_up(table, tmp_path)
+    with pytest.raises(ServiceError, match="expected a folder"):
+        restore_backup(file, Path("/"), tmp_path / "config.toml", now=NOW)
+
+
+@pytest.mark.parametrize("code", [errno.EBUSY, errno.EINVAL])
+def test_settings_are_replaced_with_the_data_or_not_at_all(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    """A mounted folder cannot be replaced (EBUSY); some disks cannot exchange names (EINVAL)."""
+    file = backed_up(table, tmp_path)
+    table.store.close()
+    settings = tmp_path / "config.toml"
+    settings.write_text("# newer")
+    before = sorted(tmp_path.iterdir())
+    refusing = SimpleNamespace(renameat2=lambda *_: -1)
+    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: refusing)
+    monkeypatch.setattr(ctypes, "get_errno", lambda: code)
+    if code == errno.EBUSY:
+        with pytest.raises(ServiceError, match="busy"):
+            restore_backup(file, table.directory, settings, now=NOW)
+        assert (settings.read_text(), sorted(tmp_path.iterdir())) == ("# newer", before)
+    else:
+        _, kept = restore_backup(file, table.directory, settings, now=NOW)
+        assert kept is not None
+        assert (kept / "games.lock").is_file()
+        assert not (table.directory / "games.lock").exists()
+        assert settings.read_text().startswith("[table]")
+
+
+def test_two_restores_do_not_mix(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = backed_up(table, tmp_path)
+    fresh, settings = tmp_path / "elsewhere", tmp_path / "config.toml"
+
+    def meanwhile(directory: Path) -> Examined:
+        with pytest.raises(ServiceError, match="another restore"):
+            restore_backup(file, fresh, settings, now=NOW)
+        return examine(directory)
+
+    monkeypatch.setattr(backup, "examine", meanwhile)
+    restored, _ = restore_backup(file, fresh, settings, now=NOW)
+    assert examine(fresh).records == restored.records
 
 
 def packed(file: Path, members: dict[str, bytes]) -> Path:
