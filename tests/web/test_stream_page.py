@@ -62,6 +62,16 @@ def test_a_stream_page_shows_what_its_address_names(stage: Stage, open_page: Ope
     assert not page.locator("#roll").is_visible()
 
 
+@pytest.mark.parametrize("path", ["/stream", "/stream?show=roll&text=40"])
+def test_a_narrow_stream_page_is_as_wide_as_its_window(
+    stage: Stage, open_page: OpenPage, path: str
+) -> None:
+    put(stage, "action1")
+    page = open_page(path, size_wh=(320, 400))
+    page.get_by_role("img", name="White sum 7").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
 def test_a_hosts_link_seats_somebody_in_another_room(stage: Stage, open_page: OpenPage) -> None:
     host = seat(stage, "Ada")
     page = ready(open_page("/host", size_wh=PHONE, token=host.token))
