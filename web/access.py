@@ -183,7 +183,7 @@ def open_access(data_dir: Path) -> Access:
 
 
 def kept_pin(data_dir: Path) -> str:
-    """Read a table's PIN. It is never drawn here: a running table would not accept it.
+    """Read the PIN of a table that runs: it would not accept one drawn anew.
 
     Raises:
         ConfigError: There is none.
@@ -192,10 +192,7 @@ def kept_pin(data_dir: Path) -> str:
     try:
         return _read(path).pin
     except (OSError, ValueError, RecursionError, WireError) as error:
-        raise ConfigError(
-            f"{path}: no PIN can be read there; a running table shows it on the host's page, "
-            "and the next start draws a new one"
-        ) from error
+        raise ConfigError(f"{path}: no PIN can be read there; the host's page shows it") from error
 
 
 def _read(path: Path) -> _Kept:

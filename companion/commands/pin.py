@@ -11,9 +11,10 @@ import click
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
 from companion.errors import ServiceError
+from companion.eventlog.examine import is_in_use
 from companion.service.install import is_installed, is_root
 from companion.service.unit import service_directories
-from web.access import kept_pin
+from web.access import kept_pin, open_access
 
 
 @click.command()
@@ -29,5 +30,11 @@ def pin(data_dir: Path | None, path: Path | None) -> None:
         if not is_root():
             raise ServiceError("pin: the table is a service; run this with sudo")
         environ = {**os.environ, **service_directories()}
-    config = load(path, environ, {"data_dir": data_dir})
-    click.echo(kept_pin(config.data_dir))
+    directory = load(path, environ, {"data_dir": data_dir}).data_dir
+    if is_in_use(directory):  # that table would not accept another PIN
+        click.echo(kept_pin(directory))
+        return
+    access = open_access(directory)
+    if access.notice:
+        click.echo(f"dice-companion: {access.notice}", err=True)
+    click.echo(access.pin)

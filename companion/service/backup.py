@@ -205,12 +205,13 @@ def _put_in_place(fresh: Path, data_dir: Path, kept: Path) -> None:
 
 def _exchange(one: Path, other: Path) -> None:
     """Exchange the names of two folders: in one step, or in three where the disk cannot."""
-    libc = ctypes.CDLL(None, use_errno=True)
+    swap = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)  # Linux has it
     here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
-    if libc.renameat2(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
-        return
-    if ctypes.get_errno() not in (errno.EINVAL, errno.ENOSYS):
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    if swap is not None:
+        if swap(here, os.fsencode(one), here, os.fsencode(other), exchange) == 0:
+            return
+        if ctypes.get_errno() not in (errno.EINVAL, errno.ENOSYS):
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     aside = one.with_name(f"{one.name}.aside")
     one.rename(aside)
     other.rename(one)

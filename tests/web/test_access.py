@@ -6,6 +6,7 @@ import socket
 import stat
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from flask import Flask
 from flask.testing import FlaskClient
 
 from companion.commands.pin import pin
+from companion.eventlog.store import SqliteStore
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray
 from tests.web.test_people import me, phone, post
@@ -126,9 +128,13 @@ class TestSecrets:
         kept.unlink()
         if content is not None:
             kept.write_text(content)
-        result = CliRunner().invoke(pin, ["--data-dir", str(tmp_path)])
+        with closing(SqliteStore(tmp_path)):
+            result = CliRunner().invoke(pin, ["--data-dir", str(tmp_path)])
         assert (result.stdout, kept.exists()) == ("", content is not None)
         assert "no PIN can be read there" in str(result.exception)
+        drawn = CliRunner().invoke(pin, ["--data-dir", str(tmp_path)])
+        assert drawn.stdout == f"{open_access(tmp_path).pin}\n"
+        assert ("damaged" in drawn.stderr) is (content is not None)
 
 
 class TestTheTableView:
