@@ -26,6 +26,8 @@ _CODE_LETTERS = 4
 _NAME_BYTES = 8
 _MOST_TABLES = 16
 _MOST_WAITING = 32
+_UNREADABLE = (OSError, ValueError, RecursionError, WireError)
+"""Errors of a file of secrets that is missing, damaged or of another form."""
 """Table views that may wait for pairing; a newer one replaces the oldest."""
 
 
@@ -56,8 +58,6 @@ class Access:
         notice: Why the kept secrets were not used, or None.
     """
 
-    notice: str | None = None
-
     def __init__(
         self,
         *,
@@ -66,6 +66,7 @@ class Access:
         key: str = "",
         tables: Iterable[str] = (),
         path: Path | None = None,
+        notice: str | None = None,
     ) -> None:
         """Use the given secrets; draw the missing ones.
 
@@ -74,7 +75,7 @@ class Access:
             tables: Digests of the paired table views.
             path: File for the pairings; None keeps them in memory.
         """
-        self.code, self.pin = code or draw_code(), pin or draw_pin()
+        self.code, self.pin, self.notice = code or draw_code(), pin or draw_pin(), notice
         self._key = bytes.fromhex(key) if key else secrets.token_bytes(32)
         self._tables, self._path = list(tables), path
         self._waiting: OrderedDict[str, str] = OrderedDict()
@@ -174,10 +175,9 @@ def open_access(data_dir: Path) -> Access:
     try:
         kept = _read(path)
         return Access(pin=kept.pin, key=kept.key, tables=kept.tables, path=path)
-    except (OSError, ValueError, RecursionError, WireError) as error:
-        access = Access(path=path)
-        if not isinstance(error, FileNotFoundError):
-            access.notice = f"{path} was damaged: the host's PIN is new, and table views pair again"
+    except _UNREADABLE as error:
+        anew = f"{path} was damaged: the host's PIN is new, and table views pair again"
+        access = Access(path=path, notice=None if isinstance(error, FileNotFoundError) else anew)
         access.save()
         return access
 
@@ -191,7 +191,7 @@ def kept_pin(data_dir: Path) -> str:
     path = data_dir / FILE_NAME
     try:
         return _read(path).pin
-    except (OSError, ValueError, RecursionError, WireError) as error:
+    except _UNREADABLE as error:
         raise ConfigError(f"{path}: no PIN can be read there; the host's page shows it") from error
 
 

@@ -129,7 +129,8 @@ def restore_backup(
     new_config = config_path.with_name(f".{config_path.name}.restored")
     try:
         with _only_one(data_dir.parent):
-            shutil.rmtree(fresh, ignore_errors=True)
+            shutil.rmtree(fresh, ignore_errors=True)  # a killed restore may have left both
+            new_config.unlink(missing_ok=True)
             try:
                 fresh.mkdir()
                 backed_up = _unpack(source, fresh, new_config)
@@ -213,9 +214,9 @@ def _exchange(one: Path, other: Path) -> None:
         if ctypes.get_errno() not in (errno.EINVAL, errno.ENOSYS):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     aside = one.with_name(f"{one.name}.aside")
-    one.rename(aside)
-    other.rename(one)
-    aside.rename(other)
+    other.rename(aside)  # first the one that may be refused
+    one.rename(other)
+    aside.rename(one)
 
 
 class _Unpacked(gzip.GzipFile):

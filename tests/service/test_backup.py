@@ -186,6 +186,16 @@ def test_settings_are_replaced_with_the_data_or_not_at_all(
         assert settings.read_text().startswith("[table]")
 
 
+def test_settings_that_a_killed_restore_left_are_not_taken(table: Stage, tmp_path: Path) -> None:
+    file = tmp_path / "without.tar.gz"
+    write_backup(file, table.directory, tmp_path / "none.toml", now=NOW, version="1")
+    settings = tmp_path / "config.toml"
+    settings.write_text("# mine")
+    (tmp_path / ".config.toml.restored").write_text("# left")
+    restore_backup(file, tmp_path / "elsewhere", settings, now=NOW)
+    assert settings.read_text() == "# mine"
+
+
 def test_two_restores_do_not_mix(
     table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
