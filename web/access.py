@@ -26,9 +26,9 @@ _CODE_LETTERS = 4
 _NAME_BYTES = 8
 _MOST_TABLES = 16
 _MOST_WAITING = 32
+"""Table views that may wait for pairing; a newer one replaces the oldest."""
 _UNREADABLE = (OSError, ValueError, RecursionError, WireError)
 """Errors of a file of secrets that is missing, damaged or of another form."""
-"""Table views that may wait for pairing; a newer one replaces the oldest."""
 
 
 class _Kept(Struct):
