@@ -313,7 +313,8 @@ def import_game(file: str, data_dir: Path | None) -> None:
 
     FILE is an export: JSON Lines, or JSON as the games page offers it, too.
 
-    A game keeps the date of its record; without one it gets the present time.
+    A game keeps the date of its record; without one it gets the present time. A game that is here
+    already is not imported again.
 
     Example: dice-companion games import friday.jsonl
     """
@@ -332,17 +333,29 @@ def import_game(file: str, data_dir: Path | None) -> None:
         raise NotationError(faults[0])
     with _opened(data_dir, is_writer=True, makes_new=True) as (store, _):
         known = list(store.load())
-        number = max((game.number for game in saved_games(known)), default=0)
+        saved = saved_games(known)
+        number = max((game.number for game in saved), default=0)
         revision = max((entry.revision for entry in known), default=0)
         at = datetime.now().astimezone().isoformat(timespec="seconds")
-        store.append(
-            tuple(
-                Record(revision + i, "imported", {"number": number + i, "lines": game}, at)
-                for i, (_, game, _) in enumerate(read, 1)
-            )
-        )
-    for new, (i, _, record) in enumerate(read, number + 1):
-        click.echo(f"game {new}: {len(record.events)} events imported")
-        if record.fault:
-            faults.append(f"{file}: game {i} imported up to here: {record.fault}")
-    click.echo("".join(f"{fault}\n" for fault in faults), err=True, nl=False)
+        here = {(game.at, game.result.course): game.number for game in saved}
+        new: list[Record] = []
+        told = []
+        for i, game, record in read:
+            data = {"number": number + len(new) + 1, "lines": game}
+            entry = Record(revision + len(new) + 1, "imported", data, at)
+            (made,) = saved_games([entry])
+            key = record.at, made.result.course
+            if record.at and key in here:
+                told.append(f"game {here[key]}: already here")
+                continue
+            here[key] = made.number
+            new.append(entry)
+            told.append(f"game {made.number}: {len(record.events)} events imported")
+            if record.fault:
+                faults.append(f"{file}: game {i} imported up to here: {record.fault}")
+        if new:
+            store.append(tuple(new))
+    for line in told:
+        click.echo(line)
+    for fault in faults:
+        click.echo(f"dice-companion: {fault}", err=True)

@@ -95,6 +95,12 @@ def test_files_that_root_writes_belong_to_the_directorys_owner(evening: Path) ->
     assert {path.stat().st_uid for path in evening.iterdir()} == {1234}
 
 
+def dated(record: str) -> str:
+    """A record as that of another day."""
+    config, *lines = record.splitlines()
+    return "\n".join([json.dumps(json.loads(config) | {"at": "2024-05-01T20:00:00+02:00"}), *lines])
+
+
 def test_list_names_number_end_and_totals(evening: Path, tmp_path: Path) -> None:
     new = tmp_path / "new"
     Stage(new).store.close()
@@ -112,21 +118,39 @@ def test_an_exported_game_replays_to_the_same_state(evening: Path, tmp_path: Pat
     assert lines[0]["names"] == ["Ada", "Ben"]
     assert lines[0]["house"] == ["finish_turn"]
     assert lines[2]["choices"] == ["R7", "Y7"]
-    assert run(evening, "import", str(path)).exit_code == 0
-    one, _, three = saved_games(SqliteStore(evening).load())
-    assert (one.number, three.number) == (1, 3)
-    assert three.names == one.names
-    assert fold(three.start, three.events) == one.state
-    assert three.lines() == one.lines()
-    assert three.at == one.at
+    assert run(tmp_path / "other", "import", str(path)).exit_code == 0
+    one, _ = saved_games(SqliteStore(evening).load())
+    (other,) = saved_games(SqliteStore(tmp_path / "other").load())
+    assert other.names == one.names
+    assert fold(other.start, other.events) == one.state
+    assert other.lines() == one.lines()
+    assert other.at == one.at
+
+
+def test_a_game_that_is_here_already_is_not_imported_again(evening: Path, tmp_path: Path) -> None:
+    path = tmp_path / "games.jsonl"
+    path.write_text(run(evening, "export").stdout)
+    again = run(evening, "import", str(path))
+    assert again.output == "game 1: already here\ngame 2: already here\n"
+    assert again.exit_code == 0
+    assert len(saved_games(SqliteStore(evening).load())) == 2
+    other = tmp_path / "other"
+    path.write_text(run(evening, "export", "1").stdout)
+    run(other, "import", str(path))
+    path.write_text(run(evening, "export").stdout)
+    run(other, "rename", "Ben", "Bert")
+    assert run(other, "import", str(path)).stdout == (
+        "game 1: already here\ngame 2: 2 events imported\n"
+    )
 
 
 def test_the_json_of_the_games_page_can_be_imported_too(evening: Path, tmp_path: Path) -> None:
     path = tmp_path / "games.json"
     path.write_text(run(evening, "export", "--json").stdout)
-    assert run(evening, "import", str(path)).stderr == ""
-    one, two, three, four = saved_games(SqliteStore(evening).load())
-    assert (three.lines(), four.lines()) == (one.lines(), two.lines())
+    assert run(tmp_path / "other", "import", str(path)).stderr == ""
+    games = saved_games(SqliteStore(evening).load())
+    others = saved_games(SqliteStore(tmp_path / "other").load())
+    assert [game.lines() for game in others] == [game.lines() for game in games]
 
 
 @pytest.mark.parametrize("at", [None, 7, "Friday", "2026-13-01"])
@@ -206,6 +230,8 @@ def test_a_damaged_record_is_taken_up_to_its_bad_line(evening: Path, tmp_path: P
     assert result.exit_code == 0
     assert result.stdout == "game 3: 2 events imported\n"
     first, second = result.stderr.splitlines()
+    assert first.startswith("dice-companion: ")
+    assert second.startswith("dice-companion: ")
     assert "game 1: line 1: The variant must be" in first
     assert "game 2 imported up to here: line 4: The line is not JSON." in second
     imported = saved_games(SqliteStore(evening).load())[-1]
@@ -233,7 +259,7 @@ def test_a_file_without_a_game_is_refused(
 def test_an_import_amid_a_paused_game_leaves_its_record_whole(
     evening: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "g.jsonl").write_text(run(evening, "export", "1").stdout)
+    (tmp_path / "g.jsonl").write_text(dated(run(evening, "export", "1").stdout))
     run(evening, "import", str(tmp_path / "g.jsonl"))
     stage = Stage(evening)
     stage.answer(1, None)
@@ -257,7 +283,7 @@ def test_an_imported_game_leaves_the_running_one_alone(evening: Path, tmp_path: 
     before = Stage(evening)
     table = before.session.view().table
     before.store.close()
-    (tmp_path / "g.jsonl").write_text(run(evening, "export", "1").stdout)
+    (tmp_path / "g.jsonl").write_text(dated(run(evening, "export", "1").stdout))
     run(evening, "import", str(tmp_path / "g.jsonl"))
     after = Stage(evening)
     assert after.session.view().table.game == table.game
