@@ -92,9 +92,15 @@ class Club:
         return [self._evening_topic, *(topics.of_kind(self._level, kind) for kind in KINDS)]
 
     def connect(self, publish: Callable[[Message], None]) -> None:
-        """Publish the evening from now on by this function, and now; called at each connection."""
+        """Publish the evening from now on by this function, and now; called at each connection.
+
+        All tables are offline until the broker says otherwise: after a crash it may know nothing of
+        a table that was lost with it.
+        """
         self._publish = publish
         with self._notifier.transaction():
+            for each in tuple(self._tables.values()):
+                self._show(replace(each, is_online=False))
             known = self._evenings.get(self.today)
         if known is not None:
             self._tell(known)
@@ -245,11 +251,7 @@ class Club:
                 known = replace(known, is_online=payload == topics.ONLINE)
             else:
                 raise WireError("", "online or offline", payload[:40], "text")
-            if known.board is None and not known.is_online:
-                self._tables.pop(found.table, None)  # it was removed from the broker
-            else:
-                self._tables[found.table] = known
-            self._notifier.touch()
+            self._show(known)
 
     def _take_result(self, found: topics.Parsed, got: Received) -> None:
         if not got.payload:
@@ -324,6 +326,13 @@ class Club:
         LOGGER.warning("mqtt: %r is ignored: %s", topic[:200], error)
 
     # -- helpers, under the lock -------------------------------------------------------------
+
+    def _show(self, table: TableView) -> None:
+        if table.board is None and not table.is_online:
+            self._tables.pop(table.id, None)  # it was removed from the broker
+        else:
+            self._tables[table.id] = table
+        self._notifier.touch()
 
     def _now_text(self) -> str:
         return self._now().astimezone(UTC).isoformat(timespec="milliseconds")

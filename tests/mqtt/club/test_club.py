@@ -169,6 +169,15 @@ def test_a_table_shows_its_board_and_goes_with_its_topics(club: ClubOnDisk) -> N
     assert club.club.view().tables == ()
 
 
+def test_a_table_that_a_crashed_broker_has_forgotten_is_offline(club: ClubOnDisk) -> None:
+    club.online(3, "Window")
+    club.publish(topics.TableTopics(CLUB, table_id(4)).of(Kind.STATUS), topics.ONLINE)
+    club.club.connect(club.sent.append)
+    assert [(each.name, each.is_online) for each in club.club.view().tables] == [("Window", False)]
+    club.online(3)
+    assert [each.is_online for each in club.club.view().tables] == [True]
+
+
 GOOD = payloads.encoded(result({"Ada": 90, "Ben": 50}))
 
 
