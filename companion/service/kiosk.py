@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shlex
 import shutil
 import socket
 import struct
@@ -23,7 +22,7 @@ from pathlib import Path
 
 from companion.errors import ServiceError
 from companion.service.install import Command, Delete, Machine, Program, Step, Write
-from companion.service.unit import NAME
+from companion.service.unit import NAME, quoted
 
 LOGGER = logging.getLogger(__name__)
 
@@ -244,7 +243,7 @@ def autostart_text(command: Sequence[str]) -> str:
         "[Desktop Entry]\n"
         "Type=Application\n"
         "Name=Dice Companion table view\n"
-        f"Exec={shlex.join(command)}\n"
+        f"Exec={quoted(command)}\n"
         "X-GNOME-Autostart-enabled=true\n"
     )
 
@@ -265,7 +264,7 @@ def kiosk_unit_text(command: Sequence[str], user: str) -> str:
             "StartLimitIntervalSec=0",
             "",
             "[Service]",
-            f"ExecStart=/usr/bin/cage -d -- {shlex.join(command)}",
+            f"ExecStart=/usr/bin/cage -d -- {quoted(command)}",
             f"User={user}",
             "PAMName=login",
             "TTYPath=/dev/tty1",

@@ -52,6 +52,15 @@ _DEVICES = (
 systemd resolves a class when it starts the unit; see `modules_text`."""
 
 
+def quoted(words: Sequence[str]) -> str:
+    """Return words as a value of a unit or of a desktop entry, in which % is special.
+
+    Sources: systemd.unit(5), "Specifiers"; systemd.syntax(7), "Quoting"; freedesktop.org, "The Exec
+    key".
+    """
+    return shlex.join(words).replace("%", "%%")
+
+
 def unit_text(
     command: Sequence[str],
     groups: Sequence[str],
@@ -80,7 +89,7 @@ def unit_text(
         "Type=notify",
         "NotifyAccess=main",
         f"WatchdogSec={WATCHDOG_S}",
-        f"ExecStart={shlex.join(command)}",
+        f"ExecStart={quoted(command)}",
         f"User={NAME}",
         f"Group={NAME}",
         *([f"SupplementaryGroups={' '.join(groups)}"] if groups else []),
@@ -105,7 +114,7 @@ def unit_text(
         "AmbientCapabilities=CAP_NET_BIND_SERVICE",
         "ProtectSystem=strict",
         "ProtectHome=tmpfs",
-        *(f"BindReadOnlyPaths={path}" for path in in_homes),
+        *(f"BindReadOnlyPaths={quoted([str(path)])}" for path in in_homes),
         "PrivateTmp=yes",
         "DevicePolicy=closed",
         *(f"DeviceAllow={device} rw" for device in _DEVICES),

@@ -217,7 +217,8 @@ def test_installing_twice_writes_once_and_removing_deletes_it() -> None:
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
 def test_systemd_accepts_the_unit_of_the_display(tmp_path: Path) -> None:
     unit = tmp_path / "dice-companion-kiosk.service"
-    text = kiosk_unit_text(("/usr/bin/true", "kiosk"), "root")
+    text = kiosk_unit_text(("/usr/bin/true", "my 50%h/python", "kiosk"), "root")
+    assert " -- /usr/bin/true 'my 50%%h/python' kiosk\n" in text
     unit.write_text(text.replace("/usr/bin/cage", "/usr/bin/true"))  # need not be installed here
     verified = subprocess.run(
         ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True

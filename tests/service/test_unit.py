@@ -79,6 +79,19 @@ def test_systemd_accepts_the_unit_and_calls_it_well_locked(tmp_path: Path) -> No
     assert scored.returncode == 0, scored.stdout
 
 
+@needs_systemd
+def test_the_program_may_lie_in_a_folder_with_spaces_and_percent_signs(tmp_path: Path) -> None:
+    home = tmp_path / "My dice 50%h $x"
+    home.mkdir()
+    (home / "python").symlink_to("/usr/bin/true")
+    unit = tmp_path / "dice-companion.service"
+    unit.write_text(unit_text((str(home / "python"), "play"), (), 252, (home,)))
+    verified = subprocess.run(
+        ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True
+    )
+    assert (verified.returncode, verified.stdout, verified.stderr) == (0, "", "")
+
+
 def test_the_unit_names_only_groups_that_exist() -> None:
     (unit,) = (s for s in plan_install(BARE, PROGRAM) if getattr(s, "path", None) == UNIT_PATH)
     assert isinstance(unit, Write)
