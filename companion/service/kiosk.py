@@ -46,6 +46,9 @@ Chromium are over before, and the page stays white."""
 ANSWERS_WITHIN_S = 10.0
 """Seconds in which a compositor answers that has not ended."""
 
+ENDS_WITHIN_S = 3.0
+"""Seconds that the browser may take to end by itself."""
+
 _SYNC = struct.pack("=III", 1, 12 << 16, 2)
 """Asks a Wayland compositor for one answer: `wl_display.sync` for object 2."""
 
@@ -154,7 +157,7 @@ def put_pointer_away(environ: Mapping[str, str] = os.environ) -> None:
 
 
 def run_browser(profile: Path, command: Sequence[str]) -> int:
-    """Run the browser to its end and return its exit status.
+    """Run the browser to its end and return its exit status; an interrupt ends it.
 
     A browser that was killed leaves its lock. After the machine got another name, Chromium would
     take the lock for another machine's and wait for an answer to a dialog.
@@ -162,7 +165,15 @@ def run_browser(profile: Path, command: Sequence[str]) -> int:
     (profile / "SingletonLock").unlink(missing_ok=True)
     with suppress(subprocess.TimeoutExpired):
         put_pointer_away()
-    return subprocess.call(command)
+    with subprocess.Popen(command) as browser:
+        try:
+            return browser.wait()
+        except KeyboardInterrupt:
+            browser.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                browser.wait(ENDS_WITHIN_S)
+            browser.kill()
+            raise
 
 
 def show(

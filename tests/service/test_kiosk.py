@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import signal
 import socket
 import struct
 import subprocess
@@ -149,6 +150,25 @@ def test_the_pointer_is_put_away_where_a_compositor_shows_one(
 def test_a_killed_browsers_lock_does_not_stop_the_next_one(tmp_path: Path) -> None:
     (tmp_path / "SingletonLock").symlink_to("raspberrypi-719")
     assert run_browser(tmp_path, ["test", "!", "-L", str(tmp_path / "SingletonLock")]) == 0
+
+
+@pytest.mark.parametrize("ends", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_browser_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ends: signal.Signals
+) -> None:
+    browser = tmp_path / "chromium"
+    browser.write_text(
+        f"#!/bin/sh\ntrap 'exit 0' TERM\necho $$ > {tmp_path}/pid\nsleep 0.1\n"
+        f"kill -{ends.name[3:]} $PPID\nwhile :; do sleep 0.01; done\n"
+    )
+    browser.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    monkeypatch.setattr("companion.service.kiosk.show", lambda find, run: run(find()))
+    done = CliRunner().invoke(dice_companion, ["kiosk", "--url", "http://127.0.0.1:8000/"])
+    assert (done.exit_code, done.output) == (0, "")
+    assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
 
 
 @pytest.mark.parametrize(("status", "up"), [(200, True), (503, True), (404, False)])
