@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import logging
+import socket
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -21,6 +24,25 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("the shared folder with games and pictures is not beside the project")
     return SHARED
+
+
+@pytest.fixture
+def ssh_port() -> Iterator[int]:
+    """A port of this machine on which a program answers that does not speak HTTP."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            with suppress(OSError):  # the server was shut down
+                while True:
+                    with server.accept()[0] as asked:
+                        asked.recv(1000)
+                        asked.sendall(b"SSH-2.0-OpenSSH_9.2\r\n")
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+        thread.join()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -6,15 +6,23 @@ import os
 import re
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import click
 
 
 def _address(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
     """The address with a slash at its end."""
-    if value is not None and not re.fullmatch(r"https?://[^/?#\s]+/?", value):
+    if value is not None and not _is_address(value):
         raise click.BadParameter(f"expected http://HOST:PORT/, got {value!r}")
     return value and value.rstrip("/") + "/"
+
+
+def _is_address(value: str) -> bool:
+    try:
+        return bool(re.fullmatch(r"https?://[^/?#\s]+/?", value)) and urlsplit(value).port != 0
+    except ValueError:  # no port, or an IPv6 address that is none
+        return False
 
 
 @click.command()

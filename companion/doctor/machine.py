@@ -12,6 +12,7 @@ import socket
 import urllib.request
 from contextlib import suppress
 from datetime import datetime
+from http.client import HTTPException
 from pathlib import Path
 from urllib.error import HTTPError
 
@@ -138,7 +139,7 @@ def check_port(host: str, port: int) -> Finding:
 def _table_at(host: str, port: int) -> str | None:
     """The version of the table that answers there, or None."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, HTTPException):
         try:
             said = opener.open(url(host, port) + "healthz", timeout=ANSWERS_WITHIN_S)
         except HTTPError as error:  # 503: a table at which nobody can play

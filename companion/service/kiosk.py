@@ -18,6 +18,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from http.client import HTTPException
 from pathlib import Path
 
 from companion.errors import ServiceError
@@ -120,7 +121,7 @@ def is_up(url: str) -> bool:
             return True
     except urllib.error.HTTPError as error:
         return error.code == 503
-    except (OSError, ValueError):
+    except (OSError, ValueError, HTTPException):
         return False
 
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from http.client import HTTPException
 from pathlib import Path
 from typing import Protocol
 
@@ -248,7 +249,7 @@ def expect_health(
                 return
         except urllib.error.HTTPError as error:
             why = _reason(error)
-        except OSError as error:
+        except (OSError, HTTPException) as error:
             why = str(error)
         sleep(1.0)
     raise ServiceError(f"{url}healthz: expected a table that can be played at: {why}")

@@ -238,6 +238,9 @@ class TestPort:
         with socket.create_server(("127.0.0.1", 0)) as taken:
             assert check_port("127.0.0.1", taken.getsockname()[1]).verdict is Verdict.BAD
 
+    def test_a_program_that_does_not_speak_http_has_it(self, ssh_port: int) -> None:
+        assert check_port("127.0.0.1", ssh_port).verdict is Verdict.BAD
+
     def test_an_address_that_is_not_ours(self) -> None:
         finding = check_port("203.0.113.9", 8000)
         assert finding.verdict is Verdict.BAD

@@ -71,7 +71,7 @@ def test_the_browser_waits_for_the_table(caplog: pytest.LogCaptureFixture) -> No
     assert caplog.text.count("no table answers at http://127.0.0.1:8000/; waiting for it") == 1
 
 
-@pytest.mark.parametrize("url", ["nope", "http://", "http://[x y", "ftp://table/"])
+@pytest.mark.parametrize("url", ["nope", "http://", "http://[x y", "ftp://table/", "http://x:y/"])
 def test_an_address_that_cannot_be_one_is_refused(url: str) -> None:
     done = CliRunner().invoke(dice_companion, ["kiosk", "--url", url])
     assert done.exit_code == 2
@@ -188,6 +188,10 @@ def test_a_table_that_cannot_play_yet_is_up_all_the_same(status: int, up: bool) 
         server.shutdown()
         thread.join()
     assert not is_up(f"http://127.0.0.1:{server.server_port}/")
+
+
+def test_a_program_that_does_not_speak_http_is_no_table(ssh_port: int) -> None:
+    assert not is_up(f"http://127.0.0.1:{ssh_port}/")
 
 
 @pytest.mark.parametrize(

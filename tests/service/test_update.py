@@ -321,3 +321,8 @@ def test_a_table_is_healthy_once_people_can_play(sick: str) -> None:
         expect_health(sick, within_s=0.1, sleep=lambda _: threading.Event().wait(0.2))
     expect_health(sick, sleep=lambda _: None)
     assert Sick.asked == 3
+
+
+def test_a_program_that_does_not_speak_http_is_no_healthy_table(ssh_port: int) -> None:
+    with pytest.raises(ServiceError, match="SSH"):
+        expect_health(f"http://127.0.0.1:{ssh_port}/", within_s=0.01, sleep=lambda _: None)
