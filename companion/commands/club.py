@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from companion.commands.params import A_DIRECTORY, A_FILE
+from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
 from companion.commands.running import (
     closed_in_time,
     settled,
@@ -23,9 +23,9 @@ PORT = 8001
 
 
 @click.command()
-@click.option("--broker", metavar="HOST", help="Name or address of the MQTT broker.")
-@click.option("--club", "name", help="Name of the club, the same as at its tables.")
-@click.option("--host", help="Address to serve the page on.  [default: 0.0.0.0]")
+@click.option("--broker", type=A_TEXT, metavar="HOST", help="Name or address of the MQTT broker.")
+@click.option("--club", "name", type=A_TEXT, help="Name of the club, the same as at its tables.")
+@click.option("--host", type=A_TEXT, help="Address to serve the page on.  [default: 0.0.0.0]")
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=PORT, show_default=True, help="0: a free one."
 )

@@ -20,7 +20,7 @@ import click
 from companion.adapters.gpio import check_pins
 from companion.adapters.mqtt import broker_of
 from companion.commands.console import print_verdict
-from companion.commands.params import A_DIRECTORY, A_FILE
+from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
 from companion.config import PIN_FACTORIES, Config, default_data_dir, load
 from companion.doctor.finding import Finding, Ran, Verdict, bad, note, ok, run
 from companion.doctor.host import (
@@ -87,7 +87,7 @@ _WARM_UP_S = 2.0
 @click.command()
 @click.option("--camera", help="Check this camera; as in play.")
 @click.option("--pins", type=click.Choice(PIN_FACTORIES), help="Where the button is; as in play.")
-@click.option("--host", help="Address to serve the page on.")
+@click.option("--host", type=A_TEXT, help="Address to serve the page on.")
 @click.option("--port", type=click.IntRange(0, 65535), help="Port to serve the page on.")
 @click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
 @click.option("--config", "config_path", type=A_FILE, help="The settings file (TOML).")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from companion.commands.params import A_TEXT
 from companion.service.hotspot import DEFAULT_NAME
 
 
@@ -16,7 +17,9 @@ def hotspot() -> None:
 
 
 @hotspot.command()
-@click.option("--name", default=DEFAULT_NAME, show_default=True, help="Name of the Wi-Fi.")
+@click.option(
+    "--name", type=A_TEXT, default=DEFAULT_NAME, show_default=True, help="Name of the Wi-Fi."
+)
 def on(name: str) -> None:
     """Open the Wi-Fi. Phones join it with the code on the table view.
 

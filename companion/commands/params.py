@@ -1,4 +1,4 @@
-"""Parameter types for files and directories on the command line."""
+"""Parameter types for files, directories and texts on the command line."""
 
 from __future__ import annotations
 
@@ -28,4 +28,18 @@ class NonEmptyPath(click.Path):
         return super().convert(value, param, ctx)
 
 
+class Text(click.types.StringParamType):
+    """A text that pages and messages can hold; a terminal may send bytes of another encoding."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the text; one that is not UTF-8 is wrong usage."""
+        text = super().convert(value, param, ctx)
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            self.fail(f"expected a text in UTF-8, got {text!r}", param, ctx)
+        return text
+
+
 A_FILE, A_DIRECTORY = NonEmptyPath("a file"), NonEmptyPath("a directory")
+A_TEXT = Text()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from companion.commands.params import A_DIRECTORY, A_FILE
+from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
 from companion.commands.running import (
     closed_in_time,
     settled,
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 @click.option("--camera", help="auto, pi, simulated, none, a device, a video or a folder.")
 @click.option("--pins", type=click.Choice(PIN_FACTORIES), help="Where the button is.")
 @click.option("--seed", type=int, help="Makes the simulated tray's throws repeatable.")
-@click.option("--host", help="Address to serve the page on.  [default: 0.0.0.0]")
+@click.option("--host", type=A_TEXT, help="Address to serve the page on.  [default: 0.0.0.0]")
 @click.option("--port", type=click.IntRange(0, 65535), help="0 picks a free one.  [default: 8000]")
 @click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
 @click.option("--config", "config_path", type=A_FILE, help="The settings file (TOML).")

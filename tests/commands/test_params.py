@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,15 @@ def test_an_empty_name_is_wrong_usage_and_not_the_working_directory(line: str) -
     option = line.split()[-1]
     assert f"Invalid value for '{option}': expected a " in result.stderr
     assert result.stderr.rstrip().endswith(", got ''")
+
+
+@pytest.mark.parametrize(
+    "line", ["hotspot on --name", "club --club", "club --broker", "play --host", "doctor --host"]
+)
+def test_a_text_in_another_encoding_is_wrong_usage(line: str) -> None:
+    result = CliRunner().invoke(dice_companion, [*line.split(), os.fsdecode(b"f\xfcr")])
+    assert result.exit_code == 2
+    assert result.stderr.rstrip().endswith(": expected a text in UTF-8, got 'f\\udcfcr'")
 
 
 @pytest.mark.parametrize(
