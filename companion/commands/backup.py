@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from companion.commands.params import A_DIRECTORY, A_FILE
-from companion.commands.running import ended_by_sigterm
+from companion.commands.running import ended_by_signals
 from companion.config import default_config_path, load
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
@@ -41,7 +41,7 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
     from companion.service.backup import write_backup
 
     directory, settings = _places(data_dir, config_path)
-    with ended_by_sigterm():
+    with ended_by_signals():
         made = write_backup(
             file, directory, settings, now=datetime.now().astimezone(), version=_version()
         )
@@ -61,7 +61,7 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     from companion.service.backup import restore_backup
 
     directory, settings = _places(data_dir, config_path)
-    with ended_by_sigterm():
+    with ended_by_signals():
         restored, kept = restore_backup(file, directory, settings, now=datetime.now().astimezone())
     click.echo(f"{directory}: {restored.records} records of {restored.made_at} restored")
     if kept is not None:

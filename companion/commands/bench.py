@@ -21,9 +21,9 @@ def bench(ctx: click.Context, as_json: bool) -> None:
 
     Example: dice-companion bench read --frames 200
     """
-    from companion.commands.running import ended_by_sigterm
+    from companion.commands.running import ended_by_signals
 
-    ctx.with_resource(ended_by_sigterm())
+    ctx.with_resource(ended_by_signals())
     if ctx.invoked_subcommand is None:
         for command in (read, play, engine):
             ctx.invoke(command, as_json=as_json)

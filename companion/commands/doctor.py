@@ -21,6 +21,7 @@ from companion.adapters.gpio import check_pins
 from companion.adapters.mqtt import broker_of
 from companion.commands.console import print_verdict
 from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
+from companion.commands.running import ended_by_signals
 from companion.config import PIN_FACTORIES, Config, default_data_dir, load
 from companion.doctor.finding import Finding, Ran, Verdict, bad, note, ok, run
 from companion.doctor.host import (
@@ -115,11 +116,12 @@ def doctor(
     is_named = config_path is not None or data_dir is not None
     environ = os.environ if is_named else service_environ(os.environ)
     findings = []
-    for finding in examine(config_path, flags, environ):
-        findings.append(finding)
-        if not as_json:
-            text = as_line(finding)
-            print_verdict(text[:4].strip(), text[4:])
+    with ended_by_signals():
+        for finding in examine(config_path, flags, environ):
+            findings.append(finding)
+            if not as_json:
+                text = as_line(finding)
+                print_verdict(text[:4].strip(), text[4:])
     is_possible = all(finding.verdict is not Verdict.BAD for finding in findings)
     if as_json:
         checks = [

@@ -36,13 +36,13 @@ def kiosk(url: str | None) -> None:
 
     Example: dice-companion kiosk --url http://127.0.0.1:8000/
     """
-    from companion.commands.running import ended_by_sigterm
+    from companion.commands.running import ended_by_signals
     from companion.service.kiosk import browser_command, find_browser, run_browser, show
 
     cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     profile = Path(cache) / "dice-companion" / "kiosk"
     browser = find_browser()
-    with suppress(KeyboardInterrupt), ended_by_sigterm():
+    with suppress(KeyboardInterrupt), ended_by_signals():
         show(
             lambda: url or service_url(),
             lambda base: run_browser(profile, browser_command(browser, base + "table", profile)),

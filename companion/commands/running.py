@@ -64,13 +64,21 @@ def stop_on_signal() -> Stop:
 
 
 @contextmanager
-def ended_by_sigterm() -> Iterator[None]:
-    """SIGTERM ends the work as Ctrl-C does: processes are stopped and temporary files removed."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+def ended_by_signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the work as Ctrl-C does; one ignored under nohup stays so.
+
+    Processes are stopped, temporary files removed, and changes taken back.
+    """
+    numbers = (signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number in numbers:
+        if before[number] != signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number in numbers:
+            signal.signal(number, before[number])
 
 
 def wait_for(stop: Stop, meanwhile: Callable[[], object] = lambda: None) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 
 from companion.commands.params import A_FILE
+from companion.commands.running import ended_by_signals, tell
 from companion.config import default_config_path, load
 from companion.errors import ServiceError
 
@@ -48,5 +49,6 @@ def update(wheel: Path | None, dry_run: bool) -> None:
         for step in plan(installation, table, places):
             click.echo(f"would {step}")
         return
-    new = do_update(installation, table, places, now=datetime.now().astimezone(), tell=click.echo)
+    with ended_by_signals():
+        new = do_update(installation, table, places, now=datetime.now().astimezone(), tell=tell)
     click.echo(f"updated to {new}" if new else f"{installation.version} is the newest version")

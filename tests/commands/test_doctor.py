@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import cv2
@@ -189,3 +191,22 @@ def test_an_unloadable_package_is_one_line_that_names_doctor(tmp_path: Path) -> 
         "dice-companion: a package cannot be loaded: libGL.so.1: cannot open shared object; "
         "run dice-companion doctor"
     ]
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_leaves_no_folder_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    missed: list[int] = []
+    outer = signal.signal(number, lambda number, _: missed.append(number))
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(
+        "companion.commands.doctor.run", lambda *_, **__: os.kill(os.getpid(), number)
+    )
+    try:
+        done = CliRunner().invoke(dice_companion, ["doctor", "--data-dir", str(tmp_path / "data")])
+    finally:
+        signal.signal(number, outer)
+    assert (missed, done.exit_code) == ([], 1)
+    assert done.stderr == "\nAborted!\n"
+    assert list(tmp_path.iterdir()) == []

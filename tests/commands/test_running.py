@@ -8,7 +8,9 @@ import subprocess
 import sys
 import threading
 
-from companion.commands.running import Stop
+import pytest
+
+from companion.commands.running import Stop, ended_by_signals
 from tests.conftest import ROOT
 
 EARLY = """
@@ -48,3 +50,17 @@ def test_a_signal_at_any_moment_of_waiting_is_noted() -> None:
         assert stop.wait(0.0), "it stays said"
     finally:
         signal.signal(signal.SIGUSR1, before)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_work_that_a_signal_ends_is_taken_back(number: signal.Signals) -> None:
+    outer = signal.signal(number, signal.SIG_IGN)
+    try:
+        with ended_by_signals():
+            signal.raise_signal(number)  # ignored under nohup
+        signal.signal(number, signal.SIG_DFL)
+        with pytest.raises(KeyboardInterrupt), ended_by_signals():
+            signal.raise_signal(number)
+        assert signal.getsignal(number) == signal.SIG_DFL
+    finally:
+        signal.signal(number, outer)

@@ -19,7 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from companion.cli import dice_companion
-from companion.commands.running import ended_by_sigterm
+from companion.commands.running import ended_by_signals
 from companion.errors import ServiceError, StoreError
 from companion.eventlog.examine import Examined, examine
 from companion.eventlog.store import SqliteStore
@@ -114,7 +114,7 @@ def test_an_interrupted_backup_leaves_nothing(
     monkeypatch.setattr(tarfile.TarFile, "add", add)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = sorted(tmp_path.iterdir())
-    with ended_by_sigterm(), pytest.raises(KeyboardInterrupt):
+    with ended_by_signals(), pytest.raises(KeyboardInterrupt):
         backed_up(table, tmp_path)
     assert sorted(tmp_path.iterdir()) == before
 

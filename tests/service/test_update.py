@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import http.server
+import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -227,6 +228,25 @@ def test_a_dry_run_names_every_step_and_changes_nothing(
     done = CliRunner().invoke(dice_companion, ["update"], env={"DRY_RUN": "1"})
     assert done.exit_code == 0
     assert "would git fetch\n" in done.output
+
+
+def test_an_update_whose_terminal_goes_is_taken_back(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def update(*_: object, tell: Callable[[str], None], **__: object) -> str:
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGHUP)
+        tell("going back")
+        raise KeyboardInterrupt
+
+    outer = signal.signal(signal.SIGHUP, lambda *_: None)
+    monkeypatch.setattr(installation, "this_installation", lambda _: sources.installation)
+    monkeypatch.setattr("companion.service.update.update", update)
+    try:
+        done = CliRunner().invoke(dice_companion, ["update"])
+    finally:
+        signal.signal(signal.SIGHUP, outer)
+    assert (done.exit_code, done.output) == (1, "going back\n\nAborted!\n")
 
 
 def test_pip_says_which_wheel_it_would_install(tmp_path: Path) -> None:
