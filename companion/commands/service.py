@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import subprocess
 from collections.abc import Iterable
 
 import click
 
+from companion.commands.running import ended_by_signals
 from companion.config import load
 from companion.errors import ServiceError
+from companion.service.commands import run_to_end
 from companion.service.install import (
     Step,
     described,
@@ -129,11 +130,13 @@ def _person() -> str:
 
 def _follow(command: list[str]) -> None:
     require_systemd()
+    environ = {**os.environ, "SYSTEMD_COLORS": "0"}
     try:
-        ended = subprocess.run(command, check=False, env={**os.environ, "SYSTEMD_COLORS": "0"})
+        with ended_by_signals():
+            status = run_to_end(command, environ)
     except FileNotFoundError as error:
         raise ServiceError(f"service: expected systemd, found no {command[0]}") from error
     except KeyboardInterrupt:
         return
-    if ended.returncode:
+    if status:
         raise SystemExit(1)

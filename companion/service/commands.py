@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from companion.errors import ServiceError
 
@@ -11,6 +12,9 @@ WITHIN_S = 60.0
 """Seconds that a change may take, such as an access point that comes up."""
 
 ANSWERS_WITHIN_S = 5.0
+
+ENDS_WITHIN_S = 3.0
+"""Seconds that a program may take to end by itself."""
 
 Run = Callable[[Sequence[str]], str]
 """Runs a command and returns its output."""
@@ -47,6 +51,25 @@ def runner(part: str, program: str, cure: str = "") -> Run:
         return ran.stdout
 
     return run
+
+
+def run_to_end(command: Sequence[str], environ: Mapping[str, str] | None = None) -> int:
+    """Run a program that shows something until it ends, and return its exit status.
+
+    An interrupt ends the program first.
+
+    Raises:
+        OSError: It cannot be run.
+    """
+    with subprocess.Popen(command, env=environ) as program:
+        try:
+            return program.wait()
+        except KeyboardInterrupt:
+            program.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                program.wait(ENDS_WITHIN_S)
+            program.kill()
+            raise
 
 
 def run_quietly(command: Sequence[str]) -> str:

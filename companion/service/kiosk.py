@@ -22,6 +22,7 @@ from http.client import HTTPException
 from pathlib import Path
 
 from companion.errors import ServiceError
+from companion.service.commands import run_to_end
 from companion.service.install import Command, Delete, Machine, Program, Step, Write
 from companion.service.unit import NAME, quoted
 
@@ -46,9 +47,6 @@ Chromium are over before, and the page stays white."""
 
 ANSWERS_WITHIN_S = 10.0
 """Seconds in which a compositor answers that has not ended."""
-
-ENDS_WITHIN_S = 3.0
-"""Seconds that the browser may take to end by itself."""
 
 _SYNC = struct.pack("=III", 1, 12 << 16, 2)
 """Asks a Wayland compositor for one answer: `wl_display.sync` for object 2."""
@@ -166,15 +164,7 @@ def run_browser(profile: Path, command: Sequence[str]) -> int:
     (profile / "SingletonLock").unlink(missing_ok=True)
     with suppress(subprocess.TimeoutExpired):
         put_pointer_away()
-    with subprocess.Popen(command) as browser:
-        try:
-            return browser.wait()
-        except KeyboardInterrupt:
-            browser.terminate()
-            with suppress(subprocess.TimeoutExpired):
-                browser.wait(ENDS_WITHIN_S)
-            browser.kill()
-            raise
+    return run_to_end(command)
 
 
 def show(

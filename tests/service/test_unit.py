@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
@@ -139,6 +140,25 @@ def test_a_machine_that_systemd_does_not_run_is_left_alone(
     refused = CliRunner().invoke(dice_companion, ["service", command])
     assert isinstance(refused.exception, ServiceError)
     assert "systemd has started" in str(refused.exception)
+
+
+def test_a_signal_ends_the_log_that_is_followed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "journalctl"
+    program.write_text(
+        f"#!/bin/sh\necho $$ > {tmp_path}/pid\nsleep 0.1\nkill -TERM $PPID\nexec sleep 60\n"
+    )
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.setattr("companion.commands.service.require_systemd", lambda: None)
+    outer = signal.signal(signal.SIGTERM, lambda *_: None)
+    try:
+        done = CliRunner().invoke(dice_companion, ["service", "logs", "--follow"])
+    finally:
+        signal.signal(signal.SIGTERM, outer)
+    assert done.exit_code == 0
+    assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
 
 
 def test_a_second_installation_changes_no_file_and_makes_no_user() -> None:
