@@ -313,6 +313,7 @@ class Link:
         client.on_connect = self._accepted
         client.on_disconnect = self._lost
         client.on_publish = self._published
+        client.on_subscribe = self._subscribed
         client.on_message = self._received
         return client
 
@@ -347,6 +348,20 @@ class Link:
         if self._is_connected and not self._closing.is_set():
             self._trouble_is(f"the connection was lost: {code}")
         self._is_connected = False
+
+    def _subscribed(
+        self,
+        _client: paho.Client,
+        _data: object,
+        _mid: int,
+        codes: list[ReasonCode],
+        _more: Properties | None,
+    ) -> None:
+        refused = [
+            each for each, code in zip(self._subscriptions, codes, strict=False) if code.is_failure
+        ]
+        if refused:
+            self._complain(f"it does not let this client read {', '.join(refused)}")
 
     def _received(self, _client: paho.Client, _data: object, got: paho.MQTTMessage) -> None:
         self._packets += 1

@@ -169,6 +169,16 @@ def test_a_refused_password_is_named_and_never_logged(
     assert "s3cret" not in caplog.text + repr(broker) + str(broker)
 
 
+def test_a_topic_that_may_not_be_read_is_named(
+    impostor: Callable[..., Impostor], link: Callable[..., Link], caplog: pytest.LogCaptureFixture
+) -> None:
+    suback = b"\x90\x05\x00\x01\x00\x01\x87"  # MQTT 5: one granted, one not authorized
+    broker = impostor(lambda table: table.sendall(CONNACK + suback)).broker
+    link(broker, subscriptions=["a/b", "c/#"])
+    said = f"mqtt: broker {broker}: it does not let this client read c/#"
+    until(lambda: said in caplog.messages)
+
+
 @pytest.mark.usefixtures("quick")
 def test_a_broker_that_is_away_is_logged_once(
     link: Callable[..., Link], caplog: pytest.LogCaptureFixture
