@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from companion.engine import Phase
+from companion.engine import End, Phase
 from companion.eventlog.state import Game
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Phrases
@@ -89,4 +89,6 @@ def _text(kind: EventType, said: Sequence[Announcement], labels: Labels, phrases
 
 
 def _winners(game: Game) -> tuple[int, ...]:
+    if game.state.end is End.ENDED_EARLY:
+        return ()
     return tuple(game.seats[player] for rank, player in game.state.ranking if rank == 1)

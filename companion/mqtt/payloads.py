@@ -169,7 +169,7 @@ class GameEvent(Struct, frozen=True):
         player: That seat's `PlayerState.label`.
         roll: The dice of roll and corrected.
         colour: Of the row that closed.
-        winners: Seats that won, of game_over.
+        winners: Seats that won, of game_over; none if the game was ended early.
     """
 
     event_type: EventType

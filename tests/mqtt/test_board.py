@@ -130,6 +130,14 @@ def test_each_happening_is_one_event(two: Stage) -> None:
     assert events(before, two)[-1].winners == (1,)
 
 
+def test_a_game_that_is_ended_early_has_no_winners(two: Stage) -> None:
+    two.roll(3, 4)
+    before = two.session.view()
+    two.session.end()
+    (over,) = events(before, two)
+    assert (over.event_type, over.winners) == ("game_over", ())
+
+
 def test_a_closed_row_names_its_colour(two: Stage) -> None:
     two.close_red()
     before = two.session.view()
