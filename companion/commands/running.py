@@ -67,18 +67,24 @@ def stop_on_signal() -> Stop:
 def ended_by_signals() -> Iterator[None]:
     """SIGTERM and SIGHUP end the work as Ctrl-C does; one ignored under nohup stays so.
 
-    Processes are stopped, temporary files removed, and changes taken back.
+    Processes are stopped, temporary files removed, and changes taken back. Only the first signal
+    counts: a terminal that is closed sends several.
     """
-    numbers = (signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.getsignal(number) for number in numbers}
-    for number in numbers:
-        if before[number] != signal.SIG_IGN:
-            signal.signal(number, signal.default_int_handler)
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        for number in before:
+            signal.signal(number, signal.SIG_IGN)
+        raise KeyboardInterrupt
+
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:
+            signal.signal(number, on_signal)
     try:
         yield
     finally:
-        for number in numbers:
-            signal.signal(number, before[number])
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def wait_for(stop: Stop, meanwhile: Callable[[], object] = lambda: None) -> None:

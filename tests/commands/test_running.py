@@ -54,13 +54,22 @@ def test_a_signal_at_any_moment_of_waiting_is_noted() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_work_that_a_signal_ends_is_taken_back(number: signal.Signals) -> None:
+    def work() -> None:
+        try:
+            signal.raise_signal(number)
+        finally:
+            signal.raise_signal(signal.SIGHUP)  # a terminal that is closed sends several
+            taken_back.append(number)
+
+    taken_back: list[int] = []
     outer = signal.signal(number, signal.SIG_IGN)
     try:
         with ended_by_signals():
             signal.raise_signal(number)  # ignored under nohup
         signal.signal(number, signal.SIG_DFL)
         with pytest.raises(KeyboardInterrupt), ended_by_signals():
-            signal.raise_signal(number)
+            work()
+        assert taken_back == [number]
         assert signal.getsignal(number) == signal.SIG_DFL
     finally:
         signal.signal(number, outer)
