@@ -126,11 +126,17 @@ def unpacked(name: str, form: str) -> Iterator[Path]:
     """One form of a network as ONNX file, while it is loaded: ONNX Runtime would keep bytes.
 
     A network is packed in two messages, its layers and its weights, which protobuf reads as one.
+
+    Raises:
+        OSError: The directory for temporary files is full.
     """
     packed = resources.files("vision").joinpath("weights", f"{name}.zip").read_bytes()
     with TemporaryDirectory() as folder, zipfile.ZipFile(io.BytesIO(packed)) as parts:
         path = Path(folder) / form
-        path.write_bytes(parts.read(form) + parts.read(WEIGHTS))
+        try:
+            path.write_bytes(parts.read(form) + parts.read(WEIGHTS))
+        except OSError as error:  # of a write, it names no file
+            raise OSError(error.errno, error.strerror, str(path)) from error
         yield path
 
 

@@ -3,7 +3,9 @@ outputs are nearly the same."""
 
 from __future__ import annotations
 
+import errno
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -63,6 +65,19 @@ def test_both_engines_give_equal_outputs(name: str) -> None:
     assert one.shape == other.shape
     assert one.dtype == other.dtype == np.float32
     assert np.abs(one - other).max() < 2e-3 * np.abs(one).max()
+
+
+def test_a_full_directory_for_temporary_files_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(Path, "write_bytes", full)
+    with pytest.raises(OSError, match="No space") as caught, unpacked("upright", FLOAT):
+        pass
+    assert str(caught.value.filename).startswith(str(tmp_path))
 
 
 @pytest.mark.parametrize("name", EIGHT_BITS)
