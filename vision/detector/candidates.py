@@ -200,13 +200,7 @@ def _fitted(pixels: Pixels, canvas_wh: tuple[int, int]) -> tuple[Pixels, Scores]
         matrix = np.asarray(turn @ matrix, np.float32)
         matrix[0, 2] += small[1] - 1
     left, top = (wide - shrunk.shape[1]) // 2, (tall - shrunk.shape[0]) // 2
-    canvas = cv2.copyMakeBorder(
-        shrunk,
-        top,
-        tall - shrunk.shape[0] - top,
-        left,
-        wide - shrunk.shape[1] - left,
-        cv2.BORDER_REPLICATE,
-    )
+    below, right = tall - shrunk.shape[0] - top, wide - shrunk.shape[1] - left
+    canvas = cv2.copyMakeBorder(shrunk, top, below, left, right, cv2.BORDER_REPLICATE)
     matrix[:, 2] += (left, top)
     return np.asarray(canvas, np.uint8), matrix
