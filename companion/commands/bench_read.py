@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from companion.commands.console import progress
+from companion.commands.console import progress, without_library_messages
+from companion.commands.drawings import Drawings
 from companion.errors import PictureError
 from companion.history.risk import CONFIDENCE, at_most
 
@@ -64,12 +65,18 @@ def bench_read(
         not_read.append(error)
         _complain(str(error))
 
-    drawing = _Drawing(annotate) if annotate is not None else None
+    drawings = Drawings(Path(annotate)) if annotate is not None else None
+
+    def draw(case: Case, pixels: Pixels, reading: Reading, outcome: Outcome) -> None:
+        is_good = not outcome.misread and (outcome.verdict == "exact" or outcome.named)
+        if drawings is not None and not is_good:
+            drawings.add(f"{outcome.verdict}_{Path(case.name).stem}", pixels, reading)
+
     if folder is None:
         cases = own_pictures(frames, size_wh)
     else:
         _expect_truth(folder)
-        cases = pictures(Path(folder), size_wh, unread)
+        cases = pictures(Path(folder), size_wh, unread, _load)
     eye = DiceReader()
 
     def read(pixels: Pixels, in_play: Any) -> tuple[Reading, float]:
@@ -84,15 +91,22 @@ def bench_read(
             eye.get_ready()
             total = frames if folder is None else _lines(Path(folder) / "truth.jsonl")
             shown = progress(cases, total, "Reading pictures")
-            report = measure(shown, read, drawing).report()
+            report = measure(shown, read, draw).report()
             report["engine"] = shared_net("upright").engine
     finally:
         cv2.setNumThreads(threads)
     report["risk"] = _risk(report)
     report |= {"source": "own" if folder is None else folder, "not_read": len(not_read)}
     click.echo(json.dumps(report) if as_json else readable(report))
-    if not_read or (drawing is not None and drawing.failed):
+    if not_read or (drawings is not None and drawings.failed):
         sys.exit(1)
+
+
+def _load(path: Path) -> Pixels:
+    from vision.images import load_picture
+
+    with without_library_messages():
+        return load_picture(path)
 
 
 def _risk(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -140,45 +154,6 @@ def parse_size(text: str) -> tuple[int, int]:
 
 def _complain(text: str) -> None:
     click.echo(f"dice-companion: {text}", err=True)
-
-
-class _Drawing:
-    """Draws the readings that were not exact into a directory.
-
-    Raises:
-        PictureError: The folder cannot be made.
-    """
-
-    def __init__(self, folder: str | Path) -> None:
-        self.failed = False
-        self._folder = Path(folder)
-        self._written: set[str] = set()
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise PictureError(f"{folder}: cannot make the folder: {error.strerror}") from error
-
-    def __call__(self, case: Case, pixels: Pixels, reading: Reading, outcome: Outcome) -> None:
-        import cv2
-
-        from vision.overlay import draw_reading
-
-        if not outcome.misread and (outcome.verdict == "exact" or outcome.named):
-            return
-        name = stem = f"{outcome.verdict}_{Path(case.name).stem}"
-        number = 2
-        while name in self._written:
-            name, number = f"{stem}_{number}", number + 1
-        self._written.add(name)
-        target = self._folder / f"{name}.jpg"
-        done, data = cv2.imencode(".jpg", draw_reading(pixels, reading))
-        try:
-            if not done:
-                raise OSError(0, "the picture is too large for a JPEG")
-            target.write_bytes(data.tobytes())
-        except OSError as error:
-            self.failed = True
-            _complain(f"{target}: cannot write: {error.strerror}")
 
 
 def readable(report: dict[str, Any]) -> str:

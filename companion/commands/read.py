@@ -12,20 +12,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from companion.commands.console import problem_in_words, without_library_messages
+from companion.commands.drawings import Drawings
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
-from companion.wire.files import open_plain
 
 if TYPE_CHECKING:
     from vision.calibration.reader import Change
     from vision.reading import Reading
 
 _PICTURES = {".jpg", ".jpeg", ".png"}
-
-_COMMENT = b"drawn by dice-companion read"
-_DRAWN = b"\xff\xd8\xff\xfe" + (len(_COMMENT) + 2).to_bytes(2, "big") + _COMMENT
-"""The first bytes of a drawing: a JPEG with this comment. No other file is written over."""
 
 
 def parse_in_play(text: str) -> tuple[DieColour, ...]:
@@ -89,9 +85,9 @@ def read(
     from vision.pipeline import DiceReader
 
     measured = load_calibration(calibration) if calibration is not None else None
-    folder = _folder(annotate) if annotate is not None else None
     files = _files(paths)
-    taken = {os.path.realpath(name) for name in files if isinstance(name, str)}
+    pictures = [name for name in files if isinstance(name, str)]
+    drawings = Drawings(annotate, pictures) if annotate is not None else None
     eye = DiceReader()
     eye.get_ready()
     failed = False
@@ -118,9 +114,9 @@ def read(
         elapsed_ms = (time.perf_counter() - started) * 1e3
         line = as_line(name, reading, elapsed_ms)
         click.echo(json.dumps(line) if as_json else _readable(line))
-        if folder is not None:
-            failed |= not _annotate(folder, name, frame.pixels, reading, taken)
-    if failed:
+        if drawings is not None:
+            drawings.add(Path(name).stem, frame.pixels, reading)
+    if failed or (drawings is not None and drawings.failed):
         sys.exit(1)
 
 
@@ -182,48 +178,6 @@ def _may_be_picture(path: Path) -> bool:
 def _complain(error: PictureError) -> bool:
     click.echo(f"dice-companion: {error}", err=True)
     return True
-
-
-def _folder(folder: Path) -> Path:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise PictureError(f"{folder}: cannot make the folder: {error.strerror}") from error
-    return folder
-
-
-def _annotate(folder: Path, name: str, pixels: Any, reading: Reading, taken: set[str]) -> bool:
-    """Draw a reading into the folder, under a name that is not in `taken` and no other file's."""
-    import cv2
-
-    from vision.overlay import draw_reading
-
-    target = folder / (Path(name).stem + ".jpg")
-    number = 2
-    while os.path.realpath(target) in taken or not _may_be_written(target):
-        target = folder / f"{Path(name).stem}_{number}.jpg"
-        number += 1
-    done, data = cv2.imencode(".jpg", draw_reading(pixels, reading))
-    try:
-        if not done:
-            raise OSError(0, "the picture is too large for a JPEG")
-        target.write_bytes(_DRAWN + data.tobytes()[2:])
-    except OSError as error:
-        _complain(PictureError(f"{target}: cannot write: {error.strerror}"))
-        return False
-    taken.add(os.path.realpath(target))
-    return True
-
-
-def _may_be_written(target: Path) -> bool:
-    """Whether nothing has this name, or a drawing of an earlier run."""
-    if not os.path.lexists(target):
-        return True
-    try:
-        with open_plain(target) as file:
-            return file.read(len(_DRAWN)) == _DRAWN
-    except OSError:
-        return False
 
 
 def _readable(line: dict[str, Any]) -> str:

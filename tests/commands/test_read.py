@@ -127,15 +127,24 @@ def test_folder_entries_that_are_no_pictures_are_skipped(folder: Path, tmp_path:
     assert len(result.output.splitlines()) == 1
 
 
-def test_a_damaged_png_is_one_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def _damaged_png() -> bytes:
     def chunk(kind: bytes, data: bytes) -> bytes:
         crc = zlib.crc32(kind + data)
         return len(data).to_bytes(4, "big") + kind + data + crc.to_bytes(4, "big")
 
     png = cv2.imencode(".png", tray())[1].tobytes()
-    head, end = png[:33], chunk(b"IEND", b"")
-    (tmp_path / "a.png").write_bytes(head + chunk(b"IDAT", b"no compressed data") + end)
-    result = CliRunner().invoke(read, [str(tmp_path / "a.png")])
+    return png[:33] + chunk(b"IDAT", b"no compressed data") + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize("args", [("read",), ("bench", "read")])
+def test_a_damaged_png_is_one_line(
+    args: tuple[str, ...], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "a.png").write_bytes(_damaged_png())
+    line = {"file": "a.png", "expected": "empty", "dice": []}
+    (tmp_path / "truth.jsonl").write_text(json.dumps(line))
+    result = CliRunner().invoke(dice_companion, [*args, str(tmp_path)])
+    assert result.exit_code == 1
     assert "cannot decode the picture: it is damaged" in result.stderr
     assert len(result.stderr.splitlines()) == 1
     assert capfd.readouterr().err == "", "libpng writes there"
@@ -268,8 +277,13 @@ def test_bench_read_draws_pictures_of_one_name_one_by_one(tmp_path: Path) -> Non
         cv2.imwrite(str(tmp_path / name / "a.png"), tray(ROLL))
         lines.append({"file": f"{name}/a.png", "expected": "empty", "dice": []})
     (tmp_path / "truth.jsonl").write_text("\n".join(json.dumps(line) for line in lines))
-    bench_read(str(tmp_path), annotate=str(tmp_path / "drawn"))
-    assert len(list((tmp_path / "drawn").iterdir())) == 2
+    drawn = tmp_path / "drawn"
+    bench_read(str(tmp_path), annotate=str(drawn))
+    first = min(drawn.iterdir())
+    first.write_bytes(b"a photo")
+    bench_read(str(tmp_path), annotate=str(drawn))
+    assert first.read_bytes() == b"a photo"
+    assert len(list(drawn.iterdir())) == 3
 
 
 def test_an_empty_folder_name_is_no_wish_for_own_pictures(tmp_path: Path) -> None:

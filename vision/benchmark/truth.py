@@ -207,15 +207,17 @@ def pictures(
     folder: Path,
     size_wh: tuple[int, int] | None = None,
     unread: Callable[[PictureError], None] | None = None,
+    load: Callable[[Path], Pixels] = load_picture,
 ) -> Iterator[tuple[Case, Pixels]]:
     """The cases of a folder with their pixels, scaled to fit a size where one is given.
 
     Args:
         unread: Told of each picture that cannot be read; without it the first one raises.
+        load: Decodes a file.
     """
     for case in load_cases(folder):
         try:
-            pixels = load_picture(folder / case.name)
+            pixels = load(folder / case.name)
         except PictureError as error:
             if unread is None:
                 raise
