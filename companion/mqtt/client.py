@@ -346,7 +346,8 @@ class Link:
         _more: Properties | None,
     ) -> None:
         if self._is_connected and not self._closing.is_set():
-            self._trouble_is(f"the connection was lost: {code}")
+            why = "" if code == "Unspecified error" else f": {code}"  # the line just broke
+            self._trouble_is(f"the connection was lost{why}")
         self._is_connected = False
 
     def _subscribed(

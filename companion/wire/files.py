@@ -40,7 +40,11 @@ def read_text(path: Path, most_bytes: int) -> str:
         data = file.read(most_bytes + 1)
     if len(data) > most_bytes:
         raise ValueError(f"expected {most_bytes // 1024} kB at most")
-    return data.decode("utf-8-sig")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ValueError(f"line {line} is not UTF-8; save the file as UTF-8") from error
 
 
 def read_toml(path: Path) -> dict[str, Any]:

@@ -53,6 +53,13 @@ def test_a_file_of_just_the_length_is_read(tmp_path: Path) -> None:
         read_text(path, 999)
 
 
+def test_a_file_in_another_encoding_is_told_with_its_line_and_a_cure(tmp_path: Path) -> None:
+    path = tmp_path / "config.toml"
+    path.write_bytes("[club]\nname = 'Würfel'\n".encode("cp1252"))
+    with pytest.raises(ValueError, match="line 2 is not UTF-8; save the file as UTF-8"):
+        read_toml(path)
+
+
 def test_a_backup_with_an_endless_header_is_refused(tmp_path: Path) -> None:
     """A header of the pax form, which tarfile reads as a whole, with a length of 8 GB."""
     header = tarfile.TarInfo("x")
