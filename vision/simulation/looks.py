@@ -47,6 +47,7 @@ _TRAINED_PLASTICS = (
     "brushed",
 )  # fmt: skip
 _UNSEEN_PLASTICS = ("pearl", "glitter")
+"""Glitter is drawn as flecks are; its name tells the frames that have it."""
 
 
 @dataclass(frozen=True, slots=True)
