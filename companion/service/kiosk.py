@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import logging
 import os
+import re
+import shlex
 import shutil
 import socket
 import struct
@@ -240,12 +242,21 @@ def plan_no_kiosk(machine: Machine) -> Iterator[Step]:
 
 
 def autostart_text(command: Sequence[str]) -> str:
-    """Return the autostart entry of a desktop session (freedesktop.org, "Desktop Entry")."""
+    """Return the autostart entry of a desktop session.
+
+    Source: freedesktop.org, Desktop Entry Specification, "The Exec key": a word with reserved
+    characters stands in double quotes. Backslashes are doubled once more, as in any value.
+    """
+    words = (
+        word if shlex.quote(word) == word else '"' + re.sub(r'(["`$\\])', r"\\\1", word) + '"'
+        for word in command
+    )
+    line = " ".join(words).replace("\\", "\\\\").replace("%", "%%")
     return (
         "[Desktop Entry]\n"
         "Type=Application\n"
         "Name=Dice Companion table view\n"
-        f"Exec={quoted(command)}\n"
+        f"Exec={line}\n"
         "X-GNOME-Autostart-enabled=true\n"
     )
 

@@ -53,10 +53,9 @@ systemd resolves a class when it starts the unit; see `modules_text`."""
 
 
 def quoted(words: Sequence[str]) -> str:
-    """Return words as a value of a unit or of a desktop entry, in which % is special.
+    """Return words as a value of a unit, in which % is special.
 
-    Sources: systemd.unit(5), "Specifiers"; systemd.syntax(7), "Quoting"; freedesktop.org, "The Exec
-    key".
+    Sources: systemd.unit(5), "Specifiers"; systemd.syntax(7), "Quoting".
     """
     return shlex.join(words).replace("%", "%%")
 

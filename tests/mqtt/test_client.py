@@ -179,6 +179,22 @@ def test_a_topic_that_may_not_be_read_is_named(
     until(lambda: said in caplog.messages)
 
 
+def test_a_connection_that_breaks_has_no_reason(
+    impostor: Callable[..., Impostor], link: Callable[..., Link]
+) -> None:
+    known = threading.Event()
+
+    def greet(connection: socket.socket) -> None:
+        connection.sendall(CONNACK)
+        known.wait()
+        connection.close()
+
+    table = link(impostor(greet).broker)
+    until(lambda: table.is_connected)
+    known.set()
+    until(lambda: table.trouble == "the connection was lost")
+
+
 @pytest.mark.usefixtures("quick")
 def test_a_broker_that_is_away_is_logged_once(
     link: Callable[..., Link], caplog: pytest.LogCaptureFixture

@@ -23,6 +23,7 @@ from companion.service.install import Delete, Write
 from companion.service.kiosk import (
     AUTOSTART_PATH,
     KIOSK_UNIT_PATH,
+    autostart_text,
     browser_command,
     has_display,
     is_up,
@@ -236,6 +237,12 @@ def test_installing_twice_writes_once_and_removing_deletes_it() -> None:
     again = plan_kiosk(installed, PROGRAM, "pi", has_desktop=False)
     assert not [s for s in again if isinstance(s, Write)]
     assert Delete(KIOSK_UNIT_PATH) in list(plan_no_kiosk(installed))
+
+
+def test_an_autostart_entry_quotes_as_desktops_read_it() -> None:
+    text = autostart_text(("/opt/My dice 50%h/python", 'a "b" $c \\', "kiosk"))
+    (line,) = (each for each in text.splitlines() if each.startswith("Exec="))
+    assert line == r'Exec="/opt/My dice 50%%h/python" "a \\"b\\" \\$c \\\\" kiosk'
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="needs systemd-analyze")
