@@ -55,40 +55,39 @@ class TableResult:
     beats: dict[str, float]
 
 
-def pace(variant: str, games: int = PACE_GAMES, seed: int = 1) -> float:
+def pace(variant: str) -> float:
     """Whole four-player games in a second of processor time, all seats greedy."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     play(new_games(variant, PLAYERS, BATCH), [GREEDY] * PLAYERS, rng)
     began = time.process_time()
-    for _ in range(max(1, games // BATCH)):
+    for _ in range(PACE_GAMES // BATCH):
         play(new_games(variant, PLAYERS, BATCH), [GREEDY] * PLAYERS, rng)
-    return max(1, games // BATCH) * BATCH / (time.process_time() - began)
+    return PACE_GAMES / (time.process_time() - began)
 
 
-def judged(games: int = JUDGED_GAMES) -> dict[str, int]:
+def judged() -> dict[str, int]:
     """Games of both sheets and two to five players, and how many the judge plays differently."""
     tables = [(variant, players) for variant in PLANS for players in range(2, 6)]
-    each = max(1, games // len(tables))
+    each = JUDGED_GAMES // len(tables)
     found = [compare(variant, players, each, players) for variant, players in tables]
     return {"games": each * len(tables), "differences": sum(map(len, found))}
 
 
-def solo(games: int = SOLO_GAMES, seed: int = 3) -> tuple[float, float]:
+def solo() -> tuple[float, float]:
     """Mean total of the optimal player alone, and its standard error."""
-    rng, player = np.random.default_rng(seed), Optimum()
-    batches = max(1, games // BATCH)
-    size = min(games, BATCH)
-    totals = [play(new_games("base", 1, size), [player], rng).totals[0] for _ in range(batches)]
+    rng, player = np.random.default_rng(3), Optimum()
+    batches = range(SOLO_GAMES // BATCH)
+    totals = [play(new_games("base", 1, BATCH), [player], rng).totals[0] for _ in batches]
     every = np.concatenate(totals)
     return float(every.mean()), float(every.std() / np.sqrt(every.size))
 
 
-def at_one_table(games: int = TABLE_GAMES, seed: int = 5) -> TableResult:
+def at_one_table(games: int = TABLE_GAMES) -> TableResult:
     """Play the coach's player against the optimum for one, "skip at most two" and greedy.
 
     Everybody sits in each seat equally often.
     """
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(5)
     players: dict[str, Policy] = {
         "coach": Tempo(tables_of("base", PLAYERS)),
         "optimum": Optimum(),
@@ -112,14 +111,14 @@ def at_one_table(games: int = TABLE_GAMES, seed: int = 5) -> TableResult:
     return TableResult(wins, ahead)
 
 
-def coach_seconds(games: int = EVENING, seed: int = 7) -> tuple[float, float]:
+def coach_seconds() -> tuple[float, float]:
     """Time to review an evening of four-player games by people who skip at most two.
 
     Returns:
         Seconds of processor time on one core, which is what it takes on an idle machine, and
         seconds that went by.
     """
-    evening = recorded("base", [SKIP_TWO] * PLAYERS, games, seed)
+    evening = recorded("base", [SKIP_TWO] * PLAYERS, EVENING, 7)
     tables_of("base", PLAYERS)
     began, began_working = time.perf_counter(), time.process_time()
     for start, events in evening:
@@ -134,7 +133,7 @@ def timed_chances(position: Position) -> float:
     return time.process_time() - began
 
 
-def beside_the_eye(turns: int = EYE_TURNS, seconds: float = TURN_S) -> dict[str, float]:
+def beside_the_eye() -> dict[str, float]:
     """What chances of a game of four cost the eye, and how long they take beside it.
 
     The eye reads one picture again and again, in turn alone and with chances, which are computed
@@ -158,11 +157,11 @@ def beside_the_eye(turns: int = EYE_TURNS, seconds: float = TURN_S) -> dict[str,
 
     def rates(*, is_beside: bool) -> NDArray[np.float64]:
         """Pictures read in a second, and in a second of processor time."""
-        timers = [threading.Timer(at, compute) for at in (0.0, seconds / 2)] if is_beside else []
+        timers = [threading.Timer(at, compute) for at in (0.0, TURN_S / 2)] if is_beside else []
         for timer in timers:
             timer.start()
         began, began_working, read = time.perf_counter(), time.process_time(), 0
-        while time.perf_counter() < began + seconds:
+        while time.perf_counter() < began + TURN_S:
             reader.read(picture)
             read += 1
         passed = time.perf_counter() - began, time.process_time() - began_working
@@ -176,7 +175,7 @@ def beside_the_eye(turns: int = EYE_TURNS, seconds: float = TURN_S) -> dict[str,
         took.clear()
         used.clear()
         alone, beside = np.zeros((2, 2))
-        for _ in range(turns):
+        for _ in range(EYE_TURNS):
             alone += rates(is_beside=False)
             beside += rates(is_beside=True)
     finally:
