@@ -155,7 +155,7 @@ def _entities(topics: TableTopics, phrases: Phrases) -> dict[str, Entity]:
         entities[f"score_{seat + 1}"] = {
             "platform": "sensor",
             "name": phrases.say("house.score", number=seat + 1),
-            "value_template": _of_seat(seat, "total"),
+            "value_template": f"{{{{ {_first(seat, 'total')} }}}}",
             "state_class": "measurement",
             "icon": "mdi:numeric",
             "json_attributes_topic": topics.of(Kind.STATE),
@@ -191,10 +191,6 @@ def _label(seats: str) -> str:
     """Template of the labels of some seats; None, which means unknown, without a game."""
     found = f"{_PLAYERS} | selectattr('seat', 'in', {seats}) | map(attribute='label')"
     return f"{{{{ {found} | join(', ') if value_json.game else None }}}}"
-
-
-def _of_seat(seat: int, attribute: str) -> str:
-    return f"{{{{ {_first(seat, attribute)} }}}}"
 
 
 def _first(seat: int, attribute: str) -> str:
