@@ -146,9 +146,9 @@ def has_display(
         return False
 
 
-def put_pointer_away(environ: Mapping[str, str] = os.environ) -> None:
+def put_pointer_away() -> None:
     """Move the pointer into the corner: without a mouse labwc shows one in the picture for ever."""
-    if environ.get("WAYLAND_DISPLAY") and shutil.which("wlrctl"):
+    if os.environ.get("WAYLAND_DISPLAY") and shutil.which("wlrctl"):
         subprocess.run(
             ["wlrctl", "pointer", "move", "10000", "10000"],
             stderr=subprocess.DEVNULL,
