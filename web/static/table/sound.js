@@ -65,7 +65,7 @@ export function sound({ announcement, table }) {
 }
 
 /** Return the part of an announcement that is read aloud. */
-export function spokenOf({ kind, headline, text }, amount) {
+function spokenOf({ kind, headline, text }, amount) {
   const isRoll = kind === "roll" || kind === "corrected";
   if (amount === "sum") return isRoll ? headline : "";
   if (amount === "sums") return isRoll || kind === "refused" ? text : "";
