@@ -8,6 +8,7 @@ from companion.audio.settings import VoiceOverride
 from companion.engine import (
     MOST_PLAYERS,
     GameState,
+    Phase,
 )
 
 SWITCHES = ("hints", "sound", "take_back", "chances", "share_names", "share_pictures")
@@ -99,6 +100,12 @@ class Table:
     settings: Settings = Settings()
     hosts: tuple[str, ...] = ()
     paused: tuple[Game, ...] = ()
+
+    @property
+    def running(self) -> Game | None:
+        """The current game, or None once it is over."""
+        is_running = self.game is not None and self.game.state.phase is not Phase.OVER
+        return self.game if is_running else None
 
     def seat(self, number: int) -> Seat | None:
         """A seat by its number."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from companion.engine import Phase
 from companion.eventlog.names import is_nameless, name_key, written_fault
 from companion.eventlog.state import Table
 from companion.history.results import Result
@@ -27,7 +26,7 @@ def why_not(
     key = name_key(old)
     if is_nameless(old) or not games_of(results, old):
         return "NO_SUCH_PLAYER"
-    if table.game is not None and table.game.state.phase is not Phase.OVER:
+    if table.running is not None:
         return "GAME_RUNS"
     games = [*table.paused, *([table.game] if table.game else [])]
     present = [seat.name for seat in table.seats] + [name for game in games for name in game.names]

@@ -18,8 +18,8 @@ from companion.session.play import begin
 
 def decide_pause(table: Table) -> Decision | Rejected:
     """Put the running game aside; it can be resumed another evening."""
-    game = table.game
-    if game is None or game.state.phase is Phase.OVER:
+    game = table.running
+    if game is None:
         return rejected("NO_GAME", key="press.no_game")
     return nothing(table).then(Change("paused"), announcement=announce_paused(game.number))
 
@@ -30,8 +30,7 @@ def decide_resume(table: Table, number: int) -> Decision | Rejected:
     Its players find their seats by their names; for a missing player a seat is reserved, and a
     missing bot comes back.
     """
-    now = table.game
-    if now is not None and now.state.phase is not Phase.OVER:
+    if table.running is not None:
         return rejected("GAME_RUNNING")
     game = next((each for each in table.paused if each.number == number), None)
     if game is None:
@@ -78,8 +77,8 @@ def begin_again(table: Table, game: Game) -> tuple[Change, Announcement] | None:
 
 def decide_release(table: Table, seat: int) -> Decision | Rejected:
     """Free a seat; in a running game its points stay and its turns are skipped."""
-    game, decision = table.game, nothing(table)
-    if game is not None and game.state.phase is not Phase.OVER and seat in game.seats:
+    game, decision = table.running, nothing(table)
+    if game is not None and seat in game.seats:
         closed = decide_move(table, SeatClosed(game.seats.index(seat)))
         if isinstance(closed, Rejected):
             return closed

@@ -12,7 +12,6 @@ from companion.engine import (
     EndedEarly,
     Event,
     HouseRule,
-    Phase,
     Roll,
     RollCorrected,
     Withdrawn,
@@ -40,8 +39,8 @@ Draw = Callable[[int], int]
 
 def in_play(table: Table) -> tuple[DieColour, ...]:
     """The dice of the next roll, white ones first."""
-    game = table.game
-    if game is None or game.state.phase is Phase.OVER:
+    game = table.running
+    if game is None:
         return ALL_DICE
     return (DieColour.WHITE, DieColour.WHITE, *game.state.dice)
 
@@ -122,7 +121,7 @@ def decide_rematch(table: Table, draw: Draw) -> Decision | Rejected:
 
 
 def _seats_to_start(table: Table) -> list[int] | Rejected:
-    if table.game is not None and table.game.state.phase is not Phase.OVER:
+    if table.running is not None:
         return rejected("GAME_RUNNING")
     if all(seat.bot for seat in table.seats):
         return rejected("NO_PLAYERS")
@@ -225,8 +224,7 @@ def decide_close(table: Table) -> Decision | Rejected:
     decision = decide_move(table, ActionClosed(game.state.action), by="table")
     if isinstance(decision, Rejected) or not passed or game.state.action != 1:
         return decision
-    after = decision.table.game
-    is_over = after is not None and after.state.phase is Phase.OVER
+    is_over = decision.table.running is None
     return decision if is_over else replace(decision, notice=announce_passed(passed))
 
 

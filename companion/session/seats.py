@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 
 from companion.audio.settings import VoiceSettings, chosen, is_possible, to_data
-from companion.engine import Phase
 from companion.eventlog.names import LONGEST_NAME, clean_name, name_fault, name_key, unproved_seat
 from companion.eventlog.record import Change
 from companion.eventlog.state import Table, free_seat
@@ -97,9 +96,7 @@ def decide_join(table: Table, name: str, token: str, device: str | None) -> Deci
     if start is not None:
         started, announcement = start
         decision = decision.then(started, announcement=announcement)
-    if device is not None and not table.hosts:
-        decision = decision.then(Change("hosted", {"device": digest(device)}))
-    return decision
+    return _with_host(decision, device)
 
 
 def decide_bot(table: Table, strength: str) -> Decision | Rejected:
@@ -108,7 +105,7 @@ def decide_bot(table: Table, strength: str) -> Decision | Rejected:
     Args:
         strength: One of `STRENGTHS`.
     """
-    if table.game is not None and table.game.state.phase is not Phase.OVER:
+    if table.running is not None:
         return rejected("GAME_RUNNING")
     number = free_seat(table)
     if number is None:
@@ -120,8 +117,8 @@ def decide_bot(table: Table, strength: str) -> Decision | Rejected:
 
 def decide_leave(table: Table, seat: int) -> Decision | Rejected:
     """Free a seat, unless its game is running."""
-    game = table.game
-    if game and seat in game.seats and game.state.phase is not Phase.OVER:
+    game = table.running
+    if game is not None and seat in game.seats:
         return rejected("SEAT_IN_GAME")
     if table.seat(seat) is None:
         return nothing(table)
@@ -141,10 +138,14 @@ def decide_claim(
     if not is_offered:
         return rejected("NOT_OFFERED")
     proof = {"seat": seat, "token_hash": digest(token), "alone": True}
-    decision = nothing(table).then(Change("claimed", proof))
-    if device is not None and not table.hosts:
-        decision = decision.then(Change("hosted", {"device": digest(device)}))
-    return decision
+    return _with_host(nothing(table).then(Change("claimed", proof)), device)
+
+
+def _with_host(decision: Decision, device: str | None) -> Decision:
+    """Let a device host a table that nobody hosts yet."""
+    if device is None or decision.table.hosts:
+        return decision
+    return decision.then(Change("hosted", {"device": digest(device)}))
 
 
 def decide_order(table: Table, seats: Sequence[int]) -> Decision | Rejected:

@@ -130,8 +130,8 @@ class Session:
 
     def _release_empty_seats(self) -> None:
         """Let players without a seat leave a damaged game: nobody would answer for them."""
-        game = self._table.game
-        if game is None or game.state.phase is Phase.OVER:
+        game = self._table.running
+        if game is None:
             return
         for player, seat in enumerate(game.seats):
             if player not in game.state.gone and self._table.seat(seat) is None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from flask import Blueprint, Response, request
 
-from companion.engine import GameState, Phase
+from companion.engine import GameState
 from companion.engine.notation import Turn, turns_of
 from companion.history.archive import SavedGame
 from companion.history.export import FORMS, summary, text_of, written
@@ -108,8 +108,8 @@ def _paused(context: AppContext) -> set[int]:
 
 
 def _running(context: AppContext) -> int | None:
-    game = context.session.view().table.game
-    return None if game is None or game.state.phase is Phase.OVER else game.number
+    game = context.session.view().table.running
+    return None if game is None else game.number
 
 
 def overview(games: list[Result], *, paused: set[int], running: int | None) -> wire.Games:
