@@ -15,7 +15,6 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -138,11 +137,20 @@ def this_machine() -> Machine:
     """
     if not shutil.which("systemctl"):
         raise ServiceError("service: expected systemd, found no systemctl on this machine")
-    with suppress(KeyError):
+    try:
         pwd.getpwnam(NAME)
         has_user = True
-        return _machine(has_user)
-    return _machine(False)
+    except KeyError:
+        has_user = False
+    return Machine(
+        groups=frozenset(entry.gr_name for entry in grp.getgrall()),
+        has_user=has_user,
+        systemd_version=_systemd_version(),
+        has_polkit=POLKIT_PATH.parent.is_dir(),
+        has_avahi=AVAHI_PATH.parent.is_dir(),
+        has_networkmanager=DNSMASQ_PATH.parents[1].is_dir(),
+        content=_content,
+    )
 
 
 def require_systemd() -> None:
@@ -153,18 +161,6 @@ def require_systemd() -> None:
     """
     if not SYSTEMD_RUNS.is_dir():
         raise ServiceError("service: expected a machine that systemd has started")
-
-
-def _machine(has_user: bool) -> Machine:
-    return Machine(
-        groups=frozenset(entry.gr_name for entry in grp.getgrall()),
-        has_user=has_user,
-        systemd_version=_systemd_version(),
-        has_polkit=POLKIT_PATH.parent.is_dir(),
-        has_avahi=AVAHI_PATH.parent.is_dir(),
-        has_networkmanager=DNSMASQ_PATH.parents[1].is_dir(),
-        content=_content,
-    )
 
 
 def _systemd_version() -> int:
