@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -72,7 +72,7 @@ def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> int:
             continue
         before = rows.record_of(row)
         after = change(before)
-        if _is_other(before.data, after.data):
+        if dict(before.data) != dict(after.data):
             made = rows.row_of(after)
             changed.append((made.data.decode(), made.checksum(), made.revision))
     with db:  # commits, or rolls back
@@ -81,7 +81,3 @@ def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> int:
     db.execute("VACUUM")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     return len(changed)
-
-
-def _is_other(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
-    return dict(before) != dict(after)
