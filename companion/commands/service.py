@@ -51,8 +51,7 @@ def install(kiosk: bool, dry_run: bool) -> None:
 
     Example: sudo dice-companion service install --kiosk
     """
-    flags: dict[str, object | None] = {}
-    config = load(CONFIG_PATH if CONFIG_PATH.is_file() else None, {}, flags)
+    config = load(CONFIG_PATH if CONFIG_PATH.is_file() else None, {}, {})
     machine, program = this_machine(), this_program()
     has_desktop = shutil.which("labwc") is not None or shutil.which("wayfire") is not None
     if kiosk and not dry_run:
