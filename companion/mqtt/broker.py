@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-PORT, TLS_PORT = 1883, 8883
+PORT = 1883
 
 
 @dataclass(frozen=True, slots=True)
