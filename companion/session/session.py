@@ -424,7 +424,7 @@ class Session:
     def preview(self, step: HostStep, roll: Roll | None = None) -> list[Line] | Rejected:
         """The changes a step would make now; `roll` has the right dice, to correct."""
         with self._notifier.transaction():
-            return preview(self._table, self._decide_host_step(step, roll))
+            return preview(self._table, decide_host_step(self._memory.trail, step, roll))
 
     def close_action(self, precondition: str | None = None) -> Rejected | None:
         """Close the open action: players who have not answered pass (E9).
@@ -457,10 +457,7 @@ class Session:
         with self._notifier.transaction():
             if precondition is not None and precondition != self.precondition(step):
                 return rejected("GONE_ON")
-            return self._take_decided(self._decide_host_step(step, roll))
-
-    def _decide_host_step(self, step: HostStep, roll: Roll | None) -> Decision | Rejected:
-        return decide_host_step(self._memory.trail, step, roll)
+            return self._take_decided(decide_host_step(self._memory.trail, step, roll))
 
     # -- tray and button ------------------------------------------------------------------
 
