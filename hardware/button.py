@@ -22,9 +22,6 @@ from hardware.pins import FACTORIES, close_device, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 
-DEFAULT_PIN = 17
-"""BCM number: pin 11 of the header, with a ground pin two places beside it (pin 9)."""
-
 CHECK_EVERY_S = 0.02
 """Seconds between two reads of a real line: a push is noticed although the kernel or the pin
 library dropped its edges."""
