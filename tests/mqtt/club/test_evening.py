@@ -144,7 +144,9 @@ class Hall:
         return self.club.club.view()
 
     def online(self) -> set[str]:
-        return {table.name for table in self.view.tables if table.is_online}
+        """The names of the tables that are online and have told their names."""
+        tables = [table for table in self.view.tables if table.is_online]
+        return {table.name for table in tables if table.name != table.id}
 
     def groups(self) -> dict[int, tuple[str, ...]]:
         """The players of the newest round by the number of their table."""
