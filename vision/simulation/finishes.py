@@ -8,7 +8,8 @@ from vision.simulation.materials import noise_at
 from vision.simulation.scene import Die, Finish, Floats
 
 KINDS = (
-    "speckled", "marbled", "gradient", "flecks", "two_tone", "worn", "brushed", "pearl", "glitter",
+    "speckled", "marbled", "gradient", "flecks", "confetti", "veined", "two_tone", "worn",
+    "brushed", "pearl", "glitter",
 )  # fmt: skip
 
 
@@ -53,6 +54,12 @@ def _cover(finish: Finish, point: list[Floats], facing: Floats, half_mm: float) 
         return np.asarray(
             np.clip(0.5 + 9.0 * (size[1] - 0.87 + 0.06 * noise), 0.0, 1.0), np.float32
         )
+    if finish.kind == "confetti":
+        return _dots(finish, point, half_mm)
+    if finish.kind == "veined":
+        return np.asarray(
+            np.clip(0.5 + 8.0 * (0.3 * finish.share - np.abs(noise)), 0.0, 1.0), np.float32
+        )
     if finish.kind == "marbled":
         bent = noise + 1.2 * _noise(finish, point, 3.0 * half_mm, 4)
         hard = np.float32(rng.uniform(0.8, 4.0))
@@ -74,15 +81,40 @@ _QUANTILES = (
 """Quantiles of normal noise: the values that 0, 2, 4 ... 98 % of it exceed."""
 
 
+def _dots(finish: Finish, point: list[Floats], half_mm: float) -> Floats:
+    """Share (h, w) of round dots of many sizes, at most one in each cell of a grid."""
+    u, v, apart = _on_faces(point)
+    wide = np.float32(half_mm / (2.5 * finish.scale_mm))
+    x, y = u * wide + np.float32(finish.seed % 97) + apart, v * wide + 2 * apart
+    column, row = np.floor(x).astype(np.int64), np.floor(y).astype(np.int64)
+    drawn = _DRAWN[(column * 73 + row * 151 + finish.seed) % len(_DRAWN)]
+    radius = 0.1 + 0.35 * drawn[..., 0]
+    gap_x = x - column - radius - (1.0 - 2.0 * radius) * drawn[..., 1]
+    gap_y = y - row - radius - (1.0 - 2.0 * radius) * drawn[..., 2]
+    inside = (radius - np.hypot(gap_x, gap_y)) * np.float32(2.5 * finish.scale_mm / 0.3)
+    is_dot = drawn[..., 3] < 3.0 * finish.share
+    return np.asarray(np.clip(0.5 + inside, 0.0, 1.0) * is_dot, np.float32)
+
+
+_DRAWN = np.random.default_rng(5).random((4093, 4)).astype(np.float32)
+"""Size, place and presence of the dots of a grid, from 0 to 1."""
+
+
 def _noise(finish: Finish, point: list[Floats], half_mm: float, octave: int) -> Floats:
     """Noise (h, w) on the faces of a die, different on each."""
+    u, v, apart = _on_faces(point)
+    fine = np.float32(half_mm / finish.scale_mm * octave * 0.7)
+    stretch = np.float32(0.08 if finish.kind == "brushed" else 1.0)
+    start = np.float32(finish.seed % 389)
+    return noise_at(finish.seed, octave, u * fine + apart + start, v * fine * stretch + 2 * apart)
+
+
+def _on_faces(point: list[Floats]) -> tuple[Floats, Floats, Floats]:
+    """Two coordinates (h, w) on the face that each point is on, and a number of that face."""
     size = np.abs(np.stack(point))
     axis = size.argmax(axis=0)
     stacked = np.stack([*point, *point])
     u, v = (np.take_along_axis(stacked, (axis + k)[None], axis=0)[0] for k in (1, 2))
     side = np.take_along_axis(stacked, axis[None], axis=0)[0]
     apart = (axis * 2 + (side > 0)) * np.float32(71.0)
-    fine = np.float32(half_mm / finish.scale_mm * octave * 0.7)
-    stretch = np.float32(0.08 if finish.kind == "brushed" else 1.0)
-    start = np.float32(finish.seed % 389)
-    return noise_at(finish.seed, octave, u * fine + apart + start, v * fine * stretch + 2 * apart)
+    return u, v, apart

@@ -46,6 +46,14 @@ _TRAINED_PLASTICS = (
     "speckled", "speckled", "marbled", "marbled", "gradient", "flecks", "two_tone", "worn",
     "brushed",
 )  # fmt: skip
+_FLECKED_PLASTICS = (
+    "speckled", "speckled", "marbled", "marbled", "flecks", "flecks", "confetti", "confetti",
+    "veined", "gradient", "two_tone", "worn", "brushed",
+)  # fmt: skip
+_SPARSE = ("speckled", "flecks", "confetti", "veined", "glitter")
+"""Plastics of which the second covers a small share."""
+_TRIES = 15
+"""Draws for a set of flecked dice at most."""
 _UNSEEN_PLASTICS = ("pearl", "glitter")
 """Glitter is drawn as flecks are; its name tells the frames that have it."""
 
@@ -60,6 +68,7 @@ class Looks:
         patterns, shadows: Drawing functions by name.
         plastics: Kinds of `Finish`.
         rate: Share of floors, lights and dice that are changed.
+        flecked: Whether most changed dice have flecks, speckles, dots or veins that stand out.
     """
 
     pictures: tuple[Path, ...]
@@ -68,11 +77,17 @@ class Looks:
     shadows: Mapping[str, Callable[[Rng], shadows.Stencil]]
     plastics: tuple[str, ...]
     rate: float = 1.0
+    flecked: bool = False
 
 
 TRAINED = Looks((), (), patterns.TRAINED, shadows.TRAINED, _TRAINED_PLASTICS)
 UNSEEN = Looks((), (), unseen_patterns.UNSEEN, shadows.UNSEEN, _UNSEEN_PLASTICS)
 SPLITS = {"train": TRAINED, "check": UNSEEN}
+
+
+def flecked(looks: Looks) -> Looks:
+    """Return the looks with flecks, speckles, dots or veins on most changed dice."""
+    return replace(looks, plastics=_FLECKED_PLASTICS, flecked=True)
 
 
 def load_looks(split: str, folder: Path | None = None) -> Looks:
@@ -114,7 +129,7 @@ def redressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
     scene = _lit(rng, scene, looks, view)
     dice = scene.dice
     if dice and rng.random() < 0.6 * looks.rate:
-        dice = _plastics(rng, dice, looks)
+        dice = _flecked(rng, dice, looks) if looks.flecked else _plastics(rng, dice, looks)
     things = scene.things
     if rng.random() < 0.3 * looks.rate:
         things = (*things, *_small_things(rng, scene))
@@ -237,7 +252,7 @@ def _room(rng: Rng, looks: Looks, ambient: Bgr) -> Floats:
 def _plastics(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
     """Change the make of a set of dice: finish, pips and edges."""
     kind = looks.plastics[int(rng.integers(len(looks.plastics)))]
-    share = uniform(rng, 0.06, 0.3) if kind in ("speckled", "flecks", "glitter") else 0.5
+    share = uniform(rng, 0.06, 0.3) if kind in _SPARSE else 0.5
     scale = float(np.exp(rng.uniform(np.log(0.5), np.log(2.2))))
     if kind in ("marbled", "pearl", "brushed"):
         scale *= 2.5
@@ -277,6 +292,18 @@ def _plastics(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
             die = replace(die, finish=finish)
         dressed.append(die)
     return tuple(dressed)
+
+
+def _flecked(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
+    """Change the make of a set of dice, so that a second plastic stands out on half of them."""
+    drawn = dice
+    for _ in range(_TRIES):
+        drawn = _plastics(rng, dice, looks)
+        finishes = [die.finish for die in drawn if die.finish is not None]
+        spotted = [each for each in finishes if each.kind in _SPARSE and each.amount > 0.5]
+        if 2 * len(spotted) >= len(drawn):
+            break
+    return drawn
 
 
 def _brightness(colour: Floats | Bgr) -> float:

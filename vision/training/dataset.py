@@ -6,7 +6,8 @@
 Everything follows from the seed. Shards of 100 scenes are written one by one: training can begin
 before all are there, and a run that stopped goes on with the first missing shard. `--looks` adds
 the photographs and rooms of a folder to the drawn looks; only its training split is used.
-`--frames-only` renders frames without close-ups, in a quarter of the time.
+`--frames-only` renders frames without close-ups, in a quarter of the time. With `--flecked` most
+dice have flecks, speckles, dots or veins that stand out.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 
 from vision.detector.candidates import propose_candidates
 from vision.simulation.appearance import Rng
-from vision.simulation.looks import Looks, load_looks, redressed
+from vision.simulation.looks import Looks, flecked, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
 from vision.simulation.render import (
     Camera,
@@ -40,7 +41,7 @@ FRAME_WH = (320, 256)
 SHARD = 100
 _PUSHED = 0.25
 """Share of the scenes in which dice lie side by side."""
-_PLAIN = 0.25
+_PLAIN, _PLAIN_IF_FLECKED = 0.25, 0.1
 """Share of scenes in plain looks."""
 _SEEMS = 0.05
 """Heat above which a place without a die is one that the finder mistakes."""
@@ -55,11 +56,14 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
+    parser.add_argument("--flecked", action="store_true", help="flecks on most dice")
     parser.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
     row = asked.row or scene_row
     looks = load_looks("train", asked.looks)
+    if asked.flecked:
+        looks = flecked(looks)
     jobs = [(asked.folder, asked.seed, n, row, looks) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):
@@ -107,7 +111,8 @@ def scene_row(rng: Rng, looks: Looks) -> Row:
 
 def _dressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
     """Most scenes in looks of any kind, the rest in plain ones."""
-    return scene if rng.random() < _PLAIN else redressed(rng, scene, looks)
+    plain = _PLAIN_IF_FLECKED if looks.flecked else _PLAIN
+    return scene if rng.random() < plain else redressed(rng, scene, looks)
 
 
 def _mistaken_places(

@@ -13,7 +13,7 @@ import pytest
 from companion.engine.dice import DieColour
 from companion.errors import PictureError
 from vision.simulation import patterns, shadows, unseen_patterns
-from vision.simulation.looks import SPLITS, TRAINED, UNSEEN, load_looks, redressed
+from vision.simulation.looks import SPLITS, TRAINED, UNSEEN, flecked, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene
 from vision.simulation.render import (
     Die,
@@ -61,6 +61,17 @@ def test_other_looks_change_the_picture() -> None:
 def test_a_seed_gives_the_same_looks_twice() -> None:
     (_, first), (_, second) = _scene(5), _scene(5)
     assert np.array_equal(render(first), render(second))
+
+
+def test_most_finishes_are_flecks_if_asked() -> None:
+    family, kinds = flecked(TRAINED), []
+    for seed in range(20):
+        rng = np.random.default_rng([seed, 1])
+        scene = redressed(rng, random_scene(rng, Recipe((160, 128), 0.1)), family)
+        kinds += [die.finish.kind for die in scene.dice if die.finish is not None]
+    sparse = [kind in ("speckled", "flecks", "confetti", "veined") for kind in kinds]
+    assert np.mean(sparse) > 0.8
+    assert not set(family.plastics) & set(UNSEEN.plastics)
 
 
 def test_trained_and_unseen_looks_share_no_family() -> None:
