@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -41,6 +42,28 @@ def test_nothing_scrolls_on_a_tablet_during_play(
         for size_wh in TABLETS:
             resize(page, size_wh)
             assert left(page, BEYOND) == [], (state, size_wh)
+
+
+def test_the_table_view_fills_a_television_without_dynamic_units(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    """The browsers of televisions of 2023 and before do not know `dvh`."""
+    put(stage, "roll")
+    page = open_page("/table", size_wh=TV)
+    page.route(
+        "**/*.css*",
+        lambda route: route.fulfill(
+            response=(sheet := route.fetch()),
+            body=re.sub(r"[\w-]+:[^;{}]*dvh[^;{}]*;", "", sheet.text()),
+        ),
+    )
+    page.reload()
+    ready(page)
+    bottom, picture = page.evaluate("""() => ['.table', '.picture']
+      .map((each) => document.querySelector(each).getBoundingClientRect())
+      .map((box, second) => (second ? box.height : box.bottom) / innerHeight)""")
+    assert bottom > 0.99
+    assert picture > 0.2
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
