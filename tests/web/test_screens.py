@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,6 +13,7 @@ from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     BEYOND,
+    PHONE,
     PHONE_SMALL,
     TV,
     OpenPage,
@@ -25,6 +27,9 @@ from tests.web.browsing import (
     walk,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
 
 pytestmark = pytest.mark.browser
 
@@ -44,26 +49,29 @@ def test_nothing_scrolls_on_a_tablet_during_play(
             assert left(page, BEYOND) == [], (state, size_wh)
 
 
-def test_the_table_view_fills_a_television_without_dynamic_units(
-    stage: Stage, open_page: OpenPage
+@pytest.mark.parametrize(
+    ("path", "size_wh", "part", "within"),
+    [("/table", TV, ".table", ".picture"), ("/", PHONE, ".game", ".sheet")],
+)
+def test_a_page_fills_the_screen_of_an_older_browser(
+    stage: Stage, open_page: OpenPage, path: str, size_wh: tuple[int, int], part: str, within: str
 ) -> None:
-    """The browsers of televisions of 2023 and before do not know `dvh`."""
-    put(stage, "roll")
-    page = open_page("/table", size_wh=TV)
-    page.route(
-        "**/*.css*",
-        lambda route: route.fulfill(
-            response=(sheet := route.fetch()),
-            body=re.sub(r"[\w-]+:[^;{}]*dvh[^;{}]*;", "", sheet.text()),
-        ),
-    )
+    """Televisions of 2023 and before do not know `dvh`."""
+    tokens = put(stage, "roll")
+    page = open_page(path, size_wh=size_wh, token=tokens[0] if path == "/" else None)
+    page.route("**/*.css*", _without_dvh)
     page.reload()
     ready(page)
-    bottom, picture = page.evaluate("""() => ['.table', '.picture']
-      .map((each) => document.querySelector(each).getBoundingClientRect())
-      .map((box, second) => (second ? box.height : box.bottom) / innerHeight)""")
-    assert bottom > 0.99
-    assert picture > 0.2
+    box, inner = page.locator(part).bounding_box(), page.locator(within).first.bounding_box()
+    assert box is not None
+    assert inner is not None
+    assert box["y"] + box["height"] > 0.99 * size_wh[1]
+    assert inner["height"] > 0.2 * size_wh[1]
+
+
+def _without_dvh(route: Route) -> None:
+    sheet = route.fetch()
+    route.fulfill(response=sheet, body=re.sub(r"[\w-]+:[^;{}]*dvh[^;{}]*;", "", sheet.text()))
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
