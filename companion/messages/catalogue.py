@@ -22,7 +22,7 @@ LANGUAGES = ("en", "de", "fr", "it")
 SHARED = ("colour.", "die.", "row.", "list.")
 """Prefixes of the words that pages need besides their own sentences."""
 
-ROOMS = ("club.", "setup.")
+ROOMS = ("club.", "games.", "setup.")
 """Prefixes of pages with many sentences that other pages do not need."""
 
 SINGULAR = ".singular"

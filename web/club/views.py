@@ -35,8 +35,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
     assets.install(pages, context.name)
 
     def page(template: str, **more: object) -> Response:
-        phrases = context.phrases
-        shared = words(context, phrases) | {"phrases": phrases.for_pages("club.")}
+        shared = words(context, context.phrases, "club.", "games.")
         client = context.client()
         state = context.render(client)[1].replace("<", "\\u003c")
         response = make_response(render_template(template, state=state, **shared, **more))

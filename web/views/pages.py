@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Blueprint, Response, make_response, render_template, request
@@ -39,8 +40,10 @@ def install(pages: Blueprint, context: AppContext) -> None:
     session = context.session
     assets.install(pages, context.name)
 
-    def page(template: str, phrases: Phrases | None = None, **more: Any) -> Response:
-        shared = words(context, phrases or context.phrases)
+    def page(
+        template: str, phrases: Phrases | None = None, *, rooms: Sequence[str] = (), **more: Any
+    ) -> Response:
+        shared = words(context, phrases or context.phrases, *rooms)
         response = make_response(render_template(template, **(shared | more)))
         name_browser(context, response)
         return response
@@ -60,13 +63,14 @@ def install(pages: Blueprint, context: AppContext) -> None:
         device = client.device or context.access.new_device()
         if client.is_local:
             context.access.admit(device)
-        response = page("table.html", session.phrases)  # in the language of the table
+        # in the language of the table
+        response = page("table.html", session.phrases, rooms=["games."])
         security.set_browser_id(response, device)
         return response
 
     @pages.get("/watch")
     def watch() -> Response:
-        return page("table.html", is_watching=True)
+        return page("table.html", rooms=["games."], is_watching=True)
 
     @pages.get("/stream")
     def stream() -> Response:
@@ -81,7 +85,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/games")
     @pages.get("/games/<int:number>")
     def all_games(number: int | None = None) -> Response:
-        return page("games.html")
+        return page("games.html", rooms=["games."])
 
     @pages.get("/rules")
     def rulings() -> Response:
@@ -131,11 +135,15 @@ def name_browser(context: AppContext, response: Response) -> None:
         security.set_browser_id(response, context.access.new_device())
 
 
-def words(site: Site, phrases: Phrases) -> dict[str, Any]:
-    """Return the values for every template: its sentences, and those for its scripts."""
+def words(site: Site, phrases: Phrases, *rooms: str) -> dict[str, Any]:
+    """Return the values for every template: its sentences, and those for its scripts.
+
+    Args:
+        rooms: The page's prefixes in `ROOMS`.
+    """
     return {
         "t": lambda key, **data: phrases.say(f"page.{key}", **data),
-        "phrases": phrases.for_pages(),
+        "phrases": phrases.for_pages(*rooms),
         "language": phrases.language,
         "languages": locale.names(),
         "chosen_language": locale.chosen(request),

@@ -37,7 +37,7 @@ def blueprint(context: AppContext, setup: TraySetup | None) -> Blueprint:
 
     @pages.get("/setup")
     def page() -> Response:
-        shared = words(context, context.phrases) | {"phrases": context.phrases.for_pages("setup.")}
+        shared = words(context, context.phrases, "setup.")
         response = make_response(render_template("setup.html", **shared))
         name_browser(context, response)
         return response
