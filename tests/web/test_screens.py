@@ -29,7 +29,7 @@ from tests.web.browsing import (
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Route
+    from playwright.sync_api import Page, Route
 
 pytestmark = pytest.mark.browser
 
@@ -59,9 +59,7 @@ def test_a_page_fills_the_screen_of_an_older_browser(
     """Televisions of 2023 and before do not know `dvh`."""
     tokens = put(stage, "roll")
     page = open_page(path, size_wh=size_wh, token=tokens[0] if path == "/" else None)
-    page.route("**/*.css*", _without_dvh)
-    page.reload()
-    ready(page)
+    _make_older(page)
     box, inner = page.locator(part).bounding_box(), page.locator(within).first.bounding_box()
     assert box is not None
     assert inner is not None
@@ -69,9 +67,45 @@ def test_a_page_fills_the_screen_of_an_older_browser(
     assert inner["height"] > 0.2 * size_wh[1]
 
 
-def _without_dvh(route: Route) -> None:
-    sheet = route.fetch()
-    route.fulfill(response=sheet, body=re.sub(r"[\w-]+:[^;{}]*dvh[^;{}]*;", "", sheet.text()))
+def test_an_older_browser_shows_crosses_and_large_numbers(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    """Chromium before 104 and 108, Safari before 17.4, and Firefox before 128."""
+    page = open_page("/", size_wh=PHONE, token=put(stage, "tapped")[0])
+    box = """(node) => {
+      const { content, transform } = getComputedStyle(node, '::after');
+      const turned = new DOMMatrix(transform);
+      return [content, Math.round(Math.atan2(turned.b, turned.a) * 180 / Math.PI)];
+    }"""
+    number = "(node) => parseFloat(getComputedStyle(node).fontSize)"
+    usual_px = page.locator("[data-token=G9]").evaluate(number)
+    _make_older(page)
+    for which, turned in (("tapped", -27), ("crossed", -27), ("skipped", -24)):
+        assert page.locator(f"[data-is={which}]").first.evaluate(box) == ['""', turned], which
+    assert page.locator("[data-token=G9]").evaluate(number) == usual_px
+
+
+UNKNOWN = {
+    r"(?<=\d)dvh\b": "dvu",
+    r"(?<=[\s;{])(translate|rotate|scale)(?=:)": r"x-\1",
+    r'(content: *"[^"]*") */ *""': r'\1 unknown ""',
+}
+"""Style that older browsers do not know, and something that no browser knows."""
+
+
+def _make_older(page: Page) -> None:
+    """Load a page as an older browser does."""
+
+    def serve(route: Route) -> None:
+        sheet = route.fetch()
+        text = sheet.text()
+        for known, unknown in UNKNOWN.items():
+            text = re.sub(known, unknown, text)
+        route.fulfill(response=sheet, body=text)
+
+    page.route("**/*.css*", serve)
+    page.reload()
+    ready(page)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
