@@ -176,7 +176,7 @@ class TestTrouble:
     def test_it_looks_like_trouble_on_every_phone(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "roll")  # the green die leans
         page = ready(open_page("/", token=tokens[1]))
-        line = page.locator("#status[data-trouble]")
+        line = page.locator(".sentence[data-trouble] #status")
         line.wait_for()
         assert "green die" in line.inner_text()
         assert violations(page) == []

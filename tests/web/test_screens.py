@@ -85,7 +85,31 @@ def test_an_older_browser_shows_crosses_and_large_numbers(
     assert page.locator("[data-token=G9]").evaluate(number) == usual_px
 
 
+def test_an_older_browser_shows_five_names_and_small_dice(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    """Chromium before 105 and Firefox before 121."""
+    names = ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian")
+    tokens = [seat(stage, name).token for name in names]
+    stage.session.start("base", 0)
+    stage.roll(3, 4)
+    phone = open_page("/", size_wh=PHONE, token=tokens[0])
+    _make_older(phone)
+    assert phone.evaluate("document.querySelector('.players bdi').offsetWidth") > 60
+    host = open_page("/host", size_wh=PHONE)
+    _make_older(host)
+    host.get_by_role("button", name="white 3").click()
+    die = host.get_by_role("dialog").get_by_role("button", name="white 6").bounding_box()
+    assert die is not None
+    assert 30 < die["width"] < 60
+    stream = open_page("/stream", dark=True)
+    _make_older(stream, shows="#players bdi")
+    root = "getComputedStyle(document.documentElement).colorScheme"
+    assert stream.evaluate(root) == "light only"  # a dark page is black behind the panels
+
+
 UNKNOWN = {
+    r":has(?=\()": ":unknown",
     r"(?<=\d)dvh\b": "dvu",
     r"(?<=[\s;{])(translate|rotate|scale)(?=:)": r"x-\1",
     r'(content: *"[^"]*") */ *""': r'\1 unknown ""',
@@ -93,8 +117,8 @@ UNKNOWN = {
 """Style that older browsers do not know, and something that no browser knows."""
 
 
-def _make_older(page: Page) -> None:
-    """Load a page as an older browser does."""
+def _make_older(page: Page, shows: str = "main:not([hidden]) bdi:visible") -> None:
+    """Load a page as an older browser does, until it shows something."""
 
     def serve(route: Route) -> None:
         sheet = route.fetch()
@@ -105,7 +129,7 @@ def _make_older(page: Page) -> None:
 
     page.route("**/*.css*", serve)
     page.reload()
-    ready(page)
+    page.locator(shows).first.wait_for()
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -48,6 +48,7 @@ export function openDialog(question) {
   $("ask-yes").classList.toggle("is-danger", isDanger);
   $("ask-lines").replaceChildren();
   $("ask-choices").replaceChildren(...choices);
+  $("ask-choices").className = choices[0]?.matches(".rolled-die") ? "rolled" : "choices";
   show($("ask-choices"), choices.length > 0);
   show($("ask-yes"), choices.length === 0);
   if ($("ask").open) return;

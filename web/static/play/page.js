@@ -133,7 +133,7 @@ function drawGame(state, game, mine) {
   const isShared = game.players.filter((player) => state.me.seats.includes(player.seat)).length > 1;
   const text = statusOf(state, mine, answer, nameOf);
   setStatus(isShared ? t("named", { name: mine.name, text }) : text);
-  setAttribute($("status"), "data-trouble", isTrouble(state) ? "yes" : null);
+  setAttribute($("status").parentElement, "data-trouble", isTrouble(state) ? "yes" : null);
   drawStrip(state, game);
   const isOwn = viewed === mine;
   sheet.update(

@@ -20,6 +20,7 @@ export function drawPlayers(state, viewed, onTap) {
     me.seats,
     viewed.seat,
   ];
+  $("players").classList.toggle("is-full", game.players.length > 4);
   redraw($("players"), data, () => game.players.map((player) => playerItem(state, player, viewed, onTap)));
 }
 
@@ -29,6 +30,7 @@ function playerItem({ game, seats, me }, player, viewed, onTap) {
   const isThrowing = game.phase === "roll" && isActive;
   const isAsked = isWaited || isThrowing;
   const isOwn = !player.gone && me.seats.includes(player.seat);
+  const isViewed = player.seat === viewed.seat;
   const isOnline = seats.find((seat) => seat.seat === player.seat)?.online;
   const words = [isActive ? t("players.active") : "", wordOf(player, isWaited, isThrowing)].filter(Boolean);
   const mark =
@@ -41,7 +43,7 @@ function playerItem({ game, seats, me }, player, viewed, onTap) {
       : null;
   const button = el(
     "button",
-    { type: "button", "aria-pressed": String(player.seat === viewed.seat) },
+    { type: "button", "aria-pressed": String(isViewed) },
     playerMark(player.seat),
     el("bdi", { text: player.name }),
     isOwn ? el("span", { class: "own", text: t("lobby.you") }) : null,
@@ -54,6 +56,7 @@ function playerItem({ game, seats, me }, player, viewed, onTap) {
     player.gone && "is-gone",
     !isOnline && "is-away",
     isOwn && "is-own",
+    isViewed && (!isOwn || me.seats.length > 1) && "is-viewed",
   ];
   const item = el("li", { class: classes.filter(Boolean).join(" ") }, button);
   item.style.flexShrink = String(player.name.length ** 4); // long names are truncated first
