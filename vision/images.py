@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,12 @@ LARGEST_BYTES = 64_000_000
 _JPEG = b"\xff\xd8\xff"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _IHDR_END = len(_PNG) + 8 + 13
+
+
+def bands(height: int, rows: int = 32) -> Iterator[slice]:
+    """Yield a picture's rows in bands, for work that would take a lot of memory for all at once."""
+    for start in range(0, height, rows):
+        yield slice(start, min(start + rows, height))
 
 
 def load_picture(path: str | Path) -> Pixels:

@@ -9,8 +9,9 @@ import ctypes
 import time
 from collections.abc import Callable
 
-LARGE_BYTES = 1 << 20
-"""Blocks of this size and above go back to the system as soon as they are free."""
+LARGE_BYTES = 1 << 18
+"""Blocks of this size and above go back to the system as soon as they are free: what drawing and
+reading a picture needs in between."""
 
 _M_MMAP_THRESHOLD = -3  # of mallopt(3)
 

@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.images import bands
 from vision.reading import Pixels
 from vision.simulation.scene import Floats, Lens
 
@@ -21,31 +22,45 @@ def expose(light: Floats, lens: Lens) -> Pixels:
         soft = cv2.GaussianBlur(light, (0, 0), lens.blur_px, borderType=cv2.BORDER_REPLICATE)
         light = np.asarray(soft, np.float32)
     gain = np.asarray(lens.white_balance, np.float32) * np.float32(2.0**lens.exposure_ev)
-    light = light * (_vignette(width, height, round(lens.vignette, 2))[..., None] * gain)
+    gains = _vignette(width, height, round(lens.vignette, 2))
+    rng = np.random.default_rng(lens.seed)
+    top, left = (int(v) for v in rng.integers(0, 256, 2))
+    pixels = np.empty((height, width, 3), np.uint8)
+    for rows in bands(height):
+        balanced = light[rows] * (gains[rows, :, None] * gain)
+        pixels[rows] = _developed(balanced, lens, (top + rows.start, left))
+    return pixels
+
+
+def _developed(light: Floats, lens: Lens, grain: tuple[int, int]) -> Pixels:
+    """A band of the picture; `grain` is the row and column of the noise tile where it begins."""
     if lens.saturation != 1.0:
         grey = cv2.transform(light, np.array([[0.1, 0.6, 0.3]], np.float32))
         light = np.maximum(grey[..., None] + (light - grey[..., None]) * lens.saturation, 0.0)
     if lens.noise > 0.0:
-        light = light + _noise(light, lens)
+        light = light + _noise(light, lens.noise, grain)
     steps = np.clip(light * (_LEVELS / 2), 0.0, _LEVELS - 1.0).astype(np.uint16)
     return np.asarray(np.take(_curve(round(lens.contrast, 2)), steps), np.uint8)
 
 
-def _noise(light: Floats, lens: Lens) -> Floats:
+def _noise(light: Floats, strength: float, grain: tuple[int, int]) -> Floats:
     """Shot and read noise, strongest in bright areas as on a sensor before its tone curve."""
-    rng = np.random.default_rng(lens.seed)
     tile = _noise_tile()
-    height, width = light.shape[:2]
-    top, left = (int(v) for v in rng.integers(0, 256, 2))
-    rows = np.arange(top, top + height) % tile.shape[0]
-    columns = np.arange(left, left + width) % tile.shape[1]
+    rows, columns = (
+        np.arange(start, start + size) % repeat
+        for start, size, repeat in zip(grain, light.shape[:2], tile.shape[:2], strict=True)
+    )
     patch = tile[np.ix_(rows, columns)]
-    return np.asarray(patch * (lens.noise * np.sqrt(np.maximum(light, 0.0) + 0.01)), np.float32)
+    return np.asarray(patch * (strength * np.sqrt(np.maximum(light, 0.0) + 0.01)), np.float32)
 
 
 @lru_cache(maxsize=1)
 def _noise_tile() -> NDArray[np.float16]:
-    return np.random.default_rng(5).standard_normal((769, 1283, 3)).astype(np.float16)
+    rng = np.random.default_rng(5)
+    tile = np.empty((769, 1283, 3), np.float16)
+    for row in tile:
+        row[...] = rng.standard_normal(row.shape)
+    return tile
 
 
 @lru_cache(maxsize=4)

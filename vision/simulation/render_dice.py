@@ -8,6 +8,7 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
+from vision.images import bands
 from vision.simulation.finishes import body_albedo
 from vision.simulation.geometry import die_corners, turned
 from vision.simulation.pips import pips_of, shows_face
@@ -51,9 +52,12 @@ def draw_dice(scene: Scene, ground: Background) -> Floats:
             for pose in poses[:: max(1, len(poses) // 6)]:
                 _cast_shadow(scene, pose, lamp, shades[number], min(6, len(poses)))
         _cast_contact(scene, die, near)
-    light = ground.ambient * near[..., None]
-    for shade, part in zip(shades, ground.lamps, strict=True):
-        light += part * shade[..., None]
+    light = np.empty_like(ground.ambient)
+    for rows in bands(len(light)):
+        light[rows] = ground.ambient[rows] * near[rows, :, None]
+        for shade, part in zip(shades, ground.lamps, strict=True):
+            light[rows] += part[rows] * shade[rows, :, None]
+    del shades, near
     eye = np.asarray(scene.camera.position_mm)
     order = sorted(scene.dice, key=lambda d: -float(np.linalg.norm(eye - d.position_mm)))
     for die in order:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -44,6 +45,20 @@ def movements(shown: list[Frame]) -> list[bool]:
 
 def a_throw(seed: int, mishap: str | None = None) -> Throw:
     return draw_throw(np.random.default_rng(seed), ALL_DICE, TRAY, mishap=mishap)
+
+
+def test_drawing_dice_in_flight_needs_little_memory() -> None:
+    tray = simulated_tray()
+    tray.read()
+    tray.throw(ALL_DICE)
+    tracemalloc.start()
+    try:
+        shown = frames(tray, 6)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    in_linear_light = shown[0].pixels.size * np.dtype(np.float32).itemsize
+    assert most_bytes < 5.0 * in_linear_light
 
 
 # -- the throw ------------------------------------------------------------------------------
