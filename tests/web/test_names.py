@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.session.fakes import Stage
-from tests.web.browsing import PHONE, PHONE_SMALL, OpenPage, ready
+from tests.web.browsing import PHONE, PHONE_SMALL, OpenPage, drawn, ready
 from tests.web.stand_in import seat
-from tests.web.test_for_everybody import LARGE_TYPE
+from tests.web.test_for_everybody import LARGE_TYPE, settle
+
+FOLDED = (280, 653)
 
 
 @pytest.mark.parametrize(
@@ -57,3 +59,26 @@ def test_at_200_percent_truncated_names_end_in_an_ellipsis(
     assert cut
     assert set(cut) == {"ellipsis"}
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+def test_a_name_of_one_long_word_fits_a_folded_phone(stage: Stage, open_page: OpenPage) -> None:
+    own, other = seat(stage, "W" * 20), seat(stage, "Ben")
+    phones = [open_page("/", size_wh=FOLDED, token=each.token) for each in (own, other)]
+    pages = [*phones, open_page("/table", size_wh=FOLDED), open_page("/host", size_wh=FOLDED)]
+    for action in (0, 1, 2):
+        if action == 1:
+            stage.session.start("base", 0)
+            stage.roll(3, 4)
+        if action == 2:
+            for player in range(2):
+                stage.answer(player, None)
+        for page in pages:
+            ready(drawn(page, stage))
+            settle(page)
+            beyond = page.evaluate(
+                """() => [...document.querySelectorAll('.sum, .place, .picture, button')]
+                  .filter((node) => node.getClientRects().length)
+                  .map((node) => node.getBoundingClientRect())
+                  .filter(({ left, right }) => left < 0 || right > innerWidth).length"""
+            )
+            assert beyond == 0, (action, page.url)
