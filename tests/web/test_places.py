@@ -10,7 +10,16 @@ import pytest
 from companion.engine import Phase
 from companion.tray import TrayStatus
 from tests.session.fakes import Stage
-from tests.web.browsing import OpenPage, names, open_part, put, ready, violations, wait_until
+from tests.web.browsing import (
+    PHONE_SMALL,
+    OpenPage,
+    names,
+    open_part,
+    put,
+    ready,
+    violations,
+    wait_until,
+)
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from tests.web.test_games import an_evening
 
@@ -21,6 +30,14 @@ FOCUSED = """() => {
   const { id, ariaLabel, tagName } = document.activeElement;
   return id || ariaLabel || tagName;
 }"""
+
+
+COVERED = """() => {
+  const { left, width, bottom } = document.activeElement.getBoundingClientRect();
+  const over = document.elementFromPoint(left + width / 2, bottom - 2)?.closest('.bar');
+  return over?.contains(document.activeElement) ? '' : (over?.textContent ?? '');
+}"""
+"""The bar, if it lies on what a key would go to."""
 
 
 def press(page: Page, name: str) -> None:
@@ -83,6 +100,7 @@ class TestTheHost:
         put(stage, "action1")
         page = open_page("/host")
         press(page, "End the game early")
+        page.locator("#ask [aria-live] li").first.wait_for()  # its effects are read out
         press(page, "No, keep playing")
         assert focused(page) == "end"
 
@@ -95,6 +113,19 @@ class TestTheHost:
         stage.session.undo()
         page.get_by_role("button", name="Continue without them").wait_for(state="hidden")
         assert focused(page) == "h-game"
+
+    @pytest.mark.parametrize("size_wh", [PHONE_SMALL, (820, 1180)])
+    def test_the_bar_covers_nothing_that_has_the_focus(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        """WCAG 2.2, 2.4.11 (focus not obscured)."""
+        put(stage, "action1")
+        page = open_page("/host", size_wh=size_wh)
+        open_part(page, "Settings")
+        page.get_by_role("tab", name="Settings").focus()
+        for _ in range(18):
+            page.keyboard.press("Tab")
+            assert page.evaluate(COVERED) == "", page.evaluate(FOCUSED)
 
     def test_a_seat_handed_on_leads_not_to_freeing_it(
         self, stage: Stage, open_page: OpenPage
@@ -149,6 +180,26 @@ class TestAPlayer:
         press(page, "Yes, leave")
         page.get_by_label("Your name").wait_for()
         assert focused(page) == "join"
+
+    def test_staying_moves_the_focus_back_to_leaving(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "action1")[1]))
+        press(page, "More")
+        press(page, "Leave the game")
+        press(page, "No, keep playing")
+        assert focused(page) == "menu-leave"
+
+    def test_what_was_read_moves_the_focus_to_the_sheet(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "tapped")[0]))
+        press(page, "red 9")
+        press(page, "Close")
+        assert focused(page).startswith("red 9")
+        assert stage.correct(1, 2) is None
+        press(page, "Got it")
+        assert focused(page).startswith(("red", "yellow", "green", "blue"))
 
     def test_entering_the_dice_returns_the_focus_to_the_sheet(
         self, stage: Stage, open_page: OpenPage

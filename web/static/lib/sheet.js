@@ -185,6 +185,11 @@ export class Sheet {
     return second.offsetTop > first.offsetTop;
   }
 
+  /** Focus the keyboard's entry. */
+  focus() {
+    this.root.querySelector("[tabindex='0']")?.focus({ preventScroll: true });
+  }
+
   /** Make a legal box the keyboard's entry. */
   #focusOn(token) {
     if (token === this.led) return;

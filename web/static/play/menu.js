@@ -21,7 +21,10 @@ export function offerMenu(whose) {
   });
   $("menu-close").addEventListener("click", closeMenu);
   $("menu-leave").addEventListener("click", () => askLeave(true));
-  $("menu-stay").addEventListener("click", () => askLeave(false));
+  $("menu-stay").addEventListener("click", () => {
+    askLeave(false);
+    $("menu-leave").focus();
+  });
   onPress($("menu-go"), () => leave(leaving));
 }
 

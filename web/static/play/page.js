@@ -259,6 +259,7 @@ function handOn({ seat }) {
 function explain(text, ruling = null) {
   cancelAnimationFrame(whyFrame);
   explained = text;
+  if ($("why").contains(document.activeElement)) sheet.focus();
   $("why").textContent = "";
   if (!text) return;
   whyFrame = requestAnimationFrame(() => {
@@ -324,6 +325,7 @@ $("see-sheet").addEventListener("click", () => showSheet(latest().game.number));
 configureAnswers({ player: () => ownPlayer(latest()), draw: () => draw(latest()), explain, handOn });
 offerDevice();
 offerMenu(() => ownPlayer(latest()));
+$("notice-ok").addEventListener("click", () => sheet.focus());
 addEventListener("resize", () => latest() && draw(latest())); // the status line's room has changed
 addEventListener("storage", () => latest() && draw(latest())); // points were hidden or shown in another tab
 onConnection((up) => show($("offline"), !up));
