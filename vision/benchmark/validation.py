@@ -3,6 +3,7 @@
     python -m vision.benchmark.validation SEEN --split train --frames 600 --looks FOLDER
     python -m vision.benchmark.validation UNSEEN --split check --frames 600 --looks FOLDER
     python -m vision.benchmark.validation SMALL --split check --frames 300 --small --size 1280x960
+    python -m vision.benchmark.validation CLEAR --split check --frames 450 --plastic clear
     python -m vision.benchmark.validation TABLES --split check --frames 960 --throws 24
     python -m vision.benchmark.validation LAMPS --split check --frames 800 --throws 16 --warm
 
@@ -10,6 +11,7 @@
 With `--small` the dice are small in the picture, as where a camera hangs high over a wide tray.
 With `--throws` the same six dice are thrown several times at each table; with `--warm` the light is
 that of lamps, which the camera does not balance.
+With `--plastic`, once or more, dice that are not of plain plastic have one of these kinds.
 A run that stopped goes on with the first missing frame.
 """
 
@@ -30,6 +32,7 @@ from companion.tray import TrayStatus
 from vision.benchmark.frames import case_of, conditions_of, dice_in_play
 from vision.reading import Pixels
 from vision.simulation.appearance import Rng
+from vision.simulation.finishes import KINDS
 from vision.simulation.geometry import pip_centres
 from vision.simulation.looks import SPLITS, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, free_spot, random_scene, squeezed
@@ -62,8 +65,11 @@ def main() -> None:
     parser.add_argument("--throws", type=int, default=0, help="throws of the same dice per table")
     parser.add_argument("--warm", action="store_true", help="in the light of lamps")
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
+    parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
     asked = parser.parse_args()
     looks = load_looks(asked.split, asked.looks)
+    if asked.plastic:
+        looks = replace(looks, plastics=tuple(asked.plastic))
     asked.folder.mkdir(parents=True, exist_ok=True)
     listing = asked.folder / "truth.jsonl"
     done = listing.read_text(encoding="utf-8").count("\n") if listing.exists() else 0

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from vision.simulation.materials import noise_at
+from vision.simulation.pips import pips_of
 from vision.simulation.scene import Die, Finish, Floats
 
 KINDS = (
     "speckled", "marbled", "gradient", "flecks", "confetti", "veined", "two_tone", "worn",
-    "brushed", "pearl", "glitter",
+    "brushed", "pearl", "glitter", "clear",
 )  # fmt: skip
 
 
@@ -28,7 +29,10 @@ def body_albedo(die: Die, point: list[Floats], facing: Floats, footprint: float)
         return body
     half = die.size_mm / 2
     fade = min(1.0, 1.5 * finish.scale_mm / (footprint * half))  # details below a pixel fade
-    cover = _cover(finish, point, facing, half)
+    if finish.kind == "clear":
+        cover = _far_pips(die, finish, point, footprint)
+    else:
+        cover = _cover(finish, point, facing, half)
     cover = finish.amount * (finish.share + fade * (cover - finish.share))
     paint = np.asarray(finish.paint, np.float32)
     if finish.kind == "pearl":
@@ -107,6 +111,19 @@ def _noise(finish: Finish, point: list[Floats], half_mm: float, octave: int) -> 
     stretch = np.float32(0.08 if finish.kind == "brushed" else 1.0)
     start = np.float32(finish.seed % 389)
     return noise_at(finish.seed, octave, u * fine + apart + start, v * fine * stretch + 2 * apart)
+
+
+def _far_pips(die: Die, finish: Finish, point: list[Floats], footprint: float) -> Floats:
+    """Share (h, w) of pips on the far faces, which are seen softly through clear plastic."""
+    rng = np.random.default_rng(finish.seed)
+    shift, size, blur = rng.uniform(-0.2, 0.2, 3), rng.uniform(0.75, 0.95), rng.uniform(0.03, 0.25)
+    axis = np.abs(np.stack(point)).argmax(axis=0)
+    far = [
+        np.asarray(np.where(axis == a, -p, size * p + by), np.float32)
+        for a, (p, by) in enumerate(zip(point, shift, strict=True))
+    ]
+    pips, _ = pips_of(die, far, far, footprint + blur)
+    return pips.cover
 
 
 def _on_faces(point: list[Floats]) -> tuple[Floats, Floats, Floats]:

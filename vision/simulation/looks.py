@@ -50,7 +50,7 @@ _FLECKED_PLASTICS = (
     "speckled", "speckled", "marbled", "marbled", "flecks", "flecks", "confetti", "confetti",
     "veined", "gradient", "two_tone", "worn", "brushed",
 )  # fmt: skip
-_SPARSE = ("speckled", "flecks", "confetti", "veined", "glitter")
+_SPARSE = ("speckled", "flecks", "confetti", "veined", "glitter", "clear")
 """Plastics of which the second covers a small share."""
 _TRIES = 15
 """Draws for a set of flecked dice at most."""
@@ -253,6 +253,7 @@ def _plastics(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
     """Change the make of a set of dice: finish, pips and edges."""
     kind = looks.plastics[int(rng.integers(len(looks.plastics)))]
     share = uniform(rng, 0.06, 0.3) if kind in _SPARSE else 0.5
+    glow = uniform(rng, 0.3, 1.0) if kind == "clear" else None
     scale = float(np.exp(rng.uniform(np.log(0.5), np.log(2.2))))
     if kind in ("marbled", "pearl", "brushed"):
         scale *= 2.5
@@ -286,6 +287,9 @@ def _plastics(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
                     second = 0.6 * second + 0.4 * paint
             else:
                 second = paint
+            if glow is not None:
+                second = 0.3 * np.asarray(die.albedo) + 0.7 * np.asarray(die.pip_albedo)
+                die = replace(die, glow=glow)
             second = _apart(np.clip(second, 0.003, 0.9), die, tone)
             b, g, r = second.tolist()
             finish = Finish(kind, (b, g, r), seed + number, scale, tone, share, mirror)

@@ -7,7 +7,8 @@ Everything follows from the seed. Shards of 100 scenes are written one by one: t
 before all are there, and a run that stopped goes on with the first missing shard. `--looks` adds
 the photographs and rooms of a folder to the drawn looks; only its training split is used.
 `--frames-only` renders frames without close-ups, in a quarter of the time. With `--flecked` most
-dice have flecks, speckles, dots or veins that stand out.
+dice have flecks, speckles, dots or veins that stand out; with `--flecked --plastic clear` the pips
+of far faces are seen through most.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from numpy.typing import NDArray
 
 from vision.detector.candidates import propose_candidates
 from vision.simulation.appearance import Rng
+from vision.simulation.finishes import KINDS
 from vision.simulation.looks import Looks, flecked, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
 from vision.simulation.render import (
@@ -57,6 +59,7 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
     parser.add_argument("--flecked", action="store_true", help="flecks on most dice")
+    parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
     parser.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -64,6 +67,8 @@ def main() -> None:
     looks = load_looks("train", asked.looks)
     if asked.flecked:
         looks = flecked(looks)
+    if asked.plastic:
+        looks = replace(looks, plastics=tuple(asked.plastic))
     jobs = [(asked.folder, asked.seed, n, row, looks) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):

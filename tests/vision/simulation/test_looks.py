@@ -74,6 +74,16 @@ def test_most_finishes_are_flecks_if_asked() -> None:
     assert not set(family.plastics) & set(UNSEEN.plastics)
 
 
+def test_see_through_dice_let_light_pass() -> None:
+    family, dice = replace(flecked(TRAINED), plastics=("clear",)), []
+    for seed in range(10):
+        rng = np.random.default_rng([seed, 2])
+        scene = redressed(rng, random_scene(rng, Recipe((160, 128), 0.1)), family)
+        dice += [die for die in scene.dice if die.finish is not None]
+    assert {die.finish.kind for die in dice if die.finish is not None} == {"clear"}
+    assert all(die.glow >= 0.3 for die in dice)
+
+
 def test_trained_and_unseen_looks_share_no_family() -> None:
     assert not set(TRAINED.patterns) & set(UNSEEN.patterns)
     assert not set(TRAINED.shadows) & set(UNSEEN.shadows)
@@ -140,6 +150,26 @@ def test_a_finish_mixes_in_its_paint_and_keeps_the_pips(kind: str) -> None:
     assert mixed[..., 0].max() > 20
     x, y = (int(v) for v in truth(plain)[0].centre_px)
     assert np.abs(mixed[y, x]).max() < 30  # the middle pip of a five
+
+
+def test_the_pips_of_the_far_face_are_seen_through_clear_plastic() -> None:
+    scene = default_scene([(DieColour.RED, 1)], seed=2, size_wh=(480, 360))
+    solid = replace(scene.dice[0], pip_depth=0.0, gloss=0.0)
+    paint = solid.pip_albedo
+    clear = replace(solid, finish=Finish("clear", paint, 3, 1.0, 0.4))
+    lens = replace(scene.lens, noise=0.0)
+    with_six, without = (
+        render(replace(scene, dice=(die,), lens=lens)).astype(int) for die in (clear, solid)
+    )
+    corners = np.array(truth(scene)[0].corners_px)
+    (left, top), (right, bottom) = corners.min(0).astype(int), corners.max(0).astype(int)
+    face = np.s_[top + 3 : bottom - 3, left + 3 : right - 3]
+    seen = np.abs(with_six - without)[face].max(axis=2)
+    spots, _ = cv2.connectedComponents((seen > 0.5 * seen.max()).astype(np.uint8))
+    assert spots - 1 >= 4
+    x, y = (int(v) for v in truth(scene)[0].centre_px)
+    pip = np.abs(without[y, x] - without[face].reshape(-1, 3).mean(axis=0)).max()
+    assert seen.max() < 0.8 * pip
 
 
 @pytest.mark.parametrize("shape", ["ring", "square"])
