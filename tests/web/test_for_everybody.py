@@ -159,6 +159,21 @@ class TestLargeType:
                 page.get_by_role("button", name="Done").click()
                 wait_until(page, lambda: stage.state.answers[0] is not None)
 
+    def test_every_page_at_400_percent(self, stage: Stage, open_page: OpenPage) -> None:
+        """A screen of 1280 x 1024 px, magnified (WCAG 2.2, 1.4.10)."""
+        magnified = (320, 256)
+        token = put(stage, "lobby")[0]
+        pages = {"/table": None, "/host": None, "/": token}
+        opened = [ready(open_page(path, size_wh=magnified, token=of)) for path, of in pages.items()]
+        for state in walk(stage, "lobby", "roll", "tapped", "over"):
+            for page in opened:
+                drawn(page, stage)
+                settle(page)
+                seen = "document.querySelector('#status')?.offsetWidth ?? 200"
+                assert state in ("lobby", "over") or page.evaluate(seen) > 100, state
+        bar = opened[1].locator(".bar").evaluate("(bar) => getComputedStyle(bar).position")
+        assert bar == "static"  # two buttons would fill the screen
+
     def test_the_other_pages_in_a_game_at_twice_the_size(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
