@@ -198,6 +198,13 @@ class TestLargeType:
         stage.session.start("big_points", 0)
         drawn(page, stage)
         settle(page)
+        resize(page, (320, 640))
+        stage.roll(3, 4)
+        assert stage.answer(0, "R7", done=False) == ""
+        page.locator("#status", has_text="Tippe auf „Fertig“").wait_for()
+        settle(page)
+        page.locator("#menu").click()
+        settle(page)
         page.goto(page.url + "host")
         page.evaluate(LARGE_TYPE)
         open_part(page, "Einstellungen")

@@ -181,16 +181,19 @@ function drawCurtain(is) {
   if (isNew) $("over").focus({ preventScroll: true });
 }
 
-/** Set the status line; long texts get smaller letters. */
+/** Set the status line; long texts get smaller letters, and more lines where that is not enough. */
 function setStatus(text) {
   const status = $("status");
   const fitted = `${innerWidth} ${text}`;
   if (status.dataset.fitted === fitted) return;
   setText(status, text);
+  const room = $("game").style;
+  room.removeProperty("--sentence");
   for (const size of [null, "yes", "very"]) {
     setAttribute(status, "data-long", size);
     if (status.scrollHeight <= status.clientHeight) break;
   }
+  if (status.scrollHeight > status.clientHeight) room.setProperty("--sentence", "auto");
   status.dataset.fitted = fitted;
 }
 
