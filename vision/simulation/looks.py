@@ -40,6 +40,7 @@ from vision.simulation.render import (
     Tile,
     inside_tray,
 )
+from vision.simulation.symbols import COUNT
 
 _CHECK_ROOMS = ("lobby", "workshop", "blender_interior")
 _TRAINED_PLASTICS = (
@@ -69,6 +70,7 @@ class Looks:
         plastics: Kinds of `Finish`.
         rate: Share of floors, lights and dice that are changed.
         flecked: Whether most changed dice have flecks, speckles, dots or veins that stand out.
+        symbols: Share of changed sets of dice that have symbols instead of pips.
     """
 
     pictures: tuple[Path, ...]
@@ -78,6 +80,7 @@ class Looks:
     plastics: tuple[str, ...]
     rate: float = 1.0
     flecked: bool = False
+    symbols: float = 0.0
 
 
 TRAINED = Looks((), (), patterns.TRAINED, shadows.TRAINED, _TRAINED_PLASTICS)
@@ -130,6 +133,8 @@ def redressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
     dice = scene.dice
     if dice and rng.random() < 0.6 * looks.rate:
         dice = _flecked(rng, dice, looks) if looks.flecked else _plastics(rng, dice, looks)
+    if looks.symbols and rng.random() < looks.symbols:
+        dice = tuple(_with_symbols(rng, die) for die in dice)
     things = scene.things
     if rng.random() < 0.3 * looks.rate:
         things = (*things, *_small_things(rng, scene))
@@ -308,6 +313,12 @@ def _flecked(rng: Rng, dice: tuple[Die, ...], looks: Looks) -> tuple[Die, ...]:
         if 2 * len(spotted) >= len(drawn):
             break
     return drawn
+
+
+def _with_symbols(rng: Rng, die: Die) -> Die:
+    """Draw a symbol for each face, whatever its value."""
+    each = tuple(int(n) for n in rng.integers(0, COUNT, 6))
+    return replace(die, symbols=each, pip_depth=0.0, pip_shape="round")
 
 
 def _brightness(colour: Floats | Bgr) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.simulation.scene import Die, Floats
+from vision.simulation.symbols import ink_at
 
 _SOFT = 0.15
 """Least width of a shadow's edge in a hollow, as a share of the hollow's radius."""
@@ -106,6 +107,9 @@ def pips_of(
         if not on_face.any():
             continue
         u, v = point[a], point[b]
+        if die.symbols:
+            cover += ink_at(die.symbols[value - 1], u, v * np.float32(sign)) * on_face
+            continue
         is_turned = value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]
         if is_turned:
             u, v = -v, u

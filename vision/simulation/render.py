@@ -102,7 +102,7 @@ class DieTruth:
     """The true state of a die in a scene, in pixels of the picture.
 
     Attributes:
-        value: None if cocked or moving.
+        value: None if cocked or moving, or if the die has no pips.
         top_visible: Share of the top face that the camera sees (0.0 to 1.0).
         body_px: Left, top, right, bottom of the whole body.
     """
@@ -186,7 +186,7 @@ def _die_truth(scene: Scene, die: Die, cover: Floats | None) -> DieTruth:
     points = [(float(x), float(y)) for x, y in corners]
     return DieTruth(
         colour=die.colour,
-        value=None if cocked or moving else value,
+        value=None if cocked or moving or die.symbols else value,
         corners_px=(points[0], points[1], points[2], points[3]),
         centre_px=(float(centre[0]), float(centre[1])),
         body_centre_px=(float(body_centre[0]), float(body_centre[1])),

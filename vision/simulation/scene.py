@@ -254,6 +254,7 @@ class Die:
         edge_radius: Rounding of the edges as a share of the edge.
         ball: Radius of the ball that cuts the corners off, as a share of the edge (0.87: none).
         pip_shape: round, ring or square.
+        symbols: Of the faces 1 to 6 instead of pips, as `vision.simulation.symbols` numbers them.
         flips: Whether the pips of the two, three and six are turned by a quarter.
         gloss: Strength of the mirror-like layer, 0.0 to 1.0; `roughness` widens its highlights.
         glow: Share of light that passes through a translucent die, 0.0 to 1.0.
@@ -279,6 +280,7 @@ class Die:
     glow: float = 0.0
     finish: Finish | None = None
     pip_shape: str = "round"
+    symbols: tuple[int, ...] = ()
     motion: Motion | None = None
 
     def face(self, value: int) -> tuple[int, int]:

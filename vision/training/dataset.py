@@ -60,6 +60,7 @@ def main() -> None:
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
     parser.add_argument("--flecked", action="store_true", help="flecks on most dice")
     parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
+    parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
     parser.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -69,6 +70,7 @@ def main() -> None:
         looks = flecked(looks)
     if asked.plastic:
         looks = replace(looks, plastics=tuple(asked.plastic))
+    looks = replace(looks, symbols=asked.symbols)
     jobs = [(asked.folder, asked.seed, n, row, looks) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):

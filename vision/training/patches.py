@@ -137,7 +137,7 @@ def patch_row(rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float) 
         fact, die = facts[best], near[best]
         cut = _cut_share(fact, beyond, size)
         labels[:] = (
-            1, fact.value or 0, COLOURS.index(fact.colour), fact.cocked, fact.moving,
+            1, _value(die, fact), COLOURS.index(fact.colour), fact.cocked, fact.moving,
             fact.top_visible * (1.0 - cut), fact.in_tray,
         )  # fmt: skip
         outline = np.array(fact.corners_px, np.float32)
@@ -163,6 +163,12 @@ def _top(camera: Camera, die: Die, where: NDArray[np.float64]) -> NDArray[np.flo
     axis, sign = die.face(value)
     normal = np.asarray(die.rotation)[:, axis] * sign
     return camera.across(where[None], normal)[0].astype(np.float32)
+
+
+def _value(die: Die, fact: DieTruth) -> int:
+    """The value on top; 0 if unknown. Symbols get one by chance, so that all are equally likely."""
+    is_flat = die.symbols and not fact.cocked and not fact.moving
+    return die.top[0] if is_flat else fact.value or 0
 
 
 def _nearest(facts: tuple[DieTruth, ...], size: int) -> int | None:

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from companion.engine.dice import DieColour
+from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import TrayStatus
 from vision.benchmark import validation
+from vision.benchmark.frames import case_of
 from vision.benchmark.truth import pictures
 from vision.simulation.render import Lamp, default_scene, render, truth
 
@@ -49,6 +50,16 @@ def test_small_dice_are_small_in_pictures_of_any_size(
         assert pixels.shape == (600, 800, 3)
         edges = [die.edge_px for die in case.dice if die.edge_px is not None]
         assert 0.015 * 800 < np.median(edges) < 0.045 * 800
+
+
+def test_dice_without_pips_are_to_be_called_uncertain() -> None:
+    scene = default_scene([(colour, 3) for colour in ALL_DICE], seed=4)
+    facts = case_of("", scene)
+    dice = (replace(scene.dice[0], symbols=(5,) * 6), *scene.dice[1:])
+    case = case_of("", replace(scene, dice=dice))
+    assert (facts.expected, case.expected) == (TrayStatus.OK, TrayStatus.UNCERTAIN)
+    assert not case.readable
+    assert case.dice[0].value is None
 
 
 def test_pips_in_a_clipped_highlight_are_called_faint() -> None:

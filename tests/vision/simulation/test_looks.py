@@ -181,6 +181,28 @@ def test_pips_of_other_shapes_cover_another_part_of_the_face(shape: str) -> None
     assert np.abs(usual - other).max() > 20
 
 
+def test_symbols_stand_on_the_faces_instead_of_pips() -> None:
+    five = _one_die(gloss=0.0)
+    letter, other = (
+        _one_die(gloss=0.0, pip_depth=0.0, symbols=(symbol,) * 6) for symbol in (300, 400)
+    )
+    assert truth(five)[0].value == 5
+    assert truth(letter)[0].value is None
+    assert truth(letter)[0].corners_px == truth(five)[0].corners_px
+    assert np.abs(render(letter).astype(int) - render(other)).max() > 40
+    assert np.abs(render(letter).astype(int) - render(five)).max() > 40
+
+
+def test_sets_without_pips_are_as_frequent_as_asked() -> None:
+    family, sets = replace(TRAINED, symbols=0.5), []
+    for seed in range(30):
+        rng = np.random.default_rng([seed, 3])
+        scene = redressed(rng, random_scene(rng, Recipe((160, 128), 0.1)), family)
+        sets += [{bool(die.symbols) for die in scene.dice}] if scene.dice else []
+    assert all(len(each) == 1 for each in sets)
+    assert 0.25 < np.mean([each == {True} for each in sets]) < 0.75
+
+
 def _folder(path: Path) -> Path:
     (path / "hdri").mkdir()
     for name in ("lobby", "park"):
