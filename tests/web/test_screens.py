@@ -108,7 +108,31 @@ def test_an_older_browser_shows_five_names_and_small_dice(
     assert stream.evaluate(root) == "light only"  # a dark page is black behind the panels
 
 
+def test_an_older_browser_shows_the_result_on_a_veil_and_chances_as_bars(
+    stage: Stage, open_page: OpenPage, chances: list[tuple[float, float]]
+) -> None:
+    """Chromium before 111 and 115, Safari before 16.2."""
+    chances += [(0.5, 0.04)] * 3
+    tokens = put(stage, "action1")
+    stage.session.settle({"chances": True})
+    ground = "(node) => getComputedStyle(node, '::after').backgroundImage"
+    table = open_page("/table", size_wh=TV)
+    _make_older(table)
+    assert "gradient" in table.locator(".chance").first.evaluate(ground)
+    stage.session.end()
+    phone = open_page("/", size_wh=PHONE, token=tokens[0])
+    _make_older(phone, shows="#podium bdi")
+    veil = "getComputedStyle(document.querySelector('#over')).backgroundColor"
+    assert phone.evaluate(veil) == "rgba(251, 244, 230, 0.8)"
+    card = phone.locator("#over .card").bounding_box()
+    assert card is not None
+    assert card["height"] < 600
+    assert abs(card["y"] + card["height"] / 2 - PHONE[1] / 2) < 2
+
+
 UNKNOWN = {
+    r"\bsafe center\b": "unknown",
+    r"\bcolor-mix\b": "unknown",
     r":has(?=\()": ":unknown",
     r"(?<=\d)dvh\b": "dvu",
     r"(?<=[\s;{])(translate|rotate|scale)(?=:)": r"x-\1",
