@@ -201,6 +201,17 @@ class TestAPlayer:
         press(page, "Got it")
         assert focused(page).startswith(("red", "yellow", "green", "blue"))
 
+    def test_keys_skip_the_buttons_behind_another_players_sheet(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "roll")[stage.state.active]))
+        page.locator(".players button:not([aria-pressed=true])").last.press("Enter")
+        page.keyboard.press("Tab")
+        assert focused(page) == "viewing-back"
+        page.keyboard.press("Enter")
+        page.get_by_role("button", name="Throw", exact=True).focus()
+        assert focused(page) == "throw"
+
     def test_entering_the_dice_returns_the_focus_to_the_sheet(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

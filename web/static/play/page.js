@@ -156,6 +156,7 @@ function drawGame(state, game, mine) {
   drawDone(state, mine, answer, isMyMove && isOwn, () => draw(latest())); // no answer below another's sheet
   drawPointsSwitch();
   drawCurtain(game.over && seesSheet !== game.number);
+  if (!isOwn) $("strip").inert = true; // it is covered
   if (!game.over) setText($("over-refused"), "");
   if (game.over) {
     setText($("over-why"), game.end_text);
