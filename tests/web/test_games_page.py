@@ -99,7 +99,9 @@ class TestThePage:
         for path in ("/games?language=fr", "/games/2?language=fr"):
             page = open_page(path, size_wh=TV)
             page.locator("#files:not([hidden])").wait_for()
-            for size_wh in (TV, (844, 390), PHONE_SMALL):
+            if path.startswith("/games?"):
+                page.locator("#statistics-table table").wait_for()
+            for size_wh in (TV, (844, 390), (640, 360), (500, 900), PHONE_SMALL):
                 resize(page, size_wh)
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), size_wh
 
