@@ -230,8 +230,9 @@ def shades(image: Tensor) -> Tensor:
 
 def _resurfaced(light: NDArray[np.float32], flat: Arrays, rng: np.random.Generator) -> Any:
     """Crops (N, CROP, CROP, 3) with other pips, marks and floors."""
-    die, value, _, cocked, moving, visible = flat["labels"].T[:6]
-    whole = (die > 0.5) & (value > 0) & (moving < 0.5) & (visible > _FULL_VIEW)
+    die, _, _, cocked, moving, visible = flat["labels"].T[:6]
+    has_pips = np.isfinite(flat["pips"][:, 0, 0])
+    whole = (die > 0.5) & has_pips & (moving < 0.5) & (visible > _FULL_VIEW)
 
     def some(share: float, among: NDArray[np.bool_]) -> NDArray[np.intp]:
         return np.flatnonzero(among & (rng.random(len(among)) < share))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from vision.simulation.looks import TRAINED
@@ -25,3 +27,14 @@ def test_frames_alone_have_what_the_finder_learns_from() -> None:
     assert set(row) == {"pixels", "dice", "masks", "up"}
     assert row["pixels"].shape == (256, 320, 3)
     assert row["masks"].shape == (3, 64, 80)
+
+
+def test_dice_without_pips_get_a_value_by_chance_and_no_pips() -> None:
+    looks = replace(TRAINED, symbols=1.0)
+    rows = [scene_row(np.random.default_rng([seed, 5]), looks) for seed in range(3)]
+    labels = np.concatenate([row["patch_labels"][row["patch_present"]] for row in rows])
+    pips = np.concatenate([row["patch_pips"][row["patch_present"]] for row in rows])
+    flat = (labels[:, 0] > 0) & (labels[:, 3] == 0) & (labels[:, 4] == 0)
+    assert flat.any()
+    assert (labels[flat, 1] > 0).all()
+    assert np.isnan(pips[flat]).all(axis=(1, 2)).mean() > 0.8  # a few sets keep plain looks
