@@ -118,7 +118,7 @@ class TestTheHost:
     def test_the_button_that_comes_next_stands_out(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")
         page = open_page("/host")
-        page.get_by_text("The green die isn’t lying flat").wait_for()
+        page.get_by_role("status").filter(has_text="The green die isn’t lying flat").wait_for()
         standing_out = page.locator("#throw.primary, #confirm.primary")
         assert standing_out.all_inner_texts() == ["Throw"]
         stage.session.see(dice_in_tray(a_roll(3, 4), frame=2))
