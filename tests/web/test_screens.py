@@ -216,6 +216,9 @@ class TestTheTableView:
         headline = page.locator(".headline").bounding_box()
         assert headline is not None
         assert headline["width"] > 250
+        report = page.locator(".report-link a").bounding_box()
+        assert report is not None
+        assert report["height"] > 40  # a finger's height
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
 
     def test_trouble_with_the_dice_is_said_once(self, stage: Stage, open_page: OpenPage) -> None:
