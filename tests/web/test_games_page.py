@@ -119,6 +119,7 @@ class TestThePage:
         page.emulate_media(media="print")
         whole = {"strokes": True, "row": True, "record": "visible", "rest": []}
         assert page.evaluate(PRINTED) == whole
+        assert page.get_by_role("slider").count() == 0
         ink = page.evaluate(INK)
         page.emulate_media(media="print", color_scheme="dark")
         assert page.evaluate(INK) == ink  # also where the screen is dark, paper is light
