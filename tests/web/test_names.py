@@ -61,6 +61,18 @@ def test_at_200_percent_truncated_names_end_in_an_ellipsis(
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+def test_taking_back_fits_its_button_in_german(stage: Stage, open_page: OpenPage) -> None:
+    tokens = [seat(stage, name).token for name in ("Ada", "Ben")]
+    stage.session.start("base", 0)
+    stage.roll(3, 4)
+    for player in range(2):
+        stage.answer(player, None, revocable=True)
+    page = open_page("/?language=de", size_wh=(320, 568), token=tokens[0])
+    button = page.get_by_role("button", name="Zurücknehmen")
+    button.wait_for()
+    assert button.evaluate("(node) => node.scrollWidth <= node.clientWidth")
+
+
 def test_a_name_of_one_long_word_fits_a_folded_phone(stage: Stage, open_page: OpenPage) -> None:
     own, other = seat(stage, "W" * 20), seat(stage, "Ben")
     phones = [open_page("/", size_wh=FOLDED, token=each.token) for each in (own, other)]
