@@ -17,6 +17,7 @@ from tests.web.browsing import (
     PHONE_SMALL,
     TV,
     OpenPage,
+    before_the_locks,
     drawn,
     left,
     open_part,
@@ -220,6 +221,21 @@ class TestTheTableView:
         assert report is not None
         assert report["height"] > 40  # a finger's height
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+    def test_five_sheets_of_six_rows_fit_a_small_television_at_the_end(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        for name in ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian"):
+            seat(stage, name)
+        stage.session.start("big_points", 0)
+        before_the_locks(stage, *"RRYYY")
+        for player in range(5):
+            stage.answer(player, "R12" if player < 2 else None)
+        stage.time.pass_s(6.0)
+        stage.play_out()
+        page = ready(open_page("/table", size_wh=(1280, 720)))
+        page.locator(".said .note:not(:empty)").wait_for()
+        assert left(page, BEYOND) == []
 
     def test_trouble_with_the_dice_is_said_once(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")  # the green die leans
