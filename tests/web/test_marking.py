@@ -168,6 +168,23 @@ class TestPlaying:
         wait_until(page, lambda: stage.state.answers[0] is not None)
         page.get_by_text("No connection to the table").wait_for(state="hidden")
 
+    def test_a_page_from_something_between_is_no_answer_to_a_mark(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "action1")[0])
+        red = page.get_by_role("button", name="red 7, can be crossed now")
+        red.wait_for()
+        page.route(
+            "**/api/*",
+            lambda route: route.fulfill(status=502, content_type="text/html", body="<p>502"),
+        )
+        red.click()
+        page.get_by_text("No connection to the table").wait_for()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        page.unroute("**/api/*")
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        page.get_by_text("No connection to the table").wait_for(state="hidden")
+
     def test_a_mark_that_comes_too_late_explains_itself(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

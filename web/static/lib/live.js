@@ -137,9 +137,8 @@ async function request(method, path, body) {
       cache: "no-store",
     });
     const { ok, status } = response;
-    // a refusal may come without JSON; a success that was cut short did not arrive
-    const data = ok ? await response.json() : await response.json().catch(() => ({}));
-    return { ok, status, data };
+    // the table answers in JSON: what was cut short, or came from a proxy, is no answer
+    return { ok, status, data: await response.json() };
   } catch {
     return null;
   } finally {
