@@ -51,6 +51,13 @@ def test_a_reply_that_was_cut_short_did_not_arrive(page: Page, call: Call) -> No
     assert call("lib/live.js", "(await m.get('/api/dice')).ok") is True
 
 
+def test_a_full_storage_does_not_bring_an_old_value_back(page: Page, call: Call) -> None:
+    call("lib/storage.js", "m.remember('seen', 'old')")
+    page.evaluate("() => { Storage.prototype.setItem = () => { throw new DOMException() } }")
+    call("lib/storage.js", "m.remember('seen', 'new')")
+    assert call("lib/storage.js", "m.recall('seen')") == "new"
+
+
 class TestWords:
     def test_placeholders_and_forms_are_filled(self, call: Call) -> None:
         assert call("lib/words.js", "m.t('die', { colour: 'red', value: 4 })") == "red 4"

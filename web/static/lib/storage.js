@@ -6,17 +6,17 @@ export const SEEN_NOTICE = "seen-notice";
 
 export function recall(name) {
   try {
-    return localStorage.getItem(name) ?? kept[name] ?? "";
+    return kept[name] ?? localStorage.getItem(name) ?? "";
   } catch {
-    return kept[name] ?? "";
+    return "";
   }
 }
 
 export function remember(name, value) {
-  kept[name] = value;
   try {
     localStorage.setItem(name, value);
+    delete kept[name];
   } catch {
-    // private windows may refuse storage
+    kept[name] = value; // private windows may refuse storage, or it is full
   }
 }
