@@ -12,6 +12,7 @@ With `--small` the dice are small in the picture, as where a camera hangs high o
 With `--throws` the same six dice are thrown several times at each table; with `--warm` the light is
 that of lamps, which the camera does not balance.
 With `--plastic`, once or more, dice that are not of plain plastic have one of these kinds.
+With `--symbols` a share of the sets has symbols instead of pips, and may not be announced.
 A run that stopped goes on with the first missing frame.
 """
 

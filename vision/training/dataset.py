@@ -8,7 +8,8 @@ before all are there, and a run that stopped goes on with the first missing shar
 the photographs and rooms of a folder to the drawn looks; only its training split is used.
 `--frames-only` renders frames without close-ups, in a quarter of the time. With `--flecked` most
 dice have flecks, speckles, dots or veins that stand out; with `--flecked --plastic clear` the pips
-of far faces are seen through most.
+of far faces are seen through most. With `--symbols` a share of the sets has symbols instead of
+pips.
 """
 
 from __future__ import annotations
