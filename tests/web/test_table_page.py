@@ -323,6 +323,18 @@ class TestTheLine:
         stage.session.join("Ada")
         page.get_by_text("Already here: Ada.").wait_for()
 
+    def test_a_stream_that_stays_silent_is_soon_given_up(
+        self, stage: Stage, open_page: OpenPage, address: str
+    ) -> None:
+        page = open_page("/healthz")
+        page.clock.install()
+        page.route("**/api/events*", lambda route: None)  # as after a change of networks
+        page.goto(address)
+        page.get_by_text("Nobody is here yet.").wait_for()
+        stage.session.join("Ada")
+        page.clock.run_for(8_000)
+        page.get_by_text("Already here: Ada.").wait_for(timeout=5_000)
+
     def test_waking_up_opens_a_new_stream(
         self, stage: Stage, app: Flask, open_page: OpenPage
     ) -> None:

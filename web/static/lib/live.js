@@ -55,7 +55,7 @@ export function start(as = "") {
 /** Open a new stream, for example after taking a seat. */
 export function openStream() {
   closeStream();
-  receivedAt = Date.now();
+  receivedAt = Date.now() - WATCHDOG_MS + REQUEST_MS; // it begins with a snapshot, so soon
   source = new EventSource(`/api/events?language=${language}${view && `&view=${view}`}`);
   const own = source;
   own.addEventListener("state", (event) => own === source && receive(JSON.parse(event.data)));
