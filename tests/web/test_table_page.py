@@ -1,4 +1,4 @@
-"""The table view in a real browser, and the line that keeps every page live."""
+"""The table view in a real browser."""
 
 from __future__ import annotations
 
@@ -30,10 +30,8 @@ from tests.web.browsing import (
     walk,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
-from web.client import Client
 
 if TYPE_CHECKING:
-    from flask import Flask
     from playwright.sync_api import Page
 
 
@@ -309,53 +307,6 @@ class TestTheTableView:
         assert left(page, BEYOND) == []
         page.clock.run_for(20_000)
         page.locator(".podium").wait_for()
-
-
-class TestTheLine:
-    def test_without_a_stream_the_page_asks_again_and_again(
-        self, stage: Stage, app: Flask, open_page: OpenPage
-    ) -> None:
-        streams = app.extensions["streams"]
-        taken = [streams.open(Client(None, (), True, ("", ""))) for _ in range(36)]
-        assert None not in taken
-        page = open_page("/")
-        page.get_by_text("Nobody is here yet.").wait_for()
-        stage.session.join("Ada")
-        page.get_by_text("Already here: Ada.").wait_for()
-
-    def test_a_stream_that_stays_silent_is_soon_given_up(
-        self, stage: Stage, open_page: OpenPage, address: str
-    ) -> None:
-        page = open_page("/healthz")
-        page.clock.install()
-        page.route("**/api/events*", lambda route: None)  # as after a change of networks
-        page.goto(address)
-        page.get_by_text("Nobody is here yet.").wait_for()
-        stage.session.join("Ada")
-        page.clock.run_for(8_000)
-        page.get_by_text("Already here: Ada.").wait_for(timeout=5_000)
-
-    def test_waking_up_opens_a_new_stream(
-        self, stage: Stage, app: Flask, open_page: OpenPage
-    ) -> None:
-        page = open_page("/")
-        page.get_by_text("Nobody is here yet.").wait_for()
-        streams = app.extensions["streams"]
-        for stream in list(streams._open):
-            stream.close()  # as iOS does to a sleeping page, without a word
-        page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
-        stage.session.join("Ada")
-        page.get_by_text("Already here: Ada.").wait_for()
-        assert len(streams) == 1
-
-    def test_a_forgotten_seat_asks_for_the_name_again(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        token = seat(stage, "Ada").token
-        page = open_page("/", token=token)
-        page.get_by_text("Welcome, Ada!").wait_for()
-        stage.session.leave(0)
-        page.get_by_label("Your name").wait_for()
 
 
 def test_chances_to_win_stand_on_the_table_view(

@@ -1,0 +1,58 @@
+"""The line between a page and the table, in a real browser: it keeps every page live."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.session.fakes import Stage
+from tests.web.browsing import OpenPage
+from tests.web.stand_in import seat
+from web.client import Client
+
+if TYPE_CHECKING:
+    from flask import Flask
+
+
+def test_without_a_stream_the_page_asks_again_and_again(
+    stage: Stage, app: Flask, open_page: OpenPage
+) -> None:
+    streams = app.extensions["streams"]
+    taken = [streams.open(Client(None, (), True, ("", ""))) for _ in range(36)]
+    assert None not in taken
+    page = open_page("/")
+    page.get_by_text("Nobody is here yet.").wait_for()
+    stage.session.join("Ada")
+    page.get_by_text("Already here: Ada.").wait_for()
+
+
+def test_a_stream_that_stays_silent_is_soon_given_up(
+    stage: Stage, open_page: OpenPage, address: str
+) -> None:
+    page = open_page("/healthz")
+    page.clock.install()
+    page.route("**/api/events*", lambda route: None)  # as after a change of networks
+    page.goto(address)
+    page.get_by_text("Nobody is here yet.").wait_for()
+    stage.session.join("Ada")
+    page.clock.run_for(8_000)
+    page.get_by_text("Already here: Ada.").wait_for(timeout=5_000)
+
+
+def test_waking_up_opens_a_new_stream(stage: Stage, app: Flask, open_page: OpenPage) -> None:
+    page = open_page("/")
+    page.get_by_text("Nobody is here yet.").wait_for()
+    streams = app.extensions["streams"]
+    for stream in list(streams._open):
+        stream.close()  # as iOS does to a sleeping page, without a word
+    page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    stage.session.join("Ada")
+    page.get_by_text("Already here: Ada.").wait_for()
+    assert len(streams) == 1
+
+
+def test_a_forgotten_seat_asks_for_the_name_again(stage: Stage, open_page: OpenPage) -> None:
+    token = seat(stage, "Ada").token
+    page = open_page("/", token=token)
+    page.get_by_text("Welcome, Ada!").wait_for()
+    stage.session.leave(0)
+    page.get_by_label("Your name").wait_for()
