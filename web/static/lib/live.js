@@ -12,7 +12,7 @@ const REOPEN_MS = 15_000;
 let state = null;
 let source = null;
 let view = "";
-let receivedAt = 0;
+let dueAt = 0; // time by which the stream has to say something
 let isConnected = true;
 let pollTimer = 0;
 let reopenAt = 0; // time of the next attempt to open a rejected stream
@@ -55,7 +55,7 @@ export function start(as = "") {
 /** Open a new stream, for example after taking a seat. */
 export function openStream() {
   closeStream();
-  receivedAt = Date.now() - WATCHDOG_MS + REQUEST_MS; // it begins with a snapshot, so soon
+  dueAt = Date.now() + REQUEST_MS; // it begins with a snapshot
   source = new EventSource(`/api/events?language=${language}${view && `&view=${view}`}`);
   const own = source;
   own.addEventListener("state", (event) => own === source && receive(JSON.parse(event.data)));
@@ -76,7 +76,7 @@ function closeStream() {
 }
 
 function watch() {
-  if (source && Date.now() - receivedAt > WATCHDOG_MS) pollInstead();
+  if (source && Date.now() > dueAt) pollInstead();
 }
 
 /** Poll instead of streaming; a page replaced by newer ones polls until it is visible again. */
@@ -100,7 +100,7 @@ async function poll() {
 }
 
 function receive(snapshot) {
-  receivedAt = Date.now();
+  dueAt = Date.now() + WATCHDOG_MS;
   clearTimeout(pollTimer);
   pollTimer = 0;
   setConnected(true);
