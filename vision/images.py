@@ -28,7 +28,11 @@ _IHDR_END = len(_PNG) + 8 + 13
 
 
 def bands(height: int, rows: int = 32) -> Iterator[slice]:
-    """Yield a picture's rows in bands, for work that would take a lot of memory for all at once."""
+    """Yield a picture's rows in bands, for work that would take a lot of memory for all at once.
+
+    Args:
+        rows: In each band but the last (chosen, not measured).
+    """
     for start in range(0, height, rows):
         yield slice(start, min(start + rows, height))
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 LARGE_BYTES = 1 << 18
 """Blocks of this size and above go back to the system as soon as they are free: what drawing and
-reading a picture needs in between."""
+reading a picture needs in between. With 1 MB the simulated table takes 6 MB more at its most."""
 
 _M_MMAP_THRESHOLD = -3  # of mallopt(3)
 

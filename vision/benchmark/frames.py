@@ -72,7 +72,6 @@ def conditions_of(
 ) -> list[str]:
     """Special conditions of a scene, in the contract's order; "things" where something is in it
     that is no die."""
-    dice = list(zip(scene.dice, facts, strict=True))
     inside = [fact for fact in facts if fact.in_tray]
     missing, extra = list(in_play), 0
     for fact in inside:
@@ -87,7 +86,10 @@ def conditions_of(
         ("cocked", any(fact.cocked for fact in inside)),
         ("missing", bool(missing)),
         ("extra", extra > 0),
-        ("uncertain", any(each.symbols and fact.in_tray for each, fact in dice)),
+        (
+            "uncertain",
+            any(die.symbols and fact.in_tray for die, fact in zip(scene.dice, facts, strict=True)),
+        ),
         ("things", bool(scene.things)),
     ]
     return [name for name, applies in checks if applies]

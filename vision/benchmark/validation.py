@@ -70,9 +70,8 @@ def main() -> None:
     parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
     asked = parser.parse_args()
     looks = load_looks(asked.split, asked.looks)
-    if asked.plastic:
-        looks = replace(looks, plastics=tuple(asked.plastic))
-    looks = replace(looks, symbols=asked.symbols)
+    plastics = tuple(asked.plastic or looks.plastics)
+    looks = replace(looks, plastics=plastics, symbols=asked.symbols)
     asked.folder.mkdir(parents=True, exist_ok=True)
     listing = asked.folder / "truth.jsonl"
     done = listing.read_text(encoding="utf-8").count("\n") if listing.exists() else 0

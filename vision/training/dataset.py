@@ -69,9 +69,8 @@ def main() -> None:
     looks = load_looks("train", asked.looks)
     if asked.flecked:
         looks = flecked(looks)
-    if asked.plastic:
-        looks = replace(looks, plastics=tuple(asked.plastic))
-    looks = replace(looks, symbols=asked.symbols)
+    plastics = tuple(asked.plastic or looks.plastics)
+    looks = replace(looks, plastics=plastics, symbols=asked.symbols)
     jobs = [(asked.folder, asked.seed, n, row, looks) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):

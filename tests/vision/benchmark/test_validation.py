@@ -54,10 +54,10 @@ def test_small_dice_are_small_in_pictures_of_any_size(
 
 def test_dice_without_pips_are_to_be_called_uncertain() -> None:
     scene = default_scene([(colour, 3) for colour in ALL_DICE], seed=4)
-    facts = case_of("", scene)
+    with_pips = case_of("", scene)
     dice = (replace(scene.dice[0], symbols=(5,) * 6), *scene.dice[1:])
     case = case_of("", replace(scene, dice=dice))
-    assert (facts.expected, case.expected) == (TrayStatus.OK, TrayStatus.UNCERTAIN)
+    assert (with_pips.expected, case.expected) == (TrayStatus.OK, TrayStatus.UNCERTAIN)
     assert not case.readable
     assert case.dice[0].value is None
 
