@@ -13,6 +13,7 @@ With `--throws` the same six dice are thrown several times at each table; with `
 that of lamps, which the camera does not balance.
 With `--plastic`, once or more, dice that are not of plain plastic have one of these kinds.
 With `--symbols` a share of the sets has symbols instead of pips, and may not be announced.
+With `--odd-pips` a share has pips that are worn, very small or close together.
 A run that stopped goes on with the first missing frame.
 """
 
@@ -68,10 +69,11 @@ def main() -> None:
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
     parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
     parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
+    parser.add_argument("--odd-pips", type=float, default=0.0, help="share of sets with odd pips")
     asked = parser.parse_args()
     looks = load_looks(asked.split, asked.looks)
     plastics = tuple(asked.plastic or looks.plastics)
-    looks = replace(looks, plastics=plastics, symbols=asked.symbols)
+    looks = replace(looks, plastics=plastics, symbols=asked.symbols, odd_pips=asked.odd_pips)
     asked.folder.mkdir(parents=True, exist_ok=True)
     listing = asked.folder / "truth.jsonl"
     done = listing.read_text(encoding="utf-8").count("\n") if listing.exists() else 0

@@ -1,4 +1,4 @@
-"""Plastics of more than one colour: speckled, marbled, metallic, worn ..."""
+"""Plastics of more than one colour: speckled, marbled, metallic, worn ...; and worn paint."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def _cover(finish: Finish, point: list[Floats], facing: Floats, half_mm: float) 
     limit = np.float32(_QUANTILES[int(np.clip(finish.share, 0.0, 0.99) * len(_QUANTILES))])
     if finish.kind == "gradient":
         return np.asarray(np.clip(0.5 + 0.45 * depth, 0.0, 1.0), np.float32)
-    noise = _noise(finish, point, half_mm, 4)
+    noise = _noise_of(finish, point, half_mm)
     if finish.kind == "two_tone":
         edge = depth + 0.25 * noise * np.float32(rng.uniform(0.0, 1.0))
         return np.asarray(np.clip(0.5 + 8.0 * (edge - 0.4 * limit), 0.0, 1.0), np.float32)
@@ -65,7 +65,7 @@ def _cover(finish: Finish, point: list[Floats], facing: Floats, half_mm: float) 
             np.clip(0.5 + 8.0 * (0.3 * finish.share - np.abs(noise)), 0.0, 1.0), np.float32
         )
     if finish.kind == "marbled":
-        bent = noise + 1.2 * _noise(finish, point, 3.0 * half_mm, 4)
+        bent = noise + 1.2 * _noise_of(finish, point, 3.0 * half_mm)
         hard = np.float32(rng.uniform(0.8, 4.0))
         return np.asarray((1.0 / (1.0 + np.exp(-hard * (bent / 1.5 - limit)))), np.float32)
     if finish.kind == "brushed":
@@ -104,13 +104,33 @@ _DRAWN = np.random.default_rng(5).random((4093, 4)).astype(np.float32)
 """Size, place and presence of the dots of a grid, from 0 to 1."""
 
 
-def _noise(finish: Finish, point: list[Floats], half_mm: float, octave: int) -> Floats:
+def paint_left(die: Die, point: list[Floats]) -> Floats:
+    """Share (h, w) of the paint that is left in the pips of a die, at points of its body."""
+    if die.wear is None:
+        return np.ones(point[0].shape, np.float32)
+    noise = _noise(die.wear.seed, point, die.size_mm / 2 / die.wear.scale_mm)
+    gone = die.wear.amount * (1.0 + _PATCHY * noise)
+    return np.asarray(np.clip(1.0 - gone, _LEAST_PAINT, 1.0), np.float32)
+
+
+_PATCHY = 1.8
+"""How much the loss of paint differs from place to place."""
+_LEAST_PAINT = 0.25
+"""Share of the paint that stays everywhere: without any, a painted pip is no longer there."""
+
+
+def _noise_of(finish: Finish, point: list[Floats], half_mm: float) -> Floats:
+    """Noise (h, w) as a finish needs it."""
+    return _noise(finish.seed, point, half_mm / finish.scale_mm, finish.kind == "brushed")
+
+
+def _noise(seed: int, point: list[Floats], scale: float, brushed: bool = False) -> Floats:
     """Noise (h, w) on the faces of a die, different on each."""
     u, v, apart = _on_faces(point)
-    fine = np.float32(half_mm / finish.scale_mm * octave * 0.7)
-    stretch = np.float32(0.08 if finish.kind == "brushed" else 1.0)
-    start = np.float32(finish.seed % 389)
-    return noise_at(finish.seed, octave, u * fine + apart + start, v * fine * stretch + 2 * apart)
+    fine = np.float32(scale * 4 * 0.7)
+    stretch = np.float32(0.08 if brushed else 1.0)
+    start = np.float32(seed % 389)
+    return noise_at(seed, 4, u * fine + apart + start, v * fine * stretch + 2 * apart)
 
 
 def _far_pips(die: Die, finish: Finish, point: list[Floats], footprint: float) -> Floats:

@@ -38,6 +38,7 @@ from vision.simulation.render import (
     Surface,
     Thing,
     Tile,
+    Wear,
     inside_tray,
 )
 from vision.simulation.symbols import COUNT
@@ -71,6 +72,7 @@ class Looks:
         rate: Share of floors, lights and dice that are changed.
         flecked: Whether most changed dice have flecks, speckles, dots or veins that stand out.
         symbols: Share of changed sets of dice that have symbols instead of pips.
+        odd_pips: Share of changed sets whose pips are worn, very small or close together.
     """
 
     pictures: tuple[Path, ...]
@@ -81,6 +83,7 @@ class Looks:
     rate: float = 1.0
     flecked: bool = False
     symbols: float = 0.0
+    odd_pips: float = 0.0
 
 
 TRAINED = Looks((), (), patterns.TRAINED, shadows.TRAINED, _TRAINED_PLASTICS)
@@ -135,6 +138,8 @@ def redressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
         dice = _flecked(rng, dice, looks) if looks.flecked else _plastics(rng, dice, looks)
     if looks.symbols and rng.random() < looks.symbols:
         dice = tuple(_with_symbols(rng, die) for die in dice)
+    if dice and looks.odd_pips and rng.random() < looks.odd_pips:
+        dice = _with_odd_pips(rng, dice)
     things = scene.things
     if rng.random() < 0.3 * looks.rate:
         things = (*things, *_small_things(rng, scene))
@@ -319,6 +324,20 @@ def _with_symbols(rng: Rng, die: Die) -> Die:
     """Draw a symbol for each face, whatever its value."""
     each = tuple(int(n) for n in rng.integers(0, COUNT, 6))
     return replace(die, symbols=each, pip_depth=0.0, pip_shape="round")
+
+
+def _with_odd_pips(rng: Rng, dice: tuple[Die, ...]) -> tuple[Die, ...]:
+    """Wear the pips of a set, or make them smaller and move them, or both."""
+    with_wear = rng.random() < 0.7
+    if with_wear:
+        amount, scale = uniform(rng, 0.1, 0.45), float(np.exp(rng.uniform(0.0, np.log(8.0))))
+        worn = [Wear(amount, int(rng.integers(10_000)), scale) for _ in dice]
+        dice = tuple(replace(die, wear=each) for die, each in zip(dice, worn, strict=True))
+    if not with_wear or rng.random() < 0.3:
+        radius = uniform(rng, 0.045, 0.1)
+        offset = uniform(rng, max(0.13, 2.1 * radius), 0.29)
+        dice = tuple(replace(die, pip_radius=radius, pip_offset=offset) for die in dice)
+    return dice
 
 
 def _brightness(colour: Floats | Bgr) -> float:

@@ -59,6 +59,7 @@ from vision.simulation.scene import (
     Tile,
     Tray,
     Vector,
+    Wear,
 )
 from vision.simulation.throw import default_tray, scattered
 
@@ -84,6 +85,7 @@ __all__ = [
     "Tile",
     "Tray",
     "Vector",
+    "Wear",
     "background",
     "default_scene",
     "die_corners",

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.images import bands
-from vision.simulation.finishes import body_albedo
+from vision.simulation.finishes import body_albedo, paint_left
 from vision.simulation.geometry import die_corners, turned
 from vision.simulation.pips import pips_of, shows_face
 from vision.simulation.render_tray import mask_light, rim_shade, room_light
@@ -285,7 +285,8 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
     for value in die.other_pips[0]:
         shows = shows_face(die, point, value)[..., None]
         paint = np.where(shows, np.asarray(die.other_pips[1], np.float32), paint)
-    albedo = body + pips.cover[..., None] * (paint - body)
+    painted = pips.cover * paint_left(die, point)
+    albedo = body + painted[..., None] * (paint - body)
     bounce = np.clip(0.5 - 0.5 * n[2], 0.0, 1.0)[..., None] * floor * 0.6
     total = sum(np.asarray(lamp.colour, np.float32) for lamp in scene.lamps)
     thrown_back = total

@@ -210,6 +210,20 @@ class Finish:
     mirror: float = 0.04
 
 
+@dataclass(frozen=True, slots=True)
+class Wear:
+    """Paint that has come off the pips of a die, in patches.
+
+    Attributes:
+        amount: Share of the paint that is gone on average, 0.0 to 1.0.
+        scale_mm: Size of the patches.
+    """
+
+    amount: float
+    seed: int = 0
+    scale_mm: float = 4.0
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
     """Light from all directions: (H, W, 3) float32, linear; rows from overhead to underfoot."""
@@ -254,6 +268,7 @@ class Die:
         edge_radius: Rounding of the edges as a share of the edge.
         ball: Radius of the ball that cuts the corners off, as a share of the edge (0.87: none).
         pip_shape: round, ring or square.
+        wear: How worn the paint of the pips is; None if it is not.
         symbols: Of the faces 1 to 6 instead of pips, as `vision.simulation.symbols` numbers them.
         flips: Whether the pips of the two, three and six are turned by a quarter.
         gloss: Strength of the mirror-like layer, 0.0 to 1.0; `roughness` widens its highlights.
@@ -279,6 +294,7 @@ class Die:
     roughness: float = 0.25
     glow: float = 0.0
     finish: Finish | None = None
+    wear: Wear | None = None
     pip_shape: str = "round"
     symbols: tuple[int, ...] = ()
     motion: Motion | None = None

@@ -9,7 +9,7 @@ the photographs and rooms of a folder to the drawn looks; only its training spli
 `--frames-only` renders frames without close-ups, in a quarter of the time. With `--flecked` most
 dice have flecks, speckles, dots or veins that stand out; with `--flecked --plastic clear` the pips
 of far faces are seen through most. With `--symbols` a share of the sets has symbols instead of
-pips.
+pips, with `--odd-pips` a share has pips that are worn, very small or close together.
 """
 
 from __future__ import annotations
@@ -62,6 +62,7 @@ def main() -> None:
     parser.add_argument("--flecked", action="store_true", help="flecks on most dice")
     parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
     parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
+    parser.add_argument("--odd-pips", type=float, default=0.0, help="share of sets with odd pips")
     parser.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -70,7 +71,7 @@ def main() -> None:
     if asked.flecked:
         looks = flecked(looks)
     plastics = tuple(asked.plastic or looks.plastics)
-    looks = replace(looks, plastics=plastics, symbols=asked.symbols)
+    looks = replace(looks, plastics=plastics, symbols=asked.symbols, odd_pips=asked.odd_pips)
     jobs = [(asked.folder, asked.seed, n, row, looks) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):

@@ -23,6 +23,7 @@ from vision.simulation.render import (
     Scene,
     Surface,
     Tile,
+    Wear,
     default_scene,
     render,
     truth,
@@ -193,12 +194,33 @@ def test_symbols_stand_on_the_faces_instead_of_pips() -> None:
     assert np.abs(render(letter).astype(int) - render(five)).max() > 40
 
 
-def test_sets_without_pips_are_as_frequent_as_asked() -> None:
-    family, sets = replace(TRAINED, symbols=0.5), []
+def test_worn_pips_lose_paint_in_patches_and_keep_some_everywhere() -> None:
+    whole = _one_die(gloss=0.0, pip_depth=0.0)
+    bare = replace(whole, dice=tuple(replace(die, pip_radius=0.001) for die in whole.dice))
+    worn = _one_die(gloss=0.0, pip_depth=0.0, wear=Wear(0.45, seed=3))
+    without, with_pips, left = (
+        render(each).astype(float).sum(axis=2) for each in (bare, whole, worn)
+    )
+    pips = np.abs(with_pips - without) > 150
+    kept = (left - without)[pips] / (with_pips - without)[pips]
+    assert kept.min() > 0.05
+    assert kept.max() > 0.95
+    assert 0.3 < kept.mean() < 0.9
+    assert np.abs(left - with_pips)[~pips].max() < 150
+
+
+@pytest.mark.parametrize("chance", ["symbols", "odd_pips"])
+def test_sets_with_other_faces_are_as_frequent_as_asked(chance: str) -> None:
+    plain, sets = replace(TRAINED, rate=0.0), []
+    family = replace(plain, **{chance: 0.5})
     for seed in range(30):
-        rng = np.random.default_rng([seed, 3])
-        scene = redressed(rng, random_scene(rng, Recipe((160, 128), 0.1)), family)
-        sets += [{bool(die.symbols) for die in scene.dice}] if scene.dice else []
+        scene = random_scene(np.random.default_rng(seed), Recipe((160, 128), 0.1))
+        usual, drawn = (
+            redressed(np.random.default_rng(seed), scene, each) for each in (plain, family)
+        )
+        sets += (
+            [{a != b for a, b in zip(usual.dice, drawn.dice, strict=True)}] if scene.dice else []
+        )
     assert all(len(each) == 1 for each in sets)
     assert 0.25 < np.mean([each == {True} for each in sets]) < 0.75
 
