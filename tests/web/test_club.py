@@ -30,7 +30,7 @@ from web.club import create_club_app
 from web.server import Server, serve
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Page, Route
 
 ELSEWHERE = {"REMOTE_ADDR": "192.168.1.77"}
 """A request from another device."""
@@ -42,6 +42,16 @@ SIDEWAYS = "document.documentElement.scrollWidth > innerWidth"
 CUT = """[...document.querySelectorAll('.board')]
   .filter((node) => node.scrollHeight > node.clientHeight + 1).map((node) => node.textContent)"""
 """Boards on the screen that do not show all that is in them."""
+
+
+COVERED = """[...document.querySelectorAll('.board')].filter((board) => {
+  const code = board.querySelector('img').getBoundingClientRect();
+  return [board.querySelector('h3'), board.querySelector('li')].some((node) => {
+    const { right, bottom, top } = node.getBoundingClientRect();
+    return right > code.left && bottom > code.top && top < code.bottom;
+  });
+}).map((board) => board.textContent)"""
+"""Boards whose code lies on the table's name or on the first player."""
 
 
 CHOOSE = """(language) => fetch('/api/language', {
@@ -83,11 +93,12 @@ def playing(
     names: list[str],
     url: str = "http://192.168.1.9:8000/",
     *,
+    name: str = "",
     end: str | None = None,
 ) -> payloads.Board:
     """A table in its seventh turn, the second player leading."""
     return board(
-        f"Table {number}",
+        name or f"Table {number}",
         revision=40,
         url=url,
         game=payloads.GameBoard(
@@ -113,6 +124,12 @@ def show(club: ClubOnDisk, number: int, shown: payloads.Board) -> None:
     table = topics.TableTopics(CLUB, table_id(number))
     club.publish(table.of(Kind.STATUS), topics.ONLINE)
     club.publish(table.of(Kind.STATE), payloads.encoded(shown))
+
+
+def without_has(route: Route) -> None:
+    """Answer with a style sheet as a browser without `:has()` understands it."""
+    sheet = route.fetch()
+    route.fulfill(response=sheet, body=sheet.text().replace(":has(", ":-unknown("))
 
 
 def an_evening(club: ClubOnDisk) -> None:
@@ -293,6 +310,23 @@ class TestPages:
                 resize(page, size_wh)
                 assert not page.evaluate(SIDEWAYS), (language, size_wh)
                 wait_until(page, lambda: page.evaluate(CUT) == [])  # fitted by the next frame
+
+    @pytest.mark.parametrize("size_wh", [(1280, 720), TV])
+    def test_codes_cover_no_name_in_a_browser_without_has(
+        self, club: ClubOnDisk, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        for number in range(1, 10):
+            show(club, number, playing(number, NAMES[:5], name="Table beside the great window"))
+        page = open_page("/healthz", size_wh=size_wh)
+        page.route("**/style/**", without_has)
+        page.goto(page.url.removesuffix("healthz"))
+        page.locator(".board").nth(8).wait_for()
+        assert page.evaluate(COVERED) == []
+        last = page.locator(".board-players li:last-child").first.bounding_box()
+        board = page.locator(".board").first.bounding_box()
+        assert last is not None
+        assert board is not None
+        assert last["y"] + last["height"] <= board["y"] + board["height"]
 
     def test_many_tables_take_turns_on_a_screen(
         self, club: ClubOnDisk, open_page: OpenPage
