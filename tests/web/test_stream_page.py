@@ -72,6 +72,18 @@ def test_a_narrow_stream_page_is_as_wide_as_its_window(
     assert page.evaluate("document.documentElement.scrollWidth") == 320
 
 
+@pytest.mark.parametrize("text_px", [22, 40])
+def test_long_names_fit_a_narrow_stream_page(
+    stage: Stage, open_page: OpenPage, text_px: int
+) -> None:
+    for name in ("Maximilian-Alexander", "W" * 20):
+        seat(stage, name)
+    assert stage.session.start("base", 0) is None
+    page = open_page(f"/stream?text={text_px}", size_wh=(320, 400))
+    page.locator("#players li").nth(1).wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+
+
 def test_a_hosts_link_seats_somebody_in_another_room(stage: Stage, open_page: OpenPage) -> None:
     host = seat(stage, "Ada")
     page = ready(open_page("/host", size_wh=PHONE, token=host.token))
