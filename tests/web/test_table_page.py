@@ -170,6 +170,24 @@ class TestTheTableView:
         page.locator(".headline", has_text="11").wait_for()
         assert overflowing(page) == []
 
+    def test_names_of_wide_letters_fit_televisions_before_a_roll(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        for name in "ABCDE":
+            seat(stage, "W" * 19 + name)
+        stage.session.start("big_points", 0)
+        page = ready(open_page("/table", size_wh=(1280, 720)))
+        assert left(page, BEYOND) == []
+        stage.roll(3, 4)
+        for player in range(5):
+            stage.answer(player, None)
+        stage.answer(0, None)  # a penalty, said in two sentences
+        drawn(page, stage)
+        for size_wh in ((820, 1180), (1280, 720), TV):
+            resize(page, size_wh)
+            assert left(page, BEYOND) == [], size_wh
+            assert page.locator(".headline", has_text="Penalty for").is_visible()
+
     def test_a_corrected_roll_fits_a_tv(self, stage: Stage, open_page: OpenPage) -> None:
         for name in "ABCDE":
             seat(stage, f"{name} Wilhelmina Maxim")

@@ -60,7 +60,7 @@ function drawCountdown() {
 
 /** Shrink the news until everything fits the screen; if no size fits, the page scrolls. */
 function fit() {
-  for (const size of ONE_SCREEN.matches ? [null, "tight", "tighter", "tightest"] : [null]) {
+  for (const size of ONE_SCREEN.matches ? [null, "tight", "tighter", "tightest", "bare"] : [null]) {
     setAttribute($("news"), "data-size", size);
     if (document.documentElement.scrollHeight <= innerHeight) return;
   }
