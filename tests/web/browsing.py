@@ -163,7 +163,7 @@ def violations(page: Page, *rules: str) -> list[str]:
 def ready(page: Page) -> Page:
     """The page once it shows the table's state."""
     page.locator(
-        "main:not([hidden]) :is(bdi, .box, #name, .address, #game-text:not(:empty))"
+        "main:not([hidden]) :is(bdi, .box, #name, .address, #game-text:not(:empty)):visible"
     ).first.wait_for()
     return page
 

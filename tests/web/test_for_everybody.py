@@ -213,7 +213,7 @@ class TestLargeType:
 
 SMALL_TARGETS = """least => ['a[href]', 'button', 'input', 'select', 'summary']
   .flatMap((each) => [...document.querySelectorAll(each)])
-  .filter((node) => node.getClientRects().length && !node.closest('.sr, [inert], svg'))
+  .filter((node) => node.getClientRects().length && !node.closest('.sr, svg'))
   .map((node) => ['radio', 'checkbox'].includes(node.type) ? node.closest('label') : node)
   .map((node) => [node, node.getBoundingClientRect()])
   .filter(([, box]) => box.width < 24 || box.height < least - 0.5)

@@ -95,6 +95,7 @@ class TestOtherSheets:
         page = ready(open_page("/", size_wh=PHONE, token=tokens[0]))
         page.locator(".players button", has_text="Benjamin").click()
         page.get_by_text("Benjamin’s sheet").wait_for()
+        assert not page.locator("#dice").is_visible()  # it is covered
         assert page.locator("[data-token=Y3]").get_attribute("data-is") == "crossed"
         assert violations(page) == []
         assert stage.answer(1, "Y7", done=False) == ""

@@ -140,6 +140,18 @@ def test_from_the_last_sheet_back_to_the_result(stage: Stage, open_page: OpenPag
     assert page.evaluate("document.activeElement.id") == "see-sheet"
 
 
+def test_keys_reach_nothing_behind_the_result_without_inert(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    page = open_page("/healthz", token=put(stage, "over")[0])
+    page.add_init_script("delete HTMLElement.prototype.inert")
+    page.goto(page.url.removesuffix("healthz"))
+    page.locator("#over").wait_for()
+    for _ in range(8):
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.closest('.game > :not(#over)')") is None
+
+
 def test_the_host_of_five_plays_again_without_scrolling(stage: Stage, open_page: OpenPage) -> None:
     names = ("Ada Wilhelmina", "Benjamin", "Cleo", "Dieter", "Maximilian")
     tokens = [seat(stage, name).token for name in names]

@@ -156,7 +156,7 @@ function drawGame(state, game, mine) {
   drawDone(state, mine, answer, isMyMove && isOwn, () => draw(latest())); // no answer below another's sheet
   drawPointsSwitch();
   drawCurtain(game.over && seesSheet !== game.number);
-  if (!isOwn) $("strip").inert = true; // it is covered
+  if (!isOwn) $("strip").style.visibility = "hidden"; // it is covered
   if (!game.over) setText($("over-refused"), "");
   if (game.over) {
     setText($("over-why"), game.end_text);
@@ -174,11 +174,11 @@ function drawGame(state, game, mine) {
   }
 }
 
-/** While the result is shown, everything behind it is inert. */
+/** While the result is shown, nothing behind it can be reached: Safari 15.4 has no `inert`. */
 function drawCurtain(is) {
   const isNew = is && $("over").hasAttribute("hidden");
   show($("over"), is);
-  for (const id of ["players", "strip", "sheet", "bottom"]) $(id).inert = is;
+  for (const id of ["players", "strip", "sheet", "bottom"]) $(id).style.visibility = is ? "hidden" : "";
   if (isNew) $("over").focus({ preventScroll: true });
 }
 
