@@ -86,6 +86,16 @@ class Access:
         name = secrets.token_hex(_NAME_BYTES)
         return name + self._signature(name)
 
+    def seat_token(self, device: str, name: str) -> str:
+        """The token that proves a player's seat to a device: 32 hexadecimal digits.
+
+        A device that asks again, as after an answer that never arrived, gets the same one.
+
+        Args:
+            name: The comparison key of the player's name.
+        """
+        return self._digits(f"{device} {name}")[:32]
+
     def is_genuine(self, device: str) -> bool:
         """Whether this table gave a browser its name."""
         name, signature = device[: 2 * _NAME_BYTES], device[2 * _NAME_BYTES :]
@@ -159,8 +169,10 @@ class Access:
             raise ConfigError(f"{self._path}: cannot be written: {error.strerror}") from error
 
     def _signature(self, name: str) -> str:
-        signed = hmac.new(self._key, name.encode("utf-8", "replace"), hashlib.sha256)
-        return signed.hexdigest()[: 2 * _NAME_BYTES]
+        return self._digits(name)[: 2 * _NAME_BYTES]
+
+    def _digits(self, text: str) -> str:
+        return hmac.new(self._key, text.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
 
 
 def open_access(data_dir: Path) -> Access:

@@ -250,25 +250,35 @@ class Session:
 
     # -- people and settings --------------------------------------------------------------
 
-    def join(self, name: str, device: str | None = None) -> Joined | Rejected:
+    def join(
+        self, name: str, device: str | None = None, token: str | None = None
+    ) -> Joined | Rejected:
         """Give a newcomer a seat; before the first roll they enter the running game.
 
         Args:
             device: Hosts the table if nobody does yet.
+            token: Proves the seat; None draws one. A seat that it proves already is returned.
         """
-        token = secrets.token_hex(16)
+        token = token or secrets.token_hex(16)
         with self._notifier.transaction():
+            if self.seats_of((token,)):
+                return self._joined(token)
             decision = seats.decide_join(self._table, name, token, device)
             return self._take_decided(decision) or self._joined(token)
 
-    def claim(self, seat: int, *, device: str | None = None) -> Joined | Rejected:
+    def claim(
+        self, seat: int, *, device: str | None = None, token: str | None = None
+    ) -> Joined | Rejected:
         """Let a device prove an offered seat; its old devices lose their proof.
 
         Args:
             device: Hosts the table if nobody does yet.
+            token: Proves the seat; None draws one. A seat that it proves already is returned.
         """
-        token = secrets.token_hex(16)
+        token = token or secrets.token_hex(16)
         with self._notifier.transaction():
+            if self.seats_of((token,)):
+                return self._joined(token)
             is_offered = seat in self._offers.seats
             decision = seats.decide_claim(
                 self._table, seat, token, is_offered=is_offered, device=device

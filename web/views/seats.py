@@ -8,6 +8,7 @@ from typing import Any
 
 from flask import Blueprint, Response
 
+from companion.eventlog.names import clean_name, name_key
 from companion.eventlog.state import SWITCHES
 from companion.messages.catalogue import line
 from companion.session.session import HostStep, Joined, Rejected
@@ -36,7 +37,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
             return rejected(context, Rejected("ALREADY_SEATED", (said,)))
         knows_code(client, asked.code)
         client = with_device(client)
-        joined = session.join(asked.name, client.device)
+        joined = session.join(asked.name, client.device, seat_token(client, asked.name))
         if not isinstance(joined, Joined):
             return rejected(context, joined)
         return with_tokens(client, (*client.tokens, joined.token))
@@ -47,7 +48,8 @@ def install(pages: Blueprint, context: AppContext) -> None:
         seat = asked.seat
         knows_code(client, asked.code)
         client = with_device(client)
-        claimed = session.claim(seat, device=client.device)
+        token = seat_token(client, session.view().table.name(seat))
+        claimed = session.claim(seat, device=client.device, token=token)
         if not isinstance(claimed, Joined):
             return rejected(context, claimed)
         return with_tokens(client, (*client.tokens, claimed.token))
@@ -149,6 +151,12 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def with_device(client: Client) -> Client:
         """Name the client's device, so that it can become the host by taking the first seat."""
         return client if client.device else replace(client, device=context.access.new_device())
+
+    def seat_token(client: Client, name: str) -> str | None:
+        """Return the device's token for a player; None if it was sent, as then it has arrived."""
+        assert client.device is not None
+        token = context.access.seat_token(client.device, name_key(clean_name(name)))
+        return None if token in client.tokens else token
 
     def with_tokens(client: Client, tokens: Iterable[str]) -> Response:
         """Return the snapshot and the valid seat tokens to a device whose seats changed."""
