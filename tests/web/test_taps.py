@@ -112,6 +112,23 @@ def test_done_that_becomes_pass_under_the_finger_does_not_pass(
     wait_until(page, lambda: stage.state.answers[0] is not None)
 
 
+def test_a_double_tap_neither_takes_back_nor_answers_anew(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    tokens = put(stage, "action1")
+    page = ready(open_page("/", token=tokens[0]))
+    for player in (1, 2):
+        assert stage.answer(player, None) == ""
+    done = page.locator("#done")
+    for text, has_answered in (("Take back", True), ("Pass", False)):
+        page.wait_for_timeout(400)
+        done.click()
+        done.filter(has_text=text).wait_for()
+        done.dispatch_event("click")
+        page.wait_for_timeout(300)
+        assert (stage.state.answers[0] is not None) is has_answered
+
+
 def test_a_question_about_a_die_goes_with_its_roll(stage: Stage, open_page: OpenPage) -> None:
     put(stage, "action1")
     page = open_page("/host", size_wh=(1280, 900))

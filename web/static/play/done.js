@@ -3,7 +3,7 @@ import { Countdown } from "../lib/countdown.js";
 import { $, GUARD_MS, setOff, setText } from "../lib/dom.js";
 import { t } from "../lib/words.js";
 
-let guardedFor = ""; // the action for which the button was last disabled
+let guardedFor = ""; // the meaning for which the button was last disabled
 let guardTimer = 0;
 let redrawLast = () => {}; // draws the button as it was drawn last, with the seconds left now
 const countdown = new Countdown(() => redrawLast());
@@ -16,9 +16,10 @@ const countdown = new Countdown(() => redrawLast());
 export function drawDone(state, mine, answer, isMyMove, redraw) {
   const { game } = state;
   const button = $("done");
-  // a double tap, or a press meant for other dice, must not answer
-  guard(`${game.number} ${game.turn} ${game.action} ${mine.seat} ${JSON.stringify(game.roll)}`, redraw);
   const isCounting = countdown.follow(state);
+  const isBack = isCounting && Boolean(answer?.done);
+  // a double tap, or a press meant for other dice, must not answer or take back
+  guard(`${game.number} ${game.turn} ${game.action} ${isBack} ${mine.seat} ${JSON.stringify(game.roll)}`, redraw);
   button.classList.toggle("is-counting", isCounting);
   if (isCounting) setLength(button, game.closes_in_s, state.version);
   redrawLast = () => label(button, game, answer, isMyMove);
@@ -51,10 +52,10 @@ function textOf(game, answer, isMyMove, canTakeBack, seconds) {
   return isMyMove && answer?.done ? t("passed") : t("pass");
 }
 
-/** Disable the button for the length of a double tap when another action opens. */
-function guard(action, redraw) {
-  if (action === guardedFor) return;
-  guardedFor = action;
+/** Disable the button for the length of a double tap when it comes to mean something else. */
+function guard(meaning, redraw) {
+  if (meaning === guardedFor) return;
+  guardedFor = meaning;
   clearTimeout(guardTimer);
   guardTimer = window.setTimeout(() => {
     guardTimer = 0;
