@@ -51,7 +51,7 @@ class TestThePage:
     ) -> None:
         an_evening(stage)
         page = open_page("/games", size_wh=PHONE, device="a" * 32)
-        page.get_by_role("heading", name=re.compile("Friday.*20 November 2026|November 20, 2026"))
+        page.get_by_role("heading", name=re.compile("Friday,? 20 November 2026")).first.wait_for()
         row = page.get_by_role("table").first.get_by_role("row").nth(1)
         assert row.inner_text().split() == ["Ada", "2", "−28", "2", "−14", "6"]
         assert violations(page) == []

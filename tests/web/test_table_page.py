@@ -315,7 +315,7 @@ class TestTheTableView:
         page.route("**/api/coach*", lambda route: route.fulfill(json=COACHED))
         page.goto(f"{address}/table")
         page.locator(".said", has_text="Fourth penalty").wait_for()
-        page.locator(".said", has_text="November 20, 2026").wait_for()
+        page.locator(".said", has_text="20 November 2026").wait_for()
         assert page.locator(".podium li").count() == 3
         page.locator("#report-turning li").first.wait_for(state="attached")
         page.clock.run_for(20_000)

@@ -2,7 +2,7 @@
 import { offerDevice } from "../lib/device.js";
 import { $, el, focusOn, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
 import { latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
-import { language, t } from "../lib/words.js";
+import { t } from "../lib/words.js";
 import { dateOf, drawRound } from "./round.js";
 
 const form = $("form");
@@ -45,7 +45,7 @@ const exportItem = (evening) =>
   el(
     "li",
     {},
-    el("span", { text: dateOf(evening, language) }),
+    el("span", { text: dateOf(evening) }),
     el("a", { class: "big", href: `/export/${evening}.csv`, download: true, text: "CSV" }),
     el("a", { class: "big", href: `/export/${evening}.json`, download: true, text: "JSON" }),
   );

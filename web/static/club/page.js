@@ -1,4 +1,5 @@
 // The club's screen: live boards, the round and the standings; on a phone one below the other.
+import { timeForm } from "../lib/dates.js";
 import { offerDevice } from "../lib/device.js";
 import { $, el, onPress, redraw, setText, show } from "../lib/dom.js";
 import { onConnection, onState, start } from "../lib/live.js";
@@ -14,11 +15,10 @@ const SCREEN = matchMedia("(min-width: 1200px) and (min-height: 640px)");
 let state = null;
 let first = 0; // the first board that is shown
 const decimal = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maximumFractionDigits: 1 });
-const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
 
 function draw(next) {
   state = next;
-  setText($("date"), dateOf(state.evening, language));
+  setText($("date"), dateOf(state.evening));
   show($("broker"), !state.broker);
   drawRound(state);
   drawStandings();
@@ -102,7 +102,7 @@ function drawGames() {
     state.games.map((game) => {
       const most = game.counts ? game.players[0].total : null;
       const parts = [
-        Number.isNaN(Date.parse(game.ended)) ? "" : time.format(new Date(game.ended)),
+        Number.isNaN(Date.parse(game.ended)) ? "" : timeForm.format(new Date(game.ended)),
         game.round === null ? "" : t("club.round", { number: game.round }),
         game.counts ? "" : t(game.early ? "games.end.ended_early" : "club.uncounted"),
       ];

@@ -1,4 +1,5 @@
 // The newest round, on the screen and on the organiser's page.
+import { dayForm } from "../lib/dates.js";
 import { $, el, redraw, setText } from "../lib/dom.js";
 import { listOf, numeral, t } from "../lib/words.js";
 
@@ -31,8 +32,7 @@ export function playerItem(player, isFirst) {
 }
 
 /** Format the date of an evening, which is its id. */
-export function dateOf(evening, language) {
+export function dateOf(evening) {
   const at = new Date(`${evening}T12:00:00`);
-  const form = { weekday: "long", day: "numeric", month: "long", year: "numeric" };
-  return Number.isNaN(at.valueOf()) ? evening : new Intl.DateTimeFormat(language, form).format(at);
+  return Number.isNaN(at.valueOf()) ? evening : dayForm.format(at);
 }

@@ -1,5 +1,6 @@
 // The games page: standings, all games, or one game in full.
 import { sign } from "../lib/dice.js";
+import { dated, dayForm, timeForm } from "../lib/dates.js";
 import { $, el, focusOn, onPress, redraw, setText, show } from "../lib/dom.js";
 import { get, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
@@ -10,17 +11,8 @@ import { table } from "./table.js";
 
 const asked = location.pathname.split("/")[2] ?? new URLSearchParams(location.search).get("game");
 const number = Number(asked) || null;
-const day = new Intl.DateTimeFormat(language, {
-  weekday: "long",
-  day: "numeric",
-  month: "long",
-  year: "numeric",
-});
-const time = new Intl.DateTimeFormat(language, { hour: "2-digit", minute: "2-digit" });
 let seen = ""; // the shown state; a change of it reloads the data
 let found = null; // the server's data
-
-const dated = (at, form) => (Number.isNaN(Date.parse(at)) ? at : form.format(new Date(at)));
 
 async function load(state) {
   show($("back"), number !== null);
@@ -72,13 +64,13 @@ function drawAll({ games, evenings }, { me }) {
   const [latest] = evenings;
   show($("evening"), Boolean(latest?.standings.length));
   if (latest) {
-    setText($("h-evening"), t("games.evening", { date: dated(latest.at, day) }));
+    setText($("h-evening"), t("games.evening", { date: dated(latest.at, dayForm) }));
     redraw($("evening-table"), latest.standings, () => [standings(latest.standings, "h-evening")]);
   }
   show($("list"), games.length > 0);
   redraw($("evenings"), [games, evenings], () => {
     const groups = evenings.map((evening) => [
-      dated(evening.at, day),
+      dated(evening.at, dayForm),
       games.filter((game) => evening.games.includes(game.number)),
     ]);
     groups.push([t("games.imported"), games.filter((game) => game.imported)]);
@@ -105,7 +97,7 @@ function howItStands(game) {
 const isWinner = (game, player) => player.rank === 1 && game.end !== "ended_early" && game.players.length > 1;
 
 function item(game) {
-  const when = game.imported ? "" : `${dated(game.at, time)} · `;
+  const when = game.imported ? "" : `${dated(game.at, timeForm)} · `;
   const winner = t("named", { name: t("games.winner"), text: "" });
   const scores = game.players.map((player) =>
     el(
@@ -158,7 +150,7 @@ function drawOne(game) {
   setText($("h-one"), titleOf(game));
   const winners = game.players.filter((player) => isWinner(game, player)).map((player) => player.name);
   const parts = [
-    dated(game.at, day),
+    dated(game.at, dayForm),
     howItStands(game),
     winners.length ? t("named", { name: t("games.winner"), text: listOf(winners) }) : "",
   ];

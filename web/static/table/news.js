@@ -1,11 +1,12 @@
 // The news: what was announced, the roll, and who has to answer; between rolls, everybody's sheet.
 import { confetti } from "../lib/confetti.js";
+import { dateForm } from "../lib/dates.js";
 import { rollOf, sign } from "../lib/dice.js";
 import { $, el, redraw } from "../lib/dom.js";
 import { get } from "../lib/live.js";
 import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
 import { podium } from "../lib/podium.js";
-import { language, listOf, numeral, t } from "../lib/words.js";
+import { listOf, numeral, t } from "../lib/words.js";
 import { SEATS, addressOf, codes, report, shortOf } from "./door.js";
 
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
@@ -157,7 +158,7 @@ function dayOf(number) {
   void get(`/api/game?number=${number}`).then((answer) => {
     const at = new Date(answer?.data.at);
     if (Number.isNaN(at.valueOf())) return;
-    note.textContent = new Intl.DateTimeFormat(language, { dateStyle: "long" }).format(at);
+    note.textContent = dateForm.format(at);
     dispatchEvent(new Event("resize")); // the page fits what it shows to the screen again
   });
   return note;
