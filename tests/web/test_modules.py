@@ -95,6 +95,16 @@ def test_everybody_is_asked_to_throw_for_a_bot(call: Call) -> None:
     assert told(typed=False, confirmable=True) == "Dice read: press the button to confirm."
 
 
+def test_the_last_answer_is_worded_before_the_table_replies_as_after(call: Call) -> None:
+    game = {"phase": "action1", "active": 0, "closing": [], "players": []}
+    sent = {"game": game | {"waiting_for": [0], "closes_in_s": None}, "table": {"take_back": True}}
+    settled = {"game": game | {"waiting_for": [], "closes_in_s": 3}, "table": {"take_back": True}}
+    passed = {"box": None, "done": True}
+    status = "v.slice(0, 2).map((s) => m.statusOf(s, { seat: 0 }, v[2], () => 'Ben'))"
+    texts = call("play/status.js", status, sent, settled, passed)
+    assert texts == ["You pass. You can still change your answer."] * 2
+
+
 class TestDice:
     def test_a_die_has_as_many_pips_as_its_value(self, call: Call) -> None:
         count = "v.map((value) => m.die('red', value).querySelectorAll('circle').length)"

@@ -38,7 +38,8 @@ export function statusOf(state, mine, answer, nameOf) {
   const chosen = box ? t("say.crossed", { box: capital(box) }) : t("say.passed");
   const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
   if (waiting.length) return `${chosen} ${t("say.waiting", { names: listOf(waiting) })}`;
-  return game.closes_in_s ? `${chosen} ${t("say.may_change")}` : chosen;
+  // the last answer opens the countdown: worded before the table replies, it is read out once
+  return game.closes_in_s || state.table.take_back ? `${chosen} ${t("say.may_change")}` : chosen;
 }
 
 /** In a practice game, what the coach would cross. */
