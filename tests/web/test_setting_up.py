@@ -31,6 +31,20 @@ OpenPage = Callable[..., "Page"]
 PLAYS = ["green", "yellow", "white", "red", "blue", "white"]
 
 
+NO_ANSWERS = """() => {
+  const ask = window.fetch;
+  window.underWay = 0;
+  const swallow = ({ signal }) => new Promise((_, fail) => {
+    window.underWay += 1;
+    signal?.addEventListener('abort', () => {
+      window.underWay -= 1;
+      fail(new Error('given up'));
+    });
+  });
+  window.fetch = (path, how) => (path === '/api/setup' ? swallow(how) : ask(path, how));
+}"""
+
+
 @dataclass(slots=True)
 class Known:
     plays: DieColour
@@ -255,6 +269,18 @@ class TestInABrowser:
         said = page.locator("#rolls-said", has_text="8 correct, 1 not recognised, 1 wrong")
         said.filter(has_text="Times misread: blue 1.").wait_for()
         page.get_by_role("link", name="Done: to the host’s page").wait_for()
+
+    def test_answers_that_never_come_leave_the_line_to_the_steps(
+        self, open_page: OpenPage, address: str
+    ) -> None:
+        page = open_page("/healthz")
+        page.clock.install()
+        page.goto(f"{address}/setup")
+        page.get_by_role("button", name="Corner 1 of 4").wait_for()
+        page.evaluate(NO_ANSWERS)
+        for _ in range(6):
+            page.clock.run_for(4_000)
+        assert 1 <= page.evaluate("window.underWay") <= 2
 
     def test_a_step_can_be_taken_alone_later(
         self, open_page: OpenPage, wizard: StandInSetup

@@ -1,7 +1,7 @@
 // Tray set-up: drag the corners on the live picture, name the dice, try ten rolls.
 import { $, setAttribute, el, onPress, redraw, setOff, setText, show, svg } from "../lib/dom.js";
-import { latest, onConnection, onState, post, start } from "../lib/live.js";
-import { language, t } from "../lib/words.js";
+import { get, latest, onConnection, onState, post, start } from "../lib/live.js";
+import { t } from "../lib/words.js";
 import { areBegun, begin, drawRolls, judge } from "./rolls.js";
 
 const PICTURE_MS = 400;
@@ -24,13 +24,8 @@ let faults = ""; // camera faults
 async function ask() {
   if (!latest()?.me.host) return; // the server refuses everybody else
   if (latest().table.camera === "none") return close(t("setup.no_camera"));
-  let answer = null;
-  try {
-    const response = await fetch("/api/setup", { cache: "no-store", headers: { "Page-Language": language } });
-    answer = { ok: response.ok, data: await response.json() };
-  } catch {
-    return; // the banner says that the server is unreachable
-  }
+  const answer = await get("/api/setup");
+  if (answer === null) return; // the banner says that the server is unreachable
   if (answer.ok) take(answer.data);
   else close(answer.data.message);
 }
