@@ -13,6 +13,7 @@ With `--throws` the same six dice are thrown several times at each table; with `
 that of lamps, which the camera does not balance.
 With `--plastic`, once or more, dice that are not of plain plastic have one of these kinds.
 With `--symbols` a share of the sets has symbols instead of pips, and may not be announced.
+With `--scenario`, once or more, all special frames are of these kinds.
 With `--odd-pips` a share has pips that are worn, very small or close together.
 A run that stopped goes on with the first missing frame.
 """
@@ -67,6 +68,7 @@ def main() -> None:
     parser.add_argument("--throws", type=int, default=0, help="throws of the same dice per table")
     parser.add_argument("--warm", action="store_true", help="in the light of lamps")
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
+    parser.add_argument("--scenario", action="append", help="kind of the special frames")
     parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
     parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
     parser.add_argument("--odd-pips", type=float, default=0.0, help="share of sets with odd pips")
@@ -82,7 +84,7 @@ def main() -> None:
         for number in range(asked.first + done, asked.first + asked.frames):
             table = number // asked.throws if asked.throws else None
             rng = np.random.default_rng((_SEED[asked.split], number if table is None else table))
-            plain = _plain_scene(rng, 0 if asked.throws else number, asked.size, asked.small)
+            plain = _plain_scene(rng, 0 if asked.throws else number, asked)
             scene = redressed(rng, plain, looks)
             if asked.warm:
                 scene = _warmed(rng, scene)
@@ -105,14 +107,15 @@ def _size(text: str) -> tuple[int, int]:
     return wide, tall
 
 
-def _plain_scene(rng: Rng, number: int, size_wh: tuple[int, int], small: bool) -> Scene:
+def _plain_scene(rng: Rng, number: int, asked: argparse.Namespace) -> Scene:
     """A scene in plain looks: two of three show the six dice of a game, ready to be read."""
     special = number % 3 == 2
-    scenario = _SPECIAL[number // 3 % len(_SPECIAL)] if special else "flat"
-    low, high = np.log(_SMALL_SHARES if small else _SHARES)
+    kinds = asked.scenario or _SPECIAL
+    scenario = kinds[number // 3 % len(kinds)] if special else "flat"
+    low, high = np.log(_SMALL_SHARES if asked.small else _SHARES)
     while True:
         share = float(np.exp(rng.uniform(low, high)))
-        scene = random_scene(rng, Recipe(size_wh, share, scenario))
+        scene = random_scene(rng, Recipe(asked.size, share, scenario))
         if special:
             return scene
         case = case_of("", scene)

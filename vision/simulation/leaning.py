@@ -1,4 +1,4 @@
-"""Tilted dice and their supports: a coin, a pencil, a wall, another die."""
+"""Dice off the floor: tilted on a coin, a pencil, a wall or another die, or on top of one."""
 
 from __future__ import annotations
 
@@ -64,6 +64,29 @@ def held_up(rng: Rng, tray: Tray, dice: Sequence[Die], index: int) -> tuple[Die,
             if _stands_free(leaning, tray, [d for d in others if d is not neighbour]):
                 return leaning, None
     return _lean(rng, die), None
+
+
+def stacked(rng: Rng, tray: Tray, dice: Sequence[Die]) -> list[Die]:
+    """Lay one of the flat dice in the tray on another one, so far off its middle that it stays."""
+    inside = [n for n, die in enumerate(dice) if inside_tray(tray, *die.position_mm[:2])]
+    placed = list(dice)
+    if len(inside) > 1:
+        upper, lower = rng.permutation(inside)[:2]
+        x, y, z = dice[lower].position_mm
+        m = np.asarray(dice[lower].rotation)
+        one, two = (m[:2, a] for a in range(3) if abs(m[2, a]) < 0.5)
+        dx, dy = (
+            one * uniform(rng, -_STAYS, _STAYS) + two * uniform(rng, -_STAYS, _STAYS)
+        ).tolist()
+        size = dice[lower].size_mm
+        height = z + (size + dice[upper].size_mm) / 2
+        where = (x + dx * size, y + dy * size, height)
+        placed[upper] = replace(dice[upper], position_mm=where)
+    return placed
+
+
+_STAYS = 0.48
+"""Farthest that the middle of a die may be from that of the one below it (edges)."""
 
 
 def stands_alone(dice: Sequence[Die], index: int) -> bool:

@@ -20,7 +20,7 @@ from vision.simulation.appearance import (
     random_tray,
     uniform,
 )
-from vision.simulation.leaning import beside, held_up, stands_alone
+from vision.simulation.leaning import beside, held_up, stacked, stands_alone
 from vision.simulation.render import (
     Camera,
     Die,
@@ -252,6 +252,8 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     elif rng.random() < _BESIDE:
         prop = beside(rng, tray, [d for d in dice if inside_tray(tray, *d.position_mm[:2])])
         props += [prop] if prop else []
+    if scenario == "stacked":
+        dice = stacked(rng, tray, dice)
     if scenario == "moving":
         share = rng.choice([0.3, 1.0])
         dice = [blurred(rng, d) if rng.random() < share else d for d in dice]

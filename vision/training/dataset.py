@@ -10,14 +10,16 @@ the photographs and rooms of a folder to the drawn looks; only its training spli
 dice have flecks, speckles, dots or veins that stand out; with `--flecked --plastic clear` the pips
 of far faces are seen through most. With `--symbols` a share of the sets has symbols instead of
 pips, with `--odd-pips` a share has pips that are worn, very small or close together.
+With `--scenario`, once or more, all scenes are of these kinds, in equal shares.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import cv2
@@ -48,7 +50,11 @@ _PLAIN, _PLAIN_IF_FLECKED = 0.25, 0.1
 """Share of scenes in plain looks."""
 _SEEMS = 0.05
 """Heat above which a place without a die is one that the finder mistakes."""
-_SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty")
+_SCENARIOS = {
+    "flat": 0.33, "cocked": 0.2, "moving": 0.15, "hand": 0.16, "covered": 0.13, "empty": 0.03,
+    "stacked": 0.0,
+}  # fmt: skip
+"""Shares of the kinds of scene, if none is asked for."""
 
 
 def main() -> None:
@@ -63,42 +69,46 @@ def main() -> None:
     parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
     parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
     parser.add_argument("--odd-pips", type=float, default=0.0, help="share of sets with odd pips")
+    parser.add_argument("--scenario", action="append", choices=_SCENARIOS, help="kind of scene")
     parser.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
-    row = asked.row or scene_row
     looks = load_looks("train", asked.looks)
     if asked.flecked:
         looks = flecked(looks)
     plastics = tuple(asked.plastic or looks.plastics)
     looks = replace(looks, plastics=plastics, symbols=asked.symbols, odd_pips=asked.odd_pips)
-    jobs = [(asked.folder, asked.seed, n, row, looks) for n in range(-(-asked.scenes // SHARD))]
+    scenarios = (
+        dict.fromkeys(asked.scenario, 1 / len(asked.scenario)) if asked.scenario else _SCENARIOS
+    )
+    row_of = partial(asked.row or scene_row, looks=looks, scenarios=scenarios)
+    jobs = [(asked.folder, asked.seed, n, row_of) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):
             pass
 
 
-def _make_shard(job: tuple[Path, int, int, Callable[[Rng, Looks], Row], Looks]) -> None:
-    folder, seed, number, row_of, looks = job
+def _make_shard(job: tuple[Path, int, int, Callable[[Rng], Row]]) -> None:
+    folder, seed, number, row_of = job
     cv2.setNumThreads(1)
     path = folder / f"scenes_{seed}_{number:04}.npz"
     if path.exists():
         return
     rng = np.random.default_rng([seed, number, 7])
-    rows = [row_of(rng, looks) for _ in range(SHARD)]
+    rows = [row_of(rng) for _ in range(SHARD)]
     columns = {key: np.stack([row[key] for row in rows]) for key in rows[0]}
     np.savez(path.with_suffix(".part.npz"), allow_pickle=False, **columns)
     path.with_suffix(".part.npz").rename(path)
 
 
-def frame_row(rng: Rng, looks: Looks) -> Row:
+def frame_row(rng: Rng, looks: Looks, scenarios: Mapping[str, float] = _SCENARIOS) -> Row:
     """One scene as the finder gets it."""
-    return frame_part(rng, _any_scene(rng, looks)[0])
+    return frame_part(rng, _any_scene(rng, looks, scenarios)[0])
 
 
-def _any_scene(rng: Rng, looks: Looks) -> tuple[Scene, float]:
-    """A scene of any kind, and the width of its dice as a share of the picture's."""
-    scenario = str(rng.choice(_SCENARIOS, p=(0.33, 0.2, 0.15, 0.16, 0.13, 0.03)))
+def _any_scene(rng: Rng, looks: Looks, scenarios: Mapping[str, float]) -> tuple[Scene, float]:
+    """A scene of any of some kinds, and the width of its dice as a share of the picture's."""
+    scenario = str(rng.choice(list(scenarios), p=list(scenarios.values())))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
     if rng.random() < 0.1:
         share = float(rng.uniform(0.1, 0.28))
@@ -107,9 +117,9 @@ def _any_scene(rng: Rng, looks: Looks) -> tuple[Scene, float]:
     return scene, share
 
 
-def scene_row(rng: Rng, looks: Looks) -> Row:
+def scene_row(rng: Rng, looks: Looks, scenarios: Mapping[str, float] = _SCENARIOS) -> Row:
     """One scene as the finder gets it, and close-ups of its dice and of places without one."""
-    scene, share = _any_scene(rng, looks)
+    scene, share = _any_scene(rng, looks, scenarios)
     small = frame_part(rng, scene)
     edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
     fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))

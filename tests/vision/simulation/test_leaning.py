@@ -10,7 +10,7 @@ import pytest
 
 from companion.engine.dice import DieColour
 from vision.simulation.appearance import random_style
-from vision.simulation.leaning import MOST_DEG, beside, held_up
+from vision.simulation.leaning import MOST_DEG, beside, held_up, stacked
 from vision.simulation.random_scenes import Recipe, random_scene
 from vision.simulation.render import (
     COCKED_DEG,
@@ -118,6 +118,30 @@ def test_dice_lean_on_others_and_the_wall_without_overlapping() -> None:
         at_die += min(gaps) < 1.5 * die.size_mm
     assert at_wall > 10
     assert at_die > 10
+
+
+def test_a_stacked_die_lies_level_on_another_and_does_not_fall_off() -> None:
+    dice = [resting_die(3, (x, 0.0), 20.0, random_style(rng(1))) for x in (-30.0, 0.0, 30.0)]
+    covered = 0
+    for seed in range(20):
+        placed = stacked(rng(seed), ROOM, dice)
+        upper = next(new for new, old in zip(placed, dice, strict=True) if new is not old)
+        lower = min(
+            (die for die in placed if die is not upper),
+            key=lambda die: np.hypot(*np.subtract(die.position_mm, upper.position_mm)[:2]),
+        )
+        bottom, top = corners(upper)[:, 2].min(), corners(lower)[:, 2].max()
+        assert bottom == pytest.approx(top, abs=1e-6)
+        middle = np.array([[*upper.position_mm[:2], lower.position_mm[2]]])
+        assert depth_in(lower, middle) > 0
+        facts = truth(replace(default_scene(), dice=tuple(placed)))
+        covered += min(fact.top_visible for fact in facts) < 0.9
+    assert covered == 20
+
+
+def test_a_single_die_has_nothing_to_be_stacked_on() -> None:
+    die = resting_die(3, (0.0, 0.0), 20.0, random_style(rng(1)))
+    assert stacked(rng(0), ROOM, [die]) == [die]
 
 
 def test_a_coin_beside_a_flat_die_is_not_under_it() -> None:

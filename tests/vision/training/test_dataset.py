@@ -29,6 +29,13 @@ def test_frames_alone_have_what_the_finder_learns_from() -> None:
     assert row["masks"].shape == (3, 64, 80)
 
 
+def test_a_kind_of_scene_is_drawn_if_it_is_asked_for() -> None:
+    kinds = {"empty": 1.0}
+    rows = [frame_row(np.random.default_rng([seed, 6]), TRAINED, kinds) for seed in range(4)]
+    in_tray = np.concatenate([row["dice"] for row in rows])[:, 3]
+    assert not in_tray.any()
+
+
 def test_dice_without_pips_get_a_value_by_chance_and_no_pips() -> None:
     looks = replace(TRAINED, symbols=1.0)
     rows = [scene_row(np.random.default_rng([seed, 5]), looks) for seed in range(3)]
