@@ -20,6 +20,15 @@ def post_in_vain(client: FlaskClient, path: str, **sent: object) -> None:
         client.set_cookie(SEAT_COOKIE, kept.value)
 
 
+def test_a_browser_without_cookies_takes_no_seat(app: Flask, stage: Stage) -> None:
+    browser = app.test_client(use_cookies=False)
+    for path, sent in (("join", {"name": "Ada"}), ("claim", {"seat": 0})):
+        answer = browser.post(f"/api/{path}", json=sent, headers={"Origin": "http://localhost"})
+        assert (answer.status_code, answer.get_json()["error"]) == (409, "NO_COOKIES")
+        assert "Allow cookies" in answer.get_json()["message"]
+    assert names(stage) == []
+
+
 class TestASeat:
     def test_asking_again_gives_the_seat_that_was_taken(
         self, client: FlaskClient, app: Flask, stage: Stage

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 
 from companion.eventlog.names import clean_name, name_key
 from companion.eventlog.state import SWITCHES
@@ -36,6 +36,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
             said = line("page.already_seated", name=seated)
             return rejected(context, Rejected("ALREADY_SEATED", (said,)))
         knows_code(client, asked.code)
+        keeps_cookies(client)
         client = with_device(client)
         joined = session.join(asked.name, client.device, seat_token(client, asked.name))
         if not isinstance(joined, Joined):
@@ -47,6 +48,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
         asked, client = body(requests.Claim), context.client()
         seat = asked.seat
         knows_code(client, asked.code)
+        keeps_cookies(client)
         client = with_device(client)
         token = seat_token(client, session.view().table.name(seat))
         claimed = session.claim(seat, device=client.device, token=token)
@@ -147,6 +149,11 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def knows_code(client: Client, given: str) -> None:
         if context.needs_code(client):
             context.check(given, context.access.code, "BAD_CODE")
+
+    def keeps_cookies(client: Client) -> None:
+        """Refuse a browser without the cookie of its page: it would lose the seat at once."""
+        if client.is_program and "Origin" in request.headers:
+            raise Refused(409, "NO_COOKIES", line("asked.cookies"))
 
     def with_device(client: Client) -> Client:
         """Name the client's device, so that it can become the host by taking the first seat."""
