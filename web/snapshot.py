@@ -91,6 +91,8 @@ def _faults(view: View, phrases: Phrases) -> list[wire.Fault]:
     ]
     if view.lost:
         faults.append(wire.Fault("games", "lost", phrases.tell(loss_line(view.lost))))
+    if not view.has_copy:
+        faults.append(wire.Fault("copy", "missing", phrases.tell(fault_line("copy", "missing"))))
     return faults
 
 

@@ -48,6 +48,7 @@ class MemoryStore:
     """An event log in memory, for tables of which nothing has to stay."""
 
     lost = 0
+    has_copy = True
 
     def __init__(self) -> None:
         self._records: list[Record] = []

@@ -112,6 +112,11 @@ class Journal:
         """Whether the open file is the one in the directory."""
         return identity(self._path) == self._opened
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether every line that was appended is on the disk."""
+        return not self._waiting
+
     def append(self, lines: bytes) -> None:
         """Write lines and return once they are on the disk."""
         self._waiting += lines

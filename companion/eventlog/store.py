@@ -213,6 +213,11 @@ class SqliteStore:
                     self._digest = found.digest
 
     @property
+    def has_copy(self) -> bool:
+        """Whether the journal has every record, too."""
+        return self._journal is not None and self._journal.is_complete
+
+    @property
     def mark(self) -> Mark:
         """The end of the log."""
         return self._digest.mark

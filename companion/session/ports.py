@@ -29,6 +29,10 @@ class Store(Protocol):
         """How many records could not be read at opening."""
 
     @property
+    def has_copy(self) -> bool:
+        """Whether a second copy has every record, too."""
+
+    @property
     def mark(self) -> Mark:
         """The end of the log."""
 

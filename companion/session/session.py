@@ -165,6 +165,7 @@ class Session:
                 self._offers.seats,
                 self._memory.notices,
                 self._store.lost,
+                self._store.has_copy,
             )
 
     def wait(self, version: int, timeout_s: float) -> int:

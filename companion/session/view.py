@@ -32,6 +32,7 @@ class View:
         offered: Seats another device may claim.
         notices: Changes of sheets by others than their players.
         lost: Saved steps that could not be read at the start.
+        has_copy: The second copy of the saved steps can be written.
     """
 
     version: int
@@ -45,3 +46,4 @@ class View:
     offered: frozenset[int] = frozenset()
     notices: tuple[Notice, ...] = ()
     lost: int = 0
+    has_copy: bool = True

@@ -383,11 +383,13 @@ class TestFilesThatAreDeletedWhileATableRuns:
         store = SqliteStore(tmp_path)
         assert "games are saved without a second copy" in (store.notice or "")
         store.append(RECORDS[:1])
+        assert not store.has_copy
         journal.rmdir()
         store.append(RECORDS[1:2])
         assert not journal.exists(), "an attempt reads the whole log"
         now_s += RENEW_EVERY_S
         store.append(RECORDS[2:])
+        assert store.has_copy
         store.close()
         assert len(journal.read_bytes().splitlines()) == len(RECORDS)
 

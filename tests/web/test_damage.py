@@ -10,7 +10,7 @@ from companion.doctor.machine import check_games
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.store import FILE_NAME
 from tests.session.fakes import Stage
-from tests.web.browsing import OpenPage, ready, violations
+from tests.web.browsing import OpenPage, drawn, ready, violations
 
 pytestmark = pytest.mark.browser
 
@@ -51,3 +51,19 @@ def test_lost_steps_are_counted_on_the_pages_and_files_kept(
 def test_it_is_said_until_the_next_start(stage: Stage) -> None:
     assert stage.session.view().lost == 2
     assert stage.again().session.view().lost == 0
+
+
+def test_the_host_reads_that_the_second_copy_is_missing(
+    stage: Stage, open_page: OpenPage, tmp_path: Path
+) -> None:
+    assert stage.session.join("Dan", "host")
+    host, table = ready(open_page("/host", device="host")), ready(open_page("/table"))
+    sentence = "the second copy that protects them can’t be written"
+    assert sentence not in host.locator("#faults").inner_text()
+    (tmp_path / JOURNAL_NAME).unlink()
+    (tmp_path / JOURNAL_NAME).mkdir()
+    assert stage.session.join("Eve")
+    host.get_by_text(sentence).wait_for()
+    assert violations(host) == []
+    drawn(table, stage)
+    assert sentence not in table.locator("#faults").inner_text()  # nobody at the table can help

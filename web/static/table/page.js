@@ -72,9 +72,9 @@ function nowText(game, nameOf) {
   return `${t("table.turn", { turn: game.turn })} · ${nameOf(game.active)}`;
 }
 
-/** List faults of the equipment; the headline has the camera's while a roll is due. */
+/** List faults of the equipment; the headline has the camera's while a roll is due, the host's page the copy's. */
 function drawFaults(state) {
-  const faults = state.faults.filter((fault) => fault.part !== "camera" || !isBlind(state));
+  const faults = state.faults.filter(({ part }) => part !== "copy" && (part !== "camera" || !isBlind(state)));
   redraw($("faults"), faults, () => faults.map((fault) => el("li", { text: fault.text })));
 }
 
