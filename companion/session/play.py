@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from companion.engine import (
@@ -135,7 +135,8 @@ class Given:
     Attributes:
         turn: The turn it is meant for.
         rolled: Revision of the roll it is meant for, if known.
-        key: Idempotency key: a retry carries the same one and counts once.
+        key: Idempotency key: a retry carries the same one and counts once. One that ends in
+            `.sender.number` counts only before those of its sender with a higher number.
     """
 
     seat: int
@@ -147,7 +148,7 @@ class Given:
 def decide_answer(
     table: Table,
     given: Given,
-    keys: Container[str],
+    keys: Collection[str],
     action: int,
     box: str | None,
     *,
@@ -178,7 +179,7 @@ def decide_answer(
 
 
 def decide_withdraw(
-    table: Table, given: Given, keys: Container[str], action: int
+    table: Table, given: Given, keys: Collection[str], action: int
 ) -> Decision | Rejected:
     """Withdraw a seat's answer."""
     return _decide_of_seat(table, given, keys, lambda n: Withdrawn(n, action), {})
@@ -187,7 +188,7 @@ def decide_withdraw(
 def _decide_of_seat(
     table: Table,
     given: Given,
-    keys: Container[str],
+    keys: Collection[str],
     event_of: Callable[[int], Event],
     details: dict[str, object],
 ) -> Decision | Rejected:
@@ -196,6 +197,8 @@ def _decide_of_seat(
         return rejected("NO_GAME", key="press.no_game")
     if given.key and given.key in keys:
         return nothing(table)
+    if _is_overtaken(given.key, keys):
+        return rejected("GONE_ON")
     is_late = given.turn != game.state.turn
     if is_late or (given.rolled is not None and given.rolled != game.rolled):
         return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.turn", ruling="E9")
@@ -204,6 +207,22 @@ def _decide_of_seat(
     if given.key:
         details = details | {"key": given.key}
     return decide_move(table, event_of(game.seats.index(given.seat)), **details)
+
+
+def _is_overtaken(key: str, keys: Iterable[str]) -> bool:
+    """Whether a later request of the same sender was taken before this one.
+
+    A request given up in an outage still arrives, perhaps after the one that replaced it.
+    """
+    sender, number = _order_of(key)
+    orders = (_order_of(each) for each in keys) if sender else ()
+    return any(other == sender and later > number for other, later in orders)
+
+
+def _order_of(key: str) -> tuple[str, int]:
+    """The sender of a numbered key, and its number; ("", 0) without one."""
+    _, sender, number = ("", "", *key.split("."))[-3:]
+    return (sender, int(number)) if sender and number.isdecimal() else ("", 0)
 
 
 def keys_after(keys: tuple[str, ...], entries: Iterable[Record | Entry]) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from flask.testing import FlaskClient
 
 from companion.tray import TrayStatus, TrayView
@@ -44,6 +45,25 @@ class TestLate:
         stage.session.close_action()
         stage.session.close_action()
         assert answer(ada, rolled=rolled, key="once")[0] == 200
+
+    @pytest.mark.usefixtures("in_action1")
+    def test_an_answer_that_a_later_one_of_its_page_has_overtaken(
+        self, ada: FlaskClient, ben: FlaskClient, stage: Stage
+    ) -> None:
+        def boxes() -> list[str | None]:
+            return [each and stage.state.plan.tokens[each] for each in stage.state.answers]
+
+        assert answer(ada, key="a1-10", box="Y7")[0] == 200
+        assert answer(ada, key="a1-9", box="R7", done=False)[1]["error"] == "GONE_ON"
+        assert boxes() == ["Y7", None]
+        assert answer(ada, key="a1-10", box="Y7")[0] == 200  # a retry
+        assert answer(ben, key="a1-9", done=False)[0] == 200
+        assert answer(ada, key="b2-1", box="G7")[0] == 200
+        assert boxes() == ["G7", "R7"]
+        back = {"turn": 1, "action": 1, "key": "b2-3"}
+        assert ada.post("/api/withdraw", json=back).status_code == 200
+        assert answer(ada, key="b2-2")[1]["error"] == "GONE_ON"
+        assert boxes() == [None, "R7"]
 
     def test_dice_entered_for_an_earlier_turn(self, ada: FlaskClient, stage: Stage) -> None:
         stage.session.see(TrayView(TrayStatus.NONE))

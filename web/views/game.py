@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import logging
+import re
 
 from flask import Blueprint, Response
 
@@ -21,6 +22,9 @@ from web.views.seats import own_seat
 from web.wire import requests
 
 LOGGER = logging.getLogger(__name__)
+
+_NUMBERED = re.compile("([0-9a-z]+)-([0-9]{1,9})")
+"""A key of a page that numbers its answers."""
 
 
 def blueprint(context: AppContext, streams: Streams) -> Blueprint:
@@ -178,4 +182,6 @@ def bound_key(given: requests.Answer | requests.Withdraw, seat: int) -> str:
     if not given.key:
         return ""
     content = f"{type(given).__name__} {seat} {encode(given)}"
-    return hashlib.sha256(content.encode()).hexdigest()[:32]
+    bound = hashlib.sha256(content.encode()).hexdigest()[:32]
+    numbered = _NUMBERED.fullmatch(given.key)
+    return f"{bound}.{numbered[1]}@{seat}.{numbered[2]}" if numbered else bound

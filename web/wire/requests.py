@@ -28,7 +28,14 @@ from web.wire.values import (
 MOST_CORNERS = 24
 _FAR_PX = 1e5
 
-Key = Annotated[str, Meta(max_length=LONGEST_KEY), about("Random; a retry carries the same.")]
+Key = Annotated[
+    str,
+    Meta(max_length=LONGEST_KEY),
+    about(
+        "Random; a retry carries the same. With a number, as in a81f-7, it counts only before "
+        "those of a higher number."
+    ),
+]
 Moment = Annotated[
     str,
     Meta(max_length=LONGEST_KEY),

@@ -9,6 +9,8 @@ const REQUEST_MS = 6_000;
 const RETRY_MS = 1_500;
 const REOPEN_MS = 15_000;
 
+const page = randomKey();
+let sent = 0; // of a page's answers, one that arrives after a later one no longer counts
 let state = null;
 let source = null;
 let view = "";
@@ -174,7 +176,7 @@ export async function post(path, body = {}) {
  * @param isTimely whether it is still in time; if not, try once more to find out if it arrived earlier
  */
 export async function postUntilAnswered(path, body, isWanted, isTimely) {
-  const keyed = { ...body, key: randomKey() };
+  const keyed = { ...body, key: `${page}-${(sent += 1)}` };
   for (;;) {
     const isLast = !isTimely();
     const answer = await post(path, keyed);
