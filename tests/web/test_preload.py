@@ -41,3 +41,21 @@ def test_the_page_loads_no_module_that_it_did_not_name(
     loaded = page.evaluate("performance.getEntriesByType('resource').map((each) => each.name)")
     scripts = {each.split("/", 3)[3] for each in loaded if each.endswith(".js")}
     assert {f"/{each}" for each in scripts} == named
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("path", ["/", "/table", "/setup"])
+def test_a_page_that_lost_a_part_offers_to_load_again(
+    open_page: OpenPage, address: str, path: str
+) -> None:
+    page = open_page("/healthz")
+    page.route("**/lib/words.js", lambda route: route.abort())
+    page.goto(address + path)
+    offer = page.get_by_role("link", name="Load it again")
+    page.locator("#late").evaluate("(late) => late.getAnimations()[0].pause()")
+    assert not offer.is_visible()
+    page.locator("#late").evaluate("(late) => late.getAnimations()[0].finish()")
+    page.unroute("**/lib/words.js")
+    offer.click()
+    page.locator("#late").wait_for(state="detached")
+    page.locator("main:not([hidden])").wait_for()

@@ -38,6 +38,7 @@ export function onConnection(listener) {
 /** @param as the page's name, if the server counts its viewers */
 export function start(as = "") {
   view = as;
+  document.getElementById("late").remove();
   const first = document.getElementById("state"); // the page brings its first snapshot with it
   if (first) accept(JSON.parse(first.textContent));
   openStream();
