@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
 from companion.engine import Phase
 from tests.session.fakes import Stage
@@ -16,6 +17,9 @@ from tests.web.browsing import (
     wait_until,
 )
 from tests.web.stand_in import a_roll, dice_in_tray, seat
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Route
 
 
 class TestPlaying:
@@ -167,6 +171,29 @@ class TestPlaying:
         page.context.set_offline(False)
         wait_until(page, lambda: stage.state.answers[0] is not None)
         page.get_by_text("No connection to the table").wait_for(state="hidden")
+
+    def test_an_answer_under_way_for_long_does_not_pass_for_counted(
+        self, stage: Stage, open_page: OpenPage, address: str
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = open_page("/healthz", token=tokens[0])
+        page.clock.install()
+        page.goto(address)
+        red = page.get_by_role("button", name="red 7, can be crossed now")
+        red.wait_for()
+        under_way: list[Route] = []
+        page.route("**/api/answer", lambda route: under_way.append(route))
+        red.click()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        told = page.get_by_text("No connection to the table")
+        page.clock.run_for(2_500)
+        assert not told.is_visible()
+        page.clock.run_for(1_000)
+        told.wait_for()
+        wait_until(page, lambda: len(under_way) == 1)
+        under_way[0].continue_()
+        told.wait_for(state="hidden")
+        wait_until(page, lambda: stage.state.answers[0] is not None)
 
     def test_a_page_from_something_between_is_no_answer_to_a_mark(
         self, stage: Stage, open_page: OpenPage

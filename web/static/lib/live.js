@@ -6,6 +6,7 @@ const WATCHDOG_MS = 30_000; // three heartbeats of the server
 const POLL_MS = 5_000;
 const HIDDEN_MS = 30_000; // a hidden page closes its stream after this time
 const REQUEST_MS = 6_000;
+const SLOW_MS = 3_000;
 const RETRY_MS = 1_500;
 const REOPEN_MS = 15_000;
 
@@ -180,7 +181,9 @@ export async function postUntilAnswered(path, body, isWanted, isTimely) {
   const keyed = { ...body, key: `${page}-${(sent += 1)}` };
   for (;;) {
     const isLast = !isTimely();
+    const timer = setTimeout(setConnected, SLOW_MS, false); // the page shows it as taken
     const answer = await post(path, keyed);
+    clearTimeout(timer);
     // 503: the server's disk is busy for a moment
     if (answer !== null && answer.status !== 503) return answer;
     if (isLast) return null;
