@@ -36,6 +36,15 @@ MEASURE = """() => {
 }"""
 
 
+COVERED = """(boxes) => boxes.filter((box) => {
+  const number = document.createRange();
+  number.selectNodeContents(box.querySelector('.number'));
+  const dice = box.querySelector('.made').getBoundingClientRect();
+  return number.getBoundingClientRect().right > dice.left;
+}).map((box) => box.dataset.token)"""
+"""Boxes whose number lies under the dice that make it."""
+
+
 class TestTheSheetOnAPhone:
     @pytest.mark.parametrize(("variant", "count"), [("base", 44), ("big_points", 66)])
     def test_it_is_whole_without_scrolling_and_can_be_tapped(
@@ -114,6 +123,35 @@ class TestTheDiceOfABox:
 LOST = """() => [...document.querySelectorAll('#status, #why')]
   .filter((node) => node.scrollHeight > node.clientHeight + 1).map((node) => node.textContent)"""
 """Sentences whose end is cut off."""
+
+
+class TestTheSheetOfBigPoints:
+    """Six rows leave little room on a phone."""
+
+    def test_dice_stand_clear_of_the_number_after_a_tap_too(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        token = put(stage, "roll", "big_points")[0]
+        stage.session.see(dice_in_tray(a_roll(4, 6)))
+        assert stage.session.press() is None
+        page = ready(open_page("/", size_wh=(360, 740), token=token))
+        for state in ("legal", "other"):
+            boxes = page.locator(f".box[data-is={state}]")
+            boxes.first.wait_for()
+            assert boxes.evaluate_all(COVERED) == [], state
+            page.locator("[data-token=R10]").click()
+
+    @pytest.mark.parametrize("size_wh", [(320, 568), (360, 740)])
+    def test_three_digits_fit_beside_the_lock(
+        self, stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+    ) -> None:
+        token = put(stage, "action1", "big_points")[0]
+        page = ready(open_page("/", size_wh=size_wh, token=token))
+        page.locator("[data-row=R] .lock").evaluate("(lock) => (lock.dataset.locked = 'mine')")
+        points = page.locator("[data-row=R] .points")
+        points.evaluate("(points) => (points.textContent = '188')")
+        foot, right = "node.closest('.foot')", ".getBoundingClientRect().right"
+        assert points.evaluate(f"(node) => node{right} <= {foot}{right}")
 
 
 def test_the_sheet_names_every_player_who_closed_a_row(stage: Stage, open_page: OpenPage) -> None:
