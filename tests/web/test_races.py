@@ -202,6 +202,29 @@ class TestTheHost:
         dialog.get_by_role("button", name="Yes, undo it").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
 
+    def test_a_step_whose_answer_was_lost_is_not_taken_twice(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action2")
+        page = open_page("/host")
+
+        def lose(route: Route) -> None:
+            route.fetch()
+            route.abort()
+
+        page.route("**/api/close", lose, times=1)
+        page.get_by_role("button", name="Continue without them").click()
+        dialog = page.get_by_role("dialog")
+        dialog.locator("#ask-lines li").first.wait_for()
+        turn = stage.state.turn
+        dialog.locator("#ask-yes").click()
+        dialog.get_by_text("Can’t reach the table.").wait_for()
+        assert stage.state.turn == turn + 1
+        assert stage.roll(3, 4) is None
+        dialog.locator("#ask-yes").click()
+        dialog.get_by_text("The game has moved on.").wait_for()
+        assert (stage.state.turn, stage.state.phase) == (turn + 1, Phase.ACTION1)
+
     def test_the_chosen_starter_survives_joins_and_leaves(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

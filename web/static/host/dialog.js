@@ -13,7 +13,8 @@ let restoreFocus = null;
 let moment = null; // the precondition that the preview was made for
 let queue = Promise.resolve(); // requests are sent one after the other
 
-/** Send a request after all earlier ones; show a refusal in element `where`. Returns whether it succeeded. */
+/** Send a request after all earlier ones; show a refusal in element `where`.
+ * Returns whether it succeeded, null if the server is unreachable: it may have acted. */
 export function request(path, body = {}, where = "why") {
   const number = dialogNumber;
   const send = () => sendRequest(path, body, where, number);
@@ -25,7 +26,7 @@ async function sendRequest(path, body, where, number) {
   const answer = await post(path, body);
   if (where !== "ask-why" || number === dialogNumber)
     showRefusal($(where), reasonOf(answer), answer?.data.ruling);
-  return Boolean(answer?.ok);
+  return answer && answer.ok;
 }
 
 /**
@@ -84,12 +85,13 @@ export function confirmFirst(title, yes, path, what, more = {}) {
   void preview({ what });
 }
 
-/** Take the previewed step; if the game has moved on, show a new preview instead. */
+/** Take the previewed step; if the game has moved on, show a new preview instead.
+ * Without an answer the old one stays: a step that was taken must not lead to the next one. */
 export async function takePreviewed(path, body, what) {
   const number = dialogNumber;
   const isDone = await request(path, moment === null ? body : { ...body, moment }, "ask-why");
   if (isDone) remember(SEEN_NOTICE, String(latest().revision)); // the dialog has told it
-  else if (number === dialogNumber) void preview(what);
+  else if (isDone === false && number === dialogNumber) void preview(what);
   return isDone;
 }
 
