@@ -229,6 +229,20 @@ class TestPlaying:
         page.get_by_role("button", name="red 7", exact=True).wait_for()
 
 
+def test_the_reason_of_a_refused_tap_goes_when_an_action_opens(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    page = ready(open_page("/", size_wh=(360, 740), token=put(stage, "roll")[0]))
+    page.locator("[data-token=R7]").click()
+    page.locator("#why", has_text="Throw the dice first.").wait_for()
+    stage.session.see(dice_in_tray(a_roll(3, 4)))
+    assert stage.session.press() is None
+    page.locator("#why:empty").wait_for(state="attached")
+    page.locator("[data-token=R9]").click()
+    lines = "(link) => (link.clientHeight - 24) / parseFloat(getComputedStyle(link).lineHeight)"
+    assert page.locator("#why a").evaluate(lines) < 1.5  # less its padding
+
+
 def test_the_reason_of_a_refused_press_goes_when_outdated(
     stage: Stage, open_page: OpenPage
 ) -> None:

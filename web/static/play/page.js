@@ -99,7 +99,10 @@ function ownPlayer({ game, me }) {
 function turnToAction2({ game, me }) {
   const action = game && `${game.number} ${game.turn} ${game.action}`;
   if (action !== actionSeen && game?.action === 2 && me.seats.includes(game.active)) chosenSeat = game.active;
-  if (action !== actionSeen && game?.action) viewedSeat = null; // the own sheet is needed
+  if (action !== actionSeen && game?.action) {
+    viewedSeat = null; // the own sheet is needed
+    explain(""); // it belongs to what was before
+  }
   actionSeen = action;
 }
 
@@ -259,7 +262,7 @@ function handOn({ seat }) {
   if (next !== undefined) chosenSeat = next;
 }
 
-/** Show why something was refused, until it is closed or the next answer is given. */
+/** Show why something was refused, until it is closed, the next answer is given or an action opens. */
 function explain(text, ruling = null) {
   cancelAnimationFrame(whyFrame);
   explained = text;
