@@ -112,6 +112,18 @@ def test_done_that_becomes_pass_under_the_finger_does_not_pass(
     wait_until(page, lambda: stage.state.answers[0] is not None)
 
 
+def test_a_double_tap_on_a_box_crosses_it(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "action1")
+    page = ready(open_page("/", token=tokens[0]))
+    box = page.locator("[data-token=R7]")
+    box.dblclick()
+    wait_until(page, lambda: stage.state.answers[0] is not None)
+    page.wait_for_timeout(400)
+    assert stage.state.answers[0] is not None
+    box.click()
+    wait_until(page, lambda: stage.state.answers[0] is None)
+
+
 def test_a_double_tap_neither_takes_back_nor_answers_anew(
     stage: Stage, open_page: OpenPage
 ) -> None:

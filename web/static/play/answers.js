@@ -1,8 +1,10 @@
 // A player's answers: shown at once, sent one after the other until the server has them.
+import { GUARD_MS } from "../lib/dom.js";
 import { latest, postUntilAnswered } from "../lib/live.js";
 import { t } from "../lib/words.js";
 
 const pending = new Map(); // by seat, answers that the server has not confirmed yet
+let tapped = ["", 0]; // the box tapped last, and when
 let isSending = false;
 let page = null;
 
@@ -31,6 +33,9 @@ export function currentAnswer(game, mine) {
 }
 
 export function tapBox(token) {
+  const isDoubleTap = token === tapped[0] && Date.now() - tapped[1] < GUARD_MS;
+  tapped = [token, Date.now()];
+  if (isDoubleTap) return; // it would take the mark back
   const { game } = latest();
   const mine = page.player();
   if (!mayAnswer(game, mine)) {
