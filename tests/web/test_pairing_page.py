@@ -26,6 +26,7 @@ def test_a_new_table_view_shows_its_code_until_the_host_enters_it(
     asked.wait_for()
     code = re.findall(r"\b[A-Z2-9]{4}\b", asked.inner_text())[0]
     host = open_page("/host", size_wh=PHONE, device=cookie.value)
+    assert "under Settings" in asked.inner_text()
     host.get_by_role("tab", name="Settings").click()
     host.get_by_label("Code of a new table view").fill(code)
     host.get_by_role("button", name="Connect it").click()
