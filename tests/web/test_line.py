@@ -12,6 +12,15 @@ from web.client import Client
 if TYPE_CHECKING:
     from flask import Flask
 
+ONE_HEARTBEAT = """window.EventSource = class {
+  readyState = 1;
+  addEventListener(kind, receive) {
+    if (kind === 'beat') setTimeout(receive, 1_000);
+  }
+  close() {}
+};"""
+"""A stream that stays open and brings no more, as when a phone changes its access point."""
+
 
 def test_without_a_stream_the_page_asks_again_and_again(
     stage: Stage, app: Flask, open_page: OpenPage
@@ -34,6 +43,21 @@ def test_a_stream_that_stays_silent_is_soon_given_up(
     page.goto(address)
     page.get_by_text("Nobody is here yet.").wait_for()
     stage.session.join("Ada")
+    page.clock.run_for(8_000)
+    page.get_by_text("Already here: Ada.").wait_for(timeout=5_000)
+
+
+def test_a_stream_that_falls_silent_is_given_up_after_a_missed_heartbeat(
+    stage: Stage, open_page: OpenPage, address: str
+) -> None:
+    page = open_page("/healthz")
+    page.clock.install()
+    page.context.add_init_script(ONE_HEARTBEAT)
+    page.goto(address)
+    page.get_by_text("Nobody is here yet.").wait_for()
+    stage.session.join("Ada")
+    page.clock.run_for(10_000)
+    assert page.get_by_text("Nobody is here yet.").is_visible()
     page.clock.run_for(8_000)
     page.get_by_text("Already here: Ada.").wait_for(timeout=5_000)
 

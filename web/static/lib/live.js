@@ -2,7 +2,7 @@
 import { randomKey } from "./dom.js";
 import { language, t } from "./words.js";
 
-const WATCHDOG_MS = 30_000; // three heartbeats of the server
+const WATCHDOG_MS = 15_000; // the server's heartbeat comes every 10 s
 const POLL_MS = 5_000;
 const HIDDEN_MS = 30_000; // a hidden page closes its stream after this time
 const REQUEST_MS = 6_000;
