@@ -2,7 +2,7 @@
 import { sign } from "../lib/dice.js";
 import { dated, dayForm, timeForm } from "../lib/dates.js";
 import { $, el, focusOn, onPress, redraw, setText, show } from "../lib/dom.js";
-import { get, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
+import { get, latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { listOf, capital, language, numeral, t } from "../lib/words.js";
 import { drawCoach } from "./coach.js";
 import { drawStatistics } from "./statistics.js";
@@ -11,6 +11,7 @@ import { table } from "./table.js";
 
 const asked = location.pathname.split("/")[2] ?? new URLSearchParams(location.search).get("game");
 const number = Number(asked) || null;
+const RETRY_MS = 3_000;
 let seen = ""; // the shown state; a change of it reloads the data
 let found = null; // the server's data
 
@@ -35,6 +36,7 @@ async function load(state) {
   if (!answer?.ok) {
     seen = "";
     setText($("why"), answer?.data.message ?? t("why.unreachable"));
+    if (answer === null) setTimeout(() => load(latest()), RETRY_MS); // the table may be quiet for long
     return;
   }
   setText($("why"), "");
@@ -61,11 +63,11 @@ function drawAll({ games, evenings }, { me }) {
     saved.map((game) => savedItem(game, me.host && !running)),
   );
   show($("none"), games.length === 0);
-  const [latest] = evenings;
-  show($("evening"), Boolean(latest?.standings.length));
-  if (latest) {
-    setText($("h-evening"), t("games.evening", { date: dated(latest.at, dayForm) }));
-    redraw($("evening-table"), latest.standings, () => [standings(latest.standings, "h-evening")]);
+  const [last] = evenings;
+  show($("evening"), Boolean(last?.standings.length));
+  if (last) {
+    setText($("h-evening"), t("games.evening", { date: dated(last.at, dayForm) }));
+    redraw($("evening-table"), last.standings, () => [standings(last.standings, "h-evening")]);
   }
   show($("list"), games.length > 0);
   redraw($("evenings"), [games, evenings], () => {
