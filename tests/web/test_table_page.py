@@ -175,6 +175,7 @@ class TestTheTableView:
     ) -> None:
         for name in "ABCDE":
             seat(stage, "W" * 19 + name)
+        stage.session.settle(voice={"language": "fr"})  # the longest sentences
         stage.session.start("big_points", 0)
         page = ready(open_page("/table", size_wh=(1280, 720)))
         assert left(page, BEYOND) == []
@@ -182,11 +183,12 @@ class TestTheTableView:
         for player in range(5):
             stage.answer(player, None)
         stage.answer(0, None)  # a penalty, said in two sentences
+        stage.session.see(TrayView(TrayStatus.EMPTY))
         drawn(page, stage)
         for size_wh in ((820, 1180), (1280, 720), TV):
             resize(page, size_wh)
             assert left(page, BEYOND) == [], size_wh
-            assert page.locator(".headline", has_text="Penalty for").is_visible()
+            assert page.locator(".headline", has_text="Coup manqué").is_visible()
 
     def test_a_corrected_roll_fits_a_tv(self, stage: Stage, open_page: OpenPage) -> None:
         for name in "ABCDE":
