@@ -87,6 +87,20 @@ class TestAnswers:
         assert names(stage) == ["Grandma"]
         assert len(stage.state.gone) == 1
 
+    def test_both_players_of_a_tablet_answer_without_a_connection(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", size_wh=(390, 844))
+        start_on_a_shared_tablet(page, stage)
+        page.context.set_offline(True)
+        page.get_by_text("No connection to the table").wait_for()
+        for name in ("Ada", "Grandma"):
+            page.locator("#players button", has_text=name).click(timeout=2_000)
+            page.locator("#status", has_text=f"{name}: White 7").wait_for()
+            page.get_by_role("button", name="Pass").click()
+        page.context.set_offline(False)
+        wait_until(page, lambda: not stage.state.waiting_for)
+
     def test_dice_chosen_for_a_turn_that_went_by_are_not_entered_for_the_next(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
