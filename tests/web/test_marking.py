@@ -53,7 +53,6 @@ class TestPlaying:
         box.click()
         page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
         wait_until(page, lambda: stage.state.answers[0] is not None)
-        page.wait_for_timeout(350)  # sooner it is a double tap
         box.click()
         page.get_by_role("button", name="red 7, can be crossed now").wait_for()
         wait_until(page, lambda: stage.state.answers[0] is None)

@@ -6,7 +6,7 @@ import { listOf, capital, pairOf, t } from "./words.js";
 const WITH_DICE = new Set(["legal", "other", "tapped", "chosen"]);
 
 export class Sheet {
-  /** @param root an empty element; @param onTap is called with the token of a tapped box */
+  /** @param root an empty element; @param onTap is called with the token of a tapped box, and the event */
   constructor(root, onTap) {
     this.root = root;
     this.onTap = onTap;
@@ -16,7 +16,7 @@ export class Sheet {
     this.rows = [];
     root.addEventListener("click", (event) => {
       const box = event.target.closest("button[data-token]");
-      if (box) this.onTap(box.dataset.token);
+      if (box) this.onTap(box.dataset.token, event);
     });
     root.addEventListener("keydown", (event) => this.#move(event));
     root.addEventListener("focusin", (event) => this.#holdFocus(event.target));

@@ -32,8 +32,9 @@ export function currentAnswer(game, mine) {
   return wanted.isBack ? null : { box: wanted.box, done: wanted.done };
 }
 
-export function tapBox(token) {
-  const isDoubleTap = token === tapped[0] && Date.now() - tapped[1] < GUARD_MS;
+export function tapBox(token, { pointerType, detail }) {
+  const isSoon = token === tapped[0] && Date.now() - tapped[1] < GUARD_MS;
+  const isDoubleTap = isSoon && (pointerType !== "mouse" || detail > 1); // a mouse tells
   tapped = [token, Date.now()];
   if (isDoubleTap) return; // it would take the mark back
   const { game } = latest();

@@ -21,7 +21,7 @@ import { boxName, isBotsTurn, isTrouble, statusOf } from "./status.js";
 
 const PRESS_MS = 7_000; // a refusal of the button within this time after a press belongs to it
 
-const sheet = new Sheet($("sheet"), (token) => viewedSeat === null && tapBox(token));
+const sheet = new Sheet($("sheet"), (...tap) => viewedSeat === null && tapBox(...tap));
 let whyFrame = 0;
 let explained = ""; // the explanation that is shown
 let seesSheet = 0; // number of the finished game whose sheet is shown
