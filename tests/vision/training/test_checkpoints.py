@@ -32,6 +32,7 @@ from vision.detector.models import (  # noqa: E402
 )
 from vision.detector.tilt import fit_floor_plane, leanings  # noqa: E402
 from vision.simulation.looks import TRAINED  # noqa: E402
+from vision.training.average import averaged  # noqa: E402
 from vision.training.checkpoints import save, shards_for, unpack  # noqa: E402
 from vision.training.dataset import frame_row  # noqa: E402
 from vision.training.networks import ContextHead, TiltHead  # noqa: E402
@@ -70,6 +71,18 @@ def test_unpacked_weights_give_the_outputs_of_the_committed_ones(data: Path) -> 
     with opencv_alone():
         committed = shared_net("finder")(pixels)
     np.testing.assert_allclose(restored, committed, atol=5e-3)
+
+
+def test_a_mean_has_the_weights_between_and_norms_measured_anew(data: Path) -> None:
+    torch.manual_seed(3)
+    one, two = (LESSONS["finder"].net().state_dict() for _ in range(2))
+    mean = averaged("finder", [one, two], data).state_dict()
+    torch.testing.assert_close(
+        mean["two.0.weight"], (one["two.0.weight"] + two["two.0.weight"]) / 2
+    )
+    spread = mean["two.1.running_var"]
+    assert torch.isfinite(spread).all()
+    assert (spread - 1.0).abs().min() > 1e-3
 
 
 def test_saved_weights_give_the_outputs_of_the_network(data: Path) -> None:
