@@ -122,13 +122,13 @@ def test_a_double_tap_on_a_box_crosses_it(stage: Stage, open_page: OpenPage) -> 
             box.dispatch_event("click")
 
     for double_tap in (box.dblclick, with_a_finger):
+        page.wait_for_timeout(350)
         double_tap()
         wait_until(page, lambda: stage.state.answers[0] is not None)
-        page.wait_for_timeout(400)
+        page.wait_for_timeout(200)
         assert stage.state.answers[0] is not None
         box.click()
         wait_until(page, lambda: stage.state.answers[0] is None)
-        page.wait_for_timeout(400)
 
 
 def test_a_double_tap_neither_takes_back_nor_answers_anew(
