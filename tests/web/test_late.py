@@ -50,19 +50,21 @@ class TestLate:
     def test_an_answer_that_a_later_one_of_its_page_has_overtaken(
         self, ada: FlaskClient, ben: FlaskClient, stage: Stage
     ) -> None:
+        one, two = "a1" * 12, "b2" * 12
+
         def boxes() -> list[str | None]:
             return [each and stage.state.plan.tokens[each] for each in stage.state.answers]
 
-        assert answer(ada, key="a1-10", box="Y7")[0] == 200
-        assert answer(ada, key="a1-9", box="R7", done=False)[1]["error"] == "GONE_ON"
+        assert answer(ada, key=f"{one}-10", box="Y7")[0] == 200
+        assert answer(ada, key=f"{one}-9", box="R7", done=False)[1]["error"] == "GONE_ON"
         assert boxes() == ["Y7", None]
-        assert answer(ada, key="a1-10", box="Y7")[0] == 200  # a retry
-        assert answer(ben, key="a1-9", done=False)[0] == 200
-        assert answer(ada, key="b2-1", box="G7")[0] == 200
+        assert answer(ada, key=f"{one}-10", box="Y7")[0] == 200  # a retry
+        assert answer(ben, key=f"{one}-9", done=False)[0] == 200
+        assert answer(ada, key=f"{two}-1", box="G7")[0] == 200
         assert boxes() == ["G7", "R7"]
-        back = {"turn": 1, "action": 1, "key": "b2-3"}
+        back = {"turn": 1, "action": 1, "key": f"{two}-3"}
         assert ada.post("/api/withdraw", json=back).status_code == 200
-        assert answer(ada, key="b2-2")[1]["error"] == "GONE_ON"
+        assert answer(ada, key=f"{two}-2")[1]["error"] == "GONE_ON"
         assert boxes() == [None, "R7"]
 
     def test_dice_entered_for_an_earlier_turn(self, ada: FlaskClient, stage: Stage) -> None:

@@ -23,7 +23,7 @@ from web.wire import requests
 
 LOGGER = logging.getLogger(__name__)
 
-_NUMBERED = re.compile("([0-9a-z]+)-([0-9]{1,9})")
+_NUMBERED = re.compile("([0-9a-f]{24})-([0-9]{1,9})")
 """A key of a page that numbers its answers."""
 
 

@@ -32,8 +32,8 @@ Key = Annotated[
     str,
     Meta(max_length=LONGEST_KEY),
     about(
-        "Random; a retry carries the same. With a number, as in a81f-7, it counts only before "
-        "those of a higher number."
+        "Random; a retry carries the same. One of 24 hexadecimal digits, a hyphen and a number "
+        "counts only before those of the same digits and a higher number."
     ),
 ]
 Moment = Annotated[
