@@ -11,6 +11,7 @@ from web.client import Client
 
 if TYPE_CHECKING:
     from flask import Flask
+    from playwright.sync_api import Route
 
 ONE_HEARTBEAT = """window.EventSource = class {
   readyState = 1;
@@ -39,12 +40,15 @@ def test_a_stream_that_stays_silent_is_soon_given_up(
 ) -> None:
     page = open_page("/healthz")
     page.clock.install()
-    page.route("**/api/events*", lambda route: None)  # as after a change of networks
+    silent: list[Route] = []
+    page.route("**/api/events*", lambda route: silent.append(route))  # as in another network
     page.goto(address)
     page.get_by_text("Nobody is here yet.").wait_for()
     stage.session.join("Ada")
     page.clock.run_for(8_000)
     page.get_by_text("Already here: Ada.").wait_for(timeout=5_000)
+    for route in silent:
+        route.abort()
 
 
 def test_a_stream_that_falls_silent_is_given_up_after_a_missed_heartbeat(
