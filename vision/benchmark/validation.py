@@ -38,7 +38,7 @@ from vision.simulation.appearance import Rng
 from vision.simulation.finishes import KINDS
 from vision.simulation.geometry import pip_centres
 from vision.simulation.looks import SPLITS, load_looks, redressed
-from vision.simulation.random_scenes import Recipe, free_spot, random_scene, squeezed
+from vision.simulation.random_scenes import SCENARIOS, Recipe, free_spot, random_scene, squeezed
 from vision.simulation.render import Die, DieTruth, Scene, render, resting_die, truth
 from vision.simulation.scene import Floats
 
@@ -68,7 +68,9 @@ def main() -> None:
     parser.add_argument("--throws", type=int, default=0, help="throws of the same dice per table")
     parser.add_argument("--warm", action="store_true", help="in the light of lamps")
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
-    parser.add_argument("--scenario", action="append", help="kind of the special frames")
+    parser.add_argument(
+        "--scenario", action="append", choices=SCENARIOS, help="of the special frames"
+    )
     parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
     parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
     parser.add_argument("--odd-pips", type=float, default=0.0, help="share of sets with odd pips")

@@ -114,9 +114,9 @@ def paint_left(die: Die, point: list[Floats]) -> Floats:
 
 
 _PATCHY = 1.8
-"""How much the loss of paint differs from place to place."""
+"""How much the loss of paint differs from place to place (chosen by eye)."""
 _LEAST_PAINT = 0.25
-"""Share of the paint that stays everywhere: without any, a painted pip is no longer there."""
+"""Share of the paint that stays everywhere (chosen by eye): without any, no pip would be left."""
 
 
 def _noise_of(finish: Finish, point: list[Floats], half_mm: float) -> Floats:

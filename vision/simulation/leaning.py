@@ -86,7 +86,8 @@ def stacked(rng: Rng, tray: Tray, dice: Sequence[Die]) -> list[Die]:
 
 
 _STAYS = 0.48
-"""Farthest that the middle of a die may be from that of the one below it (edges)."""
+"""Farthest that the middle of a die may be from that of the one below it (edges): it falls from one
+half on."""
 
 
 def stands_alone(dice: Sequence[Die], index: int) -> bool:

@@ -33,6 +33,8 @@ from vision.simulation.render import (
     to_matrix,
 )
 
+SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty", "stacked")
+"""Kinds of scene."""
 _SIDE_BY_SIDE = 0.75
 """Share of touching dice that lie side by side, without a corner against a side."""
 _BESIDE = 0.12
@@ -46,6 +48,7 @@ class Recipe:
     Attributes:
         size_wh: Picture size.
         die_share: Width of a die as a share of the picture's width.
+        scenario: One of SCENARIOS.
         pushed: Whether dice lie in blocks and rows, side against side, and in light that leaves
             their sides dark.
     """

@@ -21,7 +21,8 @@ from vision.training.checkpoints import save, shards_for
 from vision.training.tasks import LESSONS
 
 _SHARDS, _SCENES, _SEED = 16, 16, 5
-"""Shards drawn to measure the norms on, scenes shown at once, and what decides both."""
+"""Shards drawn to measure the norms on, scenes shown at once, and what draws them (chosen, not
+measured)."""
 
 
 def main() -> None:

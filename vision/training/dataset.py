@@ -30,7 +30,7 @@ from vision.detector.candidates import propose_candidates
 from vision.simulation.appearance import Rng
 from vision.simulation.finishes import KINDS
 from vision.simulation.looks import Looks, flecked, load_looks, redressed
-from vision.simulation.random_scenes import Recipe, random_scene, squeezed
+from vision.simulation.random_scenes import SCENARIOS, Recipe, random_scene, squeezed
 from vision.simulation.render import (
     Camera,
     Floats,
@@ -50,10 +50,7 @@ _PLAIN, _PLAIN_IF_FLECKED = 0.25, 0.1
 """Share of scenes in plain looks."""
 _SEEMS = 0.05
 """Heat above which a place without a die is one that the finder mistakes."""
-_SCENARIOS = {
-    "flat": 0.33, "cocked": 0.2, "moving": 0.15, "hand": 0.16, "covered": 0.13, "empty": 0.03,
-    "stacked": 0.0,
-}  # fmt: skip
+_SCENARIOS = dict(zip(SCENARIOS, (0.33, 0.2, 0.15, 0.16, 0.13, 0.03, 0.0), strict=True))
 """Shares of the kinds of scene, if none is asked for."""
 
 
