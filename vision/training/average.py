@@ -17,12 +17,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from vision.training.checkpoints import save, shards_for
+from vision.training.checkpoints import save, show
+from vision.training.shards import shards_for
 from vision.training.tasks import LESSONS
 
-_SHARDS, _SCENES, _SEED = 16, 16, 5
-"""Shards drawn to measure the norms on, scenes shown at once, and what draws them (chosen, not
-measured)."""
+_SHARDS, _SEED = 16, 5
+"""Shards drawn to measure the norms on, and what draws them (chosen, not measured)."""
 
 
 def main() -> None:
@@ -54,15 +54,8 @@ def averaged(name: str, states: Sequence[dict[str, Tensor]], data: Path) -> nn.M
         norm.momentum = None  # the mean of all that is shown
     net.train()
     shards = shards_for(lesson, data)
-    for number in np.random.default_rng(_SEED).permutation(len(shards))[:_SHARDS].tolist():
-        with np.load(shards[number]) as columns:
-            rows = {key: columns[key] for key in lesson.keys}
-        count = len(rows[lesson.keys[0]])
-        for first in range(0, max(1, count - _SCENES + 1), _SCENES):
-            part = {key: column[first : first + _SCENES] for key, column in rows.items()}
-            made = lesson.varied(part, np.random.default_rng((number, first)))
-            with torch.no_grad():
-                lesson.loss(net, {key: torch.from_numpy(each) for key, each in made.items()})
+    drawn = np.random.default_rng(_SEED).permutation(len(shards))[:_SHARDS]
+    show(lesson, net, [shards[n] for n in drawn], _SEED)
     for norm, momentum in zip(norms, usual, strict=True):
         norm.momentum = momentum
     return net.eval()

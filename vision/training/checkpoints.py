@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from vision.detector.models import FLOAT, shared_layers, unpacked
+from vision.training.shards import mapped, shards_for
 from vision.training.tasks import LESSONS, Lesson, body_of
 
 _SCENES = 20
@@ -48,22 +49,11 @@ def unpack(name: str, data: Path, state: Path) -> None:
     torch.save(net.state_dict(), state)
 
 
-def shards_for(lesson: Lesson, data: Path) -> list[Path]:
-    """The finished shards of a folder that hold all columns a network is trained on."""
-    found = []
-    for path in sorted(data.glob("scenes_*[0-9].npz")):
-        with np.load(path) as columns:
-            if set(lesson.keys) <= set(columns):
-                found.append(path)
-    return found
-
-
-def _show(lesson: Lesson, net: nn.Module, shards: Iterable[Path], seed: int) -> None:
+def show(lesson: Lesson, net: nn.Module, shards: Iterable[Path], seed: int) -> None:
     """Run a network over all scenes of some shards; its weights stay as they are."""
     rng = np.random.default_rng(seed)
     for shard in shards:
-        with np.load(shard) as columns:
-            rows = {key: columns[key] for key in lesson.keys}
+        rows = mapped(shard, lesson.keys)
         for first in range(0, len(rows[lesson.keys[0]]), _SCENES):
             part = {key: column[first : first + _SCENES] for key, column in rows.items()}
             with torch.no_grad():
@@ -177,7 +167,7 @@ def _measured(
         seen[conv].append(torch.stack([wide.mean((0, 2, 3)), (wide**2).mean((0, 2, 3))]))
 
     hooks = [conv.register_forward_hook(note) for conv in scaled]
-    _show(lesson, net, shards, seed=5)
+    show(lesson, net, shards, seed=5)
     for hook in hooks:
         hook.remove()
     with torch.no_grad():

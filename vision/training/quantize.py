@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from onnxruntime import quantization
 
 from vision.detector.models import EIGHT_BITS, FLOAT, INT8, WEIGHTS
-from vision.training.checkpoints import shards_for
+from vision.training.shards import mapped, shards_for
 from vision.training.tasks import LESSONS
 
 _SCENES = 84
@@ -119,8 +119,8 @@ class Pictures(quantization.CalibrationDataReader):
 
     def __init__(self, name: str, data: Path) -> None:
         lesson = LESSONS[name]
-        with np.load(shards_for(lesson, data)[0]) as columns:
-            rows = {key: columns[key][:_SCENES] for key in lesson.keys}
+        columns = mapped(shards_for(lesson, data)[0], lesson.keys)
+        rows = {key: column[:_SCENES] for key, column in columns.items()}
         made = lesson.varied(rows, np.random.default_rng(5))
         pictures = made["image"]
         size = min(len(pictures), _AT_ONCE)

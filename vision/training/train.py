@@ -21,12 +21,13 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 from torch.utils.data import DataLoader, Dataset
 
-from vision.training.checkpoints import save, shards_for
+from vision.training.checkpoints import save
+from vision.training.shards import mapped, shards_for
 from vision.training.tasks import LESSONS, Arrays, Lesson, body_of
 
 _SAVE_S = 300.0
 """Longest time between two saved states."""
-_MEMORY = 0.999
+_MEMORY = 0.9998
 """Share of the running mean of the weights that is kept at each step."""
 
 
@@ -78,8 +79,7 @@ def train(asked: argparse.Namespace) -> None:
     for epoch in range(10_000):
         for path in shards_for(lesson, asked.data):
             if path not in shards:
-                with np.load(path) as columns:
-                    shards[path] = {key: columns[key] for key in lesson.keys}
+                shards[path] = mapped(path, lesson.keys)
         net.train()
         body.train(not asked.head)  # its scales stay as they are, too
         losses: dict[str, Tensor] = {}

@@ -33,10 +33,11 @@ from vision.detector.models import (  # noqa: E402
 from vision.detector.tilt import fit_floor_plane, leanings  # noqa: E402
 from vision.simulation.looks import TRAINED  # noqa: E402
 from vision.training.average import averaged  # noqa: E402
-from vision.training.checkpoints import save, shards_for, unpack  # noqa: E402
+from vision.training.checkpoints import save, unpack  # noqa: E402
 from vision.training.dataset import frame_row  # noqa: E402
 from vision.training.networks import ContextHead, TiltHead  # noqa: E402
 from vision.training.reader_loss import tokens  # noqa: E402
+from vision.training.shards import mapped, shards_for  # noqa: E402
 from vision.training.tasks import LESSONS, body_of  # noqa: E402
 from vision.training.train import Batches  # noqa: E402
 from vision.training.upright_loss import upright_inputs  # noqa: E402
@@ -58,6 +59,17 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_shards_without_the_columns_of_a_network_are_passed_over(data: Path) -> None:
     assert [path.name for path in shards_for(LESSONS["finder"], data)] == ["scenes_1_0000.npz"]
     assert not shards_for(LESSONS["reader"], data)
+
+
+def test_columns_are_mapped_as_they_were_stored(data: Path) -> None:
+    shard = data / "scenes_1_0000.npz"
+    keys = LESSONS["finder"].keys
+    columns = mapped(shard, keys)
+    with np.load(shard) as stored:
+        for key in keys:
+            np.testing.assert_array_equal(columns[key], stored[key], strict=True)
+    with pytest.raises(KeyError):
+        mapped(shard, ["patch_pixels"])
 
 
 def test_unpacked_weights_give_the_outputs_of_the_committed_ones(data: Path) -> None:
@@ -121,8 +133,7 @@ def test_both_forms_of_a_packed_network_share_their_weights(
 
 
 def test_a_batch_is_the_same_whichever_process_makes_it(data: Path) -> None:
-    with np.load(data / "scenes_1_0000.npz") as columns:
-        shard = {key: columns[key] for key in LESSONS["finder"].keys}
+    shard = mapped(data / "scenes_1_0000.npz", LESSONS["finder"].keys)
     batches = Batches(LESSONS["finder"], [shard], 2, (1, 0))
     assert len(batches) == 3
     inline = list(DataLoader(batches, batch_size=None))
