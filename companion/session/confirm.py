@@ -33,6 +33,11 @@ def is_roll_due(table: Table) -> bool:
     return table.game is not None and table.game.state.phase is Phase.ROLL
 
 
+def is_answering(table: Table) -> bool:
+    """Whether a roll is confirmed and still being answered."""
+    return table.game is not None and table.game.state.phase in (Phase.ACTION1, Phase.ACTION2)
+
+
 def is_turn_answered(table: Table) -> bool:
     """Whether action 2 only waits for its answer to be final; the next roll may lie there."""
     game = table.game
@@ -108,7 +113,8 @@ def decide_roll(
     table: Table, roll: Roll, tray: CorrectedTray, *, typed: bool
 ) -> Decision | Rejected:
     """Confirm a roll; the log also stores what was read, to measure how often it is right."""
-    by_hand = {"by_hand": True} if tray.fixes and not typed else {}
+    is_corrected = not typed and any(die.by_hand for die in tray.shown.dice)
+    by_hand = {"by_hand": True} if is_corrected else {}
     eye = {"eye": reading_data(tray.read)} if is_judged(tray.read) else {}
     return decide_move(table, Rolled(roll), typed=typed, **by_hand, **eye)
 

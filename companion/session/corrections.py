@@ -38,33 +38,50 @@ class Fix:
 
 
 @dataclass(frozen=True, slots=True)
+class Corrections:
+    """Corrections of dice. They wait while something moves, and hold again for the same dice.
+
+    Attributes:
+        lying: All dice as they were read when the last one was corrected.
+        still_since: The frame since which nothing moved when they held last.
+    """
+
+    fixes: tuple[Fix, ...] = ()
+    lying: tuple[DieView, ...] = ()
+    still_since: int | None = None
+
+    def hold(self, read: TrayView, still_since: int) -> bool:
+        """Whether the dice are those that were corrected, as nobody has touched them."""
+        return still_since == self.still_since or lie_untouched(self.lying, read.dice)
+
+
+@dataclass(frozen=True, slots=True)
 class CorrectedTray:
     """The tray as it was read, and as it is shown with the corrections.
 
     Attributes:
         read: As the camera loop reported it.
-        shown: With the corrections that still fit.
-        fixes: They hold until a die moves, and for dice that are old now.
+        shown: With the corrections, if they hold.
         still_since: The frame since which nothing moved; None while dice may move.
+        made: The last corrections.
     """
 
     read: TrayView
     shown: TrayView
-    fixes: tuple[Fix, ...] = ()
     still_since: int | None = None
+    made: Corrections = Corrections()
 
     def updated(self, read: TrayView, dice_in_play: Sequence[DieColour]) -> CorrectedTray:
         """The tray after a new report of the camera loop."""
-        if read.status is TrayStatus.OLD:
-            return CorrectedTray(read, read, self.fixes)
+        made = self.made
         if not read.status.is_correctable:
-            return CorrectedTray(read, read)
+            since = self.still_since if read.status is TrayStatus.OLD else None
+            return CorrectedTray(read, read, since, made)
         since = read.frame if self.still_since is None else self.still_since
-        return CorrectedTray(read, with_fixes(read, self.fixes, dice_in_play), self.fixes, since)
-
-    def offered_again(self, fixes: tuple[Fix, ...]) -> CorrectedTray:
-        """The tray after its roll was undone, with its corrections if its dice still lie there."""
-        return replace(self, fixes=fixes) if self.read.status is TrayStatus.OLD else self
+        if not made.hold(read, since):
+            return CorrectedTray(read, read, since, made)
+        shown = with_fixes(read, made.fixes, dice_in_play)
+        return CorrectedTray(read, shown, since, replace(made, still_since=since))
 
 
 def decide_fix(
@@ -85,14 +102,16 @@ def decide_fix(
     game = table.game
     if game is None or game.state.phase is not Phase.ROLL:
         return rejected("NO_ROLL_DUE")
-    die = die_at(tray.read.dice, at)
-    if die is None or tray.still_since is None or frame < tray.still_since:
+    die, since = die_at(tray.read.dice, at), tray.still_since
+    if die is None or since is None or frame < since or not tray.read.status.is_correctable:
         return rejected("TRAY_CHANGED")
     fix = fix_of(die, value, colour)
     if fix is None or not 1 <= value <= 6:
         return rejected("BAD_DIE")
-    fixes = (*(old for old in tray.fixes if not is_at(old, fix.centre)), fix)
-    return replace(tray, fixes=fixes, shown=with_fixes(tray.read, fixes, in_play(table)))
+    others = tray.made.fixes if tray.made.hold(tray.read, since) else ()
+    fixes = (*(old for old in others if not is_at(old, fix.centre)), fix)
+    shown = with_fixes(tray.read, fixes, in_play(table))
+    return replace(tray, shown=shown, made=Corrections(fixes, tray.read.dice, since))
 
 
 def fix_of(die: DieView, value: int, colour: DieColour | None = None) -> Fix | None:
@@ -100,8 +119,7 @@ def fix_of(die: DieView, value: int, colour: DieColour | None = None) -> Fix | N
     named = colour or die.colour
     if named is None:
         return None
-    edge = math.dist(die.corners_xy[0], die.corners_xy[1])
-    return Fix(die.centre_xy, max(2.0, SAME_PLACE * edge), die.colour, named, value)
+    return Fix(die.centre_xy, _reach(die), die.colour, named, value)
 
 
 def die_at(dice: Sequence[DieView], at: tuple[float, float]) -> DieView | None:
@@ -112,6 +130,27 @@ def die_at(dice: Sequence[DieView], at: tuple[float, float]) -> DieView | None:
         return None
     reach = math.dist(nearest.corners_xy[0], nearest.corners_xy[1])
     return nearest if math.dist(nearest.centre_xy, at) <= reach else None
+
+
+def lie_untouched(before: Sequence[DieView], now: Sequence[DieView]) -> bool:
+    """Whether all dice in the tray surely lie as they did: a hand may have been among them.
+
+    A die that is cocked or has no value may have been turned, and nobody would see it.
+    """
+    old, new = ([die for die in dice if die.in_tray] for dice in (before, now))
+    return len(old) == len(new) > 0 and all(
+        die.value is not None and not die.cocked and any(_is_same(die, each) for each in old)
+        for die in new
+    )
+
+
+def _is_same(die: DieView, other: DieView) -> bool:
+    is_near = math.dist(die.centre_xy, other.centre_xy) <= _reach(die)
+    return is_near and (die.colour, die.value) == (other.colour, other.value)
+
+
+def _reach(die: DieView) -> float:
+    return max(2.0, SAME_PLACE * math.dist(die.corners_xy[0], die.corners_xy[1]))
 
 
 def is_at(fix: Fix, centre: tuple[float, float]) -> bool:
@@ -125,7 +164,7 @@ def with_fixes(tray: TrayView, fixes: Sequence[Fix], dice_in_play: Sequence[DieC
     A problem of the reading is solved only by a correction of the die it concerns.
     """
     dice = tuple(_fixed(die, fixes) for die in tray.dice)
-    if dice == tray.dice or not tray.status.is_correctable:
+    if dice == tray.dice:
         return tray
     doubted = [problem for problem in tray.problems if problem.code.bars_roll]
     pairs = list(zip(tray.dice, dice, strict=True))

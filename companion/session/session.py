@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Concatenate, Never, ParamSpec
 
 from companion.audio.settings import VoiceSettings, chosen
-from companion.engine import ActionClosed, DieColour, Phase, Roll, SeatClosed
+from companion.engine import ActionClosed, DieColour, Roll, SeatClosed
 from companion.errors import StoreError
 from companion.eventlog.names import LONGEST_NAME, clean_name
 from companion.eventlog.record import BEGINNINGS, to_record
@@ -29,7 +29,7 @@ from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import Line, Phrases, load_phrases
 from companion.messages.equipment import announce_fault
 from companion.session import confirm, play, seats
-from companion.session.corrections import CorrectedTray, Fix, decide_fix
+from companion.session.corrections import CorrectedTray, decide_fix
 from companion.session.decision import Decision, Rejected, decide_move, rejected
 from companion.session.games import (
     announce_position,
@@ -105,7 +105,6 @@ class Session:
         self._memory = recall(store, now_text)
         self._port: TrayPort = tray or NoTrayPort()
         self._tray = CorrectedTray(NO_CAMERA, NO_CAMERA)
-        self._confirmed_fixes: tuple[Fix, ...] = ()
         self._press = confirm.WaitingPress(self._port, self._later, self._answer_press)
         self._confirmed_s: float | None = None
         self._refused: confirm.RefusedPress | None = None
@@ -456,9 +455,9 @@ class Session:
     def undo(self, precondition: str | None = None) -> Rejected | None:
         """Undo the last settled step: an ending, a closed action with its last answer or a roll."""
         with self._notifier.transaction():
+            had_roll = confirm.is_answering(self._table)
             answer = self._take_host_step(HostStep.UNDO, precondition)
-            if answer is None and confirm.is_roll_due(self._table):
-                self._tray = self._tray.offered_again(self._confirmed_fixes)
+            if answer is None and had_roll and confirm.is_roll_due(self._table):
                 self._notifier.call_after_commit(Topic.ROLL_DUE_AGAIN)
             return answer
 
@@ -576,7 +575,7 @@ class Session:
             game, last = self._table.game, self._notifier.announcement
             if last is None:
                 return
-            is_open = game is not None and game.state.phase in (Phase.ACTION1, Phase.ACTION2)
+            is_open = confirm.is_answering(self._table)
             if game is not None and is_open and last.kind in ("roll", "corrected"):
                 last = announce_open(game.state, game.names)
             self._notifier.publish(last)
@@ -605,11 +604,11 @@ class Session:
         if answer is not None or isinstance(decision, Rejected):
             return answer
         roll, kept = confirm.confirmed_roll(decision, self._tray.read)
-        self._confirmed_fixes = self._tray.fixes
-        self._tray = replace(self._tray, fixes=())
+        self._press.stop()
+        # First of all, as keeping a picture takes long on a slow disk, and other dice may come.
+        self._notifier.call_after_commit(Topic.CONFIRMED, roll)
         if kept is not None:
             self._notifier.call_after_commit(Topic.SEEN_ROLL, kept)
-        self._notifier.call_after_commit(Topic.CONFIRMED, roll)
         return None
 
     def _take(self, decide: Callable[[Table], Decision | Rejected]) -> Rejected | None:

@@ -61,8 +61,50 @@ class TestBeforeConfirming:
         assert two.session.view().tray.roll == a_roll(3, 4, green=5)
         assert put_right(two, GREEN, 6) == "", "shown since, though a newer picture is there"
         two.session.see(TrayView(TrayStatus.MOVING, frame=31))
-        two.session.see(seen(frame=40))
+        away = replace(again.dice[GREEN], centre_xy=(5.0, 5.0))
+        two.session.see(replace(again, dice=(*again.dice[:GREEN], away, again.dice[BLUE])))
         assert two.session.view().tray.roll == a_roll(3, 4)
+
+    def test_a_correction_outlasts_an_arm_over_dice_that_stay(self, two: Stage) -> None:
+        two.session.see(seen())
+        put_right(two, GREEN, 5)
+        hidden = doubtful(RED, "red", status="obstructed")
+        for tray in (TrayView(TrayStatus.MOVING), hidden, TrayView(TrayStatus.MOVING), seen(40)):
+            two.session.see(tray)
+        assert two.session.view().tray.roll == a_roll(3, 4, green=5)
+        two.session.see(replace(seen(), status=TrayStatus.READING, roll=None))  # an odd look
+        two.session.see(seen(60))
+        assert two.session.press() is None
+        assert two.state.roll == a_roll(3, 4, green=5)
+
+    @pytest.mark.parametrize("which", [GREEN, RED], ids=["corrected", "other"])
+    def test_a_correction_ends_with_a_die_that_was_turned(self, two: Stage, which: int) -> None:
+        two.session.see(seen())
+        put_right(two, GREEN, 5)
+        two.session.see(TrayView(TrayStatus.MOVING))
+        turned = seen(40)
+        dice = list(turned.dice)
+        dice[which] = replace(dice[which], value=6)
+        name = "green" if which == GREEN else "red"
+        two.session.see(replace(turned, dice=tuple(dice), roll=a_roll(3, 4, **{name: 6})))
+        assert two.session.view().tray.roll == a_roll(3, 4, **{name: 6})
+        assert not any(die.by_hand for die in two.session.view().tray.dice)
+
+    @pytest.mark.parametrize("status", ["uncertain", "cocked"])
+    def test_after_motion_a_die_is_asked_about_that_may_be_turned(
+        self, two: Stage, status: str
+    ) -> None:
+        tray = doubtful(BLUE, "blue", status=status, value=2 if status == "cocked" else None)
+        leaning = replace(tray.dice[BLUE], cocked=status == "cocked")
+        tray = replace(tray, dice=(*tray.dice[:BLUE], leaning))
+        two.session.see(tray)
+        put_right(two, BLUE, 6)
+        assert two.session.view().tray.roll == a_roll(3, 4, blue=6)
+        two.session.see(TrayView(TrayStatus.MOVING))
+        two.session.see(replace(tray, frame=40))
+        assert two.session.view().tray.roll is None
+        assert put_right(two, BLUE, 6, frame=40) == ""
+        assert two.session.view().tray.roll == a_roll(3, 4, blue=6)
 
     def test_a_refusal_ends_with_the_problem_it_named(self, two: Stage) -> None:
         two.session.see(doubtful(BLUE, "blue"))
@@ -200,9 +242,12 @@ class TestBeforeConfirming:
         put_right(two, GREEN, 5)
         two.session.press()
         two.session.see(TrayView(TrayStatus.MOVING, frame=19))
-        two.session.see(seen(frame=20))
+        other = seen(frame=20)
+        thrown = replace(other.dice[RED], centre_xy=(5.0, 5.0))
+        other = replace(other, dice=(*other.dice[:RED], thrown, *other.dice[RED + 1 :]))
+        two.session.see(other)
         assert two.session.undo() is None
-        two.session.see(seen(frame=21))
+        two.session.see(replace(other, frame=21))
         assert two.session.view().tray.roll == a_roll(3, 4)
 
     def test_only_the_host_corrects_a_confirmed_roll(self, two: Stage) -> None:
@@ -286,6 +331,15 @@ class TestLog:
             RollKept(two.game.rolled, game=1, turn=1, frame=12, roll=two.game.state.roll)
         ]
         assert two.again().game.rolled == heard[0].revision
+
+    def test_the_dice_are_used_up_before_their_picture_is_kept(self, two: Stage) -> None:
+        """A slow disk would keep the table from seeing that the next throw is another one."""
+        order: list[str] = []
+        two.session.subscribe(Topic.SEEN_ROLL, lambda _: order.append("kept"))
+        two.session.subscribe(Topic.CONFIRMED, lambda _: order.append("used up"))
+        two.session.see(seen())
+        two.session.press()
+        assert order == ["used up", "kept"]
 
     def test_a_picture_of_other_dice_is_not_kept_as_a_typed_rolls(self, two: Stage) -> None:
         heard: list[RollKept] = []

@@ -107,6 +107,17 @@ class TestCorrections:
         assert two.state.phase is Phase.ROLL
         assert offered == [True]
 
+    def test_dice_of_the_last_roll_stay_old_after_an_undone_ending(self, two: Stage) -> None:
+        offered: list[bool] = []
+        two.session.subscribe(Topic.ROLL_DUE_AGAIN, lambda: offered.append(True))
+        two.roll(4, 3)
+        while two.state.phase is not Phase.ROLL:
+            two.session.close_action()
+        two.session.end()
+        assert two.session.undo() is None
+        assert two.state.phase is Phase.ROLL
+        assert offered == []
+
     def test_a_game_that_a_player_left_is_not_resumed(self, two: Stage) -> None:
         two.session.end()
         two.session.leave(0)

@@ -184,8 +184,10 @@ def test_a_remembered_press_does_not_confirm_a_typed_roll(two: Stage) -> None:
     two.session.press()
     two.type_roll(1, 1)
     two.session.see(dice_seen(4, 3))
+    two.time.pass_s(10.0)
     assert two.state.roll.white_sum == 2
     assert two.confirmed == 1
+    assert [said.kind for said in two.told] == ["roll"]
 
 
 def test_a_hold_names_the_players_who_passed(two: Stage) -> None:
