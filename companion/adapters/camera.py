@@ -113,7 +113,8 @@ def open_tray(
         reopen=reopen,
         reader=eye,
         in_play=session.in_play,
-        on_view=lambda view: session.see(with_change(view, eye.change)),
+        on_view=session.see,
+        annotated=lambda view: with_change(view, eye.change),
         # recordings start again with their first picture
         confirmed_roll=None if is_recorded else session.last_roll,
     )

@@ -15,7 +15,6 @@ from companion.tray import CameraState, Note, TrayView
 from vision.cameras.camera import Camera, PictureSequence
 from vision.reading import Frame
 from vision.tracking.frame_buffer import as_jpeg
-from vision.tracking.settle import DEFAULT_RULES, SettleRules
 from vision.tracking.tracker import Reader, TrayTracker
 
 LOGGER = logging.getLogger(__name__)
@@ -62,7 +61,7 @@ class CameraLoop:
         reader: Reader,
         in_play: Callable[[], Sequence[DieColour]],
         on_view: OnView,
-        rules: SettleRules = DEFAULT_RULES,
+        annotated: Callable[[TrayView], TrayView] = lambda view: view,
         confirmed_roll: Roll | None = None,
     ) -> None:
         """Take an open camera; nothing runs before `start`.
@@ -74,17 +73,17 @@ class CameraLoop:
             reader: Reads single frames.
             in_play: The dice the game expects now.
             on_view: Receives every new view of the tray.
+            annotated: Adds to each view what is known besides, such as a change of the light.
             confirmed_roll: The roll confirmed before a restart; if its dice still lie there,
                 they are no new throw.
         """
         self._camera = camera
         self._reopen = reopen
         self._in_play = in_play
-        self._on_view = on_view
+        self._on_view, self._annotated = on_view, annotated
         self._tracker = TrayTracker(
             reader,
             in_play,
-            rules=rules,
             confirmed_roll=confirmed_roll,
             is_camera=camera is None or camera.kind in _CAMERAS,
         )
@@ -113,7 +112,7 @@ class CameraLoop:
     def view(self) -> TrayView:
         """Current view of the tray."""
         with self._mutex:
-            return self._tracker.view()
+            return self._annotated(self._tracker.view())
 
     @property
     def camera(self) -> CameraState:
@@ -382,7 +381,7 @@ class CameraLoop:
                 LOGGER.exception("the camera could not be closed")
 
     def _publish(self) -> None:
-        view = self._tracker.view()
+        view = self._annotated(self._tracker.view())
         if view == self._published:
             return
         self._published = view

@@ -9,48 +9,49 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from companion.engine.dice import Roll
+from companion.engine.dice import DieColour, Roll
 from companion.tray import DieView, ProblemCode, TrayStatus
 from vision.reading import Point, Reading
 
+AGREE_READINGS = 2
+"""Consecutive readings that must agree in every colour and value."""
 
-@dataclass(frozen=True, slots=True)
-class SettleRules:
-    """Thresholds of the settle step.
+AGREE_S = 0.09
+"""Least time from the first to the last of them. A die standing on its edge looks at rest for a
+frame or two."""
 
-    Attributes:
-        agree_readings: Consecutive readings that must agree in every colour and value.
-        agree_s: Least time from the first to the last of them. A die standing on its edge looks
-            at rest for a frame or two.
-        conflict_readings: The same number after two sure readings have contradicted each other
-            since the last motion.
-        reading_s: A reading that takes longer is shown as in progress.
-        doubt_s: Readings that disagree for this long at rest are shown as they are.
-        retry_s: Interval of readings at rest with a problem.
-        recheck_s: Interval of readings at rest without one.
-        untouched_edges: A die that moved by less than this share of its edge was not touched.
-    """
+CONFLICT_READINGS = 6
+"""The same number after two sure readings have contradicted each other since the last motion."""
 
-    agree_readings: int = 2
-    agree_s: float = 0.09
-    conflict_readings: int = 6
-    reading_s: float = 0.25
-    doubt_s: float = 0.8
-    retry_s: float = 0.5
-    recheck_s: float = 2.0
-    untouched_edges: float = 0.35
+READING_S = 0.25
+"""A reading that takes longer is shown as in progress."""
 
+DOUBT_S = 0.8
+"""Readings that disagree for this long at rest are shown as they are."""
 
-DEFAULT_RULES = SettleRules()
+RETRY_S = 0.5
+"""Interval of readings at rest with a problem."""
+
+RECHECK_S = 2.0
+"""Interval of readings at rest without one."""
+
+UNTOUCHED_EDGES = 0.35
+"""A die that moved by less than this share of its edge was not touched."""
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """State to show; `roll` is set exactly when it may be confirmed."""
+    """State to show.
+
+    Attributes:
+        roll: Set exactly when it may be confirmed.
+        doubted: Colours of dice that sure readings saw differently.
+    """
 
     status: TrayStatus
     roll: Roll | None = None
     reading: Reading | None = None
+    doubted: frozenset[DieColour] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class Settling:
         seen_s: Its capture time.
         agreed: Number of consecutive readings equal to `seen`.
         sure: Latest sure reading since the last motion.
-        is_contradicted: Two sure readings since the last motion differ.
+        contradicted: Colours of the dice in which two sure readings since the last motion differ.
         doubt_since_s: Time since when the readings at rest disagree.
         read_s: Capture time of the last reading.
         used: Dice of the last confirmed roll, until others are seen.
@@ -77,7 +78,7 @@ class Settling:
     seen_s: float = 0.0
     agreed: int = 0
     sure: Reading | None = None
-    is_contradicted: bool = False
+    contradicted: frozenset[DieColour] = frozenset()
     doubt_since_s: float | None = None
     read_s: float = -math.inf
     used: tuple[DieView, ...] = ()
@@ -92,7 +93,6 @@ def needs_reading(
     *,
     moved: bool,
     is_stirred: bool = False,
-    rules: SettleRules = DEFAULT_RULES,
 ) -> bool:
     """Whether the frame captured at `at_s` has to be read.
 
@@ -103,14 +103,14 @@ def needs_reading(
         return False
     if state.seen is None:
         return True
-    if not _is_agreed(state, rules):
+    if not _is_agreed(state):
         # A picture that is read differently each time must not keep a processor busy for ever.
-        return not _is_doubted(state, state.read_s, rules) or at_s - state.read_s >= rules.retry_s
+        return not _is_doubted(state, state.read_s) or at_s - state.read_s >= RETRY_S
     calm = (
         state.seen.status in (TrayStatus.OK, TrayStatus.EMPTY)
         or state.shown.status is TrayStatus.OLD
     ) and not is_stirred
-    return at_s - state.read_s >= (rules.recheck_s if calm else rules.retry_s)
+    return at_s - state.read_s >= (RECHECK_S if calm else RETRY_S)
 
 
 def settle(
@@ -119,7 +119,6 @@ def settle(
     *,
     moved: bool,
     reading: Reading | None = None,
-    rules: SettleRules = DEFAULT_RULES,
 ) -> Settling:
     """Take one frame into account; `shown` of the result is the tray's state now.
 
@@ -137,7 +136,8 @@ def settle(
         state = replace(state, agreed=state.agreed + 1, read_s=at_s)
     else:
         is_sure = reading.status is TrayStatus.OK
-        was_sure = state.sure is not None and not _says_the_same(state.sure, reading)
+        was = state.sure if is_sure else None
+        differing = _differing(was.roll, reading.roll) if was is not None else frozenset()
         state = replace(
             state,
             seen=reading,
@@ -145,16 +145,16 @@ def settle(
             agreed=1,
             read_s=at_s,
             sure=reading if is_sure else state.sure,
-            is_contradicted=state.is_contradicted or (is_sure and was_sure),
+            contradicted=state.contradicted | differing,
         )
-    if _is_agreed(state, rules):
-        return _decide(replace(state, doubt_since_s=None), reading, rules)
+    if _is_agreed(state):
+        return _decide(replace(state, doubt_since_s=None), reading)
     if state.doubt_since_s is None:
         state = replace(state, doubt_since_s=at_s)
-    if _is_doubted(state, at_s, rules):
-        return replace(state, shown=Shown(_doubted(reading), None, reading))
+    if _is_doubted(state, at_s):
+        return replace(state, shown=_doubted(reading, state.contradicted))
     began_s = at_s if state.doubt_since_s is None else state.doubt_since_s
-    is_slow = at_s - began_s >= rules.reading_s - 1e-6
+    is_slow = at_s - began_s >= READING_S - 1e-6
     if (is_slow and state.shown.status is TrayStatus.MOVING) or state.shown.roll is not None:
         # It takes longer than usual, or the newest reading contradicts the offer.
         return replace(state, shown=Shown(TrayStatus.READING, None, reading))
@@ -208,12 +208,7 @@ def forget_used(state: Settling) -> Settling:
     return replace(look_again(state), used=(), used_roll=None, last_roll=None)
 
 
-def are_untouched(
-    used: Iterable[DieView],
-    dice: Iterable[DieView],
-    *,
-    rules: SettleRules = DEFAULT_RULES,
-) -> bool:
+def are_untouched(used: Iterable[DieView], dice: Iterable[DieView]) -> bool:
     """Whether nobody threw `dice`: most of them lie where a used one lay and show the same.
 
     A sleeve may have moved one or two, and some used dice may be gone; thrown dice do not fall back
@@ -223,15 +218,15 @@ def are_untouched(
     old, new = tuple(used), tuple(dice)
     if not old or not new:
         return False
-    if 2 * _matching(old, new, (0.0, 0.0), rules) > len(new):
+    if 2 * _matching(old, new, (0.0, 0.0)) > len(new):
         return True
     if len(new) != len(old) or len(new) < 3:
         return False
     (old_x, old_y), (new_x, new_y) = _middle(old), _middle(new)
-    return _matching(old, new, (new_x - old_x, new_y - old_y), rules) == len(new)
+    return _matching(old, new, (new_x - old_x, new_y - old_y)) == len(new)
 
 
-def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
+def _decide(state: Settling, latest: Reading) -> Settling:
     """Decide the state from agreed readings, given the used dice."""
     reading = state.seen or latest
     dice = _dice_in_tray(reading)
@@ -246,7 +241,7 @@ def _decide(state: Settling, latest: Reading, rules: SettleRules) -> Settling:
             state = replace(state, used=dice)
         else:
             state = replace(state, last_roll=None)
-    if state.used and dice and are_untouched(state.used, dice, rules=rules):
+    if state.used and dice and are_untouched(state.used, dice):
         return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
     if reading.status is TrayStatus.OK or _is_bare(reading):
         # The used dice have been taken out or thrown again: from here on nothing is old.
@@ -287,47 +282,48 @@ def _is_bare(reading: Reading) -> bool:
     )
 
 
-def _is_agreed(state: Settling, rules: SettleRules) -> bool:
-    needed = rules.conflict_readings if state.is_contradicted else rules.agree_readings
-    return state.agreed >= needed and state.read_s - state.seen_s >= rules.agree_s - 1e-6
+def _is_agreed(state: Settling) -> bool:
+    needed = CONFLICT_READINGS if state.contradicted else AGREE_READINGS
+    return state.agreed >= needed and state.read_s - state.seen_s >= AGREE_S - 1e-6
 
 
-def _is_doubted(state: Settling, at_s: float, rules: SettleRules) -> bool:
-    return state.doubt_since_s is not None and at_s - state.doubt_since_s >= rules.doubt_s
+def _is_doubted(state: Settling, at_s: float) -> bool:
+    return state.doubt_since_s is not None and at_s - state.doubt_since_s >= DOUBT_S
 
 
-def _doubted(reading: Reading) -> TrayStatus:
-    """Status of readings that disagree; a single OK is not enough."""
-    if reading.status is TrayStatus.OK:
-        return TrayStatus.UNCERTAIN
-    return reading.status
+def _doubted(reading: Reading, contradicted: frozenset[DieColour]) -> Shown:
+    """What readings show that disagree; a single OK is not enough."""
+    if reading.status is not TrayStatus.OK:
+        return Shown(reading.status, None, reading)
+    return Shown(TrayStatus.UNCERTAIN, None, reading, contradicted)
+
+
+def _differing(one: Roll | None, other: Roll | None) -> frozenset[DieColour]:
+    """Colours of the dice that two sure readings see differently."""
+    if one is None or other is None:
+        return frozenset()
+    white = {DieColour.WHITE} if one.white != other.white else set()
+    return frozenset({colour for colour, _ in {*one.coloured} ^ {*other.coloured}} | white)
 
 
 def _says_the_same(one: Reading, other: Reading) -> bool:
-    """Whether two readings agree: in all colours and values if OK, else in their problems."""
+    """Whether two readings agree: in the roll if OK, else in their problems."""
     if one.status is not other.status:
         return False
     if one.status is TrayStatus.OK:
-        return one.roll == other.roll and _faces(one) == _faces(other)
+        return one.roll == other.roll
     return set(one.problems) == set(other.problems)
-
-
-def _faces(reading: Reading) -> list[tuple[str, int]]:
-    dice = _dice_in_tray(reading)
-    return sorted((d.colour.value if d.colour else "", d.value or 0) for d in dice)
 
 
 def _dice_in_tray(reading: Reading) -> tuple[DieView, ...]:
     return tuple(die for die in reading.dice if die.in_tray)
 
 
-def _matching(
-    old: tuple[DieView, ...], new: tuple[DieView, ...], shift: Point, rules: SettleRules
-) -> int:
+def _matching(old: tuple[DieView, ...], new: tuple[DieView, ...], shift: Point) -> int:
     """Number of new dice that lie where an old one lay and show the same."""
     left = list(old)
     for die in new:
-        reach = rules.untouched_edges * _edge_px(die)
+        reach = UNTOUCHED_EDGES * _edge_px(die)
         for candidate in left:
             x, y = candidate.centre_xy[0] + shift[0], candidate.centre_xy[1] + shift[1]
             near = math.hypot(die.centre_xy[0] - x, die.centre_xy[1] - y) <= reach

@@ -8,7 +8,17 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from companion.engine.dice import DieColour, Roll
-from companion.tray import CameraFault, CameraState, Note, NoteCode, Point, TrayStatus, TrayView
+from companion.tray import (
+    CameraFault,
+    CameraState,
+    Note,
+    NoteCode,
+    Point,
+    Problem,
+    ProblemCode,
+    TrayStatus,
+    TrayView,
+)
 from vision.images import as_pixels
 from vision.reading import Frame, Pixels, Reading
 from vision.tracking.background import Background, begins_throw, holds_roll
@@ -17,8 +27,7 @@ from vision.tracking.fusion import WINDOW, RestFrame, best_reading, lie_alike, r
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
 from vision.tracking.motion import Changes, Thumbnail, changes, is_near, thumbnail
 from vision.tracking.settle import (
-    DEFAULT_RULES,
-    SettleRules,
+    RETRY_S,
     Settling,
     Shown,
     confirm,
@@ -29,12 +38,18 @@ from vision.tracking.settle import (
     settle,
 )
 
+_ALL_SEEN = (TrayStatus.OK, TrayStatus.UNCERTAIN, TrayStatus.COCKED)
+"""States in which all dice in play are seen, whether they are read or not."""
+
 THROW_S = 0.4
 """Seconds after a simulated throw within which the dice come into the picture."""
 
 RESTLESS_S = 2.0
 """Seconds of motion after which dice are read that lie still beside it (docs/evaluation.md, live
 table)."""
+
+PEEK_S = 3.0
+"""Seconds between two readings through a lens that seems covered (chosen, not measured)."""
 
 PAUSE_S = 1.0
 """Seconds without motion that end it: a waving arm pauses at each turn (chosen, not measured)."""
@@ -82,7 +97,6 @@ class TrayTracker:
         reader: Reader,
         in_play: Callable[[], Sequence[DieColour]],
         *,
-        rules: SettleRules = DEFAULT_RULES,
         confirmed_roll: Roll | None = None,
         is_camera: bool = True,
     ) -> None:
@@ -94,7 +108,6 @@ class TrayTracker:
         """
         self._reader = reader
         self._in_play = in_play
-        self._rules = rules
         self._is_camera = is_camera
         self._health = Health()
         self._last_s: float | None = None
@@ -151,9 +164,12 @@ class TrayTracker:
             health = update_health(health, stats)
         if health.is_blind:
             self._at_rest, self._is_relit = (), False  # dice are moved unseen
-            return FrameObservation(frame, moved, in_play, health=health)
+            # Another tray with less detail looks like a covered lens, but shows its dice.
+            is_covered = health.fault is CameraFault.BLOCKED
+            is_due = is_covered and not moved and at_s - self._state.read_s >= PEEK_S
+            return FrameObservation(frame, moved, in_play, is_due=is_due, health=health)
         state = self._state if self._read_for == in_play else look_again(self._state)
-        is_due = needs_reading(state, at_s, moved=moved, is_stirred=is_stirred, rules=self._rules)
+        is_due = needs_reading(state, at_s, moved=moved, is_stirred=is_stirred)
         is_relit = self._is_relit and not moved
         # A lens that seems covered would show an empty tray, and its dice as new ones afterwards.
         is_due = (is_due or is_relit) and not health.is_suspected_blind
@@ -219,9 +235,10 @@ class TrayTracker:
     def _is_disturbed(self, at_s: float, changed: Changes) -> bool:
         """Whether there is a change that may concern the dice.
 
-        An offered roll stands while nothing moves at its dice. Where something moves for long, such
-        as a sleeve beside the tray, the dice are read as if all were still: if none of them moves
-        from one reading to the next, they lie still.
+        Dice that are all seen stay as they were read while nothing moves near them: they may be
+        offered, or a person corrects them. Where something moves for long, such as a sleeve beside
+        the tray, the dice are read as if all were still: if none of them moves from one reading to
+        the next, they lie still.
         """
         if not changed.any():
             return False
@@ -229,15 +246,15 @@ class TrayTracker:
             self._stirred_s = at_s
         self._changed_s = at_s
         is_restless = at_s - self._stirred_s >= RESTLESS_S
-        if self._at_rest and (is_restless or self._state.shown.roll is not None):
+        if self._at_rest and (is_restless or self._state.shown.status in _ALL_SEEN):
             return is_near(changed, self._at_rest[-1].scene)
-        return not is_restless or at_s - self._state.read_s < self._rules.retry_s
+        return not is_restless or at_s - self._state.read_s < RETRY_S
 
     def update(self, observed: FrameObservation) -> None:
         """Combine an observation with the frames before."""
         self._frames.keep_newest(observed.frame)
         self._health = observed.health
-        if self._health.is_blind:
+        if self._health.is_blind and not self._sees_dice(observed):
             self._show_blind(observed.frame)
             return
         if self._state.shown.status.is_blind:
@@ -245,6 +262,17 @@ class TrayTracker:
         self._settle(observed)
         if not self._state.shown.status.is_undecided or observed.moved:
             self._is_reading = False
+
+    def _sees_dice(self, observed: FrameObservation) -> bool:
+        """Whether a camera that seemed blind shows most dice; its health is judged anew then."""
+        reading, at_s = observed.reading, observed.frame.captured_at_s
+        if reading is None:
+            return False
+        self._state = replace(self._state, read_s=at_s)
+        if 2 * sum(die.in_tray for die in reading.dice) <= len(observed.in_play):
+            return False
+        self._health = Health(noisy=self._health.noisy)
+        return True
 
     def _show_blind(self, frame: Frame) -> None:
         assert self._health.fault is not None
@@ -269,7 +297,6 @@ class TrayTracker:
             observed.frame.captured_at_s,
             moved=observed.moved,
             reading=observed.reading,
-            rules=self._rules,
         )
         self._state = state
         if observed.reading is not None and state.seen is observed.reading:
@@ -389,11 +416,12 @@ class TrayTracker:
         if frame is None:
             return view
         height, width = frame.pixels.shape[:2]
+        doubts = [Problem(ProblemCode.UNCERTAIN, c) for c in DieColour if c in shown.doubted]
         return replace(
             view,
             roll=shown.roll,
             frame=frame.number,
             size_wh=(width, height),
             dice=reading.dice if reading is not None else (),
-            problems=reading.problems if reading is not None else (),
+            problems=(*(reading.problems if reading is not None else ()), *doubts),
         )

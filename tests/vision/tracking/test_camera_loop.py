@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -14,7 +15,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.errors import CameraUnavailable
-from companion.tray import Note, NoteCode, TrayStatus, TrayView
+from companion.tray import Note, NoteCode, Problem, ProblemCode, TrayStatus, TrayView
 from tests.vision.tracking.live_table import REST, Table
 from tests.vision.tray_fakes import ScriptedEye, bad, ok, picture
 from vision.reading import Frame, Reading
@@ -92,6 +93,20 @@ def test_other_dice_in_play_are_asked_for_at_once() -> None:
     table.in_play = ALL_DICE[:-1]
     table.turns(3)
     assert table.eye.asked[-2:] == [ALL_DICE[:-1]] * 2
+
+
+def test_what_is_known_besides_is_told_and_taken_back_while_dice_lie_still() -> None:
+    table = Table([REST] * 20)
+    known: list[Problem] = []
+    table.live._annotated = lambda view: replace(view, problems=(*view.problems, *known))
+    table.turns(5)
+    known.append(Problem(ProblemCode.TRAY_MOVED))
+    table.turns(1)
+    assert table.reports[-1].problems == (*known,)
+    assert table.live.view.problems == (*known,)
+    known.clear()
+    table.turns(1)
+    assert table.reports[-1].problems == ()
 
 
 def test_the_picture_belongs_to_the_reading() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from companion.engine.dice import Roll
+from companion.engine.dice import DieColour, Roll
 from companion.tray import Problem, ProblemCode, TrayStatus
 from tests.vision.tray_fakes import bad, die, ok
 from vision.reading import Reading
@@ -114,6 +114,14 @@ def test_after_a_contradiction_more_readings_must_agree() -> None:
     assert said.index("ok") == 8
     _, said = play([MOVED, UNSURE, A, A])
     assert said[-1] == "ok"
+
+
+def test_sure_readings_that_contradict_each_other_name_the_die() -> None:
+    state, said = play([MOVED, *[A, B] * 10])
+    assert said[-1] == "uncertain"
+    assert state.shown.doubted == {DieColour.BLUE}
+    state, said = play([MOVED, *[A, ok("35-4225")] * 10])
+    assert state.shown.doubted == {DieColour.WHITE}
 
 
 @pytest.mark.parametrize("between", [[UNSURE], [COCKED, UNSURE]])

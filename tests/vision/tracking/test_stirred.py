@@ -7,9 +7,17 @@ from dataclasses import replace
 import cv2
 import pytest
 
-from companion.engine.dice import ALL_DICE
+from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import TrayStatus
-from tests.vision.tracking.test_fusion import SIX, ListedReader, scene, tipped_over, with_squares
+from tests.vision.tracking.test_fusion import (
+    GREEN,
+    SIX,
+    ListedReader,
+    die,
+    scene,
+    tipped_over,
+    with_squares,
+)
 from vision.evidence import SceneEvidence
 from vision.reading import Frame, Pixels
 from vision.tracking.motion import changes, is_near, thumbnail
@@ -53,6 +61,15 @@ def test_an_offer_stands_while_an_arm_moves_beside_the_dice() -> None:
     watch(tracker, range(10), with_squares(SIX))
     assert tracker.view().roll is not None
     assert set(watch(tracker, range(10, 60))) == {TrayStatus.OK}
+
+
+def test_a_doubtful_die_stays_as_it_was_read_while_an_arm_moves_beside_it() -> None:
+    """A person may have corrected it, and reaches for the button."""
+    unsure = die(DieColour.GREEN, 5, GREEN, sure=0.6)
+    tracker = tracker_of((0, scene([*SIX[:GREEN], unsure, SIX[GREEN + 1]])))
+    watch(tracker, range(10), with_squares(SIX))
+    assert tracker.view().status is TrayStatus.UNCERTAIN
+    assert set(watch(tracker, range(10, 25))) == {TrayStatus.UNCERTAIN}
 
 
 def test_a_die_that_moves_beside_an_arm_withdraws_the_offer_at_once() -> None:
