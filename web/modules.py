@@ -35,7 +35,8 @@ def modules_of(entry: str) -> tuple[str, ...]:
 @lru_cache
 def style_of(names: str) -> str | None:
     """Style sheets joined in the order of their names, which a plus sign parts; None if unknown."""
-    files = [STATIC / "css" / f"{name}.css" for name in names.split("+")]
-    if not re.fullmatch(r"[a-z+-]+", names) or not all(file.is_file() for file in files):
+    known = {file.stem: file for file in (STATIC / "css").glob("*.css")}
+    files = [known.get(name) for name in names.split("+")]
+    if None in files:
         return None
-    return "\n".join(file.read_text(encoding="utf-8") for file in files)
+    return "\n".join(file.read_text(encoding="utf-8") for file in files if file)

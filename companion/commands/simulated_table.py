@@ -60,10 +60,9 @@ class MemoryStore:
 
     history = load
 
-    def rewrite(self, change: Callable[[Record], Record], *, erase: bool = False) -> int:
-        """Change names in the log; return how many records were changed."""
-        before, self._records = self._records, [change(each) for each in self._records]
-        return sum(old != new for old, new in zip(before, self._records, strict=True))
+    def rewrite(self, change: Callable[[Record], Record], *, erase: bool = False) -> None:
+        """Change names in the log."""
+        self._records = [change(each) for each in self._records]
 
     @property
     def mark(self) -> Mark:

@@ -48,7 +48,10 @@ def examine(directory: Path) -> Examined:
         missing = f"{FILE_NAME} is missing, {JOURNAL_NAME} has {len(journal.rows)} records"
         return Examined(None, missing if journal.rows else None, in_use)
     try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db:
+        with (
+            closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as db,
+            rows.damage_in_words(),
+        ):
             (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
             records = sum(
                 bool(rows.record_of(row, is_whole=is_whole).data) or row.data == b"{}"
@@ -83,6 +86,7 @@ def copy_log(directory: Path, to: Path) -> None:
         with (
             closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(to)) as copy,
+            rows.damage_in_words(),
         ):
             source.backup(copy)
             copy.execute("PRAGMA journal_mode=DELETE")  # one file, without a log beside it

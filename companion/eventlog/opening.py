@@ -56,7 +56,8 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         raise StoreError(f"{path}: expected saved games, there is no such file")
     try:
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        db.execute("SELECT revision FROM log LIMIT 1").fetchall()
+        with rows.damage_in_words():
+            db.execute("SELECT revision FROM log LIMIT 1").fetchall()
     except sqlite3.Error as error:
         raise StoreError(f"{path}: cannot be read: {error}") from error
     return db
@@ -173,27 +174,34 @@ def open_database(path: Path) -> sqlite3.Connection:
     """
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
-        db.execute("PRAGMA journal_mode=WAL")
-        db.execute("PRAGMA synchronous=FULL")
-        (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
-        if verdict != "ok":
-            raise sqlite3.DatabaseError(f"malformed: {verdict}")
-        (version,) = db.execute("PRAGMA user_version").fetchone()
-        known = len(rows.MIGRATIONS)
-        if version != known and rows.has_newest_schema(db):  # the header alone is damaged
-            db.execute(f"PRAGMA user_version={known}")
-            version = known
-        rows.migrate(db, version)
-        # a write that is rolled back: an unwritable file must fail now, not in the game
-        db.execute("BEGIN IMMEDIATE")
-        db.execute(f"PRAGMA user_version={version}")
-        db.execute("ROLLBACK")
-        if version > known:
-            raise StoreError(f"{path}: made by a newer version (schema {version}, known {known})")
+        with rows.damage_in_words():
+            _prepare(db, path)
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _prepare(db: sqlite3.Connection, path: Path) -> None:
+    db.execute("PRAGMA journal_mode=WAL")
+    db.execute("PRAGMA synchronous=FULL")
+    (verdict,) = db.execute("PRAGMA quick_check(1)").fetchone()
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(f"malformed: {verdict}")
+    (version,) = db.execute("PRAGMA user_version").fetchone()
+    known = len(rows.MIGRATIONS)
+    if version != known and rows.has_newest_schema(db):  # the header alone is damaged
+        db.execute(f"PRAGMA user_version={known}")
+        version = known
+    rows.migrate(db, version)
+    # a write that is rolled back: an unwritable file must fail now, not in the game
+    db.execute("BEGIN IMMEDIATE")
+    db.execute(f"PRAGMA user_version={version}")
+    db.execute("ROLLBACK")
+    if version > known:
+        raise StoreError(f"{path}: made by a newer version (schema {version}, known {known})")
+    if not rows.has_newest_schema(db):
+        raise sqlite3.DatabaseError("malformed: its table has other columns")
 
 
 def _open_journal(

@@ -7,6 +7,7 @@ the files.
 from __future__ import annotations
 
 import json
+import logging
 import sqlite3
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,6 +16,8 @@ from typing import Any
 from companion.eventlog import rows
 from companion.eventlog.names import clean_name, name_key
 from companion.eventlog.record import Record
+
+LOGGER = logging.getLogger(__name__)
 
 NAMING = ("seated", "started", "imported")
 """Kinds of records that hold names."""
@@ -57,8 +60,8 @@ def _line_with_names(line: object, renamed: Callable[[object, int], object]) -> 
     return json.dumps(found | {"names": names}, ensure_ascii=False)
 
 
-def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> int:
-    """Change the records that hold names, all or none; return how many were changed.
+def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> None:
+    """Change the records that hold names, all or none.
 
     What they were is overwritten in the file: free pages are filled with zeros.
 
@@ -78,6 +81,8 @@ def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> int:
     with db:  # commits, or rolls back
         db.execute("BEGIN IMMEDIATE")
         db.executemany("UPDATE log SET data = ?, checksum = ? WHERE revision = ?", changed)
-    db.execute("VACUUM")
-    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return len(changed)
+    for step in ("PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
+        try:  # the names are changed by now, whatever else a full disk prevents
+            db.execute(step)
+        except sqlite3.Error:
+            LOGGER.warning("saved games: %s failed", step, exc_info=True)

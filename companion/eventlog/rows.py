@@ -6,6 +6,7 @@ import json
 import sqlite3
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from companion.eventlog.record import DAMAGED, LOST, SPARED, Record
@@ -103,11 +104,22 @@ def has_newest_schema(db: sqlite3.Connection) -> bool:
     return tuple(name for _, name, *_ in db.execute("PRAGMA table_info(log)")) == COLUMNS
 
 
-def read(
-    db: sqlite3.Connection, order: str = "ASC", *, after: int = 0, last: int | None = None
-) -> Iterator[Record]:
+@contextmanager
+def damage_in_words() -> Iterator[None]:
+    """Raise what SQLite says of a damaged file as its own error, even if it is not UTF-8.
+
+    Raises:
+        sqlite3.DatabaseError: Its message quotes damaged text.
+    """
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise sqlite3.DatabaseError(f"malformed: {error}") from error
+
+
+def read(db: sqlite3.Connection, order: str = "ASC", *, after: int = 0) -> Iterator[Record]:
     """Records in the order of their revisions; an unreadable one is of kind DAMAGED or LOST."""
-    for row, is_whole in read_rows(db, order, after=after, last=last):
+    for row, is_whole in read_rows(db, order, after=after):
         yield record_of(row, is_whole=is_whole)
 
 
@@ -119,11 +131,14 @@ def read_rows(
     A row of a file without checksums counts as whole.
     """
     where = "revision > ?" if last is None else "revision > ? AND revision <= ?"
-    has_checksum = has_newest_schema(db)
+    with damage_in_words():
+        has_checksum = has_newest_schema(db)
     texts = ", ".join(f"CAST({name} AS BLOB)" for name in COLUMNS[1:4])
     checksum = COLUMNS[4] if has_checksum else "NULL"
     query = f"SELECT revision, {texts}, {checksum} FROM log WHERE {where} ORDER BY revision {order}"
-    for revision, at, kind, data, checksum in db.execute(query, (after, last)[: where.count("?")]):
+    with damage_in_words():
+        found = db.execute(query, (after, last)[: where.count("?")])
+    for revision, at, kind, data, checksum in found:
         row = Row(revision, at or b"", kind or b"", data or b"")
         yield row, not has_checksum or checksum == row.checksum()
 

@@ -186,8 +186,8 @@ class SqliteStore:
         self._file = identity(self._path)
         LOGGER.warning("%s was deleted while it was open; it is written anew", self._path)
 
-    def rewrite(self, change: Callable[[Record], Record], *, erase: bool = False) -> int:
-        """Change names in the log; return how many records changed.
+    def rewrite(self, change: Callable[[Record], Record], *, erase: bool = False) -> None:
+        """Change names in the log.
 
         Args:
             erase: Also delete the copies that were kept of damaged files.
@@ -203,7 +203,7 @@ class SqliteStore:
             for path in (*map(self._path.with_name, (JOURNAL_NAME, *NAMES)), *copies):
                 path.unlink(missing_ok=True)
             try:
-                return rewrite(self._db, change)
+                rewrite(self._db, change)
             except sqlite3.Error as error:
                 raise StoreError(f"{self._path}: cannot be written: {error}") from error
             finally:

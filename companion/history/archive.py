@@ -25,6 +25,7 @@ from companion.eventlog.derived import Derived, Mark
 from companion.eventlog.names import clean_name
 from companion.eventlog.projection import GameSpan, project, spans_of, visible_records
 from companion.eventlog.record import BEGINNINGS, Change, Record, to_entry
+from companion.eventlog.state import STRENGTHS
 from companion.history.results import Result, result_of_state, spans_of_revisions
 from companion.wire.structs import WireError, convert
 
@@ -338,6 +339,7 @@ def _imported(record: Record) -> list[SavedGame]:
     game = SavedGame(number, at, names, start, events, state, read.fault, is_imported=True)
     config = json.loads(next(line for line in map(str, lines) if line.strip()))
     bots = config.get("bots")
-    if isinstance(bots, list) and len(bots) == start.players:
-        game = replace(game, bots=tuple(map(str, bots)))
+    known = [bot for bot in bots if bot in ("", *STRENGTHS)] if isinstance(bots, list) else []
+    if bots == known and len(known) == start.players:
+        game = replace(game, bots=tuple(known))
     return [replace(game, practice=config.get("practice") is True)]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from companion.eventlog.names import is_nameless, name_key, written_fault
+from companion.eventlog.names import clean_name, is_nameless, name_key, written_fault
 from companion.eventlog.state import Table
 from companion.history.results import Result
 
 
 def games_of(results: Iterable[Result], name: str) -> list[Result]:
     """The games a player took part in."""
-    key = name_key(name)
+    key = name_key(clean_name(name))
     return [game for game in results if key in map(name_key, game.names)]
 
 
@@ -23,7 +23,7 @@ def why_not(
     Args:
         new: The new name; None to delete the player. If somebody has it, the two become one.
     """
-    key = name_key(old)
+    key = name_key(clean_name(old))
     if is_nameless(old) or not games_of(results, old):
         return "NO_SUCH_PLAYER"
     if table.running is not None:
@@ -36,6 +36,6 @@ def why_not(
         return None
     if (fault := written_fault(new)) is not None:
         return fault
-    if name_key(new) != key and games_of(games_of(results, old), new):
+    if name_key(clean_name(new)) != key and games_of(games_of(results, old), new):
         return "PLAYED_TOGETHER"
     return None

@@ -12,6 +12,7 @@ import os
 import shutil
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -74,7 +75,13 @@ def write_backup(
         with tempfile.TemporaryDirectory(prefix="dice-companion-") as folder:
             log = Path(folder) / FILE_NAME
             copy_log(data_dir, log)
-            records = examine(Path(folder)).records or 0
+            seen = examine(Path(folder))
+            if seen.trouble is not None:  # it could not be restored
+                raise ServiceError(
+                    f"{data_dir}: its games are damaged: {seen.trouble}; a start of the table "
+                    "repairs them"
+                )
+            records = seen.records or 0
             others = list(_other_files(data_dir))
             backed_up = BackedUp(now.isoformat(timespec="seconds"), version, records, len(others))
             with tarfile.open(part, "w:gz") as archive:
@@ -149,7 +156,7 @@ def restore_backup(
                 with suppress(OSError):
                     new_config.unlink()
         return backed_up, kept if had_data else None
-    except (OSError, tarfile.TarError, EOFError) as error:
+    except (OSError, tarfile.TarError, EOFError, zlib.error) as error:
         raise ServiceError(f"{source}: cannot be restored: {_reason(error)}") from error
     except StoreError as error:
         raise ServiceError(f"{source}: its games cannot be read: {error}") from error
@@ -190,6 +197,8 @@ def _unpack(source: Path, fresh: Path, new_config: Path) -> BackedUp:
             raise ServiceError(f"{source}: its games are damaged: {seen.trouble}")
         if CONFIG in members:
             _extract(archive, members[CONFIG], new_config)
+        while unpacked.read(LARGEST_READ_BYTES):
+            pass  # at its end the checksum is compared
     return backed_up
 
 

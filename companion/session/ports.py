@@ -21,8 +21,8 @@ class Store(Protocol):
     def history(self, after: int = 0) -> Iterable[Record]:
         """The same, on any thread and while records are appended."""
 
-    def rewrite(self, change: Callable[[Record], Record], *, erase: bool = False) -> int:
-        """Change names in the log; return how many records were changed."""
+    def rewrite(self, change: Callable[[Record], Record], *, erase: bool = False) -> None:
+        """Change names in the log."""
 
     @property
     def lost(self) -> int:

@@ -226,9 +226,11 @@ class Session:
             if code is not None:
                 return rejected(code, name=old, longest=LONGEST_NAME)
             other = None if new is None else clean_name(new)
-            self._store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
-            self.past.begin_again()
-            self._notifier.touch()
+            try:
+                self._store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
+            finally:
+                self.past.begin_again()
+                self._notifier.touch()
             return None
 
     def seats_of(self, tokens: Iterable[str]) -> tuple[int, ...]:

@@ -186,7 +186,10 @@ def _located(
             break
         bare = _bare(info)
         if isinstance(bare, (inspect.StructType, inspect.DataclassType)):
-            info = next(each.type for each in bare.fields if each.encode_name == step)
+            known = next((each.type for each in bare.fields if each.encode_name == step), None)
+            if known is None:
+                break
+            info = known
             path += f"{'.' if path and not path.endswith(': ') else ''}{step}"
             value = value.get(step, NOTHING) if isinstance(value, dict) else NOTHING
         elif isinstance(step, int) and isinstance(value, (list, tuple)):

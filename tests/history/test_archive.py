@@ -166,6 +166,17 @@ def test_a_record_without_a_date_gets_that_of_its_import(
     assert before <= datetime.fromisoformat(imported.at) <= datetime.now().astimezone()
 
 
+@pytest.mark.parametrize("bots", [["\ud800", ""], ["easy"], [["easy"], ""], "easy"])
+def test_bots_that_nobody_knows_are_left_out(evening: Path, tmp_path: Path, bots: object) -> None:
+    path = tmp_path / "game.jsonl"
+    config, *lines = run(evening, "export", "1").stdout.splitlines()
+    path.write_text("\n".join([json.dumps(json.loads(config) | {"bots": bots}), *lines]))
+    assert run(tmp_path / "other", "import", str(path)).exit_code == 0
+    (game,) = saved_games(SqliteStore(tmp_path / "other").load())
+    assert not any(game.bots)
+    assert run(tmp_path / "other", "export", "--json").exit_code == 0
+
+
 def test_a_game_is_shown_with_pictures_and_sentences(evening: Path, tmp_path: Path) -> None:
     shown = run(evening, "show", "1", "--pictures", str(tmp_path / "pictures")).stdout
     scores, luck, turning = (part.splitlines() for part in shown.split("\n\n")[:3])

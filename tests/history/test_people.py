@@ -13,6 +13,7 @@ from companion.commands.games import games as command
 from companion.history.decided import Decided, Verdicts
 from companion.history.pictures import Pictures
 from companion.history.statistics import statistics
+from tests.rights import run_bound
 from tests.session.fakes import Stage
 from web import create_app
 
@@ -110,6 +111,33 @@ def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:
     stage.store.close()
 
 
+FULL_DISK = """
+import resource, signal, sys
+from pathlib import Path
+from tests.rights import run_bound
+from tests.session.fakes import Stage
+stage = Stage(Path(sys.argv[1]))
+for number in range(400):
+    stage.session.settle({"hints": bool(number % 2)})
+stage.session.past.results()
+stage.store._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+resource.setrlimit(resource.RLIMIT_FSIZE, (45_000, resource.RLIM_INFINITY))
+print(stage.session.rename_player("Ada", "Adele"))
+resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+stage.session.past.results()
+stage.store.close()
+"""
+
+
+def test_a_full_disk_leaves_no_name_half_changed(played: Path) -> None:
+    assert run_bound(FULL_DISK, played) == "None\n"
+    stage = Stage(played)
+    assert ("Adele", "Ben") in names(stage)
+    assert not any("Ada" in each for each in names(stage))
+    stage.store.close()
+
+
 def test_a_mistyped_folder_is_left_as_it_is(tmp_path: Path) -> None:
     for words in (("forget", "Ada"), ("rename", "Ada", "Ben"), ("list",)):
         assert "expected saved games" in run(tmp_path / "mistyped", *words)
@@ -121,6 +149,7 @@ def test_a_mistyped_folder_is_left_as_it_is(tmp_path: Path) -> None:
     [
         ("Nobody", "Ben", "NO_SUCH_PLAYER"),
         ("Ada", "Ben", "PLAYED_TOGETHER"),
+        (" Ada", "Ben ", "PLAYED_TOGETHER"),
         ("Ada", "x" * 21, "NAME_TOO_LONG"),
         ("Ada", " ", "NAME_EMPTY"),
         ("Ada", "#1", "NAME_EMPTY"),

@@ -15,6 +15,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -262,6 +263,31 @@ def test_a_backup_that_was_cut_short_changes_nothing(table: Stage, tmp_path: Pat
     with pytest.raises(ServiceError, match="cannot be restored"):
         restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
     assert (table.directory / "tray.toml").exists()
+
+
+def test_a_backup_with_a_changed_byte_changes_nothing(table: Stage, tmp_path: Path) -> None:
+    noise = np.random.default_rng(1).bytes(60_000)
+    (table.directory / "pictures" / "8.jpg").write_bytes(noise)
+    file = backed_up(table, tmp_path)
+    table.store.close()
+    whole = file.read_bytes()
+    for place in range(len(whole) // 2, len(whole) // 2 + 20_000, 1_000):  # in the picture
+        file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(ServiceError):
+            restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
+    assert (table.directory / "tray.toml").read_text() == "measured = 1\n"
+
+
+def test_damaged_games_are_not_backed_up_as_if_they_were_whole(
+    table: Stage, tmp_path: Path
+) -> None:
+    table.store.close()
+    path = table.directory / "games.sqlite3"
+    path.write_bytes(path.read_bytes().replace(b'"Ada"', b'"Eda"', 1))
+    with pytest.raises(ServiceError, match="a start of the table repairs them"):
+        backed_up(table, tmp_path)
+    Stage(table.directory).store.close()
+    assert backed_up(table, tmp_path).is_file()
 
 
 def test_without_games_there_is_nothing_to_back_up(tmp_path: Path) -> None:

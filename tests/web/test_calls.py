@@ -356,6 +356,18 @@ class TestPlaying:
         assert again["text"] == before["text"]
         assert again["number"] == before["number"] + 1
 
+    def test_a_number_without_an_end_in_an_unknown_field(self, client: FlaskClient) -> None:
+        body = '{"name": "Ada", "more": 1e999}'
+        answer = client.post("/api/join", data=body, content_type="application/json")
+        assert answer.status_code == 400
+        assert answer.get_json()["message"]
+
+    @pytest.mark.parametrize(
+        "path", [f"/report.svg?number={'1' * 4_200}", f"/style/{'a' * 3_000}.css"]
+    )
+    def test_an_endless_address(self, client: FlaskClient, path: str) -> None:
+        assert client.get(path).status_code in (400, 404)
+
     @pytest.mark.logs_errors
     def test_a_full_disk_is_reported_and_nothing_is_changed(
         self, ada: FlaskClient, stage: Stage, monkeypatch: pytest.MonkeyPatch

@@ -182,13 +182,14 @@ def _turn(game: SavedGame, turn: Turn, phrases: Phrases, picture: int | None) ->
     by_colour = (turn.action2 or [None])[0]
     if by_colour is not None:
         marks.append(mark(turn.player, 2, by_colour))
-    is_closed = turn.action1 is not None and turn.action2 is not None
+    is_miss = turn.action1 is not None and turn.action2 is not None
+    is_miss = is_miss and by_colour is None and turn.action1[turn.player] is None
     return wire.PlayedTurn(
         turn=turn.number,
         name=game.names[turn.player],
         roll=Roll(turn.roll.white, {c.value: value for c, value in turn.roll.coloured}),
         marks=marks,
-        miss=is_closed and not any(each.name == game.names[turn.player] for each in marks),
+        miss=is_miss,
         picture=picture,
     )
 

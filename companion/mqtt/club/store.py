@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from companion.errors import StoreError
 from companion.eventlog.place import locked
+from companion.eventlog.rows import damage_in_words, is_damage
 from companion.mqtt import payloads
 from companion.mqtt.club.evening import Evening
 from companion.mqtt.club.results import Result
@@ -37,6 +38,9 @@ CREATE TABLE IF NOT EXISTS result (
 ) STRICT;
 PRAGMA user_version={SCHEMA};
 """
+
+_EVENINGS = "SELECT id, document FROM evening ORDER BY id"
+_RESULTS = "SELECT table_id, evening, received_at, document FROM result"
 
 
 class ClubStore:
@@ -70,7 +74,7 @@ class ClubStore:
         try:
             return self._open()
         except sqlite3.DatabaseError as error:
-            if not self._path.is_file() or isinstance(error, sqlite3.OperationalError):
+            if not self._path.is_file() or not is_damage(error):
                 raise StoreError(f"{self._path}: cannot be opened: {error}") from error
         number = 1
         while (aside := self._path.with_suffix(f".damaged-{number}")).exists():
@@ -88,15 +92,18 @@ class ClubStore:
     def _open(self) -> sqlite3.Connection:
         db = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
         try:
-            (version,) = db.execute("PRAGMA user_version").fetchone()
-            if version > SCHEMA:
-                raise StoreError(f"{self._path}: made by a newer version (schema {version})")
-            db.execute("PRAGMA journal_mode=WAL")
-            db.execute("PRAGMA synchronous=FULL")
-            (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
-            if state != "ok":
-                raise sqlite3.DatabaseError(state)
-            db.executescript(_TABLES)
+            with damage_in_words():
+                (version,) = db.execute("PRAGMA user_version").fetchone()
+                if version > SCHEMA:
+                    raise StoreError(f"{self._path}: made by a newer version (schema {version})")
+                db.execute("PRAGMA journal_mode=WAL")
+                db.execute("PRAGMA synchronous=FULL")
+                (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
+                if state != "ok":
+                    raise sqlite3.DatabaseError(state)
+                db.executescript(_TABLES)
+                for query in (_EVENINGS, _RESULTS):  # a damaged name of a column passes the check
+                    db.execute(query).fetchone()
         except BaseException:
             db.close()
             raise
@@ -108,7 +115,7 @@ class ClubStore:
         Raises:
             StoreError: The file cannot be read.
         """
-        rows = self._rows("SELECT id, document FROM evening ORDER BY id")
+        rows = self._rows(_EVENINGS)
         return [each for name, text in rows if (each := self._read(name, text, Evening))]
 
     def results(self) -> list[Result]:
@@ -117,7 +124,7 @@ class ClubStore:
         Raises:
             StoreError: The file cannot be read.
         """
-        rows = self._rows("SELECT table_id, evening, received_at, document FROM result")
+        rows = self._rows(_RESULTS)
         return [
             Result(table, game, received_at, evening)
             for table, evening, received_at, text in rows

@@ -254,6 +254,19 @@ def test_a_damaged_file_is_set_aside(club: ClubOnDisk) -> None:
     assert list(club.directory.glob("*.damaged-1"))
 
 
+@pytest.mark.parametrize("name", [b"document", b"evening"])
+def test_a_file_with_a_damaged_schema_is_set_aside(club: ClubOnDisk, name: bytes) -> None:
+    club.finish(1, result({"Ada": 90, "Ben": 50}))
+    club.store.close()
+    path = club.directory / FILE_NAME
+    data = path.read_bytes()
+    place = data.index(name, data.index(b"CREATE TABLE"))
+    path.write_bytes(data[:place] + b"\xe0" + data[place + 1 :])
+    club.open()
+    assert club.store.notice is not None
+    assert list(club.directory.glob("*.damaged-1"))
+
+
 def test_one_process_has_the_file(club: ClubOnDisk, tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="another club is using this data directory"):
         ClubOnDisk(tmp_path)
