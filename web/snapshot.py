@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from companion.audio.settings import VoiceSettings
 from companion.engine import Choice, DieColour, End, GameState, HouseRule, Phase, Plan
 from companion.engine.offers import dice_for, offer_of
+from companion.engine.state import shut_bits
 from companion.eventlog.state import Game, Table
 from companion.history.notices import Notice
 from companion.messages.announcements import (
@@ -249,9 +250,6 @@ def _chance(share: float, error: float) -> wire.Chance:
 def _player(game: Game, player: int, chance: wire.Chance | None) -> wire.Player:
     state = game.state
     plan, crosses = state.plan, state.crosses[player]
-    shut = 0
-    for closing in state.closed:
-        shut |= plan.row_bits[closing.row]
     rows = state.points(player)
     return wire.Player(
         seat=game.seats[player],
@@ -276,7 +274,7 @@ def _player(game: Game, player: int, chance: wire.Chance | None) -> wire.Player:
             token: [wire.DieValue(colour.value, value) for colour, value in pair]
             for token, pair in dice_for(state, player).items()
         },
-        lost=plan.name_of(plan.lost_boxes(crosses, shut)),
+        lost=plan.name_of(plan.lost_boxes(crosses, shut_bits(plan, state.closed))),
         chance=chance,
     )
 

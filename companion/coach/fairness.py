@@ -83,10 +83,9 @@ class Fairness:
         worst = max(self.dice, key=lambda each: each.evidence)
         mean = sum(worst.counts) / FACES
         face = max(range(FACES), key=lambda f: abs(worst.counts[f] - mean))
-        key = "fairness.often" if worst.counts[face] > mean else "fairness.seldom"
         die = Term(f"die.{worst.colour.value}")
         odds = min(self.odds, 1_000_000)
-        if key == "fairness.often":
+        if worst.counts[face] > mean:
             return line("fairness.often", die=die, face=face + 1, odds=odds)
         return line("fairness.seldom", die=die, face=face + 1, odds=odds)
 

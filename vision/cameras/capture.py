@@ -30,7 +30,7 @@ class LatestFrame:
     """Thread that grabs pictures and keeps the newest.
 
     A stalled device blocks its reader for ten seconds (V4L2) or for ever; here it blocks only this
-    thread, and callers see after `stall_s` that nothing came.
+    thread, and callers see after `STALL_S` that nothing came.
     """
 
     def __init__(
@@ -38,14 +38,12 @@ class LatestFrame:
         grab: Grab,
         release: Callable[[], object],
         *,
-        stall_s: float = STALL_S,
         clock: Clock = time.monotonic,
         name: str = "camera-grab",
     ) -> None:
         """Start grabbing; the same thread calls `release` at the end."""
         self._grab = grab
         self._release = release
-        self._stall_s = stall_s
         self._clock = clock
         self._changed = threading.Condition()
         self._picture: tuple[Pixels, float] | None = None
@@ -58,7 +56,7 @@ class LatestFrame:
     @property
     def is_silent(self) -> bool:
         """Whether the device is gone or has been silent for too long; does not block."""
-        return self._fault is not None or self._clock() - self._heard_s >= self._stall_s
+        return self._fault is not None or self._clock() - self._heard_s >= STALL_S
 
     def take(self, timeout_s: float = 0.5) -> tuple[Pixels, float] | None:
         """Wait for a new picture, and return it with its capture time.

@@ -8,6 +8,9 @@ import cv2
 
 from vision.reading import Frame
 
+KEPT = 4
+"""Frames that are kept besides the newest."""
+
 JPEG_QUALITY = 82
 JPEG_WIDTH_PX = 1280
 """Larger pictures are shown smaller; coordinates are shares of `size_wh` to a browser anyway."""
@@ -16,8 +19,7 @@ JPEG_WIDTH_PX = 1280
 class FrameBuffer:
     """The newest frame, and the last few that readings were made from."""
 
-    def __init__(self, kept: int = 4) -> None:
-        self._kept = kept
+    def __init__(self) -> None:
         self._newest: Frame | None = None
         self._by_number: OrderedDict[int, Frame] = OrderedDict()
 
@@ -29,7 +31,7 @@ class FrameBuffer:
         """Keep a frame beyond the next one."""
         self._by_number[frame.number] = frame
         self._by_number.move_to_end(frame.number)
-        while len(self._by_number) > self._kept:
+        while len(self._by_number) > KEPT:
             self._by_number.popitem(last=False)
 
     def get(self, number: int | None = None) -> Frame | None:

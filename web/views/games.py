@@ -182,14 +182,14 @@ def _turn(game: SavedGame, turn: Turn, phrases: Phrases, picture: int | None) ->
     by_colour = (turn.action2 or [None])[0]
     if by_colour is not None:
         marks.append(mark(turn.player, 2, by_colour))
-    is_miss = turn.action1 is not None and turn.action2 is not None
-    is_miss = is_miss and by_colour is None and turn.action1[turn.player] is None
+    is_closed = turn.action1 is not None and turn.action2 is not None
+    by_white = turn.action1[turn.player] if turn.action1 is not None else None
     return wire.PlayedTurn(
         turn=turn.number,
         name=game.names[turn.player],
         roll=Roll(turn.roll.white, {c.value: value for c, value in turn.roll.coloured}),
         marks=marks,
-        miss=is_miss,
+        miss=is_closed and by_white is None and by_colour is None,
         picture=picture,
     )
 
