@@ -83,6 +83,7 @@ def test_a_wrong_setting_is_named(tmp_path: Path, text: str, said: str) -> None:
         ("[buzzer]\npin = 17", "buzzer.pin: expected a pin of its own, panel.pin has 17 too"),
         ("[panel]\npin = 5\nrepeat_pin = 5", "panel.repeat_pin: expected a pin of its own"),
         ("[lamp]\nred_pin = 5", "lamp: expected led_pin alone, or red_pin, green_pin and blue_pin"),
+        ("[panel]\nhold_s = 5.0\npower_off_s = 4.0", r"panel.power_off_s: expected above .*5\.0"),
         ("[lamp]\nled_pin = 4\nred_pin = 5\ngreen_pin = 6\nblue_pin = 7", "expected led_pin alone"),
     ],
 )

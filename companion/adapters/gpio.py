@@ -98,16 +98,19 @@ def open_button(
 
 
 def check_pins(config: Config) -> None:
-    """Check that no two parts share a pin, and that the lamp's pins go together.
+    """Check that no two parts share a pin, and that times and the lamp's pins go together.
 
     Raises:
-        ConfigError: Two parts share a pin.
+        ConfigError: Two parts share a pin, or a hold would switch the machine off.
         PinsUnavailable: The lamp's pins do not go together.
     """
     taken: dict[int, str] = {}
     for name, pin in _taken_pins(config).items():
         if taken.setdefault(pin, name) != name:
             raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
+    held_s, off_s = config.panel.hold_s, config.panel.power_off_s
+    if off_s is not None and off_s <= held_s:
+        raise ConfigError(f"panel.power_off_s: expected above panel.hold_s ({held_s}), got {off_s}")
     _wiring(config).check()
 
 

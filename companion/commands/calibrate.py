@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,8 @@ from companion.commands.calibrate_steps import (
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
 from companion.engine.dice import DieColour
-from companion.errors import CameraUnavailable, ConfigError
+from companion.errors import CameraUnavailable, ConfigError, ServiceError
+from companion.service.install import give_to_owner, is_installed, is_root, service_environ
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
@@ -92,7 +94,13 @@ def calibrate(
     Example: dice-companion calibrate --only corners
     """
     flags: dict[str, object | None] = {"camera.source": camera, "data_dir": data_dir}
-    config = load(config_path, os.environ, flags)
+    environ: Mapping[str, str] = os.environ
+    is_for_service = out is None and data_dir is None and config_path is None and is_installed()
+    if is_for_service:
+        if not is_root():
+            raise ServiceError("calibrate: the table is a service; run this with sudo")
+        environ = service_environ(environ)
+    config = load(config_path, environ, flags)
     if config.camera.source == "none":
         raise ConfigError("calibrate: expected a camera, got 'none'")
     from vision.calibration.calibration import load_calibration, place_of
@@ -107,11 +115,12 @@ def calibrate(
     if not yes and sys.stdin is None and set(steps) - _SILENT:
         raise ConfigError(_NOBODY)
     before = None
-    if only and path.exists():
+    if path.exists():
         try:
             before = load_calibration(path)
         except ConfigError as error:
-            raise ConfigError(f"{error}; calibrate anew, without --only") from error
+            if only:
+                raise ConfigError(f"{error}; calibrate anew, without --only") from error
     opened = open_camera(
         asked.source,
         seed=asked.seed,
@@ -124,7 +133,9 @@ def calibrate(
         if opened.kind == "simulated" and asked.source != "simulated":
             raise CameraUnavailable("calibrate: expected a camera, found none that works")
         frame = still_frame(opened)
-        bench = Workbench(opened, DiceReader(), _begin(path, frame, before), path, yes)
+        bench = Workbench(
+            opened, DiceReader(), _begin(path, frame, before, is_part=bool(only)), path, yes
+        )
         if {"light", "corners"} & set(steps):
             bench.wait_for("Take everything out of the tray")
             frame = still_frame(opened)
@@ -138,7 +149,8 @@ def calibrate(
             learn_dice(bench, plays)
         if "rolls" in steps:
             try_rolls(bench, rolls)
-        bench.say(f"saved to {path}")
+        if bench.is_saved:
+            bench.say(f"saved to {path}")
         if as_json:
             click.echo(json.dumps({"file": str(path), **bench.report}))
     except click.Abort:
@@ -148,16 +160,20 @@ def calibrate(
         raise ConfigError(_NOBODY) from None
     finally:
         opened.close()
+        if is_for_service and path.is_file():
+            give_to_owner(config.data_dir)
 
 
-def _begin(path: Path, frame: Frame, before: Calibration | None) -> Calibration:
-    """Start from the existing calibration if single steps are repeated, else from an empty one."""
+def _begin(path: Path, frame: Frame, before: Calibration | None, *, is_part: bool) -> Calibration:
+    """Start from the existing calibration, of which each step replaces its part; else from an empty
+    one. So a run that is broken off loses nothing."""
     from vision.calibration.calibration import Calibration
 
     size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
-    if before is None:
+    is_other = before is not None and before.size_wh != size_wh
+    if before is None or (is_other and not is_part):
         return Calibration(size_wh)
-    if before.size_wh != size_wh:
+    if is_other:
         raise ConfigError(
             f"{path}: was measured on pictures of {before.size_wh[0]} x {before.size_wh[1]}, "
             f"got {size_wh[0]} x {size_wh[1]}; calibrate anew, without --only"

@@ -40,6 +40,7 @@ class Workbench:
         out: The calibration file, written after each step.
         is_quiet: Whether all proposals are taken without asking.
         report: The result of each step, for `--json`.
+        is_saved: Whether any step measured something that is kept.
     """
 
     camera: Camera
@@ -48,6 +49,7 @@ class Workbench:
     out: Path
     is_quiet: bool
     report: dict[str, Any] = field(default_factory=dict)
+    is_saved: bool = False
 
     def say(self, text: str) -> None:
         """Print to standard error; standard output is for the report."""
@@ -64,6 +66,7 @@ class Workbench:
 
         self.calibration = replace(self.calibration, **measured)
         save_calibration(self.out, self.calibration)
+        self.is_saved = True
 
 
 def still_frame(camera: Camera) -> Frame:

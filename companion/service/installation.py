@@ -34,12 +34,19 @@ def run_as_owner(place: Path, cwd: Path | None = None) -> Run:
 
     Args:
         cwd: Where they are run; in the directory itself unless given.
+    Raises:
+        ServiceError: The owner has no account.
     """
     owner = place.stat().st_uid
     more: dict[str, object] = {}
     environ = {**os.environ, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C.UTF-8"}
     if os.geteuid() == 0 and owner != 0:
-        person = pwd.getpwuid(owner)
+        try:
+            person = pwd.getpwuid(owner)
+        except KeyError as error:
+            raise ServiceError(
+                f"{place}: its owner {owner} has no account here"
+            ) from error
         groups = os.getgrouplist(person.pw_name, person.pw_gid)
         more = {"user": owner, "group": person.pw_gid, "extra_groups": groups}
         environ |= {"HOME": person.pw_dir, "USER": person.pw_name, "LOGNAME": person.pw_name}
@@ -81,7 +88,8 @@ class Installation(ABC):
     def __init__(self, venv: Path, run: Run) -> None:
         """Take the venv, and what runs commands as its owner."""
         self._venv, self._run = venv, run
-        self._copy = venv.with_name(f"{venv.name}.before-update")
+        self._copy = venv.with_name(f"{venv.name}.before-update")  # whole, whenever it is there
+        self._gone = venv.with_name(f"{venv.name}.refused")
         self.python = str(venv / "bin" / "python")
 
     @property
@@ -113,8 +121,16 @@ class Installation(ABC):
         Raises:
             ServiceError: It cannot be installed; `go_back` puts the old one back.
         """
-        self._run(["cp", "--archive", "--link", str(self._venv), str(self._copy)])
+        self._remember()
+        part = str(self._venv.with_name(f"{self._venv.name}.copying"))
+        self._run(["rm", "-rf", part])
+        self._run(["cp", "--archive", "--link", str(self._venv), part])
+        self._run(["mv", "--no-target-directory", part, str(self._copy)])
         self._change()
+
+    @abstractmethod
+    def _remember(self) -> None:
+        """Note what is needed to go back, besides the venv."""
 
     @abstractmethod
     def _change(self) -> None: ...
@@ -125,16 +141,25 @@ class Installation(ABC):
         Raises:
             ServiceError: It cannot be done.
         """
-        if self._copy.exists():
-            refused = self._venv.with_name(f"{self._venv.name}.refused")
-            self._run(["rm", "-rf", str(refused)])
-            self._run(["mv", "--no-target-directory", str(self._venv), str(refused)])
+        if self._copy.exists():  # else nothing was changed yet
+            self._restore()
+            self._put_away(self._venv)
             self._run(["mv", "--no-target-directory", str(self._copy), str(self._venv)])
-            self._run(["rm", "-rf", str(refused)])
+            self._run(["rm", "-rf", str(self._gone)])
+
+    @abstractmethod
+    def _restore(self) -> None:
+        """Put back what `_remember` noted."""
+
+    def _put_away(self, venv: Path) -> None:
+        """Take a venv out of the way at once; deleting it takes a while."""
+        self._run(["rm", "-rf", str(self._gone)])
+        self._run(["mv", "--no-target-directory", str(venv), str(self._gone)])
 
     def keep(self) -> None:
         """Stay with the newer version; there is no way back any more."""
-        self._run(["rm", "-rf", str(self._copy)])
+        self._put_away(self._copy)
+        self._run(["rm", "-rf", str(self._gone)])
 
 
 class Clone(Installation):
@@ -167,15 +192,16 @@ class Clone(Installation):
     def _commit(self, name: str) -> str:
         return self._run(["git", "rev-parse", "--short=10", name]).strip()
 
-    def _change(self) -> None:
+    def _remember(self) -> None:
         self._run(["git", "update-ref", BEFORE, "HEAD"])
+
+    def _change(self) -> None:
         self._run(["git", "merge", "--ff-only", "--quiet", "@{upstream}"])
         self._run(self._setup)
 
-    def go_back(self) -> None:
-        """Put commit and .venv back; files that somebody changed by hand stay."""
+    def _restore(self) -> None:
+        """Put the commit back; files that somebody changed by hand stay."""
         self._run(["git", "reset", "--quiet", "--keep", BEFORE])
-        super().go_back()
 
 
 class Wheel(Installation):
@@ -205,6 +231,12 @@ class Wheel(Installation):
     def steps(self) -> list[str]:
         """The command of a change."""
         return [f"pip install --upgrade {self._wanted}"]
+
+    def _remember(self) -> None:
+        """Nothing: the venv is all there is."""
+
+    def _restore(self) -> None:
+        """Nothing, likewise."""
 
     def _change(self) -> None:
         self._run([*self._pip, "install", "--quiet", "--upgrade", self._wanted])

@@ -142,8 +142,10 @@ def update(
     if installation.was_cut_off:
         tell("an earlier update was cut off: going back first")
         table.stop()
-        installation.go_back()
-        table.start()
+        try:
+            installation.go_back()
+        finally:
+            table.start()
     was, new = installation.version, installation.newer()
     if not new:
         return ""
@@ -162,10 +164,14 @@ def update(
         tell(f"going back to {was}")
         with suppress(CompanionError):
             table.stop()
-        installation.go_back()
-        if has_started and backup is not None:
-            restore_backup(backup, places.data_dir, places.config_path, now=now, kept_as=FAILED)
-        table.start()
+        try:
+            installation.go_back()
+            if has_started and backup is not None:
+                restore_backup(backup, places.data_dir, places.config_path, now=now, kept_as=FAILED)
+        except CompanionError as second:
+            raise ServiceError(f"{new}: {error}; and the way back failed: {second}") from error
+        finally:
+            table.start()
         if isinstance(error, CompanionError):
             raise ServiceError(f"{new} does not work here: {error}; {was} is back") from error
         raise

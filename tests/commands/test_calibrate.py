@@ -205,6 +205,35 @@ def test_without_anybody_to_ask_it_asks_nothing(
     assert (done.stderr == said) is (status == 1)
 
 
+def test_a_run_that_is_broken_off_loses_no_dice(dice_set: Path, tmp_path: Path) -> None:
+    calibrate(dice_set, tmp_path, "--yes", "--rolls", "0")
+    before = load_calibration(tmp_path / "tray.toml").dice
+    assert before
+    assert calibrate(dice_set, tmp_path, "--rolls", "0", typed="\n").exit_code != 0
+    assert load_calibration(tmp_path / "tray.toml").dice == before
+
+
+def test_only_what_is_measured_is_said_to_be_saved(dice_set: Path, tmp_path: Path) -> None:
+    assert "saved to" not in calibrate(dice_set, tmp_path, "--yes", "--only", "light").output
+    assert "saved to" in calibrate(dice_set, tmp_path, "--yes", "--only", "corners").output
+
+
+@pytest.mark.parametrize("is_root", [True, False])
+def test_on_a_services_machine_it_is_the_services_tray(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, is_root: bool
+) -> None:
+    own = {"DICE_COMPANION_DATA_DIR": str(tmp_path)}
+    monkeypatch.setattr("companion.commands.calibrate.is_installed", lambda: True)
+    monkeypatch.setattr("companion.commands.calibrate.is_root", lambda: is_root)
+    monkeypatch.setattr("companion.commands.calibrate.service_environ", lambda _: own)
+    command = ["calibrate", "--camera", "simulated", "--yes", "--only", "corners"]
+    result = CliRunner().invoke(dice_companion, command)
+    if is_root:
+        assert f"saved to {tmp_path / 'tray.toml'}" in result.output
+    else:
+        assert "run this with sudo" in str(result.exception)
+
+
 def test_an_input_that_ends_is_nobody_to_ask(dice_set: Path, tmp_path: Path) -> None:
     args = ["--camera", str(dice_set), "--data-dir", str(tmp_path), "--rolls", "0"]
     done = subprocess.run(

@@ -129,6 +129,70 @@ def test_a_clone_takes_the_newest_commit_and_keeps_a_backup(
     assert restored.records == 2
 
 
+def test_an_update_that_fails_before_it_begins_leaves_all_as_it_was(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise ServiceError("disk full")
+
+    for version in ("two", "three"):  # the first update ever, and one after a good one
+        sources.publish(version)
+        before, table = sources.installed, Table()
+        with monkeypatch.context() as patch:
+            patch.setattr("companion.service.update.write_backup", full)
+            with pytest.raises(ServiceError, match="disk full"):
+                update(sources.installation, table, places, now=NOW, try_out=lambda *_: None)
+        assert sources.installed == before
+        assert table.calls[-1] == "start"
+        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+        assert sources.installed == (version, version, [".venv"])
+
+
+@pytest.mark.parametrize("step", ["cp", "rm"])
+def test_an_update_that_is_interrupted_mixes_no_versions(
+    sources: Sources, places: Places, step: str
+) -> None:
+    """While the venv is copied, and while the copy is deleted after a good update."""
+    sources.publish("two")
+    run, cut = sources.installation._run, []
+
+    def interrupted(command: Sequence[str]) -> str:
+        is_it = command[0] == step and (step == "cp" or Path(command[-1]).exists())
+        if is_it and not cut:
+            cut.append(command)
+            half = Path(command[-1])
+            half.mkdir(exist_ok=True)
+            for path in half.iterdir():
+                path.unlink()
+            raise KeyboardInterrupt
+        return run(command)
+
+    sources.installation._run = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert cut
+    version = "one" if step == "cp" else "two"
+    assert sources.installed[:2] == (version, version)
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    sources.publish("three")
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert sources.installed == ("three", "three", [".venv"])
+
+
+def test_the_table_starts_even_if_the_way_back_fails(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ServiceError("no way")
+
+    sources.publish("two")
+    table = Table()
+    monkeypatch.setattr(sources.installation, "go_back", broken)
+    with pytest.raises(ServiceError, match="no way; and the way back failed: no way"):
+        update(sources.installation, table, places, now=NOW, try_out=broken)
+    assert table.calls[-1] == "start"
+
+
 def test_a_version_that_cannot_be_installed_goes_back(sources: Sources, places: Places) -> None:
     sources.publish("broken")
     table = Table()

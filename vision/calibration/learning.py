@@ -111,8 +111,8 @@ def dice_of_roll(pixels: Pixels, scene: SceneEvidence, roll: Roll) -> tuple[Cust
 def learn(before: LearntDice, shown: Sequence[CustomDie]) -> LearntDice:
     """Return what is known after one more roll.
 
-    A roll of other dice than the learnt ones does not change these; `FEWEST` of them in a row take
-    their place.
+    A roll of other dice than the learnt ones does not change these; `FEWEST` of them with none of
+    the learnt ones between take their place.
 
     Args:
         shown: From `dice_of_roll`; dice that left the game are missing.

@@ -88,7 +88,13 @@ class CalibratedReader:
         return self._eye.read(frame, in_play, calibration=replace(holds, dice=known))
 
     def learn(self, frame: Frame, roll: Roll) -> None:
-        """Learn how the dice of a confirmed roll look here, from the frame that showed it."""
+        """Learn how the dice of a confirmed roll look here, from the frame that showed it.
+
+        Where calibrated dice play other colours than their own, nothing is learnt: two that show
+        the same value would be taken for dice that play their own.
+        """
+        if self._calibration is not None and any(d.is_renamed for d in self._calibration.dice):
+            return
         holds, changes = self._what_holds(frame)
         bare = None if holds is None else replace(holds, dice=())
         scene = self._eye.read(frame, dice_of(roll), calibration=bare).evidence

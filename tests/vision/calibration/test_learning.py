@@ -10,6 +10,7 @@ import pytest
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import TrayStatus
 from tests.vision.trays import ground
+from vision.calibration.calibration import Calibration
 from vision.calibration.learning import FEWEST, LearntDice, dice_of, dice_of_roll, learn
 from vision.calibration.reader import CalibratedReader
 from vision.detector.known_dice import CustomDie, compare_with_set
@@ -56,6 +57,22 @@ def test_a_die_of_another_colour_is_read_after_three_confirmed_rolls() -> None:
         table.learn(frame, roll)
     assert not any(read[:FEWEST])
     assert all(read[FEWEST:])
+
+
+def test_dice_that_play_each_others_colour_are_not_learnt_away() -> None:
+    """Where both show the same value, they lie there as if each played its own colour."""
+    frame, roll = thrown(2, BLUE)
+    own = dict.fromkeys((DieColour.GREEN, DieColour.BLUE), roll.coloured[-1][1])
+    values = dict(roll.coloured) | own
+    dice = list(zip(ALL_DICE, (*roll.white, *(values[c] for c in COLOURED)), strict=True))
+    frame = Frame(render(scattered(default_tray(), dice, 2), ground()))
+    swapped = {DieColour.GREEN: DieColour.BLUE, DieColour.BLUE: DieColour.GREEN}
+    known = tuple(replace(d, plays=swapped.get(d.plays, d.plays)) for d in shown(1))
+    table = CalibratedReader(EYE, Calibration((640, 480), dice=known))
+    before = table.read(frame).dice
+    for _ in range(FEWEST + 1):
+        table.learn(frame, Roll.of(roll.white, values))
+    assert table.read(frame).dice == before
 
 
 @pytest.mark.slow
