@@ -13,7 +13,7 @@ from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Locator, Page
 
 OpenPage = Callable[..., "Page"]
 
@@ -208,6 +208,18 @@ def start_on_a_shared_tablet(page: Page, stage: Stage) -> None:
     stage.session.see(dice_in_tray(a_roll(3, 4)))
     page.get_by_role("button", name="Confirm").click()
     page.locator("#status", has_text="Ada: White 7").wait_for()
+
+
+def tap_twice(page: Page, button: Locator) -> None:
+    """Two taps on one spot, however the page changes after the first."""
+    button.scroll_into_view_if_needed()
+    box = button.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    page.mouse.click(x, y)
+    page.wait_for_timeout(250)
+    page.mouse.click(x, y)
+    page.wait_for_timeout(300)
 
 
 def wait_until(page: Page, holds: Callable[[], bool]) -> None:

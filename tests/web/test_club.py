@@ -21,6 +21,7 @@ from tests.web.browsing import (
     TV,
     OpenPage,
     resize,
+    tap_twice,
     violations,
     wait_until,
 )
@@ -284,6 +285,16 @@ class TestPages:
         page.on("dialog", lambda dialog: dialog.accept())
         page.get_by_role("button", name="Take back round 1").click()
         page.get_by_text("No round yet").wait_for()
+
+    def test_a_double_tap_draws_one_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
+        an_evening(club)
+        page = open_page("/organise", size_wh=PHONE_SMALL)
+        draw = page.locator("#draw")
+        draw.filter(has_text="Draw round 2").wait_for()
+        tap_twice(page, draw)
+        assert len(club.club.view().evening.rounds) == 2
+        draw.click()
+        draw.filter(has_text="Draw round 4").wait_for()
 
     def test_pages_are_clean_for_axe(self, club: ClubOnDisk, open_page: OpenPage) -> None:
         an_evening(club)

@@ -88,6 +88,23 @@ class TestTheHost:
         wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
         assert stage.game.typed
         assert stage.state.roll == a_roll(3, 4, red=1, yellow=2, green=5, blue=6)
+        page.get_by_role("button", name="Undo").first.wait_for()
+        assert stage.session.undo() is None
+        page.get_by_role("button", name="Confirm these dice").click()
+        page.get_by_text("Every die needs a number.").wait_for()  # an undone roll is thrown again
+
+    def test_the_question_about_a_seat_ends_with_its_person(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        stage.seat("Ada", "Ben")
+        page = open_page("/host", size_wh=TV)
+        open_part(page, "Players")
+        page.get_by_role("button", name="Free the seat of Ben").click()
+        page.get_by_text("Free Ben’s seat?").wait_for()
+        assert stage.session.leave(1) is None
+        stage.seat("Zoe")
+        page.locator("dialog[open]").wait_for(state="hidden")
+        assert names(stage) == ["Ada", "Zoe"]
 
     def test_a_setting_changed_twice_keeps_the_last_value(
         self, stage: Stage, open_page: OpenPage

@@ -12,6 +12,7 @@ from tests.web.browsing import (
     put,
     ready,
     start_on_a_shared_tablet,
+    tap_twice,
     wait_until,
 )
 from tests.web.stand_in import a_roll, dice_in_tray
@@ -62,6 +63,60 @@ def test_a_double_tap_on_leaving_does_not_leave(stage: Stage, open_page: OpenPag
     assert len(names(stage)) == 3
     page.locator("#menu-go").click()
     wait_until(page, lambda: len(names(stage)) == 2)
+
+
+def test_a_double_tap_deletes_nobody(stage: Stage, open_page: OpenPage) -> None:
+    stage.seat("Ada", "Ben")
+    stage.session.start("base", 0)
+    stage.play_out()
+    for seat in (0, 1):
+        stage.session.leave(seat)
+    stage.seat("Cleo")
+    stage.session.start("base", 0)
+    stage.session.end()
+    page = open_page("/games", size_wh=(390, 844))
+    page.get_by_text("Change names").click()
+    page.locator("#people-name").select_option("Ben")
+    tap_twice(page, page.get_by_role("button", name="Delete", exact=True))
+    assert stage.session.past.results()[0].names == ("Ada", "Ben")
+    page.get_by_role("button", name="Delete Ben for good?").click()
+    wait_until(page, lambda: stage.session.past.results()[0].names == ("Ada", "#2"))
+
+
+def test_a_player_to_rename_stays_chosen_while_the_list_changes(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    def a_game(*who: str) -> None:
+        stage.seat(*who)
+        stage.session.start("base", 0)
+        stage.play_out()
+        for seat in [seat.number for seat in stage.session.view().table.seats]:
+            stage.session.leave(seat)
+
+    a_game("Ben", "Zed")
+    page = open_page("/games", size_wh=(390, 844))
+    page.get_by_text("Change names").click()
+    page.locator("#people-name").select_option("Zed")
+    page.locator("#people-to").fill("Yves")
+    a_game("Ada", "Mia")
+    page.locator("#choose-bots").evaluate("box => box.click()")
+    page.locator("#people-name option", has_text="Ada").wait_for(state="attached")
+    assert page.locator("#people-name").input_value() == "Zed"
+    assert page.locator("#people-to").input_value() == "Yves"
+
+
+def test_a_double_tap_on_leaving_takes_nobody_else_along(stage: Stage, open_page: OpenPage) -> None:
+    page = open_page("/", size_wh=(768, 1024))
+    page.locator("#join").wait_for()
+    for number, name in enumerate(("Ada", "Ben", "Cleo", "Dora")):
+        page.evaluate(SIT, {"name": name, "another": number > 0})
+    page.reload()
+    leave = page.get_by_role("button", name="Ben leaves the table")
+    leave.wait_for()
+    tap_twice(page, leave)
+    assert names(stage) == ["Ada", "Cleo", "Dora"]
+    page.get_by_role("button", name="Cleo leaves the table").click()
+    wait_until(page, lambda: names(stage) == ["Ada", "Dora"])
 
 
 def test_a_late_reply_does_not_switch_the_selected_player(

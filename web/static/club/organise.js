@@ -1,11 +1,12 @@
 // The organiser's page: who is here, the rounds, and the evening's files.
 import { offerDevice } from "../lib/device.js";
-import { $, el, focusOn, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { $, GUARD_MS, el, focusOn, isOff, offBriefly, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
 import { latest, onConnection, onState, post, reasonOf, start } from "../lib/live.js";
 import { t } from "../lib/words.js";
 import { dateOf, drawRound } from "./round.js";
 
 const form = $("form");
+let pressedAt = 0; // when somebody was taken out or back in
 
 function draw(state) {
   const { me, members, drawn } = state;
@@ -37,7 +38,11 @@ function memberItem(member) {
   const text = t(member.here ? "club.remove" : "club.back", { name: member.name });
   const button = el("button", { class: "tool", type: "button", "aria-label": text });
   setText(button, t(member.here ? "club.remove_short" : "club.back_short"));
-  onPress(button, () => change(member.here ? "/api/players/remove" : "/api/players/add", { name: member.name }));
+  if (Date.now() - pressedAt < GUARD_MS) offBriefly(button); // it slid under the finger
+  onPress(button, () => {
+    pressedAt = Date.now();
+    return change(member.here ? "/api/players/remove" : "/api/players/add", { name: member.name });
+  });
   return el("li", { class: member.here ? "is-here" : null }, el("bdi", { text: member.name }), button);
 }
 
@@ -69,7 +74,10 @@ onSubmit($("add-form"), async () => {
 form.addEventListener("change", () =>
   change("/api/form", { system: form.elements.system.value, size: Number(form.elements.size.value) }),
 );
-onSubmit(form, () => change("/api/rounds/draw", { number: latest().drawn + 1 }));
+onSubmit(form, async () => {
+  if (isOff($("draw"))) return;
+  if (await change("/api/rounds/draw", { number: latest().drawn + 1 })) offBriefly($("draw"));
+});
 onPress($("take-back"), async () => {
   const { drawn } = latest();
   if (confirm(t("club.take_back_ask", { number: drawn }))) await change("/api/rounds/take-back", { number: drawn });

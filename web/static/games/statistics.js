@@ -1,5 +1,5 @@
 // Players over all evenings, filtered by sheet and company, and the table's dice.
-import { $, el, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { $, el, offBriefly, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
 import { get, latest, post, reasonOf } from "../lib/live.js";
 import { language, numeral, ratingText, t } from "../lib/words.js";
 import { chart } from "./coach.js";
@@ -37,7 +37,10 @@ async function load() {
   const chosen = together();
   redraw($("choose-players"), names, () => names.map((name) => choice(name, chosen.includes(name))));
   show($("people"), latest().me.host);
+  const meant = $("people-name").value;
   redraw($("people-name"), names, () => names.map((name) => el("option", { value: name, text: name })));
+  if (names.includes(meant)) $("people-name").value = meant;
+  else if (meant) $("people-to").value = ""; // it was meant for somebody who is gone
   setText($("chosen"), t("games.chosen", { count: games }));
   redraw($("statistics-table"), players, () => (players.length ? [tableOf(players)] : []));
   show($("ratings"), ratings !== null);
@@ -105,7 +108,8 @@ function ask(isSure) {
 onSubmit($("people-form"), () => change($("people-to").value));
 onPress($("people-delete"), () => {
   if ($("people-delete").dataset.sure === $("people-name").value) return change(null);
-  return ask(true);
+  ask(true);
+  return offBriefly($("people-delete"));
 });
 $("people-name").addEventListener("change", () => ask(false));
 $("choose").addEventListener("change", load);

@@ -191,7 +191,10 @@ onSubmit($("roll-form"), async (event) => {
   const roll = chosenRoll(event.target, game);
   if (roll === null) return setText($("roll-why"), t("host.roll_missing"));
   setText($("roll-why"), "");
-  if (!game.action) return request("/api/roll", roll, "roll-why");
+  if (!game.action) {
+    if (await request("/api/roll", roll, "roll-why")) event.target.reset(); // an undone roll is thrown again
+    return;
+  }
   const what = { what: "correct", ...roll };
   openDialog({
     title: t("host.correct"),

@@ -99,7 +99,10 @@ function free(seat, isRunning) {
     title: t(isRunning ? "host.free_ask_game" : "host.free_ask", { name: seat.name }),
     yes: t("host.free"),
     isDanger: true,
-    isStill: () => runs(latest().game) === isRunning, // leaving a game is another question
+    // leaving a game is another question, and so is somebody else on that seat
+    isStill: () =>
+      runs(latest().game) === isRunning &&
+      latest().seats.some((each) => each.seat === seat.seat && each.name === seat.name),
     onYes: () => request("/api/free", { seat: seat.seat }, "ask-why"),
   });
 }

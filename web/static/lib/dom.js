@@ -111,6 +111,12 @@ export function onPress(button, act) {
   });
 }
 
+/** Switch a button that now means something else off for the length of a double tap; it keeps the focus. */
+export function offBriefly(button) {
+  setOff(button, true);
+  setTimeout(() => setOff(button, false), GUARD_MS);
+}
+
 /** Disable a button that has just appeared under the finger for the length of a double tap. */
 export function disableBriefly(button) {
   button.disabled = true;

@@ -1,5 +1,5 @@
 // Taking a seat, and the lobby before the game.
-import { $, el, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
+import { $, GUARD_MS, el, offBriefly, onPress, onSubmit, redraw, setText, show } from "../lib/dom.js";
 import { latest, post, reasonOf } from "../lib/live.js";
 import { remember, recall } from "../lib/storage.js";
 import { listOf, t } from "../lib/words.js";
@@ -11,6 +11,7 @@ if (scanned) {
   history.replaceState(null, "", location.pathname); // a shared address must not contain the code
 }
 let asksForCode = false;
+let leftAt = 0; // when a seat of this device was left
 
 export function drawJoin({ seats, game, me }) {
   const names = seats.map((seat) => seat.name);
@@ -68,7 +69,11 @@ function seatItem(seat, own) {
     text: t("lobby.leave_one"),
     "aria-label": t("lobby.leave_of", { name: seat.name }),
   });
-  onPress(leave, () => ask("/api/leave", "lobby-why", { seat: seat.seat }));
+  if (Date.now() - leftAt < GUARD_MS) offBriefly(leave); // it slid under the finger
+  onPress(leave, () => {
+    leftAt = Date.now();
+    return ask("/api/leave", "lobby-why", { seat: seat.seat });
+  });
   item.append(leave);
   return item;
 }

@@ -119,8 +119,8 @@ function showPointer() {
 }
 
 async function press(path) {
-  const answer = await post(path);
-  if (answer && !answer.ok) setText($("tray-text"), answer.data.message);
+  const why = reasonOf(await post(path));
+  if (why) setText($("tray-text"), why);
 }
 
 /** Name a button that shows a picture. */
