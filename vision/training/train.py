@@ -27,7 +27,7 @@ from vision.training.tasks import LESSONS, Arrays, Lesson, body_of
 
 _SAVE_S = 300.0
 """Longest time between two saved states."""
-_MEMORY = 0.9998
+_MEMORY = 0.999
 """Share of the running mean of the weights that is kept at each step."""
 
 
