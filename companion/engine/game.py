@@ -119,14 +119,14 @@ def _judge_choice(state: GameState, action: int, player: int, choice: object) ->
     known = isinstance(player, int) and not isinstance(player, bool)
     if not known or not 0 <= player < state.setup.players or player in state.gone:
         return refuse(Reason.UNKNOWN_PLAYER, player=player, players=state.players)
-    if action == 2 and player != state.active:
-        return refuse(Reason.NOT_ACTIVE, player=player, active=state.active)
     if choice == MISS:
         if player != state.active:
             return refuse(Reason.MISS_NOT_ACTIVE, player=player, active=state.active)
         if action == 1 or state.marked:
             return refuse(Reason.MISS_NOT_DUE, player=player)
         return PASS
+    if action == 2 and player != state.active:
+        return refuse(Reason.NOT_ACTIVE, player=player, active=state.active)
     if choice is None:
         return PASS
     return _legal_bit(state, player, choice) or _why_not(state, player, choice)

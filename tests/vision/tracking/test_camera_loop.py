@@ -95,7 +95,7 @@ def test_other_dice_in_play_are_asked_for_at_once() -> None:
     assert table.eye.asked[-2:] == [ALL_DICE[:-1]] * 2
 
 
-def test_what_is_known_besides_is_told_and_taken_back_while_dice_lie_still() -> None:
+def test_what_is_known_besides_is_told_while_dice_lie_still() -> None:
     table = Table([REST] * 20)
     known: list[Problem] = []
     table.live._annotated = lambda view: replace(view, problems=(*view.problems, *known))

@@ -111,18 +111,16 @@ export function onPress(button, act) {
   });
 }
 
-/** Switch a button that now means something else off for the length of a double tap; it keeps the focus. */
-export function offBriefly(button) {
-  setOff(button, true);
-  setTimeout(() => setOff(button, false), GUARD_MS);
-}
-
 /** Disable a button that has just appeared under the finger for the length of a double tap. */
 export function disableBriefly(button) {
   button.disabled = true;
-  setTimeout(() => {
-    button.disabled = false;
-  }, GUARD_MS);
+  setTimeout(() => button.removeAttribute("disabled"), GUARD_MS);
+}
+
+/** The same, but the focus stays. */
+export function offBriefly(button) {
+  setOff(button, true);
+  setTimeout(setOff, GUARD_MS, button, false);
 }
 
 /** Handle a form's submission, ignoring further ones until the action is done. */

@@ -11,7 +11,7 @@ if (scanned) {
   history.replaceState(null, "", location.pathname); // a shared address must not contain the code
 }
 let asksForCode = false;
-let leftAt = 0; // when a seat of this device was left
+let askedAt = 0;
 
 export function drawJoin({ seats, game, me }) {
   const names = seats.map((seat) => seat.name);
@@ -69,17 +69,15 @@ function seatItem(seat, own) {
     text: t("lobby.leave_one"),
     "aria-label": t("lobby.leave_of", { name: seat.name }),
   });
-  if (Date.now() - leftAt < GUARD_MS) offBriefly(leave); // it slid under the finger
-  onPress(leave, () => {
-    leftAt = Date.now();
-    return ask("/api/leave", "lobby-why", { seat: seat.seat });
-  });
+  if (Date.now() - askedAt < GUARD_MS) offBriefly(leave);
+  onPress(leave, () => ask("/api/leave", "lobby-why", { seat: seat.seat }));
   item.append(leave);
   return item;
 }
 
 /** Send a request; show a refusal in element `where`. */
 async function ask(path, where, body = {}) {
+  askedAt = Date.now();
   const answer = await post(path, body);
   setText($(where), reasonOf(answer));
   if (answer?.data.error === "BAD_CODE") {

@@ -42,7 +42,7 @@ function askLeave(is) {
   show($("menu-rest"), !is);
   setText($("menu-title"), is ? $("menu-leave").textContent : t("menu.title"));
   if (!is) return;
-  disableBriefly($("menu-go")); // it may cover the button just pressed
+  disableBriefly($("menu-go"));
   $("menu-stay").focus();
 }
 

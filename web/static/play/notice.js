@@ -24,7 +24,7 @@ export function drawNotice({ game, me, revision, epoch }) {
   $("notice").dataset.revision = String(newest);
   redraw($("notice-lines"), lines, () => lines.map((text) => el("p", { text })));
   setText($("notice-ok"), t("notice.ok"));
-  if (was) disableBriefly($("notice-ok")); // it appears under the finger
+  if (was) disableBriefly($("notice-ok"));
   if (newest <= vibratedFor) return;
   vibratedFor = newest;
   vibrate([120, 60, 120]);
