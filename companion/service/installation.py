@@ -44,9 +44,7 @@ def run_as_owner(place: Path, cwd: Path | None = None) -> Run:
         try:
             person = pwd.getpwuid(owner)
         except KeyError as error:
-            raise ServiceError(
-                f"{place}: its owner {owner} has no account here"
-            ) from error
+            raise ServiceError(f"{place}: its owner {owner} has no account here") from error
         groups = os.getgrouplist(person.pw_name, person.pw_gid)
         more = {"user": owner, "group": person.pw_gid, "extra_groups": groups}
         environ |= {"HOME": person.pw_dir, "USER": person.pw_name, "LOGNAME": person.pw_name}
