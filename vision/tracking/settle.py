@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from companion.engine.dice import DieColour, Roll
-from companion.tray import DieView, ProblemCode, TrayStatus
+from companion.tray import SAME_PLACE, DieView, ProblemCode, TrayStatus
 from vision.reading import Point, Reading
 
 AGREE_READINGS = 2
@@ -34,9 +34,6 @@ RETRY_S = 0.5
 
 RECHECK_S = 2.0
 """Interval of readings at rest without one."""
-
-UNTOUCHED_EDGES = 0.35
-"""A die that moved by less than this share of its edge was not touched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,7 +320,7 @@ def _matching(old: tuple[DieView, ...], new: tuple[DieView, ...], shift: Point) 
     """Number of new dice that lie where an old one lay and show the same."""
     left = list(old)
     for die in new:
-        reach = UNTOUCHED_EDGES * _edge_px(die)
+        reach = SAME_PLACE * die.edge_px
         for candidate in left:
             x, y = candidate.centre_xy[0] + shift[0], candidate.centre_xy[1] + shift[1]
             near = math.hypot(die.centre_xy[0] - x, die.centre_xy[1] - y) <= reach
@@ -336,11 +333,6 @@ def _matching(old: tuple[DieView, ...], new: tuple[DieView, ...], shift: Point) 
 def _shows_the_same(one: DieView, other: DieView) -> bool:
     colour = one.colour is other.colour or one.colour is None or other.colour is None
     return colour and (one.value == other.value or one.value is None or other.value is None)
-
-
-def _edge_px(die: DieView) -> float:
-    a, b, c, d = die.corners_xy
-    return (math.dist(a, b) + math.dist(b, c) + math.dist(c, d) + math.dist(d, a)) / 4.0
 
 
 def _middle(dice: tuple[DieView, ...]) -> Point:

@@ -20,14 +20,13 @@ from companion.tray import (
     TrayView,
 )
 from vision.images import as_pixels
-from vision.reading import Frame, Pixels, Reading
+from vision.reading import Frame, Reading
 from vision.tracking.background import Background, begins_throw, holds_roll
 from vision.tracking.frame_buffer import FrameBuffer
 from vision.tracking.fusion import WINDOW, RestFrame, best_reading, lie_alike, rest_frame
 from vision.tracking.health import FrameStats, Health, frame_stats, update_health
-from vision.tracking.motion import Changes, Thumbnail, changes, is_near, thumbnail
+from vision.tracking.motion import Thumbnail, thumbnail
 from vision.tracking.settle import (
-    RETRY_S,
     Settling,
     Shown,
     confirm,
@@ -37,22 +36,13 @@ from vision.tracking.settle import (
     remembered,
     settle,
 )
+from vision.tracking.stillness import Stillness
 
 _ALL_SEEN = (TrayStatus.OK, TrayStatus.UNCERTAIN, TrayStatus.COCKED)
 """States in which all dice in play are seen, whether they are read or not."""
 
-THROW_S = 0.4
-"""Seconds after a simulated throw within which the dice come into the picture."""
-
-RESTLESS_S = 2.0
-"""Seconds of motion after which dice are read that lie still beside it (docs/evaluation.md, live
-table)."""
-
 PEEK_S = 3.0
 """Seconds between two readings through a lens that seems covered (chosen, not measured)."""
-
-PAUSE_S = 1.0
-"""Seconds without motion that end it: a waving arm pauses at each turn (chosen, not measured)."""
 
 
 class Reader(Protocol):
@@ -111,19 +101,15 @@ class TrayTracker:
         self._is_camera = is_camera
         self._health = Health()
         self._last_s: float | None = None
-        self._before: Thumbnail | None = None
         self._stats_of: Thumbnail | None = None
-        self._pixels: Pixels | None = None
-        self._throw_due_s: float | None = None
+        self._stillness = Stillness()
         self._state = Settling(used_roll=confirmed_roll)
         self._read_for: tuple[DieColour, ...] | None = None
         self._frames = FrameBuffer()
         self._shown_frame: Frame | None = None
         self._seen_frame: Frame | None = None
         self._is_reading = False
-        self._is_relit = False
         self._at_rest: tuple[RestFrame, ...] = ()
-        self._stirred_s = self._changed_s = -math.inf
         self._background = Background()
         self._rolled: tuple[Point, ...] = ()
         self.camera = CameraState.OK
@@ -152,28 +138,34 @@ class TrayTracker:
 
     def measure_motion(self, frame: Frame) -> FrameObservation:
         """Measure motion against the frame before, and decide whether to read."""
-        moved, at_s = self._has_moved(frame), frame.captured_at_s
-        is_stirred = self._changed_s == at_s and not moved
+        at_s, stillness = frame.captured_at_s, self._stillness
+        moved = stillness.is_broken(
+            frame,
+            self._at_rest[-1].scene if self._at_rest else None,
+            is_all_seen=self._state.shown.status in _ALL_SEEN,
+            read_s=self._state.read_s,
+        )
+        is_stirred = stillness.changed_s == at_s and not moved
         in_play = tuple(self._in_play())
         if moved or self._read_for != in_play:
             self._at_rest = ()
         health = self._health
         if self._is_camera:
-            assert self._before is not None
-            stats = self._stats(frame, self._before, moved=moved or is_stirred)
+            assert stillness.before is not None
+            stats = self._stats(frame, stillness.before, moved=moved or is_stirred)
             health = update_health(health, stats)
         if health.is_blind:
-            self._at_rest, self._is_relit = (), False  # dice are moved unseen
+            self._at_rest, stillness.is_relit = (), False  # dice are moved unseen
             # Another tray with less detail looks like a covered lens, but shows its dice.
             is_covered = health.fault is CameraFault.BLOCKED
             is_due = is_covered and not moved and at_s - self._state.read_s >= PEEK_S
             return FrameObservation(frame, moved, in_play, is_due=is_due, health=health)
         state = self._state if self._read_for == in_play else look_again(self._state)
         is_due = needs_reading(state, at_s, moved=moved, is_stirred=is_stirred)
-        is_relit = self._is_relit and not moved
+        is_relit = stillness.is_relit and not moved
         # A lens that seems covered would show an empty tray, and its dice as new ones afterwards.
         is_due = (is_due or is_relit) and not health.is_suspected_blind
-        self._is_relit = False
+        stillness.is_relit = False
         return FrameObservation(frame, moved, in_play, is_stirred, is_due, is_relit, health=health)
 
     def read(self, observed: FrameObservation) -> FrameObservation:
@@ -213,42 +205,6 @@ class TrayTracker:
         gap_s = None if self._last_s is None else frame.captured_at_s - self._last_s
         self._last_s = frame.captured_at_s
         return frame_stats(now, before, frame.captured_at_s, moved=moved, gap_s=gap_s)
-
-    def _has_moved(self, frame: Frame) -> bool:
-        before, same = self._before, frame.pixels is self._pixels
-        # A folder shows the very same array again and again, and it may be huge.
-        now = before if same and before is not None else thumbnail(frame.pixels)
-        # The first frame may have caught dice in flight: it counts as motion.
-        is_still = now is before or (before is not None and self._is_relit)
-        moved = before is None
-        if before is not None and not is_still:
-            moved = self._is_disturbed(frame.captured_at_s, changes(before, now))
-        self._before, self._pixels = now, frame.pixels
-        if moved:
-            self._throw_due_s = None
-        elif self._throw_due_s is not None:
-            # Thrown dice are on their way into the picture; until then it only looks still.
-            self._throw_due_s = min(self._throw_due_s, frame.captured_at_s + THROW_S)
-            moved = frame.captured_at_s < self._throw_due_s
-        return moved
-
-    def _is_disturbed(self, at_s: float, changed: Changes) -> bool:
-        """Whether there is a change that may concern the dice.
-
-        Dice that are all seen stay as they were read while nothing moves near them: they may be
-        offered, or a person corrects them. Where something moves for long, such as a sleeve beside
-        the tray, the dice are read as if all were still: if none of them moves from one reading to
-        the next, they lie still.
-        """
-        if not changed.any():
-            return False
-        if at_s - self._changed_s >= PAUSE_S:
-            self._stirred_s = at_s
-        self._changed_s = at_s
-        is_restless = at_s - self._stirred_s >= RESTLESS_S
-        if self._at_rest and (is_restless or self._state.shown.status in _ALL_SEEN):
-            return is_near(changed, self._at_rest[-1].scene)
-        return not is_restless or at_s - self._state.read_s < RETRY_S
 
     def update(self, observed: FrameObservation) -> None:
         """Combine an observation with the frames before."""
@@ -292,12 +248,8 @@ class TrayTracker:
             self._show(observed.frame)
             return
         was = state.shown
-        state = settle(
-            state,
-            observed.frame.captured_at_s,
-            moved=observed.moved,
-            reading=observed.reading,
-        )
+        at_s = observed.frame.captured_at_s
+        state = settle(state, at_s, moved=observed.moved, reading=observed.reading)
         self._state = state
         if observed.reading is not None and state.seen is observed.reading:
             self._seen_frame = observed.frame
@@ -331,7 +283,7 @@ class TrayTracker:
     def expect_throw(self) -> None:
         """Withdraw the offered roll, because dice are about to be thrown."""
         self._state = settle(self._state, self._state.read_s, moved=True)
-        self._throw_due_s = math.inf
+        self._stillness.throw_due_s = math.inf
 
     def on_camera_lost(self) -> None:
         """Note that the camera delivers no frames.
@@ -391,14 +343,14 @@ class TrayTracker:
 
         To be called on the thread that calls `measure_motion`, not guarded.
         """
-        self._is_relit = True
+        self._stillness.is_relit = True
 
     def expect_change(self) -> None:
         """Count the next frame as motion, because frames were missed or others follow.
 
         To be called on the thread that calls `observe`, not guarded.
         """
-        self._before = None
+        self._stillness.before = None
 
     def _show(self, frame: Frame) -> None:
         self._shown_frame = frame

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.errors import CameraUnavailable
-from companion.tray import TrayView
+from companion.tray import Problem, TrayView
 from tests.vision.tray_fakes import FakeClock, ScriptedCamera, ScriptedEye, ok, picture
 from vision.cameras.camera import Camera
 from vision.reading import Pixels, Reading
@@ -32,12 +33,14 @@ class Table:
         self.eye = ScriptedEye(*readings or (ok(),))
         self.in_play: tuple[DieColour, ...] = ALL_DICE
         self.reports: list[TrayView] = []
+        self.known: list[Problem] = []
         self.live = CameraLoop(
             self.camera,
             reopen=self.reopen,
             reader=self.eye,
             in_play=lambda: self.in_play,
             on_view=self.reports.append,
+            annotated=lambda view: replace(view, problems=(*view.problems, *self.known)),
         )
 
     def reopen(self) -> Camera:

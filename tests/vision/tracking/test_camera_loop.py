@@ -6,7 +6,6 @@ import json
 import logging
 import threading
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import cv2
@@ -97,14 +96,12 @@ def test_other_dice_in_play_are_asked_for_at_once() -> None:
 
 def test_what_is_known_besides_is_told_while_dice_lie_still() -> None:
     table = Table([REST] * 20)
-    known: list[Problem] = []
-    table.live._annotated = lambda view: replace(view, problems=(*view.problems, *known))
     table.turns(5)
-    known.append(Problem(ProblemCode.TRAY_MOVED))
+    table.known.append(Problem(ProblemCode.TRAY_MOVED))
     table.turns(1)
-    assert table.reports[-1].problems == (*known,)
-    assert table.live.view.problems == (*known,)
-    known.clear()
+    assert table.reports[-1].problems == (*table.known,)
+    assert table.live.view.problems == (*table.known,)
+    table.known.clear()
     table.turns(1)
     assert table.reports[-1].problems == ()
 

@@ -21,7 +21,8 @@ from tests.vision.tracking.test_fusion import (
 from vision.evidence import SceneEvidence
 from vision.reading import Frame, Pixels
 from vision.tracking.motion import changes, is_near, thumbnail
-from vision.tracking.tracker import RESTLESS_S, TrayTracker
+from vision.tracking.stillness import RESTLESS_S
+from vision.tracking.tracker import TrayTracker
 
 FPS = 10.0
 BESIDE, AT_A_DIE = 200, 125
