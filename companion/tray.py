@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 from enum import StrEnum
+from math import dist
 
 from companion.engine.dice import DieColour, Roll
 
 Point = tuple[float, float]
 """x right and y down in pixels of the frame, origin top left."""
+
+
+SAME_PLACE = 0.35
+"""A die that moved by less than this share of its edge was not touched (chosen, not measured)."""
 
 
 class TrayStatus(StrEnum):
@@ -151,6 +156,12 @@ class DieView:
     cocked: bool = False
     in_tray: bool = True
     by_hand: bool = False
+
+    @property
+    def edge_px(self) -> float:
+        """Mean length of the sides of its top face."""
+        a, b, c, d = self.corners_xy
+        return (dist(a, b) + dist(b, c) + dist(c, d) + dist(d, a)) / 4.0
 
 
 class NoteCode(StrEnum):

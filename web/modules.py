@@ -35,8 +35,8 @@ def modules_of(entry: str) -> tuple[str, ...]:
 @lru_cache
 def style_of(names: str) -> str | None:
     """Style sheets joined in the order of their names, which a plus sign parts; None if unknown."""
-    known = {file.stem: file for file in (STATIC / "css").glob("*.css")}
-    files = [known.get(name) for name in names.split("+")]
-    if None in files:
+    files = {file.stem: file for file in (STATIC / "css").glob("*.css")}
+    wanted = names.split("+")
+    if not files.keys() >= set(wanted):
         return None
-    return "\n".join(file.read_text(encoding="utf-8") for file in files if file)
+    return "\n".join(files[name].read_text(encoding="utf-8") for name in wanted)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,8 +23,8 @@ from companion.commands.calibrate_steps import (
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
 from companion.engine.dice import DieColour
-from companion.errors import CameraUnavailable, ConfigError, ServiceError
-from companion.service.install import give_to_owner, is_installed, is_root, service_environ
+from companion.errors import CameraUnavailable, ConfigError
+from companion.service.install import environ_of_service, give_to_owner, is_installed
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
@@ -94,12 +93,8 @@ def calibrate(
     Example: dice-companion calibrate --only corners
     """
     flags: dict[str, object | None] = {"camera.source": camera, "data_dir": data_dir}
-    environ: Mapping[str, str] = os.environ
     is_for_service = out is None and data_dir is None and config_path is None and is_installed()
-    if is_for_service:
-        if not is_root():
-            raise ServiceError("calibrate: the table is a service; run this with sudo")
-        environ = service_environ(environ)
+    environ = environ_of_service("calibrate") if is_for_service else os.environ
     config = load(config_path, environ, flags)
     if config.camera.source == "none":
         raise ConfigError("calibrate: expected a camera, got 'none'")
@@ -165,17 +160,16 @@ def calibrate(
 
 
 def _begin(path: Path, frame: Frame, before: Calibration | None, *, is_part: bool) -> Calibration:
-    """Start from the existing calibration, of which each step replaces its part; else from an empty
-    one. So a run that is broken off loses nothing."""
+    """Start from the existing calibration, if it fits: each step replaces its part, so that a run
+    that is broken off loses nothing."""
     from vision.calibration.calibration import Calibration
 
     size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
-    is_other = before is not None and before.size_wh != size_wh
-    if before is None or (is_other and not is_part):
+    if before is not None and before.size_wh == size_wh:
+        return before
+    if before is None or not is_part:
         return Calibration(size_wh)
-    if is_other:
-        raise ConfigError(
-            f"{path}: was measured on pictures of {before.size_wh[0]} x {before.size_wh[1]}, "
-            f"got {size_wh[0]} x {size_wh[1]}; calibrate anew, without --only"
-        )
-    return before
+    raise ConfigError(
+        f"{path}: was measured on pictures of {before.size_wh[0]} x {before.size_wh[1]}, "
+        f"got {size_wh[0]} x {size_wh[1]}; calibrate anew, without --only"
+    )

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.config import load
-from companion.errors import ServiceError
 from companion.eventlog.examine import is_in_use
-from companion.service.install import is_installed, is_root
-from companion.service.unit import service_directories
+from companion.service.install import environ_of_service, is_installed
 from web.access import kept_pin, open_access
 
 
@@ -25,11 +22,8 @@ def pin(data_dir: Path | None, path: Path | None) -> None:
 
     Example: dice-companion pin
     """
-    environ: Mapping[str, str] = os.environ
-    if data_dir is None and path is None and is_installed():
-        if not is_root():
-            raise ServiceError("pin: the table is a service; run this with sudo")
-        environ = {**os.environ, **service_directories()}
+    is_for_service = data_dir is None and path is None and is_installed()
+    environ = environ_of_service("pin") if is_for_service else os.environ
     directory = load(path, environ, {"data_dir": data_dir}).data_dir
     if is_in_use(directory):  # that table would not accept another PIN
         click.echo(kept_pin(directory))

@@ -82,7 +82,9 @@ def rewrite(db: sqlite3.Connection, change: Callable[[Record], Record]) -> None:
         db.execute("BEGIN IMMEDIATE")
         db.executemany("UPDATE log SET data = ?, checksum = ? WHERE revision = ?", changed)
     for step in ("PRAGMA wal_checkpoint(TRUNCATE)", "VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"):
-        try:  # the names are changed by now, whatever else a full disk prevents
+        # the names are changed by now; the first step takes the old ones off a disk that is too
+        # full for the second
+        try:
             db.execute(step)
         except sqlite3.Error:
             LOGGER.warning("saved games: %s failed", step, exc_info=True)

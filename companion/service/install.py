@@ -290,6 +290,17 @@ def service_environ(environ: Mapping[str, str]) -> Mapping[str, str]:
     return environ
 
 
+def environ_of_service(command: str) -> Mapping[str, str]:
+    """The environment of a command that changes the service's table.
+
+    Raises:
+        ServiceError: Only root may.
+    """
+    if not is_root():
+        raise ServiceError(f"{command}: the table is a service; run this with sudo")
+    return {**os.environ, **service_directories()}
+
+
 def give_to_owner(directory: Path) -> None:
     """Give the files in a directory to its owner, so that root leaves none that it cannot write."""
     owner = directory.stat()

@@ -12,10 +12,7 @@ from companion.engine import DieColour, Phase, Roll
 from companion.eventlog.state import Table
 from companion.session.decision import Rejected, rejected
 from companion.session.play import in_play
-from companion.tray import DieView, Problem, TrayStatus, TrayView
-
-SAME_PLACE = 0.35
-"""Largest distance, in edge lengths, of a die from where it was corrected."""
+from companion.tray import SAME_PLACE, DieView, Problem, TrayStatus, TrayView
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +125,7 @@ def die_at(dice: Sequence[DieView], at: tuple[float, float]) -> DieView | None:
     nearest = min(lying, key=lambda die: math.dist(die.centre_xy, at), default=None)
     if nearest is None:
         return None
-    reach = math.dist(nearest.corners_xy[0], nearest.corners_xy[1])
-    return nearest if math.dist(nearest.centre_xy, at) <= reach else None
+    return nearest if math.dist(nearest.centre_xy, at) <= nearest.edge_px else None
 
 
 def lie_untouched(before: Sequence[DieView], now: Sequence[DieView]) -> bool:
@@ -150,7 +146,7 @@ def _is_same(die: DieView, other: DieView) -> bool:
 
 
 def _reach(die: DieView) -> float:
-    return max(2.0, SAME_PLACE * math.dist(die.corners_xy[0], die.corners_xy[1]))
+    return max(2.0, SAME_PLACE * die.edge_px)
 
 
 def is_at(fix: Fix, centre: tuple[float, float]) -> bool:

@@ -224,8 +224,8 @@ def test_on_a_services_machine_it_is_the_services_tray(
 ) -> None:
     own = {"DICE_COMPANION_DATA_DIR": str(tmp_path)}
     monkeypatch.setattr("companion.commands.calibrate.is_installed", lambda: True)
-    monkeypatch.setattr("companion.commands.calibrate.is_root", lambda: is_root)
-    monkeypatch.setattr("companion.commands.calibrate.service_environ", lambda _: own)
+    monkeypatch.setattr("companion.service.install.is_root", lambda: is_root)
+    monkeypatch.setattr("companion.service.install.service_directories", lambda: own)
     command = ["calibrate", "--camera", "simulated", "--yes", "--only", "corners"]
     result = CliRunner().invoke(dice_companion, command)
     if is_root:

@@ -11,6 +11,7 @@ import pytest
 
 from companion.engine import Phase
 from companion.errors import StoreError
+from companion.eventlog.examine import examine
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME, SqliteStore
@@ -287,3 +288,25 @@ class TestDamage:
                 again = again.again()
                 assert again.state == state, kind
             again.store.close()
+
+
+@pytest.mark.parametrize("bad", [0xE0, None])
+def test_a_byte_of_the_schema_costs_no_record(tmp_path: Path, bad: int | None) -> None:
+    """SQLite quotes a damaged schema in its errors, in whatever bytes it has."""
+    store = SqliteStore(tmp_path)
+    records = [Record(n, "set", {"hints": bool(n % 2)}) for n in range(1, 4)]
+    store.append(records)
+    store.close()
+    whole = (tmp_path / FILE_NAME).read_bytes()
+    start = whole.index(b"CREATE TABLE log")
+    for place in range(start, start + 160, 5):
+        data = bytearray(whole)
+        data[place] = data[place] ^ 1 if bad is None else bad
+        directory = tmp_path / str(place)
+        directory.mkdir()
+        (directory / FILE_NAME).write_bytes(data)
+        shutil.copy(tmp_path / JOURNAL_NAME, directory)
+        examine(directory)  # raises nothing
+        store = SqliteStore(directory)
+        assert list(store.load()) == records, place
+        store.close()

@@ -284,27 +284,6 @@ def test_a_changed_byte_is_made_good_or_costs_its_record(tmp_path: Path, has_jou
     store.close()
 
 
-@pytest.mark.parametrize("bad", [0xE0, None])
-def test_a_byte_of_the_schema_costs_no_record(tmp_path: Path, bad: int | None) -> None:
-    """SQLite quotes a damaged schema in its errors, in whatever bytes it has."""
-    store = SqliteStore(tmp_path)
-    store.append(RECORDS)
-    store.close()
-    whole = (tmp_path / FILE_NAME).read_bytes()
-    start = whole.index(b"CREATE TABLE log")
-    for place in range(start, start + 160, 5):
-        data = bytearray(whole)
-        data[place] = data[place] ^ 1 if bad is None else bad
-        directory = tmp_path / str(place)
-        directory.mkdir()
-        (directory / FILE_NAME).write_bytes(data)
-        shutil.copy(tmp_path / JOURNAL_NAME, directory)
-        examine(directory)  # raises nothing
-        store = SqliteStore(directory)
-        assert list(store.load()) == list(RECORDS), place
-        store.close()
-
-
 def test_a_file_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
     SqliteStore(tmp_path).close()
     with sqlite3.connect(tmp_path / FILE_NAME) as db:

@@ -28,7 +28,8 @@ def doubtful(which: int, colour: str, *, value: int | None = None, status: str =
     """The eye does not commit itself on one die."""
     tray = seen()
     dice = list(tray.dice)
-    dice[which] = replace(dice[which], value=value, confidence=0.4)
+    is_cocked = status == "cocked"
+    dice[which] = replace(dice[which], value=value, confidence=0.4, cocked=is_cocked)
     problems = (Problem(ProblemCode(status), DieColour(colour)),)
     return replace(tray, status=TrayStatus(status), roll=None, dice=tuple(dice), problems=problems)
 
@@ -95,8 +96,6 @@ class TestBeforeConfirming:
         self, two: Stage, status: str
     ) -> None:
         tray = doubtful(BLUE, "blue", status=status, value=2 if status == "cocked" else None)
-        leaning = replace(tray.dice[BLUE], cocked=status == "cocked")
-        tray = replace(tray, dice=(*tray.dice[:BLUE], leaning))
         two.session.see(tray)
         put_right(two, BLUE, 6)
         assert two.session.view().tray.roll == a_roll(3, 4, blue=6)
@@ -146,9 +145,8 @@ class TestBeforeConfirming:
     def test_of_two_white_dice_the_one_that_stands_out_is_enough(
         self, two: Stage, status: str
     ) -> None:
-        tray = doubtful(WHITE, "white", status=status, value=1 if status == "cocked" else None)
-        leaning = replace(tray.dice[WHITE], cocked=status == "cocked")
-        two.session.see(replace(tray, dice=(leaning, *tray.dice[1:])))
+        value = 1 if status == "cocked" else None
+        two.session.see(doubtful(WHITE, "white", status=status, value=value))
         assert put_right(two, OTHER_WHITE, 4) == ""
         assert two.session.view().tray.roll is None
         assert put_right(two, WHITE, 3) == ""

@@ -104,7 +104,7 @@ class TestSecrets:
     ) -> None:
         access = open_access(tmp_path)
         monkeypatch.setattr("companion.commands.pin.is_installed", lambda: True)
-        monkeypatch.setattr("companion.commands.pin.is_root", lambda: is_root)
+        monkeypatch.setattr("companion.service.install.is_root", lambda: is_root)
         monkeypatch.setattr("companion.service.unit.DATA_DIR", tmp_path)
         result = CliRunner().invoke(pin)
         assert (result.output == f"{access.pin}\n") is is_root

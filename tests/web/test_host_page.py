@@ -93,19 +93,6 @@ class TestTheHost:
         page.get_by_role("button", name="Confirm these dice").click()
         page.get_by_text("Every die needs a number.").wait_for()  # an undone roll is thrown again
 
-    def test_the_question_about_a_seat_ends_with_its_person(
-        self, stage: Stage, open_page: OpenPage
-    ) -> None:
-        stage.seat("Ada", "Ben")
-        page = open_page("/host", size_wh=TV)
-        open_part(page, "Players")
-        page.get_by_role("button", name="Free the seat of Ben").click()
-        page.get_by_text("Free Ben’s seat?").wait_for()
-        assert stage.session.leave(1) is None
-        stage.seat("Zoe")
-        page.locator("dialog[open]").wait_for(state="hidden")
-        assert names(stage) == ["Ada", "Zoe"]
-
     def test_a_setting_changed_twice_keeps_the_last_value(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

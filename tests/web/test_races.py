@@ -186,6 +186,20 @@ class TestTheHost:
         page.get_by_role("button", name="Free the seat of Cleo").click()
         page.get_by_role("dialog", name="The game continues without them").wait_for()
 
+    def test_the_question_about_a_seat_ends_with_its_person(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        page = open_page("/host")
+        open_part(page, "Players")
+        page.get_by_role("button", name="Free the seat of Cleo").click()
+        dialog = page.get_by_role("dialog", name="They can sit down again later")
+        dialog.wait_for()
+        assert stage.session.leave(2) is None
+        stage.seat("Zoe")
+        dialog.wait_for(state="hidden")
+        assert names(stage)[-1] == "Zoe"
+
     def test_a_late_answer_of_the_players_own_is_kept(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

@@ -106,7 +106,7 @@ def test_a_player_to_rename_stays_chosen_while_the_list_changes(
 
 
 def test_a_double_tap_on_leaving_takes_nobody_else_along(stage: Stage, open_page: OpenPage) -> None:
-    page = open_page("/", size_wh=(768, 1024))
+    page = open_page("/", size_wh=(390, 844))
     page.locator("#join").wait_for()
     for number, name in enumerate(("Ada", "Ben", "Cleo", "Dora")):
         page.evaluate(SIT, {"name": name, "another": number > 0})

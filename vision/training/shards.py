@@ -31,7 +31,7 @@ def mapped(path: Path, keys: Iterable[str]) -> dict[str, NDArray[Any]]:
     """Columns of a shard, mapped into memory as `np.savez` stored them.
 
     Raises:
-        KeyError: The shard lacks one.
+        KeyError: One of them is not in the shard.
     """
     with ZipFile(path) as shard:
         starts = {key: shard.getinfo(f"{key}.npy").header_offset for key in keys}

@@ -22,6 +22,7 @@ _ROWS = dict.fromkeys(row.key for plan in PLANS.values() for row in plan.rows)
 Face = Annotated[int, Meta(ge=1, le=6)]
 Seat = Annotated[int, Meta(ge=0)]
 Whole = Annotated[int, Meta(ge=0, le=2**53)]
+"""As far as the numbers of a browser are exact (ECMA-262)."""
 Point = tuple[float, float]
 Size = tuple[Whole, Whole]
 Colour = Annotated[str, one_of(colour.value for colour in COLOURED)]
