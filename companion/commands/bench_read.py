@@ -111,10 +111,19 @@ def _load(path: Path) -> Pixels:
 
 def _risk(report: Mapping[str, Any]) -> dict[str, Any]:
     """How often an announced roll is wrong, as far as the pictures can show."""
-    wrong = report["silently_wrong"]
-    announced = report["exact"] + wrong
+    wrong, announced = report["silently_wrong"], report["announced"]
     bound = round(at_most(wrong, announced), 6)
     return {"announced": announced, "wrong": wrong, "at_most": bound, "confidence": CONFIDENCE}
+
+
+def _bound(risk: Mapping[str, Any]) -> list[str]:
+    """The same in words; photos, of which only the dice are known, announce nothing."""
+    if not risk["announced"]:
+        return []
+    return [
+        f"announced {risk['announced']}, {risk['wrong']} of them wrong: at most "
+        f"{risk['at_most']:.2%} of announced rolls are wrong ({risk['confidence']:.0%} confidence)"
+    ]
 
 
 def _lines(path: Path) -> int:
@@ -173,8 +182,7 @@ def readable(report: dict[str, Any]) -> str:
         f"exact {report['exact']}, unsure {report['unsure']}, "
         f"silently wrong {report['silently_wrong']}, "
         f"special not announced {report['not_announced']}",
-        f"announced {risk['announced']}, {risk['wrong']} of them wrong: at most "
-        f"{risk['at_most']:.2%} of announced rolls are wrong ({risk['confidence']:.0%} confidence)",
+        *_bound(risk),
         f"ok frames read exactly: {ok['exact']} of {ok['frames']}"
         + (f"; {faint['exact']} of {faint['frames']} faint ones" if faint["frames"] else ""),
         f"special frames named: {special['named']} of {special['frames']}",

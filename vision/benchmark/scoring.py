@@ -86,6 +86,9 @@ class Tally:
                 "median": round(float(np.median(times)), 2),
                 "p95": round(float(np.percentile(times, 95)), 2),
             },
+            "announced": sum(
+                o.status == TrayStatus.OK.value and o.expected is not None for o in scored
+            ),
             "not_announced": verdicts["not_announced"],
             "not_counted": len(self.outcomes) - len(scored) - len(faint),
             "announced_special": sum(o.status == TrayStatus.OK.value for o in special),

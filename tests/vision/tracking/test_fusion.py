@@ -121,6 +121,32 @@ def test_a_clear_newest_frame_counts_after_a_bad_first_one() -> None:
     assert best_reading(rest, ALL_DICE).status is TrayStatus.OK
 
 
+@pytest.mark.parametrize(
+    ("doubtful", "status"),
+    [
+        (scene([*SIX[:GREEN], die(DieColour.GREEN, 3, GREEN, sure=0.93), *SIX[GREEN + 1 :]]),
+         TrayStatus.UNCERTAIN),
+        (scene([*SIX, die(DieColour.RED, 6, 7)]), TrayStatus.EXTRA),
+        (with_green(leaning=2.0), TrayStatus.COCKED),
+    ],
+)  # fmt: skip
+def test_one_or_two_clear_frames_settle_no_doubt(
+    doubtful: SceneEvidence, status: TrayStatus
+) -> None:
+    clear = with_green(leaning=-2.1)
+    rest = frames(doubtful, doubtful, doubtful, doubtful, clear, clear)
+    for count in (5, 6):
+        assert best_reading(rest[:count], ALL_DICE).status is status
+
+
+def test_a_die_at_two_places_by_turns_counts_once() -> None:
+    x, y = SIX[GREEN].centre_xy
+    elsewhere = with_green(centre_xy=(x + 0.2 * EDGE, y))
+    reading = combine(frames(scene(SIX), elsewhere, scene(SIX), elsewhere), ALL_DICE)
+    assert len(reading.dice) == 6
+    assert reading.status is TrayStatus.OK
+
+
 def dotted(level: int = 150, *, dot: bool = True) -> Pixels:
     """A grey picture with a printed square of four dots at the place of the green die."""
     pixels: Pixels = np.full((240, 640, 3), level, np.uint8)
