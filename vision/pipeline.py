@@ -211,7 +211,7 @@ def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int])
 
 def _with_tint(pixels: Pixels, die: DieEvidence) -> DieEvidence:
     """Return the die with the tint of its top face, if it may be white."""
-    if die.corners is None or die.value is None or die.colours[_WHITE] < _HARDLY_WHITE:
+    if die.value is None or die.colours[_WHITE] < _HARDLY_WHITE:
         return die
     return replace(die, tint=tint_of(pixels, die.corners))
 
@@ -241,8 +241,7 @@ def _things(overview: FeatureMaps, floor: Outline | None, seen: Sequence[DieEvid
     area = (_usual_edge(seen, overview.size_wh) * overview.cells_per_px) ** 2 + 1e-6
     free = inside.astype(np.uint8)
     for die in seen:
-        if die.corners is not None:
-            _filled(free, overview.cells(die.corners), 0)
+        _filled(free, overview.cells(die.corners), 0)
     return float(((overview.thing > 0.5) & (free > 0)).sum()) / area
 
 

@@ -53,8 +53,7 @@ cast: 2.7 times."""
 _WARM = (-1.0, -0.15, 0.35)
 """What blue, green and red gain (log) from daylight to a lamp of 3,100 K, by Planck's law."""
 FAINT = 8.0
-"""CIE76 difference between a pip and the plastic beside it, in the picture as it is delivered,
-below which a person can hardly tell the value (docs/evaluation.md)."""
+"""CIE76 difference between a pip and the plastic beside it below which nobody can be sure."""
 
 
 def main() -> None:
@@ -94,11 +93,11 @@ def main() -> None:
             if table is not None:
                 rng = np.random.default_rng((_SEED[asked.split], table, number % asked.throws))
                 scene = _thrown_again(rng, scene)
-            taken = squeezed(rng, render(scene))
+            clear = render(scene)
             name = f"{asked.split}_{number:05}.jpg"
             quality = [cv2.IMWRITE_JPEG_QUALITY, 95]
-            cv2.imwrite(str(asked.folder / name), taken, quality)
-            line = described(name, scene, taken)
+            cv2.imwrite(str(asked.folder / name), squeezed(rng, clear), quality)
+            line = described(name, scene, clear)
             if table is not None:
                 line["table"] = table
             lines.write(json.dumps(line) + "\n")
@@ -154,7 +153,7 @@ def described(name: str, scene: Scene, pixels: Pixels) -> dict[str, Any]:
     Args:
         name: Of the picture's file.
         scene: The scene.
-        pixels: (H, W, 3) uint8 BGR, the scene as the camera delivers it.
+        pixels: (H, W, 3) uint8 BGR, the scene before the camera's noise and JPEG.
     """
     facts = truth(scene)
     dice = [
@@ -225,11 +224,10 @@ def pip_contrast(
     lab = np.asarray(cv2.cvtColor(pixels.astype(np.float32) / 255.0, cv2.COLOR_BGR2LAB))
     scale = die.one_scale if fact.value == 1 else 1.0
     away = fact.edge_px * (die.pip_radius * scale + 0.07)
-    ring = np.linspace(0, 2 * np.pi, 17)[:-1]
-    spread = [0.65, 0.85] if die.pip_shape == "ring" else [0.15, 0.3, 0.45]
+    ring = np.linspace(0, 2 * np.pi, 9)[:-1]
     found: list[tuple[float, bool]] = []
     for x, y in scene.camera.project(pip_centres(die, fact.value)):
-        inner = fact.edge_px * die.pip_radius * scale * np.array(spread)[:, None]
+        inner = fact.edge_px * die.pip_radius * scale * (0.75 if die.pip_shape == "ring" else 0.3)
         pip = _mean_at(lab, x + inner * np.cos(ring), y + inner * np.sin(ring))
         beside = _mean_at(lab, x + away * np.cos(ring), y + away * np.sin(ring))
         at = pixels[int(np.clip(y, 0, height - 1)), int(np.clip(x, 0, width - 1))]
@@ -239,7 +237,7 @@ def pip_contrast(
 
 def _mean_at(lab: NDArray[Any], x: Floats, y: Floats) -> Floats:
     """Mean colour (3,) of a picture at points in px."""
-    u, v = (np.asarray(c, np.float32).reshape(1, -1) for c in (x, y))
+    u, v = (np.asarray(c, np.float32)[None] for c in (x, y))
     colours = cv2.remap(lab, u, v, cv2.INTER_LINEAR, borderMode=cv2.BORDER_REPLICATE)
     return np.asarray(colours[0].mean(axis=0))
 

@@ -117,19 +117,14 @@ def pooled(group: Sequence[Seen], *, is_still: bool = False) -> DieEvidence:
     moving = not is_still and first.moving
     leaning = float(weights @ np.array([die.leaning for die in dice]))
     colours = _log_pool(np.array([die.colours for die in dice]), weights)
-    value, sure, values = first.value, first.sure, first.values
-    scores = [die.values for die in dice if die.values is not None]
-    if len(scores) == len(dice):
-        values = _log_pool(np.array(scores), weights, rest=True)
-        values *= min(1.0, max(die.sure for die in dice) / float(values.max()))
-        sure = float(values.max())
-        seen = sum(weight for weight, die in zip(weights, dice, strict=True) if die.value)
-        value = int(values.argmax()) + 1 if seen > 0.5 else None
+    values = _log_pool(np.array([die.values for die in dice]), weights, rest=True)
+    values *= min(1.0, max(die.sure for die in dice) / float(values.max()))
+    seen = sum(weight for weight, die in zip(weights, dice, strict=True) if die.value)
     return replace(
         first,
         colours=colours,
-        value=value,
-        sure=sure,
+        value=int(values.argmax()) + 1 if seen > 0.5 else None,
+        sure=float(values.max()),
         values=values,
         moving=moving,
         leaning=leaning,

@@ -108,8 +108,6 @@ def _is_on_its_way(die: DieEvidence, newest: RestFrame) -> bool:
 
 def _quality(grey: NDArray[np.uint8], die: DieEvidence) -> float:
     """Sharpness of a top face times the share of it that is well exposed."""
-    if die.corners is None:
-        return 1.0
     left, top = np.floor(die.corners.min(axis=0)).astype(int)
     right, bottom = np.ceil(die.corners.max(axis=0)).astype(int) + 1
     face = grey[max(0, top) : max(0, bottom), max(0, left) : max(0, right)]

@@ -11,6 +11,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import ProblemCode, TrayStatus
+from tests.vision.evidence import seen_die
 from tests.vision.tray_fakes import picture
 from vision.detector.status import PALETTE
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
@@ -26,11 +27,7 @@ def die(colour: DieColour, value: int, n: int, *, sure: float = 0.995) -> DieEvi
     """The n-th die in a row, its outputs as sure as told."""
     colours = np.full(6, 0.0002, np.float32)
     colours[PALETTE.index(colour)] = 0.999
-    values = np.full(6, (1.0 - sure) / 5.0, np.float32)
-    values[value - 1] = sure
-    return DieEvidence(
-        colours, value, sure, (60.0 + 70.0 * n, 100.0), EDGE, values=values, leaning=-5.0
-    )
+    return seen_die(colours, value, sure, (60.0 + 70.0 * n, 100.0), EDGE, leaning=-5.0)
 
 
 SIX = tuple(die(colour, n + 1, n) for n, colour in enumerate(ALL_DICE))
