@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from companion.tray import Point
 from vision.evidence import DieEvidence, Scores
 
-AT_REST = 0.15
+_AT_REST = 0.15
 """Edges by which the centre of one die at rest differs between two frames at most."""
 _IN_ONE_PICTURE = 0.4
 """Edges by which it differs between two looks at one picture at most: half of `_OVERLAP`."""
@@ -74,7 +74,7 @@ def each_once(dice: Iterable[Die]) -> list[Die]:
     return found
 
 
-def grouped(looks: Sequence[Sequence[Seen]], within: float = AT_REST) -> list[list[Seen]]:
+def grouped(looks: Sequence[Sequence[Seen]], within: float = _AT_REST) -> list[list[Seen]]:
     """Each die in the looks that show it.
 
     Args:
