@@ -21,7 +21,7 @@ test:  ## set up everything and run the tests, those in a browser included
 	@.ci/setup test
 	@$(run) -m pytest -m "not slow" -n $$(( $$(nproc) + 2 )) --maxprocesses 4 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-test-slow:  ## run the tests that take long
+test-slow:  ## run the tests that take long (together more than an hour)
 	@.ci/setup test
 	@$(run) -m pytest -m slow $(ARGS)
 

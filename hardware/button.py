@@ -167,11 +167,6 @@ class Panel:
         """Whether there is a pin, real or mock."""
         return self._wire is not None
 
-    @property
-    def has_on_screen_button(self) -> bool:
-        """Whether the page has to offer a button, because no real one works."""
-        return self._state != "ok"
-
     def press(self) -> None:
         """Push and release the on-screen button; the gesture follows after the debounce time.
 

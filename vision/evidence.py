@@ -22,11 +22,10 @@ class DieEvidence:
         value: None if the top face is hardly visible or no value likely.
         sure: Probability that the value is right.
         tint: (3,) of the top face, if it may be white.
-        values: (6,) probabilities of the values, scaled so that the largest is `sure`; None if
-            unknown.
+        values: (6,) probabilities of the values, scaled so that the largest is `sure`.
+        corners: (4, 2) corners of the top face in pixels.
         leaning: Log odds that the die does not lie flat.
         die: Probability that it is a die.
-        corners: (4, 2) corners of the top face in pixels; None if unknown.
     """
 
     colours: Scores
@@ -34,14 +33,14 @@ class DieEvidence:
     sure: float
     centre_xy: Point
     edge_px: float
+    values: Scores
+    corners: NDArray[np.float32]
     moving: bool = False
     visible: float = 1.0
     in_tray: bool = True
     tint: Scores | None = None
-    values: Scores | None = None
     leaning: float = -10.0
     die: float = 1.0
-    corners: NDArray[np.float32] | None = None
 
     @property
     def cocked(self) -> bool:

@@ -16,6 +16,9 @@ from companion.errors import PictureError
 from companion.wire.files import open_plain
 from vision.reading import Frame, Pixels
 
+PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png"})
+"""Ends of the names of files that `load_frame` decodes."""
+
 LARGEST_PX = 25_000_000
 """Pixels of the largest picture that is decoded: with it a reading stays below 300 MB."""
 
@@ -25,16 +28,14 @@ LARGEST_BYTES = 64_000_000
 _JPEG = b"\xff\xd8\xff"
 _PNG = b"\x89PNG\r\n\x1a\n"
 _IHDR_END = len(_PNG) + 8 + 13
+_BAND = 32
+"""Rows in a band (chosen, not measured)."""
 
 
-def bands(height: int, rows: int = 32) -> Iterator[slice]:
-    """Yield a picture's rows in bands, for work that would take a lot of memory for all at once.
-
-    Args:
-        rows: In each band but the last (chosen, not measured).
-    """
-    for start in range(0, height, rows):
-        yield slice(start, min(start + rows, height))
+def bands(height: int) -> Iterator[slice]:
+    """Yield a picture's rows in bands, for work that would take a lot of memory for all at once."""
+    for start in range(0, height, _BAND):
+        yield slice(start, min(start + _BAND, height))
 
 
 def load_picture(path: str | Path) -> Pixels:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -23,7 +22,7 @@ from vision.detector.colours import tint_of
 from vision.detector.known_dice import CustomDie, recognise
 from vision.detector.mirror import mirrored, mirrored_die
 from vision.detector.models import CROP, FINDER_WH, UPRIGHT, shared_net, softmax
-from vision.detector.pooling import grouped, pooled
+from vision.detector.pooling import by_both_looks, each_once
 from vision.detector.status import PALETTE, reading_of
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.images import as_pixels
@@ -63,9 +62,6 @@ STILL = 0.4
 _BLURRED = 0.9
 """Probability of motion above which a candidate counts as a moving die (docs/evaluation.md,
 thresholds)."""
-_OVERLAP = 0.8
-"""Top faces nearer to each other than this share of an edge are the same die. Faces of dice side by
-side are one edge apart, a little less if one is tilted."""
 
 _DOWN, _ACROSS = np.mgrid[0.05:0.95:9j, 0.05:0.95:9j].astype(np.float32)[..., None]
 """How far 9 x 9 points spread over a top face lie from its first side, and along it."""
@@ -137,8 +133,7 @@ def _looked_at(
     back = None if floor is None else mirrored(floor, width)
     canvas_wh = closer(_usual_edge(first.dice, first.size_wh) / max(width, height))
     second = _evidence(np.asarray(cv2.flip(pixels, 1), np.uint8), back, known, canvas_wh)
-    looks = first.dice, [mirrored_die(die, width) for die in second.dice]
-    dice = tuple(pooled(each) for each in grouped([[(die, 1.0) for die in k] for k in looks]))
+    dice = by_both_looks(first.dice, [mirrored_die(die, width) for die in second.dice])
     smear = max(first.clutter.smear, second.clutter.smear)
     clutter = replace(first.clutter, smear=smear)
     return reading_of(replace(first, dice=dice, clutter=clutter), in_play, at_s)
@@ -146,15 +141,8 @@ def _looked_at(
 
 def distinct_dice(found: Sequence[Detection]) -> list[Detection]:
     """Keep dice, each once, in falling certainty. A place that only blur suggested is none."""
-    dice: list[Detection] = []
-    for die in sorted(found, key=lambda die: -die.die * die.heat):
-        is_die = die.heat > HOT and (die.die > SURELY or die.moving > _BLURRED)
-        if is_die and all(
-            math.dist(die.centre_xy, other.centre_xy) > _OVERLAP * min(die.edge_px, other.edge_px)
-            for other in dice
-        ):
-            dice.append(die)
-    return dice
+    dice = [die for die in found if die.heat > HOT and (die.die > SURELY or die.moving > _BLURRED)]
+    return each_once(sorted(dice, key=lambda die: -die.die * die.heat))
 
 
 def _evidence(
@@ -223,7 +211,7 @@ def _evidence_of(detection: Detection, covered: float, size_wh: tuple[int, int])
 
 def _with_tint(pixels: Pixels, die: DieEvidence) -> DieEvidence:
     """Return the die with the tint of its top face, if it may be white."""
-    if die.corners is None or die.value is None or die.colours[_WHITE] < _HARDLY_WHITE:
+    if die.value is None or die.colours[_WHITE] < _HARDLY_WHITE:
         return die
     return replace(die, tint=tint_of(pixels, die.corners))
 
@@ -253,8 +241,7 @@ def _things(overview: FeatureMaps, floor: Outline | None, seen: Sequence[DieEvid
     area = (_usual_edge(seen, overview.size_wh) * overview.cells_per_px) ** 2 + 1e-6
     free = inside.astype(np.uint8)
     for die in seen:
-        if die.corners is not None:
-            _filled(free, overview.cells(die.corners), 0)
+        _filled(free, overview.cells(die.corners), 0)
     return float(((overview.thing > 0.5) & (free > 0)).sum()) / area
 
 

@@ -11,7 +11,8 @@ from companion.errors import CameraUnavailable, ConfigError
 from vision.cameras import devices
 from vision.cameras.camera import Camera
 from vision.cameras.pace import Clock, Sleep
-from vision.cameras.recorded import PICTURE_SUFFIXES, FolderCamera, VideoCamera
+from vision.cameras.recorded import FolderCamera, VideoCamera
+from vision.images import PICTURE_SUFFIXES
 from vision.simulation.camera import SimulatedTray
 
 LOGGER = logging.getLogger(__name__)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from flask import Flask
 
@@ -38,7 +38,6 @@ def create_app(
     join_name: Callable[[], str] = str,
     name: str = "Dice Companion",
     version: str = "",
-    allowed_hosts: Iterable[str] = (),
     code: str = "",
     pin: str = "",
     access: Access | None = None,
@@ -65,7 +64,6 @@ def create_app(
         join_name: Returns the same with the machine's name, or ""; called for every snapshot.
         name: Name of the table.
         version: The program's version, for /healthz.
-        allowed_hosts: Host names of the table besides addresses and home names.
         code: Code that a phone sends to take a seat; drawn unless given.
         pin: PIN that makes a device the host; drawn unless given.
         access: Code, PIN and paired table views together, in place of `code` and `pin`.
@@ -78,7 +76,7 @@ def create_app(
         reviews: Makes the reviews of finished games.
         advice: Returns what the coach would cross in a practice game, by player.
     """
-    app = new_site(allowed_hosts)
+    app = new_site()
     context = AppContext(
         session=session,
         tray=tray,

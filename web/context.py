@@ -104,16 +104,16 @@ class AppContext:
         view = self.session.view()
         seats = self.session.seats_of(client.tokens)
         leads = is_host(self.session, client)
-        is_paired = client.device is not None and self.access.is_table(client.device)
-        # the client of a stream is as old as the stream: look up whether it was paired since
-        shows_door = client.is_table or is_paired or (leads and bool(view.table.hosts))
+        shows_door = (
+            client.is_table or self._is_paired(client) or (leads and bool(view.table.hosts))
+        )
         is_unpaired = client.shows_table and not shows_door and client.device is not None
         return Me(
             seat=seats[0] if seats else None,
             seats=list(seats),
             host=leads,
             needs_code=self.needs_code(client),
-            confirms=bool(seats) or leads or (client.is_local and is_paired),
+            confirms=bool(seats) or leads or (client.is_local and self._is_paired(client)),
             door=self.door(client) if shows_door else None,
             pairing=self.access.pairing_code(client.device or "") if is_unpaired else None,
         )
@@ -164,9 +164,12 @@ class AppContext:
             Refused: Somebody else sent the request.
         """
         client = self.client()
-        is_paired = client.device is not None and self.access.is_table(client.device)
-        if not (client.is_local and is_paired):
+        if not (client.is_local and self._is_paired(client)):
             self.at_the_table()
+
+    def _is_paired(self, client: Client) -> bool:
+        """Whether a device is a table view by now; the client of a stream is as old as it."""
+        return client.device is not None and self.access.is_table(client.device)
 
     def has_role(self, client: Client) -> bool:
         """Whether a device is a player, a host or a table view."""

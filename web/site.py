@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from flask import Flask
@@ -10,12 +9,8 @@ from flask import Flask
 from web import compression, security
 
 
-def new_site(allowed_hosts: Iterable[str] = ()) -> Flask:
-    """Make an app without pages.
-
-    Args:
-        allowed_hosts: Host names that it answers besides addresses and home names.
-    """
+def new_site() -> Flask:
+    """Make an app without pages."""
     here = Path(__file__).parent
     app = Flask(
         "web",
@@ -24,6 +19,6 @@ def new_site(allowed_hosts: Iterable[str] = ()) -> Flask:
         template_folder=str(here / "templates"),
     )
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
-    security.install(app, allowed_hosts=allowed_hosts)
+    security.install(app)
     compression.install(app)
     return app

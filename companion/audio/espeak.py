@@ -109,11 +109,6 @@ class Speaker:
             return f"{self._name} is not installed"
         return "the sound does not play" if self._has_complained else None
 
-    @property
-    def can_speak(self) -> bool:
-        """Whether a text would probably be spoken now."""
-        return self._executable is not None and self._volume > 0 and not self._has_complained
-
     def tune(self, volume: int, words_per_minute: int) -> None:
         """Set volume and speed for the following texts; muting takes effect at once.
 

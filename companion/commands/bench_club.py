@@ -217,6 +217,7 @@ def _club(broker: Broker, folder: Path) -> Iterator[tuple[str, int]]:
             yield line.partition("listening on ")[2].strip(), process.pid
         finally:
             process.terminate()
+            process.wait()  # an interrupted `with` waits for a quarter of a second only
 
 
 def _results(url: str) -> Counter[tuple[str, ...]]:

@@ -52,7 +52,7 @@ def bench_read(
 
     from vision.benchmark.frames import own_pictures
     from vision.benchmark.scoring import measure
-    from vision.benchmark.truth import pictures
+    from vision.benchmark.truth import load_cases, pictures
     from vision.detector.models import opencv_alone, shared_net
     from vision.pipeline import DiceReader
     from vision.reading import Frame
@@ -72,10 +72,14 @@ def bench_read(
         if drawings is not None and not is_good:
             drawings.add(f"{outcome.verdict}_{Path(case.name).stem}", pixels, reading)
 
+    total = frames
     if folder is None:
         cases = own_pictures(frames, size_wh)
     else:
-        _expect_truth(folder)
+        if not os.path.isdir(folder):
+            shown = folder or "''"
+            raise PictureError(f"{shown}: expected a folder of pictures with a truth.jsonl")
+        total = len(load_cases(Path(folder)))  # before the networks are loaded
         cases = pictures(Path(folder), size_wh, unread, _load)
     eye = DiceReader()
 
@@ -89,9 +93,8 @@ def bench_read(
     try:
         with opencv_alone() if engine == "opencv" else nullcontext():
             eye.get_ready()
-            total = frames if folder is None else _lines(Path(folder) / "truth.jsonl")
-            shown = progress(cases, total, "Reading pictures")
-            report = measure(shown, read, draw).report()
+            followed = progress(cases, total, "Reading pictures")
+            report = measure(followed, read, draw).report()
             report["engine"] = shared_net("upright").engine
     finally:
         cv2.setNumThreads(threads)
@@ -111,31 +114,19 @@ def _load(path: Path) -> Pixels:
 
 def _risk(report: Mapping[str, Any]) -> dict[str, Any]:
     """How often an announced roll is wrong, as far as the pictures can show."""
-    wrong = report["silently_wrong"]
-    announced = report["exact"] + wrong
+    wrong, announced = report["silently_wrong"], report["announced"]
     bound = round(at_most(wrong, announced), 6)
     return {"announced": announced, "wrong": wrong, "at_most": bound, "confidence": CONFIDENCE}
 
 
-def _lines(path: Path) -> int:
-    with path.open("rb") as truth:
-        return sum(1 for line in truth if line.strip())
-
-
-def _expect_truth(folder: str) -> None:
-    """Check a folder before the networks are loaded.
-
-    Raises:
-        PictureError: The folder or its truth file is missing.
-    """
-    if not os.path.isdir(folder):
-        shown = folder or "''"
-        raise PictureError(f"{shown}: expected a folder of pictures with a truth.jsonl")
-    try:
-        (Path(folder) / "truth.jsonl").open("rb").close()
-    except OSError as error:
-        text = f"{folder}: expected a truth.jsonl beside the pictures: {error.strerror}"
-        raise PictureError(text) from error
+def _bound(risk: Mapping[str, Any]) -> list[str]:
+    """The same in words; photos, of which only the dice are known, announce nothing."""
+    if not risk["announced"]:
+        return []
+    return [
+        f"announced {risk['announced']}, {risk['wrong']} of them wrong: at most "
+        f"{risk['at_most']:.2%} of announced rolls are wrong ({risk['confidence']:.0%} confidence)"
+    ]
 
 
 def parse_size(text: str) -> tuple[int, int]:
@@ -173,8 +164,7 @@ def readable(report: dict[str, Any]) -> str:
         f"exact {report['exact']}, unsure {report['unsure']}, "
         f"silently wrong {report['silently_wrong']}, "
         f"special not announced {report['not_announced']}",
-        f"announced {risk['announced']}, {risk['wrong']} of them wrong: at most "
-        f"{risk['at_most']:.2%} of announced rolls are wrong ({risk['confidence']:.0%} confidence)",
+        *_bound(risk),
         f"ok frames read exactly: {ok['exact']} of {ok['frames']}"
         + (f"; {faint['exact']} of {faint['frames']} faint ones" if faint["frames"] else ""),
         f"special frames named: {special['named']} of {special['frames']}",

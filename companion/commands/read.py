@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from vision.calibration.reader import Change
     from vision.reading import Reading
 
-_PICTURES = {".jpg", ".jpeg", ".png"}
-
 
 def parse_in_play(text: str) -> tuple[DieColour, ...]:
     """Parse a comma list of dice: at most two whites and one of each colour.
@@ -171,7 +169,9 @@ def _may_be_picture(path: Path) -> bool:
 
     A Mac writes a hidden "._a.jpg", which is no picture, beside every "a.jpg" on a memory stick.
     """
-    is_named_so = path.suffix.lower() in _PICTURES and not path.name.startswith(".")
+    from vision.images import PICTURE_SUFFIXES
+
+    is_named_so = path.suffix.lower() in PICTURE_SUFFIXES and not path.name.startswith(".")
     return is_named_so and not path.is_fifo() and not path.is_dir()
 
 

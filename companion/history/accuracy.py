@@ -56,16 +56,21 @@ def accuracy_of(records: Iterable[Record]) -> Accuracy:
         try:
             entry = to_entry(record)
         except NotationError:
+            if record.kind == "rolled":
+                total, eye = _counted(total, eye, roll), None
             continue
         event = entry.event if isinstance(entry, Move) else None
         if not isinstance(event, (Rolled, RollCorrected)):
             continue
         if isinstance(event, Rolled):
-            if eye is not None and roll is not None:
-                total = total.plus(eye, roll)
+            total = _counted(total, eye, roll)
             found = record.data.get("eye")
             eye = found if _is_readable(found) else None
         roll = event.roll
+    return _counted(total, eye, roll)
+
+
+def _counted(total: Accuracy, eye: dict[str, object] | None, roll: Roll | None) -> Accuracy:
     return total.plus(eye, roll) if eye is not None and roll is not None else total
 
 
@@ -89,4 +94,7 @@ def _is_readable(eye: object) -> bool:
     """Whether a stored reading can be counted; a log may be damaged or edited by hand."""
     if not isinstance(eye, dict) or not isinstance(eye.get("dice"), list) or not eye["dice"]:
         return False
-    return all(isinstance(die, list) and len(die) >= 2 for die in eye["dice"])
+    return all(
+        isinstance(die, list) and len(die) >= 2 and isinstance(die[0], str | None)
+        for die in eye["dice"]
+    )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from xml.sax.saxutils import escape
 
 NAME = "dice-companion"
 """Name of the unit, of its user, and of its directories below /etc, /run and /var."""
@@ -188,18 +187,16 @@ def modules_text() -> str:
     return "videodev\nsnd\n"
 
 
-def avahi_text(port: int, title: str = "Dice Companion on %h") -> str:
-    """Return the avahi service file that announces the page in the local network.
+def avahi_text(port: int) -> str:
+    """Return the avahi service file that announces a page in the local network.
 
-    Args:
-        port: Of the page.
-        title: What service browsers show; avahi replaces %h by the machine's name.
+    Avahi replaces %h by the machine's name.
     """
     return (
         "<?xml version='1.0' standalone='no'?>\n"
         "<!DOCTYPE service-group SYSTEM 'avahi-service.dtd'>\n"
         "<service-group>\n"
-        f"  <name replace-wildcards='yes'>{escape(title)}</name>\n"
+        "  <name replace-wildcards='yes'>Dice Companion on %h</name>\n"
         f"  <service><type>_http._tcp</type><port>{port}</port></service>\n"
         "</service-group>\n"
     )

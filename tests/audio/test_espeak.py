@@ -81,7 +81,7 @@ def speaker(voice: StandIn) -> Iterator[Speaker]:
 
 
 def test_a_text_goes_in_through_the_standard_input(voice: StandIn, speaker: Speaker) -> None:
-    assert speaker.can_speak
+    assert speaker.trouble is None
     speaker.say(["White seven."], "en")
     assert voice.line() == "alone|-v en --stdin -b 1 -a 80 -s 150|White seven."
     assert voice.line() == "said|White seven."
@@ -268,11 +268,11 @@ def test_failing_sound_is_reported_once_and_retried(
     for _ in range(3):
         speaker.say([text], "en")
         assert speaker.wait_until_silent(PATIENCE_S)
-        assert not speaker.can_speak
+        assert speaker.trouble is not None
     assert [record.getMessage() for record in caplog.records] == [line]
     speaker.say(["well again"], "en")
     assert speaker.wait_until_silent(PATIENCE_S)
-    assert speaker.can_speak
+    assert speaker.trouble is None
     assert caplog.records[-1].getMessage() == "voice: sound is working again"
 
 
@@ -288,7 +288,7 @@ def test_a_hanging_voice_does_not_block_later_texts(
     assert caplog.records[0].getMessage() == (
         "voice: the table stays silent: espeak-ng did not finish"
     )
-    assert speaker.can_speak, "the next text was said"
+    assert speaker.trouble is None, "the next text was said"
     speaker.close()
 
 
@@ -300,12 +300,12 @@ def test_a_long_text_has_the_time_it_needs() -> None:
 def test_a_voice_installed_meanwhile_is_found(tmp_path: Path, voice: StandIn) -> None:
     away = (tmp_path / "espeak-ng").rename(tmp_path / "not-yet")
     speaker = Speaker(executable=str(tmp_path / "espeak-ng"))
-    assert not speaker.can_speak
+    assert speaker.trouble is not None
     away.rename(tmp_path / "espeak-ng")
     speaker.say(["White seven."], "en")
     assert voice.line().endswith("|White seven.")
     assert speaker.wait_until_silent(PATIENCE_S)
-    assert speaker.can_speak
+    assert speaker.trouble is None
     speaker.close()
 
 
@@ -316,7 +316,7 @@ def test_being_stopped_is_no_failure(
     voice.line()
     speaker.stop()
     assert speaker.wait_until_silent(PATIENCE_S)
-    assert speaker.can_speak
+    assert speaker.trouble is None
     assert caplog.records == []
 
 
@@ -325,7 +325,7 @@ def test_without_espeak_play_goes_on_with_one_warning(
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     speaker = Speaker()
-    assert not speaker.can_speak
+    assert speaker.trouble is not None
     for _ in range(2):
         speaker.say(["White seven."], "en")
         assert speaker.wait_until_silent(PATIENCE_S)
@@ -348,7 +348,6 @@ def test_a_program_that_cannot_be_run_is_silence_too(
 
 def test_muted_means_no_process_at_all(voice: StandIn) -> None:
     speaker = Speaker(volume=0)
-    assert not speaker.can_speak
     speaker.say(["White seven."], "en")
     assert speaker.wait_until_silent(PATIENCE_S)
     speaker.close()
@@ -375,7 +374,7 @@ def test_the_real_espeak_makes_sound_of_it(language: str, tmp_path: Path) -> Non
     speaker = Speaker(wav_path=wav)
     speaker.say(["-7 Ada 7 8"], language)
     assert speaker.wait_until_silent(PATIENCE_S)
-    assert speaker.can_speak
+    assert speaker.trouble is None
     speaker.close()
     with wave.open(str(wav)) as sound:
         assert sound.getnframes() > sound.getframerate() / 2, "more than half a second"

@@ -22,7 +22,6 @@ PRESS, HOLD = Gesture.PRESS, Gesture.HOLD
 def test_a_push_on_the_pin_is_one_press(pins: MockFactory, ear: Ear) -> None:
     with open_panel("mock", PIN, ear, pin_factory=pins) as panel:
         assert panel.state == "mock"
-        assert panel.has_on_screen_button
         pins.pin(PIN).drive_low()
         assert ear.is_silent, "it may still become a hold"
         pins.pin(PIN).drive_high()
@@ -78,7 +77,6 @@ def test_the_on_screen_button_moves_the_mock_pin(pins: MockFactory, ear: Ear) ->
 def test_the_on_screen_button_works_without_any_pins(ear: Ear) -> None:
     with open_panel("none", PIN, ear) as panel:
         assert panel.state == "none"
-        assert panel.has_on_screen_button
         panel.press()
         assert ear.next() is PRESS
     assert ear.is_silent

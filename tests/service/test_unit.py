@@ -212,8 +212,8 @@ def test_written_files_replace_the_old_ones_whole(tmp_path: Path) -> None:
 
 
 def test_the_network_announcement_is_well_formed() -> None:
-    group = ET.fromstring(avahi_text(8001, "Tables & dice on %h"))
-    assert group.findtext("name") == "Tables & dice on %h"
+    group = ET.fromstring(avahi_text(8001))
+    assert group.findtext("name") == "Dice Companion on %h"
     assert group.findtext("service/port") == "8001"
 
 

@@ -311,7 +311,18 @@ class TestLog:
             "docs/evaluation.md has at most 0.89%",
         ]
 
-    @pytest.mark.parametrize("eye", [None, "x", {}, {"dice": []}, {"dice": [1]}, {"dice": [[]]}])
+    @pytest.mark.parametrize(
+        "eye",
+        [
+            None,
+            "x",
+            {},
+            {"dice": []},
+            {"dice": [1]},
+            {"dice": [[]]},
+            {"status": "ok", "dice": [[["red"], 1, 0.9]]},
+        ],
+    )
     def test_a_record_that_cannot_be_counted_is_ignored(self, eye: object) -> None:
         data = {
             "white": [1, 2],
@@ -319,6 +330,19 @@ class TestLog:
             "eye": eye,
         }
         assert accuracy_of([Record(1, "rolled", data)]) == Accuracy()
+
+    def test_the_correction_of_a_damaged_roll_is_not_that_of_the_roll_before(self) -> None:
+        faces = {"red": 1, "yellow": 1, "green": 1, "blue": 1}
+        dice = [["white", 1, 0.99], ["white", 2, 0.99], *([c, 1, 0.99] for c in faces)]
+        right = {"white": [1, 2], "colour": faces, "eye": {"status": "ok", "dice": dice}}
+        damaged, corrected = {"white": [1, 9]}, {"white": [3, 4], "colour": faces}
+        records = [
+            Record(n, kind, data)
+            for n, (kind, data) in enumerate(
+                [("rolled", right), ("rolled", damaged), ("roll_corrected", corrected)], 1
+            )
+        ]
+        assert accuracy_of(records) == Accuracy(1, right=1, dice_seen=6, dice_right=6)
 
     def test_the_picture_keeper_receives_the_confirmed_roll(self, two: Stage) -> None:
         heard: list[RollKept] = []

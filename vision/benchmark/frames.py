@@ -35,10 +35,10 @@ def synthetic_scene(rng: np.random.Generator, number: int, size_wh: tuple[int, i
     return random_scene(rng, Recipe(size_wh, share, _SCENARIOS[number % len(_SCENARIOS)]))
 
 
-def case_of(name: str, scene: Scene, in_play: Sequence[DieColour] | None = None) -> Case:
-    """What is expected of a scene; without `in_play`, as if its dice were the game's."""
+def case_of(name: str, scene: Scene) -> Case:
+    """What is expected of a scene, as if its dice were the game's."""
     facts = truth(scene)
-    expects = tuple(in_play) if in_play is not None else dice_in_play(facts)
+    expects = dice_in_play(facts)
     conditions = conditions_of(scene, facts, expects)
     special = frozenset(n for n, fact in enumerate(facts) if not fact.in_tray or fact.value is None)
     dice = tuple(

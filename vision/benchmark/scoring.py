@@ -86,6 +86,9 @@ class Tally:
                 "median": round(float(np.median(times)), 2),
                 "p95": round(float(np.percentile(times, 95)), 2),
             },
+            "announced": sum(
+                o.status == TrayStatus.OK.value and o.expected is not None for o in scored
+            ),
             "not_announced": verdicts["not_announced"],
             "not_counted": len(self.outcomes) - len(scored) - len(faint),
             "announced_special": sum(o.status == TrayStatus.OK.value for o in special),
@@ -183,19 +186,13 @@ def _matched(dice: Sequence[TrueDie], reading: Reading) -> dict[int, int]:
             x, y = die.centre_xy
             box = true.box
             on_it = box[0] <= x <= box[2] and box[1] <= y <= box[3] if box else False
-            if on_it or gap < _NEAR * (true.edge_px or _edge(die)):
+            if on_it or gap < _NEAR * (true.edge_px or die.edge_px):
                 pairs.append((gap, n, m))
     found: dict[int, int] = {}
     for _, n, m in sorted(pairs):
         if n not in found and m not in found.values():
             found[n] = m
     return found
-
-
-def _edge(die: DieView) -> float:
-    """The mean side of the face seen, where the truth does not tell how wide the die is."""
-    corners = np.array(die.corners_xy)
-    return float(np.hypot(*(corners - np.roll(corners, 1, axis=0)).T).mean())
 
 
 def _right_roll(case: Case, reading: Reading, found: Mapping[int, int]) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import cv2
 import numpy as np
 
 from companion.engine.dice import ALL_DICE, DieColour
@@ -75,7 +76,10 @@ def load_cases(folder: Path) -> list[Case]:
     path = folder / "truth.jsonl"
     try:
         lines = read_text(path, MOST_BYTES).split("\n")
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        text = f"{folder}: expected a truth.jsonl beside the pictures: {error.strerror}"
+        raise PictureError(text) from error
+    except ValueError as error:
         raise PictureError(f"{path}: expected a truth file, got {error}") from error
     cases = []
     for number, line in enumerate(lines, 1):
@@ -194,8 +198,6 @@ def scaled(case: Case, factor: float) -> Case:
 
 def shrunk(pixels: Pixels, size_wh: tuple[int, int]) -> tuple[Pixels, float]:
     """The picture scaled to fit a size without stretching it, and the factor."""
-    import cv2
-
     height, width = pixels.shape[:2]
     factor = min(size_wh[0] / width, size_wh[1] / height)
     to = (max(1, round(width * factor)), max(1, round(height * factor)))

@@ -130,11 +130,9 @@ def learn(before: LearntDice, shown: Sequence[CustomDie]) -> LearntDice:
 
 
 def _measured(pixels: Pixels, die: DieEvidence, colour: DieColour) -> CustomDie:
-    corners = die.corners
-    assert corners is not None
     taken_for = tuple(float(each) for each in die.colours)
-    pips = pip_colour(pixels, corners, die.value)
-    return CustomDie(colour, face_colour(pixels, corners), taken_for, pips)
+    pips = pip_colour(pixels, die.corners, die.value)
+    return CustomDie(colour, face_colour(pixels, die.corners), taken_for, pips)
 
 
 def _paired(

@@ -39,7 +39,6 @@ class LatestFrame:
         release: Callable[[], object],
         *,
         clock: Clock = time.monotonic,
-        name: str = "camera-grab",
     ) -> None:
         """Start grabbing; the same thread calls `release` at the end."""
         self._grab = grab
@@ -50,7 +49,7 @@ class LatestFrame:
         self._heard_s = clock()
         self._fault: str | None = None
         self._is_closed = False
-        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread = threading.Thread(target=self._run, name="camera-grab", daemon=True)
         self._thread.start()
 
     @property

@@ -15,10 +15,8 @@ from companion.errors import CameraUnavailable, PictureError
 from companion.tray import Note, NoteCode
 from vision.cameras.exposure import without_warnings
 from vision.cameras.pace import Clock, Pace, Sleep
-from vision.images import as_pixels, load_frame
+from vision.images import PICTURE_SUFFIXES, as_pixels, load_frame
 from vision.reading import Frame, Pixels
-
-PICTURE_SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
 
 _NAMED = 3
 """Skipped files that a note names; the rest are counted."""
@@ -123,7 +121,9 @@ class FolderCamera:
             if file.suffix.lower() in PICTURE_SUFFIXES and not file.name.startswith(".")
         ]
         if not self._files:
-            raise CameraUnavailable(f"camera {self.source!r}: expected pictures, found none")
+            raise CameraUnavailable(
+                f"camera {self.source!r}: expected JPEG or PNG pictures, found none"
+            )
         self._at = -1
         self._number = 0
         self._skipped: list[str] = []

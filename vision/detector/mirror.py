@@ -18,5 +18,4 @@ def mirrored(points: NDArray[np.floating], width: int) -> NDArray[np.float32]:
 def mirrored_die(die: DieEvidence, width: int) -> DieEvidence:
     """A die in a picture of that width."""
     x, y = die.centre_xy
-    corners = None if die.corners is None else mirrored(die.corners, width)
-    return replace(die, centre_xy=(width - 1.0 - x, y), corners=corners)
+    return replace(die, centre_xy=(width - 1.0 - x, y), corners=mirrored(die.corners, width))

@@ -7,35 +7,86 @@ look.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import median
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from companion.tray import Point
 from vision.evidence import DieEvidence, Scores
 
-_SAME_DIE = 0.15
-"""Edges by which the centre of one die at rest differs between two looks at most."""
+_AT_REST = 0.15
+"""Edges by which the centre of one die at rest differs between two frames at most."""
+_IN_ONE_PICTURE = 0.4
+"""Edges by which it differs between two looks at one picture at most: half of `_OVERLAP`."""
+_OVERLAP = 0.8
+"""Top faces nearer to each other than this share of an edge are the same die. Faces of dice side by
+side are one edge apart, a little less if one is tilted."""
 _LEAST = 1e-4
+
+
+class _Place(Protocol):
+    """Where a die lies."""
+
+    @property
+    def centre_xy(self) -> Point: ...
+    @property
+    def edge_px(self) -> float: ...
+
+
+Die = TypeVar("Die", bound=_Place)
 
 Seen = tuple[DieEvidence, float]
 """A die in one look, and the weight of that look."""
 
 
-def grouped(looks: Sequence[Sequence[Seen]]) -> list[list[Seen]]:
+def by_both_looks(
+    first: Iterable[DieEvidence], second: Iterable[DieEvidence]
+) -> tuple[DieEvidence, ...]:
+    """The dice by two looks at one picture. Motion, a place beside the tray or doubt that it is a
+    die count if either look says so."""
+    looks = [[(die, 1.0) for die in look] for look in (first, second)]
+    return tuple(each_once(_by_the_stricter(group) for group in grouped(looks, _IN_ONE_PICTURE)))
+
+
+def _by_the_stricter(group: Sequence[Seen]) -> DieEvidence:
+    dice = [die for die, _ in group]
+    return replace(
+        pooled(group),
+        moving=any(die.moving for die in dice),
+        in_tray=all(die.in_tray for die in dice),
+        die=min(die.die for die in dice),
+    )
+
+
+def each_once(dice: Iterable[Die]) -> list[Die]:
+    """The dice without those that lie where an earlier one does."""
+    found: list[Die] = []
+    for die in dice:
+        if all(
+            math.dist(die.centre_xy, other.centre_xy) > _OVERLAP * min(die.edge_px, other.edge_px)
+            for other in found
+        ):
+            found.append(die)
+    return found
+
+
+def grouped(looks: Sequence[Sequence[Seen]], within: float = _AT_REST) -> list[list[Seen]]:
     """Each die in the looks that show it.
 
     Args:
         looks: The dice of each look, the look that counts for places first.
+        within: Edges by which its centre differs between two looks at most.
     """
     groups: list[list[Seen]] = []
     for look in looks:
         open_groups = list(groups)
         for die, weight in look:
             near = min(
-                (group for group in open_groups if _is_same(group[0][0], die)),
+                (group for group in open_groups if _is_same(group[0][0], die, within)),
                 key=lambda group: math.dist(group[0][0].centre_xy, die.centre_xy),
                 default=None,
             )
@@ -47,8 +98,8 @@ def grouped(looks: Sequence[Sequence[Seen]]) -> list[list[Seen]]:
     return groups
 
 
-def _is_same(one: DieEvidence, other: DieEvidence) -> bool:
-    return math.dist(one.centre_xy, other.centre_xy) <= _SAME_DIE * one.edge_px
+def _is_same(one: DieEvidence, other: DieEvidence, within: float) -> bool:
+    return math.dist(one.centre_xy, other.centre_xy) <= within * one.edge_px
 
 
 def pooled(group: Sequence[Seen], *, is_still: bool = False) -> DieEvidence:
@@ -66,18 +117,14 @@ def pooled(group: Sequence[Seen], *, is_still: bool = False) -> DieEvidence:
     moving = not is_still and first.moving
     leaning = float(weights @ np.array([die.leaning for die in dice]))
     colours = _log_pool(np.array([die.colours for die in dice]), weights)
-    value, sure, values = first.value, first.sure, first.values
-    scores = [die.values for die in dice if die.values is not None]
-    if len(scores) == len(dice):
-        values = _log_pool(np.array(scores), weights, rest=True)
-        sure = float(values.max())
-        seen = sum(weight for weight, die in zip(weights, dice, strict=True) if die.value)
-        value = int(values.argmax()) + 1 if seen > 0.5 else None
+    values = _log_pool(np.array([die.values for die in dice]), weights, rest=True)
+    values *= min(1.0, max(die.sure for die in dice) / float(values.max()))
+    seen = sum(weight for weight, die in zip(weights, dice, strict=True) if die.value)
     return replace(
         first,
         colours=colours,
-        value=value,
-        sure=sure,
+        value=int(values.argmax()) + 1 if seen > 0.5 else None,
+        sure=float(values.max()),
         values=values,
         moving=moving,
         leaning=leaning,

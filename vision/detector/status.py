@@ -184,10 +184,6 @@ def _die_view(die: DieEvidence, given: DieColour | None, joint: float, *, is_ok:
 
 
 def _corners(die: DieEvidence) -> tuple[Point, Point, Point, Point]:
-    if die.corners is None:
-        (x, y), half = die.centre_xy, die.edge_px / 2.0
-        left, top, right, bottom = x - half, y - half, x + half, y + half
-        return (left, top), (right, top), (right, bottom), (left, bottom)
     a, b, c, d = ((float(x), float(y)) for x, y in die.corners)
     return a, b, c, d
 

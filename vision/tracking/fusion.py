@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from companion.tray import TrayStatus
-from vision.detector.pooling import grouped, pooled
+from vision.detector.pooling import each_once, grouped, pooled
 from vision.detector.status import reading_of
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
 from vision.reading import Pixels, Reading
@@ -26,6 +26,8 @@ WINDOW = 6
 """Frames of one roll that are combined, the newest ones."""
 STILL_S = 0.09
 """A scene that did not change for so long is not moving."""
+_LASTING = (TrayStatus.OK, TrayStatus.COCKED, TrayStatus.EXTRA, TrayStatus.UNCERTAIN)
+"""Statuses that do not pass while nothing moves."""
 _CLIPPED = (4, 251)
 """Grey levels beyond which a pixel is under- or overexposed."""
 
@@ -66,7 +68,7 @@ def combine(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Readin
     """
     newest = frames[-1]
     is_still = len(frames) > 1 and newest.at_s - frames[0].at_s >= STILL_S - 1e-6
-    dice = tuple(
+    dice = each_once(
         pooled(group, is_still=is_still and len(group) == len(frames))
         for group in grouped(
             [tuple(zip(f.scene.dice, f.quality, strict=True)) for f in reversed(frames)]
@@ -76,7 +78,7 @@ def combine(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Readin
     clutter = newest.scene.clutter
     if is_still:
         clutter = Clutter(median(frame.scene.clutter.thing for frame in frames))
-    scene = SceneEvidence(dice, clutter, newest.scene.size_wh)
+    scene = SceneEvidence(tuple(dice), clutter, newest.scene.size_wh)
     return reading_of(scene, in_play, newest.at_s)
 
 
@@ -87,12 +89,13 @@ def lie_alike(one: RestFrame, other: RestFrame) -> bool:
 
 
 def best_reading(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Reading:
-    """Combine all frames; the newest one alone counts where only it is clear.
+    """Combine all frames; the newest one alone counts where they show what has passed since, such
+    as a hand.
 
-    The first frame after a throw may be worse than all that follow.
+    It settles no doubt: of many frames of a doubtful die one or two look sure by chance.
     """
     whole = combine(frames, in_play)
-    if len(frames) == 1 or whole.status is TrayStatus.OK:
+    if len(frames) == 1 or whole.status in _LASTING:
         return whole
     alone = combine(frames[-1:], in_play)
     return alone if alone.status is TrayStatus.OK else whole
@@ -105,8 +108,6 @@ def _is_on_its_way(die: DieEvidence, newest: RestFrame) -> bool:
 
 def _quality(grey: NDArray[np.uint8], die: DieEvidence) -> float:
     """Sharpness of a top face times the share of it that is well exposed."""
-    if die.corners is None:
-        return 1.0
     left, top = np.floor(die.corners.min(axis=0)).astype(int)
     right, bottom = np.ceil(die.corners.max(axis=0)).astype(int) + 1
     face = grey[max(0, top) : max(0, bottom), max(0, left) : max(0, right)]

@@ -138,11 +138,21 @@ def test_files_that_are_no_pictures_are_skipped_and_named(tmp_path: Path) -> Non
     assert camera.notes == (Note(NoteCode.SKIPPED, ("1.jpg", "3.jpg", "4.png")),)
 
 
-@pytest.mark.parametrize("name", [None, "notes.txt", "broken.jpg"])
-def test_a_folder_without_pictures_is_an_error(tmp_path: Path, name: str | None) -> None:
-    if name:
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        (None, "JPEG or PNG pictures, found none"),
+        ("notes.txt", "JPEG or PNG pictures, found none"),
+        ("sharp.bmp", "JPEG or PNG pictures, found none"),
+        ("broken.jpg", "pictures, none of 1 decodes"),
+    ],
+)
+def test_a_folder_without_pictures_is_an_error(tmp_path: Path, name: str | None, said: str) -> None:
+    if name == "sharp.bmp":
+        write_picture(tmp_path / name, 70)
+    elif name:
         (tmp_path / name).write_text("no picture")
-    with pytest.raises(CameraUnavailable, match="expected pictures"):
+    with pytest.raises(CameraUnavailable, match=f"expected {said}"):
         opened(tmp_path)
 
 

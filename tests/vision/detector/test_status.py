@@ -9,6 +9,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.tray import Problem, ProblemCode, TrayStatus
+from tests.vision.evidence import seen_die
 from vision.detector.status import PALETTE, decide_status, likeliest
 from vision.evidence import Clutter, DieEvidence
 
@@ -23,7 +24,7 @@ def chances(colour: DieColour | None, sure: float = 0.995) -> np.ndarray:
 
 
 def die(colour: DieColour | None, value: int | None = 3, sure: float = 0.999) -> DieEvidence:
-    return DieEvidence(chances(colour), value, sure, (100.0, 100.0), 40.0)
+    return seen_die(chances(colour), value, sure)
 
 
 SIX = [die(c, n + 1) for n, c in enumerate(ALL_DICE)]

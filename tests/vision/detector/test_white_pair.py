@@ -9,6 +9,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
 from companion.tray import TrayStatus
+from tests.vision.evidence import seen_die
 from tests.vision.trays import SIX, lit, tray
 from vision.detector.colours import likeness, tint_of
 from vision.detector.status import PALETTE, decide_status
@@ -25,7 +26,7 @@ def light_die(value: int, yellow: float, tint: tuple[float, float, float] | None
     row = np.full(6, 1e-4, np.float32)
     row[PALETTE.index(W)], row[PALETTE.index(Y)] = 1.0 - yellow, yellow
     measured = None if tint is None else np.array(tint, np.float32)
-    return DieEvidence(row, value, 0.999, (50.0 * value, 100.0), 40.0, tint=measured)
+    return seen_die(row, value, 0.999, (50.0 * value, 100.0), tint=measured)
 
 
 def others() -> list[DieEvidence]:
@@ -34,7 +35,7 @@ def others() -> list[DieEvidence]:
         if colour not in (W, Y):
             row = np.full(6, 1e-5, np.float32)
             row[PALETTE.index(colour)] = 1.0
-            dice.append(DieEvidence(row, 5, 0.999, (50.0 * n, 300.0), 40.0))
+            dice.append(seen_die(row, 5, 0.999, (50.0 * n, 300.0)))
     return dice
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from companion.engine.dice import ALL_DICE, COLOURED, DieColour, Roll
 from companion.tray import ProblemCode, TrayStatus
+from tests.vision.evidence import seen_die
 from tests.vision.tray_fakes import picture
 from vision.detector.status import PALETTE
 from vision.evidence import Clutter, DieEvidence, SceneEvidence
@@ -26,11 +27,7 @@ def die(colour: DieColour, value: int, n: int, *, sure: float = 0.995) -> DieEvi
     """The n-th die in a row, its outputs as sure as told."""
     colours = np.full(6, 0.0002, np.float32)
     colours[PALETTE.index(colour)] = 0.999
-    values = np.full(6, (1.0 - sure) / 5.0, np.float32)
-    values[value - 1] = sure
-    return DieEvidence(
-        colours, value, sure, (60.0 + 70.0 * n, 100.0), EDGE, values=values, leaning=-5.0
-    )
+    return seen_die(colours, value, sure, (60.0 + 70.0 * n, 100.0), EDGE, leaning=-5.0)
 
 
 SIX = tuple(die(colour, n + 1, n) for n, colour in enumerate(ALL_DICE))
@@ -119,6 +116,32 @@ def test_a_clear_newest_frame_counts_after_a_bad_first_one() -> None:
     rest = frames(hidden, hidden, scene(SIX))
     assert combine(rest, ALL_DICE).status is not TrayStatus.OK
     assert best_reading(rest, ALL_DICE).status is TrayStatus.OK
+
+
+@pytest.mark.parametrize(
+    ("doubtful", "status"),
+    [
+        (scene([*SIX[:GREEN], die(DieColour.GREEN, 3, GREEN, sure=0.93), *SIX[GREEN + 1 :]]),
+         TrayStatus.UNCERTAIN),
+        (scene([*SIX, die(DieColour.RED, 6, 7)]), TrayStatus.EXTRA),
+        (with_green(leaning=2.0), TrayStatus.COCKED),
+    ],
+)  # fmt: skip
+def test_one_or_two_clear_frames_settle_no_doubt(
+    doubtful: SceneEvidence, status: TrayStatus
+) -> None:
+    clear = with_green(leaning=-2.1)
+    rest = frames(doubtful, doubtful, doubtful, doubtful, clear, clear)
+    for count in (5, 6):
+        assert best_reading(rest[:count], ALL_DICE).status is status
+
+
+def test_a_die_at_two_places_by_turns_counts_once() -> None:
+    x, y = SIX[GREEN].centre_xy
+    elsewhere = with_green(centre_xy=(x + 0.2 * EDGE, y))
+    reading = combine(frames(scene(SIX), elsewhere, scene(SIX), elsewhere), ALL_DICE)
+    assert len(reading.dice) == 6
+    assert reading.status is TrayStatus.OK
 
 
 def dotted(level: int = 150, *, dot: bool = True) -> Pixels:
