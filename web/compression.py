@@ -13,6 +13,9 @@ STREAM = "text/event-stream"
 LEAST_BYTES = 1_000
 """A shorter text fits one packet as it is."""
 
+MOST_KEPT_BYTES = 100_000
+"""A longer text, such as the file of all games, is hardly asked for twice."""
+
 
 def install(app: Flask) -> None:
     """Compress an app's longer texts."""
@@ -28,11 +31,14 @@ def install(app: Flask) -> None:
         response.direct_passthrough = False  # a static file is read
         data = response.get_data()
         if len(data) >= LEAST_BYTES:
-            response.set_data(_compressed(data))
+            pack = _kept if len(data) <= MOST_KEPT_BYTES else _packed
+            response.set_data(pack(data))
             response.headers["Content-Encoding"] = "gzip"
         return response
 
 
-@lru_cache(maxsize=64)
-def _compressed(data: bytes) -> bytes:
+def _packed(data: bytes) -> bytes:
     return gzip.compress(data, 6, mtime=0)
+
+
+_kept = lru_cache(maxsize=64)(_packed)

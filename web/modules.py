@@ -34,9 +34,10 @@ def modules_of(entry: str) -> tuple[str, ...]:
 
 @lru_cache
 def style_of(names: str) -> str | None:
-    """Style sheets joined in the order of their names, which a plus sign parts; None if unknown."""
+    """Style sheets joined in the order of their names, which a plus sign parts; None if one is
+    unknown or named twice."""
     files = {file.stem: file for file in (STATIC / "css").glob("*.css")}
     wanted = names.split("+")
-    if not files.keys() >= set(wanted):
+    if not files.keys() >= set(wanted) or len(wanted) > len(set(wanted)):
         return None
     return "\n".join(files[name].read_text(encoding="utf-8") for name in wanted)

@@ -20,6 +20,7 @@ def results(review: Review, names: Sequence[str]) -> list[Line]:
         line(
             key,
             name=name,
+            count=abs(review.final[player]),
             lead=signed(review.final[player]),
             luck=_wide(review.luck[player]),
             skill=_wide(review.skill[player]),

@@ -290,6 +290,7 @@ def end_turn(games: Games, crossed: Flags) -> None:
         crossed: (N,) whether it crossed a box in either action.
     """
     own = games.misses[games.active]
-    own += ~crossed & (games.end == 0)
+    if games.active not in games.gone:
+        own += ~crossed & (games.end == 0)
     _finish(games, (own >= games.layout.plan.misses) & (games.end == 0), BY_MISSES)
     _end_by_locks(games)

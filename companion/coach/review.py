@@ -34,6 +34,7 @@ from companion.coach.tempo import Tempo, tables_of
 from companion.engine import (
     COLOURED,
     Choice,
+    End,
     Event,
     GameState,
     Phase,
@@ -193,7 +194,7 @@ def review(
     players = start.players
     policy = Tempo(tables_of(start.plan.name, players))
     studied = [
-        _study(state, turn, policy)
+        _study(state, turn, policy, _unanswered(turn, last))
         for state, turn in zip(_before_rolls(start, events), turns, strict=True)
     ]
     positions = [position for each in studied for position in (each.before, *each.after)]
@@ -272,7 +273,15 @@ class _Studied:
     answers: tuple[tuple[int, Answer, Answer], ...]
 
 
-def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
+def _unanswered(turn: Turn, last: GameState) -> set[int]:
+    """Players who left in a turn, or whose answer the end of the game cut off."""
+    if turn.action1 is None:
+        return set(range(last.players))
+    is_cut_off = turn.action2 is None and last.end is not End.LOCKS
+    return {*turn.left[1], *turn.left[2], *([turn.player] if is_cut_off else [])}
+
+
+def _study(state: GameState, turn: Turn, policy: Policy, unanswered: set[int]) -> _Studied:
     players, plan = state.players, state.plan
     order = [(state.active + seat) % players for seat in range(players)]
     white = [turn.action1[p] if turn.action1 else None for p in order]
@@ -297,6 +306,8 @@ def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
     answers, after = [], [0]
     for seat in range(players):
         own = 1 + seat
+        if order[seat] in unanswered:
+            continue
         is_same = (games.sheet[:, :, own] == games.sheet[:, :, 0]).all()
         if is_same and (games.misses[:, own] == games.misses[:, 0]).all():
             continue

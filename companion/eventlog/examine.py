@@ -82,6 +82,15 @@ def copy_log(directory: Path, to: Path) -> None:
     path = directory / FILE_NAME
     if not path.is_file():
         raise StoreError(f"{path}: expected saved games, there is no such file")
+    copy_database(path, to)
+
+
+def copy_database(path: Path, to: Path) -> None:
+    """Copy a database into one new file, consistent while a program writes it.
+
+    Raises:
+        StoreError: It cannot be copied.
+    """
     try:
         with (
             closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as source,

@@ -34,7 +34,8 @@ class Decided(StrEnum):
     """Too close to tell, or a shared victory."""
 
 
-_LINE = re.compile(rf"([0-9a-f]{{16}}) ({'|'.join(Decided)})")
+_LINE = re.compile(rf"([0-9a-f]{{16}}) ({'|'.join(Decided)})$")
+"""The end of a line: one before it may have been cut off."""
 
 
 class Verdicts:
@@ -53,7 +54,7 @@ class Verdicts:
         except (OSError, ValueError) as error:
             LOGGER.warning("%s cannot be read: %s", self._path, error)
             return
-        found = map(_LINE.fullmatch, text.splitlines())
+        found = map(_LINE.search, text.splitlines())
         self._known = {each[1]: Decided(each[2]) for each in found if each}
 
     @property

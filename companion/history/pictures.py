@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -52,9 +53,9 @@ class Pictures:
         """Save a picture and delete the oldest beyond the limit; never raises."""
         name = f"game-{game:04}-turn-{turn:03}-{revision:06}.jpg"
         with self._mutex:
+            unfinished = self._directory / f"{name}.part"
             try:
                 self._directory.mkdir(parents=True, exist_ok=True)
-                unfinished = self._directory / f"{name}.part"
                 unfinished.write_bytes(jpeg)
                 os.replace(unfinished, self._directory / name)
                 for _, path in self._found()[: -self._most]:
@@ -64,6 +65,8 @@ class Pictures:
                 if not self._has_complained:
                     LOGGER.warning("pictures: cannot save the picture of a roll: %s", error)
                 self._has_complained = True
+                with suppress(OSError):
+                    unfinished.unlink()
 
     def all(self) -> list[KeptPicture]:
         """All saved pictures, newest first."""

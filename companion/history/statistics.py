@@ -204,7 +204,8 @@ def _add(sums: dict[str, _Sum], game: Result) -> None:
         each.closings += game.closings[player]
         is_won = player in game.winners
         each.wins += is_won
-        each.streak_now = each.streak_now + 1 if is_won else 0
+        if len(game.names) > 1:  # nobody wins or loses alone
+            each.streak_now = each.streak_now + 1 if is_won else 0
         each.streak = max(each.streak, each.streak_now)
 
 

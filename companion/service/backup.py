@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from companion.errors import ServiceError, StoreError
-from companion.eventlog.examine import copy_log, examine, is_in_use
+from companion.eventlog.examine import copy_database, copy_log, examine, is_in_use
 from companion.eventlog.store import FILE_NAME
 
 FORM = 1
@@ -33,6 +33,11 @@ STAMP = "last-backup"
 
 _NOT_COPIED = ("games.", STAMP)
 """Files that begin so: the log itself is copied by SQLite, its helpers are not needed."""
+
+_PASSING = (".part", ".new", ".lock", "-wal", "-shm")
+"""Files that end so are helpers of others, or are being written."""
+
+_DATABASE = ".sqlite3"
 
 LARGEST_BYTES = 4 * 1024**3
 """No backup of a table comes near this; an archive that claims more is refused."""
@@ -88,7 +93,9 @@ def write_backup(
                 _add_text(archive, MANIFEST, json.dumps(_as_json(backed_up)), now)
                 archive.add(log, f"{DATA}/{FILE_NAME}")
                 for path in others:
-                    archive.add(path, f"{DATA}/{path.relative_to(data_dir).as_posix()}")
+                    with suppress(FileNotFoundError):  # the table has just deleted it
+                        source = _settled(path, Path(folder))
+                        archive.add(source, f"{DATA}/{path.relative_to(data_dir).as_posix()}")
                 if config_path.is_file():
                     archive.add(config_path, CONFIG)
             _sync(part)
@@ -240,8 +247,23 @@ class _Unpacked(gzip.GzipFile):
 def _other_files(data_dir: Path) -> Iterator[Path]:
     for path in sorted(data_dir.rglob("*")):
         is_log = path.parent == data_dir and path.name.startswith(_NOT_COPIED)
-        if path.is_file() and not path.is_symlink() and not is_log:
+        is_passing = path.name.endswith(_PASSING)
+        if path.is_file() and not path.is_symlink() and not is_log and not is_passing:
             yield path
+
+
+def _settled(path: Path, folder: Path) -> Path:
+    """The file, or a copy in a folder if it is a database that a program may be writing."""
+    if path.suffix != _DATABASE:
+        return path
+    copy = folder / f"other{_DATABASE}"
+    copy.unlink(missing_ok=True)
+    try:
+        copy_database(path, copy)
+    except StoreError:  # a damaged one is kept as it is
+        return path
+    shutil.copymode(path, copy)
+    return copy
 
 
 def _add_text(archive: tarfile.TarFile, name: str, text: str, now: datetime) -> None:

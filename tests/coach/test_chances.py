@@ -53,6 +53,13 @@ def test_a_roll_that_wins_at_once_makes_its_player_certain() -> None:
     assert chances(before) == chances(before), "the same position has the same chances"
 
 
+def test_whoever_leaves_on_an_own_roll_gets_no_miss() -> None:
+    state = go(game(3, misses={0: 3}, sheets={1: {"R": [2, 3]}}), roll(3, 4), SeatClosed(0))
+    position = position_of(state)
+    assert position is not None
+    assert max(each.share for each in chances(position, 200)) < 1
+
+
 def test_a_player_who_left_keeps_points_and_has_a_smaller_chance() -> None:
     ahead = game(3, sheets={1: {"R": [2, 3, 4, 5]}})
     stays, leaves = position_of(ahead), position_of(go(ahead, SeatClosed(1)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from companion.coach.advice import results
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import recorded
 from companion.coach.review import Measured, Review, review
@@ -26,6 +27,7 @@ from companion.engine import (
     new_game,
 )
 from companion.history.decided import Decided
+from companion.messages.catalogue import load_phrases
 
 DICE = {DieColour.RED: 4, DieColour.YELLOW: 2, DieColour.GREEN: 2, DieColour.BLUE: 5}
 A_ROLL = Roll.of((3, 4), DICE)
@@ -130,6 +132,34 @@ def test_players_who_leave_and_house_rules_are_reviewed() -> None:
     found = review(start, events, rollouts=20)
     assert found is not None
     assert all(sum_of(found, p) == pytest.approx(found.final[p], abs=1e-3) for p in range(3))
+
+
+@pytest.mark.parametrize("answered", [0, 1])
+def test_nobody_is_blamed_for_an_answer_that_the_end_cut_off(answered: int) -> None:
+    coach = Tempo(tables_of("base", 3))
+    ((start, events),) = recorded("base", [coach, coach, coach], 1, seed=5)
+    ninth = [n for n, event in enumerate(events) if isinstance(event, Rolled)][8]
+    found = review(start, [*events[: ninth + 1 + answered], EndedEarly()], rollouts=50)
+    assert found is not None
+    assert found.decisions == ()
+
+
+def test_nobody_is_blamed_for_leaving() -> None:
+    coach = Tempo(tables_of("base", 3))
+    ((start, events),) = recorded("base", [coach, coach, coach], 1, seed=5)
+    ninth = [n for n, event in enumerate(events) if isinstance(event, Rolled)][8]
+    leaves = [SeatClosed(0), SeatClosed(1)]
+    found = review(start, [*events[: ninth + 1], *leaves, EndedEarly()], rollouts=50)
+    assert found is not None
+    assert found.decisions == ()
+
+
+def test_a_lead_of_one_point_is_a_point() -> None:
+    found = review(new_game(BASE, 2), [Rolled(A_ROLL), Played(1, ("R7", None)), EndedEarly()])
+    assert found is not None
+    assert found.final == (1, -1)
+    said = [load_phrases("en").tell(each) for each in results(found, ["Ada", "Ben"])]
+    assert said[0].startswith("Ada: +1 point against")
 
 
 def test_a_game_that_goes_on_has_no_review() -> None:

@@ -183,6 +183,15 @@ class TestMetrics:
         assert samples['dice_companion_requests_total{kind="step",status="2xx"}'] == "1"
         assert not {"Ada", "QWX7", "471147"} & set(answer.text.replace('"', " ").split())
 
+    def test_a_request_refused_at_once_is_refused_and_counted(
+        self, stage: Stage, tmp_path: Path
+    ) -> None:
+        app = create_app(stage.session, frames=lambda: 7)
+        ada = phone(app, "127.0.0.1")
+        assert ada.get("/api/state", headers={"Host": "evil.example"}).status_code == 400
+        assert ada.post("/api/join", data="name=Ada").status_code == 415
+        assert ada.get("/metrics").text.count('status="4xx"} 1') == 2, "a page and a step"
+
     def test_labels_are_escaped(self, tmp_path: Path) -> None:
         health = Monitor(Free(), tmp_path).health()
         text = exposition(health, Requests(), version='1"\\\n2', frames=None, revision=1, streams=0)

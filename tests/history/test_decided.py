@@ -26,6 +26,13 @@ def test_a_damaged_line_costs_its_own_game_only(tmp_path: Path) -> None:
     assert Verdicts(tmp_path).known == {ONE: Decided.LUCK, THREE: Decided.CHOICES}
 
 
+def test_a_line_that_was_cut_off_costs_its_own_game_only(tmp_path: Path) -> None:
+    (tmp_path / FILE_NAME).write_text(f"{ONE} lu")
+    Verdicts(tmp_path).add(TWO, Decided.LUCK)
+    Verdicts(tmp_path).add(THREE, Decided.CHOICES)
+    assert Verdicts(tmp_path).known == {TWO: Decided.LUCK, THREE: Decided.CHOICES}
+
+
 def test_a_file_that_is_none_is_reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     (tmp_path / FILE_NAME).write_bytes(b"\xff\xfe")
     assert Verdicts(tmp_path).known == {}

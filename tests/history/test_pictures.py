@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,19 @@ def test_other_files_are_left_alone(tmp_path: Path) -> None:
     note.write_text("ours")
     assert pictures.delete() == 1
     assert note.exists()
+
+
+def test_a_full_disk_is_not_filled_with_parts_of_pictures(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def until_the_disk_is_full(path: Path, data: bytes) -> int:
+        with path.open("wb") as file:
+            file.write(data[:2])
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", until_the_disk_is_full)
+    assert filled(tmp_path, 5).all() == []
+    assert list((tmp_path / DIRECTORY).iterdir()) == []
 
 
 def test_a_folder_that_takes_no_pictures_is_reported_once(

@@ -73,6 +73,12 @@ def test_averages_records_streaks_and_closings() -> None:
     ]
 
 
+def test_a_game_alone_neither_ends_nor_adds_to_wins_in_a_row() -> None:
+    won = [a_game(number, {"Ada": 60, "Ben": 50}) for number in (1, 2, 4)]
+    (ada, _) = statistics([*won[:2], a_game(3, {"Ada": 90}), won[2]]).players
+    assert (ada.name, ada.games, ada.streak, ada.streak_now) == ("Ada", 4, 3, 3)
+
+
 def test_games_with_bots_count_only_when_asked() -> None:
     assert statistics(EVENING, bots=True).games == 5
     assert "Bot 1" in statistics(EVENING, bots=True).names

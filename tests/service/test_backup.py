@@ -8,8 +8,10 @@ import io
 import json
 import os
 import signal
+import sqlite3
 import tarfile
 import tempfile
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from types import SimpleNamespace
@@ -24,6 +26,8 @@ from companion.commands.running import ended_by_signals
 from companion.errors import ServiceError, StoreError
 from companion.eventlog.examine import Examined, examine
 from companion.eventlog.store import SqliteStore
+from companion.mqtt.club.evening import Evening
+from companion.mqtt.club.store import ClubStore
 from companion.service import backup
 from companion.service.backup import DATA, MANIFEST, last_backup, restore_backup, write_backup
 from tests.session.fakes import Stage
@@ -63,6 +67,50 @@ def test_a_running_tables_backup_holds_all_of_it(table: Stage, tmp_path: Path) -
     assert (fresh / "tray.toml").read_text() == "measured = 1\n"
     assert (fresh / "pictures" / "7.jpg").read_bytes() == b"picture"
     assert settings.read_text() == "[table]\nlanguage = 'de'\n"
+
+
+def test_a_club_that_writes_on_is_copied_whole(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = table.directory / "club"
+    store = ClubStore(folder)
+    store.keep_evening(Evening("2026-11-20"))
+    with closing(sqlite3.connect(folder / "club.sqlite3")) as club:
+        add = tarfile.TarFile.add
+
+        def add_while_the_club_writes(archive: tarfile.TarFile, name: Any, *rest: Any) -> None:
+            add(archive, name, *rest)
+            club.execute("CREATE TABLE IF NOT EXISTS more (x)")
+            club.executemany("INSERT INTO more VALUES (?)", [("x" * 500,)] * 4_000)
+            club.commit()
+
+        monkeypatch.setattr(tarfile.TarFile, "add", add_while_the_club_writes)
+        file = backed_up(table, tmp_path)
+    store.close()
+    restore_backup(file, tmp_path / "data2", tmp_path / "config2.toml", now=NOW)
+    assert [p.name for p in (tmp_path / "data2" / "club").iterdir()] == ["club.sqlite3"]
+    with closing(sqlite3.connect(tmp_path / "data2" / "club" / "club.sqlite3")) as club:
+        assert club.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    again = ClubStore(tmp_path / "data2" / "club")
+    assert [evening.id for evening in again.evenings()] == ["2026-11-20"]
+    again.close()
+
+
+def test_a_picture_deleted_meanwhile_does_not_end_a_backup(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = table.directory / "pictures" / "7.jpg"
+    add = tarfile.TarFile.add
+
+    def add_after_the_picture_is_gone(archive: tarfile.TarFile, name: Any, *rest: Any) -> None:
+        picture.unlink(missing_ok=True)
+        add(archive, name, *rest)
+
+    monkeypatch.setattr(tarfile.TarFile, "add", add_after_the_picture_is_gone)
+    file = backed_up(table, tmp_path)
+    restore_backup(file, tmp_path / "data2", tmp_path / "config2.toml", now=NOW)
+    assert (tmp_path / "data2" / "tray.toml").is_file()
+    assert not (tmp_path / "data2" / "pictures").exists()
 
 
 def test_the_time_of_the_last_backup_is_remembered(table: Stage, tmp_path: Path) -> None:

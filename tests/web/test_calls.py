@@ -363,7 +363,12 @@ class TestPlaying:
         assert answer.get_json()["message"]
 
     @pytest.mark.parametrize(
-        "path", [f"/report.svg?number={'1' * 4_200}", f"/style/{'a' * 3_000}.css"]
+        "path",
+        [
+            f"/report.svg?number={'1' * 4_200}",
+            f"/style/{'a' * 3_000}.css",
+            f"/style/{'+'.join(['table'] * 2_000)}.css",
+        ],
     )
     def test_an_endless_address(self, client: FlaskClient, path: str) -> None:
         assert client.get(path).status_code in (400, 404)

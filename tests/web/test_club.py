@@ -217,6 +217,11 @@ class TestAccess:
             "http://192.168.1.9@evil.example.com/",
             "ftp://192.168.1.9/",
             "http://192.168.1.9:8000/\u202etxt",
+            "http://8.8.8.8/",
+            "http://134744072/",
+            "http://0x08080808/",
+            "http://evil.example\\.local/",
+            "http://evil\u3002example/",
         ],
     )
     def test_a_code_never_leads_out_of_the_house(

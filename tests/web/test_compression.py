@@ -7,6 +7,8 @@ import gzip
 import pytest
 from flask.testing import FlaskClient
 
+from web import compression
+
 ZIPPED = {"Accept-Encoding": "gzip, deflate"}
 
 
@@ -22,6 +24,17 @@ def test_a_text_is_the_same_once_unpacked(client: FlaskClient, path: str) -> Non
             assert int(zipped.headers["Content-Length"]) == len(zipped.data) < len(plain.data)
         else:
             assert len(plain.data) < 1_000
+
+
+def test_a_long_text_is_not_kept_in_memory(
+    client: FlaskClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = compression._kept.cache_info().currsize
+    monkeypatch.setattr(compression, "MOST_KEPT_BYTES", 1_000)
+    path = "/static/css/base.css"
+    with client.get(path) as plain, client.get(path, headers=ZIPPED) as zipped:
+        assert gzip.decompress(zipped.data) == plain.data
+    assert compression._kept.cache_info().currsize == kept
 
 
 def test_pictures_and_streams_travel_as_they_are(client: FlaskClient) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from flask.testing import FlaskClient
 
+from companion.history.export import written
 from companion.history.pictures import Pictures
 from tests.session.fakes import Stage
 from tests.web.browsing import PATIENCE_S
@@ -163,6 +164,22 @@ class TestTheCalls:
             in client.get(f"/api/export?form={form}").headers["Content-Disposition"]
         )
         assert client.get("/api/export?form=exe").status_code == 400
+
+    def test_files_are_written_one_at_a_time(
+        self, client: FlaskClient, told: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        during: list[tuple[int, str]] = []
+
+        def written_slowly(*args: Any) -> str:
+            answer = client.get("/api/export?form=csv")
+            during.append((answer.status_code, answer.get_json()["error"]))
+            return written(*args)
+
+        monkeypatch.setattr("web.views.games.written", written_slowly)
+        assert client.get("/api/export?form=csv").status_code == 200
+        assert during == [(503, "EXPORTING")]
+        monkeypatch.undo()
+        assert client.get("/api/export?form=csv").status_code == 200
 
     def test_an_export_can_be_taken_in_again(self, client: FlaskClient, told: object) -> None:
         record = json.loads(client.get("/api/export?form=json&number=1").text)["games"][0]["record"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ipaddress
+import re
 from urllib.parse import urlsplit
 
 from companion.engine import End
@@ -14,6 +16,10 @@ from companion.mqtt.club.view import TableView, View
 from web.club import wire
 from web.security import is_home_host
 from web.wire.values import Rating
+
+_PLAIN = re.compile(r"[A-Za-z0-9.:\[\]%_-]+")
+"""Characters of a host and port that every browser reads alike."""
+_NUMBER = re.compile(r"[0-9]+|0[xX][0-9a-fA-F]*")
 
 MOST_GAMES = 12
 """Games that the pages list, the newest first; exports have all."""
@@ -62,8 +68,17 @@ def address_of(table: TableView) -> str:
         parts = urlsplit(url)
     except ValueError:
         return ""
-    is_plain = parts.scheme in ("http", "https") and "@" not in parts.netloc
-    return url if is_plain and is_home_host(parts.netloc) and url.isprintable() else ""
+    is_plain = parts.scheme in ("http", "https") and _PLAIN.fullmatch(parts.netloc) is not None
+    is_home = is_plain and is_home_host(parts.netloc) and not _is_elsewhere(parts.hostname or "")
+    return url if is_home and url.isprintable() else ""
+
+
+def _is_elsewhere(host: str) -> bool:
+    """Whether a host is an address of the internet, or a number that browsers take for one."""
+    try:
+        return ipaddress.ip_address(host.partition("%")[0]).is_global
+    except ValueError:
+        return _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]) is not None
 
 
 def shown(name: str) -> str:

@@ -209,7 +209,7 @@ OPERATIONS: tuple[Operation, ...] = (
         "A file of one game, or of all.",
         ("text/plain", JSON, "text/csv"),
         raw={},
-        failures=(*READ, 404),
+        failures=(*READ, 404, 503),
         parameters=(
             _NUMBER,
             Parameter("form", Annotated[str, one_of(FORMS)], "The form of the file."),

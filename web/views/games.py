@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from threading import Lock
 from typing import Any
 
 from flask import Blueprint, Response, request
@@ -37,7 +38,7 @@ NO_PICTURES: Mapping[int, int] = {}
 
 def install(pages: Blueprint, context: AppContext) -> None:
     """Add the calls to a blueprint."""
-    session = context.session
+    session, exporting = context.session, Lock()
 
     @pages.get("/api/games")
     def games() -> Response:
@@ -63,9 +64,13 @@ def install(pages: Blueprint, context: AppContext) -> None:
         chosen = [asked_for(context)] if "number" in request.args else session.past.games()
         name = f"game-{chosen[0].number}" if "number" in request.args else "games"
         media, ending = MEDIA[form]
-        response = Response(
-            written(chosen, form, context.phrases), content_type=f"{media}; charset=utf-8"
-        )
+        if not exporting.acquire(blocking=False):  # many games keep a thread for seconds
+            raise Refused(503, "EXPORTING", line("asked.exporting"))
+        try:
+            text = written(chosen, form, context.phrases)
+        finally:
+            exporting.release()
+        response = Response(text, content_type=f"{media}; charset=utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
         return response
 

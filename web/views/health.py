@@ -53,7 +53,9 @@ def install(
 
     @pages.after_app_request
     def count(response: Response) -> Response:
-        requests.add(request.method, response.status_code, time.perf_counter() - g.begun_s)
+        now_s = time.perf_counter()
+        begun_s = g.get("begun_s", now_s)  # a request that was refused at once never began
+        requests.add(request.method, response.status_code, now_s - begun_s)
         return response
 
     @pages.get("/metrics")
