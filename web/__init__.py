@@ -36,10 +36,7 @@ def create_app(
     press: Callable[[], Rejected | None] | None = None,
     join_url: Callable[[], str] | None = None,
     join_name: Callable[[], str] = str,
-    name: str = "Dice Companion",
     version: str = "",
-    code: str = "",
-    pin: str = "",
     access: Access | None = None,
     setup: TraySetup | None = None,
     wifi: Callable[[], Wifi] = Wifi,
@@ -62,11 +59,8 @@ def create_app(
         press: Action of the on-screen button; by default the session's press.
         join_url: Returns the address for phones; by default the address a page was opened with.
         join_name: Returns the same with the machine's name, or ""; called for every snapshot.
-        name: Name of the table.
         version: The program's version, for /healthz.
-        code: Code that a phone sends to take a seat; drawn unless given.
-        pin: PIN that makes a device the host; drawn unless given.
-        access: Code, PIN and paired table views together, in place of `code` and `pin`.
+        access: Code, PIN and paired table views; by default drawn and kept in memory.
         setup: Sets the tray up, if there is a camera.
         wifi: Returns the table's own Wi-Fi; called for every snapshot.
         power: The machine's switch; None where there is none.
@@ -86,10 +80,10 @@ def create_app(
         press=press or session.press,
         join_url=join_url or (lambda: ""),
         join_name=join_name,
-        name=name,
+        name="Dice Companion",
         version=version,
         epoch=secrets.token_hex(4),
-        access=access or Access(code=code, pin=pin),
+        access=access or Access(),
         wifi=wifi,
         chances=chances,
         reviews=reviews or Reviews(),

@@ -18,6 +18,7 @@ from companion.tray import CameraState
 from tests.session.fakes import Stage
 from tests.web.test_people import phone, post
 from web import create_app
+from web.access import Access
 from web.metrics import Requests, exposition
 
 Usage = namedtuple("Usage", "total used free")
@@ -140,7 +141,11 @@ class TestTheTable:
     def test_a_failing_disk_is_told_everywhere_and_heals(
         self, stage: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        app = create_app(stage.session, code="QWX7", health=Monitor(stage.session, tmp_path).health)
+        app = create_app(
+            stage.session,
+            access=Access(code="QWX7"),
+            health=Monitor(stage.session, tmp_path).health,
+        )
         ada, append = phone(app, "127.0.0.1"), stage.store.append
 
         def refuse(records: object) -> None:
@@ -168,7 +173,10 @@ class TestMetrics:
     def test_every_line_is_a_sample_and_no_secret(self, stage: Stage, tmp_path: Path) -> None:
         monitor = Monitor(stage.session, tmp_path, eye=Eye())
         app = create_app(
-            stage.session, code="QWX7", pin="471147", health=monitor.health, frames=lambda: 7
+            stage.session,
+            access=Access(code="QWX7", pin="471147"),
+            health=monitor.health,
+            frames=lambda: 7,
         )
         ada = phone(app, "127.0.0.1")
         assert post(ada, "join", name="Ada")[0] == 200

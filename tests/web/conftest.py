@@ -25,6 +25,7 @@ from tests.web.stand_in import (
     picture,
 )
 from web import Equipment, create_app
+from web.access import Access
 from web.security import BROWSER_COOKIE, SEAT_COOKIE
 from web.server import Server, serve
 
@@ -128,8 +129,7 @@ def app(
         join_name=lambda: place["name"],
         power=power,
         version="0.1",
-        code="QWX7",
-        pin="4711",
+        access=Access(code="QWX7", pin="4711"),
         chances=lambda number: tuple(chances),
         advice=lambda game: advice,
         has_broker=has_broker,

@@ -21,6 +21,7 @@ from tests.web.test_for_everybody import LARGE_TYPE, settle
 from tests.web.test_language_pages import said
 from tests.web.test_openapi import SCHEMAS, complaints
 from web import Equipment, create_app
+from web.access import Access
 from web.ports import Point
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def app(stage: Stage, wizard: StandInSetup) -> Flask:
         simulator=tray,
         equipment=lambda: Equipment(CameraState.SIMULATED, "mock"),
         setup=wizard,
-        pin="4711",
+        access=Access(pin="4711"),
     )
 
 
