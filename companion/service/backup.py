@@ -94,8 +94,9 @@ def write_backup(
                 archive.add(log, f"{DATA}/{FILE_NAME}")
                 for path in others:
                     with suppress(FileNotFoundError):  # the table has just deleted it
-                        source = _settled(path, Path(folder))
-                        archive.add(source, f"{DATA}/{path.relative_to(data_dir).as_posix()}")
+                        for source, name in _settled(path, Path(folder)):
+                            inside = path.relative_to(data_dir).with_name(name)
+                            archive.add(source, f"{DATA}/{inside.as_posix()}")
                 if config_path.is_file():
                     archive.add(config_path, CONFIG)
             _sync(part)
@@ -252,18 +253,23 @@ def _other_files(data_dir: Path) -> Iterator[Path]:
             yield path
 
 
-def _settled(path: Path, folder: Path) -> Path:
-    """The file, or a copy in a folder if it is a database that a program may be writing."""
+def _settled(path: Path, folder: Path) -> Iterator[tuple[Path, str]]:
+    """The file and its name; of a database, which a program may be writing, a copy in a folder."""
     if path.suffix != _DATABASE:
-        return path
+        yield path, path.name
+        return
     copy = folder / f"other{_DATABASE}"
     copy.unlink(missing_ok=True)
     try:
         copy_database(path, copy)
-    except StoreError:  # a damaged one is kept as it is
-        return path
-    shutil.copymode(path, copy)
-    return copy
+    except StoreError:  # kept as it is, with its log
+        yield path, path.name
+        log = path.with_name(f"{path.name}-wal")
+        if log.is_file():
+            yield log, log.name
+    else:
+        shutil.copymode(path, copy)
+        yield copy, path.name
 
 
 def _add_text(archive: tarfile.TarFile, name: str, text: str, now: datetime) -> None:

@@ -96,6 +96,21 @@ def test_a_club_that_writes_on_is_copied_whole(
     again.close()
 
 
+def test_a_database_that_cannot_be_copied_keeps_its_log(table: Stage, tmp_path: Path) -> None:
+    folder = table.directory / "club"
+    folder.mkdir()
+    (folder / "club.sqlite3").write_bytes(b"not a database" * 999)
+    (folder / "club.sqlite3-wal").write_bytes(b"what was written last")
+    (folder / "club.sqlite3-shm").write_bytes(b"of a program")
+    file = backed_up(table, tmp_path)
+    restore_backup(file, tmp_path / "data2", tmp_path / "config2.toml", now=NOW)
+    restored = {path.name: path.read_bytes() for path in (tmp_path / "data2" / "club").iterdir()}
+    assert restored == {
+        "club.sqlite3": b"not a database" * 999,
+        "club.sqlite3-wal": b"what was written last",
+    }
+
+
 def test_a_picture_deleted_meanwhile_does_not_end_a_backup(
     table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
