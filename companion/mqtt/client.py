@@ -1,10 +1,10 @@
 """The connection to a broker: one thread, bounded queues, and nothing that waits for it.
 
 The only module that imports paho-mqtt. The thread connects again and again, with a growing pause.
-It owns all messages until the broker has acknowledged them: of a retained topic only the newest
-one, of others the newest `MOST_WAITING`. A broker that refuses, hangs or floods costs the caller
-nothing: `publish` only takes a lock that is never held during input or output, the thread reads a
-bounded number of packets a second and none above `LARGEST_PACKET_BYTES`.
+Messages are kept until the broker has acknowledged them (`companion.mqtt.outbox`). A broker that
+refuses, hangs or floods costs the caller nothing: `publish` only takes a lock that is never held
+during input or output, the thread reads a bounded number of packets a second and none above
+`LARGEST_PACKET_BYTES`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,8 @@ import socket
 import ssl
 import threading
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import NamedTuple
 
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion, MQTTProtocolVersion
@@ -28,6 +26,7 @@ from paho.mqtt.properties import Properties
 from paho.mqtt.reasoncodes import ReasonCode
 
 from companion.mqtt.broker import Broker, Message, Received
+from companion.mqtt.outbox import Outbox
 from companion.mqtt.tls import context_of, reason_of
 
 __all__ = ["Broker", "Link", "Message", "Received"]
@@ -46,12 +45,6 @@ PAUSES_S = (1.0, 60.0)
 STABLE_S = 10.0
 """Seconds after which the pauses begin anew: tables of one id end each other's connection."""
 
-MOST_WAITING = 200
-"""Messages of topics that are not retained; the oldest give way."""
-
-MOST_IN_FLIGHT = 20
-"""Messages that the broker has not acknowledged yet."""
-
 PACKETS_PER_S = 100
 """Packets that are read in a second; the others wait in the broker."""
 
@@ -59,19 +52,6 @@ LARGEST_PACKET_BYTES = 1024 * 1024
 
 CLOSE_S = 1.0
 """Seconds for the last messages when the table ends."""
-
-
-class _Queued(NamedTuple):
-    message: Message
-    since_s: float
-
-    @property
-    def is_worthless(self) -> bool:
-        """Whether it is a passing message that came to nothing in time."""
-        message = self.message
-        if message.retain or message.keep_s is None:
-            return False
-        return time.monotonic() - self.since_s > message.keep_s
 
 
 class _BoundedClient(paho.Client):
@@ -112,10 +92,9 @@ class Link:
         self._subscriptions = tuple(subscriptions)
         self._on_message, self._on_connected = on_message, on_connected
         self._packets_per_s = packets_per_s
-        self._mutex = threading.Lock()
-        self._waiting: OrderedDict[object, _Queued] = OrderedDict()
-        self._in_flight: dict[int, tuple[object, _Queued]] = {}
+        self._outbox = Outbox()
         self._packets = 0  # read in this second
+        self._most_bytes = float("inf")  # that the broker takes at a time
         self._is_connected = self._has_answered = False
         self._trouble: str | None = "not connected yet"
         self._complained = ""
@@ -138,8 +117,7 @@ class Link:
     @property
     def waiting(self) -> int:
         """Number of messages that the broker has not acknowledged."""
-        with self._mutex:
-            return len(self._waiting) + len(self._in_flight)
+        return len(self._outbox)
 
     def start(self) -> None:
         """Connect, and again whenever the connection is lost."""
@@ -150,11 +128,7 @@ class Link:
 
         A retained one replaces an older one of its topic that was not sent yet.
         """
-        with self._mutex:
-            key: object = message.topic if message.retain else object()
-            self._waiting.pop(key, None)
-            self._waiting[key] = _Queued(message, time.monotonic())
-            self._drop_oldest()
+        self._outbox.put(message)
         self._wake()
 
     def close(self, last: Iterable[Message] = ()) -> None:
@@ -168,53 +142,30 @@ class Link:
 
     # -- messages ----------------------------------------------------------------------------
 
-    def _drop_oldest(self) -> None:
-        passing = [key for key in self._waiting if not isinstance(key, str)]
-        for key in passing[: max(0, len(passing) - MOST_WAITING)]:
-            del self._waiting[key]
-
     def _hand_over(self, client: paho.Client) -> None:
-        """Give paho what waits; of each retained topic one message at a time."""
-        with self._mutex:
-            busy = {key for key, _ in self._in_flight.values()}
-            ready = [key for key in self._waiting if key not in busy]
-            taken = [
-                (key, self._waiting.pop(key))
-                for key in ready[: MOST_IN_FLIGHT - len(self._in_flight)]
-            ]
-        for key, queued in taken:
-            if queued.is_worthless:
+        """Give paho what waits."""
+        for queued in self._outbox.take():
+            if fault := self._outbox.fault_of(queued, self._most_bytes):
+                self._complain(fault)
                 continue
             message, properties = queued.message, None
             if message.keep_s is not None:
                 properties = Properties(PacketTypes.PUBLISH)  # type: ignore[no-untyped-call]
                 properties.MessageExpiryInterval = message.keep_s
             info = client.publish(message.topic, message.payload, 1, message.retain, properties)
-            with self._mutex:
-                self._in_flight[info.mid] = key, queued
+            self._outbox.sent(info.mid, queued)
 
     def _published(
         self, _client: paho.Client, _data: object, mid: int, code: ReasonCode, _more: Properties
     ) -> None:
         self._packets += 1
-        with self._mutex:
-            _, queued = self._in_flight.pop(mid, (None, None))
-        if queued is None:
+        message = self._outbox.acknowledged(mid)
+        if message is None:
             return
         if code.is_failure:
-            self._complain(f"it does not accept {queued.message.topic}: {code}")
-        elif queued.message.on_acknowledged is not None:
-            _guarded(queued.message.on_acknowledged)
-
-    def _take_back(self) -> None:
-        """Queue again what was not acknowledged, before what came later."""
-        with self._mutex:
-            lost, self._in_flight = list(self._in_flight.values()), {}
-            for key, queued in reversed(lost):
-                if key not in self._waiting:
-                    self._waiting[key] = queued
-                    self._waiting.move_to_end(key, last=False)
-            self._drop_oldest()
+            self._complain(f"it does not accept {message.topic}: {code}")
+        elif message.on_acknowledged is not None:
+            _guarded(message.on_acknowledged)
 
     def _wake(self) -> None:
         with suppress(OSError):  # full: the thread is about to wake up; or closed
@@ -226,13 +177,14 @@ class Link:
         first_s, longest_s = PAUSES_S
         pause_s = first_s
         while not self._closing.is_set():
+            was_stable = False
             try:
-                if self._connect_and_stay():
-                    pause_s = first_s
+                was_stable = self._connect_and_stay()
             except Exception as error:  # paho raises many kinds on packets that make no sense
                 self._trouble_is(f"it sends what is not MQTT: {type(error).__name__}")
             self._is_connected = False
-            self._take_back()
+            self._outbox.take_back(was_stable=was_stable)
+            pause_s = first_s if was_stable else pause_s
             if self._closing.wait(pause_s * random.uniform(0.5, 1.0)):
                 break
             pause_s = min(2 * pause_s, longest_s)
@@ -257,6 +209,8 @@ class Link:
                 window_s, self._packets = now_s, 0
             if self._is_connected:
                 self._hand_over(client)
+                if client.socket() is not sock:  # the line broke meanwhile
+                    break
             elif now_s > began_s + CONNECT_S:
                 self._trouble_is("it does not answer")
                 break
@@ -323,7 +277,7 @@ class Link:
         _data: object,
         _flags: paho.ConnectFlags,
         code: ReasonCode,
-        _more: Properties | None,
+        more: Properties | None,
     ) -> None:
         self._has_answered = True
         if code.is_failure:
@@ -331,6 +285,7 @@ class Link:
             return
         self._is_connected = True
         self._complained = ""
+        self._most_bytes = getattr(more, "MaximumPacketSize", float("inf"))
         LOGGER.info("mqtt: connected to %s", self._broker)
         if self._subscriptions:
             client.subscribe([(each, 1) for each in self._subscriptions])

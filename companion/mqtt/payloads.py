@@ -127,7 +127,7 @@ class Board(Struct, frozen=True):
 
     Attributes:
         at: When it was made.
-        revision: Of the table's log; it never falls.
+        revision: Of the table's log; it only falls when a backup is restored.
         name: The table's name.
         url: The address that phones open; no code.
         language: Of the table and of `text`.
@@ -199,13 +199,15 @@ class ResultPlayer(Struct, frozen=True):
 
 
 class Result(Struct, frozen=True):
-    """A finished game. Readers keep one for each (table, game): the highest revision.
+    """A finished game. Readers keep one for each (table, game).
+
+    That is the last one that came live, and of those that a broker kept the highest revision.
 
     Attributes:
         game: Its id.
         table_name: As the table is called.
         began, ended: When its first and last step were stored.
-        revision: Of the table's log when this was made; it never falls.
+        revision: Of the table's log when this was made; it only falls when a backup is restored.
         end: locks, misses or ended_early.
         counts: False when the host took the end back, so that the game goes on.
     """

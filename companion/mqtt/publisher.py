@@ -34,6 +34,9 @@ LOGGER = logging.getLogger(__name__)
 WAKE_S = 0.5
 """Seconds after which the waiting thread checks whether something else is due."""
 
+AFTER_FAILURE_S = 5.0
+"""Seconds after which what could not be published is tried again."""
+
 DIAGNOSTICS_EVERY_S = 60.0
 
 EVENT_KEEP_S = 5
@@ -157,17 +160,21 @@ class Publisher:
     # -- the thread --------------------------------------------------------------------------
 
     def _run(self) -> None:
-        version = -1
+        version, is_failing = -1, False
         while not self._is_closed:
-            self._session.wait(version, WAKE_S)
+            self._session.wait(version, AFTER_FAILURE_S if is_failing else WAKE_S)
             due = {self._due.popleft() for _ in range(len(self._due))}
             view = self._session.view()
             try:
                 if due or view.version != version:
                     self._follow(view, due)
                 self._measure(is_new="connection" in due)
+                is_failing = False
             except Exception:
-                LOGGER.exception("mqtt: the table's state could not be published")
+                self._due.extend(due or {"again"})
+                if not is_failing:
+                    LOGGER.exception("mqtt: the table's state could not be published")
+                is_failing = True
             version = view.version
 
     def _follow(self, view: View, due: set[str]) -> None:

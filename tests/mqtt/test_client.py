@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from companion.mqtt import client
-from companion.mqtt.client import MOST_WAITING, Broker, Link, Message, Received
+from companion.mqtt.client import Broker, Link, Message, Received
 from companion.mqtt.mosquitto import Mosquitto
+from companion.mqtt.outbox import MOST_WAITING
 from tests.mqtt.conftest import Listener, until
 
 Listen = Callable[..., Listener]
@@ -177,6 +179,48 @@ def test_a_topic_that_may_not_be_read_is_named(
     link(broker, subscriptions=["a/b", "c/#"])
     said = f"mqtt: broker {broker}: it does not let this client read c/#"
     until(lambda: said in caplog.messages)
+
+
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("limit", ["max_packet_size", "message_size_limit"])
+def test_a_broker_that_takes_no_pictures_gets_all_else(
+    tmp_path: Path, link: Callable[..., Link], listen: Listen, limit: str
+) -> None:
+    small = Mosquitto(tmp_path, settings=f"allow_anonymous true\n{limit} 20000")
+    try:
+        table = link(small.broker, name=limit)
+        table.publish(Message("a/picture", b"x" * 100_000, True))
+        table.publish(Message("a/state", b"there", True))
+        until(lambda: table.waiting == 0)
+        table.publish(Message("a/result", b"as well", True))
+        until(lambda: table.waiting == 0)
+        assert table.is_connected
+        ears = listen(small.broker)
+        assert ears.next("a/state").payload == b"there"
+        assert ears.next("a/result").payload == b"as well"
+    finally:
+        small.stop()
+
+
+def test_a_line_that_breaks_while_publishing_is_no_nonsense(
+    impostor: Callable[..., Impostor], link: Callable[..., Link], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    publish = client.paho.Client.publish
+
+    def publish_on_a_broken_line(self: client.paho.Client, *message: Any) -> Any:
+        sent = publish(self, *message)
+        self._sock_close()
+        self._do_on_disconnect(False, False)
+        return sent
+
+    monkeypatch.setattr(client.paho.Client, "publish", publish_on_a_broken_line)
+    table = link(impostor(lambda connection: connection.sendall(CONNACK)).broker)
+    until(lambda: table.is_connected)
+    table.publish(Message("a/state", b"1", True))
+    until(lambda: not table.is_connected)
+    until(lambda: table.trouble is not None)
+    assert "not MQTT" not in (table.trouble or "")
+    assert table.waiting == 1
 
 
 def test_a_connection_that_breaks_has_no_reason(

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from companion.engine import DieColour
+from companion.errors import StoreError
 from companion.mqtt import client
 from companion.mqtt.broker import Received
 from companion.mqtt.client import Link
@@ -117,6 +118,29 @@ def test_the_board_follows_every_step_of_the_table(house: House) -> None:
 def late_board(house: House) -> int:
     """The revision of the board that somebody who comes late finds."""
     return house.board(house.ears(all_tables("house"))).revision
+
+
+def test_a_log_that_cannot_be_read_for_a_moment_costs_nothing(
+    house: House, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("companion.mqtt.publisher.AFTER_FAILURE_S", 0.05)
+    past = house.stage.session.past
+    results, failures = past.results, [StoreError("the disk is busy")] * 2
+
+    def results_or_not() -> Any:
+        if failures:
+            raise failures.pop()
+        return results()
+
+    monkeypatch.setattr(past, "results", results_or_not)
+    house.stage.seat("Ada", "Ben")
+    house.stage.session.start()
+    house.open()
+    late = house.ears("#")
+    assert late.next(house.topics.of(Kind.STATUS)).payload == b"online"
+    assert house.board(late, lambda board: board.game is not None).revision
+    assert not failures
+    assert caplog.messages == ["mqtt: the table's state could not be published"]
 
 
 def test_home_assistants_start_brings_the_document_again(house: House) -> None:

@@ -262,8 +262,10 @@ class Club:
         with self._notifier.transaction():
             key = found.table, found.game
             known = self._results.get(key)
-            if known is not None and (known.game.revision > game.revision or known.game == game):
+            if known is not None and known.game == game:
                 return
+            if known is not None and got.retained and known.game.revision > game.revision:
+                return  # live ones are what the table knows now, also after a restored backup
             if known is None and len(self._results) >= MOST_RESULTS:
                 raise WireError("", f"{MOST_RESULTS} results at most", found.game, "range")
             if known is not None:

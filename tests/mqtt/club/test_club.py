@@ -57,6 +57,15 @@ def test_a_corrected_result_replaces_the_first_one(club: ClubOnDisk) -> None:
     assert totals(club) == [("Benjamin", 12), ("Ada", 0)]
 
 
+def test_a_game_that_ends_anew_after_a_restored_backup_counts(club: ClubOnDisk) -> None:
+    club.finish(1, result({"Ada": 90, "Ben": 50}, revision=100))
+    club.finish(1, result({"Ada": 60, "Ben": 70}, revision=80))
+    assert totals(club) == [("Ben", 12), ("Ada", 0)]
+    club.finish(1, result({"Ada": 90, "Ben": 50}, revision=70), retained=True)
+    club.restart()
+    assert totals(club) == [("Ben", 12), ("Ada", 0)]
+
+
 def test_rounds_survive_a_restart_and_reach_a_second_process(
     club: ClubOnDisk, tmp_path: Path
 ) -> None:
