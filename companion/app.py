@@ -213,23 +213,23 @@ def build(config: Config) -> App:
 
 
 def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wifi]:
-    """The Wi-Fi that phones join first: as configured, else this machine's hotspot."""
+    """The Wi-Fi that phones join first: as configured, else this machine's hotspot.
+
+    A hotspot of the configured name has its own password.
+    """
     named = Wifi(config.web.wifi_name, config.web.wifi_password)
     if not shutil.which("nmcli"):
         return lambda: named
     portal = Portal(url(HOTSPOT_ADDRESS, config.web.port))
     stack.callback(portal.close)
 
-    def follow() -> None:
-        portal.follow(bool(watch.seen.name))
-        session.show_anew()
+    def look() -> Wifi:
+        found = active_hotspot(run_quietly)
+        portal.follow(bool(found.name))  # each time: a hotspot that comes up has no address yet
+        return found
 
     watch: Watch[Wifi] = Watch(
-        lambda: active_hotspot(run_quietly),
-        NONE,
-        name="hotspot",
-        every_s=ASK_EVERY_S,
-        on_change=follow,
+        look, NONE, name="hotspot", every_s=ASK_EVERY_S, on_change=session.show_anew
     )
     stack.callback(watch.close)
     watch.start()
@@ -240,7 +240,7 @@ def _wifi(config: Config, session: Session, stack: ExitStack) -> Callable[[], Wi
         threading.Thread(
             target=switch_on_when_alone, args=(name, ended.wait), name="hotspot-alone", daemon=True
         ).start()
-    return lambda: named if named.name else watch.seen
+    return lambda: named if named.name not in ("", watch.seen.name) else watch.seen
 
 
 def _power(session: Session, stack: ExitStack) -> Power:

@@ -20,10 +20,10 @@ _CONFIG = click.option("--config", "config_path", type=A_FILE, help="The setting
 def _places(data_dir: Path | None, config_path: Path | None) -> tuple[Path, Path]:
     """The data directory and the settings file: the service's, where the table is one."""
     from companion.service.install import is_installed
-    from companion.service.unit import CONFIG_PATH, DATA_DIR
+    from companion.service.unit import CONFIG_PATH, service_directories
 
     if data_dir is None and config_path is None and is_installed():
-        return DATA_DIR, CONFIG_PATH
+        return load(None, service_directories(), {}).data_dir, CONFIG_PATH
     path = config_path or default_config_path(os.environ)
     existing = path if path.is_file() else None
     return load(existing, os.environ, {"data_dir": data_dir}).data_dir, path

@@ -28,7 +28,8 @@ def on(name: str) -> None:
     from companion.service import hotspot as wifi
 
     opened = wifi.switch_on(name)
-    click.echo(f"Wi-Fi {opened.name!r} is on; password: {opened.password}")
+    password = opened.password or "only root may read it"
+    click.echo(f"Wi-Fi {opened.name!r} is on; password: {password}")
 
 
 @hotspot.command()

@@ -25,7 +25,7 @@ from companion.service.install import (
 )
 from companion.service.kiosk import plan_kiosk, plan_no_kiosk, require_programs
 from companion.service.network import reachable_host, url
-from companion.service.unit import CONFIG_PATH, DATA_DIR, NAME
+from companion.service.unit import CONFIG_PATH, DATA_DIR, NAME, service_directories
 
 FIRST_UID, LAST_UID = 1000, 60000
 """User numbers of people (adduser.conf of Debian: FIRST_UID, LAST_UID)."""
@@ -51,7 +51,9 @@ def install(kiosk: bool, dry_run: bool) -> None:
 
     Example: sudo dice-companion service install --kiosk
     """
-    config = load(CONFIG_PATH if CONFIG_PATH.is_file() else None, {}, {})
+    config = load(None, service_directories(), {})
+    if not config.web.port:
+        raise ServiceError("service: expected a port that stays, got web.port = 0")
     machine, program = this_machine(), this_program()
     has_desktop = shutil.which("labwc") is not None or shutil.which("wayfire") is not None
     if kiosk and not dry_run:
@@ -62,7 +64,7 @@ def install(kiosk: bool, dry_run: bool) -> None:
     if not dry_run:
         page = url(reachable_host(config.web.host), config.web.port)
         click.echo(f"The table is running: {page}table")
-        click.echo(f"Games: {DATA_DIR}; settings: {CONFIG_PATH}")
+        click.echo(f"Games: {config.data_dir}; settings: {CONFIG_PATH}")
 
 
 @service.command()

@@ -28,14 +28,14 @@ def update(wheel: Path | None, dry_run: bool) -> None:
     from companion.service.install import is_installed, is_root
     from companion.service.installation import this_installation
     from companion.service.network import own_url
-    from companion.service.unit import CONFIG_PATH, DATA_DIR
+    from companion.service.unit import CONFIG_PATH, service_directories
     from companion.service.update import NoService, Places, Service, Table, plan
     from companion.service.update import update as do_update
 
     installation = this_installation(wheel)
     if is_installed():
-        config = load(CONFIG_PATH if CONFIG_PATH.is_file() else None, {}, {})
-        places = Places(DATA_DIR, CONFIG_PATH)
+        config = load(None, service_directories(), {})
+        places = Places(config.data_dir, CONFIG_PATH)
         page = own_url(config.web.host, config.web.port)
         table: Table = Service(installation.python, page)
         if not dry_run and not is_root():

@@ -43,8 +43,11 @@ def runner(part: str, program: str, cure: str = "") -> Run:
         except FileNotFoundError as error:
             text = f"{part}: expected {program}, found no {command[0]}"
             raise ServiceError(f"{text}; {cure}" if cure else text) from error
-        except (OSError, subprocess.SubprocessError) as error:
-            raise ServiceError(f"{part}: {program} does not answer: {error}") from error
+        except subprocess.TimeoutExpired as error:  # its text would show a password
+            text = f"{part}: {program} does not answer within {WITHIN_S:g} s"
+            raise ServiceError(text) from error
+        except OSError as error:
+            raise ServiceError(f"{part}: {program} cannot be asked: {error}") from error
         if ran.returncode:
             lines = (ran.stderr or ran.stdout).strip().splitlines()
             raise ServiceError(f"{part}: {lines[-1] if lines else f'{program} refused'}")

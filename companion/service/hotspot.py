@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from companion.errors import ServiceError
 from companion.service.commands import Run, run_quietly, runner
-from companion.service.network import MODE, NAME, PASSWORD, Wifi, active_hotspot
+from companion.service.network import MODE, NAME, NONE, PASSWORD, Wifi, settings_of
 from companion.service.unit import HOTSPOT_ADDRESS
 
 LOGGER = logging.getLogger(__name__)
@@ -72,18 +72,27 @@ def switch_off(run: Run = run_nmcli) -> None:
     Raises:
         ServiceError: NetworkManager is missing or refuses.
     """
-    active = run(["nmcli", "-t", "-f", "NAME", "connection", "show", "--active"]).splitlines()
-    if PROFILE in active:
+    if _is_active(run):
         run(["nmcli", "connection", "down", PROFILE])
 
 
 def running(run: Run = run_nmcli) -> Wifi:
-    """Return the access point that is open on this machine; its name is empty when there is none.
+    """Return the table's Wi-Fi while it is open, else `NONE`.
+
+    Its password is empty where this user may not read it.
 
     Raises:
         ServiceError: NetworkManager is missing.
     """
-    return active_hotspot(run)
+    if not _is_active(run):
+        return NONE
+    found = settings_of(PROFILE, run)
+    return Wifi(found.get(NAME) or DEFAULT_NAME, found.get(PASSWORD, ""))
+
+
+def _is_active(run: Run) -> bool:
+    names = run(["nmcli", "-t", "-f", "NAME", "connection", "show", "--active"])
+    return PROFILE in names.splitlines()
 
 
 def has_network(run: Run) -> bool:

@@ -126,22 +126,27 @@ def is_up(url: str) -> bool:
 
 
 def has_display(
-    environ: Mapping[str, str] = os.environ, within_s: float = ANSWERS_WITHIN_S
+    environ: Mapping[str, str] = os.environ,
+    within_s: float = ANSWERS_WITHIN_S,
+    x11: Path = Path("/tmp/.X11-unix"),
 ) -> bool:
-    """Whether the Wayland compositor answers in which this process was started.
+    """Whether the Wayland compositor answers in which this process was started, or the X server.
 
-    A compositor that ends waits for its programs, and its socket stays until then. Elsewhere, as on
-    X11, True.
+    A compositor that ends waits for its programs, and its socket stays until then. Without either,
+    or with a display of another machine, True.
     """
-    name = environ.get("WAYLAND_DISPLAY")
-    if not name:
+    if name := environ.get("WAYLAND_DISPLAY"):
+        place, question = Path(environ.get("XDG_RUNTIME_DIR", ""), name), _SYNC
+    elif own := re.match(r":(\d+)", environ.get("DISPLAY", "")):
+        place, question = x11 / f"X{own[1]}", b""
+    else:
         return True
     try:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asked:
             asked.settimeout(within_s)
-            asked.connect(str(Path(environ.get("XDG_RUNTIME_DIR", ""), name)))
-            asked.sendall(_SYNC)
-            return asked.recv(1) != b""
+            asked.connect(str(place))
+            asked.sendall(question)
+            return not question or asked.recv(1) != b""
     except OSError:
         return False
 
@@ -236,6 +241,7 @@ def plan_no_kiosk(machine: Machine) -> Iterator[Step]:
     """Yield the steps back to a display without the table view."""
     if machine.content(KIOSK_UNIT_PATH) is not None:
         yield Command(("systemctl", "disable", "--now", KIOSK_UNIT_PATH.name), may_fail=True)
+        yield Command(("systemctl", "start", "getty@tty1.service"), may_fail=True)  # the login
     for path in (KIOSK_UNIT_PATH, AUTOSTART_PATH):
         if machine.content(path) is not None:
             yield Delete(path)

@@ -165,16 +165,23 @@ def active_hotspot(run: Run) -> Wifi:
         uuid, _, kind = line.partition(":")
         if kind != "802-11-wireless":
             continue
-        fields = ",".join((NAME, MODE, KEYS, PASSWORD))
-        show = ["nmcli", "-s", "-t", "-e", "no", "-m", "multiline", "-f", fields]
-        found = dict(
-            each.partition(":")[::2]
-            for each in run([*show, "connection", "show", uuid]).split("\n")
-        )
+        found = settings_of(uuid, run)
         is_open = not found.get(KEYS)
         if found.get(MODE) == "ap" and found.get(NAME) and (is_open or found.get(PASSWORD)):
             return Wifi(found[NAME], "" if is_open else found[PASSWORD])
     return NONE
+
+
+def settings_of(connection: str, run: Run) -> dict[str, str]:
+    """Return a connection's name, mode and keys by NetworkManager's names for them.
+
+    Args:
+        connection: Its UUID or its profile's name.
+    """
+    fields = ",".join((NAME, MODE, KEYS, PASSWORD))
+    show = ["nmcli", "-s", "-t", "-e", "no", "-m", "multiline", "-f", fields]
+    lines = run([*show, "connection", "show", connection]).split("\n")
+    return dict(each.partition(":")[::2] for each in lines)
 
 
 class Watch(Generic[Seen]):

@@ -1,8 +1,8 @@
 """Answer the questions by which phones find out whether a Wi-Fi leads anywhere.
 
 A phone leaves a Wi-Fi without internet, or hides it behind its mobile network. On the table's own
-hotspot each system gets the answer that it takes for a good network, so it stays; any other
-address leads to the table. Nothing is answered while there is no hotspot.
+hotspot each system gets the answer that it takes for a good network, so it stays; any other page
+of the hosts that it asks leads to the table. Nothing is answered while there is no hotspot.
 
 Sources: Android's NetworkMonitor (`generate_204`), Apple's Captive Network Assistant, Microsoft's
 Network Connectivity Status Indicator, Firefox's `captivedetect.canonicalURL` and its content,
@@ -12,9 +12,11 @@ NetworkManager.conf(5) "connectivity".
 from __future__ import annotations
 
 import logging
+import socket
 from collections.abc import Mapping
+from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from threading import Lock, Thread
+from threading import Lock, Thread, Timer
 
 from companion.service.unit import HOTSPOT_ADDRESS
 
@@ -24,7 +26,7 @@ PORT = 80
 """Phones ask nowhere else. The service may bind it by a capability of its unit."""
 
 PATIENCE_S = 2.0
-"""Seconds for a phone to send its question: requests are answered one by one."""
+"""Seconds for a phone to send its whole question: requests are answered one by one."""
 
 _APPLE = b"<HTML><HEAD><TITLE>Success</TITLE></HEAD><BODY>Success</BODY></HTML>"
 _FIREFOX = (
@@ -50,7 +52,19 @@ class _Answering(BaseHTTPRequestHandler):
     """Answers one request and closes the connection."""
 
     server: _Server
-    timeout = PATIENCE_S
+
+    def handle(self) -> None:
+        patience = Timer(PATIENCE_S, self._hang_up)
+        patience.daemon = True
+        patience.start()
+        try:
+            super().handle()
+        finally:
+            patience.cancel()
+
+    def _hang_up(self) -> None:
+        with suppress(OSError):  # it has just ended
+            self.connection.shutdown(socket.SHUT_RDWR)
 
     def do_GET(self) -> None:
         path = self.path.partition("?")[0]
@@ -95,6 +109,7 @@ class Portal:
         self._url, self._address = table_url, address
         self._mutex = Lock()
         self._server: _Server | None = None
+        self._has_complained = False
 
     @property
     def port(self) -> int | None:
@@ -102,13 +117,18 @@ class Portal:
         return self._server.server_port if self._server is not None else None
 
     def follow(self, is_on: bool) -> None:
-        """Begin to answer, or stop; without the right to, phones ask in vain."""
+        """Begin to answer, or stop; without the right to, phones ask in vain.
+
+        Called again, it tries again: a hotspot that is about to come up has no address yet.
+        """
         with self._mutex:
             if is_on and self._server is None:
                 try:
                     self._server = _Server(self._address, self._url)
                 except OSError as error:
-                    LOGGER.info("hotspot: phones may leave: %s:%d: %s", *self._address, error)
+                    if not self._has_complained:
+                        LOGGER.info("hotspot: phones may leave: %s:%d: %s", *self._address, error)
+                    self._has_complained = True
                     return
                 Thread(target=self._server.serve_forever, name="portal", daemon=True).start()
             elif not is_on and self._server is not None:

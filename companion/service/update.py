@@ -139,14 +139,17 @@ def update(
     Raises:
         ServiceError: The update failed; the table is as it was.
     """
-    if installation.was_cut_off:
+    if was_cut_off := installation.was_cut_off:
         tell("an earlier update was cut off: going back first")
         table.stop()
-        try:
+    new = ""
+    try:
+        if was_cut_off:
             installation.go_back()
-        finally:
+        was, new = installation.version, installation.newer()
+    finally:
+        if was_cut_off and not new:  # games of the newer version wait for that one
             table.start()
-    was, new = installation.version, installation.newer()
     if not new:
         return ""
     table.stop()
@@ -214,7 +217,12 @@ def rehearse(python: str, backup: Path | None) -> None:
         table = ["--camera", "none", "--pins", "none", "--host", "127.0.0.1", "--port", "0"]
         command = [python, *_AS_ROOT, "play", *table]
         command += ["--data-dir", str(data), "--config", str(config)]
-        silent = {**os.environ, "DICE_COMPANION_SOUND_ENABLED": "false"}
+        silent = {
+            **os.environ,
+            "DICE_COMPANION_SOUND_ENABLED": "false",
+            "DICE_COMPANION_MQTT_HOST": "",  # the house would take it for the table
+            "DICE_COMPANION_WEB_HOTSPOT": "never",
+        }
         silent.pop("NOTIFY_SOCKET", None)
         with (
             (folder / "errors").open("w+") as errors,

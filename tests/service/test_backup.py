@@ -30,6 +30,7 @@ from companion.mqtt.club.evening import Evening
 from companion.mqtt.club.store import ClubStore
 from companion.service import backup
 from companion.service.backup import DATA, MANIFEST, last_backup, restore_backup, write_backup
+from companion.service.update import Places
 from tests.session.fakes import Stage
 
 NOW = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
@@ -94,6 +95,34 @@ def test_a_club_that_writes_on_is_copied_whole(
     again = ClubStore(tmp_path / "data2" / "club")
     assert [evening.id for evening in again.evenings()] == ["2026-11-20"]
     again.close()
+
+
+def test_the_services_games_are_where_its_settings_say(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "etc").mkdir()
+    settings = tmp_path / "etc" / "config.toml"
+    settings.write_text(f"data_dir = {str(table.directory)!r}\n")
+    (tmp_path / "unit").touch()
+    monkeypatch.setattr("companion.service.install.UNIT_PATH", tmp_path / "unit")
+    monkeypatch.setattr("companion.service.unit.CONFIG_PATH", settings)
+    monkeypatch.setattr("companion.service.unit.DATA_DIR", tmp_path / "lib")
+    file = str(tmp_path / "friday.tar.gz")
+    made = CliRunner().invoke(dice_companion, ["backup", file])
+    assert "0 records" not in made.output
+    running = CliRunner().invoke(dice_companion, ["restore", file])
+    assert isinstance(running.exception, ServiceError)
+    assert "a table is running there" in str(running.exception)
+    table.store.close()
+    restored = CliRunner().invoke(dice_companion, ["restore", file])
+    assert restored.output.startswith(f"{table.directory}: ")
+    places: list[Places] = []
+    monkeypatch.setattr("companion.service.install.is_root", lambda: True)
+    monkeypatch.setattr(
+        "companion.service.update.plan", lambda _installation, _table, there: places.append(there)
+    )
+    CliRunner().invoke(dice_companion, ["update", "--dry-run"])
+    assert [each.data_dir for each in places] == [table.directory]
 
 
 def test_a_database_that_cannot_be_copied_keeps_its_log(table: Stage, tmp_path: Path) -> None:

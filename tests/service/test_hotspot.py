@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import ClassVar
 
 import pytest
 from click.testing import CliRunner
 
+from companion.app import _wifi
 from companion.cli import dice_companion
+from companion.config import Config, WebConfig
 from companion.errors import ServiceError
 from companion.service.hotspot import (
     PROFILE,
+    run_nmcli,
     running,
     switch_off,
     switch_on,
     switch_on_when_alone,
 )
+from companion.service.network import Wifi
+from tests.mqtt.conftest import until
+from tests.session.fakes import Stage
 
 
 class NetworkManager:
@@ -67,6 +76,77 @@ def test_a_second_evening_has_the_same_password() -> None:
     again = switch_on("Dice night", machine)
     assert (again.name, again.password) == ("Dice night", first.password)
     assert list(machine.profiles) == [PROFILE]
+
+
+def test_another_access_point_is_not_the_tables() -> None:
+    machine = NetworkManager()
+    machine.profiles["Guest"] = {
+        "802-11-wireless.ssid": "Guest",
+        "802-11-wireless.mode": "ap",
+        "802-11-wireless-security.key-mgmt": "wpa-psk",
+        "802-11-wireless-security.psk": "guestguest",
+    }
+    machine.active.add("Guest")
+    assert running(machine).name == ""
+    opened = switch_on("Dice", machine)
+    assert opened.name == "Dice"
+    assert opened.password != "guestguest"
+    switch_off(machine)
+    assert running(machine).name == ""
+    assert machine.active == {"Guest"}
+
+
+def test_an_open_wifi_is_on_for_those_who_may_not_read_its_password() -> None:
+    machine = NetworkManager()
+    switch_on("Dice", machine)
+    del machine.profiles[PROFILE]["802-11-wireless-security.psk"]
+    assert running(machine) == Wifi("Dice")
+
+
+def test_a_password_is_in_no_complaint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = tmp_path / "nmcli"
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr("companion.service.commands.WITHIN_S", 0.05)
+    with pytest.raises(ServiceError, match=r"does not answer within 0\.05 s") as refused:
+        run_nmcli([str(slow), "connection", "add", "psk", "secret"])
+    assert "secret" not in str(refused.value)
+
+
+class StandInPortal:
+    """Binds no port of this machine."""
+
+    followed: ClassVar[list[bool]] = []
+
+    def __init__(self, table_url: str) -> None:
+        self.followed.clear()
+
+    def follow(self, is_on: bool) -> None:
+        self.followed.append(is_on)
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("configured", ["secret of the file", ""])
+def test_the_code_on_the_table_view_opens_the_wifi_that_is_there(
+    monkeypatch: pytest.MonkeyPatch, stage: Stage, configured: str
+) -> None:
+    machine = NetworkManager()
+    monkeypatch.setattr("companion.app.shutil.which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr("companion.app.run_quietly", machine)
+    monkeypatch.setattr("companion.app.ASK_EVERY_S", 0.02)
+    monkeypatch.setattr("companion.app.Portal", StandInPortal)
+    web = WebConfig(wifi_name="Table Wi-Fi", wifi_password=configured)
+    with ExitStack() as stack:
+        shown = _wifi(Config(web=web), stage.session, stack)
+        assert shown() == Wifi("Table Wi-Fi", configured)
+        opened = switch_on("Table Wi-Fi", machine)
+        until(lambda: shown() == opened)
+        assert opened.password not in ("", configured)
+        until(lambda: StandInPortal.followed.count(True) > 2)  # its address may come late
+        machine.profiles[PROFILE]["802-11-wireless.ssid"] = "Another"
+        until(lambda: shown() == Wifi("Table Wi-Fi", configured))
 
 
 @pytest.mark.parametrize("name", ["", "x" * 33, "ü" * 17])

@@ -113,6 +113,18 @@ def test_a_display_is_there_while_its_compositor_answers(
     assert has_display({})
 
 
+def test_a_display_of_x11_is_there_while_its_server_answers(tmp_path: Path) -> None:
+    environ = {"DISPLAY": ":1.0"}
+    assert not has_display(environ, x11=tmp_path)
+    with socket.socket(socket.AF_UNIX) as server:
+        server.bind(str(tmp_path / "X1"))
+        server.listen()
+        assert has_display(environ, x11=tmp_path)
+        assert not has_display({"DISPLAY": ":0"}, x11=tmp_path)
+        assert has_display({"DISPLAY": "elsewhere:0"}, x11=tmp_path)
+    assert not has_display(environ, x11=tmp_path)
+
+
 @pytest.mark.parametrize(
     ("there", "has_desktop", "missing"),
     [
@@ -236,7 +248,9 @@ def test_installing_twice_writes_once_and_removing_deletes_it() -> None:
     installed = replace(BARE, content=files.get)
     again = plan_kiosk(installed, PROGRAM, "pi", has_desktop=False)
     assert not [s for s in again if isinstance(s, Write)]
-    assert Delete(KIOSK_UNIT_PATH) in list(plan_no_kiosk(installed))
+    removed = list(plan_no_kiosk(installed))
+    assert Delete(KIOSK_UNIT_PATH) in removed
+    assert "run     systemctl start getty@tty1.service" in [str(step) for step in removed]
 
 
 def test_an_autostart_entry_quotes_as_desktops_read_it() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import http.client
 import socket
+import threading
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -80,6 +82,36 @@ def test_a_phone_that_says_nothing_keeps_no_other_waiting_for_long(portal: Porta
     assert portal.port is not None
     with socket.create_connection(("127.0.0.1", portal.port)):
         assert asked(portal, "captive.apple.com", "/hotspot-detect.html")[0] == 200
+
+
+def test_a_phone_that_trickles_keeps_no_other_waiting_for_long(portal: Portal) -> None:
+    portal.follow(True)
+    assert portal.port is not None
+    ended = threading.Event()
+    with socket.create_connection(("127.0.0.1", portal.port)) as trickling:
+
+        def trickle() -> None:
+            with suppress(OSError):
+                while not ended.wait(0.2):
+                    trickling.sendall(b"G")
+
+        thread = threading.Thread(target=trickle)
+        thread.start()
+        try:
+            assert asked(portal, "captive.apple.com", "/hotspot-detect.html")[0] == 200
+        finally:
+            ended.set()
+            thread.join()
+
+
+def test_a_hotspot_whose_address_comes_late_is_answered() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        portal = Portal(TABLE, ("127.0.0.1", taken.getsockname()[1]))
+        portal.follow(True)
+        assert portal.port is None
+    portal.follow(True)
+    assert asked(portal, "captive.apple.com", "/hotspot-detect.html")[0] == 200
+    portal.close()
 
 
 def test_nothing_is_answered_without_a_hotspot(portal: Portal) -> None:

@@ -142,6 +142,14 @@ def test_a_machine_that_systemd_does_not_run_is_left_alone(
     assert "systemd has started" in str(refused.exception)
 
 
+def test_a_service_needs_a_port_that_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "config.toml").write_text("[web]\nport = 0\n")
+    monkeypatch.setattr("companion.service.unit.CONFIG_PATH", tmp_path / "config.toml")
+    refused = CliRunner().invoke(dice_companion, ["service", "install"])
+    assert isinstance(refused.exception, ServiceError)
+    assert "web.port = 0" in str(refused.exception)
+
+
 def test_a_signal_ends_the_log_that_is_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -196,6 +196,24 @@ def test_an_update_that_the_plug_cut_off_is_undone_first(sources: Sources, place
     assert sources.installed == ("two", "two", [".venv"])
 
 
+def test_after_a_cut_off_update_the_table_starts_with_the_newest_version(
+    sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sources.publish("two")
+    assert sources.installation.newer()
+    sources.installation.change()
+    table = Table()
+    update(sources.installation, table, places, now=NOW, try_out=lambda *_: None)
+    assert table.calls == ["stop", "stop", "start"]
+    sources.publish("three")
+    assert sources.installation.newer()
+    sources.installation.change()
+    monkeypatch.setattr(Clone, "newer", lambda _: "")
+    table = Table()
+    assert update(sources.installation, table, places, now=NOW) == ""
+    assert table.calls == ["stop", "start"]
+
+
 def test_only_the_newest_backups_of_updates_are_kept(sources: Sources, places: Places) -> None:
     for day in range(1, 6):
         sources.publish(f"day {day}")
