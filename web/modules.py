@@ -11,6 +11,9 @@ STATIC = Path(__file__).parent / "static"
 
 _IMPORT = re.compile(r"""^(?:import|export)\b[^;]*?["'](\.[^"']+)["'];""", re.MULTILINE)
 
+_UNSENT = re.compile(r"/\*.*?\*/|^\s+", re.MULTILINE | re.DOTALL)
+"""Comments, indentation and empty lines of a style sheet; no string of ours holds any."""
+
 
 @lru_cache
 def modules_of(entry: str) -> tuple[str, ...]:
@@ -35,9 +38,10 @@ def modules_of(entry: str) -> tuple[str, ...]:
 @lru_cache
 def style_of(names: str) -> str | None:
     """Style sheets joined in the order of their names, which a plus sign parts; None if one is
-    unknown or named twice."""
+    unknown or named twice. Comments and indentation, an eighth of it, stay here."""
     files = {file.stem: file for file in (STATIC / "css").glob("*.css")}
     wanted = names.split("+")
     if not files.keys() >= set(wanted) or len(wanted) > len(set(wanted)):
         return None
-    return "\n".join(files[name].read_text(encoding="utf-8") for name in wanted)
+    text = "\n".join(files[name].read_text(encoding="utf-8") for name in wanted)
+    return _UNSENT.sub("", text)

@@ -19,7 +19,10 @@ from companion.history.statistics import LuckShare, PlayerStatistics
 from companion.messages.catalogue import Phrases, Term, numeral
 
 WIDTH, HEIGHT = 480, 360
-LEFT, RIGHT, TOP, BOTTOM = 44, 116, 16, 32
+LEFT, RIGHT, TOP, BOTTOM = 44, 150, 16, 32
+KEY = 24
+"""Length of the stroke that shows a player's line before their name."""
+
 BAR_ROW = 48
 """Height of a bar and the words above it."""
 
@@ -153,22 +156,25 @@ def scores_chart(
     for p, name in enumerate(names):
         colour = COLOURS[p % len(COLOURS)]
         points = " ".join(f"{x(t):.1f},{y(all_[p]):.1f}" for t, all_ in enumerate(course.totals))
-        SubElement(
-            svg,
-            "polyline",
-            {
-                "points": points,
-                "fill": "none",
-                "stroke": colour,
-                "stroke-width": "3",
-                "stroke-dasharray": DASHES[p % len(DASHES)],
-            },
-        )
+        stroke = {
+            "stroke": colour,
+            "stroke-width": "3",
+            "stroke-dasharray": DASHES[p % len(DASHES)],
+        }
+        SubElement(svg, "polyline", {"points": points, "fill": "none"} | stroke)
         for turn, player in course.misses:
             if player == p and turn < len(course.totals):
                 place = {"cx": f"{x(turn):.1f}", "cy": f"{y(course.totals[turn][p]):.1f}"}
                 SubElement(svg, "circle", place | {"r": "5", "fill": "none", "stroke": colour})
-        _text(svg, WIDTH - RIGHT + 8, places[p] + 5, _short(name), fill=colour)
+        begins, ends = WIDTH - RIGHT + 6, WIDTH - RIGHT + 6 + KEY
+        key = {
+            "x1": f"{begins}",
+            "x2": f"{ends}",
+            "y1": f"{places[p]:.1f}",
+            "y2": f"{places[p]:.1f}",
+        }
+        SubElement(svg, "line", key | stroke)
+        _text(svg, ends + 5, places[p] + 5, _short(name))
     return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
 
 
@@ -362,9 +368,8 @@ def _text(
     text: str,
     *,
     anchor: str = "start",
-    fill: str = "currentColor",
 ) -> None:
-    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor, "fill": fill}
+    place = {"x": f"{x:.1f}", "y": f"{y:.1f}", "text-anchor": anchor, "fill": "currentColor"}
     SubElement(svg, "text", place).text = text
 
 

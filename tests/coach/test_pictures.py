@@ -11,7 +11,14 @@ from xml.etree import ElementTree
 
 import pytest
 
-from companion.coach.charts import Picture, course_of, decided_chart, dice_chart, scores_chart
+from companion.coach.charts import (
+    WIDTH,
+    Picture,
+    course_of,
+    decided_chart,
+    dice_chart,
+    scores_chart,
+)
 from companion.coach.fairness import Fairness, fairness_of
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import recorded
@@ -137,6 +144,21 @@ def test_a_course_ends_with_the_final_totals() -> None:
         assert len(course.totals) == game.state.turn + 1
         assert len(course.misses) == sum(game.state.misses)
         assert len(course.closings) == len(game.state.closed)
+
+
+def test_names_in_the_course_are_read_as_any_other_text() -> None:
+    names = ["Großmutter Hildegard", "Wwwwwwwwww", "Ben"]
+    game = a_game(3)
+    course = course_of(game.start, game.events)
+    svg = ElementTree.fromstring(scores_chart(course, names, load_phrases("de")).svg)
+    tag = svg.tag.removesuffix("svg")
+    texts = [
+        each for each in svg.iter(f"{tag}text") if (each.text or "")[:3] in ("Gro", "Www", "Ben")
+    ]
+    assert [each.get("fill") for each in texts] == ["currentColor"] * 3
+    keys = [each.get("stroke") for each in svg.iter(f"{tag}line")][-3:]
+    assert len(set(keys)) == 3
+    assert all(float(each.get("x", "0")) + 10 * 11 <= WIDTH for each in texts)
 
 
 def test_a_game_that_goes_on_shows_its_scores_only() -> None:

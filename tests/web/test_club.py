@@ -290,6 +290,7 @@ class TestPages:
         page.on("dialog", lambda dialog: dialog.accept())
         page.get_by_role("button", name="Take back round 1").click()
         page.get_by_text("No round yet").wait_for()
+        page.wait_for_function("document.activeElement.id === 'h-round'")
 
     def test_a_double_tap_draws_one_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
         an_evening(club)

@@ -146,9 +146,31 @@ class TestTheHost:
         chosen = page.locator("#start-form input[type=checkbox]:checked")
         assert [each.get_attribute("value") for each in chosen.all()] == [None, "finish_turn"]
         assert chosen.last.is_visible()
-        page.get_by_role("button", name="Play again with the same players").click()
+        page.get_by_role("button", name="Play again").click()
         page.get_by_role("dialog").get_by_role("button", name="Play again").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
+
+    def test_a_refusal_is_seen_from_every_part(self, stage: Stage, open_page: OpenPage) -> None:
+        put(stage, "roll")
+        page = open_page("/host", size_wh=PHONE_SMALL)
+        for part in ("Players", "Settings", "Now"):
+            open_part(page, part)
+            page.locator("#confirm").click()
+            why = page.locator("#why", has_text="isn’t lying flat")
+            why.wait_for()
+            box = why.bounding_box()
+            assert box is not None
+            assert 0 <= box["y"] < PHONE_SMALL[1] - 40, part
+
+    def test_the_focus_stays_in_the_part_from_which_a_game_began(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "lobby")
+        page = open_page("/host", size_wh=PHONE_SMALL)
+        open_part(page, "Players")
+        page.locator("#start").press("Enter")
+        page.locator("#undo").wait_for()
+        page.wait_for_function("document.activeElement.id === 'tab-players'")
 
     def test_switching_the_computer_off_asks_first(
         self, stage: Stage, open_page: OpenPage, power: StandInPower

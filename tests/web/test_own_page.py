@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from tests.session.fakes import Stage
@@ -123,6 +125,22 @@ class TestDone:
     @pytest.fixture
     def take_back_s(self) -> float:
         return 600.0  # the pages count in real time, also on a busy machine
+
+    def test_a_tapped_box_that_will_count_says_so_and_counts_down(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = ready(open_page("/", token=tokens[0]))
+        page.locator("[data-token=R7]").click()
+        page.locator("#status", has_text="press Done").wait_for()
+        assert page.locator("#done").inner_text() == "Done"
+        for player in (1, 2):
+            assert stage.answer(player, None) == ""
+        page.locator("#status", has_text="counts in a moment").wait_for()
+        page.locator("#done", has_text=re.compile(r"^Done \(\d+\)$")).wait_for()
+        page.locator("[data-token=R7]").click()
+        page.locator("#done", has_text="Pass").wait_for()
+        assert stage.state.answers[0] is None
 
     def test_the_last_answer_too_is_taken_back_while_the_button_counts_down(
         self, stage: Stage, open_page: OpenPage

@@ -11,7 +11,7 @@ from tests.web.browsing import OpenPage, put, ready
 def test_the_points_switch_is_named_by_its_action(stage: Stage, open_page: OpenPage) -> None:
     page = ready(open_page("/", token=put(stage, "action1")[0]))
     page.get_by_role("button", name="Total 3, hide my points").click()
-    switch = page.get_by_role("button", name="Show my points")
+    switch = page.get_by_role("button", name="Total: Show my points")  # the word that is seen, too
     switch.wait_for()
     assert switch.get_attribute("aria-pressed") is None
 

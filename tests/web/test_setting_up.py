@@ -270,6 +270,11 @@ class TestInABrowser:
         said = page.locator("#rolls-said", has_text="8 correct, 1 not recognised, 1 wrong")
         said.filter(has_text="Times misread: blue 1.").wait_for()
         page.get_by_role("link", name="Done: to the host’s page").wait_for()
+        page.get_by_role("heading", name="4 · Ten test rolls").click()
+        page.get_by_role("button", name="Delete the set-up").click()
+        page.locator("#forgot:not(:empty)").wait_for()
+        page.locator("#kept-rolls").wait_for(state="hidden")
+        assert page.locator("#rolls-said").text_content() == ""
 
     def test_answers_that_never_come_leave_the_line_to_the_steps(
         self, open_page: OpenPage, address: str

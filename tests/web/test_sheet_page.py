@@ -110,7 +110,7 @@ class TestTheDiceOfABox:
         box.wait_for()
         assert box.locator(".chip").all_inner_texts() == ["3", "3"]
         box.click()
-        page.locator("#status", has_text="Blue 6 (white 3 + blue 3): press Done").wait_for()
+        page.locator("#status", has_text="Blue 6 (white 3 + blue 3) counts in a moment").wait_for()
 
     def test_points_can_be_hidden_and_stay_hidden(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "action1")
@@ -173,6 +173,28 @@ def test_from_the_last_sheet_back_to_the_result(stage: Stage, open_page: OpenPag
     page.get_by_role("button", name="Back to the result").press("Enter")
     page.locator("#over").wait_for()
     assert page.evaluate("document.activeElement.id") == "see-sheet"
+
+
+def test_a_notice_is_read_above_the_result(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "action1")
+    page = ready(open_page("/", token=tokens[0], size_wh=PHONE_SMALL))
+    stage.session.close_action()
+    page.locator("#notice", has_text="The host went on").wait_for()
+    stage.session.end()
+    page.locator("#over").wait_for()
+    page.locator("#notice-ok").click()
+    page.locator("#notice").wait_for(state="hidden")
+    page.wait_for_function("document.activeElement.id === 'over'")
+
+
+def test_keys_reach_no_way_back_behind_the_result(stage: Stage, open_page: OpenPage) -> None:
+    tokens = put(stage, "roll")
+    page = ready(open_page("/", token=tokens[0], size_wh=PHONE_SMALL))
+    page.locator("#players button").nth(1).click()
+    page.locator("#viewing-back").wait_for()
+    stage.session.end()
+    page.locator("#over").wait_for()
+    assert page.locator("#viewing-back").is_hidden()
 
 
 def test_keys_reach_nothing_behind_the_result_without_inert(

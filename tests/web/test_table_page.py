@@ -307,6 +307,19 @@ class TestTheTableView:
         page.locator(".asked", has_text=re.compile("for Ada$")).wait_for()
         assert "red" in page.get_by_role("list", name="Each coloured die").inner_text()
 
+    def test_the_sum_stands_still_while_people_answer(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator(".asked", has_text="Waiting for").wait_for()
+        page.evaluate("() => { document.querySelector('.headline').dataset.same = 'yes'; }")
+        stage.answer(0, None)
+        page.locator(".asked", has_text="Waiting for Benjamin and Cleo").wait_for()
+        stage.answer(1, None)
+        page.locator(".asked", has_text="Waiting for Cleo").wait_for()
+        assert page.locator(".headline").get_attribute("data-same") == "yes"
+
     def test_the_end_has_a_podium_a_reason_and_in_turn_how_it_went(
         self, stage: Stage, open_page: OpenPage, address: str
     ) -> None:

@@ -203,6 +203,46 @@ def test_a_double_tap_neither_takes_back_nor_answers_anew(
         assert (stage.state.answers[0] is not None) is has_answered
 
 
+def test_a_tap_meant_for_done_does_nothing_to_the_result(stage: Stage, open_page: OpenPage) -> None:
+    page = open_page("/", size_wh=(740, 360))
+    start_on_a_shared_tablet(page, stage)
+    again, done = page.locator("#rematch"), page.locator("#done")
+    box = done.bounding_box()
+    assert box is not None
+    stage.session.end()
+    again.wait_for()
+    under = again.bounding_box()
+    assert under is not None
+    x, y = under["x"] + under["width"] / 2, under["y"] + under["height"] / 2
+    page.mouse.click(x, y)
+    leave = page.locator("#over-leave").bounding_box()
+    assert leave is not None
+    page.mouse.click(leave["x"] + leave["width"] / 2, leave["y"] + leave["height"] / 2)
+    page.wait_for_timeout(600)
+    assert (stage.state.phase, names(stage)) == (Phase.OVER, ["Ada", "Grandma"])
+    page.mouse.click(x, y)
+    wait_until(page, lambda: stage.state.phase is Phase.ROLL)
+
+
+def test_a_late_tap_crosses_nothing_for_somebody_else(stage: Stage, open_page: OpenPage) -> None:
+    page = open_page("/", size_wh=(768, 1024))
+    start_on_a_shared_tablet(page, stage)
+    page.locator("[data-token=R7]").click()
+    page.locator("#done").click()
+    page.locator("#status", has_text="Grandma: White 7").wait_for()
+    page.locator("[data-token=G7]").click()
+    wait_until(page, lambda: not stage.state.waiting_for)
+    box = page.locator("[data-token=B7]").bounding_box()
+    assert box is not None
+    stage.time.pass_s(5.0)
+    page.locator("#status", has_text="Ada: White plus a colour").wait_for()
+    page.mouse.click(box["x"] + 20, box["y"] + 10)
+    page.wait_for_timeout(400)
+    assert stage.state.answers[0] is None
+    page.locator("[data-token=B7]").click()
+    wait_until(page, lambda: stage.state.answers[0] is not None)
+
+
 def test_a_question_about_a_die_goes_with_its_roll(stage: Stage, open_page: OpenPage) -> None:
     put(stage, "action1")
     page = open_page("/host", size_wh=(1280, 900))

@@ -80,7 +80,9 @@ onSubmit(form, async () => {
 });
 onPress($("take-back"), async () => {
   const { drawn } = latest();
-  if (confirm(t("club.take_back_ask", { number: drawn }))) await change("/api/rounds/take-back", { number: drawn });
+  if (!confirm(t("club.take_back_ask", { number: drawn }))) return;
+  await change("/api/rounds/take-back", { number: drawn });
+  if ($("take-back").hidden) focusOn($("h-round"));
 });
 offerDevice();
 onState(draw);

@@ -197,7 +197,7 @@ onPress($("end"), () => confirmFirst(t("host.end_ask"), t("host.end_yes"), "/api
 onPress($("rematch"), () =>
   openDialog({
     title: t("host.rematch_ask"),
-    yes: t("host.rematch"),
+    yes: t("over.rematch"),
     onYes: () => request("/api/rematch", {}, "ask-why"),
   }),
 );

@@ -1,6 +1,7 @@
 // Helpers for building and updating elements. Text is only ever set as text, never as HTML.
 const SVG = "http://www.w3.org/2000/svg";
 export const GUARD_MS = 350; // longest gap between the two halves of a double tap
+const REST_MS = 500; // longest time from deciding to tap to the tap
 
 export const $ = (id) => document.getElementById(id);
 
@@ -89,7 +90,8 @@ export function keepFocus() {
   const focused = document.activeElement;
   const heading = headingOf(focused);
   return () => {
-    if (heading && !isSeen(focused) && !isSeen(document.activeElement)) focusOn(heading);
+    if (!heading || isSeen(focused) || isSeen(document.activeElement)) return;
+    focusOn(isSeen(heading) ? heading : document.querySelector("[role=tab][aria-selected=true]"));
   };
 }
 
@@ -121,6 +123,15 @@ export function disableBriefly(button) {
 export function offBriefly(button) {
   setOff(button, true);
   setTimeout(setOff, GUARD_MS, button, false);
+}
+
+const resting = new WeakMap(); // node -> the timer that ends its rest
+
+/** Let something that has just changed take no tap for a moment: one on its way was meant for what was there. */
+export function restBriefly(node) {
+  clearTimeout(resting.get(node));
+  node.style.pointerEvents = "none";
+  resting.set(node, setTimeout(() => node.style.removeProperty("pointer-events"), REST_MS));
 }
 
 /** Handle a form's submission, ignoring further ones until the action is done. */

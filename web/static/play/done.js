@@ -48,7 +48,7 @@ function textOf(game, answer, isMyMove, canTakeBack, seconds) {
   if (game.over) return t("over.back");
   if (canTakeBack) return t("take_back", { seconds });
   if (!isMyMove && seconds > 0) return t("closes_in", { seconds });
-  if (isMyMove && answer?.box) return t("done");
+  if (isMyMove && answer?.box) return seconds > 0 ? `${t("done")} (${seconds})` : t("done");
   return isMyMove && answer?.done ? t("passed") : t("pass");
 }
 

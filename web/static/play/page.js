@@ -1,6 +1,17 @@
 // A player's page: join, lobby, then the sheet.
 import { rollOf } from "../lib/dice.js";
-import { $, el, isOff, onPress, onSubmit, redraw, setAttribute, setText, show } from "../lib/dom.js";
+import {
+  $,
+  el,
+  isOff,
+  onPress,
+  onSubmit,
+  redraw,
+  restBriefly,
+  setAttribute,
+  setText,
+  show,
+} from "../lib/dom.js";
 import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { keepAwake } from "../lib/awake.js";
 import { confetti } from "../lib/confetti.js";
@@ -33,6 +44,7 @@ let chosenSeat = null; // on a shared tablet, the seat whose sheet is shown
 let actionSeen = null; // the action drawn last
 let turnSeen = ""; // the turn drawn last
 let viewedSeat = null; // another player whose sheet is shown
+let openFor = ""; // what a tap on the sheet means: the action, the roll and whose answer; "" for nothing
 let shown = ""; // the visible view: join, lobby or game
 
 // -- showing ---------------------------------------------------------------------------------
@@ -130,6 +142,9 @@ function drawGame(state, game, mine) {
     [...game.players, ...state.seats].find((each) => each.seat === seat)?.name ?? `#${seat + 1}`;
   const answer = currentAnswer(game, mine);
   const isMyMove = mayAnswer(game, mine);
+  const means = isMyMove ? [game.number, game.turn, game.action, mine.seat, JSON.stringify(game.roll)].join() : "";
+  if (openFor && means && means !== openFor) restBriefly($("sheet"));
+  openFor = means;
   const viewed = game.players.find((player) => player.seat === viewedSeat) ?? mine;
   if (viewed === mine) viewedSeat = null;
   drawPlayers(state, viewed, showPlayer);
@@ -181,8 +196,11 @@ function drawGame(state, game, mine) {
 function drawCurtain(is) {
   const isNew = is && $("over").hasAttribute("hidden");
   show($("over"), is);
-  for (const id of ["players", "strip", "sheet", "bottom"]) $(id).style.visibility = is ? "hidden" : "";
-  if (isNew) $("over").focus({ preventScroll: true });
+  for (const id of ["players", "strip", "sheet", "bottom", "viewing", "why"])
+    $(id).style.visibility = is ? "hidden" : "";
+  if (!isNew) return;
+  restBriefly($("over"));
+  $("over").focus({ preventScroll: true });
 }
 
 /** Set the status line; long texts get smaller letters, and more lines where that is not enough. */
@@ -238,7 +256,7 @@ function drawPointsSwitch() {
   setAttribute(
     $("points"),
     "aria-label",
-    isHidden ? t("game.points_show") : `${t("game.total")} ${$("total").textContent}, ${t("game.points_hide")}`,
+    isHidden ? `${t("game.total")}: ${t("game.points_show")}` : `${t("game.total")} ${$("total").textContent}, ${t("game.points_hide")}`,
   );
 }
 
@@ -332,7 +350,7 @@ $("see-sheet").addEventListener("click", () => showSheet(latest().game.number));
 configureAnswers({ player: () => ownPlayer(latest()), draw: () => draw(latest()), explain, handOn });
 offerDevice();
 offerMenu(() => ownPlayer(latest()));
-$("notice-ok").addEventListener("click", () => sheet.focus());
+$("notice-ok").addEventListener("click", () => ($("over").hidden ? sheet : $("over")).focus());
 addEventListener("resize", () => latest() && draw(latest())); // the status line's room has changed
 addEventListener("storage", () => latest() && draw(latest())); // points were hidden or shown in another tab
 onConnection((up) => show($("offline"), !up));

@@ -2,7 +2,7 @@
 import { $, setAttribute, el, onPress, redraw, setOff, setText, show, svg } from "../lib/dom.js";
 import { get, latest, onConnection, onState, post, start } from "../lib/live.js";
 import { t } from "../lib/words.js";
-import { areBegun, begin, drawRolls, judge } from "./rolls.js";
+import { areBegun, begin, drawRolls, forget, judge } from "./rolls.js";
 
 const PICTURE_MS = 400;
 const LOOK_MS = 4_000;
@@ -278,6 +278,7 @@ for (const button of document.querySelectorAll("[data-next]"))
 onPress($("forget"), async () => {
   const state = await step("forget", {}, "forgot");
   if (state === null) return;
+  forget();
   take(state, true);
   setText($("forgot"), t("setup.forgotten"));
 });

@@ -13,6 +13,13 @@ const doubted = new Set(); // indices of dice tapped as wrong
 /** Whether a first roll was asked for. */
 export const areBegun = () => rolls !== null;
 
+/** Forget the rolls: the tray they were thrown in is measured anew. */
+export function forget() {
+  rolls = null;
+  setText($("rolls-said"), "");
+  drawRolls(latest());
+}
+
 const done = () => rolls.right + rolls.wrong + rolls.unread;
 
 /** Begin ten rolls. */

@@ -2,7 +2,7 @@
 import { confetti } from "../lib/confetti.js";
 import { dateForm } from "../lib/dates.js";
 import { rollOf, sign } from "../lib/dice.js";
-import { $, el, redraw } from "../lib/dom.js";
+import { $, el, redraw, setAttribute, setText } from "../lib/dom.js";
 import { get } from "../lib/live.js";
 import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
 import { podium } from "../lib/podium.js";
@@ -30,15 +30,17 @@ export function drawNews(state, nameOf) {
   const said = state.announcement;
   const text = said?.text ?? "";
   if (game.action) {
-    const asked = askedText(game, nameOf);
-    redraw($("news"), ["action", said, asked, game.roll, game.dice, game.sums, game.action], () =>
+    redraw($("news"), ["action", said, game.roll, game.dice, game.sums, game.action], () =>
       [
         rollNews(game),
         NEWS.has(said?.kind) ? el("p", { class: "banner", "data-kind": said.kind, text: said.headline }) : null,
         el("p", { class: `said${lengthOf(text)}`, text }),
-        el("p", { class: "asked", "data-answered": game.waiting_for.length === 0, text: asked }),
+        el("p", { class: "asked" }),
       ].filter(Boolean),
     );
+    const asked = $("news").querySelector(".asked"); // an answer does not draw the roll anew
+    setText(asked, askedText(game, nameOf));
+    setAttribute(asked, "data-answered", game.waiting_for.length === 0);
     return;
   }
   drawRollDue(state, nameOf);
