@@ -83,11 +83,13 @@ class Fairness:
         worst = max(self.dice, key=lambda each: each.evidence)
         mean = sum(worst.counts) / FACES
         face = max(range(FACES), key=lambda f: abs(worst.counts[f] - mean))
-        die = Term(f"die.{worst.colour.value}")
+        is_often = worst.counts[face] > mean
         odds = min(self.odds, 1_000_000)
-        if worst.counts[face] > mean:
-            return line("fairness.often", die=die, face=face + 1, odds=odds)
-        return line("fairness.seldom", die=die, face=face + 1, odds=odds)
+        if worst.colour is DieColour.WHITE:  # two that cannot be told apart
+            key = "fairness.often.white" if is_often else "fairness.seldom.white"
+            return line(key, face=face + 1, odds=odds)
+        key = "fairness.often" if is_often else "fairness.seldom"
+        return line(key, die=Term(f"die.{worst.colour.value}"), face=face + 1, odds=odds)
 
 
 def fairness_of(games: Iterable[Result]) -> Fairness:

@@ -63,7 +63,7 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     directory, settings = _places(data_dir, config_path)
     with ended_by_signals():
         restored, kept = restore_backup(file, directory, settings, now=datetime.now().astimezone())
-    click.echo(f"{directory}: {restored.records} records of {restored.made_at} restored")
+    click.echo(f"{directory}: {restored.records} records from {restored.made_at} restored")
     if kept is not None:
         click.echo(f"the former data are in {kept}")
 

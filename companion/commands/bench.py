@@ -150,11 +150,17 @@ def coach(as_json: bool = False) -> None:
 
 @bench.command()
 @click.option("--tables", type=click.IntRange(1, 500), default=100, show_default=True)
-@click.option("--rolls", type=click.FloatRange(0.1, 1000), default=5, show_default=True)
+@click.option(
+    "--rolls",
+    type=click.FloatRange(0.1, 1000),
+    default=5,
+    show_default=True,
+    help="Rolls a second, over all tables.",
+)
 @click.option("--seconds", type=click.FloatRange(1, 3600), default=120, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def club(tables: int, rolls: float, seconds: float, as_json: bool = False) -> None:
-    """Let simulated tables roll so often a second, and time the way to the club's screen.
+    """Let simulated tables roll, and time the way to the club's screen.
 
     It starts a Mosquitto of its own. Example: dice-companion bench club --tables 20 --seconds 30
     """
@@ -164,7 +170,12 @@ def club(tables: int, rolls: float, seconds: float, as_json: bool = False) -> No
 
 
 @bench.command()
-@click.option("--games", type=click.IntRange(1, 10_000), multiple=True, help="Games before it.")
+@click.option(
+    "--games",
+    type=click.IntRange(1, 10_000),
+    multiple=True,
+    help="Games already saved at the table; repeatable.",
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def history(games: tuple[int, ...] = (), as_json: bool = False) -> None:
     """Time the start and the steps of tables where 10, 100, 1,000 and 2,000 games were played.

@@ -39,7 +39,7 @@ PROBLEMS = {
     ProblemCode.EXTRA: "too many",
     ProblemCode.UNCERTAIN: "uncertain",
     ProblemCode.BESIDE_TRAY: "beside the tray",
-    ProblemCode.FOREIGN_OBJECT: "something that is no die",
+    ProblemCode.FOREIGN_OBJECT: "something that is not a die",
     ProblemCode.REMOVED_DIE_IN_TRAY: "no longer in play",
     ProblemCode.TRAY_MOVED: "the tray has moved since set-up",
     ProblemCode.TRAY_RELIT: "the light has changed since set-up",

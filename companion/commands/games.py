@@ -276,7 +276,7 @@ def _rename(old: str, new: str | None, data_dir: Path | None) -> None:
         for each in pictures.all():
             if each.game in numbers:
                 pictures.delete(each.revision)
-    click.echo(f"{len(numbers)} games changed")
+    click.echo(f"{len(numbers)} {'game' if len(numbers) == 1 else 'games'} changed")
 
 
 @games.command("accuracy")

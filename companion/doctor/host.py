@@ -125,7 +125,7 @@ def check_pin_factory(environ: Mapping[str, str]) -> list[Finding]:
 def check_camera_node(source: str, is_pi: bool) -> list[Finding]:
     """Report a node of the Pi's codecs that was named as camera."""
     if is_pi and CODEC_NODES.fullmatch(source):
-        text = f"{source} is a codec of the Pi, no camera"
+        text = f"{source} is a codec of the Pi, not a camera"
         return [note("camera", text, "--camera auto finds it; or see: v4l2-ctl --list-devices")]
     return []
 
@@ -145,9 +145,12 @@ def check_service(shown: Ran, may_see_games: bool) -> list[Finding]:
     if state != "active":
         return [note("service", f"installed, but {state}", look)]
     if told.get("WatchdogUSec") in ("0", "infinity"):
-        return [note("service", "running without a watchdog", "dice-companion service install")]
+        return [
+            note("service", "running without a watchdog", "sudo dice-companion service install")
+        ]
     if restarts not in ("", "0"):
-        return [note("service", f"running; started again {restarts} times by itself", look)]
+        often = "once" if restarts == "1" else f"{restarts} times"
+        return [note("service", f"running; started again {often} by itself", look)]
     if not may_see_games:
         return [ok("service", "running; with sudo, doctor checks its games and settings")]
     return [ok("service", "running")]
@@ -183,7 +186,9 @@ def check_backup(last: datetime | None, now: datetime, records: int | None) -> l
         return [note("backup", "none yet", cure)]
     days = (now - last).days
     if days < -1:
-        return [note("backup", f"the last one is of {last:%Y-%m-%d}, when a clock was wrong", cure)]
+        return [
+            note("backup", f"the last one is from {last:%Y-%m-%d}, when a clock was wrong", cure)
+        ]
     if now - last > BACKUP_AFTER:
         return [note("backup", f"the last one is {days} days old", cure)]
-    return [ok("backup", "today" if days < 1 else f"{days} days ago")]
+    return [ok("backup", "today" if days < 1 else "yesterday" if days < 2 else f"{days} days ago")]

@@ -288,7 +288,7 @@ def _parsed(text: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise NotationError("The line is not JSON.") from error
     if not isinstance(line, dict):
-        raise NotationError("The line is no JSON object.")
+        raise NotationError("The line is not a JSON object.")
     return line
 
 

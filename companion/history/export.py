@@ -13,7 +13,7 @@ from companion.engine import PLANS
 from companion.engine.notation import games_in, turns_of
 from companion.history.archive import SavedGame
 from companion.history.results import Result
-from companion.messages.announcements import box_line
+from companion.messages.announcements import box_line, row_term
 from companion.messages.catalogue import Phrases, numeral
 
 FORMS = ("text", "json", "csv")
@@ -162,7 +162,7 @@ def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:
     closed = [
         phrases.say(
             "record.closed",
-            row=phrases.row(plan.rows[closing.row].name),
+            row=row_term(plan.rows[closing.row].name),
             names=phrases.all_of([game.names[p] for p in closing.players]),
         )
         for closing in state.closed

@@ -19,7 +19,7 @@ from importlib import resources
 LANGUAGES = ("en", "de", "fr", "it")
 """Languages with a complete catalogue."""
 
-SHARED = ("colour.", "die.", "row.", "list.")
+SHARED = ("colour.", "die.", "row.", "list.", "spoken.minus")
 """Prefixes of the words that pages need besides their own sentences."""
 
 ROOMS = ("club.", "games.", "setup.")

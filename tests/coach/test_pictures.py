@@ -205,6 +205,14 @@ def test_a_turn_whose_player_left_before_the_roll_keeps_its_number() -> None:
     assert "Turn 3: Zoé" in text_of(game, load_phrases("en"))
 
 
+def test_a_written_game_names_its_closed_rows_with_their_article() -> None:
+    start = game_of(2, sheets={0: {"R": [2, 3, 4, 5, 6]}})
+    whole = (roll(6, 6), Played(1, ("R12", None)), Played(2, (None, None)), EndedEarly())
+    game = SavedGame(1, "2026-01-01T20:00:00+00:00", NAMES[:2], start, whole, fold(start, whole))
+    assert "La rangée rouge clôturée par " in text_of(game, load_phrases("fr"))
+    assert "La fila rossa chiusa da " in text_of(game, load_phrases("it"))
+
+
 def test_a_row_that_a_corrected_roll_opened_again_is_not_closed() -> None:
     start = game_of(2, sheets={0: {"R": [2, 3, 4, 5, 6]}})
     closed = (roll(6, 6), Played(1, ("R12", None)))
@@ -241,13 +249,13 @@ def verdict(found: Fairness) -> str:
 
 
 def test_few_throws_allow_no_verdict() -> None:
-    assert verdict(fairness_of(evening(20, 1))) == "Not enough throws yet: 20 of 60."
+    assert verdict(fairness_of(evening(20, 1))) == "Not enough rolls yet: 20 of 60."
 
 
 def test_fair_dice_are_nothing_unusual() -> None:
     alarms = [fairness_of(evening(400, seed)).odds >= 100 for seed in range(60)]
     assert sum(alarms) <= 3
-    assert verdict(fairness_of(evening(212, 2))) == "Nothing unusual in 212 throws."
+    assert verdict(fairness_of(evening(212, 2))) == "Nothing unusual in 212 rolls."
 
 
 def test_a_loaded_die_is_named_with_its_face() -> None:
@@ -256,6 +264,14 @@ def test_a_loaded_die_is_named_with_its_face() -> None:
     blue = found.dice[-1]
     assert blue.counts[5] > blue.high
     assert sum(blue.counts) == 800
+
+
+def test_two_white_dice_are_not_told_apart() -> None:
+    games = [
+        replace(each, rolls=("66" + each.rolls[0][2:],)) if number % 4 == 0 else each
+        for number, each in enumerate(evening(400, 3))
+    ]
+    assert verdict(fairness_of(games)).startswith("The white dice show 6 too often: one fair ")
 
 
 def test_a_face_the_eye_misread_is_no_face_of_the_die() -> None:

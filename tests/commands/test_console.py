@@ -61,7 +61,7 @@ def test_every_end_and_every_problem_has_words() -> None:
     for words in (*ENDS.values(), *PROBLEMS.values()):
         assert "_" not in words
     assert problem_in_words("missing", "green") == "green missing"
-    assert problem_in_words("foreign_object", None) == "something that is no die"
+    assert problem_in_words("foreign_object", None) == "something that is not a die"
 
 
 def test_times_are_shown_in_the_zone_of_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:

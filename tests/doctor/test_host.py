@@ -163,7 +163,7 @@ NOW = datetime(2026, 11, 25, tzinfo=UTC)
         (0, 12, "today"),
         (3, 12, "3 days ago"),
         (31, 12, "the last one is 31 days old"),
-        (-400, 12, "the last one is of 2027-12-30, when a clock was wrong"),
+        (-400, 12, "the last one is from 2027-12-30, when a clock was wrong"),
     ],
 )
 def test_games_without_a_recent_backup_are_named(

@@ -193,7 +193,7 @@ def test_each_die_has_a_line_in_the_table_of_dice(evening: Path) -> None:
     assert (title, head.split()) == ("How often each face came", list("123456"))
     assert [line.split()[0] for line in lines] == ["white", "red", "yellow", "green", "blue"]
     assert lines[0].split()[1:] == ["2", "0", "1", "1", "1", "1"]
-    assert verdict == "Not enough throws yet: 3 of 60."
+    assert verdict == "Not enough rolls yet: 3 of 60."
 
 
 def test_the_text_is_for_people(evening: Path) -> None:

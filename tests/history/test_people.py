@@ -70,7 +70,7 @@ def test_what_decided_a_game_stays_known_when_its_player_is_renamed(played: Path
     (first, *_) = stage.session.past.results()
     stage.store.close()
     Verdicts(played).add(first.played, Decided.LUCK)
-    assert run(played, "rename", "Bebn", "Bert") == "1 games changed\n"
+    assert run(played, "rename", "Bebn", "Bert") == "1 game changed\n"
     assert "luck decided 1 of 1 reviewed games" in run(played, "standings")
     stage = Stage(played)
     app = create_app(stage.session, reviews=Reviews(verdicts=Verdicts(played)))
@@ -86,8 +86,8 @@ def test_an_export_from_before_a_rename_or_deletion_counts_no_game_twice(
     export = tmp_path / "before.jsonl"
     export.write_text(run(played, "export"))
     before = run(played, "standings", "--json")
-    assert run(played, "rename", "Bebn", "Bert") == "1 games changed\n"
-    assert run(played, "forget", "Cleo") == "1 games changed\n"
+    assert run(played, "rename", "Bebn", "Bert") == "1 game changed\n"
+    assert run(played, "forget", "Cleo") == "1 game changed\n"
     run(played, "import", str(export))
     run(played, "import", str(export))
     after = run(played, "standings", "--json")
@@ -181,4 +181,4 @@ def test_the_command_says_why_not(played: Path) -> None:
     assert run(played, "rename", "Ada", "Ben") == (
         "games: They played in the same game, so they are two people."
     )
-    assert run(played, "rename", "Bebn", "Ben") == "1 games changed\n"
+    assert run(played, "rename", "Bebn", "Ben") == "1 game changed\n"

@@ -343,7 +343,7 @@ class TestTheTricks:
         put(stage, "roll")
         page = ready(open_page("/host", size_wh=PHONE_SMALL))
         open_part(page, "Settings")
-        for name in ("Throw: a die ends up tilted", "Throw: a die falls out", "Lamp goes out"):
+        for name in ("Throw: a die doesn’t lie flat", "Throw: a die falls out", "Lamp goes out"):
             page.get_by_role("button", name=name).click()
         wait_until(page, lambda: tray.told[-3:] == ["cocked", "off", "dark"])
         assert violations(page) == []

@@ -254,4 +254,4 @@ class TestStatistics:
         dice = client.get("/api/dice").get_json()
         assert complaints(dice, SCHEMAS["DiceDrawn"]) == []
         assert not dice["enough"]
-        assert dice["lines"][0].startswith("Not enough throws yet")
+        assert dice["lines"][0].startswith("Not enough rolls yet")

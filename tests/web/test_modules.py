@@ -58,6 +58,12 @@ def test_a_full_storage_does_not_bring_an_old_value_back(page: Page, call: Call)
     assert call("lib/storage.js", "m.recall('seen')") == "new"
 
 
+def test_a_voice_gets_words_it_can_read(call: Call) -> None:
+    text = "Weiß 7. mia: −5 Punkte. Y a\u2011t\u2011il 3 − 2?"
+    spoken = call("table/sound.js", "m.asSpoken(v[0])", text)
+    assert spoken == "Weiß 7.\nmia: minus 5 Punkte.\nY a-t-il 3 − 2?"
+
+
 class TestWords:
     def test_placeholders_and_forms_are_filled(self, call: Call) -> None:
         assert call("lib/words.js", "m.t('die', { colour: 'red', value: 4 })") == "red 4"
@@ -68,6 +74,7 @@ class TestWords:
     def test_a_negative_number_has_a_minus_sign(self, call: Call) -> None:
         assert call("lib/words.js", "m.numeral(-5)") == "\u22125"
         assert call("lib/words.js", "m.numeral(-0)") == "0"
+        assert call("lib/words.js", "m.numeral(1234)") == "1234"  # as the announcements say it
 
     def test_an_unknown_text_is_an_error(self, call: Call) -> None:
         failure = call(
@@ -90,7 +97,7 @@ def test_everybody_is_asked_to_throw_for_a_bot(call: Call) -> None:
             call("play/status.js", "m.statusOf(v[0], { seat: 0 }, null, () => 'Bot 1')", state)
         )
 
-    assert told(typed=True, confirmable=False) == "Throw the dice for Bot 1."
+    assert told(typed=True, confirmable=False) == "Throw the dice for Bot 1 and enter them."
     assert told(typed=False, confirmable=False) == "Throw the dice for Bot 1."
     assert told(typed=False, confirmable=True) == "Dice read: press the button to confirm."
 

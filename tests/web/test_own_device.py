@@ -104,7 +104,7 @@ def test_a_table_view_speaks_once_allowed_and_fills_the_screen(
     page.locator(".headline", has_text="10").wait_for()
     allowed, corrected, only_sum = page.evaluate("window.spoken")
     assert allowed == "en-GB Sound"
-    assert corrected.startswith("en-GB Roll corrected: white 3 and 5.")
+    assert corrected.startswith("en-GB Roll corrected: white 3 and 5.\n")
     assert only_sum == "en-GB 9"
     page.get_by_role("button", name="Full screen").click()
     page.wait_for_function("() => document.fullscreenElement !== null")

@@ -104,6 +104,16 @@ class TestTheHost:
         press(page, "No, keep playing")
         assert focused(page) == "end"
 
+    def test_a_step_and_the_way_back_from_it_are_told_apart(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host?language=fr")
+        page.locator("#close").click()
+        page.locator("#ask-yes", has_text="Oui, continuer").wait_for()
+        page.locator("#ask-no", has_text="Non, attendre").click()
+        assert focused(page) == "close"
+
     def test_a_button_that_others_make_go_leads_to_its_heading(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

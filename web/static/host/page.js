@@ -191,7 +191,9 @@ onSubmit($("start-form"), (event) => {
   });
 });
 for (const [id, key] of SETTINGS) $(id).addEventListener("change", () => set($(id), key));
-onPress($("close"), () => confirmFirst(t("host.close"), t("host.close_yes"), "/api/close", "close"));
+onPress($("close"), () =>
+  confirmFirst(t("host.close"), t("host.close_yes"), "/api/close", "close", { no: t("host.close_no") }),
+);
 onPress($("undo"), () => confirmFirst(t("host.undo"), t("host.undo_yes"), "/api/undo", "undo"));
 onPress($("end"), () => confirmFirst(t("host.end_ask"), t("host.end_yes"), "/api/end", "end", { isDanger: true }));
 onPress($("rematch"), () =>

@@ -14,7 +14,7 @@ export function t(key, data = {}) {
 /** Reference a word with inflected forms: `{row:the}` uses the text `row.red.the`. */
 export const term = (key) => ({ key });
 
-const numbers = new Intl.NumberFormat(language);
+const numbers = new Intl.NumberFormat(language, { useGrouping: false }); // the announcements do not group either
 
 /** Format a number as the language writes it, with a proper minus sign. */
 export const numeral = (number) => numbers.format(number || 0).replace("-", "−"); // -0 is 0

@@ -41,7 +41,7 @@ export function tapBox(token, { pointerType, detail }) {
   const mine = page.player();
   if (!mayAnswer(game, mine)) {
     const [why, ruling] = game.over
-      ? ["over", "E18"]
+      ? ["over", game.end === "misses" ? "E20" : "E18"]
       : game.action === 2
         ? ["not_yours", "E4"]
         : ["no_roll", "E1"];

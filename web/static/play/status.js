@@ -62,7 +62,7 @@ function rollStatus({ tray, table }, name, isMine, isBots) {
     return t(isMine || isBots ? "say.roll.confirm" : "say.roll.confirm.other", { name });
   }
   if (!table.typed_rolls && !WAITING.has(tray.status)) return tray.text;
-  if (isBots) return t("say.roll.bot", { name });
+  if (isBots) return t(table.typed_rolls ? "say.roll.bot.typed" : "say.roll.bot", { name });
   if (isMine) return t(table.typed_rolls ? "say.roll.typed" : "say.roll");
   return t(table.typed_rolls ? "say.roll.typed.other" : "say.roll.other", { name });
 }

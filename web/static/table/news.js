@@ -7,6 +7,7 @@ import { get } from "../lib/live.js";
 import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
 import { podium } from "../lib/podium.js";
 import { listOf, numeral, t } from "../lib/words.js";
+import { isBotsTurn } from "../play/status.js";
 import { SEATS, addressOf, codes, report, shortOf } from "./door.js";
 
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
@@ -53,8 +54,9 @@ function drawRollDue(state, nameOf) {
   const text = announcement?.text ?? "";
   const name = nameOf(game.active);
   const isTurn = announcement === null || announcement.kind === "turn";
-  const headline = trouble || (announcement?.headline ?? t("table.throws", { name }));
-  const asked = askedBeforeRoll(state, trouble, isTurn, name);
+  const headline = trouble || (announcement?.headline ?? throws);
+  const throws = isBotsTurn(game) ? t("say.roll.bot", { name }) : t("table.throws", { name });
+  const asked = askedBeforeRoll(state, trouble, isTurn, name, throws);
   const sheets = !trouble && lengthOf(text) === "" ? game.players.filter((player) => !player.gone) : [];
   redraw($("news"), ["roll", headline, trouble, announcement, asked, table.typed_rolls, sheets], () =>
     [
@@ -70,11 +72,11 @@ function drawRollDue(state, nameOf) {
   );
 }
 
-function askedBeforeRoll(state, trouble, isTurn, name) {
-  if (isBlind(state)) return t("say.roll.typed.other", { name });
+function askedBeforeRoll(state, trouble, isTurn, name, throws) {
+  if (isBlind(state)) return t(isBotsTurn(state.game) ? "say.roll.bot.typed" : "say.roll.typed.other", { name });
   if (state.tray.confirmable) return state.tray.text;
   if (trouble) return "";
-  return isTurn ? "" : t("table.throws", { name });
+  return isTurn && !isBotsTurn(state.game) ? "" : throws;
 }
 
 /** Draw the sheets of players. */

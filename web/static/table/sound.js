@@ -87,6 +87,13 @@ function chime(kind) {
   }
 }
 
+/** Write a text for voices: some read "Weiß 7. mia" as "Weiß siebte", and no dash but the plain one. */
+export const asSpoken = (text) =>
+  text
+    .replaceAll("\u2011", "-")
+    .replace(/−(?=\d)/g, `${t("spoken.minus")} `)
+    .replaceAll(". ", ".\n");
+
 /** Speak if the browser has a voice of the page's language; a wrong one would not be understood. */
 function speak(text, { volume = 100, words_per_minute: words = USUAL_WORDS }) {
   const voice = globalThis.speechSynthesis
@@ -94,7 +101,7 @@ function speak(text, { volume = 100, words_per_minute: words = USUAL_WORDS }) {
     .find((each) => each.lang.toLowerCase().split(/[-_]/)[0] === language);
   if (!voice || !text) return;
   speechSynthesis.cancel();
-  const spoken = new SpeechSynthesisUtterance(text);
+  const spoken = new SpeechSynthesisUtterance(asSpoken(text));
   spoken.voice = voice;
   spoken.lang = voice.lang;
   spoken.rate = words / USUAL_WORDS;
