@@ -60,7 +60,7 @@ class TestATableWithABroker:
         put(stage, "action1")
         page = open_page("/host", size_wh=PHONE_SMALL)
         open_part(page, "Settings")
-        for name in ("Names may go to", "Photos of the rolls may go"):
+        for name in ("Names may go to", "Pictures of the rolls may go"):
             switch = page.get_by_label(name)
             assert not switch.is_checked(), "nothing leaves until the host says so"
             switch.check()

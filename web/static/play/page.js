@@ -256,7 +256,9 @@ function drawPointsSwitch() {
   setAttribute(
     $("points"),
     "aria-label",
-    isHidden ? `${t("game.total")}: ${t("game.points_show")}` : `${t("game.total")} ${$("total").textContent}, ${t("game.points_hide")}`,
+    isHidden
+      ? `${t("game.total")}: ${t("game.points_show")}`
+      : `${t("game.total")} ${$("total").textContent}, ${t("game.points_hide")}`,
   );
 }
 

@@ -33,7 +33,8 @@ export function statusOf(state, mine, answer, nameOf) {
   if (closing.length) return closes + t("say.may_change");
   const box = answer.box ? boxName(game, answer.box) : null;
   if (box && !answer.done) {
-    return t(game.closes_in_s ? "say.tapped.counts" : "say.tapped", { box: capital(box), dice: pairOf(mine.made_by[answer.box] ?? []) });
+    const dice = pairOf(mine.made_by[answer.box] ?? []);
+    return t(game.closes_in_s ? "say.tapped.counts" : "say.tapped", { box: capital(box), dice });
   }
   const chosen = box ? t("say.crossed", { box: capital(box) }) : t("say.passed");
   const waiting = game.waiting_for.filter((seat) => seat !== mine.seat).map(nameOf);
