@@ -75,6 +75,8 @@ def main() -> None:
     parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
     parser.add_argument("--odd-pips", type=float, default=0.0, help="share of sets with odd pips")
     asked = parser.parse_args()
+    if asked.throws and asked.symbols:
+        parser.error("--throws needs dice with pips")
     looks = load_looks(asked.split, asked.looks)
     plastics = tuple(asked.plastic or looks.plastics)
     looks = replace(looks, plastics=plastics, symbols=asked.symbols, odd_pips=asked.odd_pips)
@@ -91,7 +93,7 @@ def main() -> None:
             if asked.warm:
                 scene = _warmed(rng, scene)
             if table is not None:
-                rng = np.random.default_rng((_SEED[asked.split], table, number % asked.throws))
+                rng = np.random.default_rng((_SEED[asked.split], table, number % asked.throws + 1))
                 scene = _thrown_again(rng, scene)
             clear = render(scene)
             name = f"{asked.split}_{number:05}.jpg"
@@ -153,7 +155,7 @@ def described(name: str, scene: Scene, pixels: Pixels) -> dict[str, Any]:
     Args:
         name: Of the picture's file.
         scene: The scene.
-        pixels: (H, W, 3) uint8 BGR, the scene before the camera's noise and JPEG.
+        pixels: (H, W, 3) uint8 BGR, the scene before JPEG.
     """
     facts = truth(scene)
     dice = [

@@ -14,6 +14,12 @@ KINDS = (
 )  # fmt: skip
 
 
+_WIDE = ("gradient", "two_tone", "worn", "clear")
+"""Finishes without details of the size of `scale_mm`."""
+_THIN = 0.25
+"""Mean cover of veins for each share."""
+
+
 def body_albedo(die: Die, point: list[Floats], facing: Floats, footprint: float) -> Floats:
     """Albedo of a die (h, w, 3), or (3,) if it is the same everywhere.
 
@@ -29,11 +35,14 @@ def body_albedo(die: Die, point: list[Floats], facing: Floats, footprint: float)
         return body
     half = die.size_mm / 2
     fade = min(1.0, 1.5 * finish.scale_mm / (footprint * half))  # details below a pixel fade
+    if finish.kind in _WIDE:
+        fade = 1.0
     if finish.kind == "clear":
         cover = _far_pips(die, finish, point, footprint)
     else:
         cover = _cover(finish, point, facing, half)
-    cover = finish.amount * (finish.share + fade * (cover - finish.share))
+    mean = finish.share * (_THIN if finish.kind == "veined" else 1.0)
+    cover = finish.amount * (mean + fade * (cover - mean))
     paint = np.asarray(finish.paint, np.float32)
     if finish.kind == "pearl":
         paint = paint * (0.7 + 0.6 * facing[..., None] ** 2)

@@ -41,18 +41,19 @@ def _lean(rng: Rng, die: Die) -> Die:
 def held_up(rng: Rng, tray: Tray, dice: Sequence[Die], index: int) -> tuple[Die, Thing | None]:
     """Tilt a flat die on a random support; return it, and the support if one is drawn.
 
-    If there is no room for the support, the die is tilted without a visible one.
+    If there is no room for the support, the die is tilted without a visible one; if there is none
+    for that either, it stays flat.
     """
     die, others = dice[index], [d for n, d in enumerate(dice) if n != index]
     by = str(rng.choice(_BY, p=_SHARES))
     for _ in range(_TRIES):
         if by == "coin":
             leaning, thing = _on_a_coin(rng, die)
-            if _lies_free(thing, tray, others):
+            if _lies_free(thing, tray, others) and stands_alone([*others, leaning], -1):
                 return leaning, thing
         elif by == "pencil":
             leaning, thing = _on_a_pencil(rng, die)
-            if _lies_free(thing, tray, others):
+            if _lies_free(thing, tray, others) and stands_alone([*others, leaning], -1):
                 return leaning, thing
         elif by == "wall":
             leaning = _on_a_wall(rng, die, tray)
@@ -63,7 +64,7 @@ def held_up(rng: Rng, tray: Tray, dice: Sequence[Die], index: int) -> tuple[Die,
             leaning = _on_a_die(rng, die, neighbour)
             if _stands_free(leaning, tray, [d for d in others if d is not neighbour]):
                 return leaning, None
-    return _lean(rng, die), None
+    return (_lean(rng, die) if stands_alone(dice, index) else die), None
 
 
 def stacked(rng: Rng, tray: Tray, dice: Sequence[Die]) -> list[Die]:
@@ -90,11 +91,15 @@ _STAYS = 0.48
 half on."""
 
 
+_TILTED = 0.8
+"""Farthest reach of a tilted die from its middle, to the side (edges)."""
+
+
 def stands_alone(dice: Sequence[Die], index: int) -> bool:
     """Whether a die has room to tilt without touching another."""
     die = dice[index]
-    others = [d for n, d in enumerate(dice) if n != index]
-    return _is_clear(others, np.array(die.position_mm[:2]), 0.7 * die.size_mm)
+    others = [d for d in dice if d is not die]
+    return _is_clear(others, np.array(die.position_mm[:2]), _TILTED * die.size_mm)
 
 
 def beside(rng: Rng, tray: Tray, dice: Sequence[Die]) -> Thing | None:

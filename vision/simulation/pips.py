@@ -108,7 +108,7 @@ def pips_of(
             continue
         u, v = point[a], point[b]
         if die.symbols:
-            cover += ink_at(die.symbols[value - 1], u, v * np.float32(sign)) * on_face
+            cover += ink_at(die.symbols[value - 1], u, v * np.float32(-sign)) * on_face
             continue
         is_turned = value in (2, 3, 6) and die.flips[(2, 3, 6).index(value)]
         if is_turned:

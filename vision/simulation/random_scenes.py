@@ -114,7 +114,7 @@ def free_spot(
         grown = inside_tray(scene.tray, *spot)
         if grown != inside:
             continue
-        if not (_fits(scene.tray, spot, size) if inside else _clear_of(scene.tray, spot, size)):
+        if not (_fits(scene.tray, spot, size) if inside else _clear_of(scene, spot, size)):
             continue
         if all(
             np.hypot(spot[0] - d.position_mm[0], spot[1] - d.position_mm[1]) > 1.45 * size
@@ -132,11 +132,19 @@ def _fits(tray: Tray, spot: tuple[float, float], size: float) -> bool:
     )
 
 
-def _clear_of(tray: Tray, spot: tuple[float, float], size: float) -> bool:
-    """Whether a die beside the tray does not overlap its rim."""
-    outline = np.array(tray.outline_mm, np.float32)
-    depth = cv2.pointPolygonTest(outline, spot, measureDist=True)
-    return depth < -tray.rim_width_mm - 0.72 * size
+def _clear_of(scene: Scene, spot: tuple[float, float], size: float) -> bool:
+    """Whether a die beside the tray does not overlap its rim, which hides at most its foot."""
+    outline = np.array(scene.tray.outline_mm, np.float32)
+
+    def out(x: float, y: float) -> float:
+        return -float(cv2.pointPolygonTest(outline, (x, y), measureDist=True))
+
+    if out(*spot) < scene.tray.rim_width_mm + 0.72 * size:
+        return False
+    middle, eye = np.array([*spot, size / 2]), np.asarray(scene.camera.position_mm)
+    below_the_rim = max(0.0, (scene.tray.rim_height_mm - size / 2) / (eye[2] - size / 2))
+    sight = (middle + share * (eye - middle) for share in np.linspace(0.0, below_the_rim, 12))
+    return not any(0.0 < out(x, y) < scene.tray.rim_width_mm for x, y, _ in sight)
 
 
 def floor_point(camera: Camera, pixel: NDArray[np.float64]) -> tuple[float, float]:
@@ -246,8 +254,7 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     if scenario == "cocked":
         flat = list(dice)
         order = rng.permutation(len(dice)).tolist()
-        if recipe.pushed:
-            order.sort(key=lambda n: not stands_alone(flat, n))
+        order.sort(key=lambda n: not stands_alone(flat, n))
         for index in order[: int(rng.integers(1, 4))]:
             flat[index], prop = held_up(rng, tray, flat, index)
             props += [prop] if prop else []

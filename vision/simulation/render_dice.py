@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from vision.images import bands
 from vision.simulation.finishes import body_albedo, paint_left
-from vision.simulation.geometry import die_corners, turned
+from vision.simulation.geometry import die_corners, inside_tray, turned
 from vision.simulation.pips import pips_of, shows_face
-from vision.simulation.render_tray import mask_light, rim_shade, room_light
+from vision.simulation.render_tray import mask_light, nearness, rim_shade, room_light
 from vision.simulation.scene import Background, Die, Floats, Lamp, Scene
 
 _STEPS = 6
@@ -48,9 +48,12 @@ def draw_dice(scene: Scene, ground: Background) -> Floats:
     near = np.ones(ground.ambient.shape[:2], np.float32)
     for die in scene.dice:
         poses = _poses(die)
-        for number, lamp in enumerate(scene.lamps):
-            for pose in poses[:: max(1, len(poses) // 6)]:
-                _cast_shadow(scene, pose, lamp, shades[number], min(6, len(poses)))
+        moments = poses[:: max(1, len(poses) // 6)]
+        for lamp, shade in zip(scene.lamps, shades, strict=True):
+            dark = np.zeros_like(shade)
+            for pose in moments:
+                _cast_shadow(scene, pose, lamp, dark)
+            shade *= 1.0 - dark / len(moments)
         _cast_contact(scene, die, near)
     light = np.empty_like(ground.ambient)
     for rows in bands(len(light)):
@@ -116,8 +119,8 @@ def _fill(mask: Floats, window: _Window, points: NDArray[np.float64], amount: fl
     mask[window.slices] -= patch * np.float32(amount / 255.0)
 
 
-def _cast_shadow(scene: Scene, die: Die, lamp: Lamp, shade: Floats, moments: int) -> None:
-    """Remove a lamp's light from the floor behind a die, softly for a wide lamp."""
+def _cast_shadow(scene: Scene, die: Die, lamp: Lamp, dark: Floats) -> None:
+    """Add the share of a lamp's light that a die takes from the floor, softly for a wide lamp."""
     spots = np.asarray(lamp.position_mm) + lamp.radius_mm * np.c_[_LAMP_POINTS, np.zeros(6)]
     corners = die_corners(die, 0.96)
     footprint = []
@@ -129,15 +132,14 @@ def _cast_shadow(scene: Scene, die: Die, lamp: Lamp, shade: Floats, moments: int
     window = _clip(scene, np.concatenate(footprint), 4.0)
     if window.is_empty:
         return
-    fresh = np.ones_like(shade[window.slices])
+    fresh = np.ones_like(dark[window.slices])
     whole = _Window(0, 0, fresh.shape[1], fresh.shape[0])
     for points in footprint:
         _fill(fresh, whole, points - (window.left, window.top), 1.0 / len(footprint))
     sigma = max(0.5, 0.03 * scene.camera.focal_px * die.size_mm / scene.camera.position_mm[2])
     soft = cv2.GaussianBlur(fresh, (0, 0), sigma, borderType=cv2.BORDER_REPLICATE)
     kept = np.float32(die.glow * 0.3)
-    part = 1.0 - (1.0 - np.asarray(soft, np.float32)) * (1.0 - kept) / moments
-    shade[window.slices] *= part
+    dark[window.slices] += (1.0 - np.asarray(soft, np.float32)) * (1.0 - kept)
 
 
 def _cast_contact(scene: Scene, die: Die, near: Floats) -> None:
@@ -309,7 +311,7 @@ def _shade(scene: Scene, die: Die, window: _Window) -> tuple[Floats, Floats]:
         to = [v / far for v in to]
         cosine = n[0] * to[0] + n[1] * to[1] + n[2] * to[2]
         wrap = np.float32(0.05 + 0.35 * die.glow)
-        lit = np.clip((cosine + wrap) / (1.0 + wrap), 0.0, 1.0)
+        lit = np.clip((cosine + wrap) / (1.0 + wrap), 0.0, 1.0) * nearness(lamp, far)
         own = [to[0] * m[0, a] + to[1] * m[1, a] + to[2] * m[2, a] for a in range(3)]
         seen = _lamp_seen(scene, die, where, to) * pips.lit(own, footprint)
         passed = mask_light(lamp, where)
@@ -380,8 +382,9 @@ def _through(other: Die, where: list[Floats], to: list[Floats]) -> tuple[Floats,
 
 
 def _lamp_seen(scene: Scene, die: Die, where: list[Floats], to: list[Floats]) -> Floats:
-    """Share of a lamp that points of a die see past the other dice and the rim."""
-    seen = rim_shade(scene.tray, where, to)
+    """Share of a lamp that points of a die see past the other dice and, in the tray, the rim."""
+    is_inside = inside_tray(scene.tray, *die.position_mm[:2])
+    seen = rim_shade(scene.tray, where, to) if is_inside else np.ones(where[0].shape, np.float32)
     for other in scene.dice:
         gap = float(np.linalg.norm(np.asarray(other.position_mm) - die.position_mm))
         if gap < 1e-6 or gap > 2.2 * (die.size_mm + other.size_mm) or other.motion is not None:

@@ -195,6 +195,12 @@ def _towards(lamp: Lamp, point: Sequence[Floats]) -> tuple[list[Floats], Floats]
     return [v / far for v in to], far
 
 
+def nearness(lamp: Lamp, far_mm: Floats) -> Floats:
+    """Light (h, w) of a lamp at distances against that in the middle of the tray; 2.5 at most."""
+    reach = float(np.linalg.norm(lamp.position_mm))
+    return np.asarray(np.clip((reach / far_mm) ** 2, 0.0, 2.5), np.float32)
+
+
 def _lamp_light(
     lamp: Lamp,
     point: Sequence[Floats],
@@ -206,7 +212,7 @@ def _lamp_light(
     to, far = _towards(lamp, point)
     reach = float(np.linalg.norm(lamp.position_mm))
     cosine = normal[0] * to[0] + normal[1] * to[1] + normal[2] * to[2]
-    light = np.clip(cosine, 0.0, 1.0) * np.clip((reach / far) ** 2, 0.0, 2.5)
+    light = np.clip(cosine, 0.0, 1.0) * nearness(lamp, far)
     if surface.gloss <= 0.0:
         return light, np.zeros_like(light)
     half = [to[w] - unit[w] for w in range(3)]
@@ -341,6 +347,7 @@ def room_light(room: Room, way: Sequence[Floats]) -> Floats:
     tall, wide = room.light.shape[:2]
     row = np.arccos(np.clip(way[2], -1.0, 1.0)) * np.float32(tall / np.pi) - np.float32(0.5)
     column = (np.arctan2(way[1], way[0]) / np.float32(2 * np.pi) + 0.5) * np.float32(wide)
-    row, column = row.astype(np.float32), column.astype(np.float32)
+    row = np.clip(row, 0, tall - 1).astype(np.float32)  # only columns go round
+    column = column.astype(np.float32)
     how = cv2.INTER_LINEAR
     return np.asarray(cv2.remap(room.light, column, row, how, borderMode=cv2.BORDER_WRAP))

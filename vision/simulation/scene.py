@@ -88,10 +88,16 @@ class Camera:
         return cls(size_wh, focal_px, _vector(where), (rows[0], rows[1], rows[2]), k1)
 
     def project(self, points_mm: NDArray[np.floating]) -> NDArray[np.float64]:
-        """World points (N, 3) to pixels (N, 2)."""
+        """World points (N, 3) to pixels (N, 2).
+
+        The distortion ends where it would fold the picture over.
+        """
         local = (np.asarray(points_mm, float) - self.position_mm) @ np.asarray(self.rotation).T
         flat = local[:, :2] / np.maximum(local[:, 2:], 1.0)
-        bent = flat * (1.0 + self.k1 * (flat**2).sum(axis=1, keepdims=True))
+        far2 = (flat**2).sum(axis=1, keepdims=True)
+        if self.k1 < 0.0:
+            far2 = np.minimum(far2, -1.0 / (3.0 * self.k1))
+        bent = flat * (1.0 + self.k1 * far2)
         return np.asarray(bent * self.focal_px + self.middle_px)
 
     def up_at(self, pixels: NDArray[np.floating]) -> NDArray[np.float64]:
@@ -197,7 +203,7 @@ class Finish:
         paint: The second plastic, linear blue, green, red.
         scale_mm: Size of its spots, veins or flakes.
         amount: Its opacity, 0.0 to 1.0.
-        share: Its share of the surface, 0.0 to 1.0.
+        share: Its share of the surface, 0.0 to 1.0; of veins four times that, of wear none.
         mirror: Share of light that a face reflects towards its normal (0.04: plain plastic).
     """
 
@@ -215,7 +221,7 @@ class Wear:
     """Paint that has come off the pips of a die, in patches.
 
     Attributes:
-        amount: Share of the paint that is gone on average, 0.0 to 1.0.
+        amount: Share of the paint that is gone, 0.0 to 1.0; about half of it where all would be.
         scale_mm: Size of the patches.
     """
 

@@ -6,10 +6,11 @@
 Everything follows from the seed. Shards of 100 scenes are written one by one: training can begin
 before all are there, and a run that stopped goes on with the first missing shard. `--looks` adds
 the photographs and rooms of a folder to the drawn looks; only its training split is used.
-`--frames-only` renders frames without close-ups, in a quarter of the time. With `--flecked` most
-dice have flecks, speckles, dots or veins that stand out; with `--flecked --plastic clear` the pips
-of far faces are seen through most. With `--symbols` a share of the sets has symbols instead of
-pips, with `--odd-pips` a share has pips that are worn, very small or close together.
+`--frames-only` renders frames without close-ups, in a quarter of the time. With `--flecked` half of
+the dice have flecks, speckles, dots or veins that stand out; with `--flecked --plastic clear` the
+pips of far faces are seen through most. A quarter of the scenes keeps plain looks; of the others,
+with `--symbols` a share has symbols instead of pips, with `--odd-pips` a share has pips that are
+worn, very small or close together.
 With `--scenario`, once or more, all scenes are of these kinds, in equal shares.
 """
 
@@ -62,10 +63,10 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--looks", type=Path, help="a folder of photographs and rooms")
-    parser.add_argument("--flecked", action="store_true", help="flecks on most dice")
+    parser.add_argument("--flecked", action="store_true", help="flecks on half of the dice")
     parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
-    parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
-    parser.add_argument("--odd-pips", type=float, default=0.0, help="share of sets with odd pips")
+    parser.add_argument("--symbols", type=float, default=0.0, help="share without pips")
+    parser.add_argument("--odd-pips", type=float, default=0.0, help="share with odd pips")
     parser.add_argument("--scenario", action="append", choices=_SCENARIOS, help="kind of scene")
     parser.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
     asked = parser.parse_args()

@@ -106,7 +106,9 @@ def patch_row(rng: Rng, scene: Scene, middle: NDArray[np.float64], edge: float) 
     off = 2.0 * (middle - np.array([width, height]) / 2) / np.hypot(width, height)
     dimmed = 1.0 - scene.lens.vignette * float(off @ off)
     b, g, r = (gain * dimmed for gain in scene.lens.white_balance)
-    scene = replace(scene, lens=replace(scene.lens, vignette=0.0, white_balance=(b, g, r)))
+    seed = int(rng.integers(1 << 30))  # of the noise: no close-up has that of another
+    lens = replace(scene.lens, vignette=0.0, white_balance=(b, g, r), seed=seed)
+    scene = replace(scene, lens=lens)
     window = replace(
         camera, size_wh=(size, size), principal_px=(float(principal[0]), float(principal[1]))
     )

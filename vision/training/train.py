@@ -89,6 +89,8 @@ def train(asked: argparse.Namespace) -> None:
         loader = DataLoader(
             batches, batch_size=None, num_workers=asked.workers, worker_init_fn=_one_thread
         )
+        if not len(batches):
+            raise SystemExit(f"{asked.net}: {asked.data} has not enough scenes for one batch")
         steps = 0
         for made in loader:
             rate = asked.rate * max(0.01, min(1.0, 0.05 + done * 30) * (1 - done) ** 1.2)

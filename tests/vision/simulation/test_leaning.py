@@ -204,3 +204,18 @@ def test_scenes_show_coins_and_pencils_at_leaning_and_at_flat_dice() -> None:
             touched += under if scenario == "flat" else 0
     assert held > 8
     assert 1 < touched < 10
+
+
+@pytest.mark.parametrize("pushed", [False, True])
+def test_a_tilted_die_goes_through_no_other(pushed: bool) -> None:
+    tilted = 0
+    for seed in range(60):
+        scene = random_scene(rng(seed), Recipe((640, 480), 0.06, "cocked", pushed))
+        for die in (each for each in scene.dice if each.top[1] > 5.0):
+            tilted += 1
+            grid = np.linspace(-0.98, 0.98, 9)
+            cube = np.stack(np.meshgrid(grid, grid, grid), axis=-1).reshape(-1, 3)
+            body = cube @ np.asarray(die.rotation).T * die.size_mm / 2 + die.position_mm
+            depths = [depth_in(other, body) for other in scene.dice if other is not die]
+            assert max(depths, default=-1.0) < 1.0, seed
+    assert tilted > 40

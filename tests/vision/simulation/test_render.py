@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import ALL_DICE, DieColour
+from vision.simulation import symbols
 from vision.simulation.render import (
     FACES,
     Camera,
@@ -25,6 +26,8 @@ from vision.simulation.render import (
     truth,
     turned,
 )
+from vision.simulation.render_tray import room_light
+from vision.simulation.scene import Finish, Room
 from vision.simulation.throw import default_die, default_tray
 
 ROLL = [(colour, number + 1) for number, colour in enumerate(ALL_DICE)]
@@ -237,3 +240,84 @@ def test_sides_away_from_the_lamp_and_gaps_are_darker() -> None:
     apart = -1.6 * die.size_mm
     assert seen(1.0, apart)["side"] < 0.9 * seen(0.0, apart)["side"]
     assert seen(1.0, apart)["side"] < 0.97 * gloomy["side"]
+
+
+def test_a_die_beside_the_tray_gets_as_much_light_as_the_table_under_it() -> None:
+    scene = default_tray((800, 600))
+    lamp = Lamp((-400.0, 0.0, 500.0), 20.0, (0.8, 0.8, 0.8))
+    die = default_die(DieColour.YELLOW)
+    spots = [(-150.0, 0.0), (0.0, 110.0)]  # towards the lamp, and away from no wall
+    scene = replace(
+        scene,
+        camera=Camera.above((800, 600), 700.0, 420.0),
+        lamps=(lamp,),
+        dice=tuple(resting_die(5, spot, 0.0, die) for spot in spots),
+        lens=Lens(noise=0.0, vignette=0.0),
+    )
+    assert not any(inside_tray(scene.tray, *spot) for spot in spots)
+    tops = np.array([[x, y + 4.0, die.size_mm] for x, y in spots])
+    near, far = (patch(render(scene), tuple(each)) for each in scene.camera.project(tops))
+    assert near.min() >= 0.95 * far.min()
+
+
+def test_a_lens_never_folds_the_picture_over() -> None:
+    camera = replace(Camera.above((640, 480), 500.0, 300.0), k1=-0.12)
+    way = np.linspace(0.0, 2_000.0, 60)
+    x = camera.project(np.c_[way, 0 * way, 0 * way])[:, 0]
+    assert (np.diff(x) > 0.0).all()
+
+
+@pytest.mark.parametrize(("kind", "share"), [("worn", 0.5), ("two_tone", 0.5), ("veined", 0.2)])
+def test_a_dies_colour_does_not_depend_on_its_size_in_the_picture(kind: str, share: float) -> None:
+    finish = Finish(kind, (0.85, 0.85, 0.85), 11, 0.5, 1.0, share)
+    die = replace(default_die(DieColour.RED), finish=finish, pip_radius=1e-3)
+
+    def green(edge_px: int) -> float:
+        camera = Camera.above((2 * edge_px, 2 * edge_px), edge_px * 250 / 16, 258.0)
+        scene = replace(
+            default_tray((640, 480)),
+            camera=camera,
+            dice=(resting_die(4, (0.0, 0.0), 10.0, die),),
+            lens=Lens(noise=0.0, blur_px=0.0, vignette=0.0),
+        )
+        pixels, k = render(scene), edge_px // 3
+        middle = pixels[edge_px - k : edge_px + k, edge_px - k : edge_px + k, 1]
+        return float((middle.astype(float) ** 2.2).mean() ** (1 / 2.2))
+
+    assert green(12) == pytest.approx(green(96), rel=0.25)
+
+
+def test_a_room_is_not_seen_through_the_floor() -> None:
+    light = np.zeros((64, 128, 3), np.float32)
+    light[40:] = 1.0
+    up = [np.array([[0.0]]), np.array([[0.0]]), np.array([[1.0]])]
+    assert room_light(Room(light), up).max() == 0.0
+
+
+def test_symbols_are_seen_from_outside() -> None:
+    number = symbols._CHARACTERS.index("F") * symbols.STYLES + 4
+    die = replace(default_die(DieColour.WHITE), symbols=(number,) * 6, pip_depth=0.0)
+    for value in range(1, 7):
+        scene = replace(
+            default_tray((640, 480)),
+            camera=Camera.above((160, 160), 100 * 250 / 16, 258.0),
+            dice=(resting_die(value, (0.0, 0.0), 0.0, die),),
+            lens=Lens(noise=0.0, vignette=0.0),
+        )
+        ink = (render(scene)[32:128, 32:128, 1] < 90).astype(np.float32)
+        half = np.linspace(-1.0, 1.0, 96, dtype=np.float32)
+        drawn = symbols.ink_at(number, *np.meshgrid(half, half))
+
+        def likeness(letter: np.ndarray, ink: np.ndarray = ink) -> float:
+            turned_ = [np.rot90(letter, n) for n in range(4)]
+            return max(float(np.corrcoef(ink.ravel(), each.ravel())[0, 1]) for each in turned_)
+
+        assert likeness(drawn) > likeness(drawn[:, ::-1]) + 0.05, value
+
+
+def test_the_shadow_of_a_moving_die_is_the_mean_of_its_moments() -> None:
+    scene = replace(one_die(DieColour.RED, 3), lens=Lens(noise=0.0, vignette=0.0))
+    still = scene.dice[0]
+    moved = replace(still, motion=Motion((1e-4, 0.0, 0.0), (0.0, 0.0, 0.0)))
+    fast = render(replace(scene, dice=(moved,))).astype(int)
+    assert np.abs(fast - render(scene).astype(int)).max() <= 2
