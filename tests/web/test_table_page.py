@@ -69,6 +69,17 @@ READ_OUT = """() => {
 """Collect what a screen reader would say."""
 
 
+WITHOUT_ANNOUNCEMENT = """async (bot) => {
+  const { latest } = await import('/static/lib/live.js');
+  const { drawNews } = await import('/static/table/news.js');
+  const { game, ...state } = latest();
+  const players = game.players.map((player) => ({ ...player, bot }));
+  drawNews({ ...state, game: { ...game, players }, announcement: null }, () => 'Ada');
+  return document.querySelector('#news .headline').textContent;
+}"""
+"""The headline of a table that has announced nothing since its start."""
+
+
 CUT = """() => [...document.querySelectorAll('main *')]
   .filter((node) => node.getClientRects().length && !node.closest('.sr, svg'))
   .filter((node) => getComputedStyle(node).overflowX !== 'visible')
@@ -306,6 +317,18 @@ class TestTheTableView:
         stage.time.pass_s(2.0)
         page.locator(".asked", has_text=re.compile("for Ada$")).wait_for()
         assert "red" in page.get_by_role("list", name="Each coloured die").inner_text()
+
+    @pytest.mark.parametrize(
+        ("bot", "asked"), [("", "Ada throws"), ("usual", "Throw the dice for Ada.")]
+    )
+    def test_after_a_restart_it_still_says_who_throws(
+        self, stage: Stage, open_page: OpenPage, bot: str, asked: str
+    ) -> None:
+        put(stage, "lobby")
+        assert stage.session.start("base", 0) is None
+        page = ready(open_page("/table", size_wh=TV))
+        page.locator("#news .headline").wait_for()
+        assert page.evaluate(WITHOUT_ANNOUNCEMENT, bot) == asked
 
     def test_the_sum_stands_still_while_people_answer(
         self, stage: Stage, open_page: OpenPage

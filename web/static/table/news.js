@@ -54,8 +54,8 @@ function drawRollDue(state, nameOf) {
   const text = announcement?.text ?? "";
   const name = nameOf(game.active);
   const isTurn = announcement === null || announcement.kind === "turn";
-  const headline = trouble || (announcement?.headline ?? throws);
   const throws = isBotsTurn(game) ? t("say.roll.bot", { name }) : t("table.throws", { name });
+  const headline = trouble || (announcement?.headline ?? throws);
   const asked = askedBeforeRoll(state, trouble, isTurn, name, throws);
   const sheets = !trouble && lengthOf(text) === "" ? game.players.filter((player) => !player.gone) : [];
   redraw($("news"), ["roll", headline, trouble, announcement, asked, table.typed_rolls, sheets], () =>
