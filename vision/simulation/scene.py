@@ -203,7 +203,8 @@ class Finish:
         paint: The second plastic, linear blue, green, red.
         scale_mm: Size of its spots, veins or flakes.
         amount: Its opacity, 0.0 to 1.0.
-        share: Its share of the surface, 0.0 to 1.0; of veins four times that, of wear none.
+        share: Its share of the surface, 0.0 to 1.0; veins cover a quarter of that, and wear only
+            edges.
         mirror: Share of light that a face reflects towards its normal (0.04: plain plastic).
     """
 
