@@ -15,6 +15,7 @@ With `--plastic`, once or more, dice that are not of plain plastic have one of t
 With `--symbols` a share of the sets has symbols instead of pips, and may not be announced.
 With `--scenario`, once or more, all special frames are of these kinds.
 With `--odd-pips` a share has pips that are worn, very small or close together.
+With `--slanted` the camera stands beside the tray, 26 to 45 degrees from straight down.
 A run that stopped goes on with the first missing frame.
 """
 
@@ -72,6 +73,7 @@ def main() -> None:
         "--scenario", action="append", choices=SCENARIOS, help="of the special frames"
     )
     parser.add_argument("--plastic", action="append", choices=KINDS, help="kind of plastic")
+    parser.add_argument("--slanted", action="store_true", help="cameras beside the tray")
     parser.add_argument("--symbols", type=float, default=0.0, help="share of sets without pips")
     parser.add_argument("--odd-pips", type=float, default=0.0, help="share of sets with odd pips")
     asked = parser.parse_args()
@@ -119,7 +121,8 @@ def _plain_scene(rng: Rng, number: int, asked: argparse.Namespace) -> Scene:
     low, high = np.log(_SMALL_SHARES if asked.small else _SHARES)
     while True:
         share = float(np.exp(rng.uniform(low, high)))
-        scene = random_scene(rng, Recipe(asked.size, share, scenario))
+        recipe = Recipe(asked.size, share, scenario, slanted=asked.slanted)
+        scene = random_scene(rng, recipe)
         if special:
             return scene
         case = case_of("", scene)

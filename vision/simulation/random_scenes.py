@@ -39,6 +39,8 @@ _SIDE_BY_SIDE = 0.75
 """Share of touching dice that lie side by side, without a corner against a side."""
 _BESIDE = 0.12
 """Share of scenes without a tilted die in which a coin or a pencil touches a flat one."""
+_TILTS_DEG, _SLANTS_DEG = (0.0, 26.0), (26.0, 45.0)
+"""Tilts of a camera that hangs above the tray, and of one that stands beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +53,24 @@ class Recipe:
         scenario: One of SCENARIOS.
         pushed: Whether dice lie in blocks and rows, side against side, and in light that leaves
             their sides dark.
+        slanted: Whether the camera looks at the tray from the side, as from a tripod.
     """
 
     size_wh: tuple[int, int]
     die_share: float
     scenario: str = "flat"
     pushed: bool = False
+    slanted: bool = False
 
 
-def random_camera(rng: Rng, size_wh: tuple[int, int], die_share: float, die_mm: float) -> Camera:
-    """Draw a camera above the tray that sees a die at the given width."""
+def random_camera(rng: Rng, recipe: Recipe, die_mm: float) -> Camera:
+    """Draw a camera above the tray that sees a die at the width of a recipe."""
+    size_wh, die_share = recipe.size_wh, recipe.die_share
     width = size_wh[0]
     focal = width / 2 / np.tan(np.radians(uniform(rng, 38, 80)) / 2)
     distance = die_mm * focal / (die_share * width)
-    tilt = 0.0 if rng.random() < 0.15 else uniform(rng, 0.0, 26.0)
+    low, high = _SLANTS_DEG if recipe.slanted else _TILTS_DEG
+    tilt = 0.0 if rng.random() < 0.15 and not recipe.slanted else uniform(rng, low, high)
     return Camera.above(
         size_wh,
         float(focal),
@@ -211,7 +217,7 @@ def _gloomy(rng: Rng, scene: Scene) -> Scene:
 def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     """Draw a scene: tray, light, dice at rest or in motion, and clutter."""
     style = random_style(rng)
-    camera = random_camera(rng, recipe.size_wh, recipe.die_share, style.size_mm)
+    camera = random_camera(rng, recipe, style.size_mm)
     scale = camera.position_mm[2] / camera.focal_px
     view = (recipe.size_wh[0] * scale, recipe.size_wh[1] * scale)
     tray = random_tray(rng, view)

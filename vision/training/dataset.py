@@ -11,7 +11,8 @@ the dice have flecks, speckles, dots or veins that stand out; with `--flecked --
 pips of far faces are seen through most. A quarter of the scenes keeps plain looks; of the others,
 with `--symbols` a share has symbols instead of pips, with `--odd-pips` a share has pips that are
 worn, very small or close together.
-With `--scenario`, once or more, all scenes are of these kinds, in equal shares.
+With `--scenario`, once or more, all scenes are of these kinds, in equal shares; with `--slanted`
+all are seen from the side.
 """
 
 from __future__ import annotations
@@ -68,6 +69,7 @@ def main() -> None:
     parser.add_argument("--symbols", type=float, default=0.0, help="share without pips")
     parser.add_argument("--odd-pips", type=float, default=0.0, help="share with odd pips")
     parser.add_argument("--scenario", action="append", choices=_SCENARIOS, help="kind of scene")
+    parser.add_argument("--slanted", action="store_true", help="cameras beside the tray")
     parser.add_argument("--frames-only", dest="row", action="store_const", const=frame_row)
     asked = parser.parse_args()
     asked.folder.mkdir(parents=True, exist_ok=True)
@@ -79,7 +81,9 @@ def main() -> None:
     scenarios = (
         dict.fromkeys(asked.scenario, 1 / len(asked.scenario)) if asked.scenario else _SCENARIOS
     )
-    row_of = partial(asked.row or scene_row, looks=looks, scenarios=scenarios)
+    row_of = partial(
+        asked.row or scene_row, looks=looks, scenarios=scenarios, slanted=asked.slanted
+    )
     jobs = [(asked.folder, asked.seed, n, row_of) for n in range(-(-asked.scenes // SHARD))]
     with ProcessPoolExecutor(asked.workers) as pool:
         for _ in pool.map(_make_shard, jobs):
@@ -99,25 +103,31 @@ def _make_shard(job: tuple[Path, int, int, Callable[[Rng], Row]]) -> None:
     path.with_suffix(".part.npz").rename(path)
 
 
-def frame_row(rng: Rng, looks: Looks, scenarios: Mapping[str, float] = _SCENARIOS) -> Row:
+def frame_row(
+    rng: Rng, looks: Looks, scenarios: Mapping[str, float] = _SCENARIOS, *, slanted: bool = False
+) -> Row:
     """One scene as the finder gets it."""
-    return frame_part(rng, _any_scene(rng, looks, scenarios)[0])
+    return frame_part(rng, _any_scene(rng, looks, scenarios, slanted)[0])
 
 
-def _any_scene(rng: Rng, looks: Looks, scenarios: Mapping[str, float]) -> tuple[Scene, float]:
+def _any_scene(
+    rng: Rng, looks: Looks, scenarios: Mapping[str, float], slanted: bool
+) -> tuple[Scene, float]:
     """A scene of any of some kinds, and the width of its dice as a share of the picture's."""
     scenario = str(rng.choice(list(scenarios), p=list(scenarios.values())))
     share = float(np.exp(rng.uniform(np.log(0.02), np.log(0.12))))
     if rng.random() < 0.1:
         share = float(rng.uniform(0.1, 0.28))
     pushed = rng.random() < _PUSHED
-    scene = _dressed(rng, random_scene(rng, Recipe(FRAME_WH, share, scenario, pushed)), looks)
-    return scene, share
+    recipe = Recipe(FRAME_WH, share, scenario, pushed, slanted)
+    return _dressed(rng, random_scene(rng, recipe), looks), share
 
 
-def scene_row(rng: Rng, looks: Looks, scenarios: Mapping[str, float] = _SCENARIOS) -> Row:
+def scene_row(
+    rng: Rng, looks: Looks, scenarios: Mapping[str, float] = _SCENARIOS, *, slanted: bool = False
+) -> Row:
     """One scene as the finder gets it, and close-ups of its dice and of places without one."""
-    scene, share = _any_scene(rng, looks, scenarios)
+    scene, share = _any_scene(rng, looks, scenarios, slanted)
     small = frame_part(rng, scene)
     edge = float(np.exp(rng.uniform(np.log(15), np.log(72))))
     fine = _finer(scene.camera, int(np.clip(edge / share, 200, 3000)))

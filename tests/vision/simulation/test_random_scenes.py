@@ -181,3 +181,16 @@ def test_some_light_comes_from_low_down() -> None:
     assert 0.08 < low.mean() < 0.24  # 18 in 100, less those between 32 and 35 degrees
     assert (np.array(sharp) & low).any(), "a candle is small"
     assert (~low).any()
+
+
+@pytest.mark.parametrize(("slanted", "least", "most"), [(False, 0, 26), (True, 26, 45)])
+def test_a_camera_hangs_above_the_tray_or_stands_beside_it(
+    slanted: bool, least: float, most: float
+) -> None:
+    tilts = []
+    for seed in range(30):
+        camera = random_scene(rng(seed), Recipe((160, 128), 0.08, slanted=slanted)).camera
+        tilts.append(np.degrees(np.arccos(-np.asarray(camera.rotation)[2, 2])))
+    assert least - 1e-6 <= min(tilts)
+    assert max(tilts) <= most
+    assert max(tilts) - min(tilts) > 0.6 * (most - least)
