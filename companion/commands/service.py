@@ -6,12 +6,13 @@ import os
 import pwd
 import shutil
 from collections.abc import Iterable
+from pathlib import Path
 
 import click
 
 from companion.commands.running import ended_by_signals
 from companion.config import load
-from companion.errors import ServiceError
+from companion.errors import ConfigError, ServiceError
 from companion.service.commands import run_to_end
 from companion.service.install import (
     Step,
@@ -26,6 +27,7 @@ from companion.service.install import (
 from companion.service.kiosk import plan_kiosk, plan_no_kiosk, require_programs
 from companion.service.network import reachable_host, url
 from companion.service.unit import CONFIG_PATH, DATA_DIR, NAME, service_directories
+from web.access import kept_pin
 
 FIRST_UID, LAST_UID = 1000, 60000
 """User numbers of people (adduser.conf of Debian: FIRST_UID, LAST_UID)."""
@@ -64,6 +66,9 @@ def install(kiosk: bool, dry_run: bool) -> None:
     if not dry_run:
         page = url(reachable_host(config.web.host), config.web.port)
         click.echo(f"The table is running: {page}table")
+        click.echo(
+            f"First host: open {page}host on a phone and enter the PIN {_pin(config.data_dir)}."
+        )
         click.echo(f"Games: {config.data_dir}; settings: {CONFIG_PATH}")
 
 
@@ -113,6 +118,14 @@ def _do(steps: Iterable[Step], dry_run: bool) -> None:
     for step in steps:
         click.echo(str(step))
         step.run()
+
+
+def _pin(data_dir: Path) -> str:
+    """The host's PIN of the table that has just started, or how to get it."""
+    try:
+        return kept_pin(data_dir)
+    except ConfigError:
+        return "that `sudo dice-companion pin` prints"
 
 
 def _person() -> str:

@@ -26,12 +26,15 @@ from companion.service.unit import (
     DATA_DIR,
     DNSMASQ_PATH,
     GROUPS,
+    LAUNCHER_MARK,
+    LAUNCHER_PATH,
     MODULES_PATH,
     NAME,
     POLKIT_PATH,
     UNIT_PATH,
     avahi_text,
     dnsmasq_text,
+    launcher_text,
     modules_text,
     polkit_text,
     service_directories,
@@ -237,6 +240,8 @@ def plan_install(machine: Machine, program: Program, *, port: int = 8000) -> Ite
         files.append(Write(AVAHI_PATH, avahi_text(port)))
     if machine.has_networkmanager:
         files.append(Write(DNSMASQ_PATH, dnsmasq_text()))
+    if machine.content(LAUNCHER_PATH) is None or _is_launcher(machine):
+        files.append(Write(LAUNCHER_PATH, launcher_text(program.command[0]), 0o755))
     changed = [file for file in files if machine.content(file.path) != file.text]
     yield from changed
     if any(file.path == MODULES_PATH for file in changed):
@@ -259,12 +264,19 @@ def plan_remove(machine: Machine, *, purge: bool = False) -> Iterator[Step]:
     for path in (UNIT_PATH, MODULES_PATH, POLKIT_PATH, AVAHI_PATH, DNSMASQ_PATH):
         if machine.content(path) is not None:
             yield Delete(path)
+    if _is_launcher(machine):
+        yield Delete(LAUNCHER_PATH)
     yield Command(("systemctl", "daemon-reload"), may_fail=True)
     if purge:
         for path in (DATA_DIR, *copies_of(DATA_DIR), CONFIG_PATH.parent, CACHE_DIR):
             yield Delete(path)
         if machine.has_user:
             yield Command(("userdel", NAME))
+
+
+def _is_launcher(machine: Machine) -> bool:
+    """Whether the program in everybody's path is the service's; pip may have put another there."""
+    return LAUNCHER_MARK in (machine.content(LAUNCHER_PATH) or "")
 
 
 def copies_of(data_dir: Path) -> list[Path]:

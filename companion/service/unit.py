@@ -12,6 +12,9 @@ NAME = "dice-companion"
 GROUPS = ("gpio", "video", "render", "audio")
 """Groups that may use the pins, the camera, the Pi's image processor and the sound card."""
 
+LAUNCHER_PATH = Path("/usr/local/bin", NAME)
+"""Makes `dice-companion` a command of everybody's, sudo's too."""
+
 HOTSPOT_ADDRESS = "10.42.0.1"
 """Of this machine in its own Wi-Fi; NetworkManager's default for shared networks."""
 
@@ -51,12 +54,21 @@ _DEVICES = (
 systemd resolves a class when it starts the unit; see `modules_text`."""
 
 
+LAUNCHER_MARK = "# Written by `dice-companion service install`."
+"""Line of the launcher by which it is told from a program that was installed there."""
+
+
 def quoted(words: Sequence[str]) -> str:
     """Return words as a value of a unit, in which % is special.
 
     Sources: systemd.unit(5), "Specifiers"; systemd.syntax(7), "Quoting".
     """
     return shlex.join(words).replace("%", "%%")
+
+
+def launcher_text(python: str) -> str:
+    """Return a shell script that runs the program with the arguments it gets, from any folder."""
+    return f'#!/bin/sh\n{LAUNCHER_MARK}\nexec {shlex.quote(python)} -P -m companion "$@"\n'
 
 
 def unit_text(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import signal
@@ -31,14 +32,17 @@ from companion.service.install import (
 from companion.service.unit import (
     CONFIG_PATH,
     DATA_DIR,
+    LAUNCHER_PATH,
     MODULES_PATH,
     POLKIT_PATH,
     UNIT_PATH,
     avahi_text,
+    launcher_text,
     polkit_text,
     unit_text,
 )
 from tests.conftest import ROOT
+from web.access import open_access
 
 BARE = Machine(
     groups=frozenset({"audio", "video", "users"}),
@@ -200,6 +204,45 @@ def test_removing_leaves_games_and_settings_unless_asked() -> None:
     purged = [s.path for s in plan_remove(installed, purge=True) if isinstance(s, Delete)]
     assert {DATA_DIR, CONFIG_PATH.parent} <= set(purged)
     assert DATA_DIR.with_name("dice-companion-backups") in purged
+
+
+def test_the_command_runs_from_any_folder_for_everybody(tmp_path: Path) -> None:
+    steps = plan_install(BARE, this_program())
+    (launcher,) = (s for s in steps if getattr(s, "path", None) == LAUNCHER_PATH)
+    assert isinstance(launcher, Write)
+    replace(launcher, path=tmp_path / "bin" / "dice-companion").run()
+    (tmp_path / "companion.py").write_text("raise SystemExit('another program')")
+    command = [tmp_path / "bin" / "dice-companion", "replay", "no such file"]
+    environ = os.environ | {"PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+    assert ran.returncode == 1
+    assert "no such file" in ran.stderr
+
+
+def test_the_command_goes_with_the_service_but_never_a_program_of_pip() -> None:
+    ours = replace(BARE, content={LAUNCHER_PATH: launcher_text("/srv/old/python")}.get)
+    assert LAUNCHER_PATH in [s.path for s in plan_install(ours, PROGRAM) if isinstance(s, Write)]
+    assert LAUNCHER_PATH in [s.path for s in plan_remove(ours) if isinstance(s, Delete)]
+    other = replace(BARE, content={LAUNCHER_PATH: "#!/usr/bin/python3\nimport companion\n"}.get)
+    steps = [*plan_install(other, PROGRAM), *plan_remove(other)]
+    assert LAUNCHER_PATH not in [s.path for s in steps if isinstance(s, Write | Delete)]
+
+
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_installing_says_how_a_phone_becomes_the_first_host(
+    is_kept: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "config.toml").write_text(f"data_dir = '{tmp_path}'\nweb.port = 8123\n")
+    monkeypatch.setattr("companion.service.unit.CONFIG_PATH", tmp_path / "config.toml")
+    monkeypatch.setattr("companion.commands.service.this_machine", lambda: BARE)
+    monkeypatch.setattr("companion.commands.service.plan_install", lambda *_, **__: [])
+    monkeypatch.setattr("companion.commands.service.require_systemd", lambda: None)
+    monkeypatch.setattr("companion.commands.service.is_root", lambda: True)
+    pin = open_access(tmp_path).pin if is_kept else "that `sudo dice-companion pin` prints"
+    said = CliRunner().invoke(dice_companion, ["service", "install"]).output
+    assert re.search(
+        rf"First host: open http://\S+:8123/host on a phone and enter the PIN {pin}\.", said
+    )
 
 
 def test_copies_of_games_are_found_beside_them(tmp_path: Path) -> None:
