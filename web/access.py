@@ -132,6 +132,11 @@ class Access:
                 self._waiting.popitem(last=False)
             return code
 
+    def is_pairing_code(self, code: str) -> bool:
+        """Whether a table view shows this code until a host enters it."""
+        with self._mutex:
+            return code in self._waiting
+
     def pair(self, code: str) -> bool:
         """Make the device with a pairing code a table view.
 

@@ -196,6 +196,8 @@ class AppContext:
             Refused: The code is wrong, or there were too many wrong ones.
         """
         wrong = "page.wrong_pin" if code == "BAD_PIN" else "page.wrong_code"
+        if self.access.is_pairing_code(given.strip().upper()):
+            wrong = "page.view_code"
         check_code(self.limiter, given, right, code, wrong)
 
 

@@ -152,6 +152,13 @@ class TestTheTableView:
         assert me(ada)["door"]["pin"] == "4711"
         assert post(ada, "pair", code=code)[0] == 409
 
+    def test_its_own_code_takes_no_seat_and_the_refusal_says_whose_it_is(self, app: Flask) -> None:
+        guest, code = phone(app, "192.168.1.30"), shown(table_view(app))["pairing"]
+        status, refused = post(guest, "join", name="Ada", code=code.lower())
+        assert (status, refused["error"]) == (403, "BAD_CODE")
+        assert "connects a table view" in refused["message"]
+        assert "connects" not in post(guest, "join", name="Ada", code="????")[1]["message"]
+
     def test_on_the_tables_own_machine_it_is_paired_at_once(
         self, client: FlaskClient, app: Flask
     ) -> None:

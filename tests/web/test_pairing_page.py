@@ -34,6 +34,29 @@ def test_a_new_table_view_shows_its_code_until_the_host_enters_it(
     assert asked.count() == 0
 
 
+def test_the_first_host_comes_in_by_the_pin_if_no_screen_shows_a_code(
+    open_page: OpenPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("web.client.is_loopback", lambda address: False)  # as devices elsewhere
+    television = open_page("/table", size_wh=TV)
+    asked = television.get_by_text(re.compile("Nobody hosts the table yet"))
+    asked.wait_for()
+    said = asked.inner_text()
+    code = re.findall(r"\b[A-Z2-9]{4}\b", said)[0]
+    assert re.search(r"open \S+/host on a phone", said)
+    assert "dice-companion pin" in said
+    assert left(television, BEYOND) == []
+    host = open_page("/host", size_wh=PHONE, device="")
+    assert "dice-companion pin" in host.locator("#gate").inner_text()
+    host.locator("#pin").fill("4711")
+    host.get_by_role("button", name="Host the table").click()
+    host.get_by_role("tab", name="Settings").click()
+    television.get_by_text(re.compile("The host enters")).wait_for()
+    host.get_by_label("Code of a new table view").fill(code)
+    host.get_by_role("button", name="Connect it").click()
+    television.locator(".table-code", has_text="QWX7").wait_for()
+
+
 @pytest.mark.usefixtures("in_action1")
 def test_it_can_be_let_in_during_a_game_too(
     stage: Stage, ada: FlaskClient, open_page: OpenPage, monkeypatch: pytest.MonkeyPatch

@@ -9,6 +9,10 @@ export const shortOf = (url) => url.replace(/^https?:\/\/|\/$/g, ""); // as type
 
 export const addressOf = (table) => table.join_url || `${location.origin}/`;
 
+/** What a new table view asks for: its code on the host's page, and first of all a host. */
+export const pairText = ({ me, table }) =>
+  t(table.hosted ? "table.pair" : "table.pair_first", { code: me.pairing, url: `${shortOf(addressOf(table))}/host` });
+
 /** Show address, code and PIN, or the code of a new table view, in small letters while the large code is hidden. */
 export function drawDoor({ me, table, game }) {
   const parts = me.door
@@ -17,7 +21,7 @@ export function drawDoor({ me, table, game }) {
         `${t("table.code")} ${me.door.code}`,
         me.door.pin ? t("table.pin", { pin: me.door.pin }) : "",
       ]
-    : [me.pairing ? t("table.pair", { code: me.pairing }) : ""];
+    : [me.pairing ? pairText({ me, table }) : ""];
   const shown = game === null ? [] : parts.filter(Boolean);
   show($("door"), shown.length > 0);
   redraw($("door"), shown, () => shown.flatMap((text) => [el("span", { text }), " "]));

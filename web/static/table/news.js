@@ -8,7 +8,7 @@ import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
 import { podium } from "../lib/podium.js";
 import { listOf, numeral, t } from "../lib/words.js";
 import { isBotsTurn } from "../play/status.js";
-import { SEATS, addressOf, codes, report, shortOf } from "./door.js";
+import { SEATS, addressOf, codes, pairText, report, shortOf } from "./door.js";
 
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
 const TROUBLE = new Set(["obstructed", "cocked", "missing", "extra", "uncertain"]);
@@ -133,9 +133,10 @@ function askedText(game, nameOf) {
   return waiting.length ? t("table.waiting_for", { names: listOf(waiting) }) : t("table.all_answered");
 }
 
-function drawLobby({ seats, table, me: { door, pairing } }) {
+function drawLobby({ seats, table, me }) {
+  const { door, pairing } = me;
   const url = addressOf(table);
-  redraw($("news"), ["lobby", url, table.join_name, seats.length, door, pairing], () => [
+  redraw($("news"), ["lobby", url, table.join_name, seats.length, door, pairing, table.hosted], () => [
     el(
       "div",
       { class: `qr${door?.wifi ? " has-wifi" : ""}` },
@@ -150,7 +151,7 @@ function drawLobby({ seats, table, me: { door, pairing } }) {
           : null,
         door ? el("p", { class: "table-code" }, `${t("table.code")} `, el("b", { text: door.code })) : null,
         door?.pin ? el("p", { class: "quiet", text: t("table.pin", { pin: door.pin }) }) : null,
-        pairing ? el("p", { class: "quiet", text: t("table.pair", { code: pairing }) }) : null,
+        pairing ? el("p", { class: "quiet", text: pairText({ me, table }) }) : null,
       ),
     ),
   ]);
