@@ -10,6 +10,7 @@ It takes about ten minutes of one core.
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Callable
 from itertools import combinations_with_replacement
@@ -164,7 +165,7 @@ def _worth_of_answers(rows: Ints, same: Floats, missed: Floats) -> tuple[Floats,
 
 def main() -> None:
     """Write the table to the file named on the command line."""
-    path = Path(sys.argv[1])
+    path = _asked()
     shown = [0]
 
     def show(share: float) -> None:
@@ -173,6 +174,13 @@ def main() -> None:
             print(f"{shown[0]} %", file=sys.stderr, flush=True)
 
     path.write_bytes(packed(solve(show)))
+
+
+def _asked() -> Path:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    path: Path = parser.parse_args().file
+    return path
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ round is played by "skip at most two".
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
@@ -201,6 +202,7 @@ def train(
 
 def main() -> None:
     """Write the tables of every number of players to the file named on the command line."""
+    path = _asked()
     saved = {}
     rng = np.random.default_rng(1)
     for variant in PLANS:
@@ -209,8 +211,15 @@ def main() -> None:
             for each in fields(tables):
                 saved[f"{variant}{players}_{each.name}"] = getattr(tables, each.name)
             print(f"{variant}, {players} players", file=sys.stderr, flush=True)
-    with Path(sys.argv[1]).open("wb") as file:
+    with path.open("wb") as file:
         np.savez_compressed(file, **saved)
+
+
+def _asked() -> Path:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    path: Path = parser.parse_args().file
+    return path
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
@@ -311,7 +312,8 @@ def accuracy(as_json: bool, data_dir: Path | None) -> None:
 def import_game(file: str, data_dir: Path | None) -> None:
     """Import the games recorded in FILE. A damaged game is imported up to its first bad line.
 
-    FILE is an export: JSON Lines, or JSON as the games page offers it, too.
+    FILE is an export: JSON Lines, or JSON as the games page offers it, too. Exits with 1 if a game
+    could not be imported as a whole; the others are.
 
     A game keeps the date of its record; without one it gets the present time. A game that is here
     already is not imported again.
@@ -359,3 +361,5 @@ def import_game(file: str, data_dir: Path | None) -> None:
         click.echo(line)
     for fault in faults:
         click.echo(f"dice-companion: {fault}", err=True)
+    if faults:
+        sys.exit(1)

@@ -238,7 +238,7 @@ def test_a_damaged_record_is_taken_up_to_its_bad_line(evening: Path, tmp_path: P
     unreadable = lines[0].replace("base", "bass")
     path.write_text("\n".join([unreadable, *lines[:3], "{broken", *lines[3:]]))
     result = run(evening, "import", str(path))
-    assert result.exit_code == 0
+    assert result.exit_code == 1
     assert result.stdout == "game 3: 2 events imported\n"
     first, second = result.stderr.splitlines()
     assert first.startswith("dice-companion: ")
