@@ -165,7 +165,9 @@ def _worth_of_answers(rows: Ints, same: Floats, missed: Floats) -> tuple[Floats,
 
 def main() -> None:
     """Write the table to the file named on the command line."""
-    path = _asked()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    path: Path = parser.parse_args().file
     shown = [0]
 
     def show(share: float) -> None:
@@ -174,13 +176,6 @@ def main() -> None:
             print(f"{shown[0]} %", file=sys.stderr, flush=True)
 
     path.write_bytes(packed(solve(show)))
-
-
-def _asked() -> Path:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
-    path: Path = parser.parse_args().file
-    return path
 
 
 if __name__ == "__main__":

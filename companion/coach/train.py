@@ -202,7 +202,9 @@ def train(
 
 def main() -> None:
     """Write the tables of every number of players to the file named on the command line."""
-    path = _asked()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file", type=Path)
+    path: Path = parser.parse_args().file
     saved = {}
     rng = np.random.default_rng(1)
     for variant in PLANS:
@@ -213,13 +215,6 @@ def main() -> None:
             print(f"{variant}, {players} players", file=sys.stderr, flush=True)
     with path.open("wb") as file:
         np.savez_compressed(file, **saved)
-
-
-def _asked() -> Path:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file", type=Path)
-    path: Path = parser.parse_args().file
-    return path
 
 
 if __name__ == "__main__":

@@ -65,14 +65,13 @@ class Recipe:
 
 def random_camera(rng: Rng, recipe: Recipe, die_mm: float) -> Camera:
     """Draw a camera above the tray that sees a die at the width of a recipe."""
-    size_wh, die_share = recipe.size_wh, recipe.die_share
-    width = size_wh[0]
+    width = recipe.size_wh[0]
     focal = width / 2 / np.tan(np.radians(uniform(rng, 38, 80)) / 2)
-    distance = die_mm * focal / (die_share * width)
-    low, high = _SLANTS_DEG if recipe.slanted else _TILTS_DEG
-    tilt = 0.0 if rng.random() < 0.15 and not recipe.slanted else uniform(rng, low, high)
+    distance = die_mm * focal / (recipe.die_share * width)
+    tilts = _SLANTS_DEG if recipe.slanted else _TILTS_DEG
+    tilt = 0.0 if rng.random() < 0.15 and not recipe.slanted else uniform(rng, *tilts)
     return Camera.above(
-        size_wh,
+        recipe.size_wh,
         float(focal),
         float(max(distance, 70.0)),
         tilt_deg=tilt,
