@@ -51,6 +51,13 @@ class TestBeforeConfirming:
         assert two.state.roll == a_roll(3, 4, green=5)
         assert not two.game.typed
 
+    def test_a_die_corrected_twice_shows_the_last_value(self, two: Stage) -> None:
+        two.session.see(seen())
+        put_right(two, GREEN, 5)
+        put_right(two, RED, 1)
+        assert put_right(two, GREEN, 6) == ""
+        assert two.session.view().tray.roll == a_roll(3, 4, red=1, green=6)
+
     def test_a_correction_holds_until_dice_move(self, two: Stage) -> None:
         two.session.see(seen())
         put_right(two, GREEN, 5)
@@ -147,10 +154,13 @@ class TestBeforeConfirming:
     ) -> None:
         value = 1 if status == "cocked" else None
         two.session.see(doubtful(WHITE, "white", status=status, value=value))
-        assert put_right(two, OTHER_WHITE, 4) == ""
-        assert two.session.view().tray.roll is None
         assert put_right(two, WHITE, 3) == ""
         assert two.session.view().tray.roll == a_roll(3, 4)
+
+    def test_the_other_of_two_white_dice_is_not_enough(self, two: Stage) -> None:
+        two.session.see(doubtful(WHITE, "white"))
+        assert put_right(two, OTHER_WHITE, 4) == ""
+        assert two.session.view().tray.roll is None
 
     @pytest.mark.parametrize("codes", [("cocked", "uncertain"), ("obstructed", "uncertain")])
     def test_fixing_one_uncertain_die_leaves_the_other(
@@ -270,6 +280,13 @@ class TestLog:
         (corrected,) = self.kept(two, "roll_corrected")
         assert "eye" not in corrected.data, "after an undo it would be that of another roll"
         assert two.again().state.roll == a_roll(6, 6)
+
+    def test_a_roll_typed_over_a_corrected_die_is_not_a_corrected_reading(self, two: Stage) -> None:
+        two.session.see(seen())
+        put_right(two, GREEN, 5)
+        assert two.type_roll(3, 4, green=6) is None
+        (record,) = self.kept(two, "rolled")
+        assert "by_hand" not in record.data
 
     def test_the_accuracy_of_readings_on_this_table(self, two: Stage, tmp_path: Path) -> None:
         def turn(tray: TrayView | None, *, typed: bool = False) -> None:

@@ -111,6 +111,24 @@ class TestPaused:
         assert [seat.name for seat in stage.session.view().table.seats] == ["V", "W", "X", "Y"]
         assert stage.session.resume(7) is not None
 
+    def test_seats_of_people_who_are_here_count_once(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        stage.session.pause()
+        stage.session.leave(0)
+        stage.session.leave(1)
+        stage.seat("V", "W", "X")
+        assert stage.session.resume(1) is None
+        names = [seat.name for seat in stage.session.view().table.seats]
+        assert names == ["V", "W", "X", "Ada", "Ben"]
+
+    def test_a_resumed_game_tells_whose_turn_it_is(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        a_turn(stage, "R7", "Y7")
+        stage.session.pause()
+        stage.told.clear()
+        assert stage.session.resume(1) is None
+        assert [said.text for said in stage.told] == ["Ben throws next."]
+
     def test_nothing_to_pause(self, stage: Stage) -> None:
         assert stage.session.pause() is not None
         begin(stage, "Ada")
@@ -176,6 +194,12 @@ class TestGameNumbers:
 
 
 class TestLeavingAfterTheEnd:
+    def test_a_game_ended_without_a_roll_stays_ended(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        stage.session.end()
+        stage.seat("Cleo")
+        assert (stage.state.phase, stage.game.names) == (Phase.OVER, ("Ada", "Ben"))
+
     def test_the_next_on_their_seat_is_somebody_else(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         a_turn(stage, "R7", "Y7")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from companion.engine import DieColour, Phase, Roll
 from companion.session.ports import Topic
 from companion.session.session import HostStep, Rejected
+from companion.session.timers import CLOSING_GRACE_S
 from tests.session.fakes import Stage
 
 
@@ -126,6 +127,23 @@ class TestCorrections:
         assert rejected.code == "SEAT_EMPTY"
         two.seat("Zoe")
         assert two.session.view().table.names == ("Ada", "Ben")
+
+    def test_the_host_sees_first_that_a_row_closes(self, two: Stage) -> None:
+        two.close_red()
+        foreseen = two.session.preview(HostStep.CLOSE)
+        assert not isinstance(foreseen, Rejected)
+        assert "The red row closes." in [two.session.phrases.tell(each) for each in foreseen]
+        assert two.state.closed == ()
+
+    def test_a_die_that_comes_back_is_named_when_its_row_opens_again(self, two: Stage) -> None:
+        two.close_red()
+        two.answer(1, None)
+        two.time.pass_s(CLOSING_GRACE_S + 0.1)
+        assert DieColour.RED not in two.state.dice
+        assert two.session.undo() is None
+        assert DieColour.RED in two.state.dice
+        undone = next(said for said in two.told if said.kind == "undone")
+        assert "red" in undone.text
 
     def test_undo_brings_back_a_game_that_was_ended(self, two: Stage) -> None:
         two.roll(4, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from companion.engine import Phase
-from companion.session.confirm import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S
+from companion.session.confirm import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S, WATCHED_S
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage, dice_seen, leaning
 
@@ -95,6 +95,17 @@ def test_a_press_between_frames_waits_for_the_next_frame(two: Stage) -> None:
     two.time.pass_s(0.2)
     assert two.state.phase is Phase.ACTION1
     assert two.state.roll.white_sum == 7
+
+
+def test_a_reading_that_comes_while_nobody_watches_does_not_answer_a_press(two: Stage) -> None:
+    two.port.is_unwatched = True
+    two.session.see(dice_seen(4, 3))
+    two.session.press()
+    two.session.see(replace(dice_seen(4, 3), frame=9))
+    assert two.state.phase is Phase.ROLL
+    two.port.is_unwatched = False
+    two.time.pass_s(WATCHED_S)
+    assert two.state.phase is Phase.ACTION1
 
 
 def test_dice_nudged_between_frames_are_not_confirmed(two: Stage) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from companion.session.seats import OFFER_S
 from companion.session.session import Rejected
 from tests.session.fakes import Stage
 
@@ -82,6 +83,17 @@ class TestSeats:
         two.session.end()
         assert two.session.leave(0) is None
         assert [seat.name for seat in two.session.view().table.seats] == ["Ben"]
+
+    def test_an_offer_lasts_from_the_last_time_it_was_made(self, two: Stage) -> None:
+        assert two.session.offer(1) is None
+        two.time.pass_s(OFFER_S - 1.0)
+        assert two.session.offer(1) is None
+        two.time.pass_s(OFFER_S - 1.0)
+        assert two.session.view().offered == {1}
+        version = two.session.view().version
+        two.time.pass_s(2.0)
+        assert two.session.view().offered == set()
+        assert two.session.view().version > version, "the pages are told"
 
     def test_start_needs_somebody_and_no_running_game(self, stage: Stage) -> None:
         rejected = stage.session.start()

@@ -132,6 +132,14 @@ class TestAnswers:
         assert "red die out" in two.told[-1].text
         assert DieColour.RED not in two.session.in_play()
 
+    def test_a_setting_cuts_no_time_after_a_closing_was_announced(self, two: Stage) -> None:
+        two.close_red()
+        two.answer(1, None)
+        closes_at_s = two.session.view().closes_at_s
+        assert two.session.settle({"hints": False}) is None
+        assert two.session.view().closes_at_s == closes_at_s
+        assert two.state.phase is Phase.ACTION1
+
     def test_the_table_may_close_an_action_for_missing_players(self, two: Stage) -> None:
         assert two.session.close_action() is not None
         two.roll(4, 3)

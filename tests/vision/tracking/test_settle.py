@@ -210,7 +210,7 @@ def test_old_dice_are_offered_again_on_request() -> None:
 def test_other_dice_in_play_are_read_afresh_but_old_ones_stay_old() -> None:
     offered, _ = play([MOVED, A, A])
     again = look_again(offered)
-    assert again.shown.roll is None
+    assert (again.shown.status, again.shown.roll) == (TrayStatus.READING, None)
     assert needs_reading(again, again.read_s + 0.01, moved=False)
     _, said = play([A, A], look_again(confirmed_state()))
     assert said[-1] == "old"
@@ -240,6 +240,11 @@ def test_a_roll_typed_while_a_hand_hides_dice_uses_those_up_as_well() -> None:
     assert said[-1] == "ok"
 
 
+def test_a_roll_typed_over_all_its_dice_waits_for_no_others() -> None:
+    state = confirm(play([MOVED, A, A])[0], A.roll)
+    assert (state.used, state.used_roll) == (A.dice, None)
+
+
 def test_dice_beside_the_tray_belong_to_no_throw() -> None:
     beside = die("red", 3, 10.0, 10.0, in_tray=False)
     state = confirm(play([MOVED, bad("missing", beside), bad("missing", beside)])[0])
@@ -262,6 +267,17 @@ def test_dice_beside_the_tray_belong_to_no_throw() -> None:
             (*A.dice[:3], *(die("green", n, 300.0, 90.0 * n) for n in (1, 2, 3))),
             False,
             id="half of them moved away",
+        ),
+        pytest.param(ok(dx=90.0).dice, True, id="all pushed alike"),
+        pytest.param(
+            tuple(replace(each, value=None) for each in ok(dx=90.0).dice), True, id="pushed, unread"
+        ),
+        pytest.param(ok("34-4226", dx=90.0).dice, False, id="pushed, and one shows another value"),
+        pytest.param(ok(dx=90.0).dice[:5], False, id="pushed, and one is gone"),
+        pytest.param(
+            tuple(replace(each, colour=DieColour.RED) for each in A.dice),
+            False,
+            id="dice of other colours",
         ),
     ],
 )
