@@ -32,6 +32,15 @@ def wait_until(holds: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
+def test_a_game_with_bots_gives_no_advice(stage: Stage, bots: Bots) -> None:
+    stage.seat("Ada")
+    assert stage.session.add_bot("easy") is None
+    assert stage.session.start("base", 0) is None
+    assert stage.type_roll(1, 1) is None
+    wait_until(lambda: stage.state.waiting_for == (0,))
+    assert bots.advice(stage.game) == {}
+
+
 @pytest.mark.usefixtures("bots")
 def test_a_person_plays_against_two_bots_to_the_end(stage: Stage) -> None:
     stage.seat("Ada")

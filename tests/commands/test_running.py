@@ -15,6 +15,7 @@ from tests.conftest import ROOT
 
 EARLY = """
 import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's job ignores it
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == "companion.cli":

@@ -33,7 +33,7 @@ def settled(state: GameState) -> GameState:
     return state._replace(action1=None)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(games(), st.data())
 def test_round_trip_of_any_prefix(
     drawn: tuple[GameState, list[Event]], data: st.DataObject
@@ -53,7 +53,7 @@ def test_round_trip_of_any_prefix(
     assert not [a for a in replay(lines, load_phrases("en")) if "refused" in a]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(games(6), st.data())
 def test_a_damaged_record_opens_up_to_the_bad_line(
     drawn: tuple[GameState, list[Event]], data: st.DataObject

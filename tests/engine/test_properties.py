@@ -18,7 +18,7 @@ from tests.engine.build import go
 from tests.engine.strategies import games
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(games())
 def test_marks_only_advance_and_scores_stay_possible(drawn: tuple[GameState, list[Event]]) -> None:
     state, events = drawn
@@ -35,7 +35,7 @@ def test_marks_only_advance_and_scores_stay_possible(drawn: tuple[GameState, lis
         state = after
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(games(12))
 def test_legal_boxes_are_exactly_those_that_are_accepted(
     drawn: tuple[GameState, list[Event]],
@@ -51,7 +51,7 @@ def test_legal_boxes_are_exactly_those_that_are_accepted(
         state = go(state, event)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(games())
 def test_kept_open_boxes_are_those_the_sheet_gives(drawn: tuple[GameState, list[Event]]) -> None:
     state = fold(*drawn)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from companion.engine import DieColour, Roll
@@ -114,7 +114,7 @@ def is_previewed_exactly(session: Session, step: HostStep) -> bool:
     )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40)
 @given(steps=st.lists(st.tuples(st.sampled_from(STEPS), st.integers(0, 99)), max_size=60))
 def test_the_log_rebuilds_the_table_after_every_step(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]

@@ -196,7 +196,7 @@ class TestTakingOver:
         assert damaged.read_bytes() == before
         assert len(list(SqliteStore(damaged.parent).load())) > 100
 
-    @pytest.mark.parametrize("step", range(1, 12))
+    @pytest.mark.parametrize("step", range(1, 11))
     def test_a_plug_pulled_at_any_moment(
         self,
         damaged: Path,
@@ -225,7 +225,7 @@ class TestTakingOver:
             for name in ("rename", "replace", "hardlink_to", "unlink"):
                 until.setattr(Path, name, watched(getattr(Path, name)))
             until.setattr("companion.eventlog.salvage.insert", watched(insert))
-            with suppress(PluggedOut):
+            with pytest.raises(PluggedOut):
                 SqliteStore(damaged.parent).close()
         store = SqliteStore(damaged.parent)
         assert list(store.load()) == expected

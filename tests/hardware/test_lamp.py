@@ -246,6 +246,17 @@ def test_a_tune_is_played_and_ends_in_silence(caplog: pytest.LogCaptureFixture) 
     ]
 
 
+def test_a_newer_tune_cuts_the_older_one_off() -> None:
+    sounding = Sounding()
+    buzzer = Buzzer(sounding)
+    buzzer.play("closing")  # it would go on for half a second
+    assert sounding.notes.get(timeout=PATIENCE_S) == 440.0
+    buzzer.play("mended")
+    notes = [sounding.notes.get(timeout=PATIENCE_S) for _ in range(4)]
+    buzzer.close()
+    assert notes == [0.0, 440.0, 880.0, 0.0]
+
+
 def test_every_note_is_one_the_buzzer_can_play(pins: MockFactory) -> None:
     for tune in TUNES.values():
         assert all(hertz == 0.0 or 220.0 <= hertz <= 880.0 for hertz, _ in tune)

@@ -172,14 +172,18 @@ def test_a_signal_ends_the_browser_too(
     browser = tmp_path / "chromium"
     browser.write_text(
         f"#!/bin/sh\ntrap 'exit 0' TERM\necho $$ > {tmp_path}/pid\nsleep 0.1\n"
-        f"kill -{ends.name[3:]} $PPID\nwhile :; do sleep 0.01; done\n"
+        f"kill -{ends.name[3:]} $PPID\nfor _ in $(seq 1000); do sleep 0.01; done\n"
     )
     browser.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
     monkeypatch.setattr("companion.service.kiosk.show", lambda find, run: run(find()))
-    done = CliRunner().invoke(dice_companion, ["kiosk", "--url", "http://127.0.0.1:8000/"])
+    outer = signal.signal(signal.SIGINT, signal.default_int_handler)  # a script's job ignores it
+    try:
+        done = CliRunner().invoke(dice_companion, ["kiosk", "--url", "http://127.0.0.1:8000/"])
+    finally:
+        signal.signal(signal.SIGINT, outer)
     assert (done.exit_code, done.output) == (0, "")
     assert not Path(f"/proc/{(tmp_path / 'pid').read_text().strip()}").exists()
 

@@ -17,7 +17,6 @@ from flask import Flask
 
 from companion.errors import ServerError
 from tests.session.fakes import Stage
-from web.qr import as_svg, as_text
 from web.server import Server, serve
 from web.sse import MOST_INSIDE
 
@@ -150,9 +149,3 @@ def read_message(stream: http.client.HTTPResponse) -> bytes:
     while (line := stream.readline()).strip():
         lines.append(line)
     return b"".join(lines)
-
-
-def test_the_qr_code_as_text_holds_the_address_in_few_lines() -> None:
-    lines = as_text("http://192.168.1.5:8000/").splitlines()
-    assert 10 < len(lines) < 22
-    assert as_svg("http://192.168.1.5:8000/").startswith(b"<svg")

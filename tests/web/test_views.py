@@ -63,11 +63,6 @@ class TestPages:
             "reading_age_s": None,
         }
 
-    def test_the_qr_code_is_a_picture_of_the_address(self, client: FlaskClient) -> None:
-        code = client.get("/join.svg")
-        assert code.mimetype == "image/svg+xml"
-        assert b"<svg" in code.data
-
     @pytest.mark.parametrize(
         ("query", "status"), [("", 200), ("?n=1", 200), ("?n=2", 404), ("?n=x", 400)]
     )

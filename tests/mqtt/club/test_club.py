@@ -14,8 +14,9 @@ from companion.mqtt import payloads, topics
 from companion.mqtt.club.club import MOST_TABLES
 from companion.mqtt.club.evening import Declined
 from companion.mqtt.club.store import FILE_NAME
+from companion.mqtt.club.view import ratings_after
 from companion.mqtt.topics import Kind
-from tests.mqtt.club.build import CLUB, ClubOnDisk, board, result, table_id
+from tests.mqtt.club.build import CLUB, ClubOnDisk, board, kept, result, table_id
 
 
 @pytest.fixture
@@ -121,6 +122,19 @@ def test_a_result_counts_though_the_clock_is_set_back_after_the_draw(club: ClubO
     club.now -= timedelta(hours=2)
     club.finish(1, result({"Ada": 90, "Ben": 50}))
     assert totals(club) == [("Ada", 12), ("Ben", 0)]
+
+
+def test_results_of_tonight_count_once_in_the_ratings(club: ClubOnDisk) -> None:
+    club.finish(1, result({"Ada": 90, "Ben": 50}))
+    expected = ratings_after([kept({"Ada": 90, "Ben": 50})])
+    assert club.club.view().rated["ada"].mean == expected["ada"].mean
+
+
+def test_the_next_evening_pairs_as_the_last_one_did(club: ClubOnDisk) -> None:
+    club.club.choose("swiss", 3)
+    club.now = club.now.replace(day=25)
+    evening = club.club.view().evening
+    assert (evening.id, evening.system, evening.size) == ("2026-11-25", "swiss", 3)
 
 
 def test_players_come_late_and_leave(club: ClubOnDisk) -> None:

@@ -1,0 +1,113 @@
+"""A whole table with simulated dice: camera, pictures and voice follow the session."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from companion.app import App, build
+from companion.audio.espeak import Speaker
+from companion.config import Config
+from companion.engine import Phase, Roll
+from companion.tray import TrayStatus
+from vision.calibration.reader import CalibratedReader
+from vision.reading import Frame
+
+PATIENCE_S = 30.0
+
+
+def wait_until(holds: Callable[[], bool], what: str) -> None:
+    until_s = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < until_s, what
+        time.sleep(0.02)
+
+
+@pytest.fixture
+def said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A file with all that an espeak-ng speaks which writes instead."""
+    path, program = tmp_path / "said", tmp_path / "bin" / "espeak-ng"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\ncat >> {path}\necho >> {path}\n")
+    program.chmod(0o755)
+    path.touch()
+    monkeypatch.setenv("PATH", f"{program.parent}:/usr/bin:/bin")
+    return path
+
+
+@pytest.fixture
+def learnt(monkeypatch: pytest.MonkeyPatch) -> list[Roll]:
+    """The rolls that the reader learnt from."""
+    rolls: list[Roll] = []
+    learn = CalibratedReader.learn
+
+    def noted(reader: CalibratedReader, frame: Frame, roll: Roll) -> None:
+        learn(reader, frame, roll)
+        rolls.append(roll)
+
+    monkeypatch.setattr(CalibratedReader, "learn", noted)
+    return rolls
+
+
+@pytest.fixture
+def volumes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The volumes that the voice was set to."""
+    found: list[int] = []
+    tune = Speaker.tune
+
+    def noted(speaker: Speaker, volume: int, words_per_minute: int) -> None:
+        tune(speaker, volume, words_per_minute)
+        found.append(volume)
+
+    monkeypatch.setattr(Speaker, "tune", noted)
+    return found
+
+
+@pytest.fixture
+def app(said: Path, tmp_path: Path) -> Iterator[App]:
+    config = Config(data_dir=tmp_path / "table")
+    app = build(
+        replace(
+            config,
+            camera=replace(config.camera, source="simulated", seed=7),
+            panel=replace(config.panel, factory="none"),
+            web=replace(config.web, host="127.0.0.1", port=0),
+        )
+    )
+    yield app
+    app.close()
+
+
+def test_a_confirmed_roll_is_told_kept_learnt_and_used_up(
+    app: App, said: Path, tmp_path: Path, learnt: list[Roll]
+) -> None:
+    session = app.session
+    session.join("Ada")
+    assert session.start(first=0) is None
+    assert app.simulator is not None
+    app.simulator.throw()
+    wait_until(lambda: session.view().tray.roll is not None, "the throw is read")
+    roll = session.view().tray.roll
+    assert roll is not None
+    assert session.press() is None
+    wait_until(lambda: session.view().tray.status is TrayStatus.OLD, "its dice are used up")
+    wait_until(lambda: learnt == [roll], "the reader learns from it")
+    wait_until(lambda: f"White {roll.white_sum}." in said.read_text(), "the voice tells it")
+    pictures = tmp_path / "table" / "pictures"
+    wait_until(lambda: len(list(pictures.glob("*.jpg"))) == 1, "its picture is kept")
+    assert session.undo() is None
+    assert session.view().table.game is not None
+    assert session.view().table.game.state.phase is Phase.ROLL
+    wait_until(lambda: session.view().tray.roll == roll, "after an undo its dice count again")
+
+
+def test_the_voice_follows_the_settings(volumes: list[int], app: App) -> None:
+    assert volumes[-1] == 100
+    assert app.session.settle({"sound": False}) is None
+    assert volumes[-1] == 0
+    assert app.session.settle({"sound": True}) is None
+    assert volumes[-1] == 100
