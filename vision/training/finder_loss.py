@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from vision.training.augment import shone_on, tinted
+from vision.training.networks import mixed_precision
 
 Arrays = dict[str, NDArray[Any]]
 Batch = dict[str, Tensor]
@@ -79,7 +80,7 @@ def finder_loss(net: nn.Module, made: Batch) -> dict[str, Tensor]:
         made: See `varied_frames`.
     """
     picture = made["pixels"].permute(0, 3, 1, 2).float() / 255.0  # channels last in memory
-    with torch.autocast(picture.device.type, torch.bfloat16):
+    with mixed_precision(picture):
         out = net(picture)
     out = out.float()
     fine = F.pixel_shuffle(out[:, :28], 2)

@@ -22,7 +22,7 @@ from vision.training.augment import (
     swirled,
     tinted,
 )
-from vision.training.networks import SCORES, ReaderWithContext
+from vision.training.networks import SCORES, ReaderWithContext, mixed_precision
 from vision.training.patches import PATCH, PATCH_EDGES
 from vision.training.surfaces import chipped, repipped, replanted
 
@@ -293,7 +293,7 @@ def reader_loss(net: nn.Module, made: Batch) -> dict[str, Tensor]:
     scenes, patches = made["present"].shape
     there = made["present"].flatten().nonzero()[:, 0]
     image = made["image"].contiguous(memory_format=torch.channels_last)
-    with torch.autocast(image.device.type, torch.bfloat16):
+    with mixed_precision(image):
         logits, density = net.reader.both(image)
     logits, density = logits.float(), density.float()
     out = logits[:, :SCORES]

@@ -29,7 +29,7 @@ from vision.training.augment import (
     swirled,
     tinted,
 )
-from vision.training.networks import UprightWithHead
+from vision.training.networks import UprightWithHead, mixed_precision
 from vision.training.patches import PATCH, PATCH_EDGES
 from vision.training.reader_loss import pose_inputs, spread_loss
 from vision.training.surfaces import chipped, repipped
@@ -152,7 +152,7 @@ def upright_loss(net: nn.Module, made: Batch) -> dict[str, Tensor]:
     """
     assert isinstance(net, UprightWithHead)
     image = made["image"].contiguous(memory_format=torch.channels_last)
-    with torch.autocast(image.device.type, torch.bfloat16):
+    with mixed_precision(image):
         out = net.upright(image)
     out = out.float()
     back, labels, top = made["back"], made["labels"], made["normal"]
