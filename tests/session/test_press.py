@@ -97,7 +97,7 @@ def test_a_press_between_frames_waits_for_the_next_frame(two: Stage) -> None:
     assert two.state.roll.white_sum == 7
 
 
-def test_a_reading_that_comes_while_nobody_watches_does_not_answer_a_press(two: Stage) -> None:
+def test_a_reading_while_nobody_watches_does_not_answer_a_press(two: Stage) -> None:
     two.port.is_unwatched = True
     two.session.see(dice_seen(4, 3))
     two.session.press()

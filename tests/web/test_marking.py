@@ -172,6 +172,36 @@ class TestPlaying:
         wait_until(page, lambda: stage.state.answers[0] is not None)
         page.get_by_text("No connection to the table").wait_for(state="hidden")
 
+    def test_a_mark_outlasts_a_page_that_a_sleeping_phone_dropped(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "action1")[0])
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.route("**/api/answer", lambda route: route.abort())
+        page.locator("[data-token=R7]").click()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        page.unroute("**/api/answer")
+        assert stage.state.answers[0] is None
+        page.reload()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        wait_until(page, lambda: stage.state.answers[0] is not None)
+        wait_until(page, lambda: page.evaluate("localStorage.getItem('unsent-answers')") == "")
+
+    def test_a_dropped_page_tells_of_a_mark_that_comes_too_late(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        page = open_page("/", token=put(stage, "action1")[1])
+        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+        page.route("**/api/answer", lambda route: route.abort())
+        page.locator("[data-token=R7]").click()
+        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+        page.unroute("**/api/answer")
+        for player in range(3):
+            stage.answer(player, None)
+        assert stage.state.phase is Phase.ACTION2
+        page.reload()
+        page.get_by_role("alert").filter(has_text=re.compile("Late crosses|Too late")).wait_for()
+
     def test_an_answer_under_way_for_long_does_not_pass_for_counted(
         self, stage: Stage, open_page: OpenPage, address: str
     ) -> None:

@@ -172,17 +172,19 @@ export async function post(path, body = {}) {
   return answer;
 }
 
+/** Return the key of a new answer of this page. */
+export const newKey = () => `${page}-${(sent += 1)}`;
+
 /**
- * Repeat a POST request with the same key until the server answers.
+ * Repeat a POST request, whose body has a key, until the server answers.
  * @param isWanted whether the request is still wanted; if not, stop
  * @param isTimely whether it is still in time; if not, try once more to find out if it arrived earlier
  */
 export async function postUntilAnswered(path, body, isWanted, isTimely) {
-  const keyed = { ...body, key: `${page}-${(sent += 1)}` };
   for (;;) {
     const isLast = !isTimely();
     const timer = setTimeout(setConnected, SLOW_MS, false); // the page shows it as taken
-    const answer = await post(path, keyed);
+    const answer = await post(path, body);
     clearTimeout(timer);
     // 503: the server's disk is busy for a moment
     if (answer !== null && answer.status !== 503) return answer;

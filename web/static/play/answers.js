@@ -1,8 +1,10 @@
 // A player's answers: shown at once, sent one after the other until the server has them.
 import { GUARD_MS } from "../lib/dom.js";
-import { latest, postUntilAnswered } from "../lib/live.js";
+import { latest, newKey, postUntilAnswered } from "../lib/live.js";
+import { recall, remember } from "../lib/storage.js";
 import { t } from "../lib/words.js";
 
+const UNSENT = "unsent-answers"; // a phone that falls asleep may drop its page
 const pending = new Map(); // by seat, answers that the server has not confirmed yet
 let tapped = ["", 0]; // the box tapped last, and when
 let isSending = false;
@@ -65,6 +67,7 @@ export async function sendAnswer(what, isShown = true) {
     rolled: game.rolled,
     turn: game.turn,
     action: game.action,
+    key: newKey(),
   };
   page.explain("");
   if (!isShown) {
@@ -72,7 +75,27 @@ export async function sendAnswer(what, isShown = true) {
     return;
   }
   pending.set(own.seat, own);
+  keepPending();
   page.draw();
+  return sendPending();
+}
+
+/** Send the answers that an earlier page of this device could not. */
+export function sendUnsent() {
+  let unsent = [];
+  try {
+    unsent = JSON.parse(recall(UNSENT) || "[]");
+  } catch {} // cut short by a full storage
+  for (const own of unsent) if (latest()?.me.seats.includes(own.seat)) pending.set(own.seat, own);
+  if (pending.size) page.draw();
+  return sendPending();
+}
+
+function keepPending() {
+  remember(UNSENT, pending.size ? JSON.stringify([...pending.values()]) : "");
+}
+
+async function sendPending() {
   if (isSending) return; // sent after the reply to the current one
   isSending = true;
   try {
@@ -82,6 +105,7 @@ export async function sendAnswer(what, isShown = true) {
       const answer = await postAnswer(sent, isWanted);
       if (!isWanted()) continue;
       pending.delete(sent.seat);
+      keepPending();
       settle(answer, sent);
     }
   } finally {
@@ -90,7 +114,8 @@ export async function sendAnswer(what, isShown = true) {
 }
 
 function postAnswer(each, isWanted) {
-  const where = { seat: each.seat, rolled: each.rolled, turn: each.turn, action: each.action };
+  const { seat, rolled, turn, action, key } = each;
+  const where = { seat, rolled, turn, action, key };
   const isTimely = () => belongsTo(each, latest().game);
   if (each.isBack) return postUntilAnswered("/api/withdraw", where, isWanted, isTimely);
   const body = { ...where, box: each.box, done: each.done, revocable: true };

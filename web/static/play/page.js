@@ -22,7 +22,14 @@ import { showRefusal } from "../lib/refusal.js";
 import { Sheet } from "../lib/sheet.js";
 import { recall, remember } from "../lib/storage.js";
 import { listOf, numeral, t } from "../lib/words.js";
-import { configureAnswers, currentAnswer, mayAnswer, sendAnswer, tapBox } from "./answers.js";
+import {
+  configureAnswers,
+  currentAnswer,
+  mayAnswer,
+  sendAnswer,
+  sendUnsent,
+  tapBox,
+} from "./answers.js";
 import { drawDone } from "./done.js";
 import { drawJoin, drawLobby } from "./lobby.js";
 import { keepMenu, offerMenu } from "./menu.js";
@@ -358,3 +365,4 @@ addEventListener("storage", () => latest() && draw(latest())); // points were hi
 onConnection((up) => show($("offline"), !up));
 onState(draw);
 start();
+sendUnsent();
