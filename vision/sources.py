@@ -102,6 +102,7 @@ def _first_device(
         CameraUnavailable: None does; CameraSilent if one was opened.
     """
     failed: type[CameraUnavailable] = CameraUnavailable
+    why = ""
     if devices.has_pi_camera():
         try:
             return devices.open_pi(size_wh=size_wh, fps=fps, controls=controls, clock=clock)
@@ -121,7 +122,8 @@ def _first_device(
         except CameraUnavailable as error:
             LOGGER.warning("%s", error)
             failed = devices.CameraSilent if isinstance(error, devices.CameraSilent) else failed
-    raise failed(f"none of {len(paths)} cameras works" if paths else "no camera found")
+            why = f": {str(error).removeprefix('camera ')}"
+    raise failed(f"none of {len(paths)} cameras works{why}" if paths else "no camera found")
 
 
 def _simulated(

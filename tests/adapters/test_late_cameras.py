@@ -17,6 +17,7 @@ from companion.errors import CameraUnavailable
 from companion.service import board
 from companion.tray import CameraState
 from tests.vision.tray_fakes import picture
+from vision.calibration.calibration import Calibration, save_calibration
 from vision.cameras import devices
 from vision.reading import Pixels
 from vision.tracking import camera_loop
@@ -152,3 +153,19 @@ def test_a_camera_thread_that_hangs_is_no_sign_of_life(
         goes_on.set()
         app.close()
     assert not is_alive()
+
+
+def test_the_table_starts_with_the_exposure_of_its_set_up(
+    tmp_path: Path,
+    plug_in: Callable[[], None],
+) -> None:
+    kept = Calibration((640, 480), camera={"exposure": 157.0})
+    save_calibration(tmp_path / "data" / "tray.toml", kept)
+    plug_in()
+    app = table(tmp_path, "auto")
+    try:
+        assert app.live is not None
+        until_seen(app)
+        assert app.live.controls == {"exposure": 157.0}
+    finally:
+        app.close()

@@ -317,7 +317,7 @@ class LightMeter:
     def _do(self, order: Order) -> None:
         match order:
             case Order.HOLD:
-                self.held = self._controls.hold(None)
+                self.held = self._controls.hold(self.held or None)
                 if not self.held:
                     self._controls.release()
                     self._metering = give_up(self._metering)

@@ -87,7 +87,7 @@ def test_auto_passes_over_a_camera_that_does_not_work(monkeypatch: pytest.Monkey
     monkeypatch.setattr(devices, "open_v4l2", refuse)
     camera = opened("auto")
     assert tried == ["/dev/video2", "/dev/video4"]
-    assert camera.description == "simulated tray (none of 2 cameras works)"
+    assert camera.description == "simulated tray (none of 2 cameras works: '/dev/video4': busy)"
 
 
 def test_a_device_that_is_no_camera_is_one_line_and_opencv_adds_none(

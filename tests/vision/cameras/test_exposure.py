@@ -236,3 +236,13 @@ def test_flickering_light_is_not_waited_for_without_end() -> None:
         orders.append(order)
     assert orders.index(Order.HOLD) == 60
     assert state.stage in (Stage.CHECKING, Stage.HELD, Stage.AUTOMATIC)
+
+
+def test_what_was_set_up_is_not_replaced_by_what_a_webcam_says() -> None:
+    camera = Webcam(says=20.0, has=("exposure", "white_balance_k"))
+    kept = {"exposure": 80.0, "white_balance_k": 5000.0}
+    light_meter, pass_s = metered(camera, wanted=kept)
+    for _ in range(50):
+        pass_s(0.1)
+        assert camera.exposure == 80.0
+    assert light_meter.held == kept
