@@ -76,7 +76,7 @@ def check_file_system(directory: Path, mounts: str) -> list[Finding]:
         directory: Where games are kept, or would be.
         mounts: Content of /proc/self/mounts.
     """
-    kind, options = _mount_of(directory.absolute(), mounts)
+    kind, options = _mount_of(directory.resolve(), mounts)
     if "ro" in options:
         cure = "mount it for writing; a worn-out SD card turns read-only: copy it and replace it"
         return [note("disk", f"the file system of {directory} is read-only", cure)]

@@ -12,7 +12,7 @@ _CAMERA_CURES = (
     ("busy", "close the program that uses it (another table?), or plug it in again"),
     ("no sensor answers", "check the ribbon cable at both ends, then: rpicam-hello --list-cameras"),
     ("picamera2", "sudo apt install python3-picamera2, then make pi"),
-    ("no picture came", "plug it in again, into another socket"),
+    ("no picture", "plug it in again, into another socket"),
 )
 _PLUG_IN = "plug it in; until then dice can be typed (--camera none)"
 

@@ -8,14 +8,18 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import cv2
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from companion.cli import dice_companion
+from companion.doctor.finding import Ran
 from tests.conftest import ROOT
+from tests.session.fakes import Stage
 from tests.vision.trays import shifted, tray
 from vision.calibration.calibration import Calibration, save_calibration
 from vision.calibration.drift import take_reference
@@ -210,3 +214,57 @@ def test_a_signal_leaves_no_folder_behind(
     assert (missed, done.exit_code) == ([], 1)
     assert done.stderr == "\nAborted!\n"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("no_packages")
+def test_a_dark_picture_has_a_line_with_what_to_do(tmp_path: Path) -> None:
+    cv2.imwrite(str(tmp_path / "now.png"), np.full((480, 640, 3), 20, np.uint8))
+    _, out = doctor(
+        "--camera", str(tmp_path / "now.png"), "--data-dir", str(tmp_path), "--port", "0"
+    )
+    assert "note  picture      too dark to read dice -> more light on the tray" in out
+
+
+SAID = {
+    "vcgencmd": "throttled=0x50005\n",
+    "systemctl": "LoadState=loaded\nActiveState=failed\n",
+    "timedatectl": "NTPSynchronized=yes\n",
+}
+FILES = {
+    "/proc/self/mounts": "tmpfs / tmpfs rw 0 0\n",
+    "/sys/class/thermal/thermal_zone0/temp": "80000\n",
+}
+
+
+@pytest.mark.usefixtures("no_packages")
+def test_what_a_pi_says_of_itself_is_asked_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answer(command: Sequence[str], **_: object) -> Ran:
+        return Ran(0, SAID.get(Path(command[0]).name, ""))
+
+    monkeypatch.setattr("companion.commands.doctor.run", answer)
+    monkeypatch.setattr("companion.commands.doctor._content", FILES.get)
+    monkeypatch.setattr("companion.commands.doctor.is_raspberry_pi", lambda: True)
+    monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "pigpio")
+    monkeypatch.setenv("DICE_COMPANION_MQTT_HOST", "127.0.0.1")
+    monkeypatch.setenv("DICE_COMPANION_MQTT_PORT", "1")
+    stage = Stage(tmp_path)
+    stage.seat("Ada")
+    stage.store.close()
+    _, out = doctor(
+        "--camera", "/dev/video10", "--pins", "none", "--port", "0", "--data-dir", str(tmp_path)
+    )
+    told = {line[6:17].strip(): line for line in out.splitlines() if line.startswith("note")}
+    expected = {
+        "power": "too little voltage",
+        "heat": "80 °C",
+        "disk": "lost at power-off",
+        "service": "installed, but failed",
+        "backup": "none yet",
+        "pins": "pigpio is not used",
+        "broker": "127.0.0.1:1: Connection refused",
+    }
+    assert [name for name, text in expected.items() if text not in told.get(name, "")] == []
+    assert "/dev/video10 is a codec of the Pi" in out
+    assert "button       on the page, as set" in out

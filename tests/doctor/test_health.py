@@ -205,3 +205,12 @@ class TestMetrics:
         text = exposition(health, Requests(), version='1"\\\n2', frames=None, revision=1, streams=0)
         assert 'dice_companion_info{version="1\\"\\\\\\n2"} 1\n' in text
         assert "frames_total" not in text
+
+
+def test_a_broker_that_is_away_gives_its_reason(tmp_path: Path) -> None:
+    away = Monitor(Free(), tmp_path, broker=lambda: "Connection refused")
+    assert found(away) == (
+        State.IMPAIRED,
+        {"broker": Part(State.IMPAIRED, "Connection refused")},
+    )
+    assert found(Monitor(Free(), tmp_path, broker=lambda: None)) == (State.OK, {})

@@ -86,6 +86,14 @@ def test_a_disk_that_forgets_games_is_named(directory: str, part: str | None) ->
     assert (part in found[0].text) if part else found == []
 
 
+def test_games_behind_a_link_are_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "stick").mkdir()
+    (tmp_path / "games").symlink_to(tmp_path / "stick")
+    mounts = f"{MOUNTS}/dev/sdb1 {tmp_path}/stick vfat ro 0 0\n"
+    (finding,) = check_file_system(tmp_path / "games", mounts)
+    assert "is read-only" in finding.text
+
+
 def test_a_sound_card_without_permission_names_the_group() -> None:
     node = "/dev/snd/pcmC0D0p"
     assert check_sound_rights([], []) == []

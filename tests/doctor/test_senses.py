@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from companion.doctor.finding import Ran, Verdict, run
 from companion.doctor.senses import check_button, check_camera, check_voice
 from companion.errors import CameraUnavailable, PinsUnavailable
 from hardware.button import open_panel
+from tests.vision.cameras.test_webcam import FakeCapture
+from vision.cameras import devices
 from vision.sources import open_camera
 
 Look = tuple[str, str, list[tuple[str, str]]]
@@ -39,7 +42,7 @@ class TestCamera:
             ("camera '/dev/video0': cannot be opened (busy, or not a camera)", "close the program"),
             ("camera 'pi': expected a Pi camera, no sensor answers", "ribbon cable"),
             ("camera 'pi': expected picamera2 (apt install python3-picamera2): x", "apt install"),
-            ("camera '/dev/video0': opened, but no picture came", "plug it in again"),
+            ("camera '/dev/video0': no picture for 5.0 s", "plug it in again"),
             ("camera '/dev/video0': no permission to open it", "sudo usermod -aG video $USER"),
             ("camera '/dev/video9': expected a video device, there is none", "--camera none"),
         ],
@@ -158,3 +161,36 @@ def test_a_machine_without_a_pin_chip_is_told_apart_from_rights() -> None:
 
     assert "usermod -aG gpio" in check_button("lgpio", 17, True, open_pins).cure
     assert "no /dev/gpiochip" in check_button("lgpio", 17, True, open_pins, has_chip=False).cure
+
+
+def test_a_webcam_that_opens_and_stays_silent_is_to_be_plugged_in_again() -> None:
+    end = threading.Event()
+
+    class Blocked(FakeCapture):
+        def read(self):  # type: ignore[no-untyped-def]
+            end.wait(5.0)
+            return False, None
+
+    def look():  # type: ignore[no-untyped-def]
+        devices.open_v4l2("/dev/video9", capture=Blocked([]), patience_s=1.5)
+
+    (finding,) = check_camera("/dev/video9", look)
+    end.set()
+    assert "plug it in again" in finding.cure
+
+
+def test_auto_says_why_the_webcam_does_not_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    def busy(path: str, **_: object) -> None:
+        raise CameraUnavailable(f"camera {path!r}: cannot be opened (busy, or not a camera)")
+
+    monkeypatch.setattr(devices, "has_pi_camera", lambda: False)
+    monkeypatch.setattr(devices, "webcam_paths", lambda: ["/dev/video0"])
+    monkeypatch.setattr(devices, "open_v4l2", busy)
+    for or_simulated in (True, False):
+
+        def look(or_simulated: bool = or_simulated):  # type: ignore[no-untyped-def]
+            camera = open_camera("auto", or_simulated=or_simulated)
+            return camera.kind, camera.description, []
+
+        (finding,) = check_camera("auto", look)
+        assert "close the program that uses it" in finding.cure
