@@ -134,13 +134,19 @@ def _dice(
     events: Sequence[Event], typed: Collection[int]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, int], ...]]:
     rolls: list[Roll] = []
-    misread: list[tuple[str, int]] = []
+    shown: list[Roll] = []
     for event in events:
         if isinstance(event, Rolled):
             rolls.append(event.roll)
+            shown.append(event.roll)
         elif isinstance(event, RollCorrected) and rolls:
-            misread += _misread(rolls[-1], event.roll) if len(rolls) not in typed else []
             rolls[-1] = event.roll
+    misread = [
+        pair
+        for number, (first, last) in enumerate(zip(shown, rolls, strict=True), 1)
+        if number not in typed
+        for pair in _misread(first, last)
+    ]
     return tuple(map(_digits, rolls)), tuple(misread)
 
 

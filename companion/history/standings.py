@@ -113,6 +113,8 @@ def remembered(games: Sequence[Result]) -> list[str]:
     """Names of everybody who played here, the latest first."""
     known: dict[str, str] = {}
     for game in reversed([game for game in games if not game.is_imported]):
-        for name in filter(lambda name: not is_nameless(name), game.names):
+        for name in game.names:
+            if is_nameless(name) or (game.has_bots and name.startswith("Bot ")):
+                continue
             known.setdefault(name_key(name), name)
     return list(known.values())

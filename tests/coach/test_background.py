@@ -13,6 +13,7 @@ from typing import IO
 
 import pytest
 
+from companion.coach import worker as module
 from companion.coach.background import Reviewed, Reviews
 from companion.coach.review import Review, review
 from companion.coach.worker import Worker, WorkerError
@@ -130,3 +131,15 @@ def test_a_review_that_the_end_of_the_table_cuts_short_logs_nothing(
 
     monkeypatch.setattr(pickle, "load", read_too_late)
     assert finished(Reviews(quick, worker), a_game()) == Reviewed(1.0)
+
+
+def test_a_worker_without_work_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "IDLE_S", 0.1)
+    worker = Worker()
+    process, _ = worker.call(priority)
+    until = time.monotonic() + 5.0
+    while os.path.exists(f"/proc/{process}") and time.monotonic() < until:
+        time.sleep(0.02)
+    is_gone = not os.path.exists(f"/proc/{process}")
+    worker.close()
+    assert is_gone

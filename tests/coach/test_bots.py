@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from companion.coach.bots import NOISE, choice_of
+from companion.coach.bots import NOISE, advice_of, choice_of
 from companion.coach.games import new_games
 from companion.coach.play import play
 from companion.coach.tempo import Tempo, tables_of
@@ -64,3 +64,15 @@ def test_each_strength_beats_the_one_below() -> None:
     players = [Tempo(tables_of("base", 3), NOISE[each], rng) for each in STRENGTHS]
     easy, medium, strong = play(new_games("base", 3, 1000), players, rng).winners().mean(axis=1)
     assert 0.02 < easy < medium < strong
+
+
+def test_a_bot_plays_by_its_own_sheet_whoever_is_active() -> None:
+    far = {"R": [2, 3, 4, 5, 6, 7, 8, 9]}
+    for player in (0, 1):
+        state = go(game(2, first=1 - player, sheets={player: far}), roll(4, 6))
+        assert choice_of(state, player, "strong") == "R10"
+
+
+def test_advice_is_the_coachs_best_every_time() -> None:
+    state = go(game(2, sheets={0: {"R": [2, 3, 4]}, 1: {"R": [2, 3]}}), roll(2, 3))
+    assert {advice_of(state, 0) for _ in range(20)} == {choice_of(state, 0, "strong")}

@@ -28,6 +28,7 @@ from companion.engine import (
     BASE,
     COLOURED,
     ActionClosed,
+    DieColour,
     End,
     EndedEarly,
     Event,
@@ -292,3 +293,19 @@ def test_the_picture_of_dice_says_what_it_shows() -> None:
     picture = dice_chart(fairness_of(evening(100, 4)), load_phrases("de"))
     assert "Nichts Ungewöhnliches in 100 Würfen." in picture.text
     assert "blau" in texts_of(picture)
+
+
+@pytest.mark.parametrize(("shown", "misread"), [(6, (("red", 6),)), (2, ())])
+def test_a_slip_of_whoever_corrects_a_roll_is_no_misread_die(
+    shown: int, misread: tuple[tuple[str, int], ...]
+) -> None:
+    def roll(red: int) -> Roll:
+        return Roll.of((1, 2), {**dict.fromkeys(COLOURED, 5), DieColour.RED: red})
+
+    events = [Rolled(roll(shown)), RollCorrected(roll(3)), RollCorrected(roll(2))]
+    assert result([*events, Played(1, (None,)), Played(2, (None,))]).misread == misread
+
+
+def test_a_face_that_hardly_ever_comes_is_called_seldom() -> None:
+    found = fairness_of(evening(800, 3, weights=(5, 5, 5, 5, 5, 1)))
+    assert verdict(found).startswith("The blue die shows 6 too seldom: one fair set of dice in ")

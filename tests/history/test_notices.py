@@ -49,3 +49,11 @@ def test_notices_survive_a_restart_and_end_with_the_game(tmp_path: Path) -> None
     assert stage.session.rematch() is None
     assert stage.session.view().notices == ()
     stage.store.close()
+
+
+def test_an_answer_of_the_host_is_a_notice_for_its_player_alone(tmp_path: Path) -> None:
+    stage = a_game(tmp_path)
+    assert stage.session.answer(0, 1, 1, "Y7", done=True, is_by_host=True) is None
+    [notice] = stage.session.view().notices
+    assert (notice.player, notice.kind, notice.crossed) == (0, "answered", "Y7")
+    stage.store.close()

@@ -18,6 +18,7 @@ from companion.history.results import Result
 from companion.history.standings import evenings, remembered, standings
 from companion.history.statistics import statistics
 from companion.messages.catalogue import load_phrases
+from tests.history.test_statistics import a_game
 from tests.session.fakes import Stage
 
 
@@ -109,6 +110,13 @@ class TestAnEvening:
         assert standings(stage.session.past.results()) == []
         stage.session.end()  # counts for nobody
         assert standings(stage.session.past.results()) == []
+
+    def test_bots_are_no_past_players(self, stage: Stage) -> None:
+        stage.seat("Ada")
+        stage.session.add_bot("easy")
+        stage.session.start("base", 0)
+        stage.session.end()
+        assert remembered(stage.session.past.results()) == ["Ada"]
 
     def test_past_players_are_listed_latest_first(self, tmp_path: Path) -> None:
         stage = Stage(tmp_path / "other")
@@ -204,3 +212,8 @@ def test_a_clock_of_no_possible_time_ends_no_evening(tmp_path: Path, at: str) ->
     (evening,) = evenings(game.result for game in saved_games(stage.store.load()))
     assert len(evening.games) == 1
     stage.store.close()
+
+
+def test_equal_wins_are_ranked_by_points() -> None:
+    games = [a_game(1, {"Ada": 30, "Ben": 20}), a_game(2, {"Ada": 50, "Ben": 90})]
+    assert [(each.name, each.wins) for each in standings(games)] == [("Ben", 1), ("Ada", 1)]

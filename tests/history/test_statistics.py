@@ -8,7 +8,9 @@ import json
 
 import pytest
 
-from companion.engine import End
+from companion.engine import (
+    End,
+)
 from companion.history.decided import Decided
 from companion.history.results import Result
 from companion.history.standings import standings
@@ -138,3 +140,14 @@ def test_players_as_csv_and_json() -> None:
     assert told["players"][0]["rating"].keys() == {"mean", "deviation"}
     assert told["pairs"][0]["games"] == 1
     assert told["decided"] == {"games": 1, "luck": 0, "choices": 0, "close": 0}
+
+
+def test_a_defeat_ends_the_wins_in_a_row() -> None:
+    results = [a_game(n, {"Ada": own, "Ben": 50}) for n, own in enumerate((60, 60, 40, 60), 1)]
+    ada = next(each for each in statistics(results).players if each.name == "Ada")
+    assert (ada.wins, ada.streak, ada.streak_now) == (3, 2, 1)
+
+
+def test_the_best_rated_player_comes_first() -> None:
+    found = statistics([a_game(1, {"Ada": 40, "Zoe": 60}), a_game(2, {"Ada": 40, "Zoe": 60})])
+    assert [each.name for each in found.players] == ["Zoe", "Ada"]
