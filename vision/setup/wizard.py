@@ -17,7 +17,7 @@ from vision.calibration.calibration import (
     is_same_shape,
     save_calibration,
 )
-from vision.calibration.drift import in_the_light_of, take_reference
+from vision.calibration.drift import Reference, in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light
 from vision.calibration.reader import CalibratedReader, Change
 from vision.detector.known_dice import CustomDie
@@ -76,7 +76,7 @@ class LookedAt:
     is_odd: bool
 
 
-Looked = tuple[int, tuple[ShownDie, ...], tuple[float, float, float] | None]
+Looked = tuple[int, tuple[ShownDie, ...], tuple[float, float, float] | None, Reference]
 """Number of a measurement, its dice, and the white balance from the white ones."""
 
 
@@ -151,7 +151,7 @@ class TraySetup:
         shown = shown_dice(pixels, replace(bare, white_balance_bgr=gains), self._bare)
         number = secrets.randbelow(1 << 31)
         with self._mutex:
-            self._shown = number, shown, gains
+            self._shown = number, shown, gains, take_reference(pixels)
         return number, tuple(
             LookedAt(die.centre_xy, _points(die), known.plays, known.is_odd)
             for die, known in zip(shown, known_dice(shown, colours_played(shown)), strict=True)
@@ -170,11 +170,11 @@ class TraySetup:
             looked = self._shown
         if looked is None or number not in (None, looked[0]):
             raise CalibrationError("dice: expected a look at them first", reason="not_looked")
-        _, shown, gains = looked
+        _, shown, gains, light = looked
         dice = known_dice(shown, plays)
         frame = self._frame()
         kept = self._kept((frame.pixels.shape[1], frame.pixels.shape[0]))
-        now = in_the_light_of(kept.reference, take_reference(frame.pixels))
+        now = in_the_light_of(kept.reference, light)
         self._keep(frame, dice=dice, white_balance_bgr=gains, reference=now)
 
     def forget(self) -> None:

@@ -192,3 +192,16 @@ def test_of_25_throws_with_a_die_of_another_colour_22_follow_on_three(blue_is: B
         table.learn(frame, roll)
     print(f"announced: {plain} of 25 at once, {learnt} of 25 after {FEWEST} confirmed rolls")
     assert learnt >= 22
+
+
+def test_other_dice_take_the_place_of_the_learnt_ones_after_three_rolls() -> None:
+    def shown(bgr: tuple[float, float, float]) -> list[CustomDie]:
+        return [CustomDie(DieColour.BLUE, bgr, (0.0, 0.0, 0.0, 0.0, 1.0, 0.0))]
+
+    blue, orange, known = (180.0, 60.0, 40.0), (20.0, 120.0, 230.0), LearntDice()
+    for _ in range(FEWEST):
+        known = learn(known, shown(blue))
+    for _ in range(FEWEST - 1):
+        known = learn(known, shown(orange))
+        assert known.known[0].face_bgr == pytest.approx(blue)
+    assert learn(known, shown(orange)).known[0].face_bgr == pytest.approx(orange)

@@ -12,7 +12,7 @@ import pytest
 from companion.engine.dice import DieColour
 from companion.errors import CalibrationError, ConfigError
 from companion.tray import TrayStatus
-from tests.vision.trays import SIX, from_afar, painted, shifted, tray
+from tests.vision.trays import SIX, from_afar, lit, painted, shifted, tray
 from vision.calibration.calibration import load_calibration
 from vision.calibration.light import PictureFault
 from vision.calibration.reader import CalibratedReader, Change
@@ -174,6 +174,21 @@ def test_dice_kept_again_under_another_lamp_count(
     assert setup.state().change is Change.RELIT, "the dice are those of the evening"
 
 
+def test_dice_are_kept_with_the_light_that_they_were_measured_in(
+    setup: TraySetup, live: StandInLive, eye: CalibratedReader
+) -> None:
+    live.shows = tray(SIX)
+    number, looked = setup.look_at_dice()
+    live.shows = lit(tray(SIX), 0.5, 0.5, 0.5)  # a lamp goes out before they are saved
+    setup.keep_dice([die.plays for die in looked], number)
+    for _ in range(2):
+        eye.read(Frame(tray(SIX)))
+    assert eye.change is None
+    for _ in range(2):
+        eye.read(Frame(live.shows))
+    assert eye.change is Change.RELIT
+
+
 def test_dice_measured_by_another_device_since_are_not_saved(
     setup: TraySetup, live: StandInLive
 ) -> None:
@@ -196,3 +211,11 @@ def test_a_disk_that_takes_nothing_leaves_the_eye_as_it_was(
     with pytest.raises(ConfigError, match="cannot write"):
         setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
     assert eye.calibration is None
+
+
+def test_pictures_of_another_shape_are_without_the_corners(tmp_path: Path) -> None:
+    live = StandInLive()
+    setup = TraySetup(live, CalibratedReader(DiceReader(), None), tmp_path / "tray.toml")
+    setup.keep_corners([(60.0, 50.0), (580.0, 50.0), (580.0, 440.0)])
+    live.shows = tray()[60:420]
+    assert setup.state().corners is None
