@@ -8,6 +8,7 @@ from companion.engine import (
     BASE,
     ActionClosed,
     Answered,
+    AnswerReturned,
     DieColour,
     End,
     EndedEarly,
@@ -28,6 +29,8 @@ from companion.engine import (
 from companion.engine.notation import from_lines, to_lines
 from companion.history.replay import replay
 from companion.messages.catalogue import load_phrases
+from tests.engine import build
+from tests.engine.build import facts_of, game, go
 
 COLOURS = (DieColour.RED, DieColour.YELLOW, DieColour.GREEN, DieColour.BLUE)
 
@@ -204,3 +207,11 @@ def test_in_a_game_record_the_last_leaving_closes_action_1() -> None:
     assert all("refused" not in answer for answer in answers)
     assert answers[-2]["phase"] == "action2"
     assert (answers[-1]["phase"], answers[-1]["active"]) == ("roll", 1)
+
+
+def test_nobody_who_left_is_asked_to_answer_again() -> None:
+    state = go(
+        game(3), build.roll(4, 4), Answered(1, 1, "R8"), Answered(2, 1, "R8"), ActionClosed(1)
+    )
+    _, facts = facts_of(state, SeatClosed(2), RollCorrected(build.roll(4, 5).roll))
+    assert [each for each in facts if isinstance(each, AnswerReturned)] == [AnswerReturned(1, "R8")]

@@ -7,9 +7,11 @@ import pytest
 from companion.engine import (
     ActionClosed,
     Answered,
+    ClosingTakenBack,
     Event,
     GameState,
     HouseRule,
+    PlayerLeft,
     Refusal,
     RollCorrected,
     SeatClosed,
@@ -30,7 +32,7 @@ from companion.messages.announcements import (
 from companion.messages.catalogue import load_phrases
 from companion.messages.refusals import refusal_line
 from companion.session.preview import differences
-from tests.engine.build import action1, game, go, roll
+from tests.engine.build import action1, facts_of, game, go, roll
 
 EN = load_phrases("en")
 NAMES = ("Ada", "Ben", "Cleo")
@@ -228,3 +230,18 @@ def test_a_bonus_whose_row_was_never_crossed_has_the_old_reason() -> None:
     step = apply(go(state, roll(3, 4, red=4), ActionClosed(1)), Answered(0, 2, "RY7"))
     assert isinstance(step, Refusal)
     assert "neighbouring row where you have crossed 7" in EN.tell(refusal_line(step, NAMES))
+
+
+def test_the_end_names_all_winners_and_the_scores_from_the_best_down() -> None:
+    state = game(3, misses={0: 3}, sheets={1: {"R": [2, 3]}, 2: {"G": [12, 11]}})
+    state = action1(go(state, roll(3, 4)), None, None, None)
+    assert after(state, ActionClosed(2))[1].endswith(
+        "Ben and Cleo share the victory with 3 points each. Ben 3, Cleo 3 and Ada −20."
+    )
+
+
+def test_a_closing_ends_with_the_player_who_leaves() -> None:
+    state = go(game(3, sheets={1: {"R": FIVE}}), roll(6, 6), Answered(1, 1, "R12"))
+    _, facts = facts_of(state, SeatClosed(1))
+    assert facts == [ClosingTakenBack(1, "R"), PlayerLeft(1)]
+    assert after(state, SeatClosed(1))[1].startswith("Ben isn’t closing red after all.")

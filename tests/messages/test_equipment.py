@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from companion.engine import (
+    DieColour,
+)
 from companion.messages.catalogue import LANGUAGES, load_phrases
-from companion.messages.equipment import note_line
-from companion.tray import Note, NoteCode
+from companion.messages.equipment import note_line, tray_lines
+from companion.tray import Note, NoteCode, Problem, ProblemCode, TrayStatus
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -28,3 +31,13 @@ def test_words_of_the_table_stay_lines_until_somebody_reads_them() -> None:
     failed = note_line(Note(NoteCode.FAILED))
     told = {load_phrases(language).tell(failed) for language in LANGUAGES}
     assert len(told) == len(LANGUAGES)
+
+
+def test_missing_dice_are_told_with_where_they_may_be() -> None:
+    def told(*problems: Problem) -> str:
+        return load_phrases("en").tell(*tray_lines(TrayStatus.MISSING, problems))
+
+    white = Problem(ProblemCode.MISSING, DieColour.WHITE)
+    assert told(white).startswith("One white die is missing.")
+    assert told(white, white).startswith("Both white dice are missing.")
+    assert told(white, Problem(ProblemCode.BESIDE_TRAY)).endswith("There is a die beside the tray.")
