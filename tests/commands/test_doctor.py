@@ -53,7 +53,7 @@ def no_packages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("no_packages")
-def test_every_fatal_fault_is_reported_with_its_remedy(tmp_path: Path) -> None:
+def test_a_setting_that_is_not_one_is_a_fault_with_its_remedy(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
     config.write_text("[web]\nprot = 1\n")
     status, out = doctor("--config", str(config), "--camera", "none")

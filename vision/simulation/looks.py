@@ -69,7 +69,6 @@ class Looks:
         rooms: Equirectangular panoramas in linear light (.hdr).
         patterns, shadows: Drawing functions by name.
         plastics: Kinds of `Finish`.
-        rate: Share of floors, lights and dice that are changed.
         flecked: Whether most changed dice have flecks, speckles, dots or veins that stand out.
         symbols: Share of changed sets of dice that have symbols instead of pips.
         odd_pips: Share of changed sets whose pips are worn, very small or close together.
@@ -80,7 +79,6 @@ class Looks:
     patterns: Mapping[str, Callable[[Rng], patterns.Picture]]
     shadows: Mapping[str, Callable[[Rng], shadows.Stencil]]
     plastics: tuple[str, ...]
-    rate: float = 1.0
     flecked: bool = False
     symbols: float = 0.0
     odd_pips: float = 0.0
@@ -125,23 +123,23 @@ def redressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
     view = _view_mm(scene)
     tray = scene.tray
     floor, rim, table = tray.floor, tray.rim, tray.table
-    if rng.random() < 0.75 * looks.rate:
+    if rng.random() < 0.75:
         floor = _covered(rng, floor, looks, view)
-    if rng.random() < 0.4 * looks.rate:
+    if rng.random() < 0.4:
         rim = _covered(rng, rim, looks, view)
-    if rng.random() < 0.6 * looks.rate:
+    if rng.random() < 0.6:
         table = _covered(rng, table, looks, view)
     scene = replace(scene, tray=replace(tray, floor=floor, rim=rim, table=table))
     scene = _lit(rng, scene, looks, view)
     dice = scene.dice
-    if dice and rng.random() < 0.6 * looks.rate:
+    if dice and rng.random() < 0.6:
         dice = _flecked(rng, dice, looks) if looks.flecked else _plastics(rng, dice, looks)
     if looks.symbols and rng.random() < looks.symbols:
         dice = tuple(_with_symbols(rng, die) for die in dice)
     if dice and looks.odd_pips and rng.random() < looks.odd_pips:
         dice = _with_odd_pips(rng, dice)
     things = scene.things
-    if rng.random() < 0.3 * looks.rate:
+    if rng.random() < 0.3:
         things = (*things, *_small_things(rng, scene))
     lens = random_lens(rng, scene.lamps, scene.ambient)
     return replace(scene, dice=dice, things=things, lens=lens)
@@ -195,13 +193,13 @@ def _covered(rng: Rng, surface: Surface, looks: Looks, view_mm: float) -> Surfac
 def _lit(rng: Rng, scene: Scene, looks: Looks, view_mm: float) -> Scene:
     """Change the light of a scene: more lamps, coloured ones, shadows, a room to mirror."""
     lamps, ambient = list(scene.lamps), scene.ambient
-    if rng.random() < 0.3 * looks.rate:
+    if rng.random() < 0.3:
         for _ in range(int(rng.choice([1, 1, 2]))):
             lamps.append(_side_lamp(rng))
-    if rng.random() < 0.15 * looks.rate:
+    if rng.random() < 0.15:
         lamps.append(_beside_camera(rng, scene))
     names = list(looks.shadows)
-    if rng.random() < 0.45 * looks.rate:
+    if rng.random() < 0.45:
         for number, lamp in enumerate(lamps):
             if number == 0 or rng.random() < 0.3:
                 family = looks.shadows[names[int(rng.integers(len(names)))]]
@@ -210,7 +208,7 @@ def _lit(rng: Rng, scene: Scene, looks: Looks, view_mm: float) -> Scene:
         dim = float(np.exp(rng.uniform(np.log(0.5), np.log(1.6))))
         ambient = (ambient[0] * dim, ambient[1] * dim, ambient[2] * dim)
     room = None
-    if rng.random() < 0.65 * looks.rate:
+    if rng.random() < 0.65:
         room = Room(_room(rng, looks, ambient))
     return replace(scene, lamps=tuple(lamps), ambient=ambient, room=room)
 

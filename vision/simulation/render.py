@@ -106,7 +106,6 @@ class DieTruth:
     Attributes:
         value: None if cocked or moving, or if the die has no pips.
         top_visible: Share of the top face that the camera sees (0.0 to 1.0).
-        body_px: Left, top, right, bottom of the whole body.
     """
 
     colour: DieColour | None
@@ -114,7 +113,6 @@ class DieTruth:
     corners_px: tuple[Point, Point, Point, Point]
     centre_px: Point
     body_centre_px: Point
-    body_px: tuple[float, float, float, float]
     edge_px: float
     tilt_deg: float
     cocked: bool
@@ -178,7 +176,6 @@ def _die_truth(scene: Scene, die: Die, cover: Floats | None) -> DieTruth:
 
     corners = scene.camera.project(on_face(signs))
     centre = scene.camera.project(on_face(np.zeros((1, 2))))[0]
-    body = scene.camera.project(die_corners(die))
     body_centre = scene.camera.project(middle[None])[0]
     steps = np.linspace(-0.8, 0.8, 7)
     samples = on_face(np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2))
@@ -192,7 +189,6 @@ def _die_truth(scene: Scene, die: Die, cover: Floats | None) -> DieTruth:
         corners_px=(points[0], points[1], points[2], points[3]),
         centre_px=(float(centre[0]), float(centre[1])),
         body_centre_px=(float(body_centre[0]), float(body_centre[1])),
-        body_px=(*_pair(body.min(axis=0)), *_pair(body.max(axis=0))),
         edge_px=float(lengths.mean()),
         tilt_deg=tilt,
         cocked=cocked,
@@ -200,10 +196,6 @@ def _die_truth(scene: Scene, die: Die, cover: Floats | None) -> DieTruth:
         in_tray=inside_tray(scene.tray, die.position_mm[0], die.position_mm[1]),
         top_visible=_visible_share(scene, die, samples, cover),
     )
-
-
-def _pair(values: NDArray[np.float64]) -> tuple[float, float]:
-    return float(values[0]), float(values[1])
 
 
 def _visible_share(

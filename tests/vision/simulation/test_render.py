@@ -200,13 +200,13 @@ def test_shadows_darken_the_felt_and_nothing_else_changes() -> None:
     with_die = render(quiet).astype(int)
     empty = render(replace(quiet, dice=())).astype(int)
     changed = np.abs(with_die - empty).max(axis=2) > 8
-    left, top, right, bottom = truth(scene)[0].body_px
+    die = truth(scene)[0]
     rows, columns = np.nonzero(changed)
-    size = right - left
-    assert columns.min() > left - size
-    assert columns.max() < right + 2 * size
-    assert rows.min() > top - size
-    assert rows.max() < bottom + 2 * size
+    x, y = die.centre_px
+    assert x - 2 * die.edge_px < columns.min()
+    assert columns.max() < x + 3 * die.edge_px
+    assert y - 2 * die.edge_px < rows.min()
+    assert rows.max() < y + 3 * die.edge_px
     darker = (with_die - empty).sum(axis=2)[changed]
     assert (darker < 0).sum() > 0.15 * changed.sum()
 
