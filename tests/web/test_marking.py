@@ -19,7 +19,16 @@ from tests.web.browsing import (
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Route
+    from playwright.sync_api import Page, Route
+
+
+def tap_in_vain(page: Page) -> None:
+    """Cross red 7 while no answer reaches the table."""
+    page.get_by_role("button", name="red 7, can be crossed now").wait_for()
+    page.route("**/api/answer", lambda route: route.abort())
+    page.locator("[data-token=R7]").click()
+    page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
+    page.unroute("**/api/answer")
 
 
 class TestPlaying:
@@ -176,11 +185,7 @@ class TestPlaying:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = open_page("/", token=put(stage, "action1")[0])
-        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
-        page.route("**/api/answer", lambda route: route.abort())
-        page.locator("[data-token=R7]").click()
-        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
-        page.unroute("**/api/answer")
+        tap_in_vain(page)
         assert stage.state.answers[0] is None
         page.reload()
         page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
@@ -191,11 +196,7 @@ class TestPlaying:
         self, stage: Stage, open_page: OpenPage
     ) -> None:
         page = open_page("/", token=put(stage, "action1")[1])
-        page.get_by_role("button", name="red 7, can be crossed now").wait_for()
-        page.route("**/api/answer", lambda route: route.abort())
-        page.locator("[data-token=R7]").click()
-        page.get_by_role("button", name=re.compile("^red 7, your choice")).wait_for()
-        page.unroute("**/api/answer")
+        tap_in_vain(page)
         for player in range(3):
             stage.answer(player, None)
         assert stage.state.phase is Phase.ACTION2
