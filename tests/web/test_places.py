@@ -53,6 +53,18 @@ def focused(page: Page) -> str:
     return found
 
 
+NEWS_WHILE_CLOSING = """async () => {
+  const { latest } = await import('/static/lib/live.js');
+  const ask = document.getElementById('ask');
+  ask.close = () => {
+    HTMLDialogElement.prototype.close.call(ask);
+    const data = JSON.stringify(latest());
+    stream.dispatchEvent(new MessageEvent('state', { data }));
+  };
+}"""
+"""The server sends the state again between a dialog's end and its event."""
+
+
 class TestTheHost:
     def test_the_right_pin_leads_to_the_game(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "lobby")
@@ -92,6 +104,23 @@ class TestTheHost:
         press(page, "green 5")
         press(page, "Save")
         dialog.wait_for(state="hidden")
+        assert focused(page) == "h-dice"
+
+    def test_news_between_the_end_of_a_dialog_and_its_event_changes_nothing(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/host")
+        page.add_init_script(
+            "{ const Stream = EventSource; EventSource = class extends Stream {"
+            " constructor(...how) { super(...how); globalThis.stream = this; } }; }"
+        )
+        page.reload()
+        page.evaluate(NEWS_WHILE_CLOSING)
+        press(page, "Correct green 3")
+        press(page, "green 5")
+        press(page, "Save")
+        page.get_by_role("dialog").wait_for(state="hidden")
         assert focused(page) == "h-dice"
 
     def test_a_question_that_is_not_followed_leads_back(

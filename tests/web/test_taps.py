@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from companion.engine import Phase
@@ -209,6 +210,8 @@ def test_a_tap_meant_for_done_does_nothing_to_the_result(stage: Stage, open_page
     again, done = page.locator("#rematch"), page.locator("#done")
     box = done.bounding_box()
     assert box is not None
+    page.clock.install(time=datetime(2000, 1, 1))
+    page.clock.pause_at(datetime(2000, 1, 2))  # both taps come before any timer ends
     stage.session.end()
     again.wait_for()
     under = again.bounding_box()
@@ -218,7 +221,7 @@ def test_a_tap_meant_for_done_does_nothing_to_the_result(stage: Stage, open_page
     leave = page.locator("#over-leave").bounding_box()
     assert leave is not None
     page.mouse.click(leave["x"] + leave["width"] / 2, leave["y"] + leave["height"] / 2)
-    page.wait_for_timeout(600)
+    page.clock.run_for(600)
     assert (stage.state.phase, names(stage)) == (Phase.OVER, ["Ada", "Grandma"])
     page.mouse.click(x, y)
     wait_until(page, lambda: stage.state.phase is Phase.ROLL)

@@ -88,7 +88,7 @@ function headingOf(node) {
 /** Return a function that focuses the nearest heading if the focused element has gone. */
 export function keepFocus() {
   const focused = document.activeElement;
-  const heading = headingOf(focused);
+  const heading = focused?.closest("dialog") ? null : headingOf(focused); // a closing dialog leads back itself
   return () => {
     if (!heading || isSeen(focused) || isSeen(document.activeElement)) return;
     focusOn(isSeen(heading) ? heading : document.querySelector("[role=tab][aria-selected=true]"));
