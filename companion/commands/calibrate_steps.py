@@ -143,8 +143,8 @@ def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
     """Measure the six dice, custom ones too, and the white balance from the white ones."""
     from vision.calibration.drift import in_the_light_of, take_reference
     from vision.setup.measure import (
-        are_small,
         colours_played,
+        faults_of,
         gains_of_white,
         known_dice,
         shown_dice,
@@ -170,8 +170,8 @@ def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
         for die in known_dice(shown, colours)
     ]
     bench.say(f"dice, from left to right: {', '.join(names)}")
-    if are_small(shown):
-        bench.say(f"dice: {' -> '.join(PICTURE_CURES['small'])}")
+    for fault in faults_of(shown):
+        bench.say(f"dice: {' -> '.join(PICTURE_CURES[fault])}")
     if plays is None and not bench.is_quiet and not click.confirm("Right?", True, err=True):
         colours = click.prompt(
             "Their colours, from left to right", err=True, value_proc=_as_colours

@@ -69,6 +69,7 @@ PICTURE_CURES = {
         "small in the picture",
         "hang the camera lower, or set camera.width = 1280 and .height = 960",
     ),
+    "slanted": ("seen from the side", "hang the camera above the tray, looking down"),
     "blurred": ("blurred", "turn the lens's ring until the pips are sharp; wipe the lens"),
     "moved": (
         "not where it was calibrated: camera or tray were moved",

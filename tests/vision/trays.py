@@ -16,6 +16,7 @@ from vision.pipeline import distinct_dice
 from vision.reading import Pixels
 from vision.simulation.render import (
     Background,
+    Camera,
     background,
     default_scene,
     render,
@@ -43,6 +44,17 @@ def painted(pixels: Pixels, hue: int) -> Pixels:
     is_blue = (np.abs(hsv[..., 0].astype(int) - 110) < 14) & (hsv[..., 1] > 90)
     hsv[..., 0][is_blue] = hue
     return np.asarray(cv2.cvtColor(hsv, cv2.COLOR_HSV2BGR), np.uint8)
+
+
+def tray_from(dice: Sequence[tuple[DieColour, int]], tilt_deg: float, azimuth_deg: float) -> Pixels:
+    """A picture by a camera beside the tray, so far from straight down."""
+    scene = default_scene(dice, seed=3)
+    above = scene.camera
+    camera = Camera.above(
+        above.size_wh, above.focal_px, above.position_mm[2],
+        tilt_deg=tilt_deg, azimuth_deg=azimuth_deg,
+    )  # fmt: skip
+    return render(replace(scene, camera=camera))
 
 
 @cache

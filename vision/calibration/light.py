@@ -27,6 +27,7 @@ class PictureFault(StrEnum):
     OVEREXPOSED = "overexposed"
     BLURRED = "blurred"
     SMALL = "small"
+    SLANTED = "slanted"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError
 from companion.tray import DieView, TrayStatus
 from vision.calibration.calibration import Calibration
-from vision.calibration.light import white_balanced
+from vision.calibration.light import PictureFault, white_balanced
 from vision.cameras.camera import Camera
 from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify
@@ -32,6 +32,9 @@ _ON_IT = 0.4
 """Largest distance, in edges, between a detection and its die."""
 _FEW_PX = 20.0
 """Edge of dice in px below which many rolls are doubtful (docs/evaluation.md, small dice)."""
+_FLAT_SEEN = 0.89
+"""Width of a top face across its length, as the camera sees it, below which many rolls are doubtful
+(docs/evaluation.md, a camera beside the tray)."""
 AGREE = 2
 """Consecutive readings of one roll that must agree."""
 
@@ -89,9 +92,17 @@ def _shown(pixels: Pixels, die: DieView, looks: Sequence[Detection]) -> ShownDie
     return ShownDie(die.centre_xy, corners, face_colour(pixels, corners), taken, pips)
 
 
-def are_small(dice: Sequence[ShownDie]) -> bool:
-    """Whether dice have so few pixels that many rolls would be doubtful."""
-    return float(np.median(edges_of(np.stack([die.corners for die in dice])))) < _FEW_PX
+def faults_of(dice: Sequence[ShownDie]) -> tuple[PictureFault, ...]:
+    """Why many rolls would be doubtful: dice of few pixels, or seen from the side."""
+    corners = np.stack([die.corners for die in dice])
+    found = []
+    if float(np.median(edges_of(corners))) < _FEW_PX:
+        found.append(PictureFault.SMALL)
+    sides = corners - corners[:, [3, 0, 1, 2]]
+    longest, shortest = np.linalg.svd(sides[:, :2] - sides[:, 2:], compute_uv=False).T
+    if float(np.median(shortest / longest)) < _FLAT_SEEN:
+        found.append(PictureFault.SLANTED)
+    return tuple(found)
 
 
 def colours_played(dice: Sequence[ShownDie]) -> tuple[DieColour, ...]:

@@ -26,8 +26,8 @@ from vision.reading import Frame, Point
 from vision.setup.corners import propose_corners
 from vision.setup.measure import (
     ShownDie,
-    are_small,
     colours_played,
+    faults_of,
     gains_of_white,
     known_dice,
     shown_dice,
@@ -101,7 +101,7 @@ class TraySetup:
         kept = self._kept((pixels.shape[1], pixels.shape[0]))
         return SetupState(
             size_wh=kept.size_wh,
-            faults=(*measure_light(pixels).faults, *self._small()),
+            faults=(*measure_light(pixels).faults, *self._faults_of_dice()),
             change=self._eye.change,
             corners=kept.tray_px,
             controls=self._live.controls,
@@ -198,11 +198,11 @@ class TraySetup:
             raise CalibrationError("camera: gives no picture", reason="no_picture")
         return frame
 
-    def _small(self) -> tuple[PictureFault, ...]:
-        """Whether the dice that were measured last are small."""
+    def _faults_of_dice(self) -> tuple[PictureFault, ...]:
+        """What the dice that were measured last show of the camera's place."""
         with self._mutex:
             looked = self._shown
-        return (PictureFault.SMALL,) if looked is not None and are_small(looked[1]) else ()
+        return () if looked is None else faults_of(looked[1])
 
     def _kept(self, size_wh: tuple[int, int]) -> Calibration:
         kept = self._eye.calibration

@@ -12,7 +12,7 @@ import pytest
 from companion.engine.dice import DieColour
 from companion.errors import CalibrationError, ConfigError
 from companion.tray import TrayStatus
-from tests.vision.trays import SIX, from_afar, lit, painted, shifted, tray
+from tests.vision.trays import SIX, from_afar, lit, painted, shifted, tray, tray_from
 from vision.calibration.calibration import load_calibration
 from vision.calibration.light import PictureFault
 from vision.calibration.reader import CalibratedReader, Change
@@ -75,6 +75,16 @@ def test_dice_of_few_pixels_are_a_fault(setup: TraySetup, live: StandInLive) -> 
     live.shows = tray(SIX)
     setup.look_at_dice()
     assert "small" not in setup.state().faults
+
+
+@pytest.mark.parametrize("azimuth_deg", [0, 35, 90])
+@pytest.mark.parametrize(("tilt_deg", "is_said"), [(0, False), (18, False), (38, True)])
+def test_a_camera_beside_the_tray_is_a_fault(
+    setup: TraySetup, live: StandInLive, tilt_deg: float, azimuth_deg: float, is_said: bool
+) -> None:
+    live.shows = tray_from(SIX, tilt_deg, azimuth_deg)
+    setup.look_at_dice()
+    assert ("slanted" in setup.state().faults) is is_said
 
 
 def test_a_setup_can_be_deleted(setup: TraySetup, eye: CalibratedReader, tmp_path: Path) -> None:
