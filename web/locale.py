@@ -25,7 +25,15 @@ def asked_for(request: Request, table: str) -> str:
             return wanted
     # the table's comes first: it wins if the browser prefers several equally, or accepts any
     known = [table, *(each for each in LANGUAGES if each != table)]
-    return request.accept_languages.best_match(known) or table
+    wishes = {each: _wish(request, each) for each in known}
+    return max(known, key=wishes.__getitem__) if any(wishes.values()) else table
+
+
+def _wish(request: Request, language: str) -> float:
+    """How much a browser wants a language, 0 to 1, in any region's form."""
+    accepted = request.accept_languages
+    named = [wish for tag, wish in accepted if tag.partition("-")[0].lower() == language]
+    return max(named or [wish for tag, wish in accepted if tag == "*"], default=0.0)
 
 
 def chosen(request: Request) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -77,6 +77,9 @@ class Pictures(Protocol):
 
     def delete(self, revision: int | None = None) -> int:
         """Delete one, or all, and return how many. Raises OSError."""
+
+    def delete_games(self, numbers: Collection[int]) -> None:
+        """Delete those of some games. Raises OSError."""
 
 
 class CustomDie(Protocol):

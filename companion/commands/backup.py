@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -29,6 +30,14 @@ def _places(data_dir: Path | None, config_path: Path | None) -> tuple[Path, Path
     return load(existing, os.environ, {"data_dir": data_dir}).data_dir, path
 
 
+def _give_to_the_caller(file: Path) -> None:
+    """Let whoever called sudo read the backup, which only its owner may."""
+    owner = [os.environ.get(name, "") for name in ("SUDO_UID", "SUDO_GID")]
+    if os.geteuid() == 0 and all(each.isdecimal() for each in owner):
+        with suppress(OSError):  # a stick may know no owners
+            os.chown(file, *map(int, owner))
+
+
 @click.command()
 @click.argument("file", type=A_FILE)
 @_DATA_DIR
@@ -45,6 +54,7 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
         made = write_backup(
             file, directory, settings, now=datetime.now().astimezone(), version=_version()
         )
+    _give_to_the_caller(file)
     size = file.stat().st_size / 1e6
     click.echo(f"{file}: {made.records} records and {made.files} other files, {size:.1f} MB")
 

@@ -268,15 +268,12 @@ def _rename(old: str, new: str | None, data_dir: Path | None) -> None:
             sentence = load_phrases("en").say(f"declined.{code}", name=old, longest=LONGEST_NAME)
             raise StoreError(f"games: {sentence}")
         other = None if new is None else clean_name(new)
+        numbers = {game.number for game in games_of(results, old)}
+        if new is None:
+            Pictures(config.data_dir, 0).delete_games(numbers)
         store.rewrite(lambda record: with_name(record, old, other), erase=new is None)
         after = [game.result for game in saved_games(store.load())]
         Verdicts(config.data_dir).follow(results, after)
-    numbers = {game.number for game in games_of(results, old)}
-    if new is None:
-        pictures = Pictures(config.data_dir, 0)
-        for each in pictures.all():
-            if each.game in numbers:
-                pictures.delete(each.revision)
     click.echo(f"{len(numbers)} {'game' if len(numbers) == 1 else 'games'} changed")
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import re
+from collections.abc import Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -113,6 +114,16 @@ class Pictures:
             for path in gone:
                 path.unlink(missing_ok=True)
             return len(gone)
+
+    def delete_games(self, numbers: Collection[int]) -> None:
+        """Delete the pictures of some games.
+
+        Raises:
+            OSError: A picture cannot be deleted.
+        """
+        for picture in self.all():
+            if picture.game in numbers:
+                self.delete(picture.revision)
 
     def _found(self) -> list[tuple[int, Path]]:
         """Revision and file of each picture, oldest first."""

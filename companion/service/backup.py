@@ -89,7 +89,10 @@ def write_backup(
             records = seen.records or 0
             others = list(_other_files(data_dir))
             backed_up = BackedUp(now.isoformat(timespec="seconds"), version, records, len(others))
-            with tarfile.open(part, "w:gz") as archive:
+            with (
+                os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as out,  # the PIN
+                tarfile.open(fileobj=out, mode="w:gz") as archive,
+            ):
                 _add_text(archive, MANIFEST, json.dumps(_as_json(backed_up)), now)
                 archive.add(log, f"{DATA}/{FILE_NAME}")
                 for path in others:

@@ -211,6 +211,11 @@ class Session:
         """The dice of the next roll, white ones first."""
         return play.in_play(self._table)
 
+    def why_not_renamed(self, old: str, new: str | None) -> Rejected | None:
+        """Why `rename_player` would change nothing now, or None."""
+        code = why_not(self.past.results(), self._table, old, new)
+        return None if code is None else rejected(code, name=old, longest=LONGEST_NAME)
+
     def rename_player(self, old: str, new: str | None) -> Rejected | None:
         """Give a player of saved games another name, that of another player to merge the two.
 
@@ -220,11 +225,10 @@ class Session:
         Raises:
             StoreError: The log cannot be written.
         """
-        results = self.past.results()
+        self.past.results()  # read before the transaction, which everybody waits for
         with self._notifier.transaction():
-            code = why_not(results, self._table, old, new)
-            if code is not None:
-                return rejected(code, name=old, longest=LONGEST_NAME)
+            if (refusal := self.why_not_renamed(old, new)) is not None:
+                return refusal
             other = None if new is None else clean_name(new)
             try:
                 self._store.rewrite(lambda record: with_name(record, old, other), erase=new is None)

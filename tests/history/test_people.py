@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,27 @@ def test_an_export_from_before_a_rename_or_deletion_counts_no_game_twice(
     run(played, "import", str(export))
     after = run(played, "standings", "--json")
     assert [json.loads(text)["games"] for text in (before, after)] == [5, 5]
+
+
+def cannot(path: Path, **_how: bool) -> None:
+    raise OSError(errno.EROFS, os.strerror(errno.EROFS), str(path))
+
+
+@pytest.mark.logs_errors
+def test_a_player_whose_pictures_cannot_be_deleted_can_be_deleted_later(
+    played: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = Stage(played)
+    pictures = Pictures(played, 9)
+    pictures.keep(2, 2, 1, b"Ben")
+    host = create_app(stage.session, pictures=pictures).test_client()
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "unlink", cannot)
+        answer = host.post("/api/player", json={"name": "Ben", "to": None})
+        assert answer.status_code == 503
+    assert host.post("/api/player", json={"name": "Ben", "to": None}).status_code == 200
+    assert pictures.all() == []
+    stage.store.close()
 
 
 def test_a_deleted_player_is_in_no_file_any_more(played: Path) -> None:

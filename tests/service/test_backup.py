@@ -398,3 +398,22 @@ def test_both_commands_say_what_they_did(table: Stage, tmp_path: Path) -> None:
     restored = runner.invoke(dice_companion, ["restore", file, "--data-dir", data])
     assert restored.exit_code == 0, restored.output
     assert "the former data are in" in restored.output
+
+
+def test_only_whoever_made_a_backup_can_read_the_pin_in_it(table: Stage, tmp_path: Path) -> None:
+    before = os.umask(0o022)
+    try:
+        file = backed_up(table, tmp_path)
+    finally:
+        os.umask(before)
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_a_backup_by_sudo_belongs_to_its_caller(table: Stage, tmp_path: Path) -> None:
+    caller = {"SUDO_UID": "4711", "SUDO_GID": "4712"}
+    runner = CliRunner(env={"HOME": str(tmp_path), **caller})
+    file, data = tmp_path / "b.tar.gz", str(table.directory)
+    written = runner.invoke(dice_companion, ["backup", str(file), "--data-dir", data])
+    assert written.exit_code == 0, written.output
+    assert (file.stat().st_uid, file.stat().st_gid) == (4711, 4712)

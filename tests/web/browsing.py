@@ -6,6 +6,8 @@ import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
+import cv2
+import numpy as np
 import pytest
 
 from companion.engine import Phase
@@ -69,6 +71,18 @@ CATCH_UP = """async ([version, patienceMs]) => {
 """Ends when the page has the snapshot of a version; it draws snapshots at once."""
 
 
+CODE = """async (css) => {
+  const code = document.querySelector(css);
+  await code.decode();
+  const canvas = new OffscreenCanvas(600, 600).getContext('2d');
+  canvas.fillStyle = 'white';
+  canvas.fillRect(0, 0, 600, 600);
+  canvas.drawImage(code, 30, 30, 540, 540);
+  return [...canvas.getImageData(0, 0, 600, 600).data.filter((_, at) => at % 4 === 0)];
+}"""
+"""The grey levels of a QR code's picture as the page has it."""
+
+
 TAP_TWICE = """async ([x, y]) => {
   const tap = () => document.elementFromPoint(x, y)?.click();
   tap();
@@ -76,6 +90,12 @@ TAP_TWICE = """async ([x, y]) => {
   tap();
 }"""
 """Both taps by the page's own clock: on a busy machine the second one would come too late."""
+
+
+def scanned(page: Page, css: str) -> str:
+    """What a phone reads from a code on the page."""
+    grey = np.array(page.evaluate(CODE, css), np.uint8).reshape(600, 600)
+    return str(cv2.QRCodeDetector().detectAndDecode(grey)[0])
 
 
 def put(stage: Stage, state: str, variant: str = "base") -> list[str]:

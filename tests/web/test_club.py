@@ -21,6 +21,7 @@ from tests.web.browsing import (
     TV,
     OpenPage,
     resize,
+    scanned,
     tap_twice,
     violations,
     wait_until,
@@ -70,8 +71,20 @@ def club(tmp_path: Path) -> Iterator[ClubOnDisk]:
 
 
 @pytest.fixture
-def app(club: ClubOnDisk) -> Flask:
-    return create_club_app(club.club, name="Dice <Club>", access=Access(pin="123456"), version="1")
+def place() -> dict[str, str]:
+    """Where phones find the club."""
+    return {"url": "http://192.168.1.4:8001/"}
+
+
+@pytest.fixture
+def app(club: ClubOnDisk, place: dict[str, str]) -> Flask:
+    return create_club_app(
+        club.club,
+        name="Dice <Club>",
+        access=Access(pin="123456"),
+        version="1",
+        join_url=lambda: place["url"],
+    )
 
 
 @pytest.fixture
@@ -272,6 +285,21 @@ class TestPages:
         shown_at(page, "#h-round", "Round 1")
         club.now = club.now.replace(day=28)  # the clock was wrong
         shown_at(page, "#h-round", "No round yet")
+
+    def test_codes_and_keys_follow_what_a_table_and_the_club_become(
+        self, club: ClubOnDisk, place: dict[str, str], open_page: OpenPage
+    ) -> None:
+        show(club, 1, playing(1, NAMES[:3]))
+        page = open_page("/", size_wh=TV)
+        page.locator(".board-link").focus()
+        assert scanned(page, "#join") == "http://192.168.1.4:8001/"
+        assert scanned(page, ".board-link img") == "http://192.168.1.9:8000/"
+        place["url"] = "http://192.168.1.5:8001/"
+        show(club, 1, playing(1, NAMES[:4], url="http://192.168.1.44:8000/"))
+        page.locator(".board-link[href*='192.168.1.44']").wait_for()
+        assert scanned(page, "#join") == "http://192.168.1.5:8001/"
+        assert scanned(page, ".board-link img") == "http://192.168.1.44:8000/"
+        assert page.evaluate("document.activeElement.className") == "board-link"
 
     def test_an_organiser_runs_a_round(self, club: ClubOnDisk, open_page: OpenPage) -> None:
         club.online(1)

@@ -40,6 +40,9 @@ class TestWhichLanguage:
         ("accepted", "language"),
         [
             ("de-CH,de;q=0.9,en;q=0.8", "de"),
+            ("de-AT,en;q=0.5", "de"),
+            ("en;q=0.4,fr-CH;q=0.6", "fr"),
+            ("de-CH;q=0.2,*;q=0.3", "it"),
             ("it", "it"),
             ("nl,fr;q=0.5", "fr"),
             ("nl", "it"),

@@ -8,7 +8,7 @@ import pytest
 from flask.testing import FlaskClient
 
 from tests.session.fakes import Stage
-from tests.web.browsing import BEYOND, PHONE, TV, left
+from tests.web.browsing import BEYOND, PHONE, TV, left, scanned
 from tests.web.conftest import OpenPage
 from web.security import BROWSER_COOKIE
 
@@ -25,6 +25,7 @@ def test_a_new_table_view_shows_its_code_until_the_host_enters_it(
     asked = television.get_by_text(re.compile("New table view"))
     asked.wait_for()
     code = re.findall(r"\b[A-Z2-9]{4}\b", asked.inner_text())[0]
+    assert "code=" not in scanned(television, ".codes img")
     host = open_page("/host", size_wh=PHONE, device=cookie.value)
     assert "under Settings" in asked.inner_text()
     host.get_by_role("tab", name="Settings").click()
@@ -32,6 +33,7 @@ def test_a_new_table_view_shows_its_code_until_the_host_enters_it(
     host.get_by_role("button", name="Connect it").click()
     television.locator(".table-code", has_text="QWX7").wait_for()
     assert asked.count() == 0
+    assert scanned(television, ".codes img").endswith("?code=QWX7")
 
 
 def test_the_first_host_comes_in_by_the_pin_if_no_screen_shows_a_code(

@@ -175,6 +175,27 @@ def test_from_the_last_sheet_back_to_the_result(stage: Stage, open_page: OpenPag
     assert page.evaluate("document.activeElement.id") == "see-sheet"
 
 
+@pytest.mark.parametrize(("how", "rulings"), [("early", []), ("locks", ["E18"])])
+def test_no_ruling_is_named_for_a_game_that_people_ended(
+    stage: Stage, open_page: OpenPage, how: str, rulings: list[str]
+) -> None:
+    if how == "early":
+        tokens = put(stage, "over")
+    else:
+        tokens = [seat(stage, name).token for name in ("Ada", "Benjamin")]
+        stage.session.start("base", 0)
+        before_the_locks(stage, "R", "Y")
+        for player, box in enumerate(("R12", "Y12")):
+            assert stage.answer(player, box) == ""
+        stage.time.pass_s(6.0)
+    page = open_page("/", token=tokens[0])
+    page.get_by_role("button", name="See my sheet").click()
+    page.locator("[data-token=G7]").click()
+    page.locator("#why", has_text="The game is over").wait_for()
+    links = page.locator("#why a").evaluate_all("links => links.map((link) => link.hash.slice(1))")
+    assert links == rulings
+
+
 def test_a_notice_is_read_above_the_result(stage: Stage, open_page: OpenPage) -> None:
     tokens = put(stage, "action1")
     page = ready(open_page("/", token=tokens[0], size_wh=PHONE_SMALL))

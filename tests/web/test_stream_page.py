@@ -48,6 +48,17 @@ def test_a_stream_page_is_transparent_around_its_panels(
     assert violations(page) == []
 
 
+def test_nobody_is_due_on_a_stream_page_once_the_game_was_ended(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    put(stage, "roll")
+    page = open_page("/stream", size_wh=(800, 600))
+    page.locator("#players .is-active").wait_for()
+    assert stage.session.end() is None
+    drawn(page, stage)
+    assert page.locator("#players .is-active").count() == 0
+
+
 def test_a_stream_page_shows_what_its_address_names(stage: Stage, open_page: OpenPage) -> None:
     put(stage, "action1")
     page = open_page("/stream?show=roll,players,nonsense&width=-1&text=x", size_wh=(800, 300))

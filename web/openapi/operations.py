@@ -35,6 +35,12 @@ _ANSWER = {
     "rolled": f"{_BODY}/game/rolled",
     "box": None,
 }
+_VIEW = Parameter(
+    "view",
+    Annotated[str, one_of(("table",))],
+    "`table` for a screen at the table: until it is let in, its snapshots carry the code that the "
+    "host enters.",
+)
 _ANSWERS = (
     Link("answer", _ANSWER),
     Link("answer", {**_ANSWER, "box": f"{_BODY}/game/players/0/legal/0"}),
@@ -130,7 +136,13 @@ OPERATIONS: tuple[Operation, ...] = (
         alike=(503,),
     ),
     Operation("get", "/api/openapi.json", "This.", raw={"type": "object"}),
-    get("/api/state", "The current snapshot.", Snapshot, links=(_FRAME, _ROLL, *_ANSWERS)),
+    get(
+        "/api/state",
+        "The current snapshot.",
+        Snapshot,
+        links=(_FRAME, _ROLL, *_ANSWERS),
+        parameters=(_VIEW,),
+    ),
     Operation(
         "get",
         "/api/events",
@@ -146,6 +158,7 @@ OPERATIONS: tuple[Operation, ...] = (
                 "The language of the texts; any call takes it, or the header Page-Language. "
                 "Without it the browser's choice or preference counts, then the table's language.",
             ),
+            _VIEW,
         ),
     ),
     get(

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from flask import Blueprint, Response, request
 
 from companion.engine import PLANS
+from companion.errors import StoreError
 from companion.history.people import games_of
 from companion.history.statistics import PlayerStatistics, Statistics, as_csv, statistics
 from web.context import AppContext
@@ -56,13 +57,16 @@ def install(pages: Blueprint, context: AppContext) -> None:
         past = context.session.past
         before = past.results()
         numbers = {game.number for game in games_of(before, asked.name)}
-        refusal = context.session.rename_player(asked.name, asked.to)
+        refusal = context.session.why_not_renamed(asked.name, asked.to)
+        if refusal is None and asked.to is None and context.pictures is not None:
+            try:  # first: without the name nobody could try again
+                context.pictures.delete_games(numbers)
+            except OSError as error:
+                raise StoreError(f"a picture cannot be deleted: {error}") from error
+        if refusal is None:
+            refusal = context.session.rename_player(asked.name, asked.to)
         if refusal is None:
             context.reviews.verdicts.follow(before, past.results())
-        if refusal is None and asked.to is None and context.pictures is not None:
-            for picture in context.pictures.all():
-                if picture.game in numbers:
-                    context.pictures.delete(picture.revision)
         return ok(context, refusal)
 
     @pages.get("/api/dice")

@@ -1,16 +1,19 @@
 // Live boards of the tables: who plays, the roll, closed rows and totals.
 import { die, lockIcon } from "../lib/dice.js";
-import { el } from "../lib/dom.js";
+import { el, redraw, setAttribute } from "../lib/dom.js";
 import { playerMark } from "../lib/player-mark.js";
 import { listOf, numeral, t } from "../lib/words.js";
 
-/** Draw a table as a list item. */
-export function boardItem(table) {
+/** Draw a table in a list item. */
+export function drawBoard(item, table) {
+  const is = [table.game?.phase === "over" ? "is-over" : "", table.online ? "" : "is-offline"];
+  setAttribute(item, "class", ["board", ...is].filter(Boolean).join(" "));
+  redraw(item, table, () => partsOf(table).filter(Boolean));
+}
+
+function partsOf(table) {
   const { game } = table;
-  const is = [game?.phase === "over" ? "is-over" : "", table.online ? "" : "is-offline"].filter(Boolean);
-  return el(
-    "li",
-    { class: ["board", ...is].join(" ") },
+  return [
     el(
       "header",
       {},
@@ -21,7 +24,7 @@ export function boardItem(table) {
     game === null ? seatsOf(table) : rollOf(game),
     game?.players.some((player) => !player.name) ? el("p", { class: "note", text: t("club.nameless") }) : null,
     game === null ? null : el("ol", { class: "board-players" }, ...game.players.map((each) => playerLine(game, each))),
-  );
+  ];
 }
 
 function stateOf(table) {
@@ -36,7 +39,7 @@ const tableLink = (table) =>
   el(
     "a",
     { class: "board-link", href: table.url, "aria-label": t("club.open", { name: table.name }) },
-    el("img", { src: `/tables/${table.id}.svg`, alt: "", loading: "lazy" }),
+    el("img", { src: `/tables/${table.id}.svg?for=${encodeURIComponent(table.url)}`, alt: "", loading: "lazy" }),
     el("span", { "aria-hidden": "true", text: "↗" }),
   );
 

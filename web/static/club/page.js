@@ -1,10 +1,10 @@
 // The club's screen: live boards, the round and the standings; on a phone one below the other.
 import { timeForm } from "../lib/dates.js";
 import { offerDevice } from "../lib/device.js";
-import { $, el, onPress, redraw, setText, show } from "../lib/dom.js";
+import { $, el, onPress, redraw, setAttribute, setText, show } from "../lib/dom.js";
 import { onConnection, onState, start } from "../lib/live.js";
 import { language, numeral, ratingText, t } from "../lib/words.js";
-import { boardItem } from "./boards.js";
+import { drawBoard } from "./boards.js";
 import { dateOf, drawRound, playerItem } from "./round.js";
 
 const TURN_MS = 12_000; // a screen with more than fits shows the next part
@@ -19,6 +19,7 @@ const decimal = new Intl.NumberFormat(language, { minimumFractionDigits: 1, maxi
 function draw(next) {
   state = next;
   setText($("date"), dateOf(state.evening));
+  setAttribute($("join"), "src", `/join.svg?for=${encodeURIComponent(state.join_url)}`);
   show($("broker"), !state.broker);
   drawRound(state);
   drawStandings();
@@ -44,12 +45,8 @@ function drawBoards() {
   const items = [...$("tables").children];
   for (const item of items.slice(seen.length)) item.remove();
   for (const [n, table] of seen.entries()) {
-    const text = JSON.stringify(table);
-    if (items[n]?.dataset.shows === text) continue; // only boards that changed are drawn
-    const item = boardItem(table);
-    item.dataset.shows = text;
-    if (items[n]) items[n].replaceWith(item);
-    else $("tables").append(item);
+    const item = items[n] ?? $("tables").appendChild(el("li"));
+    drawBoard(item, table);
   }
 }
 

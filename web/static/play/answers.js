@@ -43,7 +43,7 @@ export function tapBox(token, { pointerType, detail }) {
   const mine = page.player();
   if (!mayAnswer(game, mine)) {
     const [why, ruling] = game.over
-      ? ["over", game.end === "misses" ? "E20" : "E18"]
+      ? ["over", { misses: "E20", locks: "E18" }[game.end]]
       : game.action === 2
         ? ["not_yours", "E4"]
         : ["no_roll", "E1"];

@@ -46,9 +46,8 @@ function drawAll({ game, announcement }) {
   ]);
   const closed = game?.closed ?? [];
   draw("rows", closed.length ? closed : null, () => closed.map((row) => rowItem(game, row)));
-  draw("players", game === null ? null : [game.players, game.active, game.waiting_for, game.winners], () =>
-    game.players.map((player) => playerItem(game, player)),
-  );
+  const of = game && [game.players, game.over ? null : game.active, game.action, game.waiting_for, game.winners];
+  draw("players", of, () => game.players.map((player) => playerItem(game, player)));
 }
 
 function rowItem(game, { row: key }) {

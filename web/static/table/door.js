@@ -41,9 +41,9 @@ export function report(number, url) {
 
 /** Draw the QR codes: the table's Wi-Fi, if it has one, and the page. */
 export function codes(door, url) {
-  const { epoch } = latest(); // after a restart the address has another code
+  const { epoch } = latest(); // after a restart the code is another one, and without a door there is none
   const table = el("img", {
-    src: `/join.svg?for=${encodeURIComponent(url)}&run=${epoch}`,
+    src: `/join.svg?for=${encodeURIComponent(url)}&run=${epoch}&in=${door ? 1 : 0}`,
     alt: t("table.scan", { url }),
   });
   if (!door?.wifi) return [el("figure", {}, table)];
