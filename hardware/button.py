@@ -118,7 +118,7 @@ class Panel:
 
     def __init__(
         self,
-        on_gesture: Callable[[Gesture], object],
+        on_gesture: Callable[[Gesture, float], object],
         *,
         kind: str,
         wire: Wire | None = None,
@@ -130,7 +130,7 @@ class Panel:
         """Start listening.
 
         Args:
-            on_gesture: Receives every press and hold.
+            on_gesture: Receives every press and hold, and the seconds since its push began.
             kind: "ok" for a real pin, "mock" or "none"; the state while all is well.
             wire: The pin, if there is one.
             config: Times of the gestures; the defaults if None.
@@ -214,6 +214,7 @@ class Panel:
         while True:
             due_s = gesture.deadline_s(self._contact, self._config)
             wait_s, check_s = self._patience_s(due_s), self._check_s
+            pushed_s = self._contact.pushed_at_s
             is_check = check_s is not None and (wait_s is None or check_s < wait_s)
             try:
                 found = self._edges.get(timeout=check_s if is_check else wait_s)
@@ -224,7 +225,8 @@ class Panel:
                     return
                 told = self._take_edge(*found)
             if told is not None:
-                self._tell(told)
+                assert pushed_s is not None
+                self._tell(told, pushed_s)
 
     def _patience_s(self, due_s: float | None) -> float | None:
         return None if due_s is None else max(0.0, due_s - self._clock())
@@ -298,11 +300,11 @@ class Panel:
             except Exception:
                 LOGGER.exception("button: the handler of the state %r failed", state)
 
-    def _tell(self, told: Gesture) -> None:
+    def _tell(self, told: Gesture, pushed_s: float) -> None:
         if self._is_closed:
             return
         try:
-            self._on_gesture(told)
+            self._on_gesture(told, self._clock() - pushed_s)
         except Exception:
             LOGGER.exception("button: the handler of a %s failed; the button goes on", told.value)
 
@@ -310,7 +312,7 @@ class Panel:
 def open_panel(
     factory: str,
     pin: int,
-    on_gesture: Callable[[Gesture], object],
+    on_gesture: Callable[[Gesture, float], object],
     *,
     config: GestureConfig | None = None,
     clock: Callable[[], float] = time.monotonic,
@@ -324,7 +326,8 @@ def open_panel(
         factory: "auto" takes lgpio if it works and else the mock, with the reason in
             `Panel.note`; "lgpio", "mock" and "none" take just that.
         pin: BCM number of the button's pin; the other contact goes to ground.
-        on_gesture: Receives every press and hold, on the panel's thread.
+        on_gesture: Receives every press and hold and the seconds since its push began, on the
+            panel's thread.
         config: Times of the gestures; the defaults if None.
         clock: Monotonic seconds.
         on_state: Receives the state when the button is lost and when it is back.

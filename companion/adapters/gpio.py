@@ -40,12 +40,11 @@ def open_button(
         notes.append("panel.power_off_s: not used; only a service may switch the machine off")
         off_s = None
 
-    def on_gesture(gesture: Gesture) -> None:
+    def on_gesture(gesture: Gesture, pushed_for_s: float) -> None:
         if gesture is Gesture.PRESS:
             session.press()
         elif gesture is Gesture.HOLD:
-            # With a long hold this one is over, and lasted less than that.
-            session.hold(hold_s if off_s is None else off_s)
+            session.hold(pushed_for_s)
         elif power is not None:
             try:
                 power.take(PowerStep.OFF)
@@ -87,7 +86,7 @@ def open_button(
         again = open_panel(
             _pins_of(panel),
             repeat_pin,
-            lambda _: session.say_again(),
+            lambda *_: session.say_again(),
             config=timing,
             on_state=tells_of("repeat"),
             may_be_late=is_late,

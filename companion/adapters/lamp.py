@@ -14,6 +14,8 @@ LOGGER = logging.getLogger(__name__)
 
 WAKE_S = 0.5
 """Seconds after which a waiting follower checks whether it is closed."""
+RETRY_S = 2.0
+"""Seconds until a view that could not be shown is shown again."""
 
 LAMP_STATES = (
     "idle",
@@ -51,7 +53,7 @@ class Follower:
     """Background thread that calls `show` on every change of the table."""
 
     def __init__(self, session: Session, show: Callable[[View], object], *, name: str) -> None:
-        """Start; errors of `show` are logged, and the next view is shown."""
+        """Start; an error of `show` is logged, and after a while the newest view is shown again."""
         self._session = session
         self._show = show
         self._is_closed = False
@@ -65,7 +67,7 @@ class Follower:
         self._thread.join(2.0)
 
     def _run(self) -> None:
-        version = -1
+        version, has_failed = -1, False
         while not self._is_closed:
             if self._session.wait(version, WAKE_S) <= version:
                 continue
@@ -73,5 +75,10 @@ class Follower:
             version = view.version
             try:
                 self._show(view)
+                has_failed = False
             except Exception:
-                LOGGER.exception("%s: the table's state cannot be shown", self._thread.name)
+                if not has_failed:
+                    LOGGER.exception("%s: the table's state cannot be shown", self._thread.name)
+                has_failed = True
+                self._session.wait(version, RETRY_S)
+                version = -1

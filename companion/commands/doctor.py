@@ -277,7 +277,7 @@ def _is_installed(distribution: str) -> bool:
 def _open_pins(config: Config) -> None:
     from hardware.button import open_panel
 
-    open_panel("lgpio", config.panel.pin, lambda _gesture: None).close()
+    open_panel("lgpio", config.panel.pin, lambda *_: None).close()
 
 
 def _measured(config: Config) -> tuple[Finding, Calibration | None]:

@@ -22,14 +22,12 @@ class Fix:
     Attributes:
         centre: Where the die lies, in pixels of the frame.
         reach: Largest distance from there, in pixels, at which it is still that die.
-        seen: The colour that was read.
         colour: The right colour.
         value: The right value.
     """
 
     centre: tuple[float, float]
     reach: float
-    seen: DieColour | None
     colour: DieColour
     value: int
 
@@ -116,7 +114,7 @@ def fix_of(die: DieView, value: int, colour: DieColour | None = None) -> Fix | N
     named = colour or die.colour
     if named is None:
         return None
-    return Fix(die.centre_xy, _reach(die), die.colour, named, value)
+    return Fix(die.centre_xy, _reach(die), named, value)
 
 
 def die_at(dice: Sequence[DieView], at: tuple[float, float]) -> DieView | None:
@@ -217,7 +215,7 @@ def reading_data(tray: TrayView) -> dict[str, Any]:
 
 def _fixed(die: DieView, fixes: Sequence[Fix]) -> DieView:
     for fix in fixes:
-        if is_at(fix, die.centre_xy) and die.in_tray and die.colour is fix.seen:
+        if is_at(fix, die.centre_xy) and die.in_tray:
             return replace(die, colour=fix.colour, value=fix.value, by_hand=True)
     return die
 

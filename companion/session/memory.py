@@ -89,8 +89,9 @@ def _read_on(base: Memory, records: list[Record]) -> Memory | None:
     projection = project(records, table)
     if projection.skipped:
         return None
-    begun = projection.trail.base.revision
-    earlier = (record for record in records if record.revision <= begun)
+    steps = projection.trail.steps
+    begun = steps[0][0].revision if steps else table.revision
+    earlier = (record for record in records if record.revision < begun)
     return Memory(
         projection.trail,
         keys_after(base.keys, records),

@@ -45,6 +45,11 @@ class Offers:
         self.withdraw(seat)
         self._cancels[seat] = self._call_later(OFFER_S, expire)
 
+    def keep(self, seats: Iterable[int]) -> None:
+        """End the offers of all other seats."""
+        for gone in self.seats.difference(seats):
+            self.withdraw(gone)
+
     def withdraw(self, seat: int) -> bool:
         """End an offer; returns whether there was one."""
         cancel = self._cancels.pop(seat, None)

@@ -23,7 +23,7 @@ from companion.errors import StoreError
 from companion.eventlog.names import LONGEST_NAME, clean_name
 from companion.eventlog.record import BEGINNINGS, to_record
 from companion.eventlog.rewriting import with_name
-from companion.eventlog.state import Table
+from companion.eventlog.state import Game, Table
 from companion.history.people import why_not
 from companion.messages.announcements import announce_open, announce_refusal
 from companion.messages.catalogue import Line, Phrases, load_phrases
@@ -108,7 +108,7 @@ class Session:
         self._press = confirm.WaitingPress(self._port, self._later, self._answer_press)
         self._confirmed_s: float | None = None
         self._refused: confirm.RefusedPress | None = None
-        self._pressed_at = 0  # revision at which a press waits for the end of action 2
+        self._is_pressed = False  # a press waits for the end of action 2
         self._times = ActionTimes()
         self._take_back_s = take_back_s
         self._timer = ActionTimer(self._later, self._close)
@@ -525,7 +525,7 @@ class Session:
                 answer = confirm.decide_press(self._table, self._tray)
                 return answer if isinstance(answer, Rejected) else None  # announced before
             if confirm.is_turn_answered(self._table):
-                self._pressed_at = self._table.revision
+                self._is_pressed = True
                 return None
             if self._press.is_waiting:
                 return None
@@ -632,6 +632,7 @@ class Session:
         if not decision.entries:
             return None
         before, at = self._table, self._now_text()
+        take_back_s = self.take_back_s
         numbered = enumerate(decision.entries, before.revision + 1)
         records = tuple(to_record(entry, number, at) for number, entry in numbered)
         mark = self._store.mark
@@ -653,27 +654,31 @@ class Session:
         self._notifier.retract()
         if decision.notice is not None:
             self._notifier.notify(decision.notice)
-        self._set_timer()
+        self._offers.keep(seat.number for seat in self._table.seats)
+        if self._table.game != before.game:
+            self._is_pressed = False
+        if (self._table.game, self.take_back_s) != (before.game, take_back_s):
+            self._set_timer()
         return None
 
     def _set_timer(self) -> None:
-        self._timer.set(self._table, self._clock(), self._times, self.take_back_s)
+        self._timer.set(self._table.game, self._clock(), self._times, self.take_back_s)
 
-    def _close(self, revision: int) -> None:
-        """Close the open action, unless the table has gone on since a revision."""
-        game = self._table.game
-        if game is None or self._table.revision != revision or game.state.waiting_for:
+    def _close(self, game: Game) -> None:
+        """Close the open action of a game, unless it has gone on."""
+        if self._table.game != game or game.state.waiting_for:
             return
+        is_pressed = self._is_pressed
         try:
             self._take_decided(decide_move(self._table, ActionClosed(game.state.action)))
             self._is_retrying = False
-            if self._pressed_at == revision and confirm.is_roll_due(self._table):
+            if is_pressed and confirm.is_roll_due(self._table):
                 self.press()
         except StoreError:
             if not self._is_retrying:
                 LOGGER.exception("closing the action could not be stored; trying again")
             self._is_retrying = True
-            self._timer.retry(self._table)
+            self._timer.retry(game)
 
     def _later(self, seconds: float, call: Callable[[], object]) -> Cancel:
         """Call a function under the lock after some seconds; the result cancels it."""

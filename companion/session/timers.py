@@ -81,34 +81,34 @@ class ActionTimer:
         closes_at_s: When it closes, on the session's clock; None while an answer is missing.
     """
 
-    def __init__(self, call_later: CallLater, close: Callable[[int], None]) -> None:
+    def __init__(self, call_later: CallLater, close: Callable[[Game], None]) -> None:
         """Set up the timer.
 
         Args:
             call_later: Must hold the session's lock while it calls.
-            close: Closes the action, unless the table has another revision by then.
+            close: Closes the action, unless the game has gone on by then.
         """
         self.closes_at_s: float | None = None
         self._call_later, self._close = call_later, close
         self._cancel: Cancel = lambda: None
 
-    def set(self, table: Table, now_s: float, times: ActionTimes, take_back_s: float) -> None:
-        """Set the time anew after a step; an action that is due closes at once."""
+    def set(self, game: Game | None, now_s: float, times: ActionTimes, take_back_s: float) -> None:
+        """Set the time anew after a step of the game; an action that is due closes at once."""
         self._cancel()
-        self.closes_at_s = closes_at_s(table.game, now_s, times, take_back_s)
-        if self.closes_at_s is None:
+        self.closes_at_s = closes_at_s(game, now_s, times, take_back_s)
+        if game is None or self.closes_at_s is None:
             return
         if self.closes_at_s <= now_s:
-            self._close(table.revision)
+            self._close(game)
         else:
-            self._later(self.closes_at_s - now_s, table.revision)
+            self._later(self.closes_at_s - now_s, game)
 
-    def retry(self, table: Table) -> None:
+    def retry(self, game: Game) -> None:
         """Try again in a while, since the closing could not be stored."""
-        self._later(RETRY_S, table.revision)
+        self._later(RETRY_S, game)
 
-    def _later(self, seconds: float, revision: int) -> None:
-        self._cancel = self._call_later(seconds, lambda: self._close(revision))
+    def _later(self, seconds: float, game: Game) -> None:
+        self._cancel = self._call_later(seconds, lambda: self._close(game))
 
 
 def _turn(game: Game) -> tuple[int, int]:

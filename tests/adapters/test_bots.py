@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Callable, Iterator
 
@@ -10,6 +11,7 @@ import pytest
 
 from companion.adapters.bots import Bots
 from companion.engine import COLOURED, Phase
+from companion.errors import StoreError
 from companion.eventlog.record import Record
 from companion.history.archive import saved_games
 from companion.session.session import Rejected
@@ -82,6 +84,30 @@ def test_a_bots_seat_is_nobodys_and_needs_a_person_beside_it(stage: Stage) -> No
     running = stage.session.add_bot("easy")
     assert running is not None
     assert running.code == "GAME_RUNNING"
+
+
+def test_a_bot_answers_once_the_disk_works_again(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("companion.adapters.lamp.RETRY_S", 0.05)
+    stage.seat("Ada")
+    assert stage.session.add_bot("easy") is None
+    assert stage.session.start("base", 1) is None
+    assert stage.type_roll(1, 1) is None
+    refused = threading.Event()
+
+    def full(_records: object) -> None:
+        refused.set()
+        raise StoreError("the disk is full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(stage.store, "append", full)
+        bots = Bots(stage.session)
+        assert refused.wait(PATIENCE_S)
+    wait_until(lambda: stage.state.waiting_for == (0,))
+    wait_until(lambda: not stage.session.faults)
+    bots.close()
+    assert "the disk is full" in caplog.text
 
 
 def test_a_practice_game_has_advice_and_counts_for_nobody(stage: Stage, bots: Bots) -> None:

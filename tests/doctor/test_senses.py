@@ -98,10 +98,10 @@ class TestButton:
         factory = MockFactory()
 
         def open_pins() -> None:
-            open_panel("lgpio", 17, lambda _: None, pin_factory=factory).close()
+            open_panel("lgpio", 17, lambda *_: None, pin_factory=factory).close()
 
         assert check_button("lgpio", 17, True, open_pins).text == "GPIO17 can be used"
-        with open_panel("lgpio", 17, lambda _: None, pin_factory=factory):
+        with open_panel("lgpio", 17, lambda *_: None, pin_factory=factory):
             named = check_button("lgpio", 17, True, open_pins)
             found = check_button("auto", 17, True, open_pins)
         assert "GPIO17" in named.text

@@ -24,7 +24,7 @@ class Ear:
         self.let_go_on.set()
         self.raises: Exception | None = None
 
-    def __call__(self, told: Gesture) -> None:
+    def __call__(self, told: Gesture, _pushed_for_s: float) -> None:
         self._heard.put(told)
         assert self.let_go_on.wait(PATIENCE_S)
         if self.raises is not None:

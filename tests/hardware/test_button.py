@@ -116,7 +116,7 @@ def test_a_panel_can_be_closed_from_its_own_callback() -> None:
     panels: list[Panel] = []
     done = threading.Event()
 
-    def shut(_: Gesture) -> None:
+    def shut(_told: Gesture, _pushed_for_s: float) -> None:
         panels[0].close()
         done.set()
 

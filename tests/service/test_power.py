@@ -11,7 +11,8 @@ import pytest
 from flask import Flask
 
 from companion.adapters.gpio import open_button
-from companion.config import Config
+from companion.config import Config, PanelConfig
+from companion.engine import Phase
 from companion.errors import ServiceError
 from companion.service.power import Power, PowerStep
 from hardware.gesture import Gesture
@@ -118,6 +119,26 @@ def test_only_the_host_may_switch_it(
     assert status(without, "127.0.0.1", "off") == 409
 
 
+def test_a_hold_is_as_long_as_it_was_where_a_long_one_switches_off(
+    open_power: Callable[..., Power], machine: Machine, two: Stage
+) -> None:
+    panel = PanelConfig(factory="mock", hold_s=0.05, power_off_s=20.0)
+    two.roll(3, 4)
+    two.time.pass_s(5.0)
+    with ExitStack() as stack:
+        opened = open_button(replace(Config(), panel=panel), two.session, stack, [], open_power())
+        assert opened._wire is not None
+        pin = opened._wire._button.pin
+        pin.drive_low()
+        time.sleep(0.1)
+        pin.drive_high()
+        until_s = time.monotonic() + PATIENCE_S
+        while two.state.phase is Phase.ACTION1:
+            assert time.monotonic() < until_s
+            time.sleep(0.01)
+    assert machine.switched == []
+
+
 def test_a_long_hold_switches_off_where_that_is_set(
     open_power: Callable[..., Power],
     machine: Machine,
@@ -131,7 +152,7 @@ def test_a_long_hold_switches_off_where_that_is_set(
         open_button(config, stage.session, stack, notes)
         assert notes[0].startswith("panel.power_off_s: not used")
         panel = open_button(config, stage.session, stack, [], open_power())
-        panel._on_gesture(Gesture.HOLD)
+        panel._on_gesture(Gesture.HOLD, 2.0)
         assert machine.switched == []
-        panel._on_gesture(Gesture.LONG_HOLD)
+        panel._on_gesture(Gesture.LONG_HOLD, 6.0)
         assert [command[-1] for command in machine.switched] == ["poweroff"]

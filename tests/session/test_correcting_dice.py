@@ -73,6 +73,19 @@ class TestBeforeConfirming:
         two.session.see(replace(again, dice=(*again.dice[:GREEN], away, again.dice[BLUE])))
         assert two.session.view().tray.roll == a_roll(3, 4)
 
+    @pytest.mark.parametrize("read", [None, DieColour.RED])
+    def test_a_correction_holds_whatever_the_eye_takes_the_die_for(
+        self, two: Stage, read: DieColour | None
+    ) -> None:
+        tray = doubtful(BLUE, "blue")
+        dice = (*tray.dice[:BLUE], replace(tray.dice[BLUE], colour=read))
+        two.session.see(replace(tray, dice=dice))
+        assert put_right(two, BLUE, 6, colour=DieColour.BLUE) == ""
+        two.session.see(seen(frame=30))  # nothing has moved, and the eye is sure of its blue 4
+        assert two.session.view().tray.roll == a_roll(3, 4, blue=6)
+        assert two.session.press() is None
+        assert two.state.roll == a_roll(3, 4, blue=6)
+
     def test_a_correction_outlasts_an_arm_over_dice_that_stay(self, two: Stage) -> None:
         two.session.see(seen())
         put_right(two, GREEN, 5)

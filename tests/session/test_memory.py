@@ -23,6 +23,7 @@ from companion.eventlog.store import FILE_NAME, SqliteStore
 from companion.history.archive import saved_games
 from companion.session.session import HostStep
 from tests.session.fakes import Stage
+from tests.web.stand_in import a_roll
 
 PATIENCE_S = 30.0
 
@@ -291,3 +292,19 @@ def test_the_first_page_does_not_wait_for_old_games(played: Path) -> None:
     store.goes_on.set()
     assert stage.session.past.results_within(PATIENCE_S) == stage.session.past.results()
     stage.store.close()
+
+
+@pytest.mark.parametrize("has_snapshot", [True, False])
+def test_the_last_roll_of_a_game_before_is_known_at_a_start(
+    stage: Stage, has_snapshot: bool
+) -> None:
+    stage.seat("Ada", "Ben")
+    stage.session.start("base", 0)
+    assert stage.type_roll(1, 2) is None
+    stage.session.end()
+    assert stage.session.rematch() is None
+    if not has_snapshot:
+        (stage.directory / SNAPSHOT).unlink()
+    again = stage.again()
+    assert again.session.last_roll == a_roll(1, 2)
+    again.store.close()

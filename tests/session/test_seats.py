@@ -95,6 +95,15 @@ class TestSeats:
         assert two.session.view().offered == set()
         assert two.session.view().version > version, "the pages are told"
 
+    def test_an_offer_ends_with_its_seat(self, stage: Stage) -> None:
+        stage.seat("Ada", "Ben")
+        assert stage.session.offer(1) is None
+        assert stage.session.leave(1) is None
+        assert stage.session.add_bot("easy") is None
+        claimed = stage.session.claim(1)
+        assert isinstance(claimed, Rejected)
+        assert claimed.code == "NOT_OFFERED"
+
     def test_start_needs_somebody_and_no_running_game(self, stage: Stage) -> None:
         rejected = stage.session.start()
         assert rejected is not None

@@ -5,6 +5,8 @@ from __future__ import annotations
 import threading
 from pathlib import Path
 
+import pytest
+
 from companion.engine import DieColour, Phase, Roll
 from companion.eventlog.record import Record
 from companion.eventlog.store import SqliteStore
@@ -113,6 +115,27 @@ class TestAnswers:
         two.answer(1, None, revocable=True)
         two.time.pass_s(3.1)  # the press was meant for the answer before
         assert two.state.phase is Phase.ROLL
+
+    @pytest.mark.parametrize("meanwhile", ["setting", "latecomer", "host"])
+    def test_what_others_do_delays_no_action_and_forgets_no_press(
+        self, two: Stage, meanwhile: str
+    ) -> None:
+        two.roll(4, 3)
+        two.answer(0, None)
+        two.answer(1, None)
+        two.answer(0, None, revocable=True)
+        closes_at_s = two.session.view().closes_at_s
+        two.time.pass_s(1.0)
+        assert two.roll(1, 2) is None
+        if meanwhile == "setting":
+            two.session.settle({"hints": False})
+        elif meanwhile == "latecomer":
+            two.seat("Cleo")
+        else:
+            assert two.session.make_host("tablet") is None
+        assert two.session.view().closes_at_s == closes_at_s
+        two.time.pass_s(2.1)
+        assert two.state.roll.white_sum == 3
 
     def test_a_closing_leaves_everybody_time_to_change(self, two: Stage) -> None:
         for low, high in [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3)]:
