@@ -180,6 +180,7 @@ def _game(view: View, phrases: Phrases, now_s: float, setting: Setting) -> wire.
         notices=[_notice(game, notice) for notice in view.notices if notice.game == game.number],
         over=is_over,
         end=state.end.value if state.end else None,
+        end_ruling=state.end_ruling,
         end_text=phrases.tell(*end_lines(state, names)) if is_over else "",
         winner_text=phrases.tell(winner_line(state, names)) if is_over else "",
         ranking=[wire.Ranked(rank, game.seats[p], state.total(p)) for rank, p in ranking],

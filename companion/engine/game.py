@@ -259,8 +259,7 @@ def _close_seat(state: GameState, event: SeatClosed) -> Step | Refusal:
 
 def _wrong_phase(state: GameState, action: int) -> Refusal:
     if state.phase is Phase.OVER:
-        ruling = "E20" if state.end is End.MISSES else "E18"
-        return refuse(Reason.GAME_OVER, ruling=ruling)
+        return refuse(Reason.GAME_OVER, ruling=state.end_ruling)
     late = action == 1 and state.phase in (Phase.ACTION2, Phase.ROLL)
     return refuse(
         Reason.WRONG_PHASE,

@@ -152,6 +152,13 @@ class GameState(NamedTuple):
         return ()
 
     @property
+    def end_ruling(self) -> str | None:
+        """The ruling that ended the game; None while it goes on, or if people ended it early."""
+        if self.end in (None, End.ENDED_EARLY):
+            return None
+        return "E18" if self.end is End.LOCKS and self.closed[-1].action == 1 else "E20"
+
+    @property
     def closings(self) -> tuple[tuple[int, int], ...]:
         """Player and box of the answers of action 1 that would close a row if they stand (E46)."""
         if self.phase is not Phase.ACTION1:

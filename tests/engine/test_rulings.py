@@ -223,11 +223,12 @@ class TestEnd:
         state = turn(game(sheets=sheets, closed=["G"]), roll(6, 1, red=6, green=0), [], "R12")
         assert (state.phase, state.end) == (Phase.OVER, End.LOCKS)
         assert (state.active, state.turn) == (0, 1)
+        assert ruling(state, 0, 2, "B9") == "E20"
 
     def test_E20_the_fourth_miss_counts_and_ends_it(self) -> None:
         state = turn(game(misses={0: 3}), roll(4, 1), [None, "R5"], None)
         assert (state.end, state.misses, state.total(0)) == (End.MISSES, (4, 0), -20)
-        assert ruling(state, 0, 1, "R5") == "E20"
+        assert ruling(state, 0, 1, "R5") == state.end_ruling == "E20"
 
     def test_E21_misses_of_different_players_do_not_add_up(self) -> None:
         state = turn(game(misses={0: 2, 1: 3}), roll(4, 1), [], None)

@@ -249,6 +249,7 @@ class Game(Reply):
     notices: list[Notice]
     over: bool
     end: Ending | None
+    end_ruling: Annotated[str | None, about("The ruling that ended it; none if people did.")]
     end_text: str
     winner_text: str
     ranking: list[Ranked]

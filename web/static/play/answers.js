@@ -43,7 +43,7 @@ export function tapBox(token, { pointerType, detail }) {
   const mine = page.player();
   if (!mayAnswer(game, mine)) {
     const [why, ruling] = game.over
-      ? ["over", { misses: "E20", locks: "E18" }[game.end]]
+      ? ["over", game.end_ruling]
       : game.action === 2
         ? ["not_yours", "E4"]
         : ["no_roll", "E1"];
