@@ -10,8 +10,9 @@ from __future__ import annotations
 import logging
 import zlib
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from companion.errors import StoreError
 from companion.eventlog.names import clean_name
@@ -80,6 +81,7 @@ class Club:
         self._evenings = {each.id: each for each in store.evenings()}
         self._results = {(each.table, each.game.game): each for each in store.results()}
         self._tables: dict[str, TableView] = {}
+        self._behind: dict[str, timedelta] = {}  # by table, how far its clock is behind
         self._unkept: dict[tuple[str, str], Result] = {}
         self._is_failing = False
         self._complained: set[str] = set()
@@ -233,13 +235,14 @@ class Club:
             if found.kind is Kind.RESULT:
                 self._take_result(found, got)
             else:
-                self._take_table(found, got.payload)
+                self._take_table(found, got)
         except WireError as error:
             self._complain(got.topic, error)
         else:
             self._complained.discard(got.topic)
 
-    def _take_table(self, found: topics.Parsed, payload: bytes) -> None:
+    def _take_table(self, found: topics.Parsed, got: Received) -> None:
+        payload = got.payload
         with self._notifier.transaction():
             known = self._tables.get(found.table) or TableView(found.table)
             if found.table not in self._tables and len(self._tables) >= MOST_TABLES:
@@ -247,6 +250,8 @@ class Club:
             if found.kind is Kind.STATE:
                 board = payloads.decode(payload, payloads.Board) if payload else None
                 known = replace(known, board=board)
+                if board is not None and not got.retained:
+                    self._compare_clocks(found.table, board.at)
             elif payload in (topics.ONLINE, topics.OFFLINE, b""):
                 known = replace(known, is_online=payload == topics.ONLINE)
             else:
@@ -329,6 +334,11 @@ class Club:
 
     # -- helpers, under the lock -------------------------------------------------------------
 
+    def _compare_clocks(self, table: str, at: str) -> None:
+        """Note how far a table's clock is behind, by a time that it has just sent."""
+        with suppress(ValueError, OverflowError, TypeError):  # not a time, or none with an offset
+            self._behind[table] = self._now() - datetime.fromisoformat(at)
+
     def _show(self, table: TableView) -> None:
         if table.board is None and not table.is_online:
             self._tables.pop(table.id, None)  # it was removed from the broker
@@ -352,7 +362,14 @@ class Club:
 
     def _evening_of(self, result: Result, *, is_live: bool) -> str:
         evenings = [self._evenings[each] for each in sorted(self._evenings)]
-        return evening_of(result, evenings, self._in_order(), today=self.today, is_live=is_live)
+        return evening_of(
+            result,
+            evenings,
+            self._in_order(),
+            today=self.today,
+            is_live=is_live,
+            behind=self._behind.get(result.table),
+        )
 
     def _rated_before(self, earlier: Sequence[Result]) -> Ratings:
         """Ratings after earlier evenings; only a late result changes them."""

@@ -115,22 +115,25 @@ def evening_of(
     *,
     today: str,
     is_live: bool,
+    behind: timedelta | None,
 ) -> str:
     """The id of the evening that a new result belongs to.
 
     The clock of a table is not trusted: a Pi without a network starts with an old time. A group
     that waits for this result decides first, the newest evening's before older ones; but a game
     that ended today was not played for a round that an earlier evening left open. A game of no
-    group belongs to today's evening if the table has just sent it; one that the broker had kept may
-    be weeks old and belongs to the evening of its date.
+    group belongs to the evening on which it ended, by the club's clock. Where nothing is known of
+    the table's clock, that is today's if the table has just sent it; one that the broker had kept
+    may be weeks old and belongs to the evening of its date.
 
     Args:
         evenings: Those with rounds, oldest first.
         results: Those that are known.
         today: The evening of the club's clock.
         is_live: The table has just sent it.
+        behind: By how much the table's clock is behind the club's; None if that is unknown.
     """
-    ended = evening_id(new.game.ended)
+    ended = evening_id(new.game.ended, behind or timedelta())
     for evening in reversed(evenings) if new.counts else ():
         if ended == today != evening.id:
             continue
@@ -139,16 +142,17 @@ def evening_of(
             groups = zip(round_.groups, row, strict=True)
             if any(known is None and fits(new, group) for group, known in groups):
                 return evening.id
-    return today if is_live else ended
+    return today if is_live and behind is None else ended
 
 
-def evening_id(at: str) -> str:
+def evening_id(at: str, behind: timedelta = timedelta()) -> str:
     """The evening of a time: its date, until six in the morning that of the day before.
 
     Args:
         at: ISO 8601 text.
+        behind: By how much the clock that it is of is behind.
     """
     try:
-        return f"{datetime.fromisoformat(at) - DAY_BEGINS:%Y-%m-%d}"
+        return f"{datetime.fromisoformat(at) + behind - DAY_BEGINS:%Y-%m-%d}"
     except (ValueError, OverflowError):
         return ""

@@ -58,9 +58,12 @@ def kept(
     return Result(table_id(table), game, "2026-11-24T19:30:00.000+00:00", evening)
 
 
-def board(name: str, revision: int = 1, **more: object) -> payloads.Board:
+EIGHT = "2026-11-24T20:00:00+01:00"
+
+
+def board(name: str, revision: int = 1, at: str = EIGHT, **more: object) -> payloads.Board:
     """What a table without a game publishes."""
-    return payloads.Board("2026-11-24T20:00:00+01:00", revision, name, "en", **more)  # type: ignore[arg-type]
+    return payloads.Board(at, revision, name, "en", **more)  # type: ignore[arg-type]
 
 
 class ClubOnDisk:
@@ -97,11 +100,11 @@ class ClubOnDisk:
         """Let a message arrive."""
         self.club.receive(Received(topic, payload, retained))
 
-    def online(self, number: int, name: str = "") -> None:
+    def online(self, number: int, name: str = "", at: str = EIGHT) -> None:
         """Let a table say that it is there."""
         table = topics.TableTopics(CLUB, table_id(number))
         self.publish(table.of(Kind.STATUS), topics.ONLINE)
-        state = payloads.encoded(board(name or f"Table {number}"))
+        state = payloads.encoded(board(name or f"Table {number}", at=at))
         self.publish(table.of(Kind.STATE), state)
 
     def finish(self, number: int, game: payloads.Result, *, retained: bool = False) -> None:

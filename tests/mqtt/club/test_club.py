@@ -107,6 +107,25 @@ def test_a_result_finds_its_evening_though_it_comes_late(club: ClubOnDisk) -> No
     assert [each.game.number for each in done.free] == [2]
 
 
+def test_a_free_game_counts_on_its_evening_by_the_clubs_clock(club: ClubOnDisk) -> None:
+    with_players(club, "Ada", "Ben")
+    club.now = club.now.replace(month=12, day=1)
+    club.online(1, at="2026-12-01T20:00:00+01:00")
+    club.finish(1, result({"Ada": 1, "Ben": 2}))  # was cut off from the broker a week ago
+    club.online(2, at="1970-01-01T00:00:00+00:00")
+    club.finish(2, result({"Ada": 1, "Ben": 2}, game=2, ended="1970-01-01T00:05:00+00:00"))
+    blink = result({"Ada": 1, "Ben": 2}, game=3, ended="1970-01-01T00:09:00+00:00")
+    club.finish(2, blink, retained=True)  # came while the club was away from the broker
+    assert [each.game.number for each in club.club.view().done.free] == [2, 3]
+
+
+def test_a_time_that_is_none_harms_nothing(club: ClubOnDisk) -> None:
+    for at in ("", "now", "2026-12-01T20:00:00", "0001-01-01T00:00:00+14:00"):
+        club.online(1, at=at)
+        club.finish(1, result({"Ada": 1, "Ben": 2}, ended=at))
+    assert [each.game.number for each in club.club.view().done.free] == [1]
+
+
 def test_a_round_left_open_takes_no_game_of_a_later_evening(club: ClubOnDisk) -> None:
     with_players(club, "Ada", "Ben")
     club.club.draw(1)
