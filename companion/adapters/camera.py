@@ -142,10 +142,13 @@ def open_tray(
 
 
 def keep_pictures(config: Config, session: Session, live: CameraLoop | None) -> Pictures | None:
-    """Keep the pictures of confirmed rolls, as many as the settings allow."""
-    if live is None or config.pictures.keep == 0:
-        return None
+    """Keep the pictures of confirmed rolls, as many as the settings allow; delete the others."""
     pictures = Pictures(config.data_dir, config.pictures.keep)
+    pictures.prune()
+    if config.pictures.keep == 0:
+        return None
+    if live is None:
+        return pictures  # the host may look at them and delete them
 
     def keep(kept: RollKept) -> None:
         jpeg = live.jpeg(kept.frame)

@@ -12,22 +12,42 @@ import click
 
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.commands.running import ended_by_signals
-from companion.config import default_config_path, load
+from companion.config import Config, default_config_path, load
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
 _CONFIG = click.option("--config", "config_path", type=A_FILE, help="The settings file.")
 
 
-def _places(data_dir: Path | None, config_path: Path | None) -> tuple[Path, Path]:
-    """The data directory and the settings file: the service's, where the table is one."""
+def _places(
+    data_dir: Path | None, config_path: Path | None, *, may_lack: bool
+) -> tuple[Config, Path]:
+    """The table's settings and their file: the service's, where the table is one.
+
+    Args:
+        may_lack: A named file may not be there yet.
+    """
     from companion.service.install import is_installed
     from companion.service.unit import CONFIG_PATH, service_directories
 
     if data_dir is None and config_path is None and is_installed():
-        return load(None, service_directories(), {}).data_dir, CONFIG_PATH
+        return load(None, service_directories(), {}), CONFIG_PATH
     path = config_path or default_config_path(os.environ)
-    existing = path if path.is_file() else None
-    return load(existing, os.environ, {"data_dir": data_dir}).data_dir, path
+    is_read = path.is_file() or (config_path is not None and not may_lack)
+    return load(path if is_read else None, os.environ, {"data_dir": data_dir}), path
+
+
+def _elsewhere(config: Config) -> dict[str, Path]:
+    """What settings name outside the data directory, and a backup therefore lacks."""
+    named = {"sound.clips": config.sound.clips}
+    if config.camera.calibration not in ("auto", "none"):
+        named["camera.calibration"] = config.camera.calibration
+    paths = {name: Path(text).expanduser() for name, text in named.items() if text is not None}
+    inside = config.data_dir.resolve()
+    return {
+        name: path
+        for name, path in paths.items()
+        if path.exists() and not path.resolve().is_relative_to(inside)
+    }
 
 
 def _give_to_the_caller(file: Path) -> None:
@@ -49,14 +69,16 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
     """
     from companion.service.backup import write_backup
 
-    directory, settings = _places(data_dir, config_path)
+    config, settings = _places(data_dir, config_path, may_lack=False)
     with ended_by_signals():
         made = write_backup(
-            file, directory, settings, now=datetime.now().astimezone(), version=_version()
+            file, config.data_dir, settings, now=datetime.now().astimezone(), version=_version()
         )
     _give_to_the_caller(file)
     size = file.stat().st_size / 1e6
     click.echo(f"{file}: {made.records} records and {made.files} other files, {size:.1f} MB")
+    for name, path in _elsewhere(config).items():
+        click.echo(f"not in it: {path} ({name}), which is not in {config.data_dir}", err=True)
 
 
 @click.command()
@@ -70,7 +92,8 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     """
     from companion.service.backup import restore_backup
 
-    directory, settings = _places(data_dir, config_path)
+    config, settings = _places(data_dir, config_path, may_lack=True)
+    directory = config.data_dir
     with ended_by_signals():
         restored, kept = restore_backup(file, directory, settings, now=datetime.now().astimezone())
     click.echo(f"{directory}: {restored.records} records from {restored.made_at} restored")

@@ -146,6 +146,8 @@ def calibrate(
             try_rolls(bench, rolls)
         if bench.is_saved:
             bench.say(f"saved to {path}")
+            if out is None and asked.calibration == "none":
+                bench.say("the table does not use it: camera.calibration is none")
         if as_json:
             click.echo(json.dumps({"file": str(path), **bench.report}))
     except click.Abort:

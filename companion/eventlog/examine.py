@@ -105,8 +105,13 @@ def copy_database(path: Path, to: Path) -> None:
 
 def is_in_use(directory: Path) -> bool:
     """Whether a table is writing the log of a directory now."""
+    return is_locked(directory / LOCK_NAME)
+
+
+def is_locked(path: Path) -> bool:
+    """Whether a running program holds a lock file."""
     try:
-        with open(directory / LOCK_NAME, "rb") as lock:
+        with open(path, "rb") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return True

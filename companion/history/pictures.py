@@ -44,7 +44,7 @@ class Pictures:
     """The saved pictures; thread-safe."""
 
     def __init__(self, data_dir: Path, most: int) -> None:
-        """Use `data_dir/pictures`, with at most `most` pictures after the next save."""
+        """Use `data_dir/pictures`, with at most `most` pictures after a save or `prune`."""
         self._directory = data_dir / DIRECTORY
         self._most = most
         self._mutex = Lock()
@@ -59,8 +59,7 @@ class Pictures:
                 self._directory.mkdir(parents=True, exist_ok=True)
                 unfinished.write_bytes(jpeg)
                 os.replace(unfinished, self._directory / name)
-                for _, path in self._found()[: -self._most]:
-                    path.unlink(missing_ok=True)
+                self._drop_oldest()
                 self._has_complained = False
             except OSError as error:
                 if not self._has_complained:
@@ -68,6 +67,19 @@ class Pictures:
                 self._has_complained = True
                 with suppress(OSError):
                     unfinished.unlink()
+
+    def prune(self) -> None:
+        """Delete the oldest beyond the limit, which may be another one now; never raises."""
+        with self._mutex:
+            try:
+                self._drop_oldest()
+            except OSError as error:
+                LOGGER.warning("pictures: cannot delete the oldest: %s", error)
+
+    def _drop_oldest(self) -> None:
+        found = self._found()
+        for _, path in found[: max(0, len(found) - self._most)]:
+            path.unlink(missing_ok=True)
 
     def all(self) -> list[KeptPicture]:
         """All saved pictures, newest first."""

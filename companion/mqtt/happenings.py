@@ -51,7 +51,7 @@ def happenings(
             event_type=kind,
             at=at,
             game=game_id(game.number, began),
-            turn=game.state.turn,
+            turn=(was if kind in _OF_THE_TURN_BEFORE else game).state.turn,
             language=phrases.language,
             text=_text(kind, said, labels, phrases),
             seat=game.seats[player],
@@ -62,6 +62,10 @@ def happenings(
         )
         for kind, player, colour in _differences(was, game)
     ]
+
+
+_OF_THE_TURN_BEFORE = (EventType.ROW_CLOSED, EventType.PENALTY)
+"""What the end of an action brings, with which the turn may end too."""
 
 
 def _differences(was: Game, game: Game) -> Iterator[tuple[EventType, int, str | None]]:

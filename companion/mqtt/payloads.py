@@ -165,7 +165,8 @@ class GameEvent(Struct, frozen=True):
 
     Attributes:
         text: As the table announces it, in its language.
-        seat: The active player; of a penalty, the player who takes it.
+        seat: The active player, from 0; of a penalty, the player who takes it; of row_closed, the
+            first who closed it.
         player: That seat's `PlayerState.label`.
         roll: The dice of roll and corrected.
         colour: Of the row that closed.

@@ -20,7 +20,7 @@ from datetime import datetime
 from pathlib import Path, PurePosixPath
 
 from companion.errors import ServiceError, StoreError
-from companion.eventlog.examine import copy_database, copy_log, examine, is_in_use
+from companion.eventlog.examine import copy_database, copy_log, examine, is_in_use, is_locked
 from companion.eventlog.store import FILE_NAME
 
 FORM = 1
@@ -161,6 +161,7 @@ def restore_backup(
                 else:
                     fresh.rename(data_dir)
                 if new_config.is_file():
+                    _keep_settings(new_config, config_path, kept_as or f"{now:%Y%m%d-%H%M%S}")
                     new_config.replace(config_path)
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
@@ -173,9 +174,17 @@ def restore_backup(
         raise ServiceError(f"{source}: its games cannot be read: {error}") from error
 
 
+def _keep_settings(new: Path, path: Path, kept_as: str) -> None:
+    """Copy settings beside themselves if others take their place."""
+    if path.is_file() and path.read_bytes() != new.read_bytes():
+        shutil.copy2(path, path.with_name(f"{path.name}.before-{kept_as}"))
+
+
 def _refuse_running(data_dir: Path) -> None:
     if is_in_use(data_dir):
         raise ServiceError(f"{data_dir}: a table is running there; stop it before you restore")
+    if any(is_locked(path) for path in data_dir.glob("*/*.lock")):
+        raise ServiceError(f"{data_dir}: a club is running there; stop it before you restore")
 
 
 @contextmanager

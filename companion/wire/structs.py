@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import msgspec
@@ -104,7 +105,7 @@ def convert(data: object, kind: Any, *, is_text: bool = False) -> Any:
     try:
         value = msgspec.convert(data, kind, strict=not is_text)
     except msgspec.ValidationError as error:
-        raise _explained(str(error), data, kind) from None
+        raise _explained(str(error), data, kind, is_text=is_text) from None
     if (steps := _not_finite(value if is_text else data)) is not None:
         raise _located(steps, data, kind)
     return value
@@ -165,7 +166,7 @@ def _tidy(schema: Any) -> Any:
     return tidied
 
 
-def _explained(message: str, data: object, kind: Any) -> WireError:
+def _explained(message: str, data: object, kind: Any, *, is_text: bool) -> WireError:
     path = _PATH.search(message)
     steps: list[str | int | None] = [
         name or (int(index) if index else None)
@@ -174,11 +175,16 @@ def _explained(message: str, data: object, kind: Any) -> WireError:
     named = _FIELD.search(message)
     if named and named[1].startswith("contains"):
         return _located(steps, data, kind, unknown=named[2])
-    return _located([*steps, named[2]] if named else steps, data, kind)
+    return _located([*steps, named[2]] if named else steps, data, kind, is_text=is_text)
 
 
 def _located(
-    steps: Sequence[str | int | None], data: object, kind: Any, *, unknown: str | None = None
+    steps: Sequence[str | int | None],
+    data: object,
+    kind: Any,
+    *,
+    unknown: str | None = None,
+    is_text: bool = False,
 ) -> WireError:
     info, path, value = inspect.type_info(kind), "", data
     for step in steps:
@@ -202,7 +208,7 @@ def _located(
     if unknown is not None and isinstance(bare, inspect.StructType):
         names = ", ".join(each.encode_name for each in bare.fields)
         return WireError(path, names, unknown, "object")
-    expected, named = _words(bare, extra, value)
+    expected, named = _words(bare, extra, _meant(bare, value) if is_text else value)
     longest = getattr(bare, "max_length", None) if named == "longest" else None
     return WireError(path, expected, value, extra.get("kind") or named, longest)
 
@@ -227,6 +233,14 @@ def _bare(info: Any) -> Any:
 def _first(union: inspect.UnionType) -> inspect.Type:
     """The one member of an optional type that holds a value."""
     return next(each for each in union.types if not isinstance(each, inspect.NoneType))
+
+
+def _meant(bare: Any, value: object) -> object:
+    """The number that a text stands for, where one is wanted."""
+    kind = {inspect.IntType: int, inspect.FloatType: float}.get(type(bare))
+    with suppress(ValueError):
+        return value if kind is None or not isinstance(value, str) else kind(value)
+    return value
 
 
 def _words(bare: Any, extra: Mapping[str, Any], value: object) -> tuple[str, str]:

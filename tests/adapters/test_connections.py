@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -13,6 +15,7 @@ from companion.app import App, build
 from companion.audio.espeak import Speaker
 from companion.config import Config
 from companion.engine import Phase, Roll
+from companion.history.pictures import Pictures
 from companion.tray import TrayStatus
 from vision.calibration.reader import CalibratedReader
 from vision.reading import Frame
@@ -111,3 +114,27 @@ def test_the_voice_follows_the_settings(volumes: list[int], app: App) -> None:
     assert volumes[-1] == 0
     assert app.session.settle({"sound": True}) is None
     assert volumes[-1] == 100
+
+
+@pytest.mark.parametrize(("keep", "left"), [(60, 3), (1, 1), (0, 0)])
+def test_pictures_beyond_the_setting_are_deleted_without_a_camera_too(
+    tmp_path: Path, keep: int, left: int
+) -> None:
+    config = Config(data_dir=tmp_path / "table")
+    config = replace(
+        config,
+        camera=replace(config.camera, source="none"),
+        panel=replace(config.panel, factory="none"),
+        pictures=replace(config.pictures, keep=keep),
+        web=replace(config.web, host="127.0.0.1", port=0),
+        sound=replace(config.sound, enabled=False),
+    )
+    pictures = Pictures(config.data_dir, 9)
+    for turn in (1, 2, 3):
+        pictures.keep(turn, 1, turn, b"jpeg")
+    app = build(config)
+    assert len(pictures.all()) == left
+    with urlopen(f"http://127.0.0.1:{app.address[1]}/api/state", timeout=10) as answer:
+        offers = json.load(answer)["table"]["keeps_pictures"]
+    app.close()
+    assert offers is (keep > 0)

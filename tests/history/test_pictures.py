@@ -34,6 +34,10 @@ def test_the_oldest_go_beyond_the_cap(tmp_path: Path) -> None:
     assert len(again.all()) == 5, "a smaller cap takes effect at the next keeping"
     again.keep(130, 1, 13, b"")
     assert [kept.revision for kept in again.all()] == [130, 120]
+    Pictures(tmp_path, 1).prune()
+    assert [kept.revision for kept in again.all()] == [130]
+    Pictures(tmp_path, 0).prune()
+    assert again.all() == []
 
 
 def test_one_or_all_can_be_deleted(tmp_path: Path) -> None:

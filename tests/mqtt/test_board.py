@@ -123,7 +123,8 @@ def test_each_happening_is_one_event(two: Stage) -> None:
     two.session.close_action()
     two.session.close_action()
     (penalty,) = events(before, two)
-    assert (penalty.event_type, penalty.seat) == ("penalty", 0)
+    assert (penalty.event_type, penalty.turn, penalty.seat) == ("penalty", roll.turn, 0)
+    assert two.state.turn == roll.turn + 1
     before = two.session.view()
     two.play_out()
     assert [each.event_type for each in events(before, two)][-1] == "game_over"

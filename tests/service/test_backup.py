@@ -417,3 +417,43 @@ def test_a_backup_by_sudo_belongs_to_its_caller(table: Stage, tmp_path: Path) ->
     written = runner.invoke(dice_companion, ["backup", str(file), "--data-dir", data])
     assert written.exit_code == 0, written.output
     assert (file.stat().st_uid, file.stat().st_gid) == (4711, 4712)
+
+
+def test_a_running_club_is_not_replaced(table: Stage, tmp_path: Path) -> None:
+    file = backed_up(table, tmp_path)
+    table.store.close()
+    club = ClubStore(table.directory / "club")
+    with pytest.raises(ServiceError, match="a club is running there"):
+        restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
+    club.close()
+    _, kept = restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
+    assert kept is not None
+    assert (kept / "club" / "club.sqlite3").is_file()
+
+
+def test_settings_that_are_replaced_are_kept_beside_the_new_ones(
+    table: Stage, tmp_path: Path
+) -> None:
+    file = backed_up(table, tmp_path)
+    settings = tmp_path / "config.toml"
+    aside = tmp_path / "config.toml.before-20261120-213000"
+    restore_backup(file, tmp_path / "one", settings, now=NOW)
+    assert not aside.exists(), "they are the same"
+    settings.write_text("# hours of work")
+    restore_backup(file, tmp_path / "two", settings, now=NOW)
+    assert (aside.read_text(), settings.read_text()[:7]) == ("# hours of work", "[table]")
+
+
+def test_a_backup_says_what_it_lacks(table: Stage, tmp_path: Path) -> None:
+    runner = CliRunner(env={"HOME": str(tmp_path)})
+    settings, file, data = tmp_path / "s.toml", str(tmp_path / "b.tar.gz"), str(table.directory)
+    args = ["backup", file, "--data-dir", data, "--config", str(settings)]
+    lacking = runner.invoke(dice_companion, args)
+    assert lacking.exit_code == 1
+    assert "s.toml: cannot be read" in str(lacking.exception)
+    for name, is_said in (("mine.toml", True), ("data/tray.toml", False)):
+        (tmp_path / name).touch()
+        settings.write_text(f"[camera]\ncalibration = '{tmp_path / name}'\n")
+        written = runner.invoke(dice_companion, args)
+        assert written.exit_code == 0, written.output
+        assert (f"not in it: {tmp_path / name}" in written.output) is is_said
