@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from companion.audio.settings import VoiceSettings
@@ -133,7 +134,7 @@ def _game(view: View, phrases: Phrases, now_s: float, setting: Setting) -> wire.
     assert game is not None
     state, names = game.state, view.table.names
     # those of a game that has just begun again with a newcomer are of fewer players
-    chances = setting.chances if len(setting.chances) == state.players else ()
+    chances = _chances(setting.chances) if len(setting.chances) == state.players else []
     is_over = state.phase is Phase.OVER
     ranking = state.ranking if is_over else ()
     counts = state.end is not End.ENDED_EARLY
@@ -174,7 +175,7 @@ def _game(view: View, phrases: Phrases, now_s: float, setting: Setting) -> wire.
         practice=game.practice,
         advice=[wire.Advice(game.seats[player], box) for player, box in setting.advice],
         players=[
-            _player(game, player, _chance(*chances[player]) if chances else None)
+            _player(game, player, chances[player] if chances else None)
             for player in range(state.players)
         ],
         notices=[_notice(game, notice) for notice in view.notices if notice.game == game.number],
@@ -244,8 +245,17 @@ def _closing(game: Game) -> list[wire.ClosingRow]:
     ]
 
 
-def _chance(share: float, error: float) -> wire.Chance:
-    return wire.Chance(round(100 * share), round(200 * error))
+def _chances(chances: Sequence[tuple[float, float]]) -> list[wire.Chance]:
+    """Chances in whole percent with two standard errors; rounding changes no sum."""
+    shares = [100 * share for share, _ in chances]
+    percents = [int(share) for share in shares]
+    short = round(sum(shares)) - sum(percents)
+    for player in sorted(range(len(shares)), key=lambda p: percents[p] - shares[p])[:short]:
+        percents[player] += 1
+    return [
+        wire.Chance(percent, round(200 * error))
+        for percent, (_, error) in zip(percents, chances, strict=True)
+    ]
 
 
 def _player(game: Game, player: int, chance: wire.Chance | None) -> wire.Player:

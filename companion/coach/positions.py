@@ -52,14 +52,16 @@ def games_from(state: GameState, size: int = 1) -> Games:
 
 class Branches:
     """The answers to one roll in 1 + P games: in game 0 everybody answers as the coach's player, in
-    game 1 + s seat s answers as it really did.
+    game 1 + s seat s answers as it really did; in action 2 as the coach's player, if it never came.
 
     Attributes:
         coach_white: (P,) rows that the coach's player crossed in action 1; -1 for a pass.
         coach_coloured: Option that it used in action 2; -1 for a pass.
     """
 
-    def __init__(self, policy: Policy, white: Sequence[int], coloured: Sequence[int]) -> None:
+    def __init__(
+        self, policy: Policy, white: Sequence[int], coloured: Sequence[int] | None
+    ) -> None:
         self._policy, self._white, self._coloured = policy, white, coloured
         self.coach_white: npt.NDArray[np.int64] = np.empty(0, np.int64)
         self.coach_coloured = -1
@@ -79,6 +81,8 @@ class Branches:
         first = chosen[:, 0]
         self.coach_coloured = int(first.argmax()) if first.any() else -1
         own = 1 + games.active
+        if self._coloured is None:
+            return chosen
         possible = [o for o in self._coloured if legal[o, own]]
         if possible or not self._coloured:
             chosen[:, own] = False

@@ -300,7 +300,8 @@ def _study(state: GameState, turn: Turn, policy: Policy, unanswered: set[int]) -
         number = plan.box_of(bit).number
         of_row = layout.options_of[plan.row_of(bit)]
         uses = [o for o in of_row if made(layout.options[o]) == number]
-    branches = Branches(policy, rows, uses)
+    is_over = turn.action1 is not None and turn.action2 is None  # there was no action 2
+    branches = Branches(policy, rows, None if is_over else uses)
     throws = np.repeat(np.array(dice, np.int8)[:, None], players + 1, axis=1)
     play_turn(games, throws, [branches] * players)
     answers, after = [], [0]
@@ -318,7 +319,8 @@ def _study(state: GameState, turn: Turn, policy: Policy, unanswered: set[int]) -
         if seat == 0:
             option = layout.options[branches.coach_coloured]
             token = f"{plan.rows[option.row].key}{made(option)}"
-            best = Answer(best.white, token if branches.coach_coloured >= 0 else None)
+            is_due = branches.coach_coloured >= 0 and not is_over
+            best = Answer(best.white, token if is_due else None)
             given = Answer(white[seat], coloured)
         answers.append((order[seat], given, best))
     shift = order[games.active]

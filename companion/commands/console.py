@@ -24,7 +24,7 @@ _GAP = "  "
 
 ENDS = {
     None: "not finished",
-    End.LOCKS.value: "two rows closed",
+    End.LOCKS.value: "rows closed",
     End.MISSES.value: "fourth penalty",
     End.ENDED_EARLY.value: "ended early",
 }

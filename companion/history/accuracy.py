@@ -8,7 +8,7 @@ from typing import Any
 
 from companion.engine import DieColour, Roll, RollCorrected, Rolled
 from companion.errors import NotationError
-from companion.eventlog.projection import visible_records
+from companion.eventlog.projection import spans_of, visible_records
 from companion.eventlog.record import Move, Record, to_entry
 
 
@@ -49,29 +49,29 @@ class Accuracy:
 
 def accuracy_of(records: Iterable[Record]) -> Accuracy:
     """Count over a log; a corrected roll counts with its final values."""
-    total = Accuracy()
-    eye: dict[str, object] | None = None
-    roll: Roll | None = None
-    for record in visible_records(records):
+    readings: list[dict[str, object] | None] = []
+    rolls: list[Roll | None] = []
+    last: dict[int, int] = {}  # by game, its last roll: a game may be put aside before a correction
+    rows = visible_records(records)
+    for record, span in zip(rows, spans_of(rows), strict=True):
         try:
             entry = to_entry(record)
         except NotationError:
             if record.kind == "rolled":
-                total, eye = _counted(total, eye, roll), None
+                last.pop(id(span), None)
             continue
         event = entry.event if isinstance(entry, Move) else None
-        if not isinstance(event, (Rolled, RollCorrected)):
-            continue
         if isinstance(event, Rolled):
-            total = _counted(total, eye, roll)
             found = record.data.get("eye")
-            eye = found if _is_readable(found) else None
-        roll = event.roll
-    return _counted(total, eye, roll)
-
-
-def _counted(total: Accuracy, eye: dict[str, object] | None, roll: Roll | None) -> Accuracy:
-    return total.plus(eye, roll) if eye is not None and roll is not None else total
+            last[id(span)] = len(rolls)
+            readings.append(found if _is_readable(found) else None)
+            rolls.append(event.roll)
+        elif isinstance(event, RollCorrected) and id(span) in last:
+            rolls[last[id(span)]] = event.roll
+    total = Accuracy()
+    for eye, roll in zip(readings, rolls, strict=True):
+        total = total.plus(eye, roll) if eye is not None and roll is not None else total
+    return total
 
 
 def _compare(eye: Mapping[str, Any], roll: Roll) -> tuple[int, int]:

@@ -139,7 +139,7 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
             box = box_line(game.start, turn.action2[0])
             lines.append("  " + say("record.colour", name=names[turn.player], box=box))
         if turn.action1 is None or turn.action2 is None:
-            if not game.is_over and turn is turns[-1]:
+            if game.state.action and turn is turns[-1]:
                 lines.append("  " + say("record.open"))
         elif turn.action1[turn.player] is None and turn.action2[0] is None:
             lines.append("  " + say("record.miss", name=names[turn.player]))
@@ -167,7 +167,8 @@ def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:
         )
         for closing in state.closed
     ]
-    lines = [*closed, phrases.say(f"record.end.{state.end.value if state.end else 'open'}")]
+    ended = phrases.say(f"record.end.{state.end.value if state.end else 'open'}", n=len(closed))
+    lines = [*closed, ended]
     width = max(len(name) for name in game.names)
     for rank, player in state.ranking:
         rows = "  ".join(
@@ -176,7 +177,8 @@ def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:
         lost = numeral(-plan.miss_points * state.misses[player])
         minus = phrases.say("record.misses", minus=lost)
         total = numeral(state.total(player))
-        lines.append(f"{rank}. {game.names[player]:<{width}}  {total:>4}  ({rows}  {minus})")
+        place = f"{rank}. " if game.is_over else ""
+        lines.append(f"{place}{game.names[player]:<{width}}  {total:>4}  ({rows}  {minus})")
     if game.fault:
         lines.append(phrases.say("record.fault", fault=game.fault))
     return lines

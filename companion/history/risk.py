@@ -48,7 +48,13 @@ def compared(wrong: int, offered: int) -> str:
             f"{known}: this table does worse than it should, {measured};"
             " try more even light, a plain floor, or `dice-companion calibrate`"
         )
-    return f"{known}: at most {at_most(wrong, offered):.1%} with 95 % confidence; {measured}"
+    return f"{known}: at most {_upwards(at_most(wrong, offered))} with 95 % confidence; {measured}"
+
+
+def _upwards(rate: float) -> str:
+    """A rate in percent, never rounded down: a bound has to hold."""
+    digits = 1 if rate >= 0.01 else 2
+    return f"{math.ceil(rate * 10 ** (digits + 2)) / 10**digits:.{digits}f}%"
 
 
 def _up_to(wrong: int, trials: int, rate: float) -> float:

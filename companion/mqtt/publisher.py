@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from companion.engine import Phase
+from companion.eventlog.state import Game
 from companion.messages.announcements import Announcement
 from companion.mqtt import discovery
 from companion.mqtt.board import board_of
@@ -109,6 +110,8 @@ class Publisher:
         self._measured_s: float | None = None
         self._asked = self._rolls = 0
         self._is_asking = False
+        self._counted = 0  # revision of the last roll that was counted, or of the start
+        self._did_ask = False  # whether people had to help with that roll
         self._complained_s: float | None = None
         self._is_closed = False
         birth = discovery.birth_topic(identity.prefix)
@@ -183,6 +186,8 @@ class Publisher:
         settings, did_share = view.table.settings, self._shares_pictures
         self._shares_pictures = settings.share_pictures
         self._learn_began(before, view)
+        if before is None:
+            self._counted = view.table.revision
         if is_new:
             self._publish(Kind.STATUS, ONLINE)
             self._board = self._results_of = None
@@ -265,12 +270,18 @@ class Publisher:
         was, game = before.table.game, view.table.game
         if game is None or view.tray.camera is CameraState.NONE:
             return
-        if game.state.phase is Phase.ROLL and view.tray.status in _ASKING:
+        is_corrected = any(die.by_hand for die in view.tray.dice)
+        if game.state.phase is Phase.ROLL and (view.tray.status in _ASKING or is_corrected):
             self._is_asking = True
-        if game.state.roll is not None and (was is None or game.rolled != was.rolled):
+        if game.state.roll is not None and game.rolled > self._counted:
+            self._counted = game.rolled
             self._rolls += 1
-            self._asked += self._is_asking or game.typed
+            self._did_ask = self._is_asking or game.typed
+            self._asked += self._did_ask
             self._is_asking = False
+        elif not self._did_ask and _is_corrected(was, game) and game.rolled == self._counted:
+            self._did_ask = True
+            self._asked += 1
 
     def _asked_percent(self, view: View) -> float | None:
         if view.tray.camera is CameraState.NONE or not self._rolls:
@@ -326,3 +337,9 @@ class Publisher:
                 )
             )
         self._results_of = key
+
+
+def _is_corrected(was: Game | None, game: Game) -> bool:
+    """Whether the values of a confirmed roll have changed."""
+    old = was.state.roll if was is not None and was.rolled == game.rolled else None
+    return old is not None and game.state.roll not in (None, old)

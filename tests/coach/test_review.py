@@ -15,6 +15,7 @@ from companion.engine import (
     ActionClosed,
     Answered,
     DieColour,
+    End,
     EndedEarly,
     HouseRule,
     Played,
@@ -26,6 +27,7 @@ from companion.engine import (
     fold,
     new_game,
 )
+from companion.engine.notation import turns_of
 from companion.history.decided import Decided
 from companion.messages.catalogue import load_phrases
 
@@ -49,6 +51,20 @@ def test_luck_skill_and_others_add_up_to_the_final_lead(variant: str, players: i
             rivals = [last.total(p) for p in range(players) if p != player] or [0]
             assert found.final[player] == last.total(player) - max(rivals)
             assert sum_of(found, player) == pytest.approx(found.final[player], abs=1e-3)
+
+
+def test_nobody_is_judged_for_an_action_that_never_came() -> None:
+    judged = []
+    for start, events in recorded("base", [GREEDY, SKIP_TWO, GREEDY], 25, seed=22):
+        turns, last, _ = turns_of(start, events)
+        if last.end is not End.LOCKS or turns[-1].action2 is not None:
+            continue
+        found = review(start, events, rollouts=4)
+        assert found is not None
+        judged += [each for each in found.decisions if each.turn == turns[-1].number]
+    assert judged
+    assert [each for each in judged if each.given.coloured or each.best.coloured] == []
+    assert [each for each in judged if each.given == each.best] == []
 
 
 def test_whoever_answers_like_the_coach_makes_no_mistake() -> None:

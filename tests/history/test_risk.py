@@ -42,3 +42,10 @@ def test_a_table_is_called_worse_only_where_chance_cannot_explain_it(
     wrong: int, offered: int, is_worse: bool
 ) -> None:
     assert ("worse than it should" in compared(wrong, offered)) is is_worse
+
+
+@pytest.mark.parametrize(
+    ("wrong", "offered", "most"), [(0, 6000, "0.05%"), (0, 700, "0.43%"), (1, 2, "97.5%")]
+)
+def test_a_bound_is_never_rounded_down(wrong: int, offered: int, most: str) -> None:
+    assert f"at most {most} with 95 %" in compared(wrong, offered)

@@ -24,6 +24,7 @@ from companion.mqtt.topics import Kind, TableTopics, all_tables, parse
 from companion.tray import DieView
 from tests.mqtt.conftest import Listener, until
 from tests.session.fakes import Stage, dice_seen, leaning
+from tests.web.stand_in import a_roll, dice_in_tray
 
 Listen = Callable[..., Listener]
 
@@ -258,6 +259,37 @@ def test_rolls_for_which_people_had_to_help_are_counted(house: House) -> None:
         assert house.board(ears, lambda board: board.asked == asked).asked == asked  # noqa: B023
         while house.stage.state.action:
             house.stage.session.close_action()
+
+
+def test_a_roll_that_people_put_right_counts_once_as_help(house: House) -> None:
+    house.open()
+    ears, stage = house.ears(), house.stage
+
+    def taken(step: object) -> None:
+        assert step is None
+        version = stage.session.view().version
+        seen = house.publisher
+        until(lambda: seen is not None and seen._view is not None and seen._view.version >= version)
+
+    stage.seat("Ada", "Ben")
+    taken(stage.session.start())
+    taken(stage.roll(3, 4))
+    taken(stage.session.pause())
+    taken(stage.session.resume(1))  # the same roll
+    taken(stage.correct(3, 5))
+    assert house.board(ears, lambda board: bool(board.asked)).asked == 100.0
+    while stage.state.action:
+        taken(stage.session.close_action())
+    stage.session.see(dice_in_tray(a_roll(1, 2), frame=50))
+    at = stage.session.view().tray.dice[0].centre_xy
+    taken(stage.session.fix_die(50, at, 6))
+    taken(stage.session.press())
+    stage.session.see(dice_in_tray(a_roll(1, 2), frame=51, status="old"))
+    taken(stage.correct(1, 5))
+    while stage.state.action:
+        taken(stage.session.close_action())
+    taken(stage.roll(4, 4))
+    assert house.board(ears, lambda board: board.asked != 100.0).asked == 66.7
 
 
 def test_a_broker_that_lost_everything_is_filled_again(house: House) -> None:

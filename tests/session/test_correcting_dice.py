@@ -301,6 +301,19 @@ class TestLog:
         (record,) = self.kept(two, "rolled")
         assert "by_hand" not in record.data
 
+    def test_a_correction_after_a_pause_counts_for_the_roll_it_corrects(self, two: Stage) -> None:
+        two.session.see(seen())
+        assert two.session.press() is None
+        assert two.session.pause() is None
+        assert two.session.start("base", 0) is None
+        two.session.see(dice_in_tray(a_roll(1, 2), frame=20))
+        assert two.session.press() is None
+        assert two.session.pause() is None
+        assert two.session.resume(1) is None
+        assert two.correct(3, 5) is None
+        found = accuracy_of(two.store.load())
+        assert found == Accuracy(2, right=1, wrong=1, dice_seen=12, dice_right=11)
+
     def test_the_accuracy_of_readings_on_this_table(self, two: Stage, tmp_path: Path) -> None:
         def turn(tray: TrayView | None, *, typed: bool = False) -> None:
             if tray is not None:

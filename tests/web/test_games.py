@@ -117,6 +117,18 @@ class TestTheCalls:
         assert hidden[0]["picture"] is None
         assert client.get("/api/picture.jpg?revision=9", environ_base=stranger).status_code == 403
 
+    def test_a_roll_that_was_entered_has_no_picture_of_the_undone_one(
+        self, two: Stage, tmp_path: Path
+    ) -> None:
+        pictures = Pictures(tmp_path, 9)
+        two.roll(3, 4)
+        pictures.keep(two.game.rolled, 1, 1, b"jpeg")
+        client = create_app(two.session, pictures=pictures).test_client()
+        assert client.get("/api/game?number=1").get_json()["rolls"][0]["picture"] is not None
+        assert two.session.undo() is None
+        assert two.type_roll(6, 5) is None
+        assert client.get("/api/game?number=1").get_json()["rolls"][0]["picture"] is None
+
     def test_a_turn_that_a_player_left_before_the_roll_moves_no_picture(
         self, stage: Stage, tmp_path: Path
     ) -> None:

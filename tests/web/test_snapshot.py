@@ -15,7 +15,7 @@ from companion.wire.structs import encode
 from tests.session.fakes import Stage
 from tests.web.stand_in import a_roll, dice_in_tray, seat
 from web import Equipment
-from web.snapshot import Setting, snapshot
+from web.snapshot import Setting, _chances, snapshot
 
 SETTING = Setting(
     "e",
@@ -190,6 +190,15 @@ def test_a_miss_is_due_only_without_a_cross_in_action_1(two: Stage) -> None:
     two.answer(0, "Y7")
     two.answer(1, None)
     assert shown(two)["game"]["miss_due"] is True
+
+
+@pytest.mark.parametrize(
+    "shares", [(0.425, 0.575), (0.145, 0.175, 0.68), (1 / 3, 1 / 3, 1 / 3), (0.0, 1.0)]
+)
+def test_chances_add_up_to_a_hundred(shares: tuple[float, ...]) -> None:
+    shown = [each.percent for each in _chances([(share, 0.01) for share in shares])]
+    assert sum(shown) == 100
+    assert all(abs(each - 100 * share) < 1 for each, share in zip(shown, shares, strict=True))
 
 
 def test_chances_from_before_a_newcomer_sat_down_are_not_shown(two: Stage) -> None:

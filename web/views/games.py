@@ -166,7 +166,10 @@ def whole(
     state = (game if turn is None else game.after_turn(turn)).state
     result.sheets = [_sheet(game, state, player, phrases) for _, player in game.state.ranking]
     turns, _, _ = turns_of(game.start, game.events)
-    result.rolls = [_turn(game, turn, phrases, pictures.get(turn.number)) for turn in turns]
+    result.rolls = [
+        _turn(game, turn, phrases, None if roll in game.typed else pictures.get(turn.number))
+        for roll, turn in enumerate(turns, 1)
+    ]
     result.closed = [
         wire.ClosedBy(
             phrases.row(game.state.plan.rows[closing.row].name),

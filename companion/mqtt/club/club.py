@@ -369,6 +369,7 @@ class Club:
             today=self.today,
             is_live=is_live,
             behind=self._behind.get(result.table),
+            zone=self._now().tzinfo,
         )
 
     def _rated_before(self, earlier: Sequence[Result]) -> Ratings:

@@ -24,7 +24,7 @@ SMALLEST, LARGEST = 2, 5
 
 MET = 10_000
 """Cost of two players who met once before; n meetings cost n squared times as much."""
-SMALL_AGAIN = 2_000
+SMALL_AGAIN = 20_000
 """Cost of a seat at a smaller table after one such seat; after n, n squared times as much."""
 
 _STARTS = 12

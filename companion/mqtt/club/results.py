@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, tzinfo
 
 from companion.engine import End
 from companion.eventlog.names import is_nameless, name_key
@@ -116,6 +116,7 @@ def evening_of(
     today: str,
     is_live: bool,
     behind: timedelta | None,
+    zone: tzinfo | None,
 ) -> str:
     """The id of the evening that a new result belongs to.
 
@@ -132,8 +133,9 @@ def evening_of(
         today: The evening of the club's clock.
         is_live: The table has just sent it.
         behind: By how much the table's clock is behind the club's; None if that is unknown.
+        zone: Of the club's clock.
     """
-    ended = evening_id(new.game.ended, behind or timedelta())
+    ended = evening_id(new.game.ended, zone, behind or timedelta())
     for evening in reversed(evenings) if new.counts else ():
         if ended == today != evening.id:
             continue
@@ -145,14 +147,16 @@ def evening_of(
     return today if is_live and behind is None else ended
 
 
-def evening_id(at: str, behind: timedelta = timedelta()) -> str:
+def evening_id(at: str, zone: tzinfo | None = None, behind: timedelta = timedelta()) -> str:
     """The evening of a time: its date, until six in the morning that of the day before.
 
     Args:
         at: ISO 8601 text.
+        zone: Where the evening is; that of the text if None.
         behind: By how much the clock that it is of is behind.
     """
     try:
-        return f"{datetime.fromisoformat(at) + behind - DAY_BEGINS:%Y-%m-%d}"
+        when = datetime.fromisoformat(at) + behind
+        return f"{(when.astimezone(zone) if zone else when) - DAY_BEGINS:%Y-%m-%d}"
     except (ValueError, OverflowError):
         return ""

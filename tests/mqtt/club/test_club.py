@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -117,6 +117,18 @@ def test_a_free_game_counts_on_its_evening_by_the_clubs_clock(club: ClubOnDisk) 
     blink = result({"Ada": 1, "Ben": 2}, game=3, ended="1970-01-01T00:09:00+00:00")
     club.finish(2, blink, retained=True)  # came while the club was away from the broker
     assert [each.game.number for each in club.club.view().done.free] == [2, 3]
+
+
+@pytest.mark.parametrize(("hours", "hour"), [(-8, 22), (-7, 23), (10, 15)])
+def test_an_evening_is_that_of_the_club_whatever_zone_a_table_is_in(
+    club: ClubOnDisk, hours: int, hour: int
+) -> None:
+    club.now = datetime(2026, 11, 24, hour, tzinfo=timezone(timedelta(hours=hours)))
+    at = club.now.astimezone(UTC).isoformat()
+    with_players(club, "Ada", "Ben")
+    club.online(1, at=at)
+    club.finish(1, result({"Ada": 2, "Ben": 1}, ended=at))
+    assert totals(club) == [("Ada", 12), ("Ben", 0)]
 
 
 def test_a_time_that_is_none_harms_nothing(club: ClubOnDisk) -> None:
