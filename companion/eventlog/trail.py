@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from companion.engine import MOST_PLAYERS, Refusal
 from companion.errors import NotationError
+from companion.eventlog.names import name_key
 from companion.eventlog.record import BEGINNINGS, PEOPLE, Record, kept_by, to_entry
 from companion.eventlog.reducer import reduce
 from companion.eventlog.state import Game, Seat, Table
@@ -116,7 +117,7 @@ def advanced(table: Table, record: Record) -> tuple[str | None, Table | None]:
 def _named_once(table: Table) -> Table:
     """Free an older seat of the newest player: the record of their leaving may be lost."""
     *older, last = table.seats
-    seats = (seat for seat in older if seat.name.casefold() != last.name.casefold())
+    seats = (seat for seat in older if name_key(seat.name) != name_key(last.name))
     return replace(table, seats=(*seats, last))
 
 
@@ -146,5 +147,5 @@ def _places(game: Game) -> list[tuple[int, str]]:
 def _seat_of(table: Table, number: int, name: str) -> Seat:
     """The seat of a player; a new one if the seat has another name."""
     seat = table.seat(number)
-    is_theirs = seat is not None and seat.name.casefold() == name.casefold()
+    is_theirs = seat is not None and name_key(seat.name) == name_key(name)
     return seat if seat is not None and is_theirs else Seat(number, name)

@@ -55,8 +55,9 @@ def notices_between(before: Game | None, after: Game | None, record: Record) -> 
 def with_step(
     kept: Sequence[Notice], before: Game | None, after: Game | None, record: Record
 ) -> tuple[Notice, ...]:
-    """Return the kept notices after one more step; those of another game are discarded."""
-    number = after.number if after is not None else 0
+    """Return the kept notices after one more step; those of another game are discarded, and of the
+    same one that begins again: it may have other players."""
+    number = after.number if after is not None and record.kind not in BEGINNINGS else 0
     own = [notice for notice in kept if notice.game == number]
     own += notices_between(before, after, record)
     newest = sorted({notice.revision for notice in own})[-MOST_KEPT:]

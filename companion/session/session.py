@@ -299,7 +299,8 @@ class Session:
     def offer(self, seat: int) -> Rejected | None:
         """Offer a seat to another device for a while; the game goes on meanwhile."""
         with self._notifier.transaction():
-            if self._table.seat(seat) is None:
+            held = self._table.seat(seat)
+            if held is None or held.bot:
                 return rejected("NO_SUCH_SEAT")
             self._offers.add(seat, self._notifier.touch)
             self._notifier.touch()

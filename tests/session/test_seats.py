@@ -104,6 +104,37 @@ class TestSeats:
         assert isinstance(claimed, Rejected)
         assert claimed.code == "NOT_OFFERED"
 
+    def test_a_bots_seat_is_not_offered(self, stage: Stage) -> None:
+        stage.seat("Ada")
+        assert stage.session.add_bot("easy") is None
+        refused = stage.session.offer(1)
+        assert refused is not None
+        assert refused.code == "NO_SUCH_SEAT"
+
+    def test_a_game_that_begins_again_tells_newcomers_nothing_of_before(self, stage: Stage) -> None:
+        stage.seat("Ada", "Ben", "Cleo")
+        assert stage.session.start("base", 0) is None
+        assert stage.roll(3, 4) is None
+        assert stage.answer(1, "R7") == ""
+        assert stage.session.undo() is None
+        assert len(stage.session.view().notices) == 3
+        for seat in (1, 2):
+            assert stage.session.let_go(seat) is None
+        stage.seat("Dan")
+        assert [stage.game.names, stage.session.view().notices] == [("Ada", "Dan"), ()]
+
+    @pytest.mark.parametrize("name", ["Adb", "A\u200ddb", "ADB"])
+    def test_a_resumed_game_leaves_a_person_of_the_same_name_their_seat(
+        self, stage: Stage, name: str
+    ) -> None:
+        stage.seat("Ben", "A\u200ddb")
+        assert stage.session.start("base", 0) is None
+        assert stage.session.pause() is None
+        assert stage.session.leave(1) is None
+        (token,) = stage.seat(name)
+        assert stage.session.resume(1) is None
+        assert stage.session.seats_of([token]) == (1,)
+
     def test_start_needs_somebody_and_no_running_game(self, stage: Stage) -> None:
         rejected = stage.session.start()
         assert rejected is not None
