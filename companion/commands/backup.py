@@ -37,17 +37,17 @@ def _places(
 
 
 def _elsewhere(config: Config) -> dict[str, Path]:
-    """What settings name outside the data directory, and a backup therefore lacks."""
+    """Files and folders of the settings that a backup lacks: they are not in the data directory."""
     named = {"sound.clips": config.sound.clips}
     if config.camera.calibration not in ("auto", "none"):
         named["camera.calibration"] = config.camera.calibration
-    paths = {name: Path(text).expanduser() for name, text in named.items() if text is not None}
-    inside = config.data_dir.resolve()
-    return {
-        name: path
-        for name, path in paths.items()
-        if path.exists() and not path.resolve().is_relative_to(inside)
-    }
+    inside, found = config.data_dir.resolve(), {}
+    for name, text in named.items():
+        with suppress(RuntimeError):  # of nobody's home, so that it is nowhere
+            path = Path(text or config.data_dir).expanduser()
+            if path.exists() and not path.resolve().is_relative_to(inside):
+                found[name] = path
+    return found
 
 
 def _give_to_the_caller(file: Path) -> None:

@@ -89,10 +89,8 @@ def write_backup(
             records = seen.records or 0
             others = list(_other_files(data_dir))
             backed_up = BackedUp(now.isoformat(timespec="seconds"), version, records, len(others))
-            with (
-                os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT, 0o600), "wb") as out,  # the PIN
-                tarfile.open(fileobj=out, mode="w:gz") as archive,
-            ):
+            part.touch(0o600)  # the PIN is for its owner only
+            with tarfile.open(part, "w:gz") as archive:
                 _add_text(archive, MANIFEST, json.dumps(_as_json(backed_up)), now)
                 archive.add(log, f"{DATA}/{FILE_NAME}")
                 for path in others:
@@ -143,7 +141,8 @@ def restore_backup(
     if not data_dir.name:
         raise ServiceError(f"{data_dir}: expected a folder for games")
     fresh = data_dir.with_name(f"{data_dir.name}.restored")
-    kept = data_dir.with_name(f"{data_dir.name}.before-{kept_as or f'{now:%Y%m%d-%H%M%S}'}")
+    suffix = f".before-{kept_as or f'{now:%Y%m%d-%H%M%S}'}"
+    kept = data_dir.with_name(f"{data_dir.name}{suffix}")
     new_config = config_path.with_name(f".{config_path.name}.restored")
     try:
         with _only_one(data_dir.parent):
@@ -161,7 +160,7 @@ def restore_backup(
                 else:
                     fresh.rename(data_dir)
                 if new_config.is_file():
-                    _keep_settings(new_config, config_path, kept_as or f"{now:%Y%m%d-%H%M%S}")
+                    _keep_settings(new_config, config_path, suffix)
                     new_config.replace(config_path)
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
@@ -174,10 +173,10 @@ def restore_backup(
         raise ServiceError(f"{source}: its games cannot be read: {error}") from error
 
 
-def _keep_settings(new: Path, path: Path, kept_as: str) -> None:
+def _keep_settings(new: Path, path: Path, suffix: str) -> None:
     """Copy settings beside themselves if others take their place."""
     if path.is_file() and path.read_bytes() != new.read_bytes():
-        shutil.copy2(path, path.with_name(f"{path.name}.before-{kept_as}"))
+        shutil.copy2(path, path.with_name(f"{path.name}{suffix}"))
 
 
 def _refuse_running(data_dir: Path) -> None:

@@ -451,6 +451,8 @@ def test_a_backup_says_what_it_lacks(table: Stage, tmp_path: Path) -> None:
     lacking = runner.invoke(dice_companion, args)
     assert lacking.exit_code == 1
     assert "s.toml: cannot be read" in str(lacking.exception)
+    settings.write_text("[camera]\ncalibration = '~nobody-here/tray.toml'\n")
+    assert runner.invoke(dice_companion, args).exit_code == 0
     for name, is_said in (("mine.toml", True), ("data/tray.toml", False)):
         (tmp_path / name).touch()
         settings.write_text(f"[camera]\ncalibration = '{tmp_path / name}'\n")

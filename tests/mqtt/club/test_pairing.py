@@ -136,6 +136,8 @@ def test_sitting_out_and_smaller_tables_go_round(system: str) -> None:
     small = past_of(uneven).small
     assert sum(small.values()) == 18
     assert max(small.values()) <= 3
+    two_tables = past_of(rounds_of(names(9), 8, system=system)).small  # 5 and 4
+    assert max(two_tables.values()) - min(two_tables.values()) <= 1
 
 
 @given(
