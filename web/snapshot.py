@@ -151,7 +151,7 @@ def _game(view: View, phrases: Phrases, now_s: float, setting: Setting) -> wire.
         first=game.seats[state.first],
         roll=_roll(state),
         typed=game.typed and state.roll is not None,
-        rolled=game.rolled if state.roll is not None else None,
+        rolled=game.dice_since if state.roll is not None else None,
         house=[
             wire.HouseRuleState(rule.value, list(rule.replaces))
             for rule in HouseRule

@@ -43,9 +43,8 @@ class Bots:
         for player in waiting:
             box = choice_of(state, player, game.bots[player])
             # an answer that comes too late, after an undo for example, is refused
-            self._session.answer(
-                game.seats[player], state.turn, state.action, box, done=True, rolled=game.rolled
-            )
+            seat, since = game.seats[player], game.dice_since
+            self._session.answer(seat, state.turn, state.action, box, done=True, rolled=since)
 
     def _advise(self, game: Game) -> None:
         key = (game.number, _asked(game.state))

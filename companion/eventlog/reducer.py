@@ -17,6 +17,7 @@ from companion.engine import (
     HouseRule,
     Phase,
     Refusal,
+    RollCorrected,
     Rolled,
     SeatClosed,
     Withdrawn,
@@ -185,7 +186,9 @@ def _next(game: Game, state: GameState, move: Move, revision: int) -> Game:
         case Rolled():
             done = revocable = frozenset()
             typed = bool(move.details.get("typed"))
-            game = replace(game, rolled=revision)
+            game = replace(game, rolled=revision, corrected=0)
+        case RollCorrected():
+            game = replace(game, corrected=revision)
         case ActionClosed():
             done = revocable = frozenset()
         case SeatClosed(player):

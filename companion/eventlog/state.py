@@ -67,6 +67,7 @@ class Game:
         revocable: Players whose answer may still be taken back once everybody has answered.
         typed: The roll of this turn was entered by hand.
         rolled: Revision of the record that confirmed this turn's roll.
+        corrected: Revision of the record that corrected it last, or 0.
         bots: By player, the bot's strength, or empty for a person.
         practice: The coach suggests answers while the game is played.
     """
@@ -81,6 +82,12 @@ class Game:
     rolled: int = 0
     bots: tuple[str, ...] = ()
     practice: bool = False
+    corrected: int = 0
+
+    @property
+    def dice_since(self) -> int:
+        """Revision of the record that gave this turn's dice: the roll's, or its correction's."""
+        return self.corrected or self.rolled
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,7 @@ def game_to_json(game: Game) -> dict[str, Any]:
         "rolled": game.rolled,
         "bots": list(game.bots),
         "practice": game.practice,
+        "corrected": game.corrected,
     }
 
 
@@ -77,6 +78,7 @@ def game_from_json(data: Mapping[str, Any]) -> Game:
         data["rolled"],
         tuple(data["bots"]),
         data["practice"],
+        data["corrected"],
     )
 
 

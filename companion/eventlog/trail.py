@@ -70,6 +70,12 @@ class Trail:
         return replace(self, steps=kept).after(people)
 
     @property
+    def settled(self) -> int | None:
+        """Revision of the last settled step: an ending, a closed action, a roll, a correction."""
+        revisions = (record.revision for record, _ in self.steps if record.kind in _SETTLING)
+        return max(revisions, default=None)
+
+    @property
     def undone_to(self) -> int | None:
         """The last revision that counts after an undo; None if there is no settled step.
 

@@ -44,6 +44,14 @@ def is_turn_answered(table: Table) -> bool:
     return game is not None and game.state.phase is Phase.ACTION2 and not game.state.waiting_for
 
 
+def is_turn_over(before: Table, after: Table) -> bool:
+    """Whether a step ended a turn, and the next roll of the same game is due."""
+    was, now = before.game, after.game
+    if was is None or now is None or was.number != now.number:
+        return False
+    return is_roll_due(after) and was.state.turn < now.state.turn
+
+
 def is_outdated(table: Table, tray: TrayView) -> bool:
     """Whether the offered roll was read before one of its dice left the game."""
     return table.game is not None and tray.is_outdated(table.game.state.dice)

@@ -134,7 +134,7 @@ class Given:
 
     Attributes:
         turn: The turn it is meant for.
-        rolled: Revision of the roll it is meant for, if known.
+        rolled: The `Game.dice_since` it is meant for, if known.
         key: Idempotency key: a retry carries the same one and counts once. One that ends in
             `.sender.number` counts only before those of its sender with a higher number.
     """
@@ -199,9 +199,10 @@ def _decide_of_seat(
         return nothing(table)
     if _is_overtaken(given.key, keys):
         return rejected("GONE_ON")
-    is_late = given.turn != game.state.turn
-    if is_late or (given.rolled is not None and given.rolled != game.rolled):
+    if given.turn != game.state.turn:
         return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.turn", ruling="E9")
+    if given.rolled not in (None, game.dice_since):
+        return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.dice")
     if given.seat not in game.seats:
         return rejected("NOT_IN_GAME")
     if given.key:

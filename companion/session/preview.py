@@ -46,14 +46,10 @@ def precondition_of(trail: Trail, step: HostStep) -> str:
     """A token of the state a step would change; it differs once the table has gone on."""
     game = trail.table.game
     if step is HostStep.UNDO:
-        return f"{trail.undone_to} {game and game.rolled}"
+        return f"{trail.settled}"
     if game is None or step is HostStep.END:
         return f"{game and game.number}"
-    if step is HostStep.CLOSE:
-        return f"{game.rolled} {game.state.action}"
-    roll = game.state.roll
-    faces = [*roll.white, *(value for _, value in roll.coloured)] if roll is not None else []
-    return f"{game.rolled} {faces}"
+    return f"{game.dice_since} {game.state.action}"
 
 
 def preview(table: Table, decision: Decision | Rejected) -> list[Line] | Rejected:

@@ -393,7 +393,7 @@ class Session:
             done: The player has nothing more to change.
             revocable: If it is the last one, it may still be taken back for a moment.
             key: Idempotency key: a retry carries the same one and counts once.
-            rolled: Revision of the roll it is meant for, if known.
+            rolled: The `Game.dice_since` it is meant for, if known.
             is_by_host: The host answers for a player who cannot; the log stores that.
         """
         given = play.Given(seat, turn, rolled, key)
@@ -656,10 +656,12 @@ class Session:
         if decision.notice is not None:
             self._notifier.notify(decision.notice)
         self._offers.keep(seat.number for seat in self._table.seats)
-        if self._table.game != before.game:
-            self._is_pressed = False
+        was_pressed = self._is_pressed
+        self._is_pressed = was_pressed and confirm.is_turn_answered(self._table)
         if (self._table.game, self.take_back_s) != (before.game, take_back_s):
             self._set_timer()
+        if was_pressed and confirm.is_turn_over(before, self._table):
+            self.press()
         return None
 
     def _set_timer(self) -> None:
@@ -669,12 +671,9 @@ class Session:
         """Close the open action of a game, unless it has gone on."""
         if self._table.game != game or game.state.waiting_for:
             return
-        is_pressed = self._is_pressed
         try:
             self._take_decided(decide_move(self._table, ActionClosed(game.state.action)))
             self._is_retrying = False
-            if is_pressed and confirm.is_roll_due(self._table):
-                self.press()
         except StoreError:
             if not self._is_retrying:
                 LOGGER.exception("closing the action could not be stored; trying again")

@@ -116,6 +116,29 @@ class TestAnswers:
         two.time.pass_s(3.1)  # the press was meant for the answer before
         assert two.state.phase is Phase.ROLL
 
+    @pytest.mark.parametrize("end", ["done", "host", "held", "other box"])
+    def test_a_press_counts_however_action_2_ends(self, two: Stage, end: str) -> None:
+        two.roll(4, 3)
+        two.answer(0, "R7")
+        two.answer(1, None)
+        two.answer(0, None, revocable=True)
+        two.time.pass_s(2.0)
+        two.roll(1, 2)
+        assert two.state.phase is Phase.ACTION2
+        match end:
+            case "done":
+                two.answer(0, None)
+            case "host":
+                two.session.close_action()
+            case "held":
+                two.session.hold()
+            case "other box":
+                two.answer(0, "Y6", revocable=True)
+                two.time.pass_s(3.1)
+        assert two.confirmed == 2
+        assert two.state.turn == 2
+        assert two.state.roll.white_sum == 3
+
     @pytest.mark.parametrize("meanwhile", ["setting", "latecomer", "host"])
     def test_what_others_do_delays_no_action_and_forgets_no_press(
         self, two: Stage, meanwhile: str

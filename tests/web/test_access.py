@@ -288,6 +288,28 @@ class TestKeys:
         assert post(ada, "undo", moment=moment)[0] == 200
         assert post(ada, "undo", moment=moment)[1]["error"] == "GONE_ON"
 
+    @pytest.mark.usefixtures("in_action1")
+    def test_an_undo_needs_a_preview_of_the_step_that_is_the_last_now(
+        self, ada: FlaskClient, stage: Stage
+    ) -> None:
+        stage.answer(0, "R7")
+        stage.answer(1, None)
+        moment = post(ada, "preview", what="undo")[1]["moment"]
+        stage.session.undo()
+        stage.answer(1, "Y7")
+        assert stage.state.action == 2
+        assert post(ada, "undo", moment=moment)[1]["error"] == "GONE_ON"
+
+    @pytest.mark.usefixtures("in_action1")
+    def test_a_correction_needs_a_preview_in_the_same_action(
+        self, ada: FlaskClient, stage: Stage
+    ) -> None:
+        dice = {"white": [3, 5], "colour": dict.fromkeys(("red", "yellow", "green", "blue"), 3)}
+        moment = post(ada, "preview", what="correct", **dice)[1]["moment"]
+        stage.session.close_action()
+        assert stage.state.action == 2
+        assert post(ada, "correct", moment=moment, **dice)[1]["error"] == "GONE_ON"
+
 
 class TestHeaders:
     @pytest.mark.parametrize("path", EVERYTHING)

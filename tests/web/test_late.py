@@ -28,6 +28,32 @@ class TestLate:
         now = told["state"]["game"]["rolled"]
         assert answer(ada, rolled=now)[0] == 200
 
+    def test_a_pass_on_dice_that_were_corrected(self, ada: FlaskClient, stage: Stage) -> None:
+        stage.session.start()
+        stage.roll(3, 4)
+        stage.answer(0, None)
+        pass_on_it = {"turn": 1, "action": 2, "box": None, "done": True}
+        rolled = ada.get("/api/state").get_json()["game"]["rolled"]
+        stage.correct(3, 4, red=6)
+        late = ada.post("/api/answer", json=pass_on_it | {"rolled": rolled})
+        assert (late.status_code, late.get_json()["error"]) == (409, "WRONG_PHASE")
+        assert late.get_json()["message"] == "The dice have changed since. Please answer again."
+        assert stage.state.misses == (0,)
+        now = late.get_json()["state"]["game"]["rolled"]
+        assert ada.post("/api/answer", json=pass_on_it | {"rolled": now}).status_code == 200
+        assert stage.state.misses == (1,)
+
+    def test_a_pass_on_dice_whose_correction_was_undone(
+        self, ada: FlaskClient, stage: Stage
+    ) -> None:
+        stage.session.start()
+        stage.roll(3, 4)
+        stage.correct(3, 5)
+        rolled = ada.get("/api/state").get_json()["game"]["rolled"]
+        stage.session.undo()
+        assert answer(ada, rolled=rolled, box=None)[0] == 409
+        assert answer(ada, rolled=ada.get("/api/state").get_json()["game"]["rolled"])[0] == 200
+
     def test_an_answer_of_the_game_before(self, ada: FlaskClient, stage: Stage) -> None:
         stage.session.start()
         stage.roll(3, 4)

@@ -362,9 +362,7 @@ OPERATIONS: tuple[Operation, ...] = (
         (JPEG,),
         raw=BINARY,
         failures=(*READ, 403, 404),
-        parameters=(
-            Parameter("revision", Whole, "The roll's, as in game.rolled and /api/pictures.", True),
-        ),
+        parameters=(Parameter("revision", Whole, "The roll's, as in /api/pictures.", True),),
     ),
     post("/api/pictures/delete", "Host: delete kept pictures.", requests.Picture, (*STEP, 404)),
     post("/api/roll", "Confirm a roll entered by hand.", requests.Entered, links=_ANSWERS),

@@ -42,7 +42,7 @@ Moment = Annotated[
     about("From the preview: the step fails where the table has gone on."),
 ]
 ChosenBox = Annotated[AnyBox | None, Meta(examples=["R7", None]), about("Null is a pass.")]
-Rolled = Annotated[int | None, about("game.rolled: the roll that is answered.")]
+Rolled = Annotated[int | None, about("game.rolled: the dice that are answered.")]
 Value = Annotated[int, Meta(extra_json_schema={"minimum": 1, "maximum": 6})]
 """The rules reject others."""
 

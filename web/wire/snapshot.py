@@ -233,7 +233,7 @@ class Game(Reply):
     first: Seat
     roll: Roll | None
     typed: Annotated[bool, about("The roll was entered by hand.")]
-    rolled: Annotated[int | None, about("The roll's revision, for answers and pictures.")]
+    rolled: Annotated[int | None, about("Revision of the roll or its correction, for answers.")]
     house: list[HouseRuleState]
     sums: Sums | None
     rows: list[Row]

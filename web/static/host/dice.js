@@ -132,9 +132,8 @@ function pick(shown, label, onPick) {
 
 /** Return a check that the confirmed roll has not changed since. */
 function stillRolled() {
-  const roll = () => JSON.stringify([latest().game?.rolled, latest().game?.roll]);
-  const then = roll();
-  return () => roll() === then;
+  const then = latest().game?.rolled;
+  return () => latest().game?.rolled === then;
 }
 
 /** Correct a die of the confirmed roll. */
