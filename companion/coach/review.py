@@ -9,12 +9,13 @@ one player alone). For each turn and player the change of value has three parts:
 - skill: the value with the player's own answer less that with the coach's answer, usually below 0;
 - others: the rest, which the other players' answers made.
 
-The parts and the value of the start add up to the final lead exactly.
+The parts and the value of the start add up to the final lead exactly. Of a game that was ended
+early the whole turns count, and they add up to the value of the position after them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,7 +123,8 @@ class Review:
 
     Attributes:
         luck, skill: By player, the sums over all turns.
-        leads: By turn and player, the expected lead before the turn; the final lead comes last.
+        leads: By turn and player, the expected lead before the turn; last the one at the end,
+            which is the final lead unless the game was ended early.
         parts: By turn and player.
         decisions: Every answer that differs from the coach's.
         final: By player, the lead the game ended with.
@@ -187,21 +189,29 @@ def review(
         rollouts: Games played on from each position; errors fall with its square root.
         progress: Receives the share that is done.
     """
-    events = tuple(events)
-    turns, last, _ = turns_of(start, events)
-    if last.phase is not Phase.OVER or not turns:
+    turns, last, _ = turns_of(start, events := tuple(events))
+    if last.phase is not Phase.OVER:
+        return None
+    if last.end is End.ENDED_EARLY:
+        events = _whole_turns(start, events)
+        turns, stopped, _ = turns_of(start, events)
+        ends = [Position(games_from(stopped), stopped.active)]
+    else:
+        ends = []
+    if not turns:
         return None
     players = start.players
     policy = Tempo(tables_of(start.plan.name, players))
     studied = [
-        _study(state, turn, policy, _unanswered(turn, last))
+        _study(state, turn, policy)
         for state, turn in zip(_before_rolls(start, events), turns, strict=True)
     ]
     positions = [position for each in studied for position in (each.before, *each.after)]
-    values = iter(values_of(positions, policy, rollouts, seed, progress))
+    values = iter(values_of([*positions, *ends], policy, rollouts, seed, progress))
     final = lead_of(np.array([[last.total(p)] for p in range(players)], np.int16))[:, 0]
     valued = [(each, next(values)[0], [next(values) for _ in each.after]) for each in studied]
-    befores = [before.mean(axis=1) for _, before, _ in valued] + [final]
+    end = next(values)[0].mean(axis=1) if ends else final
+    befores = [*(before.mean(axis=1) for _, before, _ in valued), end]
     leads_by_turn: list[tuple[float, ...]] = []
     parts: list[tuple[Part, ...]] = []
     decisions: list[Decision] = []
@@ -230,7 +240,7 @@ def review(
                 for p in range(players)
             )
         )
-    leads_by_turn.append(tuple(float(x) for x in final))
+    leads_by_turn.append(tuple(float(x) for x in end))
     return Review(
         tuple(_measured(each) for each in luck_of),
         tuple(_measured(each) for each in skill_of),
@@ -244,6 +254,17 @@ def review(
 def _measured(samples: Samples) -> Measured:
     error = float(samples.std() / np.sqrt(samples.size))
     return Measured(float(samples.mean(dtype=np.float64)), error)
+
+
+def _whole_turns(start: GameState, events: Sequence[Event]) -> tuple[Event, ...]:
+    """The events up to the last time that a roll was due."""
+    whole, state = 0, start
+    for n, event in enumerate(events, 1):
+        step = apply(state, event)
+        assert not isinstance(step, Refusal), event
+        state = step.state
+        whole = n if state.phase is Phase.ROLL else whole
+    return tuple(events[:whole])
 
 
 def _before_rolls(start: GameState, events: Iterable[Event]) -> list[GameState]:
@@ -273,15 +294,7 @@ class _Studied:
     answers: tuple[tuple[int, Answer, Answer], ...]
 
 
-def _unanswered(turn: Turn, last: GameState) -> set[int]:
-    """Players who left in a turn, or whose answer the end of the game cut off."""
-    if turn.action1 is None:
-        return set(range(last.players))
-    is_cut_off = turn.action2 is None and last.end is not End.LOCKS
-    return {*turn.left[1], *turn.left[2], *([turn.player] if is_cut_off else [])}
-
-
-def _study(state: GameState, turn: Turn, policy: Policy, unanswered: set[int]) -> _Studied:
+def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
     players, plan = state.players, state.plan
     order = [(state.active + seat) % players for seat in range(players)]
     white = [turn.action1[p] if turn.action1 else None for p in order]
@@ -307,7 +320,7 @@ def _study(state: GameState, turn: Turn, policy: Policy, unanswered: set[int]) -
     answers, after = [], [0]
     for seat in range(players):
         own = 1 + seat
-        if order[seat] in unanswered:
+        if order[seat] in (*turn.left[1], *turn.left[2]):
             continue
         is_same = (games.sheet[:, :, own] == games.sheet[:, :, 0]).all()
         if is_same and (games.misses[:, own] == games.misses[:, 0]).all():

@@ -38,7 +38,6 @@ ORDER = {reason: place for place, reason in enumerate(Reason)}
 
 RULING = {
     Reason.BAD_DICE: "E45",
-    Reason.GAME_OVER: "E18",
     Reason.WRONG_PHASE: "E1",
     Reason.UNKNOWN_PLAYER: "E40",
     Reason.NOT_ACTIVE: "E4",
@@ -59,7 +58,10 @@ RULING = {
     Reason.MISS_NOT_ACTIVE: "E8",
     Reason.MISS_NOT_DUE: "E8",
 }
-"""The ruling behind each reason, unless a refusal names a closer one."""
+"""The ruling behind each reason, unless a refusal names a closer one.
+
+`GAME_OVER` has none: that depends on how the game ended.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +70,12 @@ class Refusal:
 
     Attributes:
         reason: The most fundamental reason.
-        ruling: Number of the ruling that decides it.
+        ruling: Number of the ruling that decides it; None for a game that people ended.
         data: What a sentence about it may name: player, row, number, last, sums, ...
     """
 
     reason: Reason
-    ruling: str
+    ruling: str | None
     data: Mapping[str, object] = field(default_factory=dict)
 
 
@@ -86,4 +88,4 @@ def refuse(
     **data: object,
 ) -> Refusal:
     """Make a refusal about `what`, with the reason's own ruling unless another is closer."""
-    return Refusal(reason, ruling or RULING[reason], {**(what or {}), **data})
+    return Refusal(reason, ruling or RULING.get(reason), {**(what or {}), **data})

@@ -153,10 +153,15 @@ class GameState(NamedTuple):
 
     @property
     def end_ruling(self) -> str | None:
-        """The ruling that ended the game; None while it goes on, or if people ended it early."""
+        """The ruling that ended the game; None while it goes on, or if people decided it.
+
+        They may have ended it early, or have chosen to finish the turn.
+        """
         if self.end in (None, End.ENDED_EARLY):
             return None
-        return "E18" if self.end is End.LOCKS and self.closed[-1].action == 1 else "E20"
+        if self.end is End.MISSES or self.closed[self.plan.rows_to_end - 1].action == 2:
+            return "E20"
+        return None if HouseRule.FINISH_TURN in self.setup.house else "E18"
 
     @property
     def closings(self) -> tuple[tuple[int, int], ...]:

@@ -147,7 +147,19 @@ def test_players_who_leave_and_house_rules_are_reviewed() -> None:
         state = step.state
     found = review(start, events, rollouts=20)
     assert found is not None
-    assert all(sum_of(found, p) == pytest.approx(found.final[p], abs=1e-3) for p in range(3))
+    for player, lead in enumerate(found.leads[-1]):
+        assert sum_of(found, player) == pytest.approx(lead, abs=1e-3)
+
+
+def test_ending_a_game_early_costs_nobody_points() -> None:
+    coach = Tempo(tables_of("base", 1))
+    ((start, events),) = recorded("base", [coach], 1, seed=5)
+    ninth = [n for n, event in enumerate(events) if isinstance(event, Rolled)][8]
+    found = review(start, [*events[: ninth + 1], EndedEarly()], rollouts=100)
+    assert found is not None
+    assert len(found.parts) == 8
+    assert found.leads[-1][0] > found.final[0] + 30  # what this sheet could still expect
+    assert max(abs(turn[0].others) for turn in found.parts) < 1e-3
 
 
 @pytest.mark.parametrize("answered", [0, 1])
@@ -171,7 +183,8 @@ def test_nobody_is_blamed_for_leaving() -> None:
 
 
 def test_a_lead_of_one_point_is_a_point() -> None:
-    found = review(new_game(BASE, 2), [Rolled(A_ROLL), Played(1, ("R7", None)), EndedEarly()])
+    turn = [Rolled(A_ROLL), Played(1, ("R7", None)), Played(2, (None, None))]
+    found = review(new_game(BASE, 2), [*turn, EndedEarly()])
     assert found is not None
     assert found.final == (1, -1)
     said = [load_phrases("en").tell(each) for each in results(found, ["Ada", "Ben"])]

@@ -82,7 +82,7 @@ def reason(state: GameState, player: int, action: int, choice: Any) -> str:
     return step.reason.value if isinstance(step, Refusal) else ""
 
 
-def ruling(state: GameState, player: int, action: int, choice: Any) -> str:
+def ruling(state: GameState, player: int, action: int, choice: Any) -> str | None:
     """The ruling a refused answer cites."""
     step = apply(state, Answered(player, action, choice))
     assert isinstance(step, Refusal)

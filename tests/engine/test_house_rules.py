@@ -16,7 +16,7 @@ from companion.engine import (
     new_game,
     with_sheets,
 )
-from tests.engine.build import action1, action2, go, legal, reason, roll
+from tests.engine.build import action1, action2, go, legal, reason, roll, ruling
 
 FIVE = [2, 3, 4, 5, 6]
 
@@ -35,6 +35,14 @@ def test_finish_turn_plays_action_2_instead_of_ending_at_once() -> None:
     assert (done.end, done.misses, done.total(0)) == (End.LOCKS, (0, 0, 0), 1)
     missed = action2(state, None)
     assert (missed.end, missed.misses) == (End.LOCKS, (1, 0, 0))
+    assert missed.end_ruling is None  # E18 says that it is over without action 2
+    assert ruling(missed, 0, 2, "G8") is None
+
+
+def test_finish_turn_leaves_an_end_in_action_2_its_ruling() -> None:
+    state = house(BASE, HouseRule.FINISH_TURN, {0: {"Y": FIVE}, 1: {"R": FIVE}})
+    state = action2(action1(go(state, roll(6, 6, yellow=6)), None, "R12"), "Y12")
+    assert (state.end, state.end_ruling) == (End.LOCKS, "E20")
 
 
 def test_finish_turn_ends_where_nobody_is_left_to_play_action_2() -> None:

@@ -118,7 +118,7 @@ def test_only_players_in_the_game_can_leave(three: GameState, player: object) ->
 def test_nobody_leaves_a_finished_game(three: GameState) -> None:
     refused = apply(after(three, EndedEarly()), SeatClosed(0))
     assert isinstance(refused, Refusal)
-    assert refused.reason.value == "GAME_OVER"
+    assert (refused.reason.value, refused.ruling) == ("GAME_OVER", None)
 
 
 def test_a_game_record_contains_the_leaving(three: GameState) -> None:

@@ -104,8 +104,8 @@ MUTANTS = [
     ),
     Mutant("E18 two", SHEET, "rows_to_end: int = 2", "rows_to_end: int = 3"),
     Mutant("E20 misses", SHEET, "misses: int = 4", "misses: int = 3"),
-    Mutant("E18 ruling", STATE, '"E18" if self.end is End.LOCKS and', '"E18" if'),
-    Mutant("E20 ruling", STATE, " and self.closed[-1].action == 1 else", " else"),
+    Mutant("E18 ruling", STATE, "rows_to_end - 1].action == 2:", "rows_to_end - 1].action:"),
+    Mutant("E20 ruling", STATE, "if self.end is End.MISSES or", "if"),
     Mutant("E20 at once", CLOSING, "        if count >= setup.plan.misses:", "        if False:"),
     Mutant(
         "E21", CLOSING, "if count >= setup.plan.misses:", "if sum(misses) >= setup.plan.misses:"
