@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from companion.config import Config
@@ -75,7 +76,9 @@ def open_tray(
     from vision.tracking.camera_loop import CameraLoop
 
     size_wh = (config.camera.width, config.camera.height)
-    eye = CalibratedReader(DiceReader(), _calibration(config, notes))
+    named, calibrated = config.camera.calibration, list[str]()
+    kept_in = place_of(named, config.data_dir, is_simulated=source == "simulated")
+    eye = CalibratedReader(DiceReader(), _calibration(named, kept_in, calibrated))
 
     def open_named(name: str, patience_s: float = FIRST_PICTURE_S) -> Camera:
         measured = eye.calibration
@@ -99,9 +102,12 @@ def open_tray(
         notes.append(f"camera: {text}; the table waits for it")
     else:
         notes.append(f"camera: {camera.description}")
-    is_fallback = isinstance(camera, SimulatedTray) and source != "simulated"
-    if is_fallback:
-        eye.use(None)  # it belongs to another tray
+    if isinstance(camera, SimulatedTray) and source != "simulated":  # no camera was found
+        calibrated.clear()
+        named = "none" if named == "none" else "auto"
+        kept_in = place_of(named, config.data_dir, is_simulated=True)
+        eye.use(_calibration(named, kept_in, calibrated))
+    notes += calibrated
 
     if isinstance(camera, SimulatedTray):
         reopen: Callable[[], Camera] = camera.plugged_in
@@ -120,6 +126,7 @@ def open_tray(
     )
     stack.callback(live.close)
     session.subscribe(Topic.CONFIRMED, live.on_confirmed)
+    session.subscribe(Topic.CORRECTED, live.on_corrected)
     session.subscribe(Topic.ROLL_DUE_AGAIN, live.reoffer)
 
     def learn(kept: RollKept) -> None:
@@ -132,13 +139,11 @@ def open_tray(
     port.live = live
     session.see(live.view)
     live.start()
-    kept_in = place_of(config.camera.calibration, config.data_dir)
-    if is_fallback:
-        kept_in = kept_in.with_stem(f"{kept_in.stem}-simulated")  # keeps that of the real tray
     simulator = None
     if isinstance(camera, SimulatedTray):
         simulator = Simulator(camera, live, session.in_play)
-    return OpenTray(live, TraySetup(live, eye, kept_in), simulator)
+    setup = TraySetup(live, eye, None if named == "none" else kept_in)
+    return OpenTray(live, setup, simulator)
 
 
 def keep_pictures(config: Config, session: Session, live: CameraLoop | None) -> Pictures | None:
@@ -159,13 +164,11 @@ def keep_pictures(config: Config, session: Session, live: CameraLoop | None) -> 
     return pictures
 
 
-def _calibration(config: Config, notes: list[str]) -> Calibration | None:
+def _calibration(named: str, path: Path, notes: list[str]) -> Calibration | None:
     """Load the tray's calibration; a damaged file is skipped with a note unless it was named."""
-    from vision.calibration.calibration import find_calibration, load_calibration
+    from vision.calibration.calibration import load_calibration
 
-    named = config.camera.calibration
-    path = find_calibration(named, config.data_dir)
-    if path is None:
+    if named == "none" or (named == "auto" and not path.is_file()):
         return None
     if not path.exists():
         notes.append(f"calibration: {path} is not there yet; dice-companion calibrate makes it")

@@ -104,7 +104,8 @@ def calibrate(
 
     asked = config.camera
     steps = [step for step in STEPS if (not only or step in only) and (rolls or step != "rolls")]
-    path = out or place_of(asked.calibration, config.data_dir)
+    is_simulated = asked.source == "simulated"
+    path = out or place_of(asked.calibration, config.data_dir, is_simulated=is_simulated)
     if path.is_dir():
         raise ConfigError(f"{path}: expected a file to write, got a directory")
     if not yes and sys.stdin is None and set(steps) - _SILENT:

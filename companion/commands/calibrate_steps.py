@@ -124,14 +124,14 @@ def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None
 def hold_exposure(bench: Workbench) -> None:
     """Save the camera's current exposure, gain and white balance."""
     began_s: float | None = None
-    while bench.camera.kind in _LIVE and not bench.camera.controls:
+    while bench.camera.kind in _LIVE and bench.camera.controls is None:
         frame = bench.camera.read()
         if frame is None:
             continue
         began_s = frame.captured_at_s if began_s is None else began_s
         if frame.captured_at_s - began_s > _HELD_WITHIN_S:
             break
-    held = dict(bench.camera.controls)
+    held = dict(bench.camera.controls or {})
     if held:
         bench.keep(camera=held)
     shown = ", ".join(f"{name} {value:g}" for name, value in sorted(held.items()))
@@ -142,6 +142,7 @@ def hold_exposure(bench: Workbench) -> None:
 def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
     """Measure the six dice, custom ones too, and the white balance from the white ones."""
     from vision.calibration.drift import in_the_light_of, take_reference
+    from vision.calibration.reader import what_changed, what_holds
     from vision.setup.measure import (
         colours_played,
         faults_of,
@@ -152,10 +153,11 @@ def learn_dice(bench: Workbench, plays: tuple[DieColour, ...] | None) -> None:
 
     _next_picture(bench)
     bench.wait_for("Put all six dice into the tray, flat and apart from each other")
-    bare = replace(bench.calibration, dice=(), white_balance_bgr=None)
     while True:
         try:
             frame = _settled(bench)
+            holds = what_holds(bench.calibration, what_changed(bench.calibration, frame))
+            bare = replace(holds, dice=(), white_balance_bgr=None)
             gains = gains_of_white(shown_dice(frame.pixels, bare, bench.eye))
             shown = shown_dice(frame.pixels, replace(bare, white_balance_bgr=gains), bench.eye)
             break

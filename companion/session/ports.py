@@ -93,6 +93,8 @@ class Topic(Enum):
     """Every announcement: Announcement."""
     CONFIRMED = "confirmed"
     """A roll was confirmed: Roll."""
+    CORRECTED = "corrected"
+    """A confirmed roll was corrected: Roll."""
     SEEN_ROLL = "seen_roll"
     """A roll was confirmed that the camera saw: RollKept."""
     ROLL_DUE_AGAIN = "roll_due_again"

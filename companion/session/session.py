@@ -457,7 +457,11 @@ class Session:
 
     def correct_roll(self, roll: Roll, precondition: str | None = None) -> Rejected | None:
         """Replace misread dice while an action is open."""
-        return self._take_host_step(HostStep.CORRECT, precondition, roll)
+        with self._notifier.transaction():
+            answer = self._take_host_step(HostStep.CORRECT, precondition, roll)
+            if answer is None:
+                self._notifier.call_after_commit(Topic.CORRECTED, roll)
+            return answer
 
     def undo(self, precondition: str | None = None) -> Rejected | None:
         """Undo the last settled step: an ending, a closed action with its last answer or a roll."""

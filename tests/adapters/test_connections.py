@@ -5,20 +5,25 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from urllib.request import urlopen
 
 import pytest
 
+from companion.adapters.camera import CameraPort, open_tray
 from companion.app import App, build
 from companion.audio.espeak import Speaker
 from companion.config import Config
-from companion.engine import Phase, Roll
+from companion.engine import COLOURED, Phase, Roll
 from companion.history.pictures import Pictures
 from companion.tray import TrayStatus
+from tests.session.fakes import Stage
+from vision.calibration.calibration import Calibration, load_calibration, save_calibration
 from vision.calibration.reader import CalibratedReader
 from vision.reading import Frame
+from vision.tracking.tracker import TrayTracker
 
 PATIENCE_S = 30.0
 
@@ -106,6 +111,44 @@ def test_a_confirmed_roll_is_told_kept_learnt_and_used_up(
     assert session.view().table.game is not None
     assert session.view().table.game.state.phase is Phase.ROLL
     wait_until(lambda: session.view().tray.roll == roll, "after an undo its dice count again")
+
+
+def test_a_roll_that_is_corrected_later_is_used_up_as_well(
+    app: App, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[Roll] = []
+    assert app.live is not None
+    app.session.join("Ada")
+    assert app.session.start(first=0) is None
+    assert app.simulator is not None
+    app.simulator.throw()
+    wait_until(lambda: app.session.view().tray.roll is not None, "the throw is read")
+    assert app.session.press() is None
+    monkeypatch.setattr(TrayTracker, "on_corrected", lambda _, roll: told.append(roll))
+    right = Roll.of((1, 1), dict.fromkeys(COLOURED, 1))
+    assert app.session.correct_roll(right) is None
+    assert told == [right]
+
+
+def test_the_simulated_tray_leaves_the_calibration_of_the_real_one(tmp_path: Path) -> None:
+    corners = ((60.0, 50.0), (585.0, 50.0), (590.0, 445.0))
+    real = tmp_path / "tray.toml"
+    save_calibration(real, Calibration((640, 480), corners))
+    kept = real.read_bytes()
+    config = Config(data_dir=tmp_path)
+    session = Stage(tmp_path / "table").session
+    for source in ("simulated", "auto"):
+        with ExitStack() as stack:
+            asked = replace(config, camera=replace(config.camera, source=source))
+            opened = open_tray(asked, session, CameraPort(), stack, [])
+            assert opened is not None
+            wait_until(lambda live=opened.live: live.frame() is not None, "a picture")
+            if source == "simulated":
+                assert opened.setup.state().corners is None
+                opened.setup.keep_corners(corners)
+            assert opened.setup.state().corners == corners
+    assert real.read_bytes() == kept
+    assert load_calibration(tmp_path / "tray-simulated.toml").tray_px == corners
 
 
 def test_the_voice_follows_the_settings(volumes: list[int], app: App) -> None:

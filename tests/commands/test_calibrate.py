@@ -229,7 +229,7 @@ def test_on_a_services_machine_it_is_the_services_tray(
     command = ["calibrate", "--camera", "simulated", "--yes", "--only", "corners"]
     result = CliRunner().invoke(dice_companion, command)
     if is_root:
-        assert f"saved to {tmp_path / 'tray.toml'}" in result.output
+        assert f"saved to {tmp_path / 'tray-simulated.toml'}" in result.output
     else:
         assert "run this with sudo" in str(result.exception)
 

@@ -81,7 +81,8 @@ def test_with_sudo_the_settings_and_games_of_the_service_are_checked(
 @pytest.mark.usefixtures("no_packages")
 def test_a_camera_that_was_moved_since_it_was_calibrated(tmp_path: Path) -> None:
     cv2.imwrite(str(tmp_path / "now.png"), shifted(tray(), 60.0))
-    before = Calibration((640, 480), reference=take_reference(tray()))
+    corners = ((60.0, 50.0), (585.0, 50.0), (590.0, 445.0))
+    before = Calibration((640, 480), corners, reference=take_reference(tray()))
     save_calibration(tmp_path / "tray.toml", before)
     camera = ["--camera", str(tmp_path / "now.png"), "--data-dir", str(tmp_path)]
     _, out = doctor(*camera)

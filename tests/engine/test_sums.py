@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from companion.engine import BIG_POINTS, DieColour
+from companion.engine import BIG_POINTS, DieColour, HouseRule, new_game, with_sheets
 from companion.engine.offers import Group, dice_for, offer_of
 from tests.engine.build import action1, game, go, roll
 
@@ -67,3 +67,10 @@ def test_a_die_that_left_makes_no_box() -> None:
     made = dice_for(action1(state, None, "R12"), 0)
     assert made["Y7"] == ((DieColour.WHITE, 6), (DieColour.YELLOW, 1))
     assert not any(token.startswith("R") for token in made)
+
+
+def test_a_bonus_box_names_the_dice_that_open_it_under_the_house_rule() -> None:
+    rule = HouseRule.BONUS_NEXT_TURN
+    state = with_sheets(new_game(BIG_POINTS, 2, house=[rule]), {0: {"Y": [7]}})
+    state = action1(go(state, roll(3, 4, red=3, yellow=4)), "R7", None)
+    assert dice_for(state, 0)["RY7"] == ((DieColour.WHITE, 3), (DieColour.YELLOW, 4))

@@ -43,7 +43,7 @@ from vision.calibration.drift import COLOUR_WH, GREY_WH, Reference
 from vision.detector.known_dice import CustomDie
 from vision.reading import Point
 
-FILE_NAME = "tray.toml"
+FILE_NAME, SIMULATED_NAME = "tray.toml", "tray-simulated.toml"
 """File in the data directory to which `calibrate` writes and from which `play` reads."""
 
 _LARGEST = 1e12
@@ -127,16 +127,14 @@ def is_same_shape(one_wh: tuple[int, int], other_wh: tuple[int, int]) -> bool:
     return 1.0 / _STRETCHED < stretched < _STRETCHED
 
 
-def find_calibration(named: str, data_dir: Path) -> Path | None:
-    """The file that `camera.calibration` names, or None if there is none."""
-    path = place_of(named, data_dir)
-    return None if named == "none" or (named == "auto" and not path.is_file()) else path
+def place_of(named: str, data_dir: Path, *, is_simulated: bool) -> Path:
+    """Where to write the calibration: the named file, else one in the data directory.
 
-
-def place_of(named: str, data_dir: Path) -> Path:
-    """Where to write the calibration: the named file, else the data directory's."""
+    Args:
+        is_simulated: The simulated tray has a file of its own beside that of the table's tray.
+    """
     if named in ("auto", "none"):
-        return data_dir / FILE_NAME
+        return data_dir / (SIMULATED_NAME if is_simulated else FILE_NAME)
     try:
         return Path(named).expanduser()
     except RuntimeError as error:

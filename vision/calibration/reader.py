@@ -133,12 +133,15 @@ def _learnt_by(calibration: Calibration | None) -> dict[bool, LearntDice]:
 
 
 def what_changed(calibration: Calibration, frame: Frame) -> tuple[Change, ...]:
-    """Changes that a frame shows since the calibration; moved comes before relit."""
+    """Changes since the calibration that a frame shows and that leave a part of it invalid.
+
+    Moved comes before relit.
+    """
     if calibration.reference is None:
         return ()
     drift = compare(calibration.reference, as_pixels(frame.pixels))
-    moved = (Change.MOVED,) if drift.has_moved else ()
-    return (*moved, Change.RELIT) if drift.is_relit else moved
+    seen = {Change.MOVED: drift.has_moved, Change.RELIT: drift.is_relit}
+    return tuple(c for c in seen if seen[c] and what_holds(calibration, (c,)) != calibration)
 
 
 def what_holds(calibration: Calibration, changes: Sequence[Change]) -> Calibration:

@@ -28,9 +28,9 @@ class Camera(Protocol):
         """One line for people: which camera this is, and why it was chosen."""
 
     @property
-    def controls(self) -> Mapping[str, float]:
-        """Held exposure, gain and white balance, by the driver's names and units; empty while
-        they are automatic."""
+    def controls(self) -> Mapping[str, float] | None:
+        """Held exposure, gain and white balance, by the driver's names and units; empty if the
+        camera holds none, None while they are measured."""
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -79,8 +79,8 @@ class DeviceCamera:
             raise CameraSilent(f"camera {source!r}: opened, but no picture came")
 
     @property
-    def controls(self) -> Mapping[str, float]:
-        """Held exposure, gain and white balance; empty while they are automatic."""
+    def controls(self) -> Mapping[str, float] | None:
+        """Held exposure, gain and white balance."""
         return self._meter.held
 
     @property

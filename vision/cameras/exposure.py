@@ -253,12 +253,7 @@ def _is_steady(metering: Metering) -> bool:
 
 
 class LightMeter:
-    """Watches a camera's pictures and holds its controls once they are steady.
-
-    Attributes:
-        held: Held values; empty while the camera adjusts itself. Replaced as a whole, so any
-            thread may read it.
-    """
+    """Watches a camera's pictures and holds its controls once they are steady."""
 
     def __init__(
         self,
@@ -280,7 +275,16 @@ class LightMeter:
         self._is_new = True
         self._is_calibrated = False
         self._metering = Metering()
-        self.held: Mapping[str, float] = {}
+        self._held: Mapping[str, float] = {}
+
+    @property
+    def held(self) -> Mapping[str, float] | None:
+        """Held values; empty if the camera cannot hold any, None while they are measured.
+
+        Any thread may read it.
+        """
+        is_measuring = self._metering.stage in (Stage.WARMING, Stage.CHECKING)
+        return None if is_measuring and not self._is_calibrated else self._held
 
     def take(self, pixels: Pixels) -> None:
         """Measure a picture, on the thread that grabbed it; never raises."""
@@ -289,7 +293,7 @@ class LightMeter:
         except Exception as error:  # each driver raises a class of its own
             LOGGER.warning("the camera's exposure cannot be held: %s", error)
             self._metering = give_up(self._metering)
-            self.held = {}
+            self._held = {}
 
     def _take(self, pixels: Pixels) -> None:
         if self._is_new:
@@ -300,7 +304,7 @@ class LightMeter:
         level = float(pixels[::16, ::16].mean())
         self._metering, order = meter(self._metering, self._clock(), level)
         if order is Order.HOLD and self._is_calibrated and not USABLE[0] < level < USABLE[1]:
-            self._metering, self._is_calibrated, order = Metering(), False, Order.RELEASE
+            self._metering, order = Metering(), Order.RELEASE
         if order is not None:
             with without_warnings():
                 self._do(order)
@@ -309,23 +313,23 @@ class LightMeter:
         """Hold calibrated values; otherwise let the camera adjust itself, because it may still hold
         values of an earlier run."""
         with without_warnings():
-            self.held = self._controls.hold(self._wanted) if self._wanted is not None else {}
-            self._is_calibrated = bool(self.held)
-            if not self.held:
+            self._held = self._controls.hold(self._wanted) if self._wanted is not None else {}
+            self._is_calibrated = bool(self._held)
+            if not self._held:
                 self._controls.release()
 
     def _do(self, order: Order) -> None:
         match order:
             case Order.HOLD:
-                self.held = self._controls.hold(self.held or None)
-                if not self.held:
+                self._held = self._controls.hold(self._held or None)
+                if not self._held:
                     self._controls.release()
                     self._metering = give_up(self._metering)
             case Order.ADJUST:
-                self.held = self._controls.adjust(self.held, self._metering.ratio)
+                self._held = self._controls.adjust(self._held, self._metering.ratio)
             case Order.RELEASE:
                 self._controls.release()
-                self.held = {}
+                self._held, self._is_calibrated = {}, False
 
 
 @contextmanager

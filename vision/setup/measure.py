@@ -14,6 +14,7 @@ from companion.errors import CalibrationError
 from companion.tray import DieView, TrayStatus
 from vision.calibration.calibration import Calibration
 from vision.calibration.light import PictureFault, white_balanced
+from vision.calibration.reader import CalibratedReader
 from vision.cameras.camera import Camera
 from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify
@@ -160,6 +161,7 @@ def read_roll(
         CameraUnavailable: The camera is lost.
         CalibrationError: It delivers no picture.
     """
+    reader = CalibratedReader(eye, calibration)
     began_s: float | None = None
     last: tuple[Frame, Reading] | None = None
     agreed: Roll | None = None
@@ -169,7 +171,7 @@ def read_roll(
         if frame is None:
             continue
         began_s = frame.captured_at_s if began_s is None else began_s
-        reading = eye.read(frame, calibration=calibration)
+        reading = reader.read(frame)
         last = frame, reading
         is_same = reading.status is TrayStatus.OK and reading.roll == agreed
         agreed, times = reading.roll, times + 1 if is_same else 1

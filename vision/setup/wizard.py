@@ -17,12 +17,12 @@ from vision.calibration.calibration import (
     is_same_shape,
     save_calibration,
 )
-from vision.calibration.drift import Reference, in_the_light_of, take_reference
+from vision.calibration.drift import Reference, compare, in_the_light_of, take_reference
 from vision.calibration.light import PictureFault, measure_light
-from vision.calibration.reader import CalibratedReader, Change
+from vision.calibration.reader import CalibratedReader, Change, what_changed, what_holds
 from vision.detector.known_dice import CustomDie
 from vision.pipeline import DiceReader
-from vision.reading import Frame, Point
+from vision.reading import Frame, Pixels, Point
 from vision.setup.corners import propose_corners
 from vision.setup.measure import (
     ShownDie,
@@ -41,8 +41,11 @@ class Live(Protocol):
         """The newest frame."""
 
     @property
-    def controls(self) -> Mapping[str, float]:
-        """Held exposure and colours."""
+    def controls(self) -> Mapping[str, float] | None:
+        """Held exposure and colours; empty if the camera holds none, None while it measures."""
+
+    def read_anew(self) -> None:
+        """Forget what the frames before showed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +89,12 @@ class TraySetup:
     Requests come on several threads; one step runs at a time.
     """
 
-    def __init__(self, live: Live, eye: CalibratedReader, path: Path) -> None:
-        """Begin with the calibration in use; `path` is its file."""
+    def __init__(self, live: Live, eye: CalibratedReader, path: Path | None) -> None:
+        """Begin with the calibration in use.
+
+        Args:
+            path: Its file; None if the table is to use none.
+        """
         self._live = live
         self._eye = eye
         self._bare = DiceReader()
@@ -101,10 +108,10 @@ class TraySetup:
         kept = self._kept((pixels.shape[1], pixels.shape[0]))
         return SetupState(
             size_wh=kept.size_wh,
-            faults=(*measure_light(pixels).faults, *self._faults_of_dice()),
+            faults=(*measure_light(pixels).faults, *self._faults_of_dice(pixels)),
             change=self._eye.change,
             corners=kept.tray_px,
-            controls=self._live.controls,
+            controls=self._live.controls or {},
             is_held=bool(kept.camera),
             dice=kept.dice,
         )
@@ -130,11 +137,16 @@ class TraySetup:
         self._keep(frame, tray_px=tuple(corners), reference=now)
 
     def hold_exposure(self) -> None:
-        """Keep the camera's held exposure and colours; nothing while they are automatic."""
-        held = dict(self._live.controls)
-        frame = self._frame()
+        """Keep the camera's held exposure and colours; nothing if it cannot hold any.
+
+        Raises:
+            CalibrationError: The camera is still measuring them.
+        """
+        frame, held = self._frame(), self._live.controls
+        if held is None:
+            raise CalibrationError("exposure: still being measured", reason="metering")
         if held:
-            self._keep(frame, camera=held)
+            self._keep(frame, camera=dict(held))
 
     def look_at_dice(self) -> tuple[int, tuple[LookedAt, ...]]:
         """Measure the six dice in the tray, from left to right.
@@ -144,9 +156,13 @@ class TraySetup:
         Raises:
             CalibrationError: There are not six, flat and apart.
         """
-        pixels = self._frame().pixels
+        with self._mutex:
+            self._shown = None
+        frame = self._frame()
+        pixels = frame.pixels
         kept = self._kept((pixels.shape[1], pixels.shape[0]))
-        bare = replace(kept, dice=(), white_balance_bgr=None)
+        holds = what_holds(kept, what_changed(kept, frame))
+        bare = replace(holds, dice=(), white_balance_bgr=None)
         gains = gains_of_white(shown_dice(pixels, bare, self._bare))
         shown = shown_dice(pixels, replace(bare, white_balance_bgr=gains), self._bare)
         number = secrets.randbelow(1 << 31)
@@ -185,12 +201,14 @@ class TraySetup:
             ConfigError: The file cannot be removed.
         """
         self._frame()
+        path = self._file()
         with self._mutex:
             try:
-                self._path.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
             except OSError as error:
-                raise ConfigError(f"{self._path}: cannot be removed: {error.strerror}") from error
-            self._eye.use(None)
+                raise ConfigError(f"{path}: cannot be removed: {error.strerror}") from error
+            self._shown = None
+            self._use(None)
 
     def _frame(self) -> Frame:
         frame = self._live.frame()
@@ -198,11 +216,12 @@ class TraySetup:
             raise CalibrationError("camera: gives no picture", reason="no_picture")
         return frame
 
-    def _faults_of_dice(self) -> tuple[PictureFault, ...]:
-        """What the dice that were measured last show of the camera's place."""
+    def _faults_of_dice(self, pixels: Pixels) -> tuple[PictureFault, ...]:
+        """What the dice that were measured last show of the camera's place, if it is there yet."""
         with self._mutex:
             looked = self._shown
-        return () if looked is None else faults_of(looked[1])
+        is_there = looked is not None and not compare(looked[3], pixels).has_moved
+        return faults_of(looked[1]) if looked is not None and is_there else ()
 
     def _kept(self, size_wh: tuple[int, int]) -> Calibration:
         kept = self._eye.calibration
@@ -212,10 +231,21 @@ class TraySetup:
 
     def _keep(self, frame: Frame, **measured: object) -> None:
         size_wh = (frame.pixels.shape[1], frame.pixels.shape[0])
+        path = self._file()
         with self._mutex:
             calibration = replace(self._kept(size_wh), **measured)  # type: ignore[arg-type]
-            save_calibration(self._path, calibration)
-            self._eye.use(calibration)
+            save_calibration(path, calibration)
+            self._use(calibration)
+
+    def _file(self) -> Path:
+        if self._path is None:
+            text = "set-up: camera.calibration is none"
+            raise CalibrationError(text, reason="switched_off")
+        return self._path
+
+    def _use(self, calibration: Calibration | None) -> None:
+        self._eye.use(calibration)
+        self._live.read_anew()
 
 
 def _resized(calibration: Calibration, size_wh: tuple[int, int]) -> Calibration:

@@ -189,6 +189,15 @@ class CameraLoop:
             self._tracker.reoffer()
             self._publish()
 
+    def on_corrected(self, roll: Roll) -> None:
+        """Note that the dice confirmed last show another roll than was confirmed."""
+        with self._mutex:
+            self._tracker.on_corrected(roll)
+
+    def read_anew(self) -> None:
+        """Forget what the frames before showed: the tray is read by another calibration."""
+        self._requests.put(self._tracker.expect_change)
+
     def expect_throw(self) -> None:
         """Withdraw the offered roll, because dice are about to be thrown."""
         with self._mutex:
@@ -227,8 +236,8 @@ class CameraLoop:
             return self._tracker.frames.get(number)
 
     @property
-    def controls(self) -> Mapping[str, float]:
-        """Held exposure and colours of the camera; empty while they are automatic."""
+    def controls(self) -> Mapping[str, float] | None:
+        """Held exposure and colours of the camera, as `Camera.controls`."""
         camera = self._camera
         return camera.controls if camera is not None else {}
 

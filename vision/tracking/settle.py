@@ -66,8 +66,9 @@ class Settling:
         used: Dice of the last confirmed roll, until others are seen.
         used_roll: Roll that was confirmed without a picture; if the next reading shows it, it is
             no new throw.
-        last_roll: Values of the last confirmed dice, until they are gone or differ; the same
-            values again are no new throw, even if a push moved the dice or one left the game.
+        last_rolls: Values of the last confirmed dice, as they were read and as people corrected
+            them, until the dice are gone or show others; the same values again are no new throw,
+            even if a push moved the dice or one left the game.
         shown: State shown last.
     """
 
@@ -80,7 +81,7 @@ class Settling:
     read_s: float = -math.inf
     used: tuple[DieView, ...] = ()
     used_roll: Roll | None = None
-    last_roll: Roll | None = None
+    last_rolls: tuple[Roll, ...] = ()
     shown: Shown = Shown(TrayStatus.WAITING)
 
 
@@ -177,9 +178,14 @@ def confirm(state: Settling, roll: Roll | None = None) -> Settling:
         state,
         used=used,
         used_roll=None if is_whole else roll,
-        last_roll=roll if seen is None else seen,
+        last_rolls=tuple(each for each in (seen, roll) if each is not None),
         shown=shown,
     )
+
+
+def correct(state: Settling, roll: Roll) -> Settling:
+    """Note that the dice confirmed last show another roll, unless they are gone."""
+    return replace(state, last_rolls=(*state.last_rolls, roll)) if state.last_rolls else state
 
 
 def look_again(state: Settling) -> Settling:
@@ -196,13 +202,13 @@ def _afresh(state: Settling, shown: Shown) -> Settling:
 def remembered(state: Settling, shown: Shown) -> Settling:
     """State with nothing known but the used dice."""
     return Settling(
-        used=state.used, used_roll=state.used_roll, last_roll=state.last_roll, shown=shown
+        used=state.used, used_roll=state.used_roll, last_rolls=state.last_rolls, shown=shown
     )
 
 
 def forget_used(state: Settling) -> Settling:
     """Take the dice in the tray for a new throw, because a person said so."""
-    return replace(look_again(state), used=(), used_roll=None, last_roll=None)
+    return replace(look_again(state), used=(), used_roll=None, last_rolls=())
 
 
 def are_untouched(used: Iterable[DieView], dice: Iterable[DieView]) -> bool:
@@ -229,15 +235,15 @@ def _decide(state: Settling, latest: Reading) -> Settling:
     dice = _dice_in_tray(reading)
     if state.used_roll is not None and reading.roll is not None:
         if _is_still_there(state.used_roll, reading.roll):
-            state = replace(state, used=dice, last_roll=reading.roll)
+            state = replace(state, used=dice, last_rolls=(reading.roll, state.used_roll))
         state = replace(state, used_roll=None)
     if _is_bare(reading):
-        state = replace(state, used_roll=None, last_roll=None)
+        state = replace(state, used_roll=None, last_rolls=())
     if reading.roll is not None:
-        if state.last_roll is not None and _is_repeated(state.last_roll, reading.roll):
+        if any(_is_repeated(last, reading.roll) for last in state.last_rolls):
             state = replace(state, used=dice)
         else:
-            state = replace(state, last_roll=None)
+            state = replace(state, last_rolls=())
     if state.used and dice and are_untouched(state.used, dice):
         return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
     if reading.status is TrayStatus.OK or _is_bare(reading):

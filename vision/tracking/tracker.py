@@ -30,6 +30,7 @@ from vision.tracking.settle import (
     Settling,
     Shown,
     confirm,
+    correct,
     forget_used,
     look_again,
     needs_reading,
@@ -326,6 +327,10 @@ class TrayTracker:
         """Note that a roll was confirmed or typed: its dice are not offered again."""
         self._state = confirm(self._state, roll)
         self._rolled = ()
+
+    def on_corrected(self, roll: Roll) -> None:
+        """Note that the dice confirmed last show another roll: neither is offered again."""
+        self._state = correct(self._state, roll)
 
     def reoffer(self) -> None:
         """Offer the dice in the tray although they were confirmed before."""

@@ -26,7 +26,11 @@ class StandInLive:
 
     def __init__(self) -> None:
         self.shows: Pixels | None = tray()
-        self.controls: Mapping[str, float] = {}
+        self.controls: Mapping[str, float] | None = {}
+        self.times_anew = 0
+
+    def read_anew(self) -> None:
+        self.times_anew += 1
 
     def frame(self) -> Frame | None:
         return Frame(self.shows) if self.shows is not None else None
@@ -168,7 +172,7 @@ def test_dice_kept_again_under_another_lamp_count(
     live.shows = evening
     for _ in range(2):
         eye.read(Frame(evening))
-    assert setup.state().change is Change.RELIT
+    assert setup.state().change is None, "corners are the same in any light"
     number, looked = setup.look_at_dice()
     setup.keep_dice([die.plays for die in looked], number)
     for _ in range(3):
@@ -229,3 +233,85 @@ def test_pictures_of_another_shape_are_without_the_corners(tmp_path: Path) -> No
     setup.keep_corners([(60.0, 50.0), (580.0, 50.0), (580.0, 440.0)])
     live.shows = tray()[60:420]
     assert setup.state().corners is None
+
+
+def test_nothing_is_reported_as_moved_that_was_not_measured(
+    setup: TraySetup, live: StandInLive, eye: CalibratedReader
+) -> None:
+    live.shows = tray(SIX)
+    number, looked = setup.look_at_dice()
+    setup.keep_dice([die.plays for die in looked], number)
+    live.shows = shifted(tray(), 60.0)
+    for _ in range(3):
+        eye.read(Frame(live.shows))
+    assert setup.state().change is None
+    setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
+    live.shows = tray()
+    for _ in range(3):
+        eye.read(Frame(live.shows))
+    assert setup.state().change is Change.MOVED
+
+
+def test_dice_are_looked_at_without_corners_that_hold_no_more(
+    setup: TraySetup, live: StandInLive
+) -> None:
+    setup.keep_corners([(300.0, 60.0), (580.0, 60.0), (580.0, 440.0), (300.0, 440.0)])
+    live.shows = tray(SIX)
+    with pytest.raises(CalibrationError, match="six"):
+        setup.look_at_dice()
+    live.shows = shifted(tray(SIX), 60.0)
+    assert len(setup.look_at_dice()[1]) == 6
+
+
+def test_a_fault_of_the_cameras_place_ends_with_a_new_look_or_another_place(
+    setup: TraySetup, live: StandInLive
+) -> None:
+    aside = tray_from(SIX, 38, 0)
+    for cure in ("another place", "no dice", "deleted"):
+        live.shows = aside
+        setup.look_at_dice()
+        assert "slanted" in setup.state().faults
+        if cure == "another place":
+            live.shows = tray()
+        elif cure == "no dice":
+            live.shows = np.full_like(aside, 90)
+            with pytest.raises(CalibrationError):
+                setup.look_at_dice()
+            live.shows = aside
+        else:
+            setup.forget()
+        assert "slanted" not in setup.state().faults, cure
+
+
+def test_every_step_is_read_anew_at_once(setup: TraySetup, live: StandInLive) -> None:
+    setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)])
+    assert live.times_anew == 1
+    setup.forget()
+    assert live.times_anew == 2
+
+
+def test_an_exposure_that_is_still_measured_is_not_kept(
+    setup: TraySetup, live: StandInLive, tmp_path: Path
+) -> None:
+    live.controls = None
+    with pytest.raises(CalibrationError) as caught:
+        setup.hold_exposure()
+    assert caught.value.reason == "metering"
+    assert list(tmp_path.iterdir()) == []
+    assert dict(setup.state().controls) == {}
+
+
+def test_a_table_that_is_to_use_no_calibration_saves_none(
+    live: StandInLive, eye: CalibratedReader
+) -> None:
+    setup = TraySetup(live, eye, None)
+    live.controls = {"exposure": 157.0}
+    for step in (
+        setup.hold_exposure,
+        setup.forget,
+        lambda: setup.keep_corners([(60.0, 50.0), (585.0, 50.0), (590.0, 445.0)]),
+    ):
+        with pytest.raises(CalibrationError) as caught:
+            step()
+        assert caught.value.reason == "switched_off"
+    assert eye.calibration is None

@@ -15,6 +15,7 @@ from vision.tracking.settle import (
     Settling,
     are_untouched,
     confirm,
+    correct,
     forget_used,
     look_again,
     needs_reading,
@@ -316,3 +317,29 @@ def test_after_a_restart_the_confirmed_dice_are_no_new_throw(
 def test_a_person_may_declare_old_dice_new() -> None:
     state, _ = play([A, A], Settling(used_roll=A.roll))
     assert play([A, A], forget_used(state))[1][-1] == "ok"
+
+
+@pytest.mark.parametrize("is_before", [True, False], ids=["before the press", "after it"])
+def test_a_misread_roll_is_no_new_throw_however_it_is_read_later(is_before: bool) -> None:
+    state, _ = play([MOVED, A, A])
+    assert A.roll is not None
+    assert B.roll is not None
+    state = confirm(state, B.roll) if is_before else correct(confirm(state, A.roll), B.roll)
+    turned_b = replace(
+        TURNED,
+        dice=tuple(replace(t, value=b.value) for t, b in zip(TURNED.dice, B.dice, strict=True)),
+        roll=B.roll,
+    )
+    for pushed in (TURNED, turned_b):
+        state, said = play([MOVED, pushed, pushed], state)
+        assert said[-1] == "old"
+    _, said = play([MOVED, THROWN, THROWN], state)
+    assert said[-1] == "ok"
+
+
+def test_a_correction_of_dice_that_are_gone_uses_no_others_up() -> None:
+    state, _ = play([MOVED, A, A])
+    assert B.roll is not None
+    state, _ = play([MOVED, bad("empty"), bad("empty")], confirm(state, A.roll))
+    _, said = play([MOVED, B, B], correct(state, B.roll))
+    assert said[-1] == "ok"
