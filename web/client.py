@@ -68,9 +68,11 @@ def client_of(asked: Request, language: str, access: Access, session: Session) -
 def is_loopback(address: str) -> bool:
     """Whether an address is this machine's own."""
     try:
-        return ipaddress.ip_address(address.partition("%")[0]).is_loopback
+        found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
         return False
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return (mapped or found).is_loopback  # a server on :: sees IPv4 addresses so
 
 
 def is_host(session: Session, client: Client) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
-from flask import Flask, Request, Response, request
+from flask import Flask, Request, Response, current_app, request
 from werkzeug.exceptions import HTTPException
 
 from companion.messages.catalogue import Line, line
@@ -22,9 +22,11 @@ BODY_BYTES = 16 * 1024
 
 SEAT_COOKIE = "dice_companion_seat"
 MOST_SEATS = 5
-BROWSER_COOKIE = "dice_companion_browser"
-COOKIE_AGE_S = 30 * 24 * 3600
-"""A month: a saved game may be resumed another evening."""
+BROWSER_COOKIE, CLUB_COOKIE = "dice_companion_browser", "dice_companion_club"
+"""One for each kind of site: browsers send cookies to all ports of a machine."""
+COOKIE_AGE_S = 400 * 24 * 3600
+"""As long as browsers keep any: a television may stay open for months, and each page begins it
+anew."""
 
 HOME_DOMAINS = ("local", "localhost", "lan", "home", "internal", "home.arpa", "fritz.box")
 """Domains that only exist in home networks; public name servers do not resolve them."""
@@ -80,9 +82,14 @@ def is_same_origin(origin: str, host: str) -> bool:
     return parts.scheme in ("http", "https") and parts.netloc.casefold() == host.casefold()
 
 
-def install(app: Flask) -> None:
-    """Put the guard before and after every view."""
+def install(app: Flask, browser_cookie: str) -> None:
+    """Put the guard before and after every view.
+
+    Args:
+        browser_cookie: Name of the cookie that a browser is known by.
+    """
     app.config["MAX_CONTENT_LENGTH"] = BODY_BYTES
+    app.config["BROWSER_COOKIE"] = browser_cookie
 
     @app.before_request
     def check() -> None:
@@ -144,12 +151,12 @@ def _number(text: str) -> int | float:
 
 def browser_id(asked: Request) -> str | None:
     """Return the name a browser sent, unchecked; None for a program without cookies."""
-    return asked.cookies.get(BROWSER_COOKIE) or None
+    return asked.cookies.get(current_app.config["BROWSER_COOKIE"]) or None
 
 
 def set_browser_id(response: Response, name: str) -> None:
     """Give a browser a name, by which its streams are counted and a host is recognised."""
-    set_cookie(response, BROWSER_COOKIE, name)
+    set_cookie(response, current_app.config["BROWSER_COOKIE"], name)
 
 
 def seat_tokens(asked: Request) -> tuple[str, ...]:

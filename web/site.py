@@ -9,8 +9,12 @@ from flask import Flask
 from web import compression, security
 
 
-def new_site() -> Flask:
-    """Make an app without pages."""
+def new_site(browser_cookie: str = security.BROWSER_COOKIE) -> Flask:
+    """Make an app without pages.
+
+    Args:
+        browser_cookie: Name of the cookie that it knows browsers by.
+    """
     here = Path(__file__).parent
     app = Flask(
         "web",
@@ -19,6 +23,6 @@ def new_site() -> Flask:
         template_folder=str(here / "templates"),
     )
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
-    security.install(app)
+    security.install(app, browser_cookie)
     compression.install(app)
     return app

@@ -22,8 +22,8 @@ from tests.web.stand_in import a_roll, dice_in_tray
 from tests.web.test_people import me, phone, post
 from web import create_app
 from web.access import Access, open_access
-from web.client import MOST_TRIES, MOST_TRIES_IN_ALL, RateLimiter
-from web.security import BROWSER_COOKIE, HEADERS
+from web.client import MOST_TRIES, MOST_TRIES_IN_ALL, RateLimiter, is_loopback
+from web.security import BROWSER_COOKIE, HEADERS, SEAT_COOKIE
 from web.server import Server
 
 Sit = Callable[[str], FlaskClient]
@@ -185,6 +185,21 @@ class TestTheTableView:
 
 
 class TestRoles:
+    def test_every_page_lets_a_browser_keep_its_name_and_seats(
+        self, app: Flask, ada: FlaskClient
+    ) -> None:
+        known = [ada.get_cookie(name) for name in (BROWSER_COOKIE, SEAT_COOKIE)]
+        for path in ("/", "/host", "/watch", "/games", "/rules", "/setup"):
+            sent = ada.get(path).headers.getlist("Set-Cookie")
+            for cookie in known:
+                assert cookie is not None
+                (again,) = [each for each in sent if each.startswith(f"{cookie.key}=")]
+                assert again.startswith(f"{cookie.key}={cookie.value};")
+                assert f"Max-Age={400 * 86_400};" in again
+        guest = app.test_client()
+        guest.set_cookie(SEAT_COOKIE, "0" * 32)
+        assert not any(SEAT_COOKIE in each for each in guest.get("/").headers.getlist("Set-Cookie"))
+
     def test_a_made_up_cookie_is_nobody(self, app: Flask) -> None:
         guest = phone(app, "192.168.1.66")
         guest.set_cookie(BROWSER_COOKIE, "0" * 32)
@@ -309,6 +324,21 @@ class TestKeys:
         stage.session.close_action()
         assert stage.state.action == 2
         assert post(ada, "correct", moment=moment, **dice)[1]["error"] == "GONE_ON"
+
+
+@pytest.mark.parametrize(
+    ("address", "is_own"),
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),  # as a server on :: sees it
+        ("::ffff:192.168.1.9", False),
+        ("fe80::1%eth0", False),
+        ("nonsense", False),
+    ],
+)
+def test_the_machine_is_known_by_every_own_address(address: str, is_own: bool) -> None:
+    assert is_loopback(address) is is_own
 
 
 class TestHeaders:

@@ -29,6 +29,7 @@ from tests.web.browsing import (
 from tests.web.test_axe import COLOURS
 from web.access import Access
 from web.club import create_club_app
+from web.security import BROWSER_COOKIE
 from web.server import Server, serve
 
 if TYPE_CHECKING:
@@ -177,6 +178,17 @@ class TestAccess:
         assert phone.post("/api/organiser", json={"pin": "123456"}).json["me"]["organiser"]
         assert phone.post("/api/players/add", json=calls["players/add"]).status_code == 200
         assert [each.name for each in club.club.view().evening.members] == ["Ada"]
+
+    def test_an_organiser_hosts_a_table_of_the_same_machine_as_well(
+        self, phone: FlaskClient
+    ) -> None:
+        assert phone.post("/api/organiser", json={"pin": "123456"}).status_code == 200
+        phone.set_cookie(BROWSER_COOKIE, "0" * 32)  # the table's: cookies know no ports
+        assert phone.get("/").status_code == 200
+        assert phone.get("/api/state").json["me"]["organiser"]
+        cookie = phone.get_cookie(BROWSER_COOKIE)
+        assert cookie is not None
+        assert cookie.value == "0" * 32
 
     def test_guessing_the_pin_is_limited(self, phone: FlaskClient) -> None:
         tries = [phone.post("/api/organiser", json={"pin": f"{n}"}).status_code for n in range(12)]

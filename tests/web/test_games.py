@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from flask.testing import FlaskClient
 
+from companion.history.archive import SavedGame
 from companion.history.export import written
 from companion.history.pictures import Pictures
+from companion.session.past import PastGames
 from tests.session.fakes import Stage
 from tests.web.browsing import PATIENCE_S
 from tests.web.stand_in import seat
@@ -188,8 +190,17 @@ class TestTheCalls:
             return written(*args)
 
         monkeypatch.setattr("web.views.games.written", written_slowly)
+        read = PastGames.games
+        times_read: list[int] = []
+
+        def read_noted(past: PastGames) -> list[SavedGame]:
+            times_read.append(1)
+            return read(past)
+
+        monkeypatch.setattr(PastGames, "games", read_noted)
         assert client.get("/api/export?form=csv").status_code == 200
         assert during == [(503, "EXPORTING")]
+        assert len(times_read) == 1, "what is refused reads no log"
         monkeypatch.undo()
         assert client.get("/api/export?form=csv").status_code == 200
 

@@ -262,6 +262,27 @@ class TestTheHost:
         page.get_by_role("button", name="Yes, undo it").click()
         wait_until(page, lambda: stage.state.phase is Phase.ROLL)
 
+    def test_a_double_tap_takes_no_step_that_nobody_has_read(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="Undo the last step").click()
+        page.get_by_text("The roll is taken back (white 7).").wait_for()
+        for player in (0, 1, 2):
+            assert stage.answer(player, None) == ""
+        yes = page.get_by_role("button", name="Yes, undo it")
+        yes.click()
+        page.get_by_text("answers again").first.wait_for()
+        place = yes.bounding_box()
+        assert place is not None
+        page.mouse.click(place["x"] + 9, place["y"] + 9)
+        page.wait_for_timeout(300)
+        assert stage.state.phase is Phase.ACTION2
+        page.wait_for_timeout(300)
+        yes.click()
+        wait_until(page, lambda: stage.state.phase is Phase.ACTION1)
+
     def test_it_answers_for_somebody_whose_phone_died(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tests.session.fakes import Stage
-from tests.web.browsing import OpenPage
+from tests.web.browsing import OpenPage, wait_until
 from tests.web.stand_in import seat
 from web.client import Client
 
@@ -73,6 +73,28 @@ def test_waking_up_opens_a_new_stream(stage: Stage, app: Flask, open_page: OpenP
     for stream in list(streams._open):
         stream.close()  # as iOS does to a sleeping page, without a word
     page.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
+    stage.session.join("Ada")
+    page.get_by_text("Already here: Ada.").wait_for()
+    assert len(streams) == 1
+
+
+def test_a_page_that_newer_ones_replaced_is_live_again_once_it_is_used(
+    stage: Stage, app: Flask, open_page: OpenPage
+) -> None:
+    page = open_page("/")
+    page.get_by_text("Nobody is here yet.").wait_for()
+    newer = [page.context.new_page() for _ in range(4)]
+    for each in newer:
+        each.goto(page.url)
+        each.get_by_text("Nobody is here yet.").wait_for()
+    streams = app.extensions["streams"]
+    wait_until(page, lambda: len(streams) == 4)
+    for each in newer:
+        each.close()
+    wait_until(page, lambda: len(streams) == 0)
+    page.evaluate("dispatchEvent(new Event('focus'))")
+    wait_until(page, lambda: len(streams) == 1)
+    page.evaluate("dispatchEvent(new Event('focus'))")
     stage.session.join("Ada")
     page.get_by_text("Already here: Ada.").wait_for()
     assert len(streams) == 1

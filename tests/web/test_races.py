@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from typing import TYPE_CHECKING
 
 from companion.engine import Phase
@@ -71,6 +72,68 @@ class TestAnswers:
         page.wait_for_timeout(2_500)
         assert lost == [200]
         assert page.locator("#why").inner_text() == ""
+
+    def test_a_changed_answer_does_not_wait_for_a_reply_that_never_comes(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = ready(open_page("/", token=tokens[0]))
+        sent: list[int] = []
+
+        def keep_the_first_reply(route: Route) -> None:
+            sent.append(1)
+            if len(sent) == 1:
+                route.fetch()
+            else:
+                route.continue_()
+
+        page.route("**/api/answer", keep_the_first_reply)
+        page.get_by_role("button", name=RED_7).click()
+        bits = stage.state.plan.bits
+        wait_until(page, lambda: stage.state.answers[0] == bits["R7"])
+        began_s = time.monotonic()
+        page.get_by_role("button", name=re.compile("^yellow 7")).click()
+        wait_until(page, lambda: stage.state.answers[0] == bits["Y7"])
+        assert time.monotonic() - began_s < 5.0, "a request is given up after 6 s"
+        assert page.locator("#offline").is_hidden()
+
+    def test_a_device_numbers_its_answers_on_after_a_reload(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = ready(open_page("/", token=tokens[0]))
+        keys = []
+        for _ in range(2):
+            page.get_by_role("button", name=RED_7).click()
+            wait_until(page, lambda: stage.state.answers[0] is not None)
+            keys.append(page.evaluate("localStorage.sent"))
+            page.get_by_role("button", name=re.compile("^red 7")).click()
+            wait_until(page, lambda: stage.state.answers[0] is None)
+            keys.append(page.evaluate("localStorage.sent"))
+            sender = page.evaluate("localStorage.sender")
+            page.reload()
+            ready(page)
+        assert keys == ["1", "2", "3", "4"]
+        assert page.evaluate("localStorage.sender") == sender
+
+    def test_an_unsent_answer_of_another_game_is_forgotten(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        tokens = put(stage, "action1")
+        page = ready(open_page("/", token=tokens[0]))
+        page.route("**/api/answer", lambda route: route.abort())
+        page.get_by_role("button", name=RED_7).click()
+        wait_until(page, lambda: "R7" in page.evaluate("localStorage['unsent-answers'] ?? ''"))
+        stage.session.end()
+        stage.session.rematch()
+        stage.roll(3, 4)
+        page.unroute("**/api/answer")
+        page.reload()
+        ready(page)
+        page.wait_for_timeout(500)
+        assert page.locator("#why").inner_text() == ""
+        assert page.evaluate("localStorage['unsent-answers'] ?? ''") == ""
+        assert stage.state.answers[0] is None
 
     def test_leaving_removes_the_player_whose_menu_was_opened(
         self, stage: Stage, open_page: OpenPage

@@ -12,6 +12,7 @@ from web.access import Access
 from web.club import views
 from web.club.context import ClubContext, Viewers
 from web.errors import install_errors
+from web.security import CLUB_COOKIE
 from web.site import new_site
 from web.sse import Streams
 
@@ -42,7 +43,7 @@ def create_club_app(
         join_url: Returns the address for phones; by default the address a page was opened with.
         has_broker: Returns whether there is a connection to the broker.
     """
-    app = new_site()
+    app = new_site(CLUB_COOKIE)
     context = ClubContext(
         club, name, language, version, secrets.token_hex(4), access, join_url, has_broker
     )

@@ -39,8 +39,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
         client = context.client()
         state = context.render(client)[1].replace("<", "\\u003c")
         response = make_response(render_template(template, state=state, **shared, **more))
-        if client.device is None:
-            security.set_browser_id(response, context.access.new_device())
+        security.set_browser_id(response, client.device or context.access.new_device())
         return response
 
     def state_for(client: Client | None = None) -> Response:

@@ -61,15 +61,16 @@ def install(pages: Blueprint, context: AppContext) -> None:
         form = request.args.get("form", "text")
         if form not in FORMS:
             raise bad("asked.other", field="form", value=form[:20])
-        chosen = [asked_for(context)] if "number" in request.args else session.past.games()
-        name = f"game-{chosen[0].number}" if "number" in request.args else "games"
         media, ending = MEDIA[form]
         if not exporting.acquire(blocking=False):  # many games keep a thread for seconds
             raise Refused(503, "EXPORTING", line("asked.exporting"))
         try:
+            is_one = "number" in request.args
+            chosen = [asked_for(context)] if is_one else session.past.games()
             text = written(chosen, form, context.phrases)
         finally:
             exporting.release()
+        name = f"game-{chosen[0].number}" if is_one else "games"
         response = Response(text, content_type=f"{media}; charset=utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
         return response

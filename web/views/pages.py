@@ -130,9 +130,11 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
 
 def name_browser(context: AppContext, response: Response) -> None:
-    """Give a browser a name, unless it has one from this table."""
-    if context.client().device is None:
-        security.set_browser_id(response, context.access.new_device())
+    """Give a browser a name, unless it has one from this table, and let it keep its seats."""
+    client = context.client()
+    security.set_browser_id(response, client.device or context.access.new_device())
+    if context.session.seats_of(client.tokens):
+        security.set_seats(response, client.tokens)
 
 
 def words(site: Site, phrases: Phrases, *rooms: str) -> dict[str, Any]:

@@ -73,6 +73,7 @@ export async function preview(body) {
     show($("ask-yes"), false);
     return;
   }
+  if (moment !== null) disableBriefly($("ask-yes")); // a tap on its way was meant for the lines before
   moment = answer.data.moment;
   $("ask-lines").replaceChildren(...answer.data.lines.map((text) => el("li", { text })));
   show($("ask-yes"), true);

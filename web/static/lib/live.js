@@ -1,5 +1,6 @@
 // Connection to the server: a stream of snapshots, a watchdog, and polling if the stream fails.
 import { randomKey } from "./dom.js";
+import { recall, remember } from "./storage.js";
 import { language, t } from "./words.js";
 
 const WATCHDOG_MS = 15_000; // the server's heartbeat comes every 10 s
@@ -10,8 +11,8 @@ const SLOW_MS = 3_000;
 const RETRY_MS = 1_500;
 const REOPEN_MS = 15_000;
 
-const page = randomKey();
-let sent = 0; // of a page's answers, one that arrives after a later one no longer counts
+const SENDER = "sender"; // this device, and how many answers it has sent: one that arrives after a
+const SENT = "sent"; // later one, also of another page, no longer counts
 let state = null;
 let source = null;
 let view = "";
@@ -52,6 +53,7 @@ export function start(as = "") {
   // iOS drops streams of sleeping pages silently: every wake-up opens a new one
   addEventListener("pageshow", (event) => event.persisted && openStream());
   addEventListener("online", openStream);
+  addEventListener("focus", () => source ?? openStream()); // it may have been replaced by newer pages
   addEventListener("offline", poll);
   addEventListener("pagehide", closeStream);
 }
@@ -83,7 +85,7 @@ function watch() {
   if (source && Date.now() > dueAt) pollInstead();
 }
 
-/** Poll instead of streaming; a page replaced by newer ones polls until it is visible again. */
+/** Poll instead of streaming; a page replaced by newer ones polls until somebody turns to it. */
 function pollInstead(forMs = REOPEN_MS) {
   closeStream();
   reopenAt = Date.now() + forMs;
@@ -129,9 +131,10 @@ function accept(snapshot) {
 /** Whether a reply changed the seats or role that the stream was opened with. */
 const hasOtherSeats = (me) => String(me.seats) !== String(state.me.seats) || me.host !== state.me.host;
 
-async function request(method, path, body) {
+async function request(method, path, body, signal) {
   const stop = new AbortController();
   const timer = setTimeout(() => stop.abort(), REQUEST_MS);
+  signal?.addEventListener("abort", () => stop.abort());
   try {
     const response = await fetch(path, {
       method,
@@ -159,9 +162,10 @@ export function reasonOf(answer) {
 /** Send a GET request; null if the server is unreachable. */
 export const get = (path) => request("GET", path);
 
-/** Send a POST request; null if the server is unreachable. */
-export async function post(path, body = {}) {
-  const answer = await request("POST", path, body);
+/** Send a POST request; null if the server is unreachable, or the request no longer wanted. */
+export async function post(path, body = {}, signal = undefined) {
+  const answer = await request("POST", path, body, signal);
+  if (signal?.aborted) return null;
   setConnected(answer !== null);
   if (answer === null) {
     if (!pollTimer) pollTimer = setTimeout(poll, RETRY_MS);
@@ -172,24 +176,35 @@ export async function post(path, body = {}) {
   return answer;
 }
 
-/** Return the key of a new answer of this page. */
-export const newKey = () => `${page}-${(sent += 1)}`;
+/** Return the key of this device's next answer. */
+export function newKey() {
+  const number = 1 + (Number(recall(SENT)) || 0);
+  if (!recall(SENDER)) remember(SENDER, randomKey());
+  remember(SENT, String(number));
+  return `${recall(SENDER)}-${number}`;
+}
+
+const rest = (signal) =>
+  new Promise((resolve) => {
+    setTimeout(resolve, RETRY_MS);
+    signal.addEventListener("abort", resolve);
+  });
 
 /**
  * Repeat a POST request, whose body has a key, until the server answers.
- * @param isWanted whether the request is still wanted; if not, stop
  * @param isTimely whether it is still in time; if not, try once more to find out if it arrived earlier
+ * @param signal aborted once the request is no longer wanted
  */
-export async function postUntilAnswered(path, body, isWanted, isTimely) {
+export async function postUntilAnswered(path, body, isTimely, signal) {
   for (;;) {
     const isLast = !isTimely();
     const timer = setTimeout(setConnected, SLOW_MS, false); // the page shows it as taken
-    const answer = await post(path, body);
+    const answer = await post(path, body, signal);
     clearTimeout(timer);
     // 503: the server's disk is busy for a moment
     if (answer !== null && answer.status !== 503) return answer;
-    if (isLast) return null;
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    if (!isWanted()) return null;
+    if (isLast || signal.aborted) return null;
+    await rest(signal);
+    if (signal.aborted) return null;
   }
 }

@@ -7,7 +7,7 @@ import { t } from "../lib/words.js";
 const UNSENT = "unsent-answers"; // a phone that falls asleep may drop its page
 const pending = new Map(); // by seat, answers that the server has not confirmed yet
 let tapped = ["", 0]; // the box tapped last, and when
-let isSending = false;
+let sending = null; // the seat whose answer is on its way, and what stops it
 let page = null;
 
 /** @param own the page: `player()` shown, `draw()`, `explain(text, ruling)` and `handOn(sent)` */
@@ -64,6 +64,7 @@ export async function sendAnswer(what, isShown = true) {
     isBack: false,
     ...what,
     seat: page.player().seat,
+    number: game.number,
     rolled: game.rolled,
     turn: game.turn,
     action: game.action,
@@ -71,22 +72,26 @@ export async function sendAnswer(what, isShown = true) {
   };
   page.explain("");
   if (!isShown) {
-    settle(await postAnswer(own, () => true), own);
+    settle(await postAnswer(own, new AbortController().signal), own);
     return;
   }
   pending.set(own.seat, own);
+  if (sending?.seat === own.seat) sending.stop.abort(); // its reply may never come
   keepPending();
   page.draw();
   return sendPending();
 }
 
-/** Send the answers that an earlier page of this device could not. */
+/** Send the answers of this game that an earlier page of this device could not. */
 export function sendUnsent() {
   let unsent = [];
   try {
     unsent = JSON.parse(recall(UNSENT) || "[]");
   } catch {} // cut short by a full storage
-  for (const own of unsent) if (latest()?.me.seats.includes(own.seat)) pending.set(own.seat, own);
+  const { me, game } = latest() ?? {};
+  for (const own of game ? unsent : [])
+    if (me.seats.includes(own.seat) && own.number === game.number) pending.set(own.seat, own);
+  keepPending();
   if (pending.size) page.draw();
   return sendPending();
 }
@@ -96,30 +101,29 @@ function keepPending() {
 }
 
 async function sendPending() {
-  if (isSending) return; // sent after the reply to the current one
-  isSending = true;
+  if (sending) return; // sent after the reply to the current one
   try {
     while (pending.size) {
       const [sent] = pending.values();
-      const isWanted = () => pending.get(sent.seat) === sent;
-      const answer = await postAnswer(sent, isWanted);
-      if (!isWanted()) continue;
+      sending = { seat: sent.seat, stop: new AbortController() };
+      const answer = await postAnswer(sent, sending.stop.signal);
+      if (pending.get(sent.seat) !== sent) continue;
       pending.delete(sent.seat);
       keepPending();
       settle(answer, sent);
     }
   } finally {
-    isSending = false;
+    sending = null;
   }
 }
 
-function postAnswer(each, isWanted) {
+function postAnswer(each, signal) {
   const { seat, rolled, turn, action, key } = each;
   const where = { seat, rolled, turn, action, key };
   const isTimely = () => belongsTo(each, latest().game);
-  if (each.isBack) return postUntilAnswered("/api/withdraw", where, isWanted, isTimely);
+  if (each.isBack) return postUntilAnswered("/api/withdraw", where, isTimely, signal);
   const body = { ...where, box: each.box, done: each.done, revocable: true };
-  return postUntilAnswered("/api/answer", body, isWanted, isTimely);
+  return postUntilAnswered("/api/answer", body, isTimely, signal);
 }
 
 function settle(answer, sent) {
