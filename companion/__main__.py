@@ -1,6 +1,7 @@
 """The command `dice-companion`, which `python -m companion` is too."""
 
 import signal
+import sys
 
 
 def main() -> None:
@@ -8,8 +9,10 @@ def main() -> None:
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)
-    from companion import cli
-
+    try:
+        from companion import cli
+    except ModuleNotFoundError as error:
+        sys.exit(f"dice-companion: {error}; make play installs it (on a Pi: make pi)")
     signal.signal(signal.SIGINT, before)
     cli.main()
 

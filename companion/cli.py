@@ -67,10 +67,13 @@ def main(args: list[str] | None = None) -> Any:
         click.echo(f"dice-companion: {error}", err=True)
         sys.exit(1)
     except ImportError as error:
-        click.echo(
-            f"dice-companion: a package cannot be loaded: {error}; run dice-companion doctor",
-            err=True,
+        is_missing = isinstance(error, ModuleNotFoundError)
+        cure = (
+            "make play installs it (on a Pi: make pi)"
+            if is_missing
+            else "run dice-companion doctor"
         )
+        click.echo(f"dice-companion: a package cannot be loaded: {error}; {cure}", err=True)
         sys.exit(1)
     except BrokenPipeError:
         # The reader of the output is gone (`| head`).

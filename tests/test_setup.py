@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -235,8 +236,52 @@ def test_a_second_run_has_nothing_to_do_until_the_dependencies_change(machine: M
     assert "would install into .venv" in done.stdout
     assert "would make .venv" not in done.stdout
     assert "would make .venv with" in machine.set_up("pi", DRY_RUN="1").stdout
+    (venv / "set-up-to-test").write_text(f"# {machine.project} \n")  # pip found no network
+    assert "would make .venv" not in machine.set_up("play", DRY_RUN="1").stdout
     (venv / "bin" / "python").unlink()
     assert "would make .venv" in machine.set_up("play", DRY_RUN="1").stdout
+
+
+def test_a_project_is_the_same_by_a_link_to_it(machine: Machine) -> None:
+    venv = machine.project / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    (venv / "bin" / "python").symlink_to(machine.bin / "python3")
+    text = (machine.project / "pyproject.toml").read_text()
+    (venv / "set-up-to-play").write_text(f"# {machine.project} \n{text}")
+    link = machine.project.with_name("link")
+    link.symlink_to(machine.project)
+    machine.project = link
+    assert machine.set_up("play", DRY_RUN="1").stdout == "that is all there is to set up\n"
+
+
+def test_a_venv_of_a_python_that_was_replaced_is_made_again(machine: Machine) -> None:
+    venv = machine.project / ".venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    text = (machine.project / "pyproject.toml").read_text()
+    (venv / "set-up-to-play").write_text(f"# {machine.project} \n{text}")
+    assert "would make" not in machine.set_up("play", DRY_RUN="1").stdout
+    (packages,) = (venv / "lib").iterdir()
+    packages.rename(venv / "lib" / "python3.9")  # as if bin/python had been 3.9
+    assert "would make .venv" in machine.set_up("play", DRY_RUN="1").stdout
+
+
+def test_a_failed_pip_does_not_cost_the_venv(machine: Machine) -> None:
+    venv = machine.project / ".venv"
+    (venv / "bin").mkdir(parents=True)
+    machine.program("pip-fails", 'case "$*" in *"-m pip"*) exit 1 ;; esac')
+    (venv / "bin" / "python").symlink_to(machine.bin / "pip-fails")
+    for tool in ("rm", "stat", "chown"):
+        machine.program(tool, f'exec {shutil.which(tool)} "$@"')
+    project = machine.project / "pyproject.toml"
+    before = project.read_text()
+    (venv / "set-up-to-play").write_text(f"# {machine.project} \n{before}")
+    project.write_text(before + "# another dependency\n")
+    assert machine.set_up("play").returncode == 1
+    for text in (project.read_text(), before):
+        project.write_text(text)
+        done = machine.set_up("play", DRY_RUN="1")
+        assert "would make .venv" not in done.stdout
+        assert "would install into .venv" in done.stdout
 
 
 def test_a_venv_with_its_own_numpy_gives_way_once_debians_is_there(machine: Machine) -> None:

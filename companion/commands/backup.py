@@ -37,8 +37,13 @@ def _places(
 
 
 def _elsewhere(config: Config) -> dict[str, Path]:
-    """Files and folders of the settings that a backup lacks: they are not in the data directory."""
+    """Files and folders that a backup lacks, by the setting or link that names them.
+
+    They are not in the data directory.
+    """
     named = {"sound.clips": config.sound.clips}
+    for name in ("password_file", "ca_file", "cert_file", "key_file"):
+        named[f"mqtt.{name}"] = getattr(config.mqtt, name)
     if config.camera.calibration not in ("auto", "none"):
         named["camera.calibration"] = config.camera.calibration
     inside, found = config.data_dir.resolve(), {}
@@ -47,7 +52,8 @@ def _elsewhere(config: Config) -> dict[str, Path]:
             path = Path(text or config.data_dir).expanduser()
             if path.exists() and not path.resolve().is_relative_to(inside):
                 found[name] = path
-    return found
+    links = (path for path in sorted(inside.rglob("*")) if path.is_symlink())
+    return found | {f"link {path.relative_to(inside)}": path.resolve() for path in links}
 
 
 def _give_to_the_caller(file: Path) -> None:

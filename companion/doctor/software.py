@@ -11,6 +11,8 @@ from companion.doctor.finding import Finding, Ran, Run, bad, note, ok
 PYTHON = (3, 11)
 
 PACKAGES = {
+    "click": ("click", (8, 1)),
+    "msgspec": ("msgspec", (0, 20)),
     "cv2": ("opencv", (4, 6)),
     "numpy": ("numpy", (1, 24)),
     "flask": ("flask", (2, 2)),
@@ -19,6 +21,8 @@ PACKAGES = {
     "segno": ("segno", (1, 5)),
     "simplejpeg": ("simplejpeg", (1, 6)),
     "rich": ("rich", (13, 0)),
+    "openskill": ("openskill", (6, 0)),
+    "paho.mqtt": ("paho-mqtt", (2, 1)),
 }
 """Module, name in the report, and lowest version (as in pyproject.toml)."""
 

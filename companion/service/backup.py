@@ -10,6 +10,7 @@ import io
 import json
 import os
 import shutil
+import stat
 import tarfile
 import tempfile
 import zlib
@@ -34,8 +35,8 @@ STAMP = "last-backup"
 _NOT_COPIED = ("games.", STAMP)
 """Files that begin so: the log itself is copied by SQLite, its helpers are not needed."""
 
-_PASSING = (".part", ".new", ".lock", "-wal", "-shm")
-"""Files that end so are helpers of others, or are being written."""
+_PASSING = (".part", ".new", ".lock", "-wal", "-shm", ".tar.gz")
+"""Files that end so are helpers of others, are being written, or are backups themselves."""
 
 _DATABASE = ".sqlite3"
 
@@ -161,6 +162,7 @@ def restore_backup(
                     fresh.rename(data_dir)
                 if new_config.is_file():
                     _keep_settings(new_config, config_path, suffix)
+                    _let_the_same_read(new_config, config_path)
                     new_config.replace(config_path)
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
@@ -177,6 +179,15 @@ def _keep_settings(new: Path, path: Path, suffix: str) -> None:
     """Copy settings beside themselves if others take their place."""
     if path.is_file() and path.read_bytes() != new.read_bytes():
         shutil.copy2(path, path.with_name(f"{path.name}{suffix}"))
+
+
+def _let_the_same_read(new: Path, path: Path) -> None:
+    """Give new settings the owner and the rights of those whose place they take."""
+    if path.is_file():
+        was = path.stat()
+        with suppress(OSError):  # another user's
+            os.chown(new, was.st_uid, was.st_gid)
+        new.chmod(stat.S_IMODE(was.st_mode))
 
 
 def _refuse_running(data_dir: Path) -> None:

@@ -80,7 +80,10 @@ class Write:
 
     def run(self) -> None:
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            for folder in reversed(self.path.parents):
+                if not folder.is_dir():
+                    folder.mkdir()
+                    folder.chmod(0o755)  # whatever root's umask is: the service reads what is there
             part = self.path.with_name(f".{self.path.name}.part")
             part.write_text(self.text, encoding="utf-8")
             part.chmod(self.mode)

@@ -222,7 +222,8 @@ def plan_kiosk(
         user: Whose session shows the page.
         has_desktop: Whether a desktop session starts on the display.
     """
-    kiosk = (*program.command[:-1], "kiosk")
+    python, *module, _ = program.command
+    kiosk = (python, "-P", *module, "kiosk")  # a session starts in the home, which has files
     if has_desktop:
         file = Write(AUTOSTART_PATH, autostart_text(kiosk))
         if machine.content(file.path) != file.text:

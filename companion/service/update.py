@@ -37,8 +37,9 @@ BACKUPS = 3
 FAILED = "failed-update"
 """Ends the name of the directory with the games that the last failed update left."""
 
-_AS_ROOT = ("-B", "-m", "companion")
-"""Runs a program and leaves no compiled files of root's beside it."""
+_AS_ROOT = ("-B", "-P", "-m", "companion")
+"""Runs a program, leaves no compiled files of root's beside it, and takes no module from the folder
+that it is called in."""
 
 
 class Table(Protocol):

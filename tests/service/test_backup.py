@@ -459,3 +459,40 @@ def test_a_backup_says_what_it_lacks(table: Stage, tmp_path: Path) -> None:
         written = runner.invoke(dice_companion, args)
         assert written.exit_code == 0, written.output
         assert (f"not in it: {tmp_path / name}" in written.output) is is_said
+    secret = tmp_path / "broker-password"
+    secret.touch()
+    settings.write_text(f"[mqtt]\npassword_file = '{secret}'\n")
+    (table.directory / "photos").symlink_to(tmp_path)
+    written = runner.invoke(dice_companion, args)
+    assert f"not in it: {secret} (mqtt.password_file)" in written.output
+    assert f"not in it: {tmp_path} (link photos)" in written.output
+
+
+def test_restored_settings_are_read_by_the_same_people(table: Stage, tmp_path: Path) -> None:
+    settings = tmp_path / "config.toml"
+    file = backed_up(table, tmp_path)
+    settings.write_text("# newer")
+    settings.chmod(0o640)
+    if os.geteuid() == 0:
+        os.chown(settings, 0, 65_534)
+    before = settings.stat()
+    restore_backup(file, tmp_path / "fresh", settings, now=NOW)
+    after = settings.stat()
+    assert settings.read_text() != "# newer"
+    assert (after.st_mode, after.st_uid, after.st_gid) == (
+        before.st_mode,
+        before.st_uid,
+        before.st_gid,
+    )
+
+
+def test_a_backup_in_the_data_folder_does_not_hold_the_one_before(
+    table: Stage, tmp_path: Path
+) -> None:
+    first = write_backup(
+        table.directory / "1.tar.gz", table.directory, tmp_path / "none", now=NOW, version="1"
+    )
+    second = write_backup(
+        table.directory / "2.tar.gz", table.directory, tmp_path / "none", now=NOW, version="1"
+    )
+    assert second.files == first.files

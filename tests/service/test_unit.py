@@ -262,6 +262,16 @@ def test_written_files_replace_the_old_ones_whole(tmp_path: Path) -> None:
     assert not path.parent.exists()
 
 
+def test_written_files_can_be_read_whatever_roots_umask_is(tmp_path: Path) -> None:
+    before = os.umask(0o077)
+    try:
+        Write(tmp_path / "etc" / "dice-companion" / "config.toml", "one").run()
+    finally:
+        os.umask(before)
+    rights = [path.stat().st_mode & 0o777 for path in sorted((tmp_path / "etc").rglob("*"))]
+    assert rights == [0o755, 0o644]
+
+
 def test_the_network_announcement_is_well_formed() -> None:
     group = ET.fromstring(avahi_text(8001))
     assert group.findtext("name") == "Dice Companion on %h"

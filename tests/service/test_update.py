@@ -331,6 +331,16 @@ def test_the_new_version_is_tried_on_a_copy_of_the_games(tmp_path: Path, places:
         rehearse(str(fake), None)
 
 
+def test_modules_of_the_folder_that_it_is_called_in_are_not_taken(
+    tmp_path: Path, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "random.py").write_text("raise ImportError('not for you')\n")
+    monkeypatch.chdir(tmp_path)
+    backup = tmp_path / "backup.tar.gz"
+    write_backup(backup, places.data_dir, places.config_path, now=NOW, version="1")
+    rehearse(sys.executable, backup)
+
+
 class Sick(http.server.BaseHTTPRequestHandler):
     """A table at which nobody can play, until it was asked twice."""
 
