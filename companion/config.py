@@ -172,7 +172,7 @@ class MqttConfig:
 
     Attributes:
         host: Name or address of the broker; empty for none.
-        username: Who the table is to the broker.
+        username: The table's user name at the broker.
         password_file: File whose first line is the password. It is outside the data directory, so
             that no backup contains it.
         tls: Encrypted; always when `ca_file` or `cert_file` is set.

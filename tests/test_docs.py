@@ -65,13 +65,7 @@ def test_links_of_the_readme_lead_somewhere(link: str) -> None:
     assert (ROOT / link).exists()
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("build", "design", "contributing", "rules", "evaluation", "calibration"),
-        *("club", "service", "pi-lab", "reliability"),
-    ],
-)
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "docs").glob("*.md")))
 def test_files_and_links_in_the_documents_are_there(name: str) -> None:
     text = (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8")
     paths = re.findall(r"`((?:companion|vision|hardware|web|docs|tests)/[\w/.-]+)`", text)

@@ -25,8 +25,7 @@ MOST_SEATS = 5
 BROWSER_COOKIE, CLUB_COOKIE = "dice_companion_browser", "dice_companion_club"
 """One for each kind of site: browsers send cookies to all ports of a machine."""
 COOKIE_AGE_S = 400 * 24 * 3600
-"""As long as browsers keep any: a television may stay open for months, and each page begins it
-anew."""
+"""As long as browsers keep any: a television may stay open for months."""
 
 HOME_DOMAINS = ("local", "localhost", "lan", "home", "internal", "home.arpa", "fritz.box")
 """Domains that only exist in home networks; public name servers do not resolve them."""

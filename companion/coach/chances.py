@@ -51,7 +51,7 @@ def position_of(state: GameState) -> Position | None:
     return Position(before, state.roll)
 
 
-def chances(position: Position, games: int = GAMES, seed: int = 1) -> tuple[Chance, ...]:
+def chances(position: Position, games: int = GAMES) -> tuple[Chance, ...]:
     """Each player's chance to win.
 
     Args:
@@ -65,7 +65,7 @@ def chances(position: Position, games: int = GAMES, seed: int = 1) -> tuple[Chan
         values = dict(roll.coloured)
         dice = [*roll.white, *(values.get(colour, 1) for colour in COLOURED)]
         play_turn(batch, np.repeat(np.array(dice, np.int8)[:, None], games, axis=1), policies)
-    shares = play(batch, policies, np.random.default_rng(seed)).winners().mean(axis=1)
+    shares = play(batch, policies, np.random.default_rng(1)).winners().mean(axis=1)
     return tuple(
         Chance(share, math.sqrt(share * (1 - share) / games))
         for share in (float(shares[(player - state.active) % players]) for player in range(players))

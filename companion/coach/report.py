@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from companion.coach.advice import decision, mistakes, results, turning_points
@@ -37,10 +36,9 @@ def report_of(
     phrases: Phrases,
     *,
     rollouts: int = ROLLOUTS,
-    progress: Callable[[float], None] = lambda share: None,
 ) -> Report:
     """Review a game and tell about it."""
-    found = review(game.start, game.events, rollouts=rollouts, progress=progress)
+    found = review(game.start, game.events, rollouts=rollouts)
     return told(game, found, phrases)
 
 

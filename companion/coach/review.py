@@ -151,12 +151,13 @@ class Review:
         """What made up more of the winner's lead over the best of the others.
 
         The lead that the winner gained has two parts: the winner's luck, and choices, which are the
-        winner's own and those of the others.
+        winner's own and those of the others. Of a game that was ended early nobody can tell.
         """
         winner = max(range(len(self.final)), key=lambda player: self.final[player])
         luck, gained = self.luck[winner], self.final[winner] - self.start[winner]
         surplus = Measured(luck.value - (gained - luck.value), 2 * luck.error)
-        if self.final[winner] <= 0 or not surplus.is_sure:
+        is_over = self.leads[-1][winner] == self.final[winner]
+        if self.final[winner] <= 0 or not is_over or not surplus.is_sure:
             return Decided.CLOSE
         return Decided.LUCK if surplus.value > 0 else Decided.CHOICES
 

@@ -52,8 +52,11 @@ def _elsewhere(config: Config) -> dict[str, Path]:
             path = Path(text or config.data_dir).expanduser()
             if path.exists() and not path.resolve().is_relative_to(inside):
                 found[name] = path
-    links = (path for path in sorted(inside.rglob("*")) if path.is_symlink())
-    return found | {f"link {path.relative_to(inside)}": path.resolve() for path in links}
+    for path in sorted(inside.rglob("*")):
+        target = Path(os.path.realpath(path))
+        if path.is_symlink() and not target.is_relative_to(inside):
+            found[f"link {path.relative_to(inside)}"] = target
+    return found
 
 
 def _give_to_the_caller(file: Path) -> None:

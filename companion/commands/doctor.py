@@ -309,7 +309,7 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
         CameraUnavailable: It cannot be opened.
     """
     from vision.calibration.light import measure_light
-    from vision.calibration.reader import what_changed
+    from vision.calibration.reader import what_changed, what_to_tell
     from vision.cameras.devices import closed_paths
     from vision.sources import open_camera
 
@@ -340,8 +340,9 @@ def _look(config: Config, measured: Calibration | None) -> tuple[str, str, list[
             is_live = camera.kind in ("v4l2", "pi")
             if not is_live or frame.captured_at_s - began_s >= _WARM_UP_S:
                 faults = [fault.value for fault in measure_light(frame.pixels).faults]
-                changes = what_changed(measured, frame) if measured is not None else ()
-                faults += [change.value for change in changes]
+                if measured is not None:
+                    told = what_to_tell(measured, what_changed(measured, frame))
+                    faults += [change.value for change in told]
                 break
         return camera.kind, camera.description, [PICTURE_CURES[fault] for fault in faults]
     finally:

@@ -78,7 +78,7 @@ def read(
     Example: dice-companion read --annotate drawn photos/
     """
     from vision.calibration.calibration import load_calibration
-    from vision.calibration.reader import ADVICE, what_changed, what_holds
+    from vision.calibration.reader import ADVICE, what_changed, what_holds, what_to_tell
     from vision.images import load_frame
     from vision.pipeline import DiceReader
 
@@ -105,7 +105,7 @@ def read(
         if measured is not None:
             changes = what_changed(measured, frame)
             holds = what_holds(measured, changes)
-            for change in set(changes[:1]) - said:
+            for change in set(what_to_tell(measured, changes)[:1]) - said:
                 said.add(change)
                 click.echo(f"dice-companion: {name}: {ADVICE[change]}", err=True)
         reading = eye.read(frame, in_play, calibration=holds)

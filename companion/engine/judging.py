@@ -57,7 +57,7 @@ def refuse_box(choice: object, position: Position) -> Refusal | None:
     row, number, bit = box
     what = {"row": row.name, "number": number}
     return (
-        _refuse_row(position, row, bit, what)
+        _refuse_row(position, bit, what)
         or _refuse_sum(position, row, number, bit, what)
         or _refuse_place(position, row, bit, what)
     )
@@ -90,9 +90,7 @@ def _printed_box(choice: object, plan: Plan) -> tuple[Row, int, int] | Refusal:
     return row, number, bit
 
 
-def _refuse_row(
-    position: Position, row: Row, bit: int, what: Mapping[str, object]
-) -> Refusal | None:
+def _refuse_row(position: Position, bit: int, what: Mapping[str, object]) -> Refusal | None:
     r = position.plan.row_of(bit)
     if r in position.closed:
         ruling = "E14" if position.closed[r] == 1 else "E15"

@@ -340,7 +340,7 @@ def _events_of(line: Mapping[str, Any], state: GameState) -> list[Event]:
         if kind == "left":
             return leaving(state, line["player"])
     except KeyError as error:
-        raise NotationError(f"The line lacks {error.args[0]!r}.") from error
+        raise NotationError(f"{error.args[0]!r} is missing in the line.") from error
     if kind == "end":
         early = line.get("end") == End.ENDED_EARLY.value and state.phase is not Phase.OVER
         return [EndedEarly()] if early else []

@@ -24,13 +24,11 @@ class Offer:
     Attributes:
         white: The sum of the white dice.
         coloured: The one or two sums of each colour still in play (E2, E36).
-        by_white: Per player, the boxes the white sum opens on their sheet as it is now.
         by_colour: The boxes a white die with a coloured one opens for the active player.
     """
 
     white: int
     coloured: tuple[tuple[DieColour, tuple[int, ...]], ...]
-    by_white: tuple[tuple[Group, ...], ...]
     by_colour: tuple[Group, ...]
 
 
@@ -39,11 +37,9 @@ def offer_of(state: GameState) -> Offer | None:
     roll, plan = state.roll, state.plan
     if roll is None:
         return None
-    white_boxes = plan.white_bits[roll.white_sum]
     return Offer(
         white=roll.white_sum,
         coloured=tuple((c, roll.colour_sums(c)) for c in state.dice if c in roll.colours),
-        by_white=tuple(grouped(plan, own & white_boxes) for own in state.open),
         by_colour=grouped(plan, state.colour_boxes(state.active)),
     )
 

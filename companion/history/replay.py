@@ -71,7 +71,7 @@ class Replay:
             if len(missing) == 2:
                 missing = ["choices"]
         if missing:
-            yield _bad("BAD_LINE", kind, f'The line lacks "{missing[0]}".')
+            yield _bad("BAD_LINE", kind, f'"{missing[0]}" is missing in the line.')
         elif kind == "config":
             yield self._configure(line)
         elif self._state is None:

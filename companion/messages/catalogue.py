@@ -132,10 +132,6 @@ class Phrases:
         """Words joined with "and": "red, green and blue"."""
         return self.worded(all_of(words))
 
-    def one_of(self, words: Sequence[Word]) -> str:
-        """Words joined with "or": "red, green or blue"."""
-        return self.worded(one_of(words))
-
     def _joined(self, texts: Sequence[str], key: str) -> str:
         if len(texts) < 2:
             return "".join(texts)

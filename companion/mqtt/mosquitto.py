@@ -23,18 +23,17 @@ def installed() -> str | None:
 
 
 class Mosquitto:
-    """A running broker; `stop` and `start` keep its port and, with `keeps`, its topics.
+    """A running broker; `stop` and `start` keep its port.
 
     Attributes:
         broker: Where it is.
     """
 
-    def __init__(self, folder: Path, *, keeps: bool = False, settings: str = "") -> None:
+    def __init__(self, folder: Path, *, settings: str = "") -> None:
         """Start it.
 
         Args:
             folder: For its settings and topics.
-            keeps: Whether retained topics survive `stop`.
             settings: Further lines of its settings file; without, anybody may connect.
 
         Raises:
@@ -49,8 +48,6 @@ class Mosquitto:
             "set_tcp_nodelay true",
             f"user {getpass.getuser()}",
         ]
-        if keeps:
-            lines += ["persistence true", f"persistence_location {folder}/"]
         (folder / "mosquitto.conf").write_text("\n".join(lines) + "\n", encoding="utf-8")
         self.start()
 

@@ -46,7 +46,7 @@ def precondition_of(trail: Trail, step: HostStep) -> str:
     """A token of the state a step would change; it differs once the table has gone on."""
     game = trail.table.game
     if step is HostStep.UNDO:
-        return f"{trail.settled}"
+        return str(trail.settled)
     if game is None or step is HostStep.END:
         return f"{game and game.number}"
     return f"{game.dice_since} {game.state.action}"

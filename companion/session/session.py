@@ -20,7 +20,7 @@ from typing import Concatenate, Never, ParamSpec
 from companion.audio.settings import VoiceSettings, chosen
 from companion.engine import ActionClosed, DieColour, Roll, SeatClosed
 from companion.errors import StoreError
-from companion.eventlog.names import LONGEST_NAME, clean_name
+from companion.eventlog.names import LONGEST_NAME, clean_name, unproved_seats
 from companion.eventlog.record import BEGINNINGS, to_record
 from companion.eventlog.rewriting import with_name
 from companion.eventlog.state import Game, Table
@@ -127,6 +127,11 @@ class Session:
     def _table(self) -> Table:
         return self._memory.trail.table
 
+    @property
+    def _offered(self) -> frozenset[int]:
+        """The seats that any device may claim."""
+        return self._offers.seats | {seat.number for seat in unproved_seats(self._table)}
+
     def _release_empty_seats(self) -> None:
         """Let players without a seat leave a damaged game: nobody would answer for them."""
         game = self._table.running
@@ -161,7 +166,7 @@ class Session:
                 self._timer.closes_at_s,
                 frozenset(self._online),
                 tuple(sorted(self._faults.items())),
-                self._offers.seats,
+                self._offered,
                 self._memory.notices,
                 self._store.lost,
                 self._store.has_copy,
@@ -285,7 +290,7 @@ class Session:
         with self._notifier.transaction():
             if self.seats_of((token,)):
                 return self._joined(token)
-            is_offered = seat in self._offers.seats
+            is_offered = seat in self._offered
             decision = seats.decide_claim(
                 self._table, seat, token, is_offered=is_offered, device=device
             )

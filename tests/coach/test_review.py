@@ -106,8 +106,14 @@ def test_luck_decided_where_it_is_surely_more_than_choices(
     parts = (Measured(luck, error), Measured(-luck, error))
     found = Review(parts, parts, ((0.0, 0.0), leads), (), (), leads)
     assert found.decided is decided
-    other_way = Review(parts[::-1], parts, ((0.0, 0.0), leads), (), (), leads[::-1])
+    other_way = Review(parts[::-1], parts, ((0.0, 0.0), leads[::-1]), (), (), leads[::-1])
     assert other_way.decided is decided
+
+
+def test_nothing_decided_a_game_that_was_ended_early() -> None:
+    parts = (Measured(40.0, 2.0), Measured(-40.0, 2.0))
+    found = Review(parts, parts, ((0.0, 0.0), (12.0, -12.0)), (), (), (30, -30))
+    assert found.decided is Decided.CLOSE
 
 
 def test_noise_is_no_mistake() -> None:
@@ -159,6 +165,7 @@ def test_ending_a_game_early_costs_nobody_points() -> None:
     assert found is not None
     assert len(found.parts) == 8
     assert found.leads[-1][0] > found.final[0] + 30  # what this sheet could still expect
+    assert found.decided is Decided.CLOSE
     assert max(abs(turn[0].others) for turn in found.parts) < 1e-3
 
 

@@ -20,8 +20,6 @@ def test_all_are_offered_the_white_sum_and_the_active_player_more() -> None:
     assert offer.white == 7
     assert offer.coloured[0] == (DieColour.RED, (4, 5))
     assert offer.coloured[3] == (DieColour.BLUE, (9, 10))
-    assert [group.row for group in offer.by_white[0]] == ["yellow", "green", "blue"]
-    assert offer.by_white[1] == (Group("red", (7,)), Group("yellow", (7,)), Group("green", (7,)))
     assert offer.by_colour == (Group("red", (4, 5)), Group("green", (4, 5)))
 
 
@@ -41,7 +39,6 @@ def test_bonus_rows_are_named_as_rows() -> None:
     state = game(1, plan=BIG_POINTS, sheets={0: {"G": [10]}})
     offer = offer_of(go(state, roll(6, 4, green=4)))
     assert offer is not None
-    assert Group("bonus green-blue", (10,)) in offer.by_white[0]
     assert Group("bonus green-blue", (10,)) in offer.by_colour
 
 

@@ -339,7 +339,6 @@ def test_words_are_joined_as_people_do() -> None:
         "mit dem roten Würfel, mit dem blauen Würfel oder mit dem grünen Würfel"
     )
     assert german.all_of(["Ada"]) == "Ada"
-    assert german.one_of([7, 8]) == "7 oder 8"
 
 
 def test_a_line_is_the_same_in_no_language() -> None:

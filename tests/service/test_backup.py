@@ -463,9 +463,12 @@ def test_a_backup_says_what_it_lacks(table: Stage, tmp_path: Path) -> None:
     secret.touch()
     settings.write_text(f"[mqtt]\npassword_file = '{secret}'\n")
     (table.directory / "photos").symlink_to(tmp_path)
+    (table.directory / "inside").symlink_to(table.directory / "mine")
+    (table.directory / "loop").symlink_to(table.directory / "loop")
     written = runner.invoke(dice_companion, args)
     assert f"not in it: {secret} (mqtt.password_file)" in written.output
     assert f"not in it: {tmp_path} (link photos)" in written.output
+    assert written.output.count("(link ") == 1
 
 
 def test_restored_settings_are_read_by_the_same_people(table: Stage, tmp_path: Path) -> None:

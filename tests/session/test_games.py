@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from companion.engine import Phase
-from companion.session.session import Joined
+from companion.session.session import Joined, Rejected
 from tests.session.fakes import Stage
 
 
@@ -81,11 +81,24 @@ class TestPaused:
         assert stage.game.seats == (1, 2, 0)
         table = stage.session.view().table
         assert [seat.name for seat in table.seats] == ["cleo", "Ada", "Ben"]
+        assert stage.session.view().offered == {2}, "a seat that waits can be taken with one tap"
+        assert isinstance(stage.session.claim(0), Rejected)
         late = stage.session.join("BEN")
         assert isinstance(late, Joined)
         assert stage.session.seats_of((late.token,)) == (2,)
         a_turn(stage, None, None, "B7")
         assert stage.again().game.seats == (1, 2, 0)
+
+    def test_a_seat_that_waits_is_claimed_once(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        stage.session.pause()
+        assert stage.session.leave(1) is None
+        assert stage.session.resume(1) is None
+        claimed = stage.session.claim(1)
+        assert isinstance(claimed, Joined)
+        assert stage.session.seats_of((claimed.token,)) == (1,)
+        assert stage.session.view().offered == frozenset()
+        assert isinstance(stage.session.claim(1), Rejected)
 
     def test_a_bot_whose_seat_was_freed_comes_back(self, stage: Stage) -> None:
         stage.seat("Ada")

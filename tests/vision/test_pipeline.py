@@ -23,7 +23,8 @@ from vision.calibration.calibration import Calibration
 from vision.images import load_picture
 from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Reading
-from vision.simulation.render import Thing, default_scene, render, truth
+from vision.simulation.render import default_scene, render, truth
+from vision.simulation.scene import Thing
 
 IMAGES = Path(__file__).parent / "images"
 EYE = DiceReader()

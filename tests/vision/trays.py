@@ -14,14 +14,9 @@ from vision.detector.candidates import propose_candidates
 from vision.detector.classifier import Detection, classify
 from vision.pipeline import distinct_dice
 from vision.reading import Pixels
-from vision.simulation.render import (
-    Background,
-    Camera,
-    background,
-    default_scene,
-    render,
-    resting_die,
-)
+from vision.simulation.geometry import resting_die
+from vision.simulation.render import background, default_scene, render
+from vision.simulation.scene import Background, Camera
 
 SIX = tuple(zip(ALL_DICE, (3, 5, 2, 6, 1, 4), strict=True))
 

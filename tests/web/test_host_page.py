@@ -93,6 +93,23 @@ class TestTheHost:
         page.get_by_role("button", name="Confirm these dice").click()
         page.get_by_text("Every die needs a number.").wait_for()  # an undone roll is thrown again
 
+    def test_a_correction_by_hand_is_not_offered_again(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host", size_wh=TV)
+        page.locator("summary", has_text="Enter the dice by hand").click()
+        for name in ("First white die 6", "Second white die 6", "red 1", "yellow 1"):
+            page.get_by_label(name).check()
+        for name in ("green 1", "blue 1"):
+            page.get_by_label(name).check()
+        page.locator("#roll-form").get_by_role("button").last.click()
+        page.locator("#ask").get_by_role("button", name="Correct the roll").click()
+        right = a_roll(6, 6, red=1, yellow=1, green=1, blue=1)
+        wait_until(page, lambda: stage.state.roll == right)
+        page.locator("#ask").wait_for(state="hidden")
+        assert page.locator("#roll-form input:checked").count() == 0
+
     def test_a_setting_changed_twice_keeps_the_last_value(
         self, stage: Stage, open_page: OpenPage
     ) -> None:
@@ -131,6 +148,14 @@ class TestTheHost:
         assert stage.session.press() is None
         page.locator("#throw").wait_for(state="hidden")
         assert standing_out.count() == 0
+
+    def test_ending_early_says_that_it_counts_for_nobody(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        page = open_page("/host")
+        page.get_by_role("button", name="End the game early").click()
+        page.get_by_text("It then counts for nobody.").wait_for()
 
     def test_ending_early_asks_first(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "lobby")
@@ -279,6 +304,7 @@ class TestTheHost:
         page.mouse.click(place["x"] + 9, place["y"] + 9)
         page.wait_for_timeout(300)
         assert stage.state.phase is Phase.ACTION2
+        assert page.evaluate("document.activeElement.id") == "ask-yes"
         page.wait_for_timeout(300)
         yes.click()
         wait_until(page, lambda: stage.state.phase is Phase.ACTION1)

@@ -127,7 +127,7 @@ def test_an_older_browser_shows_the_result_on_paper_and_chances_as_bars(
     assert phone.evaluate(paper) == "rgb(251, 244, 230)"
     card = phone.locator("#over .card").bounding_box()
     assert card is not None
-    assert card["height"] < 600
+    assert card["height"] < 640
     assert abs(card["y"] + card["height"] / 2 - PHONE[1] / 2) < 2
 
 

@@ -394,6 +394,27 @@ def test_chances_to_win_stand_on_the_table_view(
     assert violations(page) == []
 
 
+def test_names_stay_whole_beside_a_free_seat(stage: Stage, open_page: OpenPage) -> None:
+    for name in ("Ada", "Grandma", "Nonno", "Ben", "Cleo"):
+        seat(stage, name)
+    assert stage.session.start("base", 0) is None
+    assert stage.session.let_go(3) is None
+    page = ready(open_page("/table", size_wh=(1280, 720)))
+    page.get_by_text("Free seat").wait_for()
+    broken = """[...document.querySelectorAll('.people bdi')].filter((node) => {
+      const range = document.createRange();
+      range.selectNodeContents(node);
+      return range.getClientRects().length > 1;
+    }).map((node) => node.textContent)"""
+    for size_wh in ((1280, 720), (1366, 768), TV, (3840, 2160)):
+        resize(page, size_wh)
+        assert page.locator(".people li").count() == 6
+        assert left(page, broken) == [], size_wh
+    assert stage.roll(3, 4) is None
+    page.get_by_text("Play in the next game").wait_for()
+    assert page.get_by_text("Free seat").count() == 0
+
+
 def test_an_early_end_names_no_leader_anywhere(stage: Stage, open_page: OpenPage) -> None:
     token = put(stage, "over")[0]
     said = stage.told[-1].text
@@ -404,6 +425,7 @@ def test_an_early_end_names_no_leader_anywhere(stage: Stage, open_page: OpenPage
         assert page.locator(".podium .rank-1").count() == 0
         assert set(page.locator(".podium .rank").all_inner_texts()) == {""}
         assert page.get_by_text("wins with").count() == 0
+        assert page.get_by_text("The game was ended early.").first.is_visible()
 
 
 def test_the_end_leads_to_the_report(stage: Stage, open_page: OpenPage) -> None:

@@ -11,7 +11,8 @@ from companion.tray import TrayStatus
 from vision.benchmark.truth import Case, TrueDie
 from vision.reading import Pixels
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed
-from vision.simulation.render import DieTruth, Scene, render, truth
+from vision.simulation.render import DieTruth, render, truth
+from vision.simulation.scene import Scene
 
 SEED = 20_261_121
 """Used for no training set: those seed their generators with three numbers, this one with two."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -136,7 +136,7 @@ def score(case: Case, reading: Reading) -> Outcome:
                 sure.append((die.confidence, good))
     false = len(reading.dice) - len(found)
     if case.expected is not None:
-        verdict = _verdict(case, reading, found)
+        verdict = _verdict(case, reading)
     elif not counted:
         verdict = "not_counted"
     else:
@@ -146,7 +146,7 @@ def score(case: Case, reading: Reading) -> Outcome:
         verdict,
         case.expected.value if case.expected else None,
         reading.status.value,
-        _named(case, reading, found),
+        _named(case, reading),
         len(counted),
         len(values),
         len(counted) - len(misread),
@@ -195,7 +195,7 @@ def _matched(dice: Sequence[TrueDie], reading: Reading) -> dict[int, int]:
     return found
 
 
-def _right_roll(case: Case, reading: Reading, found: Mapping[int, int]) -> bool:
+def _right_roll(case: Case, reading: Reading) -> bool:
     """Whether what would be announced is what lies in the tray."""
     true = Counter(
         (die.colour, die.value)
@@ -210,18 +210,18 @@ def _right_roll(case: Case, reading: Reading, found: Mapping[int, int]) -> bool:
     return true == said
 
 
-def _verdict(case: Case, reading: Reading, found: Mapping[int, int]) -> str:
+def _verdict(case: Case, reading: Reading) -> str:
     if reading.status is TrayStatus.OK:
         fine = case.expected is TrayStatus.OK or case.readable
-        return "exact" if fine and _right_roll(case, reading, found) else "silently_wrong"
+        return "exact" if fine and _right_roll(case, reading) else "silently_wrong"
     return "unsure" if case.expected is TrayStatus.OK else "not_announced"
 
 
-def _named(case: Case, reading: Reading, found: Mapping[int, int]) -> bool:
+def _named(case: Case, reading: Reading) -> bool:
     if case.expected is None or case.expected is TrayStatus.OK:
         return False
     if reading.status is TrayStatus.OK:
-        return case.readable and _right_roll(case, reading, found)
+        return case.readable and _right_roll(case, reading)
     return reading.status is case.expected
 
 

@@ -37,11 +37,11 @@ from vision.benchmark.frames import case_of, conditions_of, dice_in_play
 from vision.reading import Pixels
 from vision.simulation.appearance import Rng
 from vision.simulation.finishes import KINDS
-from vision.simulation.geometry import pip_centres
+from vision.simulation.geometry import pip_centres, resting_die
 from vision.simulation.looks import SPLITS, load_looks, redressed
 from vision.simulation.random_scenes import SCENARIOS, Recipe, free_spot, random_scene, squeezed
-from vision.simulation.render import Die, DieTruth, Scene, render, resting_die, truth
-from vision.simulation.scene import Floats
+from vision.simulation.render import DieTruth, render, truth
+from vision.simulation.scene import Die, Floats, Scene
 
 _SHARES, _SMALL_SHARES = (0.04, 0.09), (0.018, 0.04)
 """Widths of a die as shares of the picture's width."""

@@ -80,7 +80,8 @@ class CalibratedReader:
     def read(self, frame: Frame, in_play: Sequence[DieColour] = ALL_DICE) -> Reading:
         """Read a frame; raises PictureError if it holds no pixels."""
         holds, changes = self._what_holds(frame)
-        self._note(changes[0] if changes else None)
+        told = what_to_tell(self._calibration, changes) if self._calibration is not None else ()
+        self._note(told[0] if told else None)
         known = self._learnt[Change.RELIT in changes].known
         if holds is None and not known:
             return self._eye.read(frame, in_play)
@@ -133,15 +134,17 @@ def _learnt_by(calibration: Calibration | None) -> dict[bool, LearntDice]:
 
 
 def what_changed(calibration: Calibration, frame: Frame) -> tuple[Change, ...]:
-    """Changes since the calibration that a frame shows and that leave a part of it invalid.
-
-    Moved comes before relit.
-    """
+    """Changes that a frame shows since the calibration; moved comes before relit."""
     if calibration.reference is None:
         return ()
     drift = compare(calibration.reference, as_pixels(frame.pixels))
-    seen = {Change.MOVED: drift.has_moved, Change.RELIT: drift.is_relit}
-    return tuple(c for c in seen if seen[c] and what_holds(calibration, (c,)) != calibration)
+    moved = (Change.MOVED,) if drift.has_moved else ()
+    return (*moved, Change.RELIT) if drift.is_relit else moved
+
+
+def what_to_tell(calibration: Calibration, changes: Sequence[Change]) -> tuple[Change, ...]:
+    """The changes that leave a part of the calibration invalid; others concern nobody."""
+    return tuple(each for each in changes if what_holds(calibration, (each,)) != calibration)
 
 
 def what_holds(calibration: Calibration, changes: Sequence[Change]) -> Calibration:

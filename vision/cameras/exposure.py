@@ -206,7 +206,7 @@ def meter(metering: Metering, at_s: float, level: float) -> tuple[Metering, Orde
         case Stage.WARMING:
             if passed_s < WARM_UP_S or not (_is_steady(metering) or passed_s >= LONGEST_WARM_UP_S):
                 return metering, None
-            return _enter(metering, Stage.CHECKING, at_s, target=level), Order.HOLD
+            return Metering(Stage.CHECKING, at_s, target=level), Order.HOLD
         case Stage.CHECKING:
             return _check(metering, at_s, level) if passed_s >= TAKES_EFFECT_S else (metering, None)
         case Stage.HELD:
@@ -222,7 +222,7 @@ def give_up(metering: Metering) -> Metering:
 def _check(metering: Metering, at_s: float, level: float) -> tuple[Metering, Order | None]:
     ratio = max(metering.target, 1.0) / max(level, 1.0)
     if 1.0 - NEAR <= ratio <= 1.0 + NEAR:
-        return _enter(metering, Stage.HELD, at_s, target=level), None
+        return Metering(Stage.HELD, at_s, target=level), None
     if metering.tries >= TRIES:
         return give_up(metering), Order.RELEASE
     ratio = min(4.0, max(0.25, ratio))
@@ -240,11 +240,7 @@ def _watch(metering: Metering, at_s: float, level: float) -> tuple[Metering, Ord
         return replace(metering, relit_s=at_s), None
     if at_s - metering.relit_s < RELIT_FOR_S:
         return metering, None
-    return _enter(metering, Stage.WARMING, at_s, target=0.0), Order.RELEASE
-
-
-def _enter(metering: Metering, stage: Stage, at_s: float, *, target: float) -> Metering:
-    return Metering(stage, at_s, target=target)
+    return Metering(Stage.WARMING, at_s, target=0.0), Order.RELEASE
 
 
 def _is_steady(metering: Metering) -> bool:

@@ -8,7 +8,7 @@ import cv2
 import numpy as np
 
 from companion.engine.dice import DieColour
-from vision.simulation.render import Bgr, Die, Floats, Lamp, Lens, Surface, Tray
+from vision.simulation.scene import Bgr, Die, Floats, Lamp, Lens, Surface, Tray
 
 Rng = np.random.Generator
 
@@ -189,22 +189,20 @@ def random_tray(rng: Rng, view_mm: tuple[float, float]) -> Tray:
     a = uniform(rng, 0, 2 * np.pi) if rng.random() < 0.5 else rng.normal(0, 0.1)
     turn2 = np.array([[np.cos(a), -np.sin(a)], [np.sin(a), np.cos(a)]])
     corners = corners @ turn2.T + rng.normal(0, 0.05, 2) * min(w, h)
-    floor = _surface(rng, None)
-    rim = replace(floor, seed=int(rng.integers(99))) if rng.random() < 0.4 else _surface(rng, None)
+    floor = _surface(rng)
+    rim = replace(floor, seed=int(rng.integers(99))) if rng.random() < 0.4 else _surface(rng)
     return Tray(
         tuple((float(x), float(y)) for x, y in corners),
         rim_height_mm=uniform(rng, 5.0, 45.0),
         rim_width_mm=uniform(rng, 2.0, 16.0),
         floor=floor,
         rim=rim,
-        table=_surface(rng, None),
+        table=_surface(rng),
     )
 
 
-def _surface(rng: Rng, kind: str | None) -> Surface:
-    kind = kind or str(
-        rng.choice(["felt", "felt", "felt", "wood", "leather", "plastic", "card", "cloth"])
-    )
+def _surface(rng: Rng) -> Surface:
+    kind = str(rng.choice(["felt", "felt", "felt", "wood", "leather", "plastic", "card", "cloth"]))
     palette = _FLOORS[kind]
     colour = jitter(rng, palette[int(rng.integers(len(palette)))], 0.35)
     if rng.random() < 0.15:
@@ -218,7 +216,7 @@ _LOW = {"": 0.82, "lamp": 0.06, "candle": 0.06, "sun": 0.06}
 """Shares of scenes by their low light: none, a low lamp, a candle on the table, the evening sun."""
 
 
-def random_lamps(rng: Rng, tray: Tray) -> tuple[tuple[Lamp, ...], Bgr]:
+def random_lamps(rng: Rng) -> tuple[tuple[Lamp, ...], Bgr]:
     """Draw one to three lamps and the ambient light."""
     count = int(rng.choice([1, 1, 2, 2, 3]))
     warmth = uniform(rng, 2200, 6500)

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 
 from companion.engine.dice import DieColour
-from vision.simulation.render import Die, Tray, inside_tray, resting_die, turned
+from vision.simulation.geometry import inside_tray, resting_die, turned
+from vision.simulation.scene import Die, Tray
 from vision.simulation.throw import default_die
 
 MISHAPS = ("cocked", "off", "touching")

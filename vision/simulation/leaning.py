@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.simulation.appearance import Rng, jitter, uniform
-from vision.simulation.render import Die, Thing, Tray, die_corners, inside_tray, to_matrix
+from vision.simulation.geometry import die_corners, inside_tray, to_matrix
+from vision.simulation.scene import Die, Thing, Tray
 
 LEAST_DEG, MOST_DEG = 8.5, 44.5
 """Range of tilt: from just above `COCKED_DEG` to a die on its edge."""

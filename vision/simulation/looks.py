@@ -26,8 +26,9 @@ from vision.simulation.appearance import (
     random_room,
     uniform,
 )
+from vision.simulation.geometry import inside_tray
 from vision.simulation.random_scenes import floor_point
-from vision.simulation.render import (
+from vision.simulation.scene import (
     Bgr,
     Die,
     Finish,
@@ -39,7 +40,6 @@ from vision.simulation.render import (
     Thing,
     Tile,
     Wear,
-    inside_tray,
 )
 from vision.simulation.symbols import COUNT
 
@@ -124,11 +124,11 @@ def redressed(rng: Rng, scene: Scene, looks: Looks) -> Scene:
     tray = scene.tray
     floor, rim, table = tray.floor, tray.rim, tray.table
     if rng.random() < 0.75:
-        floor = _covered(rng, floor, looks, view)
+        floor = _covered(rng, looks, view)
     if rng.random() < 0.4:
-        rim = _covered(rng, rim, looks, view)
+        rim = _covered(rng, looks, view)
     if rng.random() < 0.6:
-        table = _covered(rng, table, looks, view)
+        table = _covered(rng, looks, view)
     scene = replace(scene, tray=replace(tray, floor=floor, rim=rim, table=table))
     scene = _lit(rng, scene, looks, view)
     dice = scene.dice
@@ -180,7 +180,7 @@ def _picture(rng: Rng, looks: Looks) -> Floats:
     return np.asarray(np.clip(light, 0.004, 0.92), np.float32)
 
 
-def _covered(rng: Rng, surface: Surface, looks: Looks, view_mm: float) -> Surface:
+def _covered(rng: Rng, looks: Looks, view_mm: float) -> Surface:
     """Cover a surface with a picture at a random scale."""
     light = _picture(rng, looks)
     wide = view_mm * float(np.exp(rng.uniform(np.log(0.18), np.log(2.0))))

@@ -20,18 +20,9 @@ from vision.simulation.appearance import (
     random_tray,
     uniform,
 )
+from vision.simulation.geometry import inside_tray, resting_die, to_matrix
 from vision.simulation.leaning import beside, held_up, stacked, stands_alone
-from vision.simulation.render import (
-    Camera,
-    Die,
-    Motion,
-    Scene,
-    Thing,
-    Tray,
-    inside_tray,
-    resting_die,
-    to_matrix,
-)
+from vision.simulation.scene import Camera, Die, Motion, Scene, Thing, Tray
 
 SCENARIOS = ("flat", "cocked", "moving", "hand", "covered", "empty", "stacked")
 """Kinds of scene."""
@@ -220,7 +211,7 @@ def random_scene(rng: Rng, recipe: Recipe) -> Scene:
     scale = camera.position_mm[2] / camera.focal_px
     view = (recipe.size_wh[0] * scale, recipe.size_wh[1] * scale)
     tray = random_tray(rng, view)
-    lamps, ambient = random_lamps(rng, tray)
+    lamps, ambient = random_lamps(rng)
     scene = Scene(camera, tray, lamps, ambient, lens=random_lens(rng, lamps, ambient))
     if recipe.pushed:
         scene = _gloomy(rng, scene)

@@ -27,12 +27,7 @@ from numpy.typing import NDArray
 from companion.engine.dice import DieColour
 from vision.reading import Pixels, Point
 from vision.simulation.geometry import (
-    die_corners,
     inside_tray,
-    pip_centres,
-    resting_die,
-    to_matrix,
-    turned,
 )
 from vision.simulation.lens import expose
 from vision.simulation.render_dice import draw_dice, hits_box
@@ -40,63 +35,12 @@ from vision.simulation.render_objects import cover_mask, draw_things, lay_things
 from vision.simulation.render_tray import draw_background
 from vision.simulation.scene import (
     COCKED_DEG,
-    FACES,
     Background,
-    Bgr,
-    Camera,
     Die,
-    Finish,
     Floats,
-    Lamp,
-    Lens,
-    Mask,
-    Matrix,
-    Motion,
-    Room,
     Scene,
-    Surface,
-    Thing,
-    Tile,
-    Tray,
-    Vector,
-    Wear,
 )
 from vision.simulation.throw import default_tray, scattered
-
-__all__ = [
-    "COCKED_DEG",
-    "FACES",
-    "Background",
-    "Bgr",
-    "Camera",
-    "Die",
-    "DieTruth",
-    "Finish",
-    "Floats",
-    "Lamp",
-    "Lens",
-    "Mask",
-    "Matrix",
-    "Motion",
-    "Room",
-    "Scene",
-    "Surface",
-    "Thing",
-    "Tile",
-    "Tray",
-    "Vector",
-    "Wear",
-    "background",
-    "default_scene",
-    "die_corners",
-    "inside_tray",
-    "pip_centres",
-    "render",
-    "resting_die",
-    "to_matrix",
-    "truth",
-    "turned",
-]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from companion.engine.dice import DieColour
+from vision.simulation.geometry import inside_tray, turned
 from vision.simulation.landing import draw_landing, level_sides, support_mm
-from vision.simulation.render import Die, Tray, inside_tray, turned
+from vision.simulation.scene import Die, Tray
 
 _LAST_TOPPLE_RAD = 0.68
 """Angle at which a die topples onto its last face; on its edge it stands at 0.79."""

@@ -79,7 +79,6 @@ class CameraLoop:
         """
         self._camera = camera
         self._reopen = reopen
-        self._in_play = in_play
         self._on_view, self._annotated = on_view, annotated
         self._tracker = TrayTracker(
             reader,

@@ -31,17 +31,12 @@ from numpy.typing import NDArray
 from vision.detector.candidates import propose_candidates
 from vision.simulation.appearance import Rng
 from vision.simulation.finishes import KINDS
+from vision.simulation.geometry import die_corners
 from vision.simulation.looks import Looks, flecked, load_looks, redressed
 from vision.simulation.random_scenes import SCENARIOS, Recipe, random_scene, squeezed
-from vision.simulation.render import (
-    Camera,
-    Floats,
-    Scene,
-    die_corners,
-    render,
-    truth,
-)
+from vision.simulation.render import render, truth
 from vision.simulation.render_objects import cover_mask
+from vision.simulation.scene import Camera, Floats, Scene
 from vision.training.patches import Row, close_ups
 
 FRAME_WH = (320, 256)

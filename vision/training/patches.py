@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from companion.engine.dice import DieColour
 from vision.simulation.appearance import Rng
+from vision.simulation.geometry import pip_centres
 from vision.simulation.random_scenes import squeezed
-from vision.simulation.render import Camera, Die, DieTruth, Scene, pip_centres, render, truth
+from vision.simulation.render import DieTruth, render, truth
+from vision.simulation.scene import Camera, Die, Scene
 
 PATCHES = 10
 PATCH = 124

@@ -23,8 +23,8 @@ from web.wire import requests
 
 LOGGER = logging.getLogger(__name__)
 
-_NUMBERED = re.compile("([0-9a-f]{24})-([0-9]{1,9})")
-"""A key of a page that numbers its answers."""
+_NUMBERED = re.compile("([0-9a-f]{24})-([0-9]{1,16})")
+"""A key of a device that numbers its answers."""
 
 
 def blueprint(context: AppContext, streams: Streams) -> Blueprint:

@@ -130,11 +130,8 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
 
 def name_browser(context: AppContext, response: Response) -> None:
-    """Give a browser a name, unless it has one from this table, and let it keep its seats."""
-    client = context.client()
-    security.set_browser_id(response, client.device or context.access.new_device())
-    if context.session.seats_of(client.tokens):
-        security.set_seats(response, client.tokens)
+    """Give a browser a name, or let it keep the one that it has from this table."""
+    security.set_browser_id(response, context.client().device or context.access.new_device())
 
 
 def words(site: Site, phrases: Phrases, *rooms: str) -> dict[str, Any]:

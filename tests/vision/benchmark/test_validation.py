@@ -14,7 +14,8 @@ from companion.tray import TrayStatus
 from vision.benchmark import validation
 from vision.benchmark.frames import case_of
 from vision.benchmark.truth import pictures
-from vision.simulation.render import Lamp, default_scene, render, truth
+from vision.simulation.render import default_scene, render, truth
+from vision.simulation.scene import Lamp
 
 
 def _write(monkeypatch: pytest.MonkeyPatch, folder: Path, frames: int, *options: str) -> None:

@@ -25,7 +25,8 @@ from vision.pipeline import DiceReader
 from vision.reading import Frame, Pixels, Reading
 from vision.setup.corners import propose_corners
 from vision.setup.measure import colours_played, gains_of_white, known_dice, shown_dice
-from vision.simulation.render import default_scene, render, resting_die
+from vision.simulation.geometry import resting_die
+from vision.simulation.render import default_scene, render
 
 EYE = DiceReader()
 PURPLE = 145

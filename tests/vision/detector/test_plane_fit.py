@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vision.detector.tilt import off_the_floor
-from vision.simulation.render import Camera
+from vision.simulation.scene import Camera
 
 WIDTH, HEIGHT = 640, 480
 

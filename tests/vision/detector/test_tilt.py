@@ -17,7 +17,8 @@ from vision.detector.models import NORMAL, SPREAD, UPRIGHT, UPRIGHT_EDGES, Score
 from vision.detector.tilt import leanings
 from vision.detector.upright import classify_upright, shown, upright_turn
 from vision.reading import Pixels
-from vision.simulation.render import default_scene, render, to_matrix
+from vision.simulation.geometry import to_matrix
+from vision.simulation.render import default_scene, render
 
 SQUARE = 40.0 * np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 

@@ -16,8 +16,9 @@ from companion.tray import TrayView
 from tests.vision.tray_fakes import FakeClock
 from vision.reading import Frame
 from vision.simulation.camera import HAND_S, STILLS, SimulatedTray
+from vision.simulation.geometry import inside_tray
 from vision.simulation.landing import MISHAPS, support_mm
-from vision.simulation.render import COCKED_DEG, inside_tray
+from vision.simulation.scene import COCKED_DEG
 from vision.simulation.simulator import Simulator
 from vision.simulation.throw import default_tray
 from vision.simulation.tumble import Throw, draw_throw

@@ -15,19 +15,8 @@ from companion.errors import PictureError
 from vision.simulation import patterns, shadows, unseen_patterns
 from vision.simulation.looks import SPLITS, TRAINED, UNSEEN, flecked, load_looks, redressed
 from vision.simulation.random_scenes import Recipe, random_scene
-from vision.simulation.render import (
-    Die,
-    Finish,
-    Mask,
-    Room,
-    Scene,
-    Surface,
-    Tile,
-    Wear,
-    default_scene,
-    render,
-    truth,
-)
+from vision.simulation.render import default_scene, render, truth
+from vision.simulation.scene import Die, Finish, Mask, Room, Scene, Surface, Tile, Wear
 
 
 def _scene(seed: int, split: str = "train") -> tuple[Scene, Scene]:

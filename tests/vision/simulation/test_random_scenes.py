@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 from companion.engine.dice import DieColour
-from vision.simulation.appearance import dress, random_lamps, random_style, random_tray
+from vision.simulation.appearance import dress, random_lamps, random_style
+from vision.simulation.geometry import inside_tray, resting_die
 from vision.simulation.random_scenes import Recipe, random_scene, squeezed, uneven
-from vision.simulation.render import Die, inside_tray, render, resting_die, truth
+from vision.simulation.render import render, truth
+from vision.simulation.scene import Die
 from vision.training.patches import PATCH, PATCHES, close_ups
 
 
@@ -172,7 +174,7 @@ def test_some_light_comes_from_low_down() -> None:
     draw = rng(12)
     rises, sharp = [], []
     for _ in range(400):
-        lamps, _ = random_lamps(draw, random_tray(draw, (300.0, 240.0)))
+        lamps, _ = random_lamps(draw)
         x, y, z = lamps[0].position_mm
         rises.append(float(np.degrees(np.arctan2(z, np.hypot(x, y)))))
         sharp.append(lamps[0].radius_mm / np.linalg.norm(lamps[0].position_mm) < 0.02)

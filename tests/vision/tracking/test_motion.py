@@ -12,7 +12,8 @@ import pytest
 
 from companion.engine.dice import ALL_DICE
 from vision.reading import Pixels
-from vision.simulation.render import Thing, background, default_scene, render
+from vision.simulation.render import background, default_scene, render
+from vision.simulation.scene import Thing
 from vision.tracking.motion import THUMBNAIL_WIDTH_PX, motion, thumbnail
 
 

@@ -71,7 +71,7 @@ const choice = (name, checked) =>
   );
 
 const record = ({ name, total, game }) => {
-  const link = el("a", { href: `/games/${game}`, text: t("games.game_number", { number: game }) });
+  const link = el("a", { class: "record", href: `/games/${game}`, text: t("games.game_number", { number: game }) });
   return el("li", {}, el("bdi", { text: name }), ` ${numeral(total)} `, link);
 };
 
@@ -79,7 +79,7 @@ const meeting = ({ one, other, one_ahead: ahead, other_ahead: behind }) =>
   el("li", {}, el("bdi", { text: one }), ` ${numeral(ahead)} : ${numeral(behind)} `, el("bdi", { text: other }));
 
 function tableOf(players) {
-  const heads = COLUMNS.map((key) => [t(`games.column.${key}`)]);
+  const heads = COLUMNS.map((key) => [t(`games.column.${key === "misses" ? "misses_per_game" : key}`)]);
   const rows = players.map((each) => ({ name: each.name, values: COLUMNS.map((key) => valueOf(each, key)) }));
   return table("h-statistics", heads, rows);
 }

@@ -1,5 +1,5 @@
 // The host's one dialog: shows the effects of a step and asks for confirmation.
-import { $, el, disableBriefly, keepFocus, setText, show } from "../lib/dom.js";
+import { $, el, disableBriefly, isOff, keepFocus, offBriefly, setText, show } from "../lib/dom.js";
 import { latest, post, reasonOf } from "../lib/live.js";
 import { showRefusal } from "../lib/refusal.js";
 import { remember, SEEN_NOTICE } from "../lib/storage.js";
@@ -73,7 +73,7 @@ export async function preview(body) {
     show($("ask-yes"), false);
     return;
   }
-  if (moment !== null) disableBriefly($("ask-yes")); // a tap on its way was meant for the lines before
+  if (moment !== null) offBriefly($("ask-yes")); // a tap on its way was meant for the lines before
   moment = answer.data.moment;
   $("ask-lines").replaceChildren(...answer.data.lines.map((text) => el("li", { text })));
   show($("ask-yes"), true);
@@ -114,6 +114,7 @@ $("ask").addEventListener("close", () => {
   restoreFocus();
 });
 $("ask-yes").addEventListener("click", async () => {
+  if (isOff($("ask-yes"))) return;
   const [onYes, number] = [action, dialogNumber];
   action = null; // a second tap does nothing
   const isDone = onYes && (await onYes());

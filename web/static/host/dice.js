@@ -195,10 +195,16 @@ onSubmit($("roll-form"), async (event) => {
     return;
   }
   const what = { what: "correct", ...roll };
+  const form = event.target;
+  const correct = async () => {
+    const isDone = await takePreviewed("/api/correct", roll, what);
+    if (isDone) form.reset();
+    return isDone;
+  };
   openDialog({
     title: t("host.correct"),
     yes: t("host.correct"),
-    onYes: () => takePreviewed("/api/correct", roll, what),
+    onYes: correct,
     isStill: stillRolled(),
   });
   void preview(what);

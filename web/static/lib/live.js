@@ -11,7 +11,7 @@ const SLOW_MS = 3_000;
 const RETRY_MS = 1_500;
 const REOPEN_MS = 15_000;
 
-const SENDER = "sender"; // this device, and how many answers it has sent: one that arrives after a
+const SENDER = "sender"; // this device, and the number of its last answer: one that arrives after a
 const SENT = "sent"; // later one, also of another page, no longer counts
 let state = null;
 let source = null;
@@ -176,9 +176,9 @@ export async function post(path, body = {}, signal = undefined) {
   return answer;
 }
 
-/** Return the key of this device's next answer. */
+/** Return the key of this device's next answer. A browser that crashed may have lost the last numbers. */
 export function newKey() {
-  const number = 1 + (Number(recall(SENT)) || 0);
+  const number = Math.max(Date.now(), 1 + (Number(recall(SENT)) || 0));
   if (!recall(SENDER)) remember(SENDER, randomKey());
   remember(SENT, String(number));
   return `${recall(SENDER)}-${number}`;
@@ -187,7 +187,7 @@ export function newKey() {
 const rest = (signal) =>
   new Promise((resolve) => {
     setTimeout(resolve, RETRY_MS);
-    signal.addEventListener("abort", resolve);
+    signal?.addEventListener("abort", resolve);
   });
 
 /**
@@ -203,8 +203,8 @@ export async function postUntilAnswered(path, body, isTimely, signal) {
     clearTimeout(timer);
     // 503: the server's disk is busy for a moment
     if (answer !== null && answer.status !== 503) return answer;
-    if (isLast || signal.aborted) return null;
+    if (isLast || signal?.aborted) return null;
     await rest(signal);
-    if (signal.aborted) return null;
+    if (signal?.aborted) return null;
   }
 }

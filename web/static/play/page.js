@@ -184,7 +184,7 @@ function drawGame(state, game, mine) {
   if (!isOwn) $("strip").style.visibility = "hidden"; // it is covered
   if (!game.over) setText($("over-refused"), "");
   if (game.over) {
-    setText($("over-why"), game.end_text);
+    setText($("over-why"), game.winners.length ? game.end_text : `${game.winner_text} ${game.end_text}`);
     redraw($("podium"), [game.ranking, game.players, state.seats, mine.seat], () =>
       podium(game, nameOf, mine.seat),
     );

@@ -20,7 +20,7 @@ export function drawPlayers(state, viewed, onTap) {
     me.seats,
     viewed.seat,
   ];
-  $("players").classList.toggle("is-full", game.players.length > 4);
+  $("players").classList.toggle("is-full", game.players.length > 3);
   redraw($("players"), data, () => game.players.map((player) => playerItem(state, player, viewed, onTap)));
 }
 

@@ -38,12 +38,14 @@ export function drawPeople(state) {
   const shownDoor = isFree && [door, addressOf(table)];
   const data = [people, game?.waiting_for, game?.active, game?.phase, seats, shownDoor];
   redraw($("people"), data, () => [
-    ...people.map((player) => person(game, player, SEATS / (people.length + Number(isFree)))),
-    ...(isFree ? [freeSeat(door, addressOf(table))] : []),
+    ...people.map((player) => person(game, player, roomOf(people.length + Number(isFree)))),
+    ...(isFree ? [freeSeat(game, door, addressOf(table))] : []),
   ]);
 }
 
-/** @param room how much wider the card is than one of five */
+/** How much room for a name a card has beside that of five; the points are as wide on each. */
+const roomOf = (cards) => (cards > SEATS ? 0.6 : SEATS / cards);
+
 function person(game, player, room) {
   const isActive = game !== null && game.active === player.seat && !game.over;
   const mark = game?.waiting_for.includes(player.seat) ? "○ " : player.answer ? "✓ " : "";
@@ -85,14 +87,16 @@ function wordOf(game, player) {
   return game.active === player.seat && game.phase === "roll" ? t("players.throws") : "";
 }
 
-/** Draw a free seat with the code for latecomers. */
-const freeSeat = (door, url) =>
-  el(
+/** Draw a free seat with the code for latecomers, who play at once before the first roll. */
+function freeSeat(game, door, url) {
+  const isLate = game.turn > 1 || game.phase !== "roll";
+  return el(
     "li",
     { class: "is-free" },
     el("div", { class: "codes" }, ...codes(door, url)),
-    el("span", {}, t("table.free_seat"), el("b", { text: door.code })),
+    el("span", {}, t(isLate ? "table.next_game" : "table.free_seat"), el("b", { text: door.code })),
   );
+}
 
 function misses(player) {
   const label = t("game.misses", {
