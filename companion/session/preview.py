@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from companion.engine import GameState, Phase, Roll
+from companion.engine import End, GameState, Phase, Roll
 from companion.eventlog.state import Table
 from companion.eventlog.trail import Trail
 from companion.messages.announcements import box_line, die_term, row_term
@@ -99,7 +99,8 @@ def _turn_changed(before: GameState, after: GameState, names: tuple[str, ...]) -
     if (before.turn, before.phase) == (after.turn, after.phase):
         return []
     if after.phase is Phase.OVER:
-        return [line("preview.over")]
+        early = [line("preview.early")] if after.end is End.ENDED_EARLY else []
+        return [line("preview.over"), *early]
     name = names[after.active]
     return [line(f"preview.moment.{after.phase.value}", turn=after.turn, name=name)]
 

@@ -155,7 +155,7 @@ class TestTheHost:
         put(stage, "action1")
         page = open_page("/host")
         page.get_by_role("button", name="End the game early").click()
-        page.get_by_text("It then counts for nobody.").wait_for()
+        page.get_by_text("It counts for nobody.").wait_for()
 
     def test_ending_early_asks_first(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "lobby")

@@ -315,7 +315,10 @@ class TestForesight:
             "The roll is taken back (white 7).",
             "Turn 1: Ada throws.",
         ]
-        assert post(ada, "preview", what="end")[1]["lines"] == ["The game is over."]
+        assert post(ada, "preview", what="end")[1]["lines"] == [
+            "The game is over.",
+            "It counts for nobody. A saved game can be finished another day.",
+        ]
         assert stage.session.view() == before
 
     def test_a_preview_equals_the_step_that_follows(self, ada: FlaskClient, stage: Stage) -> None:
