@@ -263,7 +263,7 @@ def test_dice_are_looked_at_without_corners_that_hold_no_more(
     assert len(setup.look_at_dice()[1]) == 6
 
 
-def test_a_fault_of_the_cameras_place_ends_with_a_new_look_or_another_place(
+def test_a_fault_of_the_cameras_place_ends_with_a_new_look(
     setup: TraySetup, live: StandInLive
 ) -> None:
     aside = tray_from(SIX, 38, 0)
