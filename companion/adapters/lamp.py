@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
+from enum import StrEnum
 
 from companion.engine import Phase
 from companion.session.session import Session
@@ -17,36 +18,41 @@ WAKE_S = 0.5
 RETRY_S = 2.0
 """Seconds until a view that could not be shown is shown again."""
 
-LAMP_STATES = (
-    "idle",
-    "ready",
-    "reading",
-    "readable",
-    "unreadable",
-    "marks",
-    "over",
-    "fault",
-)
-"""No game; ready to throw; dice are being read; the button would confirm; unreadable dice; marks
-are open; the game is over; the camera or the button does not work."""
+
+class LampState(StrEnum):
+    """What the lamp tells."""
+
+    IDLE = "idle"
+    """No game."""
+    READY = "ready"
+    """Ready to throw."""
+    READING = "reading"
+    READABLE = "readable"
+    """The button would confirm."""
+    UNREADABLE = "unreadable"
+    MARKS = "marks"
+    """An action is open."""
+    OVER = "over"
+    FAULT = "fault"
+    """The camera or the button does not work."""
 
 
-def lamp_state(view: View) -> str:
-    """One of LAMP_STATES."""
+def lamp_state(view: View) -> LampState:
+    """What the lamp tells of a view."""
     game = view.table.game
     if game is None:
-        return "idle"
+        return LampState.IDLE
     if game.state.phase is Phase.OVER:
-        return "over"
+        return LampState.OVER
     if any(code != "slow" for _, code in view.faults):
-        return "fault"
+        return LampState.FAULT
     if game.state.action:
-        return "marks"
+        return LampState.MARKS
     if view.tray.roll is not None:
-        return "readable"
+        return LampState.READABLE
     if view.tray.status.is_busy:
-        return "reading"
-    return "ready" if view.tray.status.is_ready else "unreadable"
+        return LampState.READING
+    return LampState.READY if view.tray.status.is_ready else LampState.UNREADABLE
 
 
 class Follower:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -16,8 +16,7 @@ from companion.eventlog.record import Record
 from companion.history.archive import saved_games
 from companion.session.session import Rejected
 from tests.session.fakes import Stage
-
-PATIENCE_S = 20.0
+from tests.waiting import PATIENCE_S, until
 
 
 @pytest.fixture
@@ -27,19 +26,12 @@ def bots(stage: Stage) -> Iterator[Bots]:
     bots.close()
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    until_s = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < until_s
-        time.sleep(0.01)
-
-
 def test_a_game_with_bots_gives_no_advice(stage: Stage, bots: Bots) -> None:
     stage.seat("Ada")
     assert stage.session.add_bot("easy") is None
     assert stage.session.start("base", 0) is None
     assert stage.type_roll(1, 1) is None
-    wait_until(lambda: stage.state.waiting_for == (0,))
+    until(lambda: stage.state.waiting_for == (0,))
     assert bots.advice(stage.game) == {}
 
 
@@ -57,7 +49,7 @@ def test_a_person_plays_against_two_bots_to_the_end(stage: Stage) -> None:
             assert stage.type_roll(1, 1, **out) is None
         if 0 in stage.state.waiting_for:
             stage.answer(0, None)
-        wait_until(lambda: not set(stage.state.waiting_for) - {0})
+        until(lambda: not set(stage.state.waiting_for) - {0})
         stage.time.pass_s(10.0)
     (result,) = stage.session.past.results()
     assert result.has_bots
@@ -104,8 +96,8 @@ def test_a_bot_answers_once_the_disk_works_again(
         patched.setattr(stage.store, "append", full)
         bots = Bots(stage.session)
         assert refused.wait(PATIENCE_S)
-    wait_until(lambda: stage.state.waiting_for == (0,))
-    wait_until(lambda: not stage.session.faults)
+    until(lambda: stage.state.waiting_for == (0,))
+    until(lambda: not stage.session.faults)
     bots.close()
     assert "the disk is full" in caplog.text
 
@@ -114,11 +106,11 @@ def test_a_practice_game_has_advice_and_counts_for_nobody(stage: Stage, bots: Bo
     stage.seat("Ada")
     assert stage.session.start("base", 0, practice=True) is None
     assert stage.type_roll(1, 1) is None
-    wait_until(lambda: bots.advice(stage.game) != {})
+    until(lambda: bots.advice(stage.game) != {})
     assert bots.advice(stage.game)[0] in ("R2", "Y2"), "the box nobody can do better than"
     assert stage.answer(0, None) == ""
     stage.time.pass_s(10.0)
-    wait_until(lambda: stage.state.action == 2 and 0 in bots.advice(stage.game))
+    until(lambda: stage.state.action == 2 and 0 in bots.advice(stage.game))
     assert stage.answer(0, bots.advice(stage.game)[0]) == ""
     stage.time.pass_s(10.0)
     assert bots.advice(stage.game) == {}

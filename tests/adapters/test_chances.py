@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
 from companion.adapters.chances import FEWEST_GAMES, MOST_GAMES, LiveChances
 from tests.session.fakes import Stage
-
-PATIENCE_S = 20.0
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -20,20 +19,13 @@ def live(stage: Stage) -> Iterator[LiveChances]:
     live.close()
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
-    until_s = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < until_s
-        time.sleep(0.01)
-
-
 def test_chances_follow_roll_correction_and_undo(stage: Stage, live: LiveChances) -> None:
     stage.seat("Ada", "Ben")
     stage.session.start("base", 0)
     time.sleep(0.1)
     assert live.of(1) == (), "off unless the host wants them"
     stage.session.settle({"chances": True})
-    wait_until(lambda: live.of(1) != ())
+    until(lambda: live.of(1) != ())
     for step in (
         lambda: stage.roll(6, 6, red=6),
         lambda: stage.correct(1, 1, red=6),
@@ -41,8 +33,8 @@ def test_chances_follow_roll_correction_and_undo(stage: Stage, live: LiveChances
     ):
         before, version = live.of(1), stage.session.view().version
         assert step() is None
-        wait_until(lambda old=before: live.of(1) != old)
-        wait_until(lambda old=version: stage.session.view().version >= old + 2)
+        until(lambda old=before: live.of(1) != old)
+        until(lambda old=version: stage.session.view().version >= old + 2)
         assert sum(each.share for each in live.of(1)) == pytest.approx(1)
     kept = live.of(1)
     assert stage.answer(0, "R12") == "LOCK_NEEDS_FIVE"
@@ -51,11 +43,11 @@ def test_chances_follow_roll_correction_and_undo(stage: Stage, live: LiveChances
     assert live.of(1) == kept, "an answer is no news of luck"
     assert live.of(2) == ()
     stage.session.settle({"chances": False})
-    wait_until(lambda: live.of(1) == ())
+    until(lambda: live.of(1) == ())
     stage.session.settle({"chances": True})
-    wait_until(lambda: live.of(1) != ())
+    until(lambda: live.of(1) != ())
     stage.session.end()
-    wait_until(lambda: live.of(1) == ())
+    until(lambda: live.of(1) == ())
 
 
 def test_a_slow_machine_plays_fewer_games_until_it_is_quick_again(
@@ -69,18 +61,18 @@ def test_a_slow_machine_plays_fewer_games_until_it_is_quick_again(
     stage.seat("Ada", "Ben")
     stage.session.settle({"chances": True})
     stage.session.start("base", 0)
-    wait_until(lambda: live.of(1) != ())
+    until(lambda: live.of(1) != ())
     assert games() == 400
     stage.roll(1, 1)
-    wait_until(lambda: games() == 200)
+    until(lambda: games() == 200)
     for values in ((2, 1), (2, 2), (2, 3)):
         before = live.of(1)
         stage.correct(*values)
-        wait_until(lambda old=before: live.of(1) != old)
+        until(lambda old=before: live.of(1) != old)
     assert games() == FEWEST_GAMES
     monkeypatch.setattr("companion.adapters.chances.WITHIN_S", 100.0)
     for values in ((3, 1), (3, 2), (3, 3)):
         before = live.of(1)
         stage.correct(*values)
-        wait_until(lambda old=before: live.of(1) != old)
+        until(lambda old=before: live.of(1) != old)
     assert games() == MOST_GAMES

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -20,19 +19,11 @@ from companion.engine import COLOURED, Phase, Roll
 from companion.history.pictures import Pictures
 from companion.tray import TrayStatus
 from tests.session.fakes import Stage
+from tests.waiting import until
 from vision.calibration.calibration import Calibration, load_calibration, save_calibration
 from vision.calibration.reader import CalibratedReader
 from vision.reading import Frame
 from vision.tracking.tracker import TrayTracker
-
-PATIENCE_S = 30.0
-
-
-def wait_until(holds: Callable[[], bool], what: str) -> None:
-    until_s = time.monotonic() + PATIENCE_S
-    while not holds():
-        assert time.monotonic() < until_s, what
-        time.sleep(0.02)
 
 
 @pytest.fixture
@@ -98,19 +89,19 @@ def test_a_confirmed_roll_is_told_kept_learnt_and_used_up(
     assert session.start(first=0) is None
     assert app.simulator is not None
     app.simulator.throw()
-    wait_until(lambda: session.view().tray.roll is not None, "the throw is read")
+    until(lambda: session.view().tray.roll is not None, "the throw is read")
     roll = session.view().tray.roll
     assert roll is not None
     assert session.press() is None
-    wait_until(lambda: session.view().tray.status is TrayStatus.OLD, "its dice are used up")
-    wait_until(lambda: learnt == [roll], "the reader learns from it")
-    wait_until(lambda: f"White {roll.white_sum}." in said.read_text(), "the voice tells it")
+    until(lambda: session.view().tray.status is TrayStatus.OLD, "its dice are used up")
+    until(lambda: learnt == [roll], "the reader learns from it")
+    until(lambda: f"White {roll.white_sum}." in said.read_text(), "the voice tells it")
     pictures = tmp_path / "table" / "pictures"
-    wait_until(lambda: len(list(pictures.glob("*.jpg"))) == 1, "its picture is kept")
+    until(lambda: len(list(pictures.glob("*.jpg"))) == 1, "its picture is kept")
     assert session.undo() is None
     assert session.view().table.game is not None
     assert session.view().table.game.state.phase is Phase.ROLL
-    wait_until(lambda: session.view().tray.roll == roll, "after an undo its dice count again")
+    until(lambda: session.view().tray.roll == roll, "after an undo its dice count again")
 
 
 def test_a_roll_that_is_corrected_later_is_used_up_as_well(
@@ -122,7 +113,7 @@ def test_a_roll_that_is_corrected_later_is_used_up_as_well(
     assert app.session.start(first=0) is None
     assert app.simulator is not None
     app.simulator.throw()
-    wait_until(lambda: app.session.view().tray.roll is not None, "the throw is read")
+    until(lambda: app.session.view().tray.roll is not None, "the throw is read")
     assert app.session.press() is None
     monkeypatch.setattr(TrayTracker, "on_corrected", lambda _, roll: told.append(roll))
     right = Roll.of((1, 1), dict.fromkeys(COLOURED, 1))
@@ -142,7 +133,7 @@ def test_the_simulated_tray_leaves_the_calibration_of_the_real_one(tmp_path: Pat
             asked = replace(config, camera=replace(config.camera, source=source))
             opened = open_tray(asked, session, CameraPort(), stack, [])
             assert opened is not None
-            wait_until(lambda live=opened.live: live.frame() is not None, "a picture")
+            until(lambda live=opened.live: live.frame() is not None, "a picture")
             if source == "simulated":
                 assert opened.setup.state().corners is None
                 opened.setup.keep_corners(corners)

@@ -25,7 +25,8 @@ from companion.engine import COLOURED, Phase, Roll
 from companion.errors import ConfigError
 from companion.mqtt.mosquitto import Mosquitto
 from companion.session.session import Joined
-from tests.mqtt.conftest import Listener, listen, mosquitto, until
+from tests.mqtt.conftest import Listener, listen, mosquitto
+from tests.waiting import until
 from web.security import SEAT_COOKIE
 
 __all__ = ["listen", "mosquitto"]  # fixtures

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
-from companion.adapters.lamp import LAMP_STATES
+from companion.adapters.lamp import LampState
 from companion.errors import PinsUnavailable
 from hardware.buzzer import TUNES, Buzzer, open_buzzer
 from hardware.lamp import PATTERNS, SEEN_AFTER_S, Colour, GpioLight, Lamp, LampPins, open_lamp
@@ -65,7 +65,7 @@ def lamp() -> tuple[Lamp, Shining, Clock]:
 
 
 def test_every_state_has_a_pattern_and_no_two_blink_alike() -> None:
-    assert set(PATTERNS) == set(LAMP_STATES)
+    assert set(PATTERNS) == set(LampState)
     blinking = [pattern.steps for name, pattern in PATTERNS.items() if name != "idle"]
     assert len(set(blinking)) == len(blinking)
     on_and_off = [tuple((level >= 0.5, lasts_s) for level, lasts_s in steps) for steps in blinking]

@@ -12,6 +12,7 @@ import pytest
 
 from companion.mqtt.client import Broker, Link, Message, Received
 from companion.mqtt.mosquitto import Mosquitto, installed
+from tests.waiting import until
 
 PATIENCE_S = 20.0
 """On a machine that has much else to do; a wait ends as soon as what it waits for is there."""
@@ -66,11 +67,3 @@ def listen() -> Iterator[Callable[..., Listener]]:
     yield make
     for each in made:
         each.link.close()
-
-
-def until(holds: Callable[[], object], within_s: float = PATIENCE_S) -> None:
-    """Wait until something holds."""
-    by_s = time.monotonic() + within_s
-    while not holds():
-        assert time.monotonic() < by_s, "it did not happen in time"
-        time.sleep(0.005)

@@ -17,7 +17,8 @@ from companion.mqtt import client
 from companion.mqtt.client import Broker, Link, Message, Received
 from companion.mqtt.mosquitto import Mosquitto
 from companion.mqtt.outbox import MOST_WAITING
-from tests.mqtt.conftest import Listener, until
+from tests.mqtt.conftest import Listener
+from tests.waiting import until
 
 Listen = Callable[..., Listener]
 

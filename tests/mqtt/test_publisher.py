@@ -22,8 +22,9 @@ from companion.mqtt.publisher import Identity, Publisher
 from companion.mqtt.results import Ledger
 from companion.mqtt.topics import Kind, TableTopics, all_tables, parse
 from companion.tray import DieView
-from tests.mqtt.conftest import Listener, until
+from tests.mqtt.conftest import Listener
 from tests.session.fakes import Stage, dice_seen, leaning
+from tests.waiting import until
 from tests.web.stand_in import a_roll, dice_in_tray
 
 Listen = Callable[..., Listener]

@@ -177,6 +177,21 @@ class Stage:
         return self.game.state
 
 
+def begin(stage: Stage, *names: str) -> None:
+    """Seat people and start a base game; the first of them begins."""
+    stage.seat(*names)
+    assert stage.session.start("base", 0) is None
+
+
+def a_turn(stage: Stage, *boxes: str | None) -> None:
+    """A turn in which everybody crosses the white 7 as told, and nobody a colour."""
+    assert stage.roll(3, 4) is None
+    for seat, box in zip(stage.game.seats, boxes, strict=True):
+        assert stage.answer(seat, box) == ""
+    if stage.state.action:
+        assert stage.answer(stage.game.seats[stage.state.active], None) == ""
+
+
 def dice_seen(low: int, high: int, **colour: int) -> TrayView:
     """A tray whose dice may be confirmed; a colour of 0 is out."""
     values = {"red": 3, "yellow": 3, "green": 3, "blue": 3} | colour

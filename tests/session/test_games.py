@@ -8,21 +8,7 @@ import pytest
 
 from companion.engine import Phase
 from companion.session.session import Joined, Rejected
-from tests.session.fakes import Stage
-
-
-def begin(stage: Stage, *names: str) -> None:
-    stage.seat(*names)
-    assert stage.session.start("base", 0) is None
-
-
-def a_turn(stage: Stage, *boxes: str | None) -> None:
-    """A turn in which everybody crosses the white 7 as told, and nobody a colour."""
-    assert stage.roll(3, 4) is None
-    for seat, box in zip(stage.game.seats, boxes, strict=True):
-        assert stage.answer(seat, box) == ""
-    if stage.state.action:
-        assert stage.answer(stage.game.seats[stage.state.active], None) == ""
+from tests.session.fakes import Stage, a_turn, begin
 
 
 class TestPaused:

@@ -52,14 +52,6 @@ def thumbnail(pixels: Pixels) -> Thumbnail:
     return np.asarray(smooth, dtype=np.float32)
 
 
-def motion(before: Thumbnail, now: Thumbnail) -> float:
-    """Measure the share of the picture, 0.0 to 1.0, in which something moved.
-
-    Anything above 0.0 is motion.
-    """
-    return float(changes(before, now).mean())
-
-
 def changes(before: Thumbnail, now: Thumbnail) -> Changes:
     """Find where something moved.
 

@@ -8,8 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,19 +26,13 @@ from companion.mqtt.payloads import encoded
 from companion.mqtt.topics import TableTopics
 from tests.conftest import ROOT
 from tests.mqtt.club.build import result, table_id
+from tests.waiting import until
 
 CLUB = "dienstag"
 TABLES = 6
 PLAYERS = [f"P{n:02}" for n in range(4 * TABLES)]
 CUT, KILLED = 1, 2
 """Tables to which something happens."""
-
-
-def until(holds: Callable[[], object], within_s: float = 20.0) -> None:
-    by_s = time.monotonic() + within_s
-    while not holds():
-        assert time.monotonic() < by_s, "it did not happen in time"
-        time.sleep(0.01)
 
 
 class Cable:
