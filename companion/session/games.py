@@ -5,7 +5,7 @@ from __future__ import annotations
 from companion.engine import MOST_PLAYERS, GameState, Phase, SeatClosed
 from companion.eventlog.names import name_key
 from companion.eventlog.record import Change
-from companion.eventlog.state import Game, Table
+from companion.eventlog.state import Table
 from companion.messages.announcements import (
     Announcement,
     announce_open,
@@ -13,7 +13,6 @@ from companion.messages.announcements import (
     announce_turn,
 )
 from companion.session.decision import Decision, Rejected, decide_move, nothing, rejected
-from companion.session.play import begin
 
 
 def decide_pause(table: Table) -> Decision | Rejected:
@@ -59,20 +58,6 @@ def announce_position(state: GameState, names: tuple[str, ...]) -> Announcement 
     if state.action:
         return announce_open(state, names)
     return announce_turn(names[state.active]) if state.phase is Phase.ROLL else None
-
-
-def begin_again(table: Table, game: Game) -> tuple[Change, Announcement] | None:
-    """Start a game without a roll again with everybody who has a seat now; None if unneeded."""
-    if game.rolled or game.state.phase is not Phase.ROLL:
-        return None
-    seats = [seat.number for seat in table.seats]
-    gone = [game.seats[player] for player in game.state.gone]
-    first = game.seats[game.state.active]
-    if first not in seats or not set(seats) > set(game.seats).difference(gone):
-        return None
-    house = [rule.value for rule in game.state.setup.house]
-    name, place = game.state.plan.name, seats.index(first)
-    return begin(table, name, seats, place, house, game.number, practice=game.practice)
 
 
 def decide_release(table: Table, seat: int) -> Decision | Rejected:

@@ -12,6 +12,7 @@ from companion.engine import (
     EndedEarly,
     Event,
     HouseRule,
+    Phase,
     Roll,
     RollCorrected,
     Withdrawn,
@@ -77,6 +78,20 @@ def begin(
     if practice:
         data["practice"] = True
     return Change("started", data), announce_turn(names[first])
+
+
+def begin_again(table: Table, game: Game) -> tuple[Change, Announcement] | None:
+    """Start a game without a roll again with everybody who has a seat now; None if unneeded."""
+    if game.rolled or game.state.phase is not Phase.ROLL:
+        return None
+    seats = [seat.number for seat in table.seats]
+    gone = [game.seats[player] for player in game.state.gone]
+    first = game.seats[game.state.active]
+    if first not in seats or not set(seats) > set(game.seats).difference(gone):
+        return None
+    house = [rule.value for rule in game.state.setup.house]
+    name, place = game.state.plan.name, seats.index(first)
+    return begin(table, name, seats, place, house, game.number, practice=game.practice)
 
 
 def decide_start(
@@ -281,7 +296,12 @@ def decide_undo(trail: Trail) -> Decision | Rejected:
     closings = announce_closings(now.state, now.names) if now and now.state.closings else None
     if closings is not None:
         announcements.append(closings)
-    return Decision((undone,), after, tuple(announcements))
+    decision = Decision((undone,), after, tuple(announcements))
+    start = begin_again(after, now) if now is not None else None
+    if start is None:
+        return decision
+    started, announcement = start  # somebody came since the roll that was the first
+    return decision.then(started, announcement=announcement)
 
 
 def is_seat_empty(table: Table, game: Game) -> bool:

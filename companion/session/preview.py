@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 
 from companion.engine import End, GameState, Phase, Roll
-from companion.eventlog.state import Table
+from companion.eventlog.state import Game, Table
 from companion.eventlog.trail import Trail
 from companion.messages.announcements import box_line, die_term, row_term
 from companion.messages.catalogue import Line, all_of, line
@@ -58,13 +58,14 @@ def preview(table: Table, decision: Decision | Rejected) -> list[Line] | Rejecte
         return decision
     assert table.game is not None
     after = decision.table.game or table.game
-    return differences(table.game.state, after.state, table.game.names)
+    return differences(table.game, after)
 
 
-def differences(before: GameState, after: GameState, names: tuple[str, ...]) -> list[Line]:
+def differences(old: Game, new: Game) -> list[Line]:
     """List the differences between two states of the same game."""
-    lines = [*_dice(before, after), *_turn_changed(before, after, names)]
-    for player, name in enumerate(names):
+    before, after = old.state, new.state
+    lines = [*_dice(before, after), *_turn_changed(before, after, new.names)]
+    for player, name in enumerate(old.names):
         lines += _player(before, after, player, name)
     shut = {closing.row for closing in before.closed}
     shuts = {closing.row for closing in after.closed}

@@ -12,7 +12,7 @@ from companion.eventlog.names import LONGEST_NAME, clean_name, name_fault, name_
 from companion.eventlog.record import Change
 from companion.eventlog.state import Table, free_seat
 from companion.session.decision import Decision, Rejected, nothing, rejected
-from companion.session.games import begin_again
+from companion.session.play import begin_again
 from companion.session.ports import CallLater, Cancel
 
 OFFER_S = 300.0

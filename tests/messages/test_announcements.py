@@ -21,6 +21,7 @@ from companion.engine import (
     with_sheets,
 )
 from companion.engine.variants import BASE, BIG_POINTS
+from companion.eventlog.state import Game
 from companion.messages.announcements import (
     Announcement,
     announce_closings,
@@ -207,7 +208,7 @@ def test_two_rows_closed_together_are_both_in_the_headline() -> None:
 def test_white_dice_of_the_same_sum_are_named_by_their_faces() -> None:
     state = go(game(2), roll(3, 4))
     other = go(state, RollCorrected(roll(2, 5).roll))
-    lines = differences(state, other, NAMES[:2])
+    lines = differences(Game(1, (0, 1), state, NAMES[:2]), Game(1, (0, 1), other, NAMES[:2]))
     assert EN.tell(*lines) == "White dice: 3 and 4 become 2 and 5."
 
 

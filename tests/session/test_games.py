@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from companion.engine import Phase
-from companion.session.session import Joined, Rejected
+from companion.session.session import HostStep, Joined, Rejected
 from tests.session.fakes import Stage, a_turn, begin
 
 
@@ -248,6 +248,27 @@ class TestLatecomers:
         stage.session.rematch()
         assert stage.game.seats == (0, 1, 2)
         assert stage.game.seats[stage.state.first] == 1
+
+    def test_they_play_at_once_when_the_first_roll_is_undone(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        stage.roll(3, 4)
+        stage.seat("Cleo")
+        token = stage.session.precondition(HostStep.UNDO)
+        assert not isinstance(stage.session.preview(HostStep.UNDO), Rejected)
+        assert stage.session.undo(token) is None
+        assert (stage.game.number, stage.game.names) == (1, ("Ada", "Ben", "Cleo"))
+        assert stage.game.seats[stage.state.active] == 0
+        assert stage.told[-1].text == "Ada throws next."
+        assert isinstance(stage.session.undo(), Rejected)
+        assert stage.again().game.names == ("Ada", "Ben", "Cleo")
+
+    def test_an_undo_of_a_later_roll_brings_nobody_in(self, stage: Stage) -> None:
+        begin(stage, "Ada", "Ben")
+        a_turn(stage, "R7", None)
+        stage.roll(3, 4)
+        stage.seat("Cleo")
+        assert stage.session.undo() is None
+        assert stage.game.names == ("Ada", "Ben")
 
 
 class TestLeaving:

@@ -100,6 +100,19 @@ def test_a_page_that_newer_ones_replaced_is_live_again_once_it_is_used(
     assert len(streams) == 1
 
 
+def test_a_second_window_hears_of_the_seat_that_the_first_took(
+    stage: Stage, open_page: OpenPage
+) -> None:
+    first = open_page("/")
+    first.get_by_label("Your name").fill("Ada")
+    second = first.context.new_page()
+    second.goto(first.url)
+    second.get_by_text("Nobody is here yet.").wait_for()
+    first.get_by_label("Your name").press("Enter")
+    first.get_by_text("Welcome, Ada!").wait_for()
+    second.get_by_text("Welcome, Ada!").wait_for()
+
+
 def test_a_forgotten_seat_asks_for_the_name_again(stage: Stage, open_page: OpenPage) -> None:
     token = seat(stage, "Ada").token
     page = open_page("/", token=token)

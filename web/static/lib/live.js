@@ -13,6 +13,7 @@ const REOPEN_MS = 15_000;
 
 const SENDER = "sender"; // this device, and the number of its last answer: one that arrives after a
 const SENT = "sent"; // later one, also of another page, no longer counts
+const SEATS = "seats"; // of this device; its other pages hear of a change
 let state = null;
 let source = null;
 let view = "";
@@ -54,6 +55,7 @@ export function start(as = "") {
   addEventListener("pageshow", (event) => event.persisted && openStream());
   addEventListener("online", openStream);
   addEventListener("focus", () => source ?? openStream()); // it may have been replaced by newer pages
+  addEventListener("storage", (event) => event.key === SEATS && openStream());
   addEventListener("offline", poll);
   addEventListener("pagehide", closeStream);
 }
@@ -172,7 +174,10 @@ export async function post(path, body = {}, signal = undefined) {
     return null;
   }
   const snapshot = answer.ok ? answer.data : answer.data.state;
-  if (snapshot?.version !== undefined && !accept(snapshot) && hasOtherSeats(snapshot.me)) openStream();
+  if (snapshot?.version === undefined) return answer;
+  const had = String(state?.me?.seats);
+  if (!accept(snapshot) && hasOtherSeats(snapshot.me)) openStream();
+  if (String(snapshot.me?.seats) !== had) remember(SEATS, String(snapshot.me?.seats));
   return answer;
 }
 
