@@ -262,6 +262,20 @@ class TestLatecomers:
         assert isinstance(stage.session.undo(), Rejected)
         assert stage.again().game.names == ("Ada", "Ben", "Cleo")
 
+    def test_an_undone_roll_can_be_previewed_with_fewer_players_than_before(
+        self, stage: Stage
+    ) -> None:
+        begin(stage, "Ada", "Ben", "Cleo", "Dora", "Emil")
+        for seat in (3, 4):
+            assert stage.session.let_go(seat) is None
+        stage.roll(3, 4)
+        stage.seat("Fred")
+        lines = stage.session.preview(HostStep.UNDO)
+        assert not isinstance(lines, Rejected)
+        assert stage.session.phrases.tell(*lines).startswith("The roll is taken back (white 7).")
+        assert stage.session.undo() is None
+        assert stage.game.names == ("Ada", "Ben", "Cleo", "Fred")
+
     def test_an_undo_of_a_later_roll_brings_nobody_in(self, stage: Stage) -> None:
         begin(stage, "Ada", "Ben")
         a_turn(stage, "R7", None)

@@ -108,7 +108,7 @@ class TestTheHost:
         right = a_roll(6, 6, red=1, yellow=1, green=1, blue=1)
         wait_until(page, lambda: stage.state.roll == right)
         page.locator("#ask").wait_for(state="hidden")
-        assert page.locator("#roll-form input:checked").count() == 0
+        wait_until(page, lambda: page.locator("#roll-form input:checked").count() == 0)
 
     def test_a_setting_changed_twice_keeps_the_last_value(
         self, stage: Stage, open_page: OpenPage
@@ -361,6 +361,22 @@ class TestTheHost:
 
 
 class TestPeople:
+    def test_a_seat_that_waits_is_away_and_can_be_taken(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        assert stage.session.pause() is None
+        assert stage.session.leave(1) is None
+        assert stage.session.resume(1) is None
+        page = open_page("/host")
+        open_part(page, "Players")
+        waiting = page.locator("#seats li", has_text="Benjamin")
+        assert "away" in waiting.inner_text()
+        assert "other device" not in waiting.inner_text()
+        phone = open_page("/")
+        phone.get_by_role("button", name="Take Benjamin’s seat").click()
+        ready(phone)
+
     def test_a_seat_moves_to_another_device(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "action1")
         old, host = open_page("/", token=tokens[1]), open_page("/host")

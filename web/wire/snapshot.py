@@ -87,7 +87,8 @@ class SeatState(Reply):
     seat: Seat
     name: str
     online: Annotated[bool, about("A page of the seat is open, or a bot plays it.")]
-    offered: bool
+    offered: Annotated[bool, about("Another device may claim it.")]
+    waits: Annotated[bool, about("No device has taken it yet, as after a game was resumed.")]
     bot: Annotated[str | None, about("A bot's strength; null for a person.")]
 
 

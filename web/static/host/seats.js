@@ -47,7 +47,8 @@ function scoreItem(game, player) {
 
 function seatItem(seats, i, isRunning) {
   const seat = seats[i];
-  const note = seat.bot ? t(`bot.${seat.bot}`) : seat.offered ? t("host.offered") : seat.online ? "" : t("lobby.away");
+  const handed = seat.offered && !seat.waits;
+  const note = seat.bot ? t(`bot.${seat.bot}`) : handed ? t("host.offered") : seat.online ? "" : t("lobby.away");
   const item = el(
     "li",
     { class: seat.online ? "is-here" : "" },

@@ -55,7 +55,9 @@ export function start(as = "") {
   addEventListener("pageshow", (event) => event.persisted && openStream());
   addEventListener("online", openStream);
   addEventListener("focus", () => source ?? openStream()); // it may have been replaced by newer pages
-  addEventListener("storage", (event) => event.key === SEATS && openStream());
+  addEventListener("storage", (event) => {
+    if (event.key === SEATS && document.visibilityState === "visible") openStream();
+  });
   addEventListener("offline", poll);
   addEventListener("pagehide", closeStream);
 }
@@ -177,7 +179,7 @@ export async function post(path, body = {}, signal = undefined) {
   if (snapshot?.version === undefined) return answer;
   const had = String(state?.me?.seats);
   if (!accept(snapshot) && hasOtherSeats(snapshot.me)) openStream();
-  if (String(snapshot.me?.seats) !== had) remember(SEATS, String(snapshot.me?.seats));
+  if (String(snapshot.me?.seats) !== had) remember(SEATS, randomKey());
   return answer;
 }
 
