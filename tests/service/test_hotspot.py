@@ -23,8 +23,8 @@ from companion.service.hotspot import (
     switch_on_when_alone,
 )
 from companion.service.network import Wifi
-from tests.mqtt.conftest import until
 from tests.session.fakes import Stage
+from tests.waiting import until
 
 
 class NetworkManager:

@@ -36,7 +36,14 @@ class TestSeats:
         got = client.post("/api/join", json={"name": "  Zoë 🎲 "})
         assert got.get_json()["me"]["seat"] == 0
         assert got.get_json()["seats"] == [
-            {"seat": 0, "name": "Zoë 🎲", "online": False, "offered": False, "bot": None}
+            {
+                "seat": 0,
+                "name": "Zoë 🎲",
+                "online": False,
+                "offered": False,
+                "waits": False,
+                "bot": None,
+            }
         ]
         cookie = client.get_cookie(SEAT_COOKIE)
         assert cookie is not None

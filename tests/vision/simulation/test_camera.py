@@ -23,7 +23,7 @@ from vision.simulation.simulator import Simulator
 from vision.simulation.throw import default_tray
 from vision.simulation.tumble import Throw, draw_throw
 from vision.tracking.camera_loop import CameraLoop
-from vision.tracking.motion import motion, thumbnail
+from vision.tracking.motion import changes, thumbnail
 
 TRAY = default_tray().tray
 FPS = 12.0
@@ -41,7 +41,7 @@ def frames(tray: SimulatedTray, count: int) -> list[Frame]:
 
 def movements(shown: list[Frame]) -> list[bool]:
     glances = [thumbnail(frame.pixels) for frame in shown]
-    return [motion(a, b) > 0.0 for a, b in itertools.pairwise(glances)]
+    return [bool(changes(a, b).any()) for a, b in itertools.pairwise(glances)]
 
 
 def a_throw(seed: int, mishap: str | None = None) -> Throw:
