@@ -67,12 +67,9 @@ def main(args: list[str] | None = None) -> Any:
         click.echo(f"dice-companion: {error}", err=True)
         sys.exit(1)
     except ImportError as error:
-        is_missing = isinstance(error, ModuleNotFoundError)
-        cure = (
-            "make play installs it (on a Pi: make pi)"
-            if is_missing
-            else "run dice-companion doctor"
-        )
+        cure = "run dice-companion doctor"
+        if isinstance(error, ModuleNotFoundError):
+            cure = "make play installs it (on a Pi: make pi)"
         click.echo(f"dice-companion: a package cannot be loaded: {error}; {cure}", err=True)
         sys.exit(1)
     except BrokenPipeError:

@@ -76,7 +76,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
                 name=seat.name,
                 online=seat.number in view.online or bool(seat.bot),
                 offered=seat.number in view.offered,
-                waits=not seat.tokens and not seat.bot,
+                waits=seat.waits,
                 bot=seat.bot or None,
             )
             for seat in view.table.seats

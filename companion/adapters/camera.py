@@ -63,7 +63,7 @@ def open_tray(
     if source == "none":
         notes.append("camera: none; dice are entered by hand")
         return None
-    from vision.calibration.calibration import place_of
+    from vision.calibration.calibration import find_calibration, place_of
     from vision.calibration.reader import CalibratedReader
     from vision.cameras.camera import Camera
     from vision.cameras.devices import FIRST_PICTURE_S
@@ -76,9 +76,10 @@ def open_tray(
     from vision.tracking.camera_loop import CameraLoop
 
     size_wh = (config.camera.width, config.camera.height)
-    named, calibrated = config.camera.calibration, list[str]()
-    kept_in = place_of(named, config.data_dir, is_simulated=source == "simulated")
-    eye = CalibratedReader(DiceReader(), _calibration(named, kept_in, calibrated))
+    named, is_simulated = config.camera.calibration, source == "simulated"
+    calibrated: list[str] = []
+    found = find_calibration(named, config.data_dir, is_simulated=is_simulated)
+    eye = CalibratedReader(DiceReader(), _calibration(named, found, calibrated))
 
     def open_named(name: str, patience_s: float = FIRST_PICTURE_S) -> Camera:
         measured = eye.calibration
@@ -104,9 +105,9 @@ def open_tray(
         notes.append(f"camera: {camera.description}")
     if isinstance(camera, SimulatedTray) and source != "simulated":  # no camera was found
         calibrated.clear()
-        named = "none" if named == "none" else "auto"
-        kept_in = place_of(named, config.data_dir, is_simulated=True)
-        eye.use(_calibration(named, kept_in, calibrated))
+        named, is_simulated = "none" if named == "none" else "auto", True
+        found = find_calibration(named, config.data_dir, is_simulated=True)
+        eye.use(_calibration(named, found, calibrated))
     notes += calibrated
 
     if isinstance(camera, SimulatedTray):
@@ -142,6 +143,7 @@ def open_tray(
     simulator = None
     if isinstance(camera, SimulatedTray):
         simulator = Simulator(camera, live, session.in_play)
+    kept_in = place_of(named, config.data_dir, is_simulated=is_simulated)
     setup = TraySetup(live, eye, None if named == "none" else kept_in)
     return OpenTray(live, setup, simulator)
 
@@ -164,11 +166,11 @@ def keep_pictures(config: Config, session: Session, live: CameraLoop | None) -> 
     return pictures
 
 
-def _calibration(named: str, path: Path, notes: list[str]) -> Calibration | None:
+def _calibration(named: str, path: Path | None, notes: list[str]) -> Calibration | None:
     """Load the tray's calibration; a damaged file is skipped with a note unless it was named."""
     from vision.calibration.calibration import load_calibration
 
-    if named == "none" or (named == "auto" and not path.is_file()):
+    if path is None:
         return None
     if not path.exists():
         notes.append(f"calibration: {path} is not there yet; dice-companion calibrate makes it")

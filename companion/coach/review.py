@@ -314,7 +314,7 @@ def _study(state: GameState, turn: Turn, policy: Policy) -> _Studied:
         number = plan.box_of(bit).number
         of_row = layout.options_of[plan.row_of(bit)]
         uses = [o for o in of_row if made(layout.options[o]) == number]
-    is_over = turn.action1 is not None and turn.action2 is None  # there was no action 2
+    is_over = turn.action2 is None  # there was no action 2
     branches = Branches(policy, rows, None if is_over else uses)
     throws = np.repeat(np.array(dice, np.int8)[:, None], players + 1, axis=1)
     play_turn(games, throws, [branches] * players)

@@ -37,9 +37,9 @@ def _places(
 
 
 def _elsewhere(config: Config) -> dict[str, Path]:
-    """Files and folders that a backup lacks, by the setting or link that names them.
+    """Files and folders outside the data directory, which no backup holds.
 
-    They are not in the data directory.
+    The key is the setting or the link that names one.
     """
     named = {"sound.clips": config.sound.clips}
     for name in ("password_file", "ca_file", "cert_file", "key_file"):
@@ -48,8 +48,10 @@ def _elsewhere(config: Config) -> dict[str, Path]:
         named["camera.calibration"] = config.camera.calibration
     inside, found = config.data_dir.resolve(), {}
     for name, text in named.items():
+        if text is None:
+            continue
         with suppress(RuntimeError):  # of nobody's home, so that it is nowhere
-            path = Path(text or config.data_dir).expanduser()
+            path = Path(text).expanduser()
             if path.exists() and not path.resolve().is_relative_to(inside):
                 found[name] = path
     for path in sorted(inside.rglob("*")):

@@ -282,16 +282,14 @@ def _open_pins(config: Config) -> None:
 
 def _measured(config: Config) -> tuple[Finding, Calibration | None]:
     """The tray's calibration; a file that the settings name must be readable."""
-    from vision.calibration.calibration import load_calibration, place_of
+    from vision.calibration.calibration import find_calibration, load_calibration
 
     named = config.camera.calibration
     try:
         is_simulated = config.camera.source == "simulated"
-        path = place_of(named, config.data_dir, is_simulated=is_simulated)
-        if named == "none":
-            return ok("calibration", "none, as set"), None
-        if named == "auto" and not path.is_file():
-            return ok("calibration", "none yet"), None
+        path = find_calibration(named, config.data_dir, is_simulated=is_simulated)
+        if path is None:
+            return ok("calibration", "none, as set" if named == "none" else "none yet"), None
         if not path.exists():
             text = f"{path} is not there yet"
             return note("calibration", text, "run dice-companion calibrate"), None

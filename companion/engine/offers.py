@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from companion.engine.dice import DieColour
 from companion.engine.sheet import Plan, each_bit
-from companion.engine.state import GameState, HouseRule
+from companion.engine.state import GameState, opening
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,7 @@ def dice_for(state: GameState, player: int) -> dict[str, Pair]:
         pair: Pair = ((white, roll.white[0]), (white, roll.white[1]))
         return dict.fromkeys(plan.name_of(legal), pair)
     made: dict[str, Pair] = {}
-    own = state.crosses[player]
-    if HouseRule.BONUS_NEXT_TURN in state.setup.house:
-        own &= ~state.marked
+    own = opening(state.setup, state.crosses[player], state.marked)
     for colour, value in roll.coloured:
         if colour not in state.dice:
             continue  # its row closed in action 1 of this turn (E14)

@@ -294,6 +294,11 @@ def for_one(players: int, player: int, boxes: int) -> tuple[int, ...]:
     return tuple(legal)
 
 
+def opening(setup: Setup, crosses: int, marked: int) -> int:
+    """Crosses that open bonus boxes in action 2: by house rule those of action 1 do not (E26)."""
+    return crosses & ~marked if HouseRule.BONUS_NEXT_TURN in setup.house else crosses
+
+
 def colour_offer(
     setup: Setup, roll: Roll, dice: tuple[DieColour, ...], crosses: int, marked: int
 ) -> int:
@@ -311,8 +316,7 @@ def colour_offer(
             of_colour = plan.colour_bits[colour]
             found |= of_colour[low + value] | of_colour[high + value]
     if plan.bonus_rows:
-        opening = crosses & ~marked if HouseRule.BONUS_NEXT_TURN in setup.house else crosses
-        for bit in each_bit(found & opening):
+        for bit in each_bit(found & opening(setup, crosses, marked)):
             found |= plan.bonus_bits.get(bit, 0)
     return found
 

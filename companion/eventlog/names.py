@@ -83,11 +83,6 @@ def name_fault(table: Table, name: str) -> str | None:
 
 
 def unproved_seat(table: Table, name: str) -> Seat | None:
-    """The seat of this name that no device holds a token for, or None."""
-    free = unproved_seats(table)
-    return next((seat for seat in free if name_key(seat.name) == name_key(name)), None)
-
-
-def unproved_seats(table: Table) -> tuple[Seat, ...]:
-    """The seats of people that no device holds a token for, as of a resumed game."""
-    return tuple(seat for seat in table.seats if not seat.tokens and not seat.bot)
+    """The seat of this name that waits for its player, or None."""
+    named = (seat for seat in table.seats if name_key(seat.name) == name_key(name))
+    return next((seat for seat in named if seat.waits), None)

@@ -31,6 +31,11 @@ class Seat:
     tokens: tuple[str, ...] = ()
     bot: str = ""
 
+    @property
+    def waits(self) -> bool:
+        """Whether no device has taken a person's seat yet, as after a game was resumed."""
+        return not self.tokens and not self.bot
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:

@@ -65,10 +65,9 @@ def differences(old: Game, new: Game) -> list[Line]:
     """List the differences between two states of the same game."""
     before, after = old.state, new.state
     lines = [*_dice(before, after), *_turn_changed(before, after, new.names)]
-    for player, name in enumerate(old.names if old.seats == new.seats else ()):
-        lines += _player(
-            before, after, player, name
-        )  # before a first roll there is nothing to tell
+    if old.seats == new.seats:  # else it begins again, and nobody had crossed anything
+        for player, name in enumerate(old.names):
+            lines += _player(before, after, player, name)
     shut = {closing.row for closing in before.closed}
     shuts = {closing.row for closing in after.closed}
     for row in sorted(shut ^ shuts):

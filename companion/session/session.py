@@ -20,7 +20,7 @@ from typing import Concatenate, Never, ParamSpec
 from companion.audio.settings import VoiceSettings, chosen
 from companion.engine import ActionClosed, DieColour, Roll, SeatClosed
 from companion.errors import StoreError
-from companion.eventlog.names import LONGEST_NAME, clean_name, unproved_seats
+from companion.eventlog.names import LONGEST_NAME, clean_name
 from companion.eventlog.record import BEGINNINGS, to_record
 from companion.eventlog.rewriting import with_name
 from companion.eventlog.state import Game, Table
@@ -130,7 +130,7 @@ class Session:
     @property
     def _offered(self) -> frozenset[int]:
         """The seats that any device may claim."""
-        return self._offers.seats | {seat.number for seat in unproved_seats(self._table)}
+        return self._offers.seats | {seat.number for seat in self._table.seats if seat.waits}
 
     def _release_empty_seats(self) -> None:
         """Let players without a seat leave a damaged game: nobody would answer for them."""

@@ -29,7 +29,7 @@ class View:
             while an answer is missing.
         online: Seats with a page open.
         faults: Equipment that does not work: the part (camera, button) and its fault.
-        offered: Seats another device may claim: their player said so, or nobody proves them.
+        offered: Seats another device may claim: the host handed them on, or they wait.
         notices: Changes of sheets by others than their players.
         lost: Saved steps that could not be read at the start.
         has_copy: The second copy of the saved steps can be written.

@@ -1,60 +1,29 @@
-"""Backups: written while the table runs, restored whole or not at all."""
+"""Backups: written while the table runs, whole, with what they hold and lack."""
 
 from __future__ import annotations
 
-import ctypes
-import errno
 import io
-import json
 import os
 import signal
 import sqlite3
 import tarfile
 import tempfile
 from contextlib import closing
-from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from companion.cli import dice_companion
 from companion.commands.running import ended_by_signals
 from companion.errors import ServiceError, StoreError
-from companion.eventlog.examine import Examined, examine
-from companion.eventlog.store import SqliteStore
 from companion.mqtt.club.evening import Evening
 from companion.mqtt.club.store import ClubStore
-from companion.service import backup
-from companion.service.backup import DATA, MANIFEST, last_backup, restore_backup, write_backup
+from companion.service.backup import last_backup, restore_backup, write_backup
 from companion.service.update import Places
+from tests.service.backups import NOW, backed_up
 from tests.session.fakes import Stage
-
-NOW = datetime(2026, 11, 20, 21, 30, tzinfo=UTC)
-
-
-@pytest.fixture
-def table(tmp_path: Path) -> Stage:
-    """A table in the middle of a game, with a measured tray and a picture."""
-    stage = Stage(tmp_path / "data")
-    stage.seat("Ada", "Ben")
-    assert stage.session.start() is None
-    stage.roll(3, 4)
-    stage.answer(0, "R7")
-    (stage.directory / "tray.toml").write_text("measured = 1\n")
-    (stage.directory / "pictures").mkdir()
-    (stage.directory / "pictures" / "7.jpg").write_bytes(b"picture")
-    (tmp_path / "config.toml").write_text("[table]\nlanguage = 'de'\n")
-    return stage
-
-
-def backed_up(table: Stage, tmp_path: Path) -> Path:
-    file = tmp_path / "friday.tar.gz"
-    write_backup(file, table.directory, tmp_path / "config.toml", now=NOW, version="1.0")
-    return file
 
 
 def test_a_running_tables_backup_holds_all_of_it(table: Stage, tmp_path: Path) -> None:
@@ -212,164 +181,6 @@ def test_an_interrupted_backup_leaves_nothing(
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_restoring_keeps_the_former_data_beside_it(table: Stage, tmp_path: Path) -> None:
-    file = backed_up(table, tmp_path)
-    table.answer(1, None)
-    records = len(list(table.store.load()))
-    table.store.close()
-    _, kept = restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
-    assert kept == tmp_path / "data.before-20261120-213000"
-    reopened = SqliteStore(kept)
-    assert len(list(reopened.load())) == records
-    reopened.close()
-
-
-def test_a_running_table_is_never_replaced(table: Stage, tmp_path: Path) -> None:
-    file = backed_up(table, tmp_path)
-    with pytest.raises(ServiceError, match="stop it before"):
-        restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
-
-
-def test_only_its_owner_reads_a_restored_pin(table: Stage, tmp_path: Path) -> None:
-    (table.directory / "access.json").touch(mode=0o600)
-    file = backed_up(table, tmp_path)
-    fresh = tmp_path / "elsewhere"
-    restore_backup(file, fresh, tmp_path / "config.toml", now=NOW)
-    assert (fresh / "access.json").stat().st_mode & 0o777 == 0o600
-
-
-def test_a_linked_folder_is_replaced_where_it_lies(table: Stage, tmp_path: Path) -> None:
-    file = backed_up(table, tmp_path)
-    table.store.close()
-    link = tmp_path / "link"
-    link.symlink_to(table.directory)
-    _, kept = restore_backup(file, link, tmp_path / "config.toml", now=NOW)
-    assert link.is_symlink()
-    assert kept == tmp_path / "data.before-20261120-213000"
-
-
-def test_the_root_is_no_folder_for_games(table: Stage, tmp_path: Path) -> None:
-    file = backed_up(table, tmp_path)
-    with pytest.raises(ServiceError, match="expected a folder"):
-        restore_backup(file, Path("/"), tmp_path / "config.toml", now=NOW)
-
-
-@pytest.mark.parametrize("code", [errno.EBUSY, errno.EINVAL])
-def test_settings_are_replaced_with_the_data_or_not_at_all(
-    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
-) -> None:
-    """A mounted folder cannot be replaced (EBUSY); some disks cannot exchange names (EINVAL)."""
-    file = backed_up(table, tmp_path)
-    table.store.close()
-    settings = tmp_path / "config.toml"
-    settings.write_text("# newer")
-    before = sorted(tmp_path.iterdir())
-    refusing = SimpleNamespace(renameat2=lambda *_: -1)
-    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: refusing)
-    monkeypatch.setattr(ctypes, "get_errno", lambda: code)
-    if code == errno.EBUSY:
-        with pytest.raises(ServiceError, match="busy"):
-            restore_backup(file, table.directory, settings, now=NOW)
-        assert (settings.read_text(), sorted(tmp_path.iterdir())) == ("# newer", before)
-    else:
-        _, kept = restore_backup(file, table.directory, settings, now=NOW)
-        assert kept is not None
-        assert (kept / "games.lock").is_file()
-        assert not (table.directory / "games.lock").exists()
-        assert settings.read_text().startswith("[table]")
-
-
-def test_settings_that_a_killed_restore_left_are_not_taken(table: Stage, tmp_path: Path) -> None:
-    file = tmp_path / "without.tar.gz"
-    write_backup(file, table.directory, tmp_path / "none.toml", now=NOW, version="1")
-    settings = tmp_path / "config.toml"
-    settings.write_text("# mine")
-    (tmp_path / ".config.toml.restored").write_text("# left")
-    restore_backup(file, tmp_path / "elsewhere", settings, now=NOW)
-    assert settings.read_text() == "# mine"
-
-
-def test_two_restores_do_not_mix(
-    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    file = backed_up(table, tmp_path)
-    fresh, settings = tmp_path / "elsewhere", tmp_path / "config.toml"
-
-    def meanwhile(directory: Path) -> Examined:
-        with pytest.raises(ServiceError, match="another restore"):
-            restore_backup(file, fresh, settings, now=NOW)
-        return examine(directory)
-
-    monkeypatch.setattr(backup, "examine", meanwhile)
-    restored, _ = restore_backup(file, fresh, settings, now=NOW)
-    assert examine(fresh).records == restored.records
-
-
-def packed(file: Path, members: dict[str, bytes]) -> Path:
-    with tarfile.open(file, "w:gz") as archive:
-        for name, data in members.items():
-            member = tarfile.TarInfo(name)
-            member.size = len(data)
-            archive.addfile(member, io.BytesIO(data))
-    return file
-
-
-def manifest(**changes: object) -> bytes:
-    told = {"form": 1, "made_at": "2026", "version": "1", "records": 1, "files": 0}
-    return json.dumps(told | changes).encode()
-
-
-@pytest.mark.parametrize(
-    ("members", "complaint"),
-    [
-        pytest.param({}, "no manifest", id="an empty archive"),
-        pytest.param({"../evil": b""}, "'../evil'", id="a way out"),
-        pytest.param({"/etc/passwd": b""}, "'/etc/passwd'", id="an absolute path"),
-        pytest.param({MANIFEST: b"[1"}, "cannot be read", id="a manifest that is no JSON"),
-        pytest.param({MANIFEST: b"{}"}, "cannot be read", id="a manifest without keys"),
-        pytest.param({MANIFEST: manifest(form=2)}, "newer version", id="a newer form"),
-        pytest.param({MANIFEST: manifest()}, "damaged", id="no games"),
-        pytest.param(
-            {MANIFEST: manifest(), f"{DATA}/games.sqlite3": b"noise" * 999},
-            "damaged",
-            id="games that are noise",
-        ),
-    ],
-)
-def test_what_is_no_whole_backup_changes_nothing(
-    table: Stage, tmp_path: Path, members: dict[str, bytes], complaint: str
-) -> None:
-    table.store.close()
-    before = {p.name: p.read_bytes() for p in table.directory.iterdir() if p.is_file()}
-    file = packed(tmp_path / "bad.tar.gz", members)
-    with pytest.raises(ServiceError, match=complaint):
-        restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
-    assert {p.name: p.read_bytes() for p in table.directory.iterdir() if p.is_file()} == before
-    assert sorted(p.name for p in tmp_path.iterdir()) == ["bad.tar.gz", "config.toml", "data"]
-
-
-def test_a_backup_that_was_cut_short_changes_nothing(table: Stage, tmp_path: Path) -> None:
-    file = backed_up(table, tmp_path)
-    table.store.close()
-    file.write_bytes(file.read_bytes()[:-200])
-    with pytest.raises(ServiceError, match="cannot be restored"):
-        restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
-    assert (table.directory / "tray.toml").exists()
-
-
-def test_a_backup_with_a_changed_byte_changes_nothing(table: Stage, tmp_path: Path) -> None:
-    noise = np.random.default_rng(1).bytes(60_000)
-    (table.directory / "pictures" / "8.jpg").write_bytes(noise)
-    file = backed_up(table, tmp_path)
-    table.store.close()
-    whole = file.read_bytes()
-    for place in range(len(whole) // 2, len(whole) // 2 + 20_000, 1_000):  # in the picture
-        file.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
-        with pytest.raises(ServiceError):
-            restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
-    assert (table.directory / "tray.toml").read_text() == "measured = 1\n"
-
-
 def test_damaged_games_are_not_backed_up_as_if_they_were_whole(
     table: Stage, tmp_path: Path
 ) -> None:
@@ -419,31 +230,6 @@ def test_a_backup_by_sudo_belongs_to_its_caller(table: Stage, tmp_path: Path) ->
     assert (file.stat().st_uid, file.stat().st_gid) == (4711, 4712)
 
 
-def test_a_running_club_is_not_replaced(table: Stage, tmp_path: Path) -> None:
-    file = backed_up(table, tmp_path)
-    table.store.close()
-    club = ClubStore(table.directory / "club")
-    with pytest.raises(ServiceError, match="a club is running there"):
-        restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
-    club.close()
-    _, kept = restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
-    assert kept is not None
-    assert (kept / "club" / "club.sqlite3").is_file()
-
-
-def test_settings_that_are_replaced_are_kept_beside_the_new_ones(
-    table: Stage, tmp_path: Path
-) -> None:
-    file = backed_up(table, tmp_path)
-    settings = tmp_path / "config.toml"
-    aside = tmp_path / "config.toml.before-20261120-213000"
-    restore_backup(file, tmp_path / "one", settings, now=NOW)
-    assert not aside.exists(), "they are the same"
-    settings.write_text("# hours of work")
-    restore_backup(file, tmp_path / "two", settings, now=NOW)
-    assert (aside.read_text(), settings.read_text()[:7]) == ("# hours of work", "[table]")
-
-
 def test_a_backup_says_what_it_lacks(table: Stage, tmp_path: Path) -> None:
     runner = CliRunner(env={"HOME": str(tmp_path)})
     settings, file, data = tmp_path / "s.toml", str(tmp_path / "b.tar.gz"), str(table.directory)
@@ -469,24 +255,6 @@ def test_a_backup_says_what_it_lacks(table: Stage, tmp_path: Path) -> None:
     assert f"not in it: {secret} (mqtt.password_file)" in written.output
     assert f"not in it: {tmp_path} (link photos)" in written.output
     assert written.output.count("(link ") == 1
-
-
-def test_restored_settings_are_read_by_the_same_people(table: Stage, tmp_path: Path) -> None:
-    settings = tmp_path / "config.toml"
-    file = backed_up(table, tmp_path)
-    settings.write_text("# newer")
-    settings.chmod(0o640)
-    if os.geteuid() == 0:
-        os.chown(settings, 0, 65_534)
-    before = settings.stat()
-    restore_backup(file, tmp_path / "fresh", settings, now=NOW)
-    after = settings.stat()
-    assert settings.read_text() != "# newer"
-    assert (after.st_mode, after.st_uid, after.st_gid) == (
-        before.st_mode,
-        before.st_uid,
-        before.st_gid,
-    )
 
 
 def test_a_backup_in_the_data_folder_does_not_hold_the_one_before(

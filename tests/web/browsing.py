@@ -28,6 +28,22 @@ soon as what it waits for is there."""
 STATES = ("lobby", "roll", "action1", "tapped", "action2", "over")
 
 
+OVERFLOWING = """() => {
+  const out = (node, box) => {
+    const r = node.getBoundingClientRect();
+    return r.bottom > box.bottom + 1 || r.right > box.right + 1 || r.top < box.top - 1;
+  };
+  const screen = { top: 0, bottom: innerHeight, right: innerWidth };
+  const news = document.querySelector('.news');
+  const found = [...document.querySelectorAll('.news, .people li, .rows li, .top *')]
+    .filter((node) => node.getClientRects().length && out(node, screen));
+  found.push(...[...news.children].filter((node) => out(node, news.getBoundingClientRect())));
+  const lines = [...document.querySelectorAll('.headline[data-kind=roll]')]
+    .filter((node) => node.scrollHeight > 1.5 * parseFloat(getComputedStyle(node).fontSize));
+  return [...found, ...lines].map((node) => node.className || node.tagName);
+}"""
+
+
 OVERLAPPING = """() => {
   const parts = [...document.querySelectorAll('.top, .picture, .tray-text, .news, .rows, .people')]
     .filter((node) => node.getClientRects().length);

@@ -44,7 +44,8 @@ from vision.detector.known_dice import CustomDie
 from vision.reading import Point
 
 FILE_NAME, SIMULATED_NAME = "tray.toml", "tray-simulated.toml"
-"""File in the data directory to which `calibrate` writes and from which `play` reads."""
+"""Files in the data directory to which `calibrate` writes and from which `play` reads: of the
+table's tray, and of the simulated one."""
 
 _LARGEST = 1e12
 """Greatest value of a camera control."""
@@ -125,6 +126,12 @@ def is_same_shape(one_wh: tuple[int, int], other_wh: tuple[int, int]) -> bool:
     """Whether pictures of both sizes show the same; another aspect ratio is cropped differently."""
     stretched = one_wh[0] * other_wh[1] / (one_wh[1] * other_wh[0])
     return 1.0 / _STRETCHED < stretched < _STRETCHED
+
+
+def find_calibration(named: str, data_dir: Path, *, is_simulated: bool) -> Path | None:
+    """The file that `camera.calibration` names, or None if there is none."""
+    path = place_of(named, data_dir, is_simulated=is_simulated)
+    return None if named == "none" or (named == "auto" and not path.is_file()) else path
 
 
 def place_of(named: str, data_dir: Path, *, is_simulated: bool) -> Path:

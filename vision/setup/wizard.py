@@ -220,8 +220,9 @@ class TraySetup:
         """What the dice that were measured last show of the camera's place, if it is there yet."""
         with self._mutex:
             looked = self._shown
-        is_there = looked is not None and not compare(looked[3], pixels).has_moved
-        return faults_of(looked[1]) if looked is not None and is_there else ()
+        if looked is None or compare(looked[3], pixels).has_moved:
+            return ()
+        return faults_of(looked[1])
 
     def _kept(self, size_wh: tuple[int, int]) -> Calibration:
         kept = self._eye.calibration

@@ -47,8 +47,8 @@ function scoreItem(game, player) {
 
 function seatItem(seats, i, isRunning) {
   const seat = seats[i];
-  const handed = seat.offered && !seat.waits;
-  const note = seat.bot ? t(`bot.${seat.bot}`) : handed ? t("host.offered") : seat.online ? "" : t("lobby.away");
+  const isHanded = seat.offered && !seat.waits;
+  const note = seat.bot ? t(`bot.${seat.bot}`) : isHanded ? t("host.offered") : seat.online ? "" : t("lobby.away");
   const item = el(
     "li",
     { class: seat.online ? "is-here" : "" },

@@ -1,0 +1,24 @@
+"""A table whose data are backed up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.session.fakes import Stage
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Stage:
+    """A table in the middle of a game, with a measured tray and a picture."""
+    stage = Stage(tmp_path / "data")
+    stage.seat("Ada", "Ben")
+    assert stage.session.start() is None
+    stage.roll(3, 4)
+    stage.answer(0, "R7")
+    (stage.directory / "tray.toml").write_text("measured = 1\n")
+    (stage.directory / "pictures").mkdir()
+    (stage.directory / "pictures" / "7.jpg").write_bytes(b"picture")
+    (tmp_path / "config.toml").write_text("[table]\nlanguage = 'de'\n")
+    return stage
