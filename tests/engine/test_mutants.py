@@ -122,7 +122,7 @@ MUTANTS = [
     Mutant(
         "E25 own",
         STATE,
-        "for bit in each_bit(found & opening)",
+        "for bit in each_bit(found & opening(setup, crosses, marked))",
         "for bit in each_bit(found)",
     ),
     Mutant(
