@@ -85,6 +85,8 @@ class Link:
             will: Published by the broker when this connection breaks.
             subscriptions: Topic filters, subscribed to at each connection.
             on_message, on_connected: Called on the connection's thread; short. An error is logged.
+                Who gives `on_connected` publishes all retained topics then: older messages of them
+                that still wait are dropped.
             packets_per_s: How many packets are read in a second.
             name: Of the thread.
         """
@@ -283,13 +285,16 @@ class Link:
         if code.is_failure:
             self._trouble_is(f"it refused: {code}")
             return
+        is_followed = self._on_connected is not None and not self._closing.is_set()
+        if is_followed:
+            self._outbox.forget_retained()
         self._is_connected = True
         self._complained = ""
         self._most_bytes = getattr(more, "MaximumPacketSize", float("inf"))
         LOGGER.info("mqtt: connected to %s", self._broker)
         if self._subscriptions:
             client.subscribe([(each, 1) for each in self._subscriptions])
-        if self._on_connected is not None:
+        if is_followed:
             _guarded(self._on_connected)
 
     def _lost(

@@ -115,6 +115,12 @@ class Outbox:
             self._hang_ups = 0
         return queued.message
 
+    def forget_retained(self) -> None:
+        """Drop what waits of retained topics: their owner publishes them as they are now."""
+        with self._mutex:
+            for key in [key for key in self._waiting if isinstance(key, str)]:
+                del self._waiting[key]
+
     def take_back(self, *, was_stable: bool) -> None:
         """Queue again what was not acknowledged, before what came later.
 

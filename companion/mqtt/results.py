@@ -107,7 +107,8 @@ class Ledger:
         """Games whose results the broker has not acknowledged as they are now, the oldest first.
 
         A game whose end was taken back does not count until it ends again. Games with bots and
-        practice games enter nobody's standings.
+        practice games enter nobody's standings, and a game that another club has is none of this
+        club's.
 
         Args:
             games: All of the table, the oldest first.
@@ -116,12 +117,15 @@ class Ledger:
         with self._mutex:
             known = self._file.clubs[club]
             since, unfinished, sent = known.since, set(known.open), dict(known.sent)
+            elsewhere = {own for each in self._file.clubs.values() for own in each.sent} - set(sent)
         found = []
         for place, game in enumerate(games, MOST_CHANGED - len(games)):
             is_earlier = game.number <= since and game.number not in unfinished
             if is_earlier or game.is_imported or game.has_bots:
                 continue
             own = game_id(game.number, game.at)
+            if own in elsewhere:
+                continue
             last = sent.get(own)
             if last is None if not game.is_over else place < 0 and last:
                 continue

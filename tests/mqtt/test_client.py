@@ -141,6 +141,20 @@ def test_what_was_said_without_a_broker_arrives_later_in_order(
 
 
 @pytest.mark.usefixtures("quick")
+def test_a_table_that_was_cut_off_says_how_it_is_now_not_how_it_was(
+    mosquitto: Mosquitto, listen: Listen
+) -> None:
+    ears = listen(mosquitto.broker)
+    table = Link(mosquitto.broker, client_id="table", on_connected=lambda: None)
+    table.publish(Message("a/state", b"a week ago", True))
+    table.publish(Message("a/event", b"thrown"))
+    table.start()
+    assert ears.next("a/event").payload == b"thrown"
+    table.publish(Message("a/state", b"now", True))
+    assert ears.next("a/state").payload == b"now"
+    table.close()
+
+
 def test_events_wait_in_order_and_the_oldest_give_way(
     mosquitto: Mosquitto, link: Callable[..., Link], listen: Listen
 ) -> None:

@@ -154,9 +154,10 @@ def test_home_assistants_start_brings_the_document_again(house: House) -> None:
 
 
 def test_switched_off_the_table_removes_itself(house: House) -> None:
-    house.open().close()
     found = house.ears(house.device)
+    table = house.open()
     assert found.next(house.device).payload != b""
+    table.close()
     house.open(is_found=False)
     assert found.next(house.device).payload == b""
 

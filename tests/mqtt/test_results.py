@@ -114,6 +114,20 @@ def test_games_before_joining_are_not_the_clubs_own(stage: Stage, tmp_path: Path
     assert [each.number for each in due(ledger, stage)] == [2]
 
 
+def test_games_that_another_house_has_are_none_of_the_clubs(stage: Stage, ledger: Ledger) -> None:
+    finish(stage)
+    at_the_club = due(ledger, stage)
+    games = stage.session.past.results
+    ledger.join("family", games())
+    finish(stage)
+    (home,) = ledger.due("family", games(), name="Table 1", shows_names=True)
+    ledger.acknowledge("family", home)
+    finish(stage)
+    assert home.number == 2
+    assert due(ledger, stage)[: len(at_the_club)] == at_the_club
+    assert [each.number for each in due(ledger, stage)] == [1, 3]
+
+
 def test_a_game_that_was_open_when_joining_counts(stage: Stage, tmp_path: Path) -> None:
     stage.seat("Ada", "Ben")
     assert stage.session.start() is None

@@ -128,11 +128,11 @@ def _scores(result: Result) -> list[wire.GroupPlayer]:
 def _games(view: View) -> list[wire.Finished]:
     numbered = [(n, each) for n, row in enumerate(view.done.rounds, 1) for each in row if each]
     games = [*numbered, *((None, each) for each in view.done.free if each.game.counts)]
-    games.sort(key=lambda each: each[1].received_at, reverse=True)
+    games.sort(key=lambda each: each[1].ended_at, reverse=True)
     return [
         wire.Finished(
             shown(result.game.table_name),
-            result.received_at,
+            result.ended_at,
             number,
             result.game.end == End.ENDED_EARLY.value,
             result.counts,

@@ -86,7 +86,7 @@ class Club:
         self._is_failing = False
         self._complained: set[str] = set()
         self._made: _Made | None = None
-        self._rated: tuple[int, Ratings] | None = None
+        self._rated: tuple[Sequence[Result], Ratings] | None = None
 
     @property
     def subscriptions(self) -> list[str]:
@@ -374,9 +374,8 @@ class Club:
 
     def _rated_before(self, earlier: Sequence[Result]) -> Ratings:
         """Ratings after earlier evenings; only a late result changes them."""
-        key = hash(tuple((*by_time(each), each.game.revision) for each in earlier))
-        if self._rated is None or self._rated[0] != key:
-            self._rated = key, ratings_after(earlier)
+        if self._rated is None or self._rated[0] != earlier:
+            self._rated = earlier, ratings_after(earlier)
         return self._rated[1]
 
     def _in_order(self) -> list[Result]:

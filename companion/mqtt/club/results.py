@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
+from itertools import pairwise
 
 from companion.engine import End
 from companion.eventlog.names import is_nameless, name_key
@@ -14,6 +15,10 @@ from companion.mqtt.club.pairing import SMALLEST
 
 DAY_BEGINS = timedelta(hours=6)
 """An evening ends at six in the morning, not at midnight."""
+
+
+_NEVER = "~"
+"""Later than every time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,17 @@ class Result:
         is_over = self.game.counts and self.game.end != End.ENDED_EARLY.value
         return is_over and len(names) == len(self.players) >= SMALLEST
 
+    @property
+    def ended_at(self) -> str:
+        """When it ended, in UTC: by its table's clock if that knew the evening, else when it came."""
+        try:
+            ended = datetime.fromisoformat(self.game.ended).astimezone(UTC)
+        except (ValueError, OverflowError):
+            return self.received_at
+        if evening_id(self.game.ended) != self.evening:
+            return self.received_at
+        return min(ended.isoformat(timespec="milliseconds"), self.received_at)
+
     def beaten(self, name: str) -> float:
         """How many opponents a player beat; a tie counts half."""
         own = next(each.total for each in self.players if name_key(each.name) == name_key(name))
@@ -76,22 +92,25 @@ class Played:
 def played(evening: Evening, results: Iterable[Result]) -> Played:
     """Find the result of every group.
 
-    A group takes the first game that was received after its round was drawn and that only its
-    players played. The table does not matter: groups may swap tables. A game without one of them
-    counts, because somebody may have left before it began.
+    A group takes a game that was received after its round was drawn and that only its players
+    played; of several the first that came before the next draw and ended after this one. The table
+    does not matter: groups may swap tables. A game without one of them counts, because somebody may
+    have left before it began.
     """
     open_ = [result for result in results if result.evening == evening.id and result.counts]
     found: list[tuple[Result | None, ...]] = []
-    for round_ in evening.rounds:
+    draws = [*(each.drawn_at for each in evening.rounds), _NEVER]
+    for round_, (drawn_at, next_at) in zip(evening.rounds, pairwise(draws), strict=True):
         row = []
         for group in round_.groups:
-            took = next(
-                (
-                    each
-                    for each in open_
-                    if fits(each, group) and not each.received_at < round_.drawn_at
+            took = min(
+                (each for each in open_ if fits(each, group) and each.received_at >= drawn_at),
+                key=lambda each: (
+                    each.received_at >= next_at,
+                    each.ended_at < drawn_at,
+                    each.ended_at,
                 ),
-                None,
+                default=None,
             )
             if took is not None:
                 open_.remove(took)
