@@ -245,8 +245,8 @@ class TrayView:
     fault: CameraFault | None = None
 
     def is_outdated(self, dice: Collection[DieColour]) -> bool:
-        """Whether the offered roll contains a coloured die that is no longer in play."""
-        return self.roll is not None and not self.roll.colours <= set(dice)
+        """Whether the offered roll was read for other coloured dice than those in play."""
+        return self.roll is not None and self.roll.colours != set(dice)
 
 
 NO_CAMERA = TrayView(TrayStatus.NONE, camera=CameraState.NONE)

@@ -1,7 +1,8 @@
 """The button: gpiozero reports edges, `gesture` interprets them, one thread calls back.
 
 gpiozero calls back on a thread of the pin library, so the callback only puts a timestamped edge on
-a queue. The on-screen button uses the mock pin if there is one, else the queue.
+a queue. The on-screen button uses the mock pin if there is one; else it puts a press there, which
+works beside a real contact that is stuck.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ REOPEN_EVERY_S = 1.0
 
 STUCK_CALLBACK_S = 2.0
 """Seconds `close` waits for a running callback."""
+
+_IGNORED = f"ignored until it has been released for {gesture.STUCK_S:g} s"
 
 
 class Wire:
@@ -140,27 +143,28 @@ class Panel:
         """
         self.note = note
         self._kind = kind
-        self._state = kind
+        self._is_lost = False
         self._wire = wire
         self._on_gesture = on_gesture
         self._on_state = on_state
         self._config = config or GestureConfig()
         self._clock = clock
-        self._edges: queue.SimpleQueue[tuple[float, bool] | None] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[tuple[float, bool | Gesture] | None] = queue.SimpleQueue()
         self._mutex = threading.Lock()
         self._is_closed = False
         self._contact = gesture.at_rest()
         if wire is not None and wire.is_open:
             self._listen_to(wire)
         elif wire is not None:
-            self._state = "lost"
+            self._is_lost = True
+        self._told_state = self.state
         self._thread = threading.Thread(target=self._listen, name="button", daemon=True)
         self._thread.start()
 
     @property
     def state(self) -> str:
-        """One of "ok" (a real pin), "mock", "none" and "lost"."""
-        return self._state
+        """One of "ok" (a real pin), "mock", "none" and "lost" (unreadable or stuck)."""
+        return "lost" if self._is_lost or self._contact.is_stuck else self._kind
 
     @property
     def has_pin(self) -> bool:
@@ -168,7 +172,7 @@ class Panel:
         return self._wire is not None
 
     def press(self) -> None:
-        """Push and release the on-screen button; the gesture follows after the debounce time.
+        """Push and release the on-screen button.
 
         Raises:
             PinsUnavailable: The panel is closed.
@@ -180,8 +184,7 @@ class Panel:
                 assert self._wire is not None
                 self._wire.push()
             else:
-                self._edges.put((self._clock(), True))
-                self._edges.put((self._clock(), False))
+                self._events.put((self._clock(), Gesture.PRESS))
 
     def close(self) -> None:
         """Close the pin and end the thread; a second call does nothing."""
@@ -189,7 +192,7 @@ class Panel:
             if self._is_closed:
                 return
             self._is_closed = True
-        self._edges.put(None)
+        self._events.put(None)
         if threading.current_thread() is not self._thread:
             self._thread.join(STUCK_CALLBACK_S)
         if self._wire is not None:
@@ -217,13 +220,18 @@ class Panel:
             pushed_s = self._contact.pushed_at_s
             is_check = check_s is not None and (wait_s is None or check_s < wait_s)
             try:
-                found = self._edges.get(timeout=check_s if is_check else wait_s)
+                found = self._events.get(timeout=check_s if is_check else wait_s)
             except queue.Empty:
                 told = self._nothing_came(None if is_check else due_s)
             else:
                 if found is None:
                     return
-                told = self._take_edge(*found)
+                at_s, event = found
+                if isinstance(event, Gesture):
+                    self._tell(event, at_s)
+                    continue
+                told = self._take_edge(at_s, event)
+            self._tell_state()
             if told is not None:
                 assert pushed_s is not None
                 self._tell(told, pushed_s)
@@ -236,7 +244,7 @@ class Panel:
         """Seconds until a real line is read even without an edge."""
         if self._kind != "ok":
             return None
-        return REOPEN_EVERY_S if self._state == "lost" else CHECK_EVERY_S
+        return REOPEN_EVERY_S if self._is_lost else CHECK_EVERY_S
 
     def _nothing_came(self, due_s: float | None) -> Gesture | None:
         """Read the line, then let the awaited time pass."""
@@ -265,9 +273,10 @@ class Panel:
         except Exception as error:  # each pin library raises a class of its own
             if self._is_closed:
                 return None
-            if self._state != "lost":
+            if not self._is_lost:
                 LOGGER.warning("button: the pin can no longer be read: %s", one_line(error))
-                self._become("lost")
+                self._is_lost = True
+                self._tell_state()
         return self._take_back(self._wire)
 
     def _take_back(self, wire: Wire) -> bool | None:
@@ -282,18 +291,24 @@ class Panel:
             except Exception:
                 return None
         LOGGER.warning("button: the pin can be read again")
-        self._become("ok")
+        self._is_lost = False
         return level
 
     def _listen_to(self, wire: Wire) -> None:
-        wire.listen(lambda is_closed: self._edges.put((self._clock(), is_closed)))
+        wire.listen(lambda is_closed: self._events.put((self._clock(), is_closed)))
         self._contact = gesture.at_rest()
         if wire.is_closed:
             self._contact = gesture.already_closed(self._clock())
-            LOGGER.warning("button: pressed at the start; ignored until it is released")
+            LOGGER.warning("button: pressed at the start; %s", _IGNORED)
 
-    def _become(self, state: str) -> None:
-        self._state = state
+    def _tell_state(self) -> None:
+        """Pass on that the button was lost, or that it is back."""
+        state, before = self.state, self._told_state
+        if state == before:
+            return
+        self._told_state = state
+        if self._contact.is_stuck:
+            LOGGER.warning("button: it stays pressed; %s", _IGNORED)
         if self._on_state is not None:
             try:
                 self._on_state(state)

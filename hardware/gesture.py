@@ -7,6 +7,10 @@ press only confirms a roll that was read and has settled.
 
 A press is reported on release, because only then is it known not to be a hold: a hold answers for
 other people, and must not confirm a roll on its way.
+
+A contact that stays closed is stuck: something lies on it, its cable is wet, or it is a switch that
+opens when it is pushed. The end of a push would pass for a push there, and the rest for a hold. So
+it gives no gesture until it has been open for longer than anybody pushes.
 """
 
 from __future__ import annotations
@@ -57,6 +61,11 @@ class GestureConfig:
             )
 
 
+STUCK_S = 10.0
+"""Seconds closed, after the longest hold, from which on a contact is stuck; and seconds open after
+which a stuck one counts again. Longer than anybody holds a button."""
+
+
 @dataclass(frozen=True, slots=True)
 class Contact:
     """State of the contact between two edges.
@@ -66,12 +75,14 @@ class Contact:
         changed_at_s: Time of the line's last change.
         pushed_at_s: Time when the present push began; None while the button is released.
         is_spent: The present push has caused its gesture, or may not cause one.
+        is_stuck: It gives no gestures.
     """
 
     is_closed: bool = False
     changed_at_s: float = 0.0
     pushed_at_s: float | None = None
     is_spent: bool = False
+    is_stuck: bool = False
 
 
 def at_rest() -> Contact:
@@ -80,8 +91,8 @@ def at_rest() -> Contact:
 
 
 def already_closed(at_s: float) -> Contact:
-    """A button that is pushed at the start, stuck or leant on: no gestures until its release."""
-    return Contact(is_closed=True, changed_at_s=at_s, pushed_at_s=at_s, is_spent=True)
+    """A button that is pushed at the start counts as stuck."""
+    return Contact(True, at_s, pushed_at_s=at_s, is_spent=True, is_stuck=True)
 
 
 def edge(
@@ -107,15 +118,18 @@ def edge(
 
 
 def elapse(contact: Contact, config: GestureConfig, now_s: float) -> tuple[Contact, Gesture | None]:
-    """Let time pass without an edge: an open line becomes released, a closed one a hold."""
+    """Let time pass without an edge: an open line becomes released, a closed one a hold, and in the
+    end stuck."""
     due_s = deadline_s(contact, config)
     if due_s is None or now_s < due_s:
         return contact, None
+    if contact.is_closed and contact.is_spent:
+        return replace(contact, is_stuck=True), None
     if contact.is_closed:
         held = Gesture.HOLD if config.long_hold_s is None else Gesture.LONG_HOLD
         return replace(contact, is_spent=True), held
     gesture = None if contact.is_spent else _released(contact, config)
-    return replace(contact, pushed_at_s=None, is_spent=False), gesture
+    return replace(contact, pushed_at_s=None, is_spent=False, is_stuck=False), gesture
 
 
 def _released(contact: Contact, config: GestureConfig) -> Gesture:
@@ -129,6 +143,9 @@ def deadline_s(contact: Contact, config: GestureConfig) -> float | None:
     if contact.pushed_at_s is None:
         return None
     if not contact.is_closed:
-        return contact.changed_at_s + config.debounce_s
+        return contact.changed_at_s + (STUCK_S if contact.is_stuck else config.debounce_s)
+    if contact.is_stuck:
+        return None
     longest_s = config.hold_s if config.long_hold_s is None else config.long_hold_s
-    return None if contact.is_spent else max(contact.changed_at_s, contact.pushed_at_s + longest_s)
+    due_s = contact.pushed_at_s + longest_s + (STUCK_S if contact.is_spent else 0.0)
+    return max(contact.changed_at_s, due_s)

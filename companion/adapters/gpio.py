@@ -92,6 +92,8 @@ def open_button(
             may_be_late=is_late,
         )
         stack.callback(again.close)
+        if again.state == "lost":
+            session.part_is("repeat", "lost")
         notes.append(f"second button (say it again): GPIO{repeat_pin}")
     return panel
 

@@ -274,10 +274,11 @@ def _is_installed(distribution: str) -> bool:
     return True
 
 
-def _open_pins(config: Config) -> None:
+def _open_pins(config: Config) -> str:
     from hardware.button import open_panel
 
-    open_panel("lgpio", config.panel.pin, lambda *_: None).close()
+    with open_panel("lgpio", config.panel.pin, lambda *_: None) as panel:
+        return panel.state
 
 
 def _measured(config: Config) -> tuple[Finding, Calibration | None]:

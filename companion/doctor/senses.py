@@ -24,6 +24,7 @@ _PIN_CURES = (
     ("can not open gpiochip", _JOIN_GPIO),  # lgpio's message when permission is missing
     ("not installed", "sudo apt install python3-lgpio, then make pi"),
 )
+_NOT_OPEN = "use the switch's contact NO, not NC, and look for water or a short circuit"
 
 
 def check_camera(
@@ -57,7 +58,7 @@ def check_button(
     factory: str,
     pin: int,
     is_pi: bool,
-    open_pins: Callable[[], None],
+    open_pins: Callable[[], str],
     has_chip: bool = True,
 ) -> Finding:
     """Open the button's pin and close it again; a named factory must work.
@@ -66,21 +67,23 @@ def check_button(
         factory: As set.
         pin: BCM number.
         is_pi: Whether this machine is a Raspberry Pi.
-        open_pins: Opens the pin for real; raises PinsUnavailable.
+        open_pins: Opens the pin for real and returns the button's state; raises PinsUnavailable.
         has_chip: Whether there is a /dev/gpiochip.
     """
     if factory in ("mock", "none"):
         return ok("button", "on the page, as set")
     if factory == "auto" and not is_pi:
         return ok("button", "on the page: this machine has no pins")
+    verdict = note if factory == "auto" else bad
     try:
-        open_pins()
+        state = open_pins()
     except CompanionError as error:
         cure = _first_fit(_PIN_CURES, str(error), "--pins none puts the button on the page")
         if cure == _JOIN_GPIO and not has_chip:
             cure = _NO_CHIP
-        verdict = note if factory == "auto" else bad
         return verdict("button", str(error), cure)
+    if state == "lost":
+        return verdict("button", f"GPIO{pin}: the contact is closed, as if pressed", _NOT_OPEN)
     return ok("button", f"GPIO{pin} can be used")
 
 

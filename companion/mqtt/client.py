@@ -285,8 +285,8 @@ class Link:
         if code.is_failure:
             self._trouble_is(f"it refused: {code}")
             return
-        is_followed = self._on_connected is not None and not self._closing.is_set()
-        if is_followed:
+        follow = None if self._closing.is_set() else self._on_connected
+        if follow is not None:
             self._outbox.forget_retained()
         self._is_connected = True
         self._complained = ""
@@ -294,8 +294,8 @@ class Link:
         LOGGER.info("mqtt: connected to %s", self._broker)
         if self._subscriptions:
             client.subscribe([(each, 1) for each in self._subscriptions])
-        if is_followed:
-            _guarded(self._on_connected)
+        if follow is not None:
+            _guarded(follow)
 
     def _lost(
         self,

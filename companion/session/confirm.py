@@ -53,7 +53,7 @@ def is_turn_over(before: Table, after: Table) -> bool:
 
 
 def is_outdated(table: Table, tray: TrayView) -> bool:
-    """Whether the offered roll was read before one of its dice left the game."""
+    """Whether the offered roll was read before a die left the game or came back."""
     return table.game is not None and tray.is_outdated(table.game.state.dice)
 
 

@@ -566,12 +566,16 @@ class Session:
     def hold(self, held_s: float = 0.0) -> Rejected | None:
         """The button held down: players who have not answered the open action pass (E9).
 
+        Without an open action there is nothing to pass, and it is a press.
+
         Args:
             held_s: For how long; an action that opened since is not meant.
         """
         with self._notifier.transaction():
             if self._clock() - self._times.opened_s < held_s:
                 return self._take_from_button(lambda: rejected("GONE_ON", key="press.gone_on"))
+            if not confirm.is_answering(self._table):
+                return self.press()
             return self._take_from_button(self.close_action)
 
     def _take_from_button(self, take: Callable[[], Rejected | None]) -> Rejected | None:

@@ -88,7 +88,7 @@ class TestCamera:
 
 class TestButton:
     def test_not_looked_for_where_there_are_no_pins(self) -> None:
-        def open_pins() -> None:
+        def open_pins() -> str:
             raise AssertionError("there are no pins to open")
 
         assert check_button("none", 17, True, open_pins).verdict is Verdict.OK
@@ -97,8 +97,9 @@ class TestButton:
     def test_a_pin_somebody_else_holds(self) -> None:
         factory = MockFactory()
 
-        def open_pins() -> None:
-            open_panel("lgpio", 17, lambda *_: None, pin_factory=factory).close()
+        def open_pins() -> str:
+            with open_panel("lgpio", 17, lambda *_: None, pin_factory=factory) as panel:
+                return panel.state
 
         assert check_button("lgpio", 17, True, open_pins).text == "GPIO17 can be used"
         with open_panel("lgpio", 17, lambda *_: None, pin_factory=factory):
@@ -119,10 +120,15 @@ class TestButton:
         ],
     )
     def test_the_remedy_fits_the_fault(self, text: str, cure: str) -> None:
-        def open_pins() -> None:
+        def open_pins() -> str:
             raise PinsUnavailable(text)
 
         assert cure in check_button("auto", 17, True, open_pins).cure
+
+    def test_a_switch_that_is_closed_at_rest_is_named(self) -> None:
+        found = check_button("lgpio", 17, True, lambda: "lost")
+        assert found.verdict is Verdict.BAD
+        assert "NO, not NC" in found.cure
 
 
 class TestVoice:
@@ -156,7 +162,7 @@ class TestVoice:
 
 
 def test_a_machine_without_a_pin_chip_is_told_apart_from_rights() -> None:
-    def open_pins() -> None:
+    def open_pins() -> str:
         raise PinsUnavailable("lgpio pins: cannot open GPIO17: 'can not open gpiochip'")
 
     assert "usermod -aG gpio" in check_button("lgpio", 17, True, open_pins).cure

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import queue
 import sys
 import threading
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from gpiozero.pins.mock import MockFactory, MockPin
 
 from companion.errors import PinsUnavailable
+from hardware import gesture
 from hardware.button import Panel, open_panel
 from hardware.gesture import Gesture, GestureConfig
 from tests.hardware.pin_fakes import PATIENCE_S, PIN, Clock, Ear, PinWithFaults, push
@@ -152,7 +154,8 @@ def test_a_button_down_at_the_start_counts_after_its_release(
     clock = Clock()
     factory = MockFactory(pin_class=PinThatIsDown)
     pin = factory.pin(PIN)
-    with open_panel("mock", PIN, ear, pin_factory=factory, clock=clock):
+    with open_panel("mock", PIN, ear, pin_factory=factory, clock=clock) as panel:
+        assert panel.state == "lost"
         clock.now_s += 60
         pin.drive_high()
         clock.now_s += 60
@@ -160,7 +163,37 @@ def test_a_button_down_at_the_start_counts_after_its_release(
         assert ear.next() is PRESS
     assert ear.is_silent
     factory.close()
-    assert "ignored until it is released" in caplog.text
+    assert "pressed at the start; ignored until" in caplog.text
+
+
+def test_while_the_contact_is_stuck_the_table_says_so_and_the_page_can_press(
+    ear: Ear, caplog: pytest.LogCaptureFixture
+) -> None:
+    clock = Clock()
+    states: queue.SimpleQueue[str] = queue.SimpleQueue()
+    factory = MockFactory()
+    pin = factory.pin(PIN)
+    with open_panel(
+        "lgpio", PIN, ear, pin_factory=factory, clock=clock, on_state=states.put
+    ) as panel:
+        pin.drive_low()
+        clock.now_s += 2
+        assert ear.next() is HOLD
+        clock.now_s += gesture.STUCK_S
+        assert states.get(timeout=PATIENCE_S) == "lost"
+        panel.press()
+        assert ear.next() is PRESS, "the page's button works meanwhile"
+        pin.drive_high()
+        pin.drive_low()
+        clock.now_s += 5
+        pin.drive_high()
+        clock.now_s += 2 * gesture.STUCK_S
+        assert states.get(timeout=PATIENCE_S) == "ok"
+        push(pin, clock)
+        assert ear.next() is PRESS
+    assert ear.is_silent
+    factory.close()
+    assert "it stays pressed; ignored until it has been released for 10 s" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -159,7 +159,22 @@ def test_a_button_down_when_opened_is_ignored_until_released() -> None:
     stuck = gesture.already_closed(0.0)
     assert play([], contact=stuck) == []
     assert play([(5.0, False)], contact=stuck) == []
-    assert [g for _, g in play([(5.0, False), (6.0, True), (6.1, False)], contact=stuck)] == [PRESS]
+    pressed: Edges = [(5.0, False), (16.0, True), (16.1, False)]
+    assert [told for _, told in play(pressed, contact=stuck)] == [PRESS]
+
+
+@pytest.mark.parametrize("pushed_s", [0.1, 3.0, 8.0])
+def test_a_switch_that_opens_when_pushed_gives_no_gesture(pushed_s: float) -> None:
+    edges: Edges = []
+    for start_s in (5.0, 14.0, 30.0, 60.0):
+        edges += [(start_s, False), (start_s + pushed_s, True)]
+    assert play(edges, contact=gesture.already_closed(0.0)) == []
+
+
+def test_a_button_that_stays_down_is_stuck_until_it_was_open_for_long() -> None:
+    edges: Edges = [(0.0, True), (30.0, False), (31.0, True), (40.0, False)]
+    assert play(edges) == [(1.5, HOLD)]
+    assert play([*edges, (51.0, True), (51.2, False)]) == [(1.5, HOLD), (51.225, PRESS)]
 
 
 def test_there_is_nothing_to_wait_for_while_nothing_is_going_on() -> None:
@@ -170,6 +185,9 @@ def test_there_is_nothing_to_wait_for_while_nothing_is_going_on() -> None:
     assert gesture.elapse(contact, CONFIG, 2.49) == (contact, None)
     contact, told = gesture.elapse(contact, CONFIG, 2.5)
     assert told is HOLD
+    assert gesture.deadline_s(contact, CONFIG) == 12.5
+    contact, told = gesture.elapse(contact, CONFIG, 12.5)
+    assert (contact.is_stuck, told) == (True, None)
     assert gesture.deadline_s(contact, CONFIG) is None
 
 

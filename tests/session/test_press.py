@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from companion.engine import Phase
+from companion.engine import DieColour, Phase
 from companion.session.confirm import LONGEST_VERDICT_S, SAME_PRESS_S, VERDICT_S, WATCHED_S
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage, dice_seen, leaning
@@ -244,6 +244,34 @@ def test_a_hold_is_meant_for_the_action_it_began_in(two: Stage) -> None:
     two.time.pass_s(1.0)
     assert two.session.hold(1.5) is None
     assert two.state.phase is Phase.ROLL
+
+
+def test_a_hold_while_dice_are_due_is_a_press(two: Stage) -> None:
+    two.session.see(dice_seen(3, 4))
+    assert two.session.hold(1.5) is None
+    assert two.state.phase is Phase.ACTION1
+    assert two.confirmed == 1
+
+
+def test_a_hold_without_a_game_says_what_a_press_says(stage: Stage) -> None:
+    held, pressed = stage.session.hold(1.5), stage.session.press()
+    assert held is not None
+    assert held.code == "NO_GAME"
+    assert pressed == held
+
+
+def test_a_press_waits_for_a_reading_with_the_die_that_came_back(two: Stage) -> None:
+    two.close_red()
+    two.session.hold()
+    two.session.hold()
+    two.session.see(dice_seen(4, 3, red=0))
+    while two.state.phase is not Phase.ROLL or DieColour.RED not in two.state.dice:
+        assert two.session.undo() is None
+    two.told.clear()
+    assert two.session.press() is None
+    assert two.told == []
+    two.session.see(dice_seen(4, 3))
+    assert two.state.phase is Phase.ACTION1
 
 
 def test_a_hold_that_closes_a_row_announces_the_row_first(two: Stage) -> None:

@@ -10,6 +10,7 @@ import pytest
 from companion.engine import DieColour, Phase, Roll
 from companion.eventlog.record import Record
 from companion.eventlog.store import SqliteStore
+from companion.session.confirm import VERDICT_S
 from companion.session.ports import Topic
 from companion.session.timers import CLOSING_GRACE_S, GRACE_S
 from companion.tray import TrayStatus, TrayView
@@ -51,7 +52,9 @@ class TestButton:
         assert rejected.code == "GAME_OVER"
 
     def test_dice_that_are_not_in_play_are_no_roll(self, two: Stage) -> None:
-        assert two.roll(1, 1, red=0) is not None
+        assert two.roll(1, 1, red=0) is None
+        two.time.pass_s(VERDICT_S)  # for another reading, in vain
+        assert "red die" in two.told[-1].text
         assert two.state.phase is Phase.ROLL
 
     def test_a_roll_can_be_typed(self, two: Stage) -> None:
