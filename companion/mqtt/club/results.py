@@ -55,7 +55,7 @@ class Result:
 
     @property
     def ended_at(self) -> str:
-        """When it ended, in UTC: by its table's clock if that knew the evening, else its arrival."""
+        """When it ended, in UTC: by its table's clock if that knew the evening, or its arrival."""
         try:
             ended = datetime.fromisoformat(self.game.ended).astimezone(UTC)
         except (ValueError, OverflowError):
