@@ -277,7 +277,7 @@ def ratings_chart(players: Sequence[PlayerStatistics], phrases: Phrases) -> Pict
     lines = [
         phrases.say(
             "chart.rating",
-            name=f"\u2068{name}\u2069",  # isolated: a name from right to left turns no numbers
+            name=name,
             rating=round(r.mean),
             within=round(2 * r.deviation),
         )

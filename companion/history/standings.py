@@ -109,10 +109,14 @@ def counted(games: Iterable[Result], *, bots: bool = False) -> list[Result]:
     return found
 
 
-def remembered(games: Sequence[Result]) -> list[str]:
-    """Names of everybody who played here, the latest first."""
+def remembered(games: Sequence[Result], *, imported: bool = False) -> list[str]:
+    """Names of everybody who played here, the latest first.
+
+    Args:
+        imported: Also in games of another table.
+    """
     known: dict[str, str] = {}
-    for game in reversed([game for game in games if not game.is_imported]):
+    for game in reversed([game for game in games if imported or not game.is_imported]):
         for name in game.names:
             if is_nameless(name) or (game.has_bots and name.startswith("Bot ")):
                 continue

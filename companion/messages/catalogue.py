@@ -11,6 +11,7 @@ The browser fills the same placeholders in web/static/lib/words.js.
 from __future__ import annotations
 
 import json
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -126,7 +127,7 @@ class Phrases:
                 return self.tell(word)
             case int():
                 return numeral(word)
-        return word
+        return isolated(word)
 
     def all_of(self, words: Sequence[Word]) -> str:
         """Words joined with "and": "red, green and blue"."""
@@ -159,6 +160,12 @@ class _Filled:
 def numeral(number: int) -> str:
     """A number as text: negative ones with a minus sign instead of a hyphen."""
     return f"{number}".replace("-", "−")
+
+
+def isolated(word: str) -> str:
+    """A word from right to left, such as a Hebrew name, so that it turns no numbers beside it."""
+    is_turned = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in word)
+    return f"\u2068{word}\u2069" if is_turned else word
 
 
 def capital(text: str) -> str:

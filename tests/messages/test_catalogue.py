@@ -341,6 +341,12 @@ def test_words_are_joined_as_people_do() -> None:
     assert german.all_of(["Ada"]) == "Ada"
 
 
+def test_a_name_from_right_to_left_leaves_the_numbers_beside_it_in_place() -> None:
+    english = load_phrases("en")
+    assert english.say("page.table.throws", name="שרה") == "\u2068שרה\u2069 throws"
+    assert english.say("page.table.throws", name="Ada") == "Ada throws"
+
+
 def test_a_line_is_the_same_in_no_language() -> None:
     said = line("box", row=Term("row.red"), number=7)
     assert [load_phrases(each).tell(said) for each in LANGUAGES] == [

@@ -44,6 +44,21 @@ def test_only_long_names_are_cut_where_not_all_fit(
     assert found == cut
 
 
+@pytest.mark.parametrize("size_wh", [(768, 1024), (1280, 800)])
+def test_no_name_is_cut_beside_free_space(
+    stage: Stage, open_page: OpenPage, size_wh: tuple[int, int]
+) -> None:
+    names = ("Großmutter Wilhelmin", "Opa", "Jean-Baptiste Émile")
+    tokens = [seat(stage, name).token for name in names]
+    stage.session.start("base", 0)
+    page = ready(open_page("/", size_wh=size_wh, token=tokens[0]))
+    page.locator(".players bdi").nth(2).wait_for()
+    widths = page.locator(".players bdi").evaluate_all(
+        "nodes => nodes.map((node) => node.scrollWidth - node.clientWidth)"
+    )
+    assert widths == [0, 0, 0]
+
+
 def test_at_200_percent_truncated_names_end_in_an_ellipsis(
     stage: Stage, open_page: OpenPage
 ) -> None:

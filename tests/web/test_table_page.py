@@ -287,6 +287,17 @@ class TestTheTableView:
         page.locator(".sums .is-red", has_text="8").wait_for()
         assert "3" not in page.locator(".sums .is-red").inner_text()  # left of the crossed seven
 
+    def test_an_undone_step_is_said_once(self, stage: Stage, open_page: OpenPage) -> None:
+        stage.seat("Ada", "Ben")
+        stage.session.start("base", 0)
+        stage.roll(3, 4)
+        stage.answer(0, "R7")
+        stage.answer(1, None)
+        assert stage.session.undo() is None
+        page = open_page("/table", size_wh=TV)
+        page.locator(".banner").wait_for()
+        assert page.locator(".news").inner_text().count("Last step undone.") == 1
+
     def test_it_is_read_out_once_however_often_it_is_drawn(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

@@ -8,7 +8,9 @@ from flask import Blueprint, Response, request
 
 from companion.engine import PLANS
 from companion.errors import StoreError
+from companion.eventlog.names import name_key
 from companion.history.people import games_of
+from companion.history.standings import remembered
 from companion.history.statistics import PlayerStatistics, Statistics, as_csv, statistics
 from web.context import AppContext
 from web.params import bad, body
@@ -28,6 +30,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
         from companion.coach.charts import decided_chart, ratings_chart
 
         found = _chosen(context)
+        people = remembered(context.session.past.results(), imported=True)
         picture = ratings_chart(found.players, context.phrases)
         decided = decided_chart(found.decided, context.phrases)
         return as_json(
@@ -37,6 +40,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
                 pairs=[wire.Meeting(**asdict(each)) for each in found.pairs],
                 best=[wire.BestGame(**asdict(each)) for each in found.best],
                 names=list(found.names),
+                people=sorted(people, key=name_key),
                 ratings=None if picture is None else drawn(picture),
                 decided=wire.LuckShare(**asdict(found.decided)),
                 decided_drawn=None if decided is None else drawn(decided),

@@ -156,6 +156,7 @@ class Statistics(Reply):
     pairs: list[Meeting]
     best: list[BestGame]
     names: Annotated[list[str], about("Everybody, to choose from.")]
+    people: Annotated[list[str], about("Everybody in any game, also one that does not count.")]
     ratings: Annotated[Drawn | None, about("The ratings drawn.")]
     decided: LuckShare
     decided_drawn: Annotated[Drawn | None, about("The same drawn; null without a review.")]

@@ -32,14 +32,14 @@ async function load() {
   const asked = String(query());
   const answer = await get(`/api/statistics?${asked}`);
   if (!answer?.ok || asked !== String(query())) return;
-  const { games, players, pairs, best, names, ratings, decided, decided_drawn: share } = answer.data;
+  const { games, players, pairs, best, names, people, ratings, decided, decided_drawn: share } = answer.data;
   show($("statistics"), names.length > 0);
   const chosen = together();
   redraw($("choose-players"), names, () => names.map((name) => choice(name, chosen.includes(name))));
-  show($("people"), latest().me.host);
+  show($("people"), latest().me.host && people.length > 0);
   const meant = $("people-name").value;
-  redraw($("people-name"), names, () => names.map((name) => el("option", { value: name, text: name })));
-  if (names.includes(meant)) $("people-name").value = meant;
+  redraw($("people-name"), people, () => people.map((name) => el("option", { value: name, text: name })));
+  if (people.includes(meant)) $("people-name").value = meant;
   else if (meant) $("people-to").value = ""; // it was meant for somebody who is gone
   setText($("chosen"), t("games.chosen", { count: games }));
   redraw($("statistics-table"), players, () => (players.length ? [tableOf(players)] : []));

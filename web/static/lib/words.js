@@ -23,8 +23,11 @@ export const numeral = (number) => numbers.format(number || 0).replace("-", "−
 export const ratingText = (rating) =>
   rating === null ? "–" : `${Math.round(rating.mean)}\u00a0±\u00a0${Math.round(2 * rating.deviation)}`;
 
+/** Isolate a word from right to left, so that it turns no numbers beside it. */
+const isolated = (word) => (/[\u0590-\u08ff]/.test(word) ? `\u2068${word}\u2069` : word);
+
 function fill(value, form) {
-  if (value?.key === undefined) return typeof value === "number" ? numeral(value) : String(value ?? "");
+  if (value?.key === undefined) return typeof value === "number" ? numeral(value) : isolated(String(value ?? ""));
   const plain = form.charAt(0).toLowerCase() + form.slice(1);
   const text = table[plain && plain !== "name" ? `${value.key}.${plain}` : value.key];
   if (text === undefined) throw new Error(`no form ${plain} of ${value.key}`);

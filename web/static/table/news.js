@@ -31,11 +31,12 @@ export function drawNews(state, nameOf) {
   const said = state.announcement;
   const text = said?.text ?? "";
   if (game.action) {
+    const isBanner = NEWS.has(said?.kind);
     redraw($("news"), ["action", said, game.roll, game.dice, game.sums, game.action], () =>
       [
         rollNews(game),
-        NEWS.has(said?.kind) ? el("p", { class: "banner", "data-kind": said.kind, text: said.headline }) : null,
-        el("p", { class: `said${lengthOf(text)}`, text }),
+        isBanner ? el("p", { class: "banner", "data-kind": said.kind, text: said.headline }) : null,
+        isBanner && text === said.headline ? null : el("p", { class: `said${lengthOf(text)}`, text }),
         el("p", { class: "asked" }),
       ].filter(Boolean),
     );
