@@ -30,8 +30,9 @@ def results(review: Review, names: Sequence[str]) -> list[Line]:
 
 
 def decision(review: Review) -> list[Line]:
-    """Return what decided the game; nothing for one player alone."""
-    return [line(f"coach.decided.{review.decided}")] if len(review.final) > 1 else []
+    """Return what decided the game; nothing for one player alone, or if nobody can tell."""
+    is_told = len(review.final) > 1 and review.is_whole
+    return [line(f"coach.decided.{review.decided}")] if is_told else []
 
 
 def mistakes(review: Review, start: GameState, names: Sequence[str]) -> list[Line]:

@@ -20,11 +20,16 @@ NOISE = dict(zip(STRENGTHS, (6.0, 2.5, 0.0), strict=True))
 """Standard deviation of the random points, by strength (docs/evaluation.md, coach)."""
 
 
+def coach_of(variant: str, players: int) -> Policy:
+    """The coach's player of a table: alone on the base sheet, the exact optimum."""
+    if (variant, players) == ("base", 1):
+        return Optimum()
+    return Tempo(tables_of(variant, players))
+
+
 def advice_of(state: GameState, player: int) -> Choice:
-    """What the coach would cross in the open action: alone on the base sheet, the exact optimum."""
-    if state.players == 1 and state.plan.name == "base":
-        return _choice(state, player, Optimum())
-    return choice_of(state, player, STRENGTHS[-1])
+    """What the coach would cross in the open action."""
+    return _choice(state, player, coach_of(state.plan.name, state.players))
 
 
 def choice_of(

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from companion.coach.advice import decision, mistakes, results, turning_points
 from companion.coach.charts import Picture, course_of, luck_chart, scores_chart
 from companion.coach.review import ROLLOUTS, Review, review
-from companion.engine import End
 from companion.history.archive import SavedGame
 from companion.history.decided import Decided
 from companion.messages.catalogue import Phrases
@@ -47,8 +46,7 @@ def told(game: SavedGame, found: Review | None, phrases: Phrases) -> Report:
     course, names = course_of(game.start, game.events), game.names
     if found is None:
         return Report(scores_chart(course, names, phrases))
-    is_won = game.state.end is not End.ENDED_EARLY
-    shares = [*results(found, names), *(decision(found) if is_won else ())]
+    shares = [*results(found, names), *decision(found)]
     return Report(
         scores_chart(course, names, phrases, found.turning_points()),
         luck_chart(found, names, [phrases.tell(each) for each in shares], phrases),

@@ -10,16 +10,19 @@ one player alone). For each turn and player the change of value has three parts:
 - others: the rest, which the other players' answers made.
 
 The parts and the value of the start add up to the final lead exactly. Of a game that was ended
-early the whole turns count, and they add up to the value of the position after them.
+early the whole turns count, and they add up to the value of the position after them. Somebody who
+leaves changes everybody's value, in `others`: what decided such a game nobody can tell.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
+from companion.coach.bots import coach_of
 from companion.coach.layout import Option
 from companion.coach.play import Policy, play_turn
 from companion.coach.positions import (
@@ -31,7 +34,6 @@ from companion.coach.positions import (
     seated_first,
     values_of,
 )
-from companion.coach.tempo import Tempo, tables_of
 from companion.engine import (
     COLOURED,
     Choice,
@@ -128,6 +130,7 @@ class Review:
         parts: By turn and player.
         decisions: Every answer that differs from the coach's.
         final: By player, the lead the game ended with.
+        departures: Numbers of the turns, from 1, in which somebody left.
     """
 
     luck: tuple[Measured, ...]
@@ -136,6 +139,7 @@ class Review:
     parts: tuple[tuple[Part, ...], ...]
     decisions: tuple[Decision, ...]
     final: tuple[int, ...]
+    departures: frozenset[int] = frozenset()
 
     @property
     def start(self) -> tuple[float, ...]:
@@ -147,17 +151,21 @@ class Review:
         return sum(turn[player].others for turn in self.parts)
 
     @property
+    def is_whole(self) -> bool:
+        """Whether everybody who began the game played it to its end."""
+        return not self.departures and self.leads[-1] == self.final
+
+    @property
     def decided(self) -> Decided:
         """What made up more of the winner's lead over the best of the others.
 
         The lead that the winner gained has two parts: the winner's luck, and choices, which are the
-        winner's own and those of the others. Of a game that was ended early nobody can tell.
+        winner's own and those of the others. Of a game that is not whole nobody can tell.
         """
         winner = max(range(len(self.final)), key=lambda player: self.final[player])
         luck, gained = self.luck[winner], self.final[winner] - self.start[winner]
         surplus = Measured(luck.value - (gained - luck.value), 2 * luck.error)
-        is_over = self.leads[-1][winner] == self.final[winner]
-        if self.final[winner] <= 0 or not is_over or not surplus.is_sure:
+        if self.final[winner] <= 0 or not self.is_whole or not surplus.is_sure:
             return Decided.CLOSE
         return Decided.LUCK if surplus.value > 0 else Decided.CHOICES
 
@@ -167,13 +175,14 @@ class Review:
         return sorted(own, key=lambda each: each.skill.value)
 
     def turning_points(self, most: int = 3) -> list[int]:
-        """Numbers of the turns, from 1, in which the expected leads changed most."""
-        changes = [
-            max(abs(b - a) for a, b in zip(before, after, strict=True))
-            for before, after in zip(self.leads, self.leads[1:], strict=False)
-        ]
-        order = sorted(range(len(changes)), key=lambda i: -changes[i])
-        return sorted(i + 1 for i in order[:most])
+        """Numbers of the turns, from 1, in which the dice and answers changed the leads most."""
+        changes = {
+            turn: max(abs(b - a) for a, b in zip(before, after, strict=True))
+            for turn, (before, after) in enumerate(pairwise(self.leads), 1)
+            if turn not in self.departures
+        }
+        told = [turn for turn, change in changes.items() if round(change)]
+        return sorted(sorted(told, key=lambda turn: -changes[turn])[:most])
 
 
 def review(
@@ -198,15 +207,18 @@ def review(
         turns, stopped, _ = turns_of(start, events)
         ends = [Position(games_from(stopped), stopped.active)]
     else:
-        ends = []
+        stopped, ends = last, []
     if not turns:
         return None
     players = start.players
-    policy = Tempo(tables_of(start.plan.name, players))
-    studied = [
-        _study(state, turn, policy)
-        for state, turn in zip(_before_rolls(start, events), turns, strict=True)
-    ]
+    policy = coach_of(start.plan.name, players)
+    states = _before_rolls(start, events)
+    studied = [_study(state, turn, policy) for state, turn in zip(states, turns, strict=True)]
+    departures = frozenset(
+        turn.number
+        for turn, (before, after) in zip(turns, pairwise([*states, stopped]), strict=True)
+        if before.gone != after.gone
+    )
     positions = [position for each in studied for position in (each.before, *each.after)]
     values = iter(values_of([*positions, *ends], policy, rollouts, seed, progress))
     final = lead_of(np.array([[last.total(p)] for p in range(players)], np.int16))[:, 0]
@@ -249,6 +261,7 @@ def review(
         tuple(parts),
         tuple(decisions),
         tuple(int(lead) for lead in final),
+        departures,
     )
 
 

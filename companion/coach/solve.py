@@ -5,7 +5,7 @@ and falling misses; all of one progress at once. For one fall of the white dice 
 are independent, and the best of all answers is the maximum of one quantity for each row and one
 constant. The mean over the 6^4 falls of the coloured dice so needs 36 times 36 values, and no tree.
 
-It takes about ten minutes of one core.
+It takes some tens of minutes of one core.
 """
 
 from __future__ import annotations

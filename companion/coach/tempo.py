@@ -255,7 +255,7 @@ class _View:
             return
         own = self.now[seat] + gain
         if not others:
-            lead[ends] = (own - self.now[seat])[ends]
+            lead[ends] = own[ends]
             return
         margin = own - self.now[others].max(axis=0)
         sure = np.sign(margin) * 3 * spread + margin / 100

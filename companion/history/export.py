@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -23,10 +23,10 @@ COLUMNS = ("game", "date", "variant", "end", "player", "rank", "total")
 ROWS = ("red", "yellow", "green", "blue")
 
 
-def written(games: Sequence[SavedGame], form: str, phrases: Phrases) -> str:
-    """Export games in one of `FORMS`."""
+def written(games: Iterable[SavedGame], form: str, phrases: Phrases) -> str:
+    """Export games in one of `FORMS`; of an iterator, one game is held at a time."""
     if form == "csv":
-        return as_csv([game.result for game in games])
+        return as_csv(game.result for game in games)
     return as_json(games) if form == "json" else as_text(games, phrases)
 
 
@@ -56,18 +56,19 @@ def summary(game: Result) -> dict[str, Any]:
     }
 
 
-def as_text(games: Sequence[SavedGame], phrases: Phrases) -> str:
+def as_text(games: Iterable[SavedGame], phrases: Phrases) -> str:
     """Games as text, one after the other."""
-    return "\n\n".join(text_of(game, phrases) for game in games) + ("\n" if games else "")
+    texts = [text_of(game, phrases) for game in games]
+    return "\n\n".join(texts) + ("\n" if texts else "")
 
 
-def as_json(games: Sequence[SavedGame]) -> str:
+def as_json(games: Iterable[SavedGame]) -> str:
     """Games with results and records as one JSON object."""
-    told = [
-        summary(game.result) | {"record": [json.loads(line) for line in game.lines()]}
-        for game in games
-    ]
-    return json.dumps({"games": told}, ensure_ascii=False, indent=1) + "\n"
+    texts = []
+    for game in games:
+        told = summary(game.result) | {"record": [json.loads(line) for line in game.lines()]}
+        texts.append(json.dumps(told, ensure_ascii=False, indent=1))
+    return '{"games": [\n' + ",\n".join(texts) + "\n]}\n"
 
 
 def records_in(lines: Iterable[str]) -> list[list[str]]:
@@ -80,7 +81,7 @@ def records_in(lines: Iterable[str]) -> list[list[str]]:
         return games_in(read)
 
 
-def as_csv(games: Sequence[Result]) -> str:
+def as_csv(games: Iterable[Result]) -> str:
     """One line for each player of each game, for a spreadsheet."""
     out = io.StringIO()
     table = csv.writer(out, lineterminator="\r\n")  # RFC 4180

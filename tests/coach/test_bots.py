@@ -73,6 +73,12 @@ def test_a_bot_plays_by_its_own_sheet_whoever_is_active() -> None:
         assert choice_of(state, player, "strong") == "R10"
 
 
+def test_a_bot_alone_ends_a_game_that_can_only_get_worse() -> None:
+    nearly = {"Y": [2, 3, 4, 5, 6, 7, 8, 9, 10, 11], "G": [3], "B": [3]}
+    state = go(game(1, closed=["R"], sheets={0: nearly}), roll(6, 6, red=0))
+    assert choice_of(state, 0, "strong") == "Y12"
+
+
 def test_advice_is_the_coachs_best_every_time() -> None:
     state = go(game(2, sheets={0: {"R": [2, 3, 4]}, 1: {"R": [2, 3]}}), roll(2, 3))
     assert {advice_of(state, 0) for _ in range(20)} == {choice_of(state, 0, "strong")}

@@ -29,7 +29,6 @@ from companion.engine import (
     COLOURED,
     ActionClosed,
     DieColour,
-    End,
     EndedEarly,
     Event,
     Played,
@@ -171,11 +170,11 @@ def test_a_game_that_goes_on_shows_its_scores_only() -> None:
 
 
 def test_nothing_decided_a_game_that_was_ended_early() -> None:
-    game, phrases = a_game(), load_phrases("en")
-    sentence = phrases.say(f"coach.decided.{its_review().decided}")
-    early = replace(game, state=game.state._replace(end=End.ENDED_EARLY))
-    for each, is_told in ((game, True), (early, False)):
-        luck = told(each, its_review(), phrases).luck
+    game, phrases, whole = a_game(), load_phrases("en"), its_review()
+    sentence = phrases.say(f"coach.decided.{whole.decided}")
+    early = replace(whole, leads=(*whole.leads[:-1], (12.0, -12.0)))
+    for each, is_told in ((whole, True), (early, False)):
+        luck = told(game, each, phrases).luck
         assert luck is not None
         assert (sentence in luck.lines) is is_told
 

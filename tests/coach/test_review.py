@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
-from companion.coach.advice import results
+from companion.coach.advice import decision, results
+from companion.coach.bots import advice_of
 from companion.coach.policies import GREEDY, SKIP_TWO
 from companion.coach.proof import recorded
 from companion.coach.review import Measured, Review, review
@@ -12,12 +14,15 @@ from companion.coach.tempo import Tempo, tables_of
 from companion.engine import (
     BASE,
     BIG_POINTS,
+    PLANS,
     ActionClosed,
     Answered,
     DieColour,
     End,
     EndedEarly,
+    Event,
     HouseRule,
+    Phase,
     Played,
     Roll,
     RollCorrected,
@@ -76,6 +81,49 @@ def test_whoever_answers_like_the_coach_makes_no_mistake() -> None:
         assert found.skill[0].value == found.skill[2].value == 0
         assert found.mistakes(1)
         assert found.skill[1].value < -5
+
+
+@pytest.mark.parametrize(("variant", "players"), [("base", 1), ("big_points", 1), ("base", 2)])
+def test_whoever_follows_the_coachs_advice_makes_no_mistake(variant: str, players: int) -> None:
+    rng = np.random.default_rng(4)
+    state = start = new_game(PLANS[variant], players)
+    events: list[Event] = []
+    while state.phase is not Phase.OVER:
+        if state.phase is Phase.ROLL:
+            whites, *others = rng.integers(1, 7, (5, 2)).tolist()
+            values = dict(zip(state.dice, (first for first, _ in others), strict=False))
+            new: list[Event] = [Rolled(Roll.of((whites[0], whites[1]), values))]
+        else:
+            action, waiting = state.action, state.waiting_for
+            new = [Answered(p, action, advice_of(state, p)) for p in waiting]
+            new.append(ActionClosed(action))
+        state, events = fold(state, new), events + new
+    found = review(start, events, rollouts=10)
+    assert found is not None
+    assert found.decisions == ()
+    assert [each.value for each in found.skill] == [0.0] * players
+
+
+def test_nobody_can_tell_what_decided_a_game_that_somebody_left() -> None:
+    coach = Tempo(tables_of("base", 3))
+    ((start, events),) = recorded("base", [coach] * 3, 1, seed=5)
+    fifth = [n for n, event in enumerate(events) if isinstance(event, Rolled)][4]
+    whole = review(start, events, rollouts=20)
+    cut = [*events[:fifth], SeatClosed(0), SeatClosed(1), SeatClosed(2)]
+    found = review(start, cut, rollouts=20)
+    assert whole is not None
+    assert found is not None
+    assert (len(decision(whole)), found.departures) == (1, {4})
+    assert found.decided is Decided.CLOSE
+    assert decision(found) == []
+    assert 4 not in found.turning_points()
+
+
+def test_a_turn_that_changes_less_than_a_point_is_no_turning_point() -> None:
+    leads = ((0.0, 0.0), (0.4, -0.4), (9.0, -9.0))
+    none = Measured(0.0, 0.0)
+    found = Review((none, none), (none, none), leads, (), (), (9, -9))
+    assert found.turning_points() == [2]
 
 
 def test_a_blunder_is_named_with_its_cost() -> None:

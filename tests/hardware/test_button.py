@@ -166,7 +166,7 @@ def test_a_button_down_at_the_start_counts_after_its_release(
     assert "pressed at the start; ignored until" in caplog.text
 
 
-def test_while_the_contact_is_stuck_the_table_says_so_and_the_page_can_press(
+def test_a_stuck_contact_is_reported_and_the_page_can_press(
     ear: Ear, caplog: pytest.LogCaptureFixture
 ) -> None:
     clock = Clock()

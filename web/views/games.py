@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from companion.engine import GameState
 from companion.engine.notation import Turn, turns_of
 from companion.history.archive import SavedGame
-from companion.history.export import FORMS, summary, text_of, written
+from companion.history.export import FORMS, as_csv, summary, text_of, written
 from companion.history.results import Result
 from companion.history.standings import Standing, evenings, standings
 from companion.messages.announcements import box_line
@@ -65,12 +65,9 @@ def install(pages: Blueprint, context: AppContext) -> None:
         if not exporting.acquire(blocking=False):  # many games keep a thread for seconds
             raise Refused(503, "EXPORTING", line("asked.exporting"))
         try:
-            is_one = "number" in request.args
-            chosen = [asked_for(context)] if is_one else session.past.games()
-            text = written(chosen, form, context.phrases)
+            name, text = _exported(context, form)
         finally:
             exporting.release()
-        name = f"game-{chosen[0].number}" if is_one else "games"
         response = Response(text, content_type=f"{media}; charset=utf-8")
         response.headers["Content-Disposition"] = f'attachment; filename="{name}.{ending}"'
         return response
@@ -86,6 +83,19 @@ def install(pages: Blueprint, context: AppContext) -> None:
         number = body(requests.Resume).number
         context.lead()
         return ok(context, session.resume(number))
+
+
+def _exported(context: AppContext, form: str) -> tuple[str, str]:
+    """Name and text of the file of one game, or of all."""
+    if "number" in request.args:
+        game = asked_for(context)
+        return f"game-{game.number}", written([game], form, context.phrases)
+    past = context.session.past
+    results = past.results()
+    if form == "csv":
+        return "games", as_csv(results)
+    games = (past.game(result.number) for result in results)  # one at a time: thousands are large
+    return "games", written((game for game in games if game is not None), form, context.phrases)
 
 
 def asked_for(context: AppContext) -> SavedGame:
@@ -119,7 +129,7 @@ def _running(context: AppContext) -> int | None:
 
 
 def overview(games: list[Result], *, paused: set[int], running: int | None) -> wire.Games:
-    """List all games by evening, with the standings of each evening and of all games."""
+    """List all games by evening, with the standings of each evening."""
     return wire.Games(
         games=[
             _result(game, paused=game.number in paused, running=game.number == running)
@@ -133,7 +143,6 @@ def overview(games: list[Result], *, paused: set[int], running: int | None) -> w
             )
             for evening in evenings(games)
         ],
-        players=_standings(standings(games)),
     )
 
 

@@ -171,8 +171,7 @@ class Evening(Reply):
 
 
 class Games(Reply):
-    """Every game, the newest first, and the standings."""
+    """Every game, the newest first, and the standings of each evening."""
 
     games: list[GameResult]
     evenings: list[Evening]
-    players: list[Standing]
