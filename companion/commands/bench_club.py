@@ -24,6 +24,7 @@ from urllib.request import Request, urlopen
 
 import click
 
+from companion.config import ENVIRONMENT_PREFIX
 from companion.errors import CompanionError
 from companion.mqtt.broker import Broker, Received
 from companion.mqtt.client import Link
@@ -202,11 +203,14 @@ def _club(broker: Broker, folder: Path) -> Iterator[tuple[str, int]]:
     command += ["--club", CLUB, "--host", "127.0.0.1", "--port", "0", "--data-dir", str(folder)]
     settings = folder / "club.toml"
     settings.write_text(f"[mqtt]\nport = {broker.port}\n", encoding="utf-8")
+    # the user's broker is another one
+    environ = {k: v for k, v in os.environ.items() if not k.startswith(ENVIRONMENT_PREFIX)}
     with subprocess.Popen(
         [*command, "--config", str(settings)],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
+        env=environ,
         start_new_session=True,
     ) as process:
         try:

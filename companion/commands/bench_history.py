@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import resource
-import subprocess
 import sys
 import tempfile
 import time
@@ -30,6 +29,7 @@ from companion.errors import CompanionError
 from companion.eventlog.record import Change, Entry, Move, Record, to_record
 from companion.eventlog.store import SqliteStore
 from companion.messages.catalogue import load_phrases
+from companion.service.trial import trial_table
 from companion.session.session import HostStep, Session
 
 NAMES = ("Ada", "Ben", "Cleo")
@@ -183,21 +183,15 @@ def _steps(session: Session, count: int) -> dict[str, list[float]]:
 
 def _start(directory: Path) -> tuple[float, float]:
     """Seconds until a new process answers requests, and those on the processor until it ended."""
-    flags = ["--camera", "none", "--pins", "none", "--host", "127.0.0.1", "--port", "0"]
-    command = [sys.executable, "-m", "companion", "play", *flags, "--data-dir", str(directory)]
+    settings = directory / "config.toml"
+    settings.touch()
     began = time.perf_counter()
     used = _used_s()
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as table:
-        assert table.stdout is not None
-        for line in table.stdout:
-            if line.startswith("listening on"):
-                took = time.perf_counter() - began
-                table.terminate()
-                table.wait()
-                return took, _used_s() - used
-    raise CompanionError("bench history: the table did not start")
+    with trial_table((sys.executable, "-m", "companion"), directory, settings) as (table, _):
+        took = time.perf_counter() - began
+        table.terminate()
+        table.wait()
+    return took, _used_s() - used
 
 
 def _games_page_ms(directory: Path) -> float:

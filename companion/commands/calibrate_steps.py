@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import click
 
 from companion.commands.console import problem_in_words, waiting
 from companion.commands.doctor import PICTURE_CURES
+from companion.commands.drawings import write_drawing
 from companion.engine.dice import ALL_DICE, DieColour, Roll
 from companion.errors import CalibrationError
 
@@ -116,8 +118,8 @@ def find_corners(bench: Workbench, frame: Frame, given: tuple[Point, ...] | None
     if kept.dice and kept.reference is not None:
         now = in_the_light_of(now, kept.reference)
     bench.keep(tray_px=corners, reference=now)
-    _draw(bench, frame, None)
-    bench.say(f"corners: drawn into {_drawing(bench)}; if they are wrong, pass them with --corners")
+    drawn = _draw(bench, frame, None)
+    bench.say(f"corners: drawn into {drawn}; if they are wrong, pass them with --corners")
     bench.report["corners"] = [[round(x, 1), round(y, 1)] for x, y in corners]
 
 
@@ -264,12 +266,7 @@ def _settled(bench: Workbench) -> Frame:
         return read_roll(bench.camera, bench.eye, bench.calibration, patience_s=patience_s)[0]
 
 
-def _drawing(bench: Workbench) -> Path:
-    beside = bench.out.with_suffix(".jpg")
-    return beside if beside != bench.out else bench.out.with_suffix(".corners.jpg")
-
-
-def _draw(bench: Workbench, frame: Frame, reading: Reading | None) -> None:
+def _draw(bench: Workbench, frame: Frame, reading: Reading | None) -> Path:
     """Draw the tray's corners and the reading into a picture beside the calibration file."""
     import cv2
     import numpy as np
@@ -280,9 +277,7 @@ def _draw(bench: Workbench, frame: Frame, reading: Reading | None) -> None:
     if bench.calibration.tray_px is not None:
         outline = np.round(np.array(bench.calibration.tray_px)).astype(np.int32)
         cv2.polylines(picture, [outline], True, (255, 0, 255), 2, cv2.LINE_AA)
-    done, data = cv2.imencode(".jpg", picture)
-    if done:
-        _drawing(bench).write_bytes(data.tobytes())
+    return write_drawing(bench.out.with_suffix(".jpg"), picture, {os.path.realpath(bench.out)})
 
 
 def parse_colours(text: str) -> tuple[DieColour, ...]:

@@ -1,9 +1,9 @@
-"""Readings drawn into a directory, as `read` and `bench read` do with `--annotate`."""
+"""Drawings of readings; only earlier drawings are written over."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,13 +15,40 @@ from companion.wire.files import open_plain
 if TYPE_CHECKING:
     from vision.reading import Pixels, Reading
 
-_COMMENT = b"drawn by dice-companion read"
+_COMMENT = b"drawn by dice-companion"
 _DRAWN = b"\xff\xd8\xff\xfe" + (len(_COMMENT) + 2).to_bytes(2, "big") + _COMMENT
 """The first bytes of a drawing: a JPEG with this comment. No other file is written over."""
 
 
+def write_drawing(wanted: Path, picture: Pixels, taken: Collection[str] = ()) -> Path:
+    """Write a picture into a JPEG, with a number in its name if the wanted name is taken.
+
+    Args:
+        picture: (H, W, 3) uint8, BGR.
+        taken: Real paths of further files that are not written over.
+    Returns:
+        Where it is.
+    Raises:
+        PictureError: It cannot be written.
+    """
+    import cv2
+
+    target, number = wanted, 2
+    while os.path.realpath(target) in taken or not _may_be_written(target):
+        target = wanted.with_stem(f"{wanted.stem}_{number}")
+        number += 1
+    done, data = cv2.imencode(".jpg", picture)
+    try:
+        if not done:
+            raise OSError(0, "the picture is too large for a JPEG")
+        target.write_bytes(_DRAWN + data.tobytes()[2:])
+    except OSError as error:
+        raise PictureError(f"{target}: cannot write: {error.strerror}") from error
+    return target
+
+
 class Drawings:
-    """A directory for drawings of readings; only earlier drawings in it are written over.
+    """A directory for drawings of readings, as `read` and `bench read` do with `--annotate`.
 
     Attributes:
         failed: Whether a drawing could not be written.
@@ -52,24 +79,14 @@ class Drawings:
             name: Of the drawing, without a suffix; a number is added to a name that is taken.
             pixels: (H, W, 3) uint8, BGR.
         """
-        import cv2
-
         from vision.overlay import draw_reading
 
-        target = self._directory / f"{name}.jpg"
-        number = 2
-        while os.path.realpath(target) in self._taken or not _may_be_written(target):
-            target = self._directory / f"{name}_{number}.jpg"
-            number += 1
-        done, data = cv2.imencode(".jpg", draw_reading(pixels, reading))
+        drawn = draw_reading(pixels, reading)
         try:
-            if not done:
-                raise OSError(0, "the picture is too large for a JPEG")
-            target.write_bytes(_DRAWN + data.tobytes()[2:])
-        except OSError as error:
+            target = write_drawing(self._directory / f"{name}.jpg", drawn, self._taken)
+        except PictureError as error:
             self.failed = True
-            text = PictureError(f"{target}: cannot write: {error.strerror}")
-            click.echo(f"dice-companion: {text}", err=True)
+            click.echo(f"dice-companion: {error}", err=True)
             return
         self._taken.add(os.path.realpath(target))
 

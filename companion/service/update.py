@@ -6,10 +6,7 @@ The table stands still meanwhile, so no step is made that the way back would los
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import tempfile
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -26,10 +23,8 @@ from companion.eventlog.examine import examine, is_in_use
 from companion.service.backup import restore_backup, write_backup
 from companion.service.install import Command
 from companion.service.installation import Installation
+from companion.service.trial import HEALTHY_WITHIN_S, trial_table
 from companion.service.unit import NAME
-
-HEALTHY_WITHIN_S = 60.0
-"""Seconds that a table may take from its start until people can play."""
 
 BACKUPS = 3
 """Backups of updates that are kept; each holds all games."""
@@ -215,35 +210,8 @@ def rehearse(python: str, backup: Path | None) -> None:
         if backup is not None:
             restore_backup(backup, data, config, now=datetime.now())
         config.touch()
-        table = ["--camera", "none", "--pins", "none", "--host", "127.0.0.1", "--port", "0"]
-        command = [python, *_AS_ROOT, "play", *table]
-        command += ["--data-dir", str(data), "--config", str(config)]
-        silent = {
-            **os.environ,
-            "DICE_COMPANION_SOUND_ENABLED": "false",
-            "DICE_COMPANION_MQTT_HOST": "",  # the house would take it for the table
-            "DICE_COMPANION_WEB_HOTSPOT": "never",
-        }
-        silent.pop("NOTIFY_SOCKET", None)
-        with (
-            (folder / "errors").open("w+") as errors,
-            subprocess.Popen(
-                command, cwd=folder, env=silent, stdout=subprocess.PIPE, stderr=errors, text=True
-            ) as trial,
-        ):
-            patience = threading.Timer(HEALTHY_WITHIN_S, trial.kill)
-            patience.start()
-            try:
-                assert trial.stdout is not None
-                said = trial.stdout.readline().strip()
-                if not said.startswith("listening on "):
-                    errors.seek(0)
-                    lines = errors.read().strip().splitlines()
-                    raise ServiceError(lines[-1] if lines else "it does not start")
-                expect_health(f"{said.removeprefix('listening on ')}/")
-            finally:
-                patience.cancel()
-                trial.kill()
+        with trial_table((python, *_AS_ROOT), data, config, cwd=folder) as (_, url):
+            expect_health(url)
 
 
 def expect_health(

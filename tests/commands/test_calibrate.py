@@ -299,3 +299,18 @@ def test_a_moved_camera_is_reported() -> None:
     lines = tray_lines(view.status, view.problems)
     assert [line.key for line in lines] == ["tray.empty", "tray.moved"]
     assert with_change(empty, None) == empty
+
+
+@pytest.mark.parametrize("out", ["tray.toml", "tray.jpg"])
+def test_no_drawing_takes_the_place_of_a_photo(dice_set: Path, tmp_path: Path, out: str) -> None:
+    photo = tmp_path / ("tray_2.jpg" if out == "tray.jpg" else "tray.jpg")
+    photo.write_bytes(b"a photo")
+    for _ in range(2):
+        done = calibrate(dice_set, tmp_path, "--yes", "--rolls", "1", "--out", str(tmp_path / out))
+        assert done.exit_code == 0
+    drawn = photo.with_name("tray_3.jpg" if out == "tray.jpg" else "tray_2.jpg")
+    assert f"corners: drawn into {drawn};" in done.stderr
+    assert cv2.imread(str(drawn)).shape == tray().shape
+    assert photo.read_bytes() == b"a photo"
+    assert len(load_calibration(tmp_path / out).dice) == 6
+    assert len(list(tmp_path.glob("tray*"))) == 3
