@@ -252,6 +252,15 @@ def load(
     for name, value in _from_environment(environ).items():
         where = ENVIRONMENT_PREFIX + name.replace(".", "_").upper()
         config = _with(config, name, value, where, is_text=True)
+    return with_flags(config, flags)
+
+
+def with_flags(config: Config, flags: Mapping[str, object | None]) -> Config:
+    """Put flags over settings; as in `load`.
+
+    Raises:
+        ConfigError: A value does not fit.
+    """
     for name, flag in flags.items():
         if flag is not None:
             named = "broker" if name == "mqtt.host" else name.rpartition(".")[2].replace("_", "-")

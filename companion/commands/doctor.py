@@ -22,7 +22,7 @@ from companion.adapters.mqtt import broker_of
 from companion.commands.console import print_verdict
 from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
 from companion.commands.running import ended_by_signals
-from companion.config import PIN_FACTORIES, Config, default_data_dir, load
+from companion.config import PIN_FACTORIES, Config, default_data_dir, load, with_flags
 from companion.doctor.finding import Finding, Ran, Verdict, bad, note, ok, run
 from companion.doctor.host import (
     check_backup,
@@ -123,7 +123,7 @@ def doctor(
             if not as_json:
                 text = as_line(finding)
                 print_verdict(text[:4].strip(), text[4:])
-    is_possible = all(finding.verdict is not Verdict.BAD for finding in findings)
+    is_possible = not _has_bad(findings)
     if as_json:
         checks = [
             {"name": f.name, "verdict": f.verdict.value, "text": f.text, "cure": f.cure}
@@ -147,11 +147,15 @@ def examine(
     yield _version()
     config = Config(data_dir=default_data_dir(environ))
     try:
+        config = with_flags(config, flags)  # they count although a file cannot be read
         config = load(config_path, environ, flags)
         check_pins(config)
         yield ok("settings", "readable")
     except (ConfigError, PinsUnavailable) as error:
-        yield bad("settings", str(error), "correct this line; docs/settings.md lists all settings")
+        cure = "correct this line; docs/settings.md lists all settings"
+        if isinstance(error.__cause__, OSError):
+            cure = "check its permissions, or choose another file with --config"
+        yield bad("settings", str(error), cure)
     except ImportError:  # the packages are checked below
         yield ok("settings", "readable")
     is_pi = is_raspberry_pi()
@@ -167,9 +171,14 @@ def examine(
         yield from check_opencv_wheels(_is_installed)
         yield from check_picamera2(run_aside, is_pi)
         yield from check_lgpio(run_aside, is_pi)
-    yield from check_data_dir(config.data_dir)
-    yield from check_file_system(config.data_dir, _content("/proc/self/mounts") or "")
-    yield check_games(config.data_dir)
+    place = check_file_system(config.data_dir, _content("/proc/self/mounts") or "")
+    if not _has_bad(place):
+        place += check_data_dir(config.data_dir)
+    yield from place
+    if _has_bad(place):
+        yield note("games", "not checked", "see above")
+    else:
+        yield check_games(config.data_dir)
     yield check_address(config.web.host, config.web.port)
     yield check_port(config.web.host, config.web.port)
     yield from _broker(config)
@@ -207,6 +216,10 @@ def examine(
             finding, measured = _measured(config)
             yield finding
         yield from check_camera(config.camera.source, lambda: _look(config, measured))
+
+
+def _has_bad(findings: Sequence[Finding]) -> bool:
+    return any(finding.verdict is Verdict.BAD for finding in findings)
 
 
 def _version() -> Finding:

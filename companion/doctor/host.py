@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 
-from companion.doctor.finding import Finding, Ran, note, ok
+from companion.doctor.finding import Finding, Ran, bad, note, ok
+from companion.doctor.machine import THIS_PROJECT_BEGAN
 
 _SUPPLY = "use the power supply and the cable made for this Pi"
 _COOL = "give it air or a cooler"
@@ -79,7 +80,7 @@ def check_file_system(directory: Path, mounts: str) -> list[Finding]:
     kind, options = _mount_of(directory.resolve(), mounts)
     if "ro" in options:
         cure = "mount it for writing; a worn-out SD card turns read-only: copy it and replace it"
-        return [note("disk", f"the file system of {directory} is read-only", cure)]
+        return [bad("disk", f"the file system of {directory} is read-only", cure)]
     if kind in LOST_AT_POWER_OFF:
         cure = "choose another with --data-dir, or switch the overlay off (raspi-config)"
         text = f"{directory} is kept in memory ({kind}): games are lost at power-off"
@@ -179,13 +180,13 @@ def check_backup(last: datetime | None, now: datetime, records: int | None) -> l
         now: The time of day, with a zone like that of `last`.
         records: How many records the games have; None where there are no games.
     """
-    if not records:
+    if not records or now.year < THIS_PROJECT_BEGAN:  # an age by this clock means nothing
         return []
     cure = "dice-companion backup FILE, on another disk"
     if last is None:
         return [note("backup", "none yet", cure)]
     days = (now - last).days
-    if days < -1:
+    if days < -1 or last.year < THIS_PROJECT_BEGAN:
         return [
             note("backup", f"the last one is from {last:%Y-%m-%d}, when a clock was wrong", cure)
         ]

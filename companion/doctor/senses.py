@@ -15,6 +15,7 @@ _CAMERA_CURES = (
     ("no picture", "plug it in again, into another socket"),
 )
 _PLUG_IN = "plug it in; until then dice can be typed (--camera none)"
+_NAME_ANOTHER = "name another with --camera; until then dice can be typed (--camera none)"
 
 _JOIN_GPIO = "sudo usermod -aG gpio $USER, then log in anew"
 _NO_CHIP = "there is no /dev/gpiochip: this machine has no pins; --pins none puts it on the page"
@@ -44,7 +45,9 @@ def check_camera(
     except CompanionError as error:
         text = str(error).removeprefix("camera ")
         verdict = note if source == "auto" else bad
-        return [verdict("camera", text, _first_fit(_CAMERA_CURES, text, _PLUG_IN))]
+        is_device = source in ("auto", "pi") or source.isdecimal() or source.startswith("/dev/")
+        cure = _PLUG_IN if is_device else _NAME_ANOTHER
+        return [verdict("camera", text, _first_fit(_CAMERA_CURES, text, cure))]
     if kind == "simulated":
         if source == "simulated":
             return [ok("camera", description)]

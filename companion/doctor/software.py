@@ -10,6 +10,8 @@ from companion.doctor.finding import Finding, Ran, Run, bad, note, ok
 
 PYTHON = (3, 11)
 
+_PIP = ".venv/bin/python -m pip"
+
 PACKAGES = {
     "click": ("click", (8, 1)),
     "msgspec": ("msgspec", (0, 20)),
@@ -104,9 +106,7 @@ def check_onnxruntime(run: Run) -> Finding:
         return ok("onnxruntime", str(loaded["version"]))
     if "No module named 'onnxruntime'" in loaded:
         return ok("onnxruntime", "not installed: OpenCV reads the dice")
-    cure = (
-        "uninstall it; dice reading works without it: .venv/bin/python -m pip uninstall onnxruntime"
-    )
+    cure = f"uninstall it; dice reading works without it: {_PIP} uninstall onnxruntime"
     verdict = bad if "crashes" in loaded else note
     return verdict("onnxruntime", f"cannot be loaded: {loaded}", cure)
 
@@ -116,7 +116,7 @@ def check_opencv_wheels(installed: Callable[[str], bool]) -> list[Finding]:
     found = [name for name in OPENCV_WHEELS if installed(name)]
     if len(found) < 2:
         return []
-    cure = f"keep one: pip uninstall {' '.join(found)}, then pip install opencv-python"
+    cure = f"keep one: {_PIP} uninstall {' '.join(found)}, then {_PIP} install opencv-python"
     return [note("opencv", f"{' and '.join(found)} are both installed", cure)]
 
 
@@ -129,7 +129,7 @@ def check_picamera2(run: Run, is_pi: bool) -> list[Finding]:
         text = f"cannot be loaded: {loaded}"
         return [note("picamera2", f"{text}; a webcam works without", _cure(loaded))]
     if "dist-packages" not in str(loaded["file"]):
-        cure = "pip uninstall picamera2; sudo apt install python3-picamera2, then make pi"
+        cure = f"{_PIP} uninstall picamera2; sudo apt install python3-picamera2, then make pi"
         return [note("picamera2", f"is not apt's ({loaded['file']})", cure)]
     return [ok("picamera2", str(loaded["version"]) or "from apt")]
 
@@ -145,7 +145,8 @@ def check_lgpio(run: Run, is_pi: bool) -> list[Finding]:
     has = loaded["has"]
     if not isinstance(has, Iterable) or not _BIAS & set(has):
         text = f"{loaded['version']} is a placeholder without functions"
-        return [note("lgpio", text, "pip uninstall lgpio; sudo apt install python3-lgpio, make pi")]
+        cure = f"{_PIP} uninstall lgpio; sudo apt install python3-lgpio, then make pi"
+        return [note("lgpio", text, cure)]
     return [ok("lgpio", str(loaded["version"]))]
 
 

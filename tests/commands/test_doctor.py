@@ -269,3 +269,49 @@ def test_what_a_pi_says_of_itself_is_asked_and_told(
     assert [name for name, text in expected.items() if text not in told.get(name, "")] == []
     assert "/dev/video10 is a codec of the Pi" in out
     assert "button       on the page, as set" in out
+
+
+@pytest.mark.usefixtures("no_packages")
+@pytest.mark.parametrize(
+    ("mounts", "least_mb", "name", "text"),
+    [
+        ("/dev/sda1 / ext4 ro 0 0\n", 20, "disk", "is read-only -> mount it for writing"),
+        ("/dev/sda1 / ext4 rw 0 0\n", 1e12, "data", "free -> make room"),
+    ],
+    ids=["read-only", "full"],
+)
+def test_a_disk_that_takes_no_games_has_one_cure(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    mounts: str,
+    least_mb: float,
+    name: str,
+    text: str,
+) -> None:
+    monkeypatch.setattr("companion.commands.doctor._content", {"/proc/self/mounts": mounts}.get)
+    monkeypatch.setattr("companion.doctor.machine.TOO_FULL_MB", least_mb)
+    (tmp_path / "games.sqlite3").mkdir()
+    status, out = doctor("--camera", "none", "--port", "0", "--data-dir", str(tmp_path))
+    assert status == 1
+    (line,) = [line for line in out.splitlines() if line.startswith("bad ")]
+    assert line[6:17].strip() == name
+    assert text in line
+    assert "note  games        not checked -> see above" in out
+
+
+@pytest.mark.usefixtures("no_packages")
+def test_flags_count_although_the_settings_cannot_be_read(tmp_path: Path) -> None:
+    config, games = tmp_path / "config.toml", tmp_path / "games"
+    config.write_text("[web]\nport = 'x'\n")
+    flags = ["--camera", "none", "--data-dir", str(games), "--port", "0"]
+    _, out = doctor("--config", str(config), *flags)
+    assert "ok    camera       none, as set" in out
+    assert f"ok    data         {games}, " in out
+    assert "ok    port         any free one" in out
+
+
+@pytest.mark.usefixtures("no_packages")
+def test_settings_that_are_no_file_are_not_to_be_corrected(tmp_path: Path) -> None:
+    status, out = doctor("--config", str(tmp_path), "--camera", "none", "--port", "0")
+    assert status == 1
+    assert f"{tmp_path}: cannot be read: Is a directory -> check its permissions" in out

@@ -172,6 +172,7 @@ NOW = datetime(2026, 11, 25, tzinfo=UTC)
         (3, 12, "3 days ago"),
         (31, 12, "the last one is 31 days old"),
         (-400, 12, "the last one is from 2027-12-30, when a clock was wrong"),
+        (20_786, 12, "the last one is from 1969-12-28, when a clock was wrong"),
     ],
 )
 def test_games_without_a_recent_backup_are_named(
@@ -180,3 +181,8 @@ def test_games_without_a_recent_backup_are_named(
     last = None if age_days is None else NOW - timedelta(days=age_days)
     found: list[Finding] = check_backup(last, NOW, records)
     assert [f.text for f in found] == ([text] if text else [])
+
+
+def test_a_clock_that_was_never_set_judges_no_backup() -> None:
+    now = datetime(1970, 1, 1, 0, 8, tzinfo=UTC)
+    assert [check_backup(last, now, 12) for last in (None, NOW, now)] == [[], [], []]

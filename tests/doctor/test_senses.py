@@ -52,6 +52,22 @@ class TestCamera:
         assert finding.verdict is Verdict.NOTE
         assert cure in finding.cure
 
+    @pytest.mark.parametrize("name", ["nope", "empty", "text.mp4"])
+    def test_a_file_that_is_no_camera_is_not_to_be_plugged_in(
+        self, tmp_path: Path, name: str
+    ) -> None:
+        (tmp_path / "empty").mkdir()
+        (tmp_path / "text.mp4").write_text("no video")
+        source = str(tmp_path / name)
+
+        def look() -> Look:
+            camera = open_camera(source)
+            return camera.kind, camera.description, []
+
+        (finding,) = check_camera(source, look)
+        assert finding.verdict is Verdict.BAD
+        assert finding.cure.startswith("name another with --camera")
+
     def test_a_device_that_is_not_there(self) -> None:
         def look() -> Look:
             camera = open_camera("/dev/video63")

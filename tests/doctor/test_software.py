@@ -107,13 +107,16 @@ def test_two_opencv_wheels_are_distinguished_from_one() -> None:
     assert check_opencv_wheels({"opencv-python"}.__contains__) == []
     both = {"opencv-python", "opencv-python-headless"}
     (finding,) = check_opencv_wheels(both.__contains__)
-    assert "pip uninstall opencv-python opencv-python-headless" in finding.cure
+    pip = ".venv/bin/python -m pip"
+    assert f"{pip} uninstall opencv-python opencv-python-headless" in finding.cure
+    assert f"{pip} install opencv-python" in finding.cure
 
 
 def test_the_empty_lgpio_of_2020_is_found_out(tmp_path: Path) -> None:
     (finding,) = check_lgpio(with_module(tmp_path, "lgpio", "__version__ = '0.0.0.2'"), True)
     assert finding.verdict is Verdict.NOTE
     assert "placeholder" in finding.text
+    assert ".venv/bin/python -m pip uninstall lgpio" in finding.cure
     assert "python3-lgpio" in finding.cure
 
 
@@ -139,6 +142,7 @@ def test_picamera2_that_does_not_fit_numpy(tmp_path: Path) -> None:
 def test_picamera2_from_pip_is_named(tmp_path: Path) -> None:
     (finding,) = check_picamera2(with_module(tmp_path, "picamera2", ""), True)
     assert finding.verdict is Verdict.NOTE
+    assert ".venv/bin/python -m pip uninstall picamera2" in finding.cure
     assert "apt install python3-picamera2" in finding.cure
 
 
