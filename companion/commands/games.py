@@ -15,7 +15,7 @@ import click
 
 from companion.commands.console import ENDS, local_time, print_table
 from companion.commands.params import A_DIRECTORY
-from companion.commands.replay import record_lines
+from companion.commands.replay import LONGEST_FILE, record_lines
 from companion.config import Config, load
 from companion.engine import PLANS
 from companion.engine.notation import GameRecord, from_lines
@@ -317,7 +317,7 @@ def import_game(file: str, data_dir: Path | None) -> None:
 
     Example: dice-companion games import friday.jsonl
     """
-    with record_lines(file) as lines:
+    with record_lines(file, LONGEST_FILE) as lines:
         games = records_in(lines)
     if not games:
         raise NotationError(f"{file}: the record is empty")
@@ -336,18 +336,18 @@ def import_game(file: str, data_dir: Path | None) -> None:
         number = max((game.number for game in saved), default=0)
         revision = max((entry.revision for entry in known), default=0)
         at = datetime.now().astimezone().isoformat(timespec="seconds")
-        here = {(game.at, game.result.course): game.number for game in saved}
+        here = {game.result.course: game.number for game in saved}
         new: list[Record] = []
         told = []
         for i, game, record in read:
             data = {"number": number + len(new) + 1, "lines": game}
             entry = Record(revision + len(new) + 1, "imported", data, at)
             (made,) = saved_games([entry])
-            key = record.at, made.result.course
-            if record.at and key in here:
-                told.append(f"game {here[key]}: already here")
+            course = made.result.course
+            if made.events and course in here:
+                told.append(f"game {here[course]}: already here")
                 continue
-            here[key] = made.number
+            here[course] = made.number
             new.append(entry)
             told.append(f"game {made.number}: {len(record.events)} events imported")
             if record.fault:

@@ -13,7 +13,7 @@ class NonEmptyPath(click.Path):
     """A path that is not empty: an unset variable must not mean the working directory."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(path_type=Path)
+        super().__init__(path_type=Path, readable=False)
         self._what = what
 
     def convert(

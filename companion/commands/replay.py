@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+import math
 import sys
 import zlib
 from collections.abc import Iterator
@@ -24,6 +25,9 @@ _NO_TEXT = "\ufffd"
 LONGEST_LINE = 1_000_000
 """Bytes of the longest line that is read; a line of a record has a few hundred."""
 
+LONGEST_FILE = 32_000_000
+"""Bytes of the longest record that is read as a whole; 2,000 games as JSON have 26 million."""
+
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -41,9 +45,11 @@ def replay(file: str, as_json: bool) -> None:
 
 
 @contextmanager
-def record_lines(file: str) -> Iterator[Iterator[str]]:
+def record_lines(file: str, most_bytes: float = math.inf) -> Iterator[Iterator[str]]:
     """Open the lines of a record, plain or gzip; "-" is standard input.
 
+    Args:
+        most_bytes: Of all lines, unpacked, with eight more for each: short ones take more memory.
     Raises:
         NotationError: It cannot be read, at the beginning or later on.
     """
@@ -61,17 +67,23 @@ def record_lines(file: str) -> Iterator[Iterator[str]]:
         except OSError as error:
             raise NotationError(f"{file}: cannot be read: {error.strerror}") from error
         binary: Any = gzip.GzipFile(fileobj=buffered) if packed else buffered
-        yield _decoded(file, binary)
+        yield _decoded(file, binary, most_bytes)
 
 
-def _decoded(file: str, binary: Any) -> Iterator[str]:
-    number = 0
+def _decoded(file: str, binary: Any, most_bytes: float) -> Iterator[str]:
+    number = size = 0
     try:
         while line := binary.readline(LONGEST_LINE + 1):
             if len(line) > LONGEST_LINE:
                 limit = LONGEST_LINE // 1_000_000
                 raise NotationError(
                     f"{file}:{number + 1}: expected a line of at most {limit} MB, got a longer one"
+                )
+            size += len(line) + 8
+            if size > most_bytes:
+                limit = int(most_bytes) // 1_000_000
+                raise NotationError(
+                    f"{file}: expected a record of at most {limit} MB, got a longer one"
                 )
             try:
                 text = line.decode("utf-8")

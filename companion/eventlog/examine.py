@@ -80,8 +80,8 @@ def copy_log(directory: Path, to: Path) -> None:
         StoreError: There is no log, or it cannot be copied.
     """
     path = directory / FILE_NAME
-    if not path.is_file():
-        raise StoreError(f"{path}: expected saved games, there is no such file")
+    if not os.path.isfile(path):
+        raise StoreError(f"{path}: expected saved games, there is no file that can be read")
     copy_database(path, to)
 
 

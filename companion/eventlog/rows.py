@@ -110,11 +110,16 @@ def damage_in_words() -> Iterator[None]:
 
     Raises:
         sqlite3.DatabaseError: Its message quotes damaged text.
+        sqlite3.OperationalError: The disk is full: a reader, too, needs room for its -shm file.
     """
     try:
         yield
     except UnicodeDecodeError as error:
         raise sqlite3.DatabaseError(f"malformed: {error}") from error
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", None) != sqlite3.SQLITE_IOERR_SHMSIZE:
+            raise
+        raise sqlite3.OperationalError("database or disk is full") from error
 
 
 def read(db: sqlite3.Connection, order: str = "ASC", *, after: int = 0) -> Iterator[Record]:

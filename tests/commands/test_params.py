@@ -10,6 +10,7 @@ from click.testing import CliRunner
 
 from companion.cli import dice_companion
 from companion.errors import CompanionError
+from tests.rights import run_bound
 
 
 @pytest.mark.parametrize(
@@ -73,3 +74,35 @@ def test_an_empty_picture_name_is_reported_as_missing() -> None:
     first, second = result.stderr.splitlines()
     assert first == "dice-companion: '': expected a picture, got an empty name"
     assert second.startswith("dice-companion: nix.png: ")
+
+
+UNREADABLE = """
+import contextlib, sys
+from pathlib import Path
+from companion.cli import main
+folder = Path(sys.argv[1])
+for name in ("file", "games"):
+    (folder / name).mkdir() if name == "games" else (folder / name).touch()
+    (folder / name).chmod(0)
+for line in (
+    "play --camera none --pins none --config {}/file",
+    "read no.png --calibration {}/file",
+    "read no.png --annotate {}/games",
+    "games list --data-dir {}/games",
+    "pin --data-dir {}/games",
+    "backup {}/out.tgz --data-dir {}/games",
+):
+    try:
+        with contextlib.redirect_stderr(sys.stdout):
+            main(line.replace("{}", str(folder)).split())
+    except SystemExit as error:
+        print(error.code)
+"""
+
+
+def test_what_may_not_be_read_is_a_line_and_no_wrong_usage(tmp_path: Path) -> None:
+    said = run_bound(UNREADABLE, tmp_path).splitlines()
+    assert said[1::2] == ["1"] * 6, said
+    file, games = str(tmp_path / "file"), str(tmp_path / "games")
+    for line, name in zip(said[::2], (file, file, "no.png", games, games, games), strict=True):
+        assert line.startswith(f"dice-companion: {name}"), line

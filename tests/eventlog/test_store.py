@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 import shutil
 import sqlite3
 import time
@@ -13,7 +14,7 @@ import pytest
 
 from companion.errors import StoreError
 from companion.eventlog import checkpoint
-from companion.eventlog.examine import examine
+from companion.eventlog.examine import copy_log, examine
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.projection import project
 from companion.eventlog.record import Record
@@ -401,3 +402,21 @@ class TestFilesThatAreDeletedWhileATableRuns:
         with pytest.raises(StoreError, match="was replaced"):
             store.append(RECORDS[2:])
         assert (tmp_path / FILE_NAME).read_bytes() == b"another game"
+
+
+def test_a_reader_without_room_says_that_the_disk_is_full(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    store.append(RECORDS)
+    store.close()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # bytes
+    try:
+        for read in (
+            lambda: SqliteStore(tmp_path, is_writer=False),
+            lambda: copy_log(tmp_path, tmp_path / "copy"),
+            lambda: examine(tmp_path),
+        ):
+            with pytest.raises(StoreError, match="disk is full"):
+                read()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)

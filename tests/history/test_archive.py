@@ -95,10 +95,16 @@ def test_files_that_root_writes_belong_to_the_directorys_owner(evening: Path) ->
     assert {path.stat().st_uid for path in evening.iterdir()} == {1234}
 
 
-def dated(record: str) -> str:
+def dated(record: str, at: object = "2024-05-01T20:00:00+02:00") -> str:
     """A record as that of another day."""
     config, *lines = record.splitlines()
-    return "\n".join([json.dumps(json.loads(config) | {"at": "2024-05-01T20:00:00+02:00"}), *lines])
+    return "\n".join([json.dumps(json.loads(config) | {"at": at}), *lines])
+
+
+def another(record: str) -> str:
+    """A record as that of another game: the dice of its second roll lay otherwise."""
+    assert '"white": [5, 6]' in record
+    return record.replace('"white": [5, 6]', '"white": [6, 6]')
 
 
 def test_list_names_number_end_and_totals(evening: Path, tmp_path: Path) -> None:
@@ -144,6 +150,19 @@ def test_a_game_that_is_here_already_is_not_imported_again(evening: Path, tmp_pa
     )
 
 
+@pytest.mark.parametrize("at", [None, "2024-05-01T20:00:00+02:00", "2024-05-01T18:00:00+00:00"])
+def test_a_game_is_known_again_whatever_its_record_says_of_the_date(
+    evening: Path, tmp_path: Path, at: str | None
+) -> None:
+    path, other = tmp_path / "game.jsonl", tmp_path / "other"
+    record = run(evening, "export", "1").stdout
+    path.write_text(dated(record))
+    run(other, "import", str(path))
+    path.write_text(dated(record, at) + "\n" + dated(another(record), at))
+    again = run(other, "import", str(path))
+    assert again.output == "game 1: already here\ngame 2: 9 events imported\n"
+
+
 def test_the_json_of_the_games_page_can_be_imported_too(evening: Path, tmp_path: Path) -> None:
     path = tmp_path / "games.json"
     path.write_text(run(evening, "export", "--json").stdout)
@@ -157,12 +176,11 @@ def test_the_json_of_the_games_page_can_be_imported_too(evening: Path, tmp_path:
 def test_a_record_without_a_date_gets_that_of_its_import(
     evening: Path, tmp_path: Path, at: object
 ) -> None:
-    path = tmp_path / "game.jsonl"
-    config, *lines = run(evening, "export", "1").stdout.splitlines()
-    path.write_text("\n".join([json.dumps(json.loads(config) | {"at": at}), *lines]))
+    path, other = tmp_path / "game.jsonl", tmp_path / "other"
+    path.write_text(dated(run(evening, "export", "1").stdout, at))
     before = datetime.now().astimezone().replace(microsecond=0)
-    assert run(evening, "import", str(path)).exit_code == 0
-    imported = saved_games(SqliteStore(evening).load())[-1]
+    assert run(other, "import", str(path)).exit_code == 0
+    imported = saved_games(SqliteStore(other).load())[-1]
     assert before <= datetime.fromisoformat(imported.at) <= datetime.now().astimezone()
 
 
@@ -270,7 +288,7 @@ def test_a_file_without_a_game_is_refused(
 def test_an_import_amid_a_paused_game_leaves_its_record_whole(
     evening: Path, tmp_path: Path
 ) -> None:
-    (tmp_path / "g.jsonl").write_text(dated(run(evening, "export", "1").stdout))
+    (tmp_path / "g.jsonl").write_text(another(run(evening, "export", "1").stdout))
     run(evening, "import", str(tmp_path / "g.jsonl"))
     stage = Stage(evening)
     stage.answer(1, None)
@@ -294,7 +312,7 @@ def test_an_imported_game_leaves_the_running_one_alone(evening: Path, tmp_path: 
     before = Stage(evening)
     table = before.session.view().table
     before.store.close()
-    (tmp_path / "g.jsonl").write_text(dated(run(evening, "export", "1").stdout))
+    (tmp_path / "g.jsonl").write_text(another(run(evening, "export", "1").stdout))
     run(evening, "import", str(tmp_path / "g.jsonl"))
     after = Stage(evening)
     assert after.session.view().table.game == table.game

@@ -11,8 +11,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from companion.errors import ServiceError
+from companion.cli import dice_companion
+from companion.errors import NotationError, ServiceError
 from companion.service.backup import restore_backup
 from companion.wire.files import MOST_TOML_BYTES, read_text, read_toml
 
@@ -68,6 +70,17 @@ def test_a_backup_with_an_endless_header_is_refused(tmp_path: Path) -> None:
     file.write_bytes(gzip.compress(header.tobuf(tarfile.USTAR_FORMAT) + bytes(5_000_000)))
     with pytest.raises(ServiceError, match="a header is longer than any of a backup"):
         restore_backup(file, tmp_path / "data", tmp_path / "config.toml", now=NOW)
+
+
+@pytest.mark.parametrize("line", [b"\n", b'{"t":"x"}\n', b"{%990000d}\n" % 0])
+def test_a_record_without_end_is_refused_before_it_fills_the_memory(
+    tmp_path: Path, line: bytes
+) -> None:
+    file = tmp_path / "endless.jsonl.gz"
+    file.write_bytes(gzip.compress(line * (32_000_000 // len(line) + 1), 1))
+    done = CliRunner().invoke(dice_companion, ["games", "import", str(file)])
+    assert isinstance(done.exception, NotationError)
+    assert str(done.exception) == f"{file}: expected a record of at most 32 MB, got a longer one"
 
 
 PROGRAM = (sys.executable, "-m", "companion")
