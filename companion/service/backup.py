@@ -142,11 +142,11 @@ def restore_backup(
     if not data_dir.name:
         raise ServiceError(f"{data_dir}: expected a folder for games")
     fresh = data_dir.with_name(f"{data_dir.name}.restored")
-    suffix = f".before-{kept_as or f'{now:%Y%m%d-%H%M%S}'}"
-    kept = data_dir.with_name(f"{data_dir.name}{suffix}")
     new_config = config_path.with_name(f".{config_path.name}.restored")
     try:
         with _only_one(data_dir.parent):
+            suffix = f".before-{kept_as or _unused_stamp(now, data_dir, config_path)}"
+            kept = data_dir.with_name(f"{data_dir.name}{suffix}")
             shutil.rmtree(fresh, ignore_errors=True)  # a killed restore may have left both
             new_config.unlink(missing_ok=True)
             try:
@@ -173,6 +173,16 @@ def restore_backup(
         raise ServiceError(f"{source}: cannot be restored: {_reason(error)}") from error
     except StoreError as error:
         raise ServiceError(f"{source}: its games cannot be read: {error}") from error
+
+
+def _unused_stamp(now: datetime, *paths: Path) -> str:
+    """A name for what is kept: the time, with a number after the first restore of a second."""
+    stamp = first = f"{now:%Y%m%d-%H%M%S}"
+    number = 2
+    while any(path.with_name(f"{path.name}.before-{stamp}").exists() for path in paths):
+        stamp = f"{first}-{number}"
+        number += 1
+    return stamp
 
 
 def _keep_settings(new: Path, path: Path, suffix: str) -> None:

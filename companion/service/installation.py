@@ -70,7 +70,10 @@ def run_as_owner(place: Path, cwd: Path | None = None) -> Run:
         if ran.returncode:
             lines = (ran.stderr or ran.stdout).strip().splitlines()
             name = " ".join(Path(command[0]).name.split() + list(command[1:3]))
-            raise ServiceError(f"update: {name}: {lines[-1] if lines else 'failed'}")
+            last = lines[-1] if lines else "failed"
+            # git writes hints after it
+            why = next((line for line in lines if line.startswith(("fatal:", "error:"))), last)
+            raise ServiceError(f"update: {name}: {why}")
         return str(ran.stdout)
 
     return run

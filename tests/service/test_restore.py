@@ -223,3 +223,12 @@ def test_restored_settings_are_read_by_the_same_people(table: Stage, tmp_path: P
         before.st_uid,
         before.st_gid,
     )
+
+
+def test_two_restores_in_one_second_keep_what_each_replaced(table: Stage, tmp_path: Path) -> None:
+    file, config = backed_up(table, tmp_path), tmp_path / "config.toml"
+    table.store.close()
+    kept = [restore_backup(file, table.directory, config, now=NOW)[1] for _ in range(3)]
+    names = [f"data.before-20261120-213000{end}" for end in ("", "-2", "-3")]
+    assert kept == [tmp_path / name for name in names]
+    assert all(examine(tmp_path / name).records for name in names)

@@ -379,3 +379,13 @@ def test_a_table_is_healthy_once_people_can_play(sick: str) -> None:
 def test_a_program_that_does_not_speak_http_is_no_healthy_table(ssh_port: int) -> None:
     with pytest.raises(ServiceError, match="SSH"):
         expect_health(f"http://127.0.0.1:{ssh_port}/", within_s=0.01, sleep=lambda _: None)
+
+
+def test_a_failed_command_gives_its_reason_and_not_its_last_hint(tmp_path: Path) -> None:
+    script = tmp_path / "git"
+    script.write_text(
+        "#!/bin/sh\nprintf 'fatal: dubious ownership\\n\\n\\tgit config\\n' >&2; exit 128\n"
+    )
+    script.chmod(0o755)
+    with pytest.raises(ServiceError, match=r"^update: git fetch: fatal: dubious ownership$"):
+        run_as_owner(tmp_path)([str(script), "fetch"])
