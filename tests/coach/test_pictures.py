@@ -172,7 +172,7 @@ def test_a_game_that_goes_on_shows_its_scores_only() -> None:
 def test_nothing_decided_a_game_that_was_ended_early() -> None:
     game, phrases, whole = a_game(), load_phrases("en"), its_review()
     sentence = phrases.say(f"coach.decided.{whole.decided}")
-    early = replace(whole, leads=(*whole.leads[:-1], (12.0, -12.0)))
+    early = replace(whole, leads=whole.leads[:-1])
     for each, is_told in ((whole, True), (early, False)):
         luck = told(game, each, phrases).luck
         assert luck is not None
