@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 
 from flask import Flask
@@ -16,6 +15,7 @@ from companion.session.session import Rejected, Session
 from web.access import Access
 from web.context import AppContext
 from web.errors import install_errors
+from web.modules import new_epoch
 from web.ports import Equipment, Pictures, Power, Simulator, Tray, TraySetup
 from web.site import new_site
 from web.sse import Streams
@@ -82,7 +82,7 @@ def create_app(
         join_name=join_name,
         name="Dice Companion",
         version=version,
-        epoch=secrets.token_hex(4),
+        epoch=new_epoch(),
         access=access or Access(),
         wifi=wifi,
         chances=chances,

@@ -1,11 +1,15 @@
-"""The scripts and styles of a page, in as few steps over the network as possible."""
+"""The files of the pages: scripts and styles in few steps over the network, and their version."""
 
 from __future__ import annotations
 
+import hashlib
 import re
+import secrets
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 from posixpath import normpath
+
+from companion.messages import catalogue
 
 STATIC = Path(__file__).parent / "static"
 
@@ -13,6 +17,21 @@ _IMPORT = re.compile(r"""^(?:import|export)\b[^;]*?["'](\.[^"']+)["'];""", re.MU
 
 _UNSENT = re.compile(r"/\*.*?\*/|^\s+", re.MULTILINE | re.DOTALL)
 """Comments, indentation and empty lines of a style sheet; no string of ours holds any."""
+
+
+@lru_cache
+def pages_version() -> str:
+    """Name the files and sentences of all pages: an open page with another name is an old one."""
+    digest = hashlib.blake2b(digest_size=4)
+    places = (STATIC, STATIC.with_name("templates"), Path(catalogue.__file__).with_name("locales"))
+    for file in sorted(file for place in places for file in place.rglob("*") if file.is_file()):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()
+
+
+def new_epoch() -> str:
+    """Name a run of the program, after the version of its pages."""
+    return f"{pages_version()}-{secrets.token_hex(4)}"
 
 
 @lru_cache

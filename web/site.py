@@ -7,6 +7,7 @@ from pathlib import Path
 from flask import Flask
 
 from web import compression, security
+from web.modules import pages_version
 
 
 def new_site(browser_cookie: str = security.BROWSER_COOKIE) -> Flask:
@@ -22,6 +23,7 @@ def new_site(browser_cookie: str = security.BROWSER_COOKIE) -> Flask:
         static_folder=str(here / "static"),
         template_folder=str(here / "templates"),
     )
+    app.jinja_env.globals["pages_version"] = pages_version
     app.json.ensure_ascii = False  # type: ignore[attr-defined]
     security.install(app, browser_cookie)
     compression.install(app)

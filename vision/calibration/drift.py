@@ -98,12 +98,17 @@ def compare(reference: Reference, pixels: Pixels) -> Drift:
 
 
 def _stayed(before: NDArray[np.float32], now: NDArray[np.float32]) -> float:
-    """Share of the blocks with detail that correlate with the reference."""
+    """Share of the blocks with detail that correlate with the reference.
+
+    A picture without detail, as through a covered lens, is no sign of a movement.
+    """
     one, two = _blocks(before), _blocks(now)
-    spread = np.sqrt((one**2).mean(axis=1))
-    likeness = (one * two).mean(axis=1) / (spread * np.sqrt((two**2).mean(axis=1)) + 1e-6)
+    spread, spread_now = (np.sqrt((each**2).mean(axis=1)) for each in (one, two))
+    likeness = (one * two).mean(axis=1) / (spread * spread_now + 1e-6)
     shows = spread > _DETAIL
-    return float((likeness[shows] > _LIKE).mean()) if shows.any() else 1.0
+    if not (spread_now[shows] > _DETAIL).any():
+        return 1.0
+    return float((likeness[shows] > _LIKE).mean())
 
 
 def _blocks(grey: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -195,7 +195,7 @@ class CameraLoop:
 
     def read_anew(self) -> None:
         """Forget what the frames before showed: the tray is read by another calibration."""
-        self._requests.put(self._tracker.expect_change)
+        self._requests.put(self._read_anew)
 
     def expect_throw(self) -> None:
         """Withdraw the offered roll, because dice are about to be thrown."""
@@ -344,6 +344,11 @@ class CameraLoop:
             except Empty:
                 return
             request()
+
+    def _read_anew(self) -> None:
+        with self._mutex:
+            self._tracker.read_anew()
+            self._publish()
 
     def _show_next(self) -> None:
         """Go on to the next picture of a folder."""

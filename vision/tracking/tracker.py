@@ -343,6 +343,14 @@ class TrayTracker:
         if self._health.is_blind:
             self._show_blind(observed.frame)
 
+    def read_anew(self) -> None:
+        """Forget what was read, but not which dice are used: the next frame is read otherwise.
+
+        To be called on the thread that calls `observe`, guarded.
+        """
+        self._at_rest = ()
+        self._state = remembered(self._state, Shown(TrayStatus.READING))
+
     def on_lamp_changed(self) -> None:
         """Read the next frame anew and count its differences not as motion.
 

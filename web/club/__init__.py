@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 
 from flask import Flask
@@ -12,6 +11,7 @@ from web.access import Access
 from web.club import views
 from web.club.context import ClubContext, Viewers
 from web.errors import install_errors
+from web.modules import new_epoch
 from web.security import CLUB_COOKIE
 from web.site import new_site
 from web.sse import Streams
@@ -44,9 +44,7 @@ def create_club_app(
         has_broker: Returns whether there is a connection to the broker.
     """
     app = new_site(CLUB_COOKIE)
-    context = ClubContext(
-        club, name, language, version, secrets.token_hex(4), access, join_url, has_broker
-    )
+    context = ClubContext(club, name, language, version, new_epoch(), access, join_url, has_broker)
     streams = Streams(
         Viewers(club, has_broker), context.render, most_outside=MOST_PHONES, inside_s=INSIDE_S
     )

@@ -313,7 +313,7 @@ class Shared(Reply):
 
     revision: Annotated[int, about("Number of the last kept event.")]
     version: Annotated[int, about("Rises with every change; counts anew in each epoch.")]
-    epoch: Annotated[str, about("Names this run of the program.")]
+    epoch: Annotated[str, about("Names this run of the program, after the version of its pages.")]
     language: Annotated[Language, about("The language of the texts in this snapshot.")]
     table: Table
     seats: Annotated[

@@ -180,6 +180,12 @@ class TestReference:
     def test_a_camera_that_was_moved(self, move: tuple[float, float, float]) -> None:
         assert compare(take_reference(tray()), shifted(tray(SIX), *move)).has_moved
 
+    @pytest.mark.parametrize("level", [0, 30, 200])
+    def test_a_covered_lens_is_no_move(self, level: int) -> None:
+        rng = np.random.default_rng(1)
+        covered = np.clip(rng.normal(level, 3.0, tray().shape), 0, 255).astype(np.uint8)
+        assert not compare(take_reference(tray()), covered).has_moved
+
     @pytest.mark.parametrize("gains", [(0.5, 0.5, 0.5), (0.65, 1.0, 1.0), (0.9, 0.9, 1.3)])
     def test_another_light(self, gains: tuple[float, float, float]) -> None:
         drift = compare(take_reference(tray()), lit(tray(SIX), *gains))

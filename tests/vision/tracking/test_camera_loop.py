@@ -94,6 +94,17 @@ def test_other_dice_in_play_are_asked_for_at_once() -> None:
     assert table.eye.asked[-2:] == [ALL_DICE[:-1]] * 2
 
 
+def test_dice_that_lie_still_are_read_anew_without_a_word_of_motion() -> None:
+    table = Table([REST] * 20, ok(), ok(), ok("11-4225"))
+    table.turns(5)
+    assert table.reports[-1].roll == ok().roll
+    said = len(table.said)
+    table.live.read_anew()
+    table.turns(5)
+    assert table.reports[-1].roll == ok("11-4225").roll
+    assert "moving" not in table.said[said:]
+
+
 def test_what_is_known_besides_is_told_while_dice_lie_still() -> None:
     table = Table([REST] * 20)
     table.turns(5)

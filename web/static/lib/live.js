@@ -10,6 +10,7 @@ const REQUEST_MS = 6_000;
 const SLOW_MS = 3_000;
 const RETRY_MS = 1_500;
 const REOPEN_MS = 15_000;
+const RELOADED = "reloaded-for"; // version of the pages for which this page was last loaded anew
 
 const SENDER = "sender"; // this device, and the number of its last answer: one that arrives after a
 const SENT = "sent"; // later one, also of another page, no longer counts
@@ -22,6 +23,7 @@ let isConnected = true;
 let pollTimer = 0;
 let reopenAt = 0; // time of the next attempt to open a rejected stream
 let hiddenTimer = 0;
+let posting = 0;
 const stateListeners = [];
 const connectionListeners = [];
 
@@ -87,6 +89,21 @@ function closeStream() {
 
 function watch() {
   if (source && Date.now() > dueAt) pollInstead();
+  followUpdate();
+}
+
+/** After an update of the program, load the new page once nobody types, is asked or waits for an answer. */
+function followUpdate() {
+  const [version] = state?.epoch.split("-") ?? [];
+  if (!state || version === document.documentElement.dataset.pages || posting) return;
+  if (document.activeElement?.matches("input, select, textarea") || document.querySelector("dialog[open]")) return;
+  try {
+    if (sessionStorage.getItem(RELOADED) === version) return; // in vain: a cache has the old page
+    sessionStorage.setItem(RELOADED, version);
+  } catch {
+    return; // without storage it might go on for ever
+  }
+  location.reload();
 }
 
 /** Poll instead of streaming; a page replaced by newer ones polls until somebody turns to it. */
@@ -168,7 +185,9 @@ export const get = (path) => request("GET", path);
 
 /** Send a POST request; null if the server is unreachable, or the request no longer wanted. */
 export async function post(path, body = {}, signal = undefined) {
+  posting += 1;
   const answer = await request("POST", path, body, signal);
+  posting -= 1;
   if (signal?.aborted) return null;
   setConnected(answer !== null);
   if (answer === null) {

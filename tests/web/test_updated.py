@@ -1,0 +1,61 @@
+"""Pages that were open while the program was updated."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.session.fakes import Stage
+from tests.web.browsing import OpenPage, ready
+from tests.web.stand_in import seat
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page, Route
+
+OLD, NEW = "html[data-pages='of another version']", "html:not([data-pages='of another version'])"
+
+
+def _of_the_version_before(page: Page, path: str, times: int = 1) -> None:
+    """Load a page as the program before the update wrote it; the newer one comes afterwards."""
+
+    def serve(route: Route) -> None:
+        answer = route.fetch()
+        text, found = re.subn(
+            'data-pages="[0-9a-f]+"', 'data-pages="of another version"', answer.text()
+        )
+        assert found == 1
+        route.fulfill(response=answer, body=text)
+
+    page.route(re.compile(f"{re.escape(path)}$"), serve, times=times)
+    page.goto(page.url.replace("/rules", path))
+
+
+@pytest.mark.parametrize("path", ["/", "/table", "/host", "/games", "/stream"])
+def test_an_open_page_is_loaded_anew_after_an_update(path: str, open_page: OpenPage) -> None:
+    page = open_page("/rules")
+    _of_the_version_before(page, path)
+    page.locator(NEW).wait_for()
+
+
+def test_a_page_that_stays_old_is_loaded_anew_once(open_page: OpenPage) -> None:
+    page = open_page("/rules")
+    loads: list[str] = []
+    page.on("load", lambda page: loads.append(page.url))
+    _of_the_version_before(page, "/table", times=10)
+    page.wait_for_timeout(4_000)
+    assert len(loads) == 2
+
+
+def test_nobody_who_types_is_interrupted(stage: Stage, open_page: OpenPage) -> None:
+    page = open_page("/rules", token=seat(stage, "Ada").token)
+    _of_the_version_before(page, "/")
+    ready(page)
+    page.locator("#another summary").click()
+    page.locator("#another-name").fill("Ben")
+    page.wait_for_timeout(2_500)
+    assert page.locator(OLD).count() == 1
+    assert page.locator("#another-name").input_value() == "Ben"
+    page.locator("#another-name").blur()
+    page.locator(NEW).wait_for()
