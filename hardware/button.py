@@ -33,8 +33,6 @@ REOPEN_EVERY_S = 1.0
 STUCK_CALLBACK_S = 2.0
 """Seconds `close` waits for a running callback."""
 
-_IGNORED = f"ignored until it has been released for {gesture.STUCK_S:g} s"
-
 
 class Wire:
     """A contact to ground; it can be reopened after its chip died."""
@@ -138,7 +136,7 @@ class Panel:
             wire: The pin, if there is one.
             config: Times of the gestures; the defaults if None.
             clock: Monotonic seconds.
-            on_state: Receives every change of `state`, on the panel's thread.
+            on_state: Receives "lost" at the start, and every change of `state`.
             note: One line for people on why this kind was chosen.
         """
         self.note = note
@@ -157,7 +155,8 @@ class Panel:
             self._listen_to(wire)
         elif wire is not None:
             self._is_lost = True
-        self._told_state = self.state
+        self._told_state = kind
+        self._tell_state()
         self._thread = threading.Thread(target=self._listen, name="button", daemon=True)
         self._thread.start()
 
@@ -170,6 +169,11 @@ class Panel:
     def has_pin(self) -> bool:
         """Whether there is a pin, real or mock."""
         return self._wire is not None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a pin now: its chip may come late or be gone."""
+        return self._wire is not None and self._wire.is_open
 
     def press(self) -> None:
         """Push and release the on-screen button.
@@ -299,7 +303,6 @@ class Panel:
         self._contact = gesture.at_rest()
         if wire.is_closed:
             self._contact = gesture.already_closed(self._clock())
-            LOGGER.warning("button: pressed at the start; %s", _IGNORED)
 
     def _tell_state(self) -> None:
         """Pass on that the button was lost, or that it is back."""
@@ -308,7 +311,10 @@ class Panel:
             return
         self._told_state = state
         if self._contact.is_stuck:
-            LOGGER.warning("button: it stays pressed; %s", _IGNORED)
+            LOGGER.warning(
+                "button: it stays pressed; ignored until it has been released for %g s",
+                gesture.STUCK_S,
+            )
         if self._on_state is not None:
             try:
                 self._on_state(state)
@@ -345,7 +351,7 @@ def open_panel(
             panel's thread.
         config: Times of the gestures; the defaults if None.
         clock: Monotonic seconds.
-        on_state: Receives the state when the button is lost and when it is back.
+        on_state: Receives the state when the button is lost, also at the start, or back.
         pin_factory: A gpiozero factory to use for "lgpio" or "mock"; the caller closes it.
         may_be_late: A chip that is not there yet is waited for: the button is "lost" until then.
     Raises:

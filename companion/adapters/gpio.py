@@ -69,9 +69,6 @@ def open_button(
         may_be_late=is_raspberry_pi() if factory == "auto" else is_service(),
     )
     stack.callback(panel.close)
-    is_late = panel.state == "lost"
-    if is_late:
-        session.part_is("button", "lost")
     if panel.note is not None:
         LOGGER.info("button: %s", panel.note)
     if factory == "auto" and panel.state == "mock":
@@ -89,11 +86,9 @@ def open_button(
             lambda *_: session.say_again(),
             config=timing,
             on_state=tells_of("repeat"),
-            may_be_late=is_late,
+            may_be_late=not panel.is_open,
         )
         stack.callback(again.close)
-        if again.state == "lost":
-            session.part_is("repeat", "lost")
         notes.append(f"second button (say it again): GPIO{repeat_pin}")
     return panel
 
@@ -155,7 +150,7 @@ def open_lamp(
     wiring = _wiring(config)
     if not wiring.is_wired or not panel.has_pin:
         return
-    lamp = light_up(_pins_of(panel), wiring, may_be_late=panel.state == "lost")
+    lamp = light_up(_pins_of(panel), wiring, may_be_late=not panel.is_open)
     stack.callback(lamp.close)
     lamp.start()
     was_lost = False
@@ -184,7 +179,7 @@ def open_buzzer(
         return
     from hardware.buzzer import open_buzzer as sound_out
 
-    buzzer = sound_out(_pins_of(panel), pin, may_be_late=panel.state == "lost")
+    buzzer = sound_out(_pins_of(panel), pin, may_be_late=not panel.is_open)
     stack.callback(buzzer.close)
     session.subscribe(Topic.ANNOUNCEMENT, lambda said: buzzer.play(said.kind))
     notes.append(f"buzzer: GPIO{pin}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -277,7 +276,7 @@ def _draw(bench: Workbench, frame: Frame, reading: Reading | None) -> Path:
     if bench.calibration.tray_px is not None:
         outline = np.round(np.array(bench.calibration.tray_px)).astype(np.int32)
         cv2.polylines(picture, [outline], True, (255, 0, 255), 2, cv2.LINE_AA)
-    return write_drawing(bench.out.with_suffix(".jpg"), picture, {os.path.realpath(bench.out)})
+    return write_drawing(bench.out.with_suffix(".jpg"), picture)
 
 
 def parse_colours(text: str) -> tuple[DieColour, ...]:

@@ -15,7 +15,7 @@ import click
 
 from companion.commands.console import ENDS, local_time, print_table
 from companion.commands.params import A_DIRECTORY
-from companion.commands.replay import LONGEST_FILE, record_lines
+from companion.commands.replay import LARGEST_FILE, record_lines
 from companion.config import Config, load
 from companion.engine import PLANS
 from companion.engine.notation import GameRecord, from_lines
@@ -229,7 +229,7 @@ def show_standings(
     share = found.decided
     click.echo(
         f"luck decided {share.luck} of {share.reviewed} reviewed games, choices {share.choices},"
-        f" {share.close} too close to tell; {share.games} games of two and more"
+        f" {share.close} cannot be told; {share.games} games of two and more"
     )
 
 
@@ -317,7 +317,7 @@ def import_game(file: str, data_dir: Path | None) -> None:
 
     Example: dice-companion games import friday.jsonl
     """
-    with record_lines(file, LONGEST_FILE) as lines:
+    with record_lines(file, LARGEST_FILE) as lines:
         games = records_in(lines)
     if not games:
         raise NotationError(f"{file}: the record is empty")

@@ -25,8 +25,9 @@ _NO_TEXT = "\ufffd"
 LONGEST_LINE = 1_000_000
 """Bytes of the longest line that is read; a line of a record has a few hundred."""
 
-LONGEST_FILE = 32_000_000
-"""Bytes of the longest record that is read as a whole; 2,000 games as JSON have 26 million."""
+LARGEST_FILE = 32_000_000, 1_000_000
+"""Bytes, unpacked, and lines of the largest record that is read as a whole: 2,000 games have 16
+million bytes as JSON, and 200,000 lines as records."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 
@@ -45,11 +46,13 @@ def replay(file: str, as_json: bool) -> None:
 
 
 @contextmanager
-def record_lines(file: str, most_bytes: float = math.inf) -> Iterator[Iterator[str]]:
+def record_lines(
+    file: str, largest: tuple[float, float] = (math.inf, math.inf)
+) -> Iterator[Iterator[str]]:
     """Open the lines of a record, plain or gzip; "-" is standard input.
 
     Args:
-        most_bytes: Of all lines, unpacked, with eight more for each: short ones take more memory.
+        largest: Bytes, unpacked, and lines that may be read.
     Raises:
         NotationError: It cannot be read, at the beginning or later on.
     """
@@ -67,10 +70,10 @@ def record_lines(file: str, most_bytes: float = math.inf) -> Iterator[Iterator[s
         except OSError as error:
             raise NotationError(f"{file}: cannot be read: {error.strerror}") from error
         binary: Any = gzip.GzipFile(fileobj=buffered) if packed else buffered
-        yield _decoded(file, binary, most_bytes)
+        yield _decoded(file, binary, largest)
 
 
-def _decoded(file: str, binary: Any, most_bytes: float) -> Iterator[str]:
+def _decoded(file: str, binary: Any, largest: tuple[float, float]) -> Iterator[str]:
     number = size = 0
     try:
         while line := binary.readline(LONGEST_LINE + 1):
@@ -79,12 +82,10 @@ def _decoded(file: str, binary: Any, most_bytes: float) -> Iterator[str]:
                 raise NotationError(
                     f"{file}:{number + 1}: expected a line of at most {limit} MB, got a longer one"
                 )
-            size += len(line) + 8
-            if size > most_bytes:
-                limit = int(most_bytes) // 1_000_000
-                raise NotationError(
-                    f"{file}: expected a record of at most {limit} MB, got a longer one"
-                )
+            size += len(line)
+            if size > largest[0] or number >= largest[1]:
+                most = f"{largest[0] // 1_000_000} MB and {largest[1]:,} lines"
+                raise NotationError(f"{file}: expected at most {most}; split it")
             try:
                 text = line.decode("utf-8")
             except UnicodeDecodeError:

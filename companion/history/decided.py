@@ -31,7 +31,7 @@ class Decided(StrEnum):
     LUCK = "luck"
     CHOICES = "choices"
     CLOSE = "close"
-    """Too close to tell, or a shared victory."""
+    """Too close to tell, a shared victory, or somebody left or ended the game early."""
 
 
 _LINE = re.compile(rf"([0-9a-f]{{16}}) ({'|'.join(Decided)})$")

@@ -63,11 +63,11 @@ def as_text(games: Iterable[SavedGame], phrases: Phrases) -> str:
 
 
 def as_json(games: Iterable[SavedGame]) -> str:
-    """Games with results and records as one JSON object."""
+    """Games with results and records as one JSON object, a game in each line."""
     texts = []
     for game in games:
         told = summary(game.result) | {"record": [json.loads(line) for line in game.lines()]}
-        texts.append(json.dumps(told, ensure_ascii=False, indent=1))
+        texts.append(json.dumps(told, ensure_ascii=False))
     return '{"games": [\n' + ",\n".join(texts) + "\n]}\n"
 
 

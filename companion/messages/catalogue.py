@@ -164,6 +164,8 @@ def numeral(number: int) -> str:
 
 def isolated(word: str) -> str:
     """A word from right to left, such as a Hebrew name, so that it turns no numbers beside it."""
+    if "\u2068" in word:  # a sentence with such a word
+        return word
     is_turned = any(unicodedata.bidirectional(letter) in ("R", "AL") for letter in word)
     return f"\u2068{word}\u2069" if is_turned else word
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager
 
@@ -36,6 +36,12 @@ class PastGames:
     def games(self) -> list[SavedGame]:
         """Every game with its moves, the oldest first; reads the whole log."""
         return saved_games(self._store.history())
+
+    def one_by_one(self) -> Iterator[SavedGame]:
+        """Every game with its moves, the oldest first, each read when it is asked for."""
+        for result in self.results():
+            if (game := self._archive.game(result.number, self._store.history)) is not None:
+                yield game
 
     def game(self, number: int) -> SavedGame | None:
         """A game with its moves, or None."""

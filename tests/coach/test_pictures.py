@@ -124,10 +124,10 @@ def test_how_often_luck_decided_is_a_bar_with_its_numbers() -> None:
     picture = decided_chart(LuckShare(games=40, luck=6, choices=3, close=1), load_phrases("en"))
     assert picture is not None
     assert picture.text == (
-        "How often luck decided\nLuck decided 6 of 10 reviewed games, choices 3; 1 too close to"
-        " tell. Games of two and more: 40."
+        "How often luck decided\nLuck decided 6 of 10 reviewed games, choices 3; 1 cannot be"
+        " told. Games of two and more: 40."
     )
-    assert texts_of(picture) == ["luck: 6", "choices: 3", "too close to tell: 1"]
+    assert texts_of(picture) == ["luck: 6", "choices: 3", "cannot be told: 1"]
     bars = [
         each for each in ElementTree.fromstring(picture.svg).iter() if each.get("height") == "32"
     ]

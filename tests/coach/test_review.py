@@ -109,11 +109,15 @@ def test_nobody_can_tell_what_decided_a_game_that_somebody_left() -> None:
     ((start, events),) = recorded("base", [coach] * 3, 1, seed=5)
     fifth = [n for n, event in enumerate(events) if isinstance(event, Rolled)][4]
     whole = review(start, events, rollouts=20)
-    cut = [*events[:fifth], SeatClosed(0), SeatClosed(1), SeatClosed(2)]
-    found = review(start, cut, rollouts=20)
+    misses = [Played(1, (None, None, None)), Played(2, (None, None, None))]
+    played: list[Event] = [*events[:fifth], SeatClosed(0)]
+    while fold(start, played).phase is not Phase.OVER:
+        played += [Rolled(A_ROLL), *misses]
+    found = review(start, played, rollouts=20)
     assert whole is not None
     assert found is not None
     assert (len(decision(whole)), found.departures) == (1, {4})
+    assert found.leads[-1] == found.final
     assert found.decided is Decided.CLOSE
     assert decision(found) == []
     assert 4 not in found.turning_points()

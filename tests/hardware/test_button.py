@@ -163,7 +163,7 @@ def test_a_button_down_at_the_start_counts_after_its_release(
         assert ear.next() is PRESS
     assert ear.is_silent
     factory.close()
-    assert "pressed at the start; ignored until" in caplog.text
+    assert "it stays pressed; ignored until" in caplog.text
 
 
 def test_a_stuck_contact_is_reported_and_the_page_can_press(

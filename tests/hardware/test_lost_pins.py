@@ -221,6 +221,7 @@ def test_a_chip_that_comes_late_is_waited_for(
         assert (panel.state, panel.has_pin) == ("lost", True)
         panel.press()
         assert ear.next() is PRESS, "the page's button works meanwhile"
+        assert states.get(timeout=PATIENCE_S) == "lost"
         chips.append(MockFactory())
         assert states.get(timeout=PATIENCE_S) == "ok"
         chips[0].pin(PIN).drive_low()

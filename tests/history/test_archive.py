@@ -244,7 +244,7 @@ def test_standings(evening: Path) -> None:
     assert len({len(line) for line in (head, *rows)}) == 1, "columns are aligned"
     for row in rows:
         assert re.search(r" \d+\.\d\d +\d+\.\d\d$", row), "penalties and closings as in the file"
-    assert share.startswith("luck decided 0 of 0 reviewed games, choices 0, 0 too close to tell; 1")
+    assert share.startswith("luck decided 0 of 0 reviewed games, choices 0, 0 cannot be told; 1")
     (second,) = [game for game in saved_games(SqliteStore(evening).load()) if game.number == 2]
     Verdicts(evening).add(second.result.played, Decided.LUCK)
     assert "luck decided 1 of 1 reviewed games" in run(evening, "standings").stdout

@@ -88,6 +88,7 @@ class TestAnEvening:
         assert sum(len(evening.games) for evening in evenings(found)) == 1
         assert standings(found)[0].games == 2
         assert remembered(found) == ["Ada", "Ben"]
+        assert sorted(remembered(found, imported=True)) == ["Ada", "Ben", "Cleo"]
         stage.store.close()
 
     def test_games_that_are_not_over_do_not_count(self, stage: Stage) -> None:

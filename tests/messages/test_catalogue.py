@@ -344,6 +344,8 @@ def test_words_are_joined_as_people_do() -> None:
 def test_a_name_from_right_to_left_leaves_the_numbers_beside_it_in_place() -> None:
     english = load_phrases("en")
     assert english.say("page.table.throws", name="שרה") == "\u2068שרה\u2069 throws"
+    assert english.say("page.table.throws", name="ليلى") == "\u2068ليلى\u2069 throws"
+    assert english.all_of(["שרה", "Ada"]) == "\u2068שרה\u2069 and Ada"
     assert english.say("page.table.throws", name="Ada") == "Ada throws"
 
 

@@ -140,7 +140,6 @@ def test_what_was_said_without_a_broker_arrives_later_in_order(
     assert table.trouble is None
 
 
-@pytest.mark.usefixtures("quick")
 def test_a_table_that_was_cut_off_says_how_it_is_now_not_how_it_was(
     mosquitto: Mosquitto, listen: Listen
 ) -> None:
@@ -155,6 +154,7 @@ def test_a_table_that_was_cut_off_says_how_it_is_now_not_how_it_was(
     table.close()
 
 
+@pytest.mark.usefixtures("quick")
 def test_events_wait_in_order_and_the_oldest_give_way(
     mosquitto: Mosquitto, link: Callable[..., Link], listen: Listen
 ) -> None:

@@ -80,7 +80,8 @@ def test_a_record_without_end_is_refused_before_it_fills_the_memory(
     file.write_bytes(gzip.compress(line * (32_000_000 // len(line) + 1), 1))
     done = CliRunner().invoke(dice_companion, ["games", "import", str(file)])
     assert isinstance(done.exception, NotationError)
-    assert str(done.exception) == f"{file}: expected a record of at most 32 MB, got a longer one"
+    most = "at most 32 MB and 1,000,000 lines"
+    assert str(done.exception) == f"{file}: expected {most}; split it"
 
 
 PROGRAM = (sys.executable, "-m", "companion")

@@ -91,11 +91,9 @@ def _exported(context: AppContext, form: str) -> tuple[str, str]:
         game = asked_for(context)
         return f"game-{game.number}", written([game], form, context.phrases)
     past = context.session.past
-    results = past.results()
     if form == "csv":
-        return "games", as_csv(results)
-    games = (past.game(result.number) for result in results)  # one at a time: thousands are large
-    return "games", written((game for game in games if game is not None), form, context.phrases)
+        return "games", as_csv(past.results())
+    return "games", written(past.one_by_one(), form, context.phrases)  # thousands are large
 
 
 def asked_for(context: AppContext) -> SavedGame:

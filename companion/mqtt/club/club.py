@@ -20,7 +20,7 @@ from companion.mqtt import payloads, topics
 from companion.mqtt.client import Message, Received
 from companion.mqtt.club import evening as changes
 from companion.mqtt.club.evening import Evening
-from companion.mqtt.club.results import Result, evening_id, evening_of, played
+from companion.mqtt.club.results import Result, end_of, evening_id, evening_of, played
 from companion.mqtt.club.standings import standings
 from companion.mqtt.club.store import ClubStore
 from companion.mqtt.club.view import (
@@ -278,9 +278,9 @@ class Club:
             else:
                 drawn = [each.drawn_at for each in self._tonight().rounds]
                 at = max([self._now_text(), *drawn])  # the clock may be set back after a draw
-                result = Result(found.table, game, at, "")
-                is_live = not got.retained
-                result = replace(result, evening=self._evening_of(result, is_live=is_live))
+                result = self._placed(
+                    Result(found.table, game, at, "", at), is_live=not got.retained
+                )
             self._results[key] = self._unkept[key] = result
             self._made = None
             self._notifier.touch()
@@ -360,17 +360,20 @@ class Club:
             return Evening(today, seed=seed)
         return Evening(today, system=before.system, size=before.size, seed=seed)
 
-    def _evening_of(self, result: Result, *, is_live: bool) -> str:
-        evenings = [self._evenings[each] for each in sorted(self._evenings)]
-        return evening_of(
+    def _placed(self, result: Result, *, is_live: bool) -> Result:
+        """A new result with its evening and its end."""
+        behind = self._behind.get(result.table)
+        evening = evening_of(
             result,
-            evenings,
+            [self._evenings[each] for each in sorted(self._evenings)],
             self._in_order(),
             today=self.today,
             is_live=is_live,
-            behind=self._behind.get(result.table),
+            behind=behind,
             zone=self._now().tzinfo,
         )
+        result = replace(result, evening=evening)
+        return replace(result, ended_at=end_of(result, is_live=is_live, behind=behind))
 
     def _rated_before(self, earlier: Sequence[Result]) -> Ratings:
         """Ratings after earlier evenings; only a late result changes them."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
-from itertools import pairwise
 
 from companion.engine import End
 from companion.eventlog.names import is_nameless, name_key
@@ -17,10 +16,6 @@ DAY_BEGINS = timedelta(hours=6)
 """An evening ends at six in the morning, not at midnight."""
 
 
-_NEVER = "~"
-"""Later than every time."""
-
-
 @dataclass(frozen=True, slots=True)
 class Result:
     """A finished game of one table; table and game's id together name it.
@@ -29,12 +24,14 @@ class Result:
         game: What the table published.
         received_at: ISO 8601 text by the club's clock, in UTC.
         evening: The evening it belongs to.
+        ended_at: When it ended, by the club's clock as well as that is known.
     """
 
     table: str
     game: payloads.Result
     received_at: str
     evening: str
+    ended_at: str
 
     @property
     def players(self) -> tuple[payloads.ResultPlayer, ...]:
@@ -52,17 +49,6 @@ class Result:
         names = {name_key(player.name) for player in self.players if player.name}
         is_over = self.game.counts and self.game.end != End.ENDED_EARLY.value
         return is_over and len(names) == len(self.players) >= SMALLEST
-
-    @property
-    def ended_at(self) -> str:
-        """When it ended, in UTC: by its table's clock if that knew the evening, or its arrival."""
-        try:
-            ended = datetime.fromisoformat(self.game.ended).astimezone(UTC)
-        except (ValueError, OverflowError):
-            return self.received_at
-        if evening_id(self.game.ended) != self.evening:
-            return self.received_at
-        return min(ended.isoformat(timespec="milliseconds"), self.received_at)
 
     def beaten(self, name: str) -> float:
         """How many opponents a player beat; a tie counts half."""
@@ -93,23 +79,21 @@ def played(evening: Evening, results: Iterable[Result]) -> Played:
     """Find the result of every group.
 
     A group takes a game that was received after its round was drawn and that only its players
-    played; of several the first that came before the next draw and ended after this one. The table
-    does not matter: groups may swap tables. A game without one of them counts, because somebody may
-    have left before it began.
+    played; of several the first that ended after the draw. The table does not matter: groups may
+    swap tables. A game without one of them counts, because somebody may have left before it began.
     """
     open_ = [result for result in results if result.evening == evening.id and result.counts]
     found: list[tuple[Result | None, ...]] = []
-    draws = [*(each.drawn_at for each in evening.rounds), _NEVER]
-    for round_, (drawn_at, next_at) in zip(evening.rounds, pairwise(draws), strict=True):
+    for round_ in evening.rounds:
         row = []
         for group in round_.groups:
             took = min(
-                (each for each in open_ if fits(each, group) and each.received_at >= drawn_at),
-                key=lambda each: (
-                    each.received_at >= next_at,
-                    each.ended_at < drawn_at,
-                    each.ended_at,
+                (
+                    each
+                    for each in open_
+                    if fits(each, group) and each.received_at >= round_.drawn_at
                 ),
+                key=lambda each: (each.ended_at < round_.drawn_at, each.ended_at),
                 default=None,
             )
             if took is not None:
@@ -164,6 +148,26 @@ def evening_of(
             if any(known is None and fits(new, group) for group, known in groups):
                 return evening.id
     return today if is_live and behind is None else ended
+
+
+def end_of(new: Result, *, is_live: bool, behind: timedelta | None) -> str:
+    """When a new result's game ended, as ISO 8601 text in UTC, not after its arrival.
+
+    By its table's clock, as far as the club knows how that goes, or if the broker had kept the
+    result; else it ended when it came. So it did if that clock leads to another evening.
+
+    Args:
+        behind: By how much the table's clock is behind the club's; None if that is unknown.
+    """
+    if is_live and behind is None:
+        return new.received_at
+    try:
+        ended = (datetime.fromisoformat(new.game.ended) + (behind or timedelta())).astimezone(UTC)
+    except (ValueError, OverflowError):
+        return new.received_at
+    if evening_id(new.game.ended, behind=behind or timedelta()) != new.evening:
+        return new.received_at
+    return min(ended.isoformat(timespec="milliseconds"), new.received_at)
 
 
 def evening_id(at: str, zone: tzinfo | None = None, behind: timedelta = timedelta()) -> str:

@@ -28,19 +28,22 @@ T = TypeVar("T")
 
 FILE_NAME = "club.sqlite3"
 LOCK_NAME = "club.lock"
-SCHEMA = 1
+SCHEMA = 2
+"""1 had no column for the end of a game."""
 
 _TABLES = f"""
 CREATE TABLE IF NOT EXISTS evening (id TEXT PRIMARY KEY, document TEXT NOT NULL) STRICT;
 CREATE TABLE IF NOT EXISTS result (
     table_id TEXT NOT NULL, game TEXT NOT NULL, evening TEXT NOT NULL, received_at TEXT NOT NULL,
-    document TEXT NOT NULL, PRIMARY KEY (table_id, game)
+    document TEXT NOT NULL, ended_at TEXT NOT NULL DEFAULT '', PRIMARY KEY (table_id, game)
 ) STRICT;
 PRAGMA user_version={SCHEMA};
 """
 
+_FROM_1 = "ALTER TABLE result ADD COLUMN ended_at TEXT NOT NULL DEFAULT '';"
+
 _EVENINGS = "SELECT id, document FROM evening ORDER BY id"
-_RESULTS = "SELECT table_id, evening, received_at, document FROM result"
+_RESULTS = "SELECT table_id, evening, received_at, document, ended_at FROM result"
 
 
 class ClubStore:
@@ -101,7 +104,7 @@ class ClubStore:
                 (state,) = db.execute("PRAGMA quick_check(1)").fetchone()
                 if state != "ok":
                     raise sqlite3.DatabaseError(state)
-                db.executescript(_TABLES)
+                db.executescript(f"BEGIN; {_FROM_1 if version == 1 else ''} {_TABLES} COMMIT;")
                 for query in (_EVENINGS, _RESULTS):  # a damaged name of a column passes the check
                     db.execute(query).fetchone()
         except BaseException:
@@ -126,8 +129,8 @@ class ClubStore:
         """
         rows = self._rows(_RESULTS)
         return [
-            Result(table, game, received_at, evening)
-            for table, evening, received_at, text in rows
+            Result(table, game, received_at, evening, ended_at or received_at)
+            for table, evening, received_at, text, ended_at in rows
             if (game := self._read(table, text, payloads.Result))
         ]
 
@@ -147,11 +150,18 @@ class ClubStore:
             StoreError: They cannot be written.
         """
         rows = [
-            (each.table, each.game.game, each.evening, each.received_at, encode(each.game))
+            (
+                each.table,
+                each.game.game,
+                each.evening,
+                each.received_at,
+                encode(each.game),
+                each.ended_at,
+            )
             for each in results
         ]
         if rows:
-            self._write("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?)", rows)
+            self._write("INSERT OR REPLACE INTO result VALUES (?, ?, ?, ?, ?, ?)", rows)
 
     def close(self) -> None:
         """Close the file; may be called twice."""

@@ -55,7 +55,8 @@ def kept(
 ) -> Result:
     """A result as the club keeps it."""
     game = result(totals, **more)  # type: ignore[arg-type]
-    return Result(table_id(table), game, "2026-11-24T19:30:00.000+00:00", evening)
+    at = "2026-11-24T19:30:00.000+00:00"
+    return Result(table_id(table), game, at, evening, at)
 
 
 EIGHT = "2026-11-24T20:00:00+01:00"

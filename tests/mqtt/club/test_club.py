@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
+import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
 
@@ -118,6 +120,34 @@ def test_a_round_takes_no_warm_up_that_arrives_with_its_game(club: ClubOnDisk) -
     club.finish(1, result({"Ada": 1, "Ben": 9}, game=1, ended="2026-11-24T20:20:00+01:00"))
     club.finish(1, result({"Ada": 9, "Ben": 1}, game=2, ended="2026-11-24T21:10:00+01:00"))
     assert totals(club) == [("Ada", 12), ("Ben", 0)]
+
+
+def test_a_round_keeps_its_game_though_the_tables_clock_was_slow(club: ClubOnDisk) -> None:
+    with_players(club, "Ada", "Ben")
+    club.online(1, at="2026-11-24T19:20:00+01:00")  # forty minutes behind
+    club.club.draw(1)
+    club.now += timedelta(minutes=30)
+    club.finish(1, result({"Ada": 9, "Ben": 1}, game=1, ended="2026-11-24T19:50:00+01:00"))
+    club.now += timedelta(minutes=30)
+    club.online(1, at="2026-11-24T21:00:00+01:00")  # the table was told the time
+    club.finish(1, result({"Ada": 1, "Ben": 9}, game=2, ended="2026-11-24T21:00:00+01:00"))
+    assert totals(club) == [("Ada", 12), ("Ben", 0)]
+    club.restart()
+    assert totals(club) == [("Ada", 12), ("Ben", 0)]
+
+
+def test_the_file_of_an_older_version_is_read_and_written(club: ClubOnDisk) -> None:
+    club.finish(1, result({"Ada": 90, "Ben": 50}))
+    club.club.flush()
+    club.store.close()
+    with closing(sqlite3.connect(club.directory / FILE_NAME)) as db:
+        db.execute("ALTER TABLE result DROP COLUMN ended_at")
+        db.execute("PRAGMA user_version=1")
+        db.commit()
+    club.open()
+    club.finish(1, result({"Ada": 90, "Ben": 50}, game=2))
+    club.restart()
+    assert totals(club) == [("Ada", 24), ("Ben", 0)]
 
 
 def test_rounds_of_the_same_players_keep_their_games_on_another_machine(

@@ -24,7 +24,7 @@ export const ratingText = (rating) =>
   rating === null ? "–" : `${Math.round(rating.mean)}\u00a0±\u00a0${Math.round(2 * rating.deviation)}`;
 
 /** Isolate a word from right to left, so that it turns no numbers beside it. */
-const isolated = (word) => (/[\u0590-\u08ff]/.test(word) ? `\u2068${word}\u2069` : word);
+const isolated = (word) => (/^[^\u2068]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(word) ? `\u2068${word}\u2069` : word);
 
 function fill(value, form) {
   if (value?.key === undefined) return typeof value === "number" ? numeral(value) : isolated(String(value ?? ""));
