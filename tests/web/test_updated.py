@@ -14,7 +14,7 @@ from tests.web.stand_in import seat
 if TYPE_CHECKING:
     from playwright.sync_api import Page, Route
 
-OLD, NEW = "html[data-pages='of another version']", "html:not([data-pages='of another version'])"
+OLD, NEW = "body[data-pages='of another version']", "body:not([data-pages='of another version'])"
 
 
 def _of_the_version_before(page: Page, path: str, times: int = 1) -> None:

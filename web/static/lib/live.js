@@ -95,7 +95,7 @@ function watch() {
 /** After an update of the program, load the new page once nobody types, is asked or waits for an answer. */
 function followUpdate() {
   const [version] = state?.epoch.split("-") ?? [];
-  if (!state || version === document.documentElement.dataset.pages || posting) return;
+  if (!state || version === document.body.dataset.pages || posting) return;
   if (document.activeElement?.matches("input, select, textarea") || document.querySelector("dialog[open]")) return;
   try {
     if (sessionStorage.getItem(RELOADED) === version) return; // in vain: a cache has the old page

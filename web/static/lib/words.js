@@ -23,8 +23,10 @@ export const numeral = (number) => numbers.format(number || 0).replace("-", "−
 export const ratingText = (rating) =>
   rating === null ? "–" : `${Math.round(rating.mean)}\u00a0±\u00a0${Math.round(2 * rating.deviation)}`;
 
+const TURNED = /^[^\u2068]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+
 /** Isolate a word from right to left, so that it turns no numbers beside it. */
-const isolated = (word) => (/^[^\u2068]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/.test(word) ? `\u2068${word}\u2069` : word);
+const isolated = (word) => (TURNED.test(word) ? `\u2068${word}\u2069` : word);
 
 function fill(value, form) {
   if (value?.key === undefined) return typeof value === "number" ? numeral(value) : isolated(String(value ?? ""));
