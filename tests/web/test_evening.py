@@ -261,7 +261,7 @@ def test_a_game_goes_on_through_a_restart_to_its_end_and_the_next(
     host = phones[0]
     host.goto(host.url + "host")
     open_part(host, "Settings")
-    host.get_by_text("Pictures of the rolls").click()
+    host.get_by_text("Pictures of the rolls", exact=True).click()
     wait_for(host, lambda _: host.locator(".gallery img").count() == game["turn"])
     gallery, delete = (host.locator(name).bounding_box() for name in ("#gallery", "#forget"))
     assert gallery is not None
@@ -269,7 +269,7 @@ def test_a_game_goes_on_through_a_restart_to_its_end_and_the_next(
     assert delete["y"] > gallery["y"] + gallery["height"]
     assert violations(host) == []
     open_part(host, "Now")
-    host.get_by_role("button", name="Play again with the same players").click()
+    host.locator("#rematch").click()
     host.get_by_role("dialog").get_by_role("button", name="Play again").click()
     wait_for(phones[1], lambda state: state["game"]["number"] == 2)
 
