@@ -1,4 +1,4 @@
-"""Backups: written while the table runs, whole, with what they hold and lack."""
+"""Backups: complete although the table runs, and each says what it holds and what it lacks."""
 
 from __future__ import annotations
 

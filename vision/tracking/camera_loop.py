@@ -14,7 +14,7 @@ from companion.errors import CameraUnavailable
 from companion.tray import CameraState, Note, TrayView
 from vision.cameras.camera import Camera, PictureSequence
 from vision.reading import Frame
-from vision.tracking.frame_buffer import as_jpeg
+from vision.tracking.frame_buffer import Jpegs
 from vision.tracking.tracker import Reader, TrayTracker
 
 LOGGER = logging.getLogger(__name__)
@@ -101,7 +101,7 @@ class CameraLoop:
         self._frame_at_s = self._turned_at_s = time.monotonic()
         self._reading_s: float | None = None
         self._trouble: str | None = None
-        self._jpegs: dict[int, bytes] = {}
+        self._jpegs = Jpegs()
         self._stop = threading.Event()
         self._was_reading = False
         self._thread = threading.Thread(target=self._run, name="camera", daemon=True)
@@ -214,15 +214,7 @@ class CameraLoop:
         """
         with self._mutex:
             frame = self._tracker.frames.get(number)
-            kept = self._jpegs.get(frame.number) if frame is not None else None
-        if frame is None or kept is not None:
-            return kept
-        data = as_jpeg(frame)
-        with self._mutex:
-            self._jpegs[frame.number] = data
-            while len(self._jpegs) > 6:
-                del self._jpegs[next(iter(self._jpegs))]
-        return data
+        return self._jpegs.of(frame) if frame is not None else None
 
     def frame(self, number: int | None = None) -> Frame | None:
         """A frame that is still kept, the newest without a number.

@@ -362,7 +362,7 @@ class Club:
 
     def _placed(self, result: Result, *, is_live: bool) -> Result:
         """A new result with its evening and its end."""
-        behind = self._behind.get(result.table)
+        behind, zone = self._behind.get(result.table), self._now().tzinfo
         evening = evening_of(
             result,
             [self._evenings[each] for each in sorted(self._evenings)],
@@ -370,10 +370,11 @@ class Club:
             today=self.today,
             is_live=is_live,
             behind=behind,
-            zone=self._now().tzinfo,
+            zone=zone,
         )
         result = replace(result, evening=evening)
-        return replace(result, ended_at=end_of(result, is_live=is_live, behind=behind))
+        ended_at = end_of(result, is_live=is_live, behind=behind, zone=zone)
+        return replace(result, ended_at=ended_at)
 
     def _rated_before(self, earlier: Sequence[Result]) -> Ratings:
         """Ratings after earlier evenings; only a late result changes them."""

@@ -150,22 +150,23 @@ def evening_of(
     return today if is_live and behind is None else ended
 
 
-def end_of(new: Result, *, is_live: bool, behind: timedelta | None) -> str:
+def end_of(new: Result, *, is_live: bool, behind: timedelta | None, zone: tzinfo | None) -> str:
     """When a new result's game ended, as ISO 8601 text in UTC, not after its arrival.
 
     By its table's clock, as far as the club knows how that goes, or if the broker had kept the
     result; else it ended when it came. So it did if that clock leads to another evening.
 
     Args:
-        behind: By how much the table's clock is behind the club's; None if that is unknown.
+        is_live, behind, zone: As in `evening_of`.
     """
     if is_live and behind is None:
         return new.received_at
+    late = behind or timedelta()
     try:
-        ended = (datetime.fromisoformat(new.game.ended) + (behind or timedelta())).astimezone(UTC)
+        ended = (datetime.fromisoformat(new.game.ended) + late).astimezone(UTC)
     except (ValueError, OverflowError):
         return new.received_at
-    if evening_id(new.game.ended, behind=behind or timedelta()) != new.evening:
+    if evening_id(new.game.ended, zone, late) != new.evening:
         return new.received_at
     return min(ended.isoformat(timespec="milliseconds"), new.received_at)
 

@@ -1,0 +1,105 @@
+"""Files of the log that go while a table runs, and a disk without room."""
+
+from __future__ import annotations
+
+import resource
+import shutil
+from pathlib import Path
+
+import pytest
+
+from companion.errors import StoreError
+from companion.eventlog.examine import copy_log, examine
+from companion.eventlog.journal import JOURNAL_NAME
+from companion.eventlog.store import FILE_NAME, RENEW_EVERY_S, SqliteStore
+from tests.eventlog.test_store import RECORDS
+
+
+class TestFilesThatAreDeletedWhileATableRuns:
+    def test_the_directory_comes_back_with_every_record(self, tmp_path: Path) -> None:
+        place = tmp_path / "data"
+        store = SqliteStore(place)
+        store.append(RECORDS[:2])
+        shutil.rmtree(place)
+        store.append(RECORDS[2:])
+        with pytest.raises(StoreError, match="using this data directory"):
+            SqliteStore(place)
+        store.close()
+        (place / FILE_NAME).unlink()  # the journal has them, too
+        assert tuple(SqliteStore(place).load()) == RECORDS
+
+    def test_a_step_is_refused_while_they_cannot_be_made_anew(self, tmp_path: Path) -> None:
+        place = tmp_path / "data"
+        store = SqliteStore(place)
+        store.append(RECORDS[:2])
+        shutil.rmtree(place)
+        place.write_text("in the way", encoding="utf-8")
+        with pytest.raises(StoreError, match="deleted and cannot be made anew"):
+            store.append(RECORDS[2:])
+        place.unlink()
+        store.append(RECORDS[2:])
+        store.close()
+        assert tuple(SqliteStore(place).load()) == RECORDS
+
+    def test_the_database_alone_comes_back_without_its_old_log(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path)
+        store.append(RECORDS[:2])
+        (tmp_path / FILE_NAME).unlink()
+        store.append(RECORDS[2:])
+        store.close()
+        assert tuple(SqliteStore(tmp_path).load()) == RECORDS
+
+    def test_the_journal_alone_comes_back(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path)
+        store.append(RECORDS[:2])
+        (tmp_path / JOURNAL_NAME).unlink()
+        store.append(RECORDS[2:])
+        store.close()
+        assert len((tmp_path / JOURNAL_NAME).read_bytes().splitlines()) == len(RECORDS)
+
+    def test_a_journal_that_cannot_be_written_is_tried_again(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        now_s = 100.0
+        monkeypatch.setattr("time.monotonic", lambda: now_s)
+        journal = tmp_path / JOURNAL_NAME
+        journal.mkdir()
+        store = SqliteStore(tmp_path)
+        assert "games are saved without a second copy" in (store.notice or "")
+        store.append(RECORDS[:1])
+        assert not store.has_copy
+        journal.rmdir()
+        store.append(RECORDS[1:2])
+        assert not journal.exists(), "an attempt reads the whole log"
+        now_s += RENEW_EVERY_S
+        store.append(RECORDS[2:])
+        assert store.has_copy
+        store.close()
+        assert len(journal.read_bytes().splitlines()) == len(RECORDS)
+
+    def test_another_file_in_its_place_is_not_written_over(self, tmp_path: Path) -> None:
+        store = SqliteStore(tmp_path)
+        store.append(RECORDS[:2])
+        (tmp_path / FILE_NAME).unlink()
+        (tmp_path / FILE_NAME).write_bytes(b"another game")
+        with pytest.raises(StoreError, match="was replaced"):
+            store.append(RECORDS[2:])
+        assert (tmp_path / FILE_NAME).read_bytes() == b"another game"
+
+
+def test_a_reader_without_room_says_that_the_disk_is_full(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path)
+    store.append(RECORDS)
+    store.close()
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, limits[1]))  # bytes
+    try:
+        for read in (
+            lambda: SqliteStore(tmp_path, is_writer=False),
+            lambda: copy_log(tmp_path, tmp_path / "copy"),
+            lambda: examine(tmp_path),
+        ):
+            with pytest.raises(StoreError, match="disk is full"):
+                read()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
