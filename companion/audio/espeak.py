@@ -7,6 +7,7 @@ passed through standard input, never as an option or through a shell.
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import subprocess
 import threading
@@ -40,6 +41,9 @@ PLAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     ".mp3": (("mpg123", "-q"), ("pw-play",), ("paplay",)),
 }
 """Players by file suffix; the first installed one is used."""
+
+_DIRECTIONS = re.compile("[\u2066-\u2069]")
+"""Marks round a word from right to left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +272,9 @@ def spoken_s(text: str, words_per_minute: int) -> float:
 def _speakable(text: str) -> bytes:
     """The text without control characters, some of which are espeak-ng commands.
 
-    The hyphen that keeps a line together would part the words when spoken.
+    The hyphen that keeps a line together would part the words when spoken, and so would a space
+    in place of a mark of the direction of reading.
     """
+    text = _DIRECTIONS.sub("", text).replace("\u2011", "-")
     plain = (c if c.isprintable() or c == "\n" else " " for c in text)
-    return "".join(plain).replace("\u2011", "-").encode(errors="replace")
+    return "".join(plain).encode(errors="replace")

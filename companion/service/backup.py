@@ -139,8 +139,8 @@ def restore_backup(
     if source.exists() and not source.is_file():
         raise ServiceError(f"{source}: expected a backup, got no plain file")
     data_dir = Path(os.path.realpath(data_dir))
-    if not data_dir.name:
-        raise ServiceError(f"{data_dir}: expected a folder for games")
+    if data_dir.is_mount():  # which cannot be put aside
+        raise ServiceError(f"{data_dir}: is a whole disk; restore into a folder on it (data_dir)")
     fresh = data_dir.with_name(f"{data_dir.name}.restored")
     new_config = config_path.with_name(f".{config_path.name}.restored")
     try:

@@ -96,6 +96,7 @@ def test_a_text_goes_in_through_the_standard_input(voice: StandIn, speaker: Spea
         ("Zoë würfelt sieben", "Zoë würfelt sieben"),
         ("one\x01c\x00two\tthree\x1b", "one c two three "),
         ("Relance\u2011le.", "Relance-le."),
+        ("\u2068נועה\u2069’s turn", "נועה’s turn"),
     ],
 )
 def test_no_text_is_more_than_text(

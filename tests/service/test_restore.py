@@ -74,10 +74,11 @@ def test_a_linked_folder_is_replaced_where_it_lies(table: Stage, tmp_path: Path)
     assert kept == tmp_path / "data.before-20261120-213000"
 
 
-def test_the_root_is_no_folder_for_games(table: Stage, tmp_path: Path) -> None:
+@pytest.mark.parametrize("disk", ["/", "/proc"])
+def test_a_whole_disk_is_refused_with_a_cure(table: Stage, tmp_path: Path, disk: str) -> None:
     file = backed_up(table, tmp_path)
-    with pytest.raises(ServiceError, match="expected a folder"):
-        restore_backup(file, Path("/"), tmp_path / "config.toml", now=NOW)
+    with pytest.raises(ServiceError, match="restore into a folder on it"):
+        restore_backup(file, Path(disk), tmp_path / "config.toml", now=NOW)
 
 
 @pytest.mark.parametrize("code", [errno.EBUSY, errno.EINVAL])
