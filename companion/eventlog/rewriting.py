@@ -24,7 +24,10 @@ NAMING = ("seated", "started", "imported")
 
 
 def with_name(record: Record, old: str, new: str | None) -> Record:
-    """A record in which a player has another name.
+    """A record in which a player, who has left, has another name in the games.
+
+    A seat they once had gets their number for a name: with a name that somebody at the table has
+    it would be taken for the seat of that one.
 
     Args:
         old: The name; capitals do not matter.
@@ -32,14 +35,14 @@ def with_name(record: Record, old: str, new: str | None) -> Record:
     """
     key, data = name_key(clean_name(old)), dict(record.data)
 
-    def renamed(name: object, number: int) -> object:
+    def renamed(name: object, number: int, new: str | None = new) -> object:
         # imported lines hold names as their file had them
         if not isinstance(name, str) or name_key(clean_name(name)) != key:
             return name
         return f"#{number + 1}" if new is None else new
 
     if record.kind == "seated":
-        data["name"] = renamed(data.get("name"), data.get("seat", 0))
+        data["name"] = renamed(data.get("name"), data.get("seat", 0), None)
     elif record.kind == "started" and isinstance(data.get("names"), list):
         data["names"] = [renamed(name, n) for n, name in enumerate(data["names"])]
     elif record.kind == "imported" and isinstance(data.get("lines"), list):

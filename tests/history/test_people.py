@@ -67,6 +67,27 @@ def test_a_new_name_merges_two_players_in_every_game(played: Path) -> None:
     again.store.close()
 
 
+def test_a_merged_player_who_once_sat_there_takes_nobodys_seat(tmp_path: Path) -> None:
+    """Ben sits at the table, where he joined again by his nickname and left at once."""
+    stage = Stage(tmp_path)
+    stage.seat("Benji", "Cleo")
+    assert stage.session.start("base", 0) is None
+    stage.play_out()
+    assert stage.session.leave(0) is None
+    stage.seat("Ben")
+    assert stage.session.start("base", 0) is None
+    stage.play_out()
+    stage.seat("Benji")
+    assert stage.session.leave(2) is None
+    assert stage.session.rename_player("Benji", "Ben") is None
+    before = stage.session.view().table
+    again = stage.again()
+    assert again.session.view().table.seats == before.seats
+    assert again.session.start("base", 0) is None
+    assert again.session.view().table.game.names == ("Cleo", "Ben")
+    again.store.close()
+
+
 def test_what_decided_a_game_stays_known_when_its_player_is_renamed(played: Path) -> None:
     stage = Stage(played)
     (first, *_) = stage.session.past.results()
