@@ -28,6 +28,23 @@ soon as what it waits for is there."""
 STATES = ("lobby", "roll", "action1", "tapped", "action2", "over")
 
 
+BROKEN = """() => {
+  const found = [];
+  for (const root of document.querySelectorAll('.rows, .people, .headline, .said, .tray-text')) {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      for (const { 0: word, index } of node.data.matchAll(/[\\p{L}]+/gu)) {
+        const range = document.createRange();
+        range.setStart(node, index);
+        range.setEnd(node, index + word.length);
+        if (new Set([...range.getClientRects()].map((rect) => rect.top)).size > 1) found.push(word);
+      }
+    }
+  }
+  return found;
+}"""
+"""Words that go on in the next line."""
+
 OVERFLOWING = """() => {
   const out = (node, box) => {
     const r = node.getBoundingClientRect();

@@ -13,6 +13,7 @@ from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
 from tests.web.browsing import (
     BEYOND,
+    BROKEN,
     OVERFLOWING,
     OVERLAPPING,
     PHONE,
@@ -70,23 +71,6 @@ CUT = """() => [...document.querySelectorAll('main *')]
   .filter((node) => node.textContent.trim() && node.scrollWidth > node.clientWidth + 1)
   .map((node) => node.textContent.trim())"""
 """Texts that end in an ellipsis or at an edge."""
-
-BROKEN = """() => {
-  const found = [];
-  for (const root of document.querySelectorAll('.rows, .people, .headline, .said, .tray-text')) {
-    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
-    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
-      for (const { 0: word, index } of node.data.matchAll(/[\\p{L}]+/gu)) {
-        const range = document.createRange();
-        range.setStart(node, index);
-        range.setEnd(node, index + word.length);
-        if (new Set([...range.getClientRects()].map((rect) => rect.top)).size > 1) found.push(word);
-      }
-    }
-  }
-  return found;
-}"""
-"""Words that go on in the next line."""
 
 
 def overflowing(page: Page) -> list[str]:

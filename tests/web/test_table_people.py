@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import pytest
 
 from tests.session.fakes import Stage
 from tests.web.browsing import (
+    BROKEN,
     OVERFLOWING,
     OVERLAPPING,
     PHONE,
@@ -20,9 +21,6 @@ from tests.web.browsing import (
     violations,
 )
 from tests.web.stand_in import seat
-
-if TYPE_CHECKING:
-    pass
 
 
 def test_chances_to_win_stand_on_the_table_view(
@@ -54,22 +52,41 @@ def test_chances_to_win_stand_on_the_table_view(
     assert violations(page) == []
 
 
-def test_names_stay_whole_beside_a_free_seat(stage: Stage, open_page: OpenPage) -> None:
-    for name in ("Ada", "Grandma", "Nonno", "Ben", "Cleo"):
+@pytest.mark.parametrize("leaves", [False, True])
+def test_names_stay_whole_and_chances_in_their_cards(
+    stage: Stage, open_page: OpenPage, chances: list[tuple[float, float]], *, leaves: bool
+) -> None:
+    """Five play, or four and a free seat shows its code; German has the longest words."""
+    stage.session.settle({"chances": True}, voice={"language": "de"})
+    chances += [(0.5, 0.124)] * 5
+    for name in ("Alexandra", "Christopher", "Maximilian", "Opa Herbert", "Friederike"):
         seat(stage, name)
     assert stage.session.start("base", 0) is None
-    assert stage.session.let_go(3) is None
+    assert stage.roll(3, 4) is None
+    if leaves:
+        assert stage.session.let_go(4) is None
+    page = ready(open_page("/table", size_wh=(1280, 720)))
+    page.get_by_text("gewinnt: 50 % ± 25").first.wait_for()
+    assert page.locator(".people li").count() == (6 if leaves else 5)
+    outside = """[...document.querySelectorAll('.people :is(bdi, .chance)')].filter((node) => {
+      const range = document.createRange(), { right } = node.closest('li').getBoundingClientRect();
+      range.selectNodeContents(node);
+      return range.getBoundingClientRect().right > right;
+    }).map((node) => node.textContent)"""
+    tablets = ((768, 1024), (800, 1280), (820, 1180))
+    for size_wh in ((1280, 720), (1366, 768), TV, (3840, 2160), (1024, 600), *tablets):
+        resize(page, size_wh)
+        assert left(page, BROKEN) == [], size_wh
+        assert left(page, outside) == [], size_wh
+        assert left(page, OVERLAPPING) == [], size_wh
+
+
+def test_a_free_seat_says_when_its_taker_plays(stage: Stage, open_page: OpenPage) -> None:
+    stage.seat("Ada", "Ben", "Cleo")
+    assert stage.session.start("base", 0) is None
+    assert stage.session.let_go(2) is None
     page = ready(open_page("/table", size_wh=(1280, 720)))
     page.get_by_text("Free seat").wait_for()
-    broken = """[...document.querySelectorAll('.people bdi')].filter((node) => {
-      const range = document.createRange();
-      range.selectNodeContents(node);
-      return range.getClientRects().length > 1;
-    }).map((node) => node.textContent)"""
-    for size_wh in ((1280, 720), (1366, 768), TV, (3840, 2160)):
-        resize(page, size_wh)
-        assert page.locator(".people li").count() == 6
-        assert left(page, broken) == [], size_wh
     assert stage.roll(3, 4) is None
     page.get_by_text("Play in the next game").wait_for()
     assert page.get_by_text("Free seat").count() == 0

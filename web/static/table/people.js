@@ -5,9 +5,6 @@ import { playerMark } from "../lib/player-mark.js";
 import { capital, listOf, numeral, t } from "../lib/words.js";
 import { SEATS, addressOf, codes } from "./door.js";
 
-const LONG_WORD = 7; // letters of a name's longest word beside the points with five players
-const VERY_LONG_WORD = 9;
-
 export function drawRows(game, nameOf) {
   const closedAs = (row) => game.closed.find((each) => each.row === row.key);
   // at the end only closed rows
@@ -36,28 +33,21 @@ export function drawPeople(state) {
   const { door } = me;
   const isFree = game !== null && !game.over && door !== null && seats.length < SEATS;
   const shownDoor = isFree && [door, addressOf(table)];
+  $("people").style.setProperty("--cards", people.length + Number(isFree));
   const data = [people, game?.waiting_for, game?.active, game?.phase, seats, shownDoor];
   redraw($("people"), data, () => [
-    ...people.map((player) => person(game, player, roomOf(people.length + Number(isFree)))),
+    ...people.map((player) => person(game, player)),
     ...(isFree ? [freeSeat(game, door, addressOf(table))] : []),
   ]);
 }
 
-/** How much room for a name a card has beside that of five; the points are as wide on each. */
-const roomOf = (cards) => (cards > SEATS ? 0.6 : SEATS / cards);
-
-function person(game, player, room) {
+function person(game, player) {
   const isActive = game !== null && game.active === player.seat && !game.over;
   const mark = game?.waiting_for.includes(player.seat) ? "○ " : player.answer ? "✓ " : "";
   return el(
     "li",
     { class: player.gone ? "is-gone" : isActive ? "is-active" : "" },
-    el(
-      "span",
-      { class: "who" },
-      playerMark(player.seat),
-      el("bdi", { class: sizeOf(player.name, room), text: player.name }),
-    ),
+    el("span", { class: "who" }, playerMark(player.seat), name(player)),
     game ? el("span", { class: "points" }, el("span", { text: numeral(player.points.total) })) : null,
     el("span", { class: "state" }, el("span", { "aria-hidden": "true", text: mark }), wordOf(game, player)),
     player.chance ? chance(player.chance) : null,
@@ -73,10 +63,11 @@ function chance({ percent, within }) {
   return made;
 }
 
-function sizeOf(name, room) {
-  const longest = Math.max(...name.split(/\s+/).map((word) => word.length)) / room;
-  if (longest > VERY_LONG_WORD) return "is-very-long";
-  return longest > LONG_WORD ? "is-long" : "";
+/** Draw a name in letters so large that its longest word fits. */
+function name(player) {
+  const made = el("bdi", { text: player.name });
+  made.style.setProperty("--letters", Math.max(...player.name.split(/\s+/).map((word) => word.length)));
+  return made;
 }
 
 function wordOf(game, player) {
