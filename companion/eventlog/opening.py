@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -56,7 +56,7 @@ def open_to_read(path: Path) -> sqlite3.Connection:
         raise StoreError(f"{path}: expected saved games, there is no such file")
     try:
         db = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)
-        with rows.damage_in_words():
+        with _closed_on_failure(db), rows.damage_in_words():
             db.execute("SELECT revision FROM log LIMIT 1").fetchall()
     except sqlite3.Error as error:
         raise StoreError(f"{path}: cannot be read: {error}") from error
@@ -145,7 +145,8 @@ def _repaired(
     if db is None:
         raise StoreError(f"{path}: cannot be made anew: {why}")
     whole = {row.revision: row for row in found.rows}
-    return db, _open_journal(path, journal, whole, report), found.lost
+    with _closed_on_failure(db):
+        return db, _open_journal(path, journal, whole, report), found.lost
 
 
 def _open_if_whole(path: Path) -> tuple[sqlite3.Connection | None, str]:
@@ -173,13 +174,18 @@ def open_database(path: Path) -> sqlite3.Connection:
         sqlite3.DatabaseError: It is damaged or cannot be written.
     """
     db = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    with _closed_on_failure(db), rows.damage_in_words():
+        _prepare(db, path)
+    return db
+
+
+@contextmanager
+def _closed_on_failure(db: sqlite3.Connection) -> Iterator[None]:
     try:
-        with rows.damage_in_words():
-            _prepare(db, path)
+        yield
     except BaseException:
         db.close()
         raise
-    return db
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:

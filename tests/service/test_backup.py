@@ -6,10 +6,12 @@ import io
 import os
 import signal
 import sqlite3
+import sys
 import tarfile
 import tempfile
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -87,6 +89,10 @@ def test_the_services_games_are_where_its_settings_say(
     assert restored.output.startswith(f"{table.directory}: ")
     places: list[Places] = []
     monkeypatch.setattr("companion.service.install.is_root", lambda: True)
+    any_installation = SimpleNamespace(python=Path(sys.executable))
+    monkeypatch.setattr(
+        "companion.service.installation.this_installation", lambda _: any_installation
+    )
     monkeypatch.setattr(
         "companion.service.update.plan", lambda _installation, _table, there: places.append(there)
     )
