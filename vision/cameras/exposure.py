@@ -331,12 +331,9 @@ class LightMeter:
 @contextmanager
 def without_warnings() -> Iterator[None]:
     """Suppress OpenCV's own messages about a source; the caller reports on it."""
-    logging = getattr(cv2.utils, "logging", None)
-    if logging is None:
-        yield
-        return
+    logging = getattr(cv2.utils, "logging", cv2)  # OpenCV 4.6 has them in cv2 itself
     before = logging.getLogLevel()
-    logging.setLogLevel(logging.LOG_LEVEL_ERROR)
+    logging.setLogLevel(1)  # LOG_LEVEL_FATAL, a name that OpenCV 4.6 lacks
     try:
         yield
     finally:
