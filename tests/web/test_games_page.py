@@ -118,6 +118,22 @@ class TestThePage:
                 resize(page, size_wh)
                 assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), size_wh
 
+    def test_every_value_has_the_heading_of_its_column(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        """A screen reader counts the cells of a row that are shown."""
+        an_evening(stage)
+        for path in ("/games", "/games/2"):
+            page = open_page(path, size_wh=PHONE)
+            page.locator(".standings tbody td").first.wait_for()
+            for table in page.locator(".standings").all():
+                counts = table.locator("tr").evaluate_all(
+                    "rows => rows.map((row) =>"
+                    " [...row.cells].filter((cell) => cell.getClientRects().length).length)"
+                )
+                assert len(counts) > 1
+                assert len(set(counts)) == 1, path
+
     def test_a_printed_sheet_keeps_its_crosses_and_the_record_its_end(
         self, stage: Stage, open_page: OpenPage
     ) -> None:

@@ -173,6 +173,22 @@ class TestTheHost:
             box = why.bounding_box()
             assert box is not None
             assert 0 <= box["y"] < PHONE_SMALL[1] - 40, part
+            assert page.locator("#said").text_content() == ""  # that would read it out twice
+
+    def test_a_refusal_once_more_is_read_out_once_more(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = open_page("/host")
+        page.locator("#confirm").click()
+        page.locator("#why", has_text="isn’t lying flat").wait_for()
+        page.evaluate(
+            "new MutationObserver(() => (window.again = true))"
+            ".observe(document.getElementById('why'), { childList: true })"
+        )
+        page.locator("#confirm:not([aria-busy])").click()
+        page.wait_for_function("window.again")
+        page.locator("#why", has_text="isn’t lying flat").wait_for()
 
     def test_the_focus_stays_in_the_part_from_which_a_game_began(
         self, stage: Stage, open_page: OpenPage

@@ -96,17 +96,22 @@ class TestOtherSheets:
         tokens = put(stage, "action1")
         page = ready(open_page("/", size_wh=PHONE, token=tokens[0]))
         page.locator(".players button", has_text="Benjamin").click()
-        page.get_by_text("Benjamin’s sheet").wait_for()
+        page.locator("#viewing", has_text="Benjamin’s sheet").wait_for()
         assert not page.locator("#dice").is_visible()  # it is covered
         assert page.locator("[data-token=Y3]").get_attribute("data-is") == "crossed"
         assert violations(page) == []
         assert stage.answer(1, "Y7", done=False) == ""
         page.locator("[data-token=Y7][data-is=tapped]").wait_for()
+        said = page.locator("#said", has_text="Benjamin’s sheet")
+        said.wait_for(state="attached")
         page.locator("[data-token=G7]").click()
+        page.locator("#why", has_text="Benjamin’s sheet").wait_for(state="attached")
         page.locator("#done[aria-disabled=true]").dispatch_event("click")
         page.wait_for_timeout(100)
         assert stage.state.answers[0] is None  # another's sheet is only looked at
         page.get_by_role("button", name="Back to my sheet").click()
+        page.locator("#why:empty").wait_for(state="attached")
+        said.wait_for(state="detached")
         assert page.locator("[data-token=R3]").get_attribute("data-is") == "crossed"
 
     def test_the_own_sheet_comes_back_when_an_answer_is_due(
@@ -115,7 +120,7 @@ class TestOtherSheets:
         tokens = put(stage, "roll")
         page = ready(open_page("/", token=tokens[0]))
         page.locator(".players button", has_text="Benjamin").click()
-        page.get_by_text("Benjamin’s sheet").wait_for()
+        page.locator("#viewing", has_text="Benjamin’s sheet").wait_for()
         stage.session.see(dice_in_tray(a_roll(3, 4)))
         assert stage.session.press() is None
         page.locator("#viewing").wait_for(state="hidden")

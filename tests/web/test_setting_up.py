@@ -46,6 +46,15 @@ NO_ANSWERS = """() => {
 }"""
 
 
+COVERED = """() => {
+  const { left, top, width, height } = document.activeElement.getBoundingClientRect();
+  const over = document.elementFromPoint(left + width / 2, top + height / 2)?.closest('.view');
+  const isOwn = document.activeElement === document.body || over?.contains(document.activeElement);
+  return over && !isOwn ? document.activeElement.textContent.trim() : '';
+}"""
+"""What has the focus, if the picture lies on it."""
+
+
 @dataclass(slots=True)
 class Known:
     plays: DieColour
@@ -380,6 +389,19 @@ class TestInABrowser:
         page.locator("#picture[src]").wait_for()
         settle(page)
         assert [part.bounding_box() for part in parts] == before
+
+    @pytest.mark.parametrize("size_wh", [PHONE, (320, 568), (640, 360), PHONE_FLAT, TV])
+    def test_the_picture_covers_nothing_that_has_the_focus(
+        self, open_page: OpenPage, wizard: StandInSetup, size_wh: tuple[int, int]
+    ) -> None:
+        """WCAG 2.2, 2.4.11 (focus not obscured)."""
+        page = open_page("/setup", size_wh=size_wh)
+        page.locator(".corner").first.wait_for()
+        for step in all_steps(page):
+            for key in ("Tab", "Shift+Tab"):
+                for _ in range(20):
+                    page.keyboard.press(key)
+                    assert page.evaluate(COVERED) == "", (step, key)
 
     def test_it_is_whole_at_twice_the_size_in_a_game(
         self, open_page: OpenPage, wizard: StandInSetup, stage: Stage

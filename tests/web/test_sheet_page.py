@@ -47,6 +47,14 @@ COVERED = """(boxes, state) => boxes.filter((box) => {
 """Boxes that would cover their number with the dice that make it."""
 
 
+LETTERS = """(scale) => {
+  const root = document.documentElement;
+  root.style.fontSize = '';
+  root.style.fontSize = `${scale * parseFloat(getComputedStyle(root).fontSize)}px`;
+}"""
+"""What a larger size of letters in the browser's settings does."""
+
+
 class TestTheSheetOnAPhone:
     @pytest.mark.parametrize(("variant", "count"), [("base", 44), ("big_points", 66)])
     def test_it_is_whole_without_scrolling_and_can_be_tapped(
@@ -111,6 +119,18 @@ class TestTheDiceOfABox:
         assert box.locator(".chip").all_inner_texts() == ["3", "3"]
         box.click()
         page.locator("#status", has_text="Blue 6 (white 3 + blue 3) counts in a moment").wait_for()
+
+    @pytest.mark.parametrize("variant", ["base", "big_points"])
+    def test_they_stand_clear_of_the_number_with_large_letters_too(
+        self, stage: Stage, open_page: OpenPage, variant: str
+    ) -> None:
+        page = ready(open_page("/", token=put(stage, "action1", variant)[0]))
+        for size_wh in (PHONE, PHONE_FLAT, (1280, 800), (1180, 820), (1100, 800)):
+            resize(page, size_wh)
+            for scale in (1.0, 1.25, 1.5):
+                page.evaluate(LETTERS, scale)
+                covered = page.locator(".box").evaluate_all(COVERED, "legal")
+                assert covered == [], (size_wh, scale)
 
     def test_points_can_be_hidden_and_stay_hidden(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "action1")

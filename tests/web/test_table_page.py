@@ -126,6 +126,16 @@ class TestTheTableView:
             assert picture is not None
             assert picture["y"] + picture["height"] <= tag["y"] + 0.5, size_wh
 
+    def test_a_die_that_does_not_lie_flat_is_read_out(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "roll")
+        page = ready(open_page("/table", size_wh=TV))
+        trouble = page.get_by_role("status").filter(has_text="The green die isn’t lying flat")
+        trouble.wait_for(state="attached")
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        trouble.wait_for(state="detached")
+
     def test_it_fits_a_tv_and_a_phone_held_flat(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "lobby")
         page = ready(open_page("/table", size_wh=TV))

@@ -66,6 +66,20 @@ def test_a_double_tap_on_leaving_does_not_leave(stage: Stage, open_page: OpenPag
     wait_until(page, lambda: len(names(stage)) == 2)
 
 
+def test_a_key_held_down_presses_once(stage: Stage, open_page: OpenPage) -> None:
+    page = ready(open_page("/", token=put(stage, "action1")[0]))
+    for player in (1, 2):
+        assert stage.answer(player, None) == ""
+    page.get_by_role("button", name="red 7, can be crossed now").press("Enter")
+    page.locator("#done:not([aria-disabled])", has_text="Done").focus()
+    for _ in range(12):
+        page.keyboard.down("Enter")  # again and again, as a keyboard repeats it
+        page.wait_for_timeout(100)
+    page.keyboard.up("Enter")
+    stage.time.pass_s(6.0)
+    page.get_by_role("button", name="red 7, crossed").wait_for()
+
+
 def test_a_double_tap_deletes_nobody(stage: Stage, open_page: OpenPage) -> None:
     stage.seat("Ada", "Ben")
     stage.session.start("base", 0)

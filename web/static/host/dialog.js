@@ -23,6 +23,7 @@ export function request(path, body = {}, where = "why") {
 }
 
 async function sendRequest(path, body, where, number) {
+  setText($(where), ""); // the same refusal once more is announced once more
   const answer = await post(path, body);
   if (where !== "ask-why" || number === dialogNumber)
     showRefusal($(where), reasonOf(answer), answer?.data.ruling);

@@ -100,6 +100,11 @@ export const setOff = (button, isOff) => setAttribute(button, "aria-disabled", i
 
 export const isOff = (button) => button.getAttribute("aria-disabled") === "true";
 
+// a key held down for long means one press: the repeats would take back what it did
+addEventListener("keydown", (event) => {
+  if (event.repeat && event.key === "Enter" && event.target.closest("button")) event.preventDefault();
+});
+
 /** Handle clicks on a button that is not off, ignoring further clicks until the action is done. */
 export function onPress(button, act) {
   button.addEventListener("click", async () => {

@@ -39,7 +39,9 @@ import { boxName, isBotsTurn, isTrouble, statusOf } from "./status.js";
 
 const PRESS_MS = 7_000; // a refusal of the button within this time after a press belongs to it
 
-const sheet = new Sheet($("sheet"), (...tap) => viewedSeat === null && tapBox(...tap));
+const sheet = new Sheet($("sheet"), (...tap) =>
+  viewedSeat === null ? tapBox(...tap) : explain($("viewing-name").textContent),
+);
 let whyFrame = 0;
 let explained = ""; // the explanation that is shown
 let seesSheet = 0; // number of the finished game whose sheet is shown
@@ -132,6 +134,7 @@ function showPlayer(seat) {
   viewedSeat = me.seats.includes(seat) ? null : seat;
   explain("");
   draw(latest());
+  setText($("said"), viewedSeat === null ? "" : $("viewing-name").textContent);
   document.querySelector(".players [aria-pressed=true]")?.focus(); // the focused button was redrawn
 }
 

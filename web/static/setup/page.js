@@ -82,18 +82,17 @@ function turnTo(name) {
 }
 
 /** Scroll a step right below the picture, or beside it. */
-function bring(name) {
-  const step = $(`step-${name}`);
-  const { right, height } = $("view").getBoundingClientRect();
-  const isBelow = step.getBoundingClientRect().left < right && !$("view").classList.contains("is-tall");
-  step.style.scrollMarginTop = `${isBelow ? height + 18 : 12}px`;
-  step.scrollIntoView({ block: "start" });
-}
+const bring = (name) => $(`step-${name}`).scrollIntoView({ block: "start" });
 
-/** With very large type the picture scrolls away to leave room for the steps. */
-new ResizeObserver(() =>
-  $("view").classList.toggle("is-tall", $("view").offsetHeight > 0.6 * innerHeight),
-).observe($("view"));
+/** Keep what is scrolled to, or focused, from lying behind the picture. With very large type the picture scrolls
+ * away to leave room for the steps. */
+new ResizeObserver(() => {
+  const { right, height } = $("view").getBoundingClientRect();
+  const isTall = height > 0.6 * innerHeight;
+  $("view").classList.toggle("is-tall", isTall);
+  const isBeside = $("step-corners").getBoundingClientRect().left >= right;
+  document.documentElement.style.scrollPaddingTop = `${isTall || isBeside ? 12 : height + 18}px`;
+}).observe($("view"));
 
 // -- the picture and the corners on it -------------------------------------------------------
 

@@ -39,6 +39,7 @@ function draw(state) {
   drawNews(state, nameOf);
   countdown.follow(state);
   drawCountdown();
+  setText($("trouble"), troubleOf(state)); // the headline is redrawn, too
   setText($("said"), announcement?.text ?? ""); // announced once, though the news is redrawn with each answer
   drawRows(game, nameOf);
   drawPeople(state);
