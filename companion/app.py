@@ -140,7 +140,7 @@ def build(config: Config) -> App:
         panel = open_button(config, session, stack, notes, power if power.is_service else None)
         open_lamp(config, session, live, panel, stack, notes)
         open_buzzer(config, session, panel, stack, notes)
-        silence = open_voice(config, session, stack)
+        silence = open_voice(config, session, stack, notes)
         session.past.results_within(0.0)  # reads old games while the other parts are opened
         session.say_again()  # the position of a game that goes on
         chances = LiveChances(session)

@@ -247,7 +247,7 @@ def load(
     """
     config = Config(data_dir=default_data_dir(environ))
     wanted = path or default_config_path(environ)
-    if path is not None or os.path.isfile(wanted):
+    if path is not None or _is_there(wanted):
         config = _with_file(config, wanted)
     for name, value in _from_environment(environ).items():
         where = ENVIRONMENT_PREFIX + name.replace(".", "_").upper()
@@ -262,7 +262,9 @@ def with_flags(config: Config, flags: Mapping[str, object | None]) -> Config:
         ConfigError: A value does not fit.
     """
     for name, flag in flags.items():
-        if flag is not None:
+        if name == "data_dir" and flag is not None:
+            config = replace(config, data_dir=_directory(flag, "--data-dir"))
+        elif flag is not None:
             named = "broker" if name == "mqtt.host" else name.rpartition(".")[2].replace("_", "-")
             config = _with(config, name, flag, f"--{named}")
     return config
@@ -286,6 +288,17 @@ def default_data_dir(environ: Mapping[str, str]) -> Path:
 
 def _home(environ: Mapping[str, str]) -> Path:
     return Path(environ.get("HOME") or os.path.expanduser("~"))
+
+
+def _is_there(path: Path) -> bool:
+    """Whether a file has that name, also one that cannot be read: it must not be passed over."""
+    try:
+        path.lstat()
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError:
+        pass
+    return True
 
 
 def _with_file(config: Config, path: Path) -> Config:
@@ -323,6 +336,10 @@ def _from_environment(environ: Mapping[str, str]) -> dict[str, str]:
             if name is None:
                 names = [ENVIRONMENT_PREFIX + k for k in known]
                 raise ConfigError(f"environment: {_unknown(key, names)}")
+            try:
+                value.encode()
+            except UnicodeEncodeError:
+                raise ConfigError(f"{key}: expected a text in UTF-8, got {value!r}") from None
             found[name] = value
     return found
 
@@ -335,15 +352,9 @@ def setting_names() -> list[str]:
 
 def _with(config: Config, name: str, value: object, where: str, *, is_text: bool = False) -> Config:
     if name == "data_dir":
-        shown = str(value) if isinstance(value, Path) else value
-        if not isinstance(value, (str, Path)) or not str(value):
-            raise ConfigError(f"{where}: expected a directory, got {shown!r}")
-        try:
-            directory = Path(value).expanduser()
-        except RuntimeError as error:
-            raise ConfigError(f"{where}: expected a directory, got {shown!r}: {error}") from error
-        if "\0" in str(directory):
-            raise ConfigError(f"{where}: expected a directory, got {shown!r}")
+        directory = _directory(value, where)
+        if not directory.is_absolute():  # it would be another one wherever the table is started
+            raise ConfigError(f"{where}: expected a whole path such as /mnt/games, got {value!r}")
         return replace(config, data_dir=directory)
     section, _, key = name.partition(".")
     part = getattr(config, section)
@@ -356,3 +367,16 @@ def _with(config: Config, name: str, value: object, where: str, *, is_text: bool
         raise ConfigError(f"{where}: {error}") from None
     changed: Any = {section: replace(part, **{key: fitted})}
     return replace(config, **changed)
+
+
+def _directory(value: object, where: str) -> Path:
+    shown = str(value) if isinstance(value, Path) else value
+    if not isinstance(value, (str, Path)) or not str(value):
+        raise ConfigError(f"{where}: expected a directory, got {shown!r}")
+    try:
+        directory = Path(value).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(f"{where}: expected a directory, got {shown!r}: {error}") from error
+    if "\0" in str(directory):
+        raise ConfigError(f"{where}: expected a directory, got {shown!r}")
+    return directory

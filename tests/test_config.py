@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from companion.adapters.gpio import check_pins
-from companion.config import Config, default_data_dir, load, setting_names
+from companion.config import Config, default_config_path, default_data_dir, load, setting_names
 from companion.errors import ConfigError, PinsUnavailable
 
 
@@ -64,6 +64,7 @@ def test_systemd_names_the_directories(tmp_path: Path) -> None:
         ("data_dir = 5", "expected a directory"),
         ('data_dir = "a\\u0000b"', "expected a directory"),
         ('data_dir = "~nosuchuser/x"', "expected a directory"),
+        ('data_dir = "games"', "expected a whole path such as /mnt/games, got 'games'"),
         ("[panel]\nhold_s = " + "9" * 400, "too many digits"),
     ],
 )
@@ -132,6 +133,9 @@ def test_a_named_file_must_be_there(tmp_path: Path) -> None:
         ({"DICE_COMPANION_LAMP_BRIGHTNESS": "2"}, "expected 0.05 to 1, got '2'"),
         ({"DICE_COMPANION_LAMP_BRIGHTNESS": "dim"}, "expected a number, got 'dim'"),
         ({"DICE_COMPANION_SOUND_ENABLED": "perhaps"}, "expected true or false"),
+        ({"DICE_COMPANION_WEB_PORT": "\udcff"}, "WEB_PORT: expected a text in UTF-8"),
+        ({"DICE_COMPANION_WEB_WIFI_NAME": "Caf\udce9"}, "WIFI_NAME: expected a text in UTF-8"),
+        ({"DICE_COMPANION_DATA_DIR": "games"}, "DATA_DIR: expected a whole path"),
     ],
 )
 def test_a_wrong_variable_is_named(environ: dict[str, str], said: str) -> None:
@@ -141,3 +145,19 @@ def test_a_wrong_variable_is_named(environ: dict[str, str], said: str) -> None:
 
 def test_every_setting_has_a_name() -> None:
     assert {"web.port", "camera.source", "data_dir"} <= set(setting_names())
+
+
+def test_settings_that_cannot_be_read_are_not_passed_over(tmp_path: Path) -> None:
+    usual = default_config_path({"HOME": str(tmp_path)})
+    usual.parent.mkdir(parents=True)
+    usual.symlink_to(tmp_path / "a disk that is not there" / "config.toml")
+    with pytest.raises(ConfigError, match="cannot be read: No such file"):
+        load(None, {"HOME": str(tmp_path)}, {})
+    usual.unlink()
+    usual.mkdir()
+    with pytest.raises(ConfigError, match="cannot be read: Is a directory"):
+        load(None, {"HOME": str(tmp_path)}, {})
+
+
+def test_a_flag_may_name_a_folder_of_the_current_one() -> None:
+    assert load(None, {"HOME": "/nowhere"}, {"data_dir": Path("games")}).data_dir == Path("games")

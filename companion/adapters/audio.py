@@ -12,9 +12,12 @@ from companion.session.session import Session, Topic
 
 
 def open_voice(
-    config: Config, session: Session, stack: ExitStack
+    config: Config, session: Session, stack: ExitStack, notes: list[str]
 ) -> Callable[[], str | None] | None:
-    """Open the voice; returns what tells why it is silent, or None where there is no voice."""
+    """Open the voice; returns what tells why it is silent, or None where there is no voice.
+
+    A named folder of sounds that is not there is noted.
+    """
     if not config.sound.enabled:
         return None
     from companion.audio.announcer import Voice
@@ -26,6 +29,8 @@ def open_voice(
         clips = Path(config.sound.clips).expanduser() if config.sound.clips else None
     except RuntimeError as error:
         raise ConfigError(f"sound.clips: {config.sound.clips}: {error}") from error
+    if clips is not None and not clips.is_dir():
+        notes.append(f"sound.clips: {clips}: no such folder; everything is spoken")
     voice = Voice(speaker, clips=clips or config.data_dir / "clips")
 
     def tune() -> None:

@@ -105,7 +105,7 @@ def broker_of(config: Config) -> Broker:
             raise ConfigError(f"mqtt.password_file: {secret}: {error.strerror}") from error
         except ValueError as error:
             raise ConfigError(f"mqtt.password_file: {secret}: {error}") from error
-    return Broker(
+    broker = Broker(
         asked.host,
         asked.port,
         asked.username,
@@ -115,6 +115,9 @@ def broker_of(config: Config) -> Broker:
         _file(config, "cert_file"),
         _file(config, "key_file"),
     )
+    if broker.key_file and not broker.cert_file:
+        raise ConfigError("mqtt.key_file: expected mqtt.cert_file beside it")
+    return broker
 
 
 def _file(config: Config, name: str) -> Path | None:

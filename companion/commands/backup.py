@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import os
+import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
@@ -13,27 +15,35 @@ import click
 from companion.commands.params import A_DIRECTORY, A_FILE
 from companion.commands.running import ended_by_signals
 from companion.config import Config, default_config_path, load
+from companion.errors import ConfigError
 
 _DATA_DIR = click.option("--data-dir", type=A_DIRECTORY, help="Where games are kept.")
 _CONFIG = click.option("--config", "config_path", type=A_FILE, help="The settings file.")
 
 
-def _places(
-    data_dir: Path | None, config_path: Path | None, *, may_lack: bool
-) -> tuple[Config, Path]:
-    """The table's settings and their file: the service's, where the table is one.
-
-    Args:
-        may_lack: A named file may not be there yet.
-    """
+def _environ(data_dir: Path | None, config_path: Path | None) -> Mapping[str, str]:
+    """Where settings and games are looked for: the service's places, where the table is one."""
     from companion.service.install import is_installed
-    from companion.service.unit import CONFIG_PATH, service_directories
+    from companion.service.unit import service_directories
 
-    if data_dir is None and config_path is None and is_installed():
-        return load(None, service_directories(), {}), CONFIG_PATH
-    path = config_path or default_config_path(os.environ)
-    is_read = path.is_file() or (config_path is not None and not may_lack)
-    return load(path if is_read else None, os.environ, {"data_dir": data_dir}), path
+    is_service = data_dir is None and config_path is None and is_installed()
+    return service_directories() if is_service else os.environ
+
+
+def _restored_into(
+    file: Path, data_dir: Path | None, config_path: Path | None, environ: Mapping[str, str]
+) -> Path:
+    """Where the table will look for its games once the settings in a backup are restored, too."""
+    from companion.service.backup import settings_in
+
+    flags = {"data_dir": data_dir}
+    if (text := settings_in(file)) is not None:
+        with tempfile.TemporaryDirectory() as folder, suppress(ConfigError):  # play will tell
+            settings = Path(folder) / "config.toml"
+            settings.write_bytes(text)
+            return load(settings, environ, flags).data_dir
+    is_there = config_path is not None and config_path.exists()
+    return load(config_path if is_there else None, environ, flags).data_dir
 
 
 def _elsewhere(config: Config) -> dict[str, Path]:
@@ -80,7 +90,9 @@ def backup(file: Path, data_dir: Path | None, config_path: Path | None) -> None:
     """
     from companion.service.backup import write_backup
 
-    config, settings = _places(data_dir, config_path, may_lack=False)
+    environ = _environ(data_dir, config_path)
+    config = load(config_path, environ, {"data_dir": data_dir})
+    settings = config_path or default_config_path(environ)
     with ended_by_signals():
         made = write_backup(
             file, config.data_dir, settings, now=datetime.now().astimezone(), version=_version()
@@ -103,8 +115,9 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     """
     from companion.service.backup import restore_backup
 
-    config, settings = _places(data_dir, config_path, may_lack=True)
-    directory = config.data_dir
+    environ = _environ(data_dir, config_path)
+    directory = _restored_into(file, data_dir, config_path, environ)
+    settings = config_path or default_config_path(environ)
     with ended_by_signals():
         restored, kept = restore_backup(file, directory, settings, now=datetime.now().astimezone())
     click.echo(f"{directory}: {restored.records} records from {restored.made_at} restored")

@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from companion.commands.console import ENDS, local_time, print_table
-from companion.commands.params import A_DIRECTORY
+from companion.commands.params import A_DIRECTORY, A_TEXT
 from companion.commands.replay import LARGEST_FILE, record_lines
 from companion.config import Config, load
 from companion.engine import PLANS
@@ -122,10 +122,11 @@ def export_game(
     if number is not None and not found:
         raise StoreError(f"games export: there is no game {number}")
     if form is not None:
-        click.echo(written(found, form, load_phrases(config.table.language)), nl=False)
+        text = written(found, form, load_phrases(config.table.language))
+        click.echo(text if form == "text" else text.encode(), nl=False)
         return
     for game in found:
-        click.echo("\n".join(game.lines()))
+        click.echo("\n".join(game.lines()).encode())
 
 
 @games.command("show")
@@ -210,7 +211,7 @@ def show_standings(
         decided = Verdicts(config.data_dir).known
     found = statistics(results, variant=variant, together=together, bots=bots, decided=decided)
     if form is not None:
-        click.echo(as_json(found) if form == "json" else as_csv(found), nl=False)
+        click.echo((as_json(found) if form == "json" else as_csv(found)).encode(), nl=False)
         return
     rows = [
         (
@@ -234,8 +235,8 @@ def show_standings(
 
 
 @games.command("rename")
-@click.argument("old")
-@click.argument("new")
+@click.argument("old", type=A_TEXT)
+@click.argument("new", type=A_TEXT)
 @_DATA_DIR
 def rename_player(old: str, new: str, data_dir: Path | None) -> None:
     """Rename player OLD in every game; if there is a player NEW, the two become one.
@@ -246,7 +247,7 @@ def rename_player(old: str, new: str, data_dir: Path | None) -> None:
 
 
 @games.command("forget")
-@click.argument("name")
+@click.argument("name", type=A_TEXT)
 @_DATA_DIR
 def forget_player(name: str, data_dir: Path | None) -> None:
     """Delete player NAME from every game for good, with the pictures of their games.

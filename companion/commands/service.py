@@ -60,7 +60,8 @@ def install(kiosk: bool, dry_run: bool) -> None:
     has_desktop = shutil.which("labwc") is not None or shutil.which("wayfire") is not None
     if kiosk and not dry_run:
         require_programs(has_desktop=has_desktop)
-    _do(plan_install(machine, program, port=config.web.port), dry_run)
+    plan = plan_install(machine, program, port=config.web.port, data_dir=config.data_dir)
+    _do(plan, dry_run)
     if kiosk:
         _do(plan_kiosk(machine, program, _person(), has_desktop=has_desktop), dry_run)
     if not dry_run:

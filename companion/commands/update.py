@@ -41,9 +41,8 @@ def update(wheel: Path | None, dry_run: bool) -> None:
         if not dry_run and not is_root():
             raise ServiceError("update: the table is a service; run this with sudo")
     else:
-        path = default_config_path(os.environ)
-        config = load(path if path.is_file() else None, os.environ, {})
-        places = Places(config.data_dir, path)
+        config = load(None, os.environ, {})
+        places = Places(config.data_dir, default_config_path(os.environ))
         table = NoService(config.data_dir)
     if dry_run:
         for step in plan(installation, table, places):

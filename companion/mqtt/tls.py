@@ -15,14 +15,21 @@ def context_of(broker: Broker) -> ssl.SSLContext:
     and name are checked as before.
 
     Raises:
-        OSError: A file cannot be read, or is no certificate.
-        ValueError: The key needs a passphrase.
+        OSError: A file cannot be read.
+        ValueError: A file is no certificate, or the key does not fit or needs a passphrase.
     """
-    context = ssl.create_default_context(cafile=str(broker.ca_file) if broker.ca_file else None)
+    try:
+        context = ssl.create_default_context(cafile=str(broker.ca_file) if broker.ca_file else None)
+    except ssl.SSLError as error:
+        raise ValueError("mqtt.ca_file: expected certificates (PEM)") from error
     context.verify_flags &= ~ssl.VERIFY_X509_STRICT
     if broker.cert_file is not None:
         key = str(broker.key_file) if broker.key_file else None
-        context.load_cert_chain(str(broker.cert_file), key, password=_no_passphrase)
+        try:
+            context.load_cert_chain(str(broker.cert_file), key, password=_no_passphrase)
+        except ssl.SSLError as error:
+            expected = "expected a certificate and its key (PEM)"
+            raise ValueError(f"mqtt.cert_file, mqtt.key_file: {expected}") from error
     return context
 
 

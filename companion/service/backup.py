@@ -122,6 +122,19 @@ def last_backup(data_dir: Path) -> datetime | None:
     return last if last.tzinfo is not None else None
 
 
+def settings_in(source: Path) -> bytes | None:
+    """Return the settings file that a backup holds; None if it holds none, or is no backup."""
+    try:
+        with _Unpacked(source) as unpacked, tarfile.open(fileobj=unpacked, mode="r:") as archive:
+            for member in _harmless(archive, source):
+                if member.name == CONFIG:
+                    file = archive.extractfile(member)
+                    return None if file is None else file.read(LARGEST_READ_BYTES)
+    except (OSError, tarfile.TarError, EOFError, zlib.error, ServiceError):
+        pass  # the restore says what is wrong with it
+    return None
+
+
 def restore_backup(
     source: Path, data_dir: Path, config_path: Path, *, now: datetime, kept_as: str = ""
 ) -> tuple[BackedUp, Path | None]:

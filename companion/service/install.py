@@ -217,14 +217,25 @@ def this_program(python: Path | None = None) -> Program:
     return Program((str(chosen), "-m", "companion", "play"), tuple(outer))
 
 
-def plan_install(machine: Machine, program: Program, *, port: int = 8000) -> Iterator[Step]:
+def plan_install(
+    machine: Machine, program: Program, *, port: int = 8000, data_dir: Path = DATA_DIR
+) -> Iterator[Step]:
     """Yield the steps from here to a running service.
 
     Args:
         machine: As it is now; what is there already yields no step.
         program: Runs the table.
         port: Of the page, for its announcement in the network.
+        data_dir: Where games are kept.
+
+    Raises:
+        ServiceError: They would be kept where the service sees nothing.
     """
+    if any(data_dir.is_relative_to(home) for home in _HOMES):
+        raise ServiceError(
+            f"service: data_dir: {data_dir} is in a home, of which a service sees nothing;"
+            " choose a folder elsewhere, such as /mnt/games"
+        )
     groups = [group for group in GROUPS if group in machine.groups]
     if not machine.has_user:
         yield Command(
@@ -233,7 +244,11 @@ def plan_install(machine: Machine, program: Program, *, port: int = 8000) -> Ite
                 "--home-dir", str(DATA_DIR), "--shell", "/usr/sbin/nologin", NAME,
             )
         )  # fmt: skip
-    unit = unit_text(program.command, groups, machine.systemd_version, program.in_homes)
+    if data_dir != DATA_DIR:
+        yield Command(
+            ("install", "--directory", f"--owner={NAME}", f"--group={NAME}", str(data_dir))
+        )
+    unit = unit_text(program.command, groups, machine.systemd_version, program.in_homes, data_dir)
     files = [Write(UNIT_PATH, unit), Write(MODULES_PATH, modules_text())]
     if machine.content(CONFIG_PATH) is None:
         files.append(Write(CONFIG_PATH, COMMENTED_CONFIG))

@@ -12,6 +12,14 @@ NAME = "dice-companion"
 GROUPS = ("gpio", "video", "render", "audio")
 """Groups that may use the pins, the camera, the Pi's image processor and the sound card."""
 
+UNIT_PATH = Path(f"/etc/systemd/system/{NAME}.service")
+POLKIT_PATH = Path(f"/etc/polkit-1/rules.d/50-{NAME}.rules")
+DNSMASQ_PATH = Path(f"/etc/NetworkManager/dnsmasq-shared.d/{NAME}.conf")
+MODULES_PATH = Path(f"/etc/modules-load.d/{NAME}.conf")
+AVAHI_PATH = Path(f"/etc/avahi/services/{NAME}.service")
+CONFIG_PATH = Path(f"/etc/{NAME}/config.toml")
+DATA_DIR = Path(f"/var/lib/{NAME}")
+CACHE_DIR = Path(f"/var/cache/{NAME}")
 LAUNCHER_PATH = Path("/usr/local/bin", NAME)
 """Makes `dice-companion` a command of everybody's, sudo's too."""
 
@@ -76,6 +84,7 @@ def unit_text(
     groups: Sequence[str],
     systemd_version: int,
     in_homes: Sequence[Path] = (),
+    data_dir: Path = DATA_DIR,
 ) -> str:
     """Return the service unit.
 
@@ -85,6 +94,7 @@ def unit_text(
         systemd_version: Of the machine, such as 252; older ones get a fixed restart delay.
         in_homes: Directories of the program below people's homes. The service sees these and
             nothing else of the homes, also where a home is closed to other users.
+        data_dir: Where games are kept. On another disk, the service waits for it.
     """
     delay = ["RestartSec=2"]
     if systemd_version >= GROWING_DELAY_SINCE:
@@ -94,6 +104,7 @@ def unit_text(
         "Description=Dice Companion, a table for real dice",
         "After=network.target time-sync.target sound.target avahi-daemon.service",
         "StartLimitIntervalSec=0",
+        *([f"RequiresMountsFor={quoted([str(data_dir)])}"] if data_dir != DATA_DIR else []),
         "",
         "[Service]",
         "Type=notify",
@@ -123,6 +134,7 @@ def unit_text(
         "CapabilityBoundingSet=CAP_NET_BIND_SERVICE",
         "AmbientCapabilities=CAP_NET_BIND_SERVICE",
         "ProtectSystem=strict",
+        *([f"ReadWritePaths={quoted([f'-{data_dir}'])}"] if data_dir != DATA_DIR else []),
         "ProtectHome=tmpfs",
         *(f"BindReadOnlyPaths={quoted([str(path)])}" for path in in_homes),
         "PrivateTmp=yes",
@@ -212,16 +224,6 @@ def avahi_text(port: int) -> str:
         f"  <service><type>_http._tcp</type><port>{port}</port></service>\n"
         "</service-group>\n"
     )
-
-
-UNIT_PATH = Path(f"/etc/systemd/system/{NAME}.service")
-POLKIT_PATH = Path(f"/etc/polkit-1/rules.d/50-{NAME}.rules")
-DNSMASQ_PATH = Path(f"/etc/NetworkManager/dnsmasq-shared.d/{NAME}.conf")
-MODULES_PATH = Path(f"/etc/modules-load.d/{NAME}.conf")
-AVAHI_PATH = Path(f"/etc/avahi/services/{NAME}.service")
-CONFIG_PATH = Path(f"/etc/{NAME}/config.toml")
-DATA_DIR = Path(f"/var/lib/{NAME}")
-CACHE_DIR = Path(f"/var/cache/{NAME}")
 
 
 def service_directories() -> dict[str, str]:

@@ -8,6 +8,8 @@ import io
 import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
 from datetime import datetime
@@ -349,3 +351,18 @@ def test_the_first_reading_stops_no_thread_for_garbage(error: StoreError | None)
         gc.unfreeze()
     assert during == []
     assert searched, f"{len(kept)} records are searched otherwise"
+
+
+@pytest.mark.parametrize("form", [(), ("--json",), ("--csv",)])
+def test_an_export_keeps_names_that_the_terminal_cannot_show(
+    tmp_path: Path, form: tuple[str, ...]
+) -> None:
+    stage = Stage(tmp_path)
+    stage.seat("Łukasz", "Ben")
+    stage.session.start("base", 0)
+    stage.session.end()
+    stage.store.close()
+    command = [sys.executable, "-m", "companion", "games", "export", "--data-dir", str(tmp_path)]
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    exported = subprocess.run([*command, *form], env=latin, capture_output=True, check=True).stdout
+    assert "Łukasz" in exported.decode() or "\\u0141ukasz" in exported.decode()

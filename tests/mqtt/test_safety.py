@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from companion.doctor.broker import check_broker
 from companion.mqtt import client
 from companion.mqtt.client import Broker, Link
 from companion.mqtt.mosquitto import Mosquitto, installed
@@ -90,6 +91,13 @@ def test_certificates_of_both_sides_are_checked(
     assert outcome(replace(named, ca_file=None)).startswith("its certificate is not valid: ")
     assert outcome(broker) == "it closed the connection"
     assert outcome(replace(named, key_file=papers / "locked.key")) == "the key has a passphrase"
+    wrong = replace(named, ca_file=papers / "names")
+    assert outcome(wrong) == "mqtt.ca_file: expected certificates (PEM)"
+    not_its_key = replace(named, key_file=papers / "broker.key")
+    assert outcome(not_its_key).startswith("mqtt.cert_file, mqtt.key_file: expected a certificate")
+    said = check_broker(not_its_key)
+    assert said.cure is not None
+    assert said.cure.startswith("name the right file there")
     missing = replace(named, cert_file=papers / "gone.pem")
     assert outcome(missing).startswith("a file of the certificate is missing")
 

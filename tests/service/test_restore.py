@@ -7,13 +7,16 @@ import errno
 import io
 import json
 import os
+import shutil
 import tarfile
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from companion.cli import dice_companion
 from companion.errors import ServiceError
 from companion.eventlog.examine import Examined, examine
 from companion.eventlog.store import SqliteStore
@@ -233,3 +236,23 @@ def test_two_restores_in_one_second_keep_what_each_replaced(table: Stage, tmp_pa
     names = [f"data.before-20261120-213000{end}" for end in ("", "-2", "-3")]
     assert kept == [tmp_path / name for name in names]
     assert all(examine(tmp_path / name).records for name in names)
+
+
+def test_the_games_come_back_to_where_the_restored_settings_look_for_them(
+    table: Stage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = tmp_path / "usb" / "dice"
+    shutil.copytree(table.directory, disk)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "old"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    settings = tmp_path / "old" / "dice-companion" / "config.toml"
+    settings.parent.mkdir(parents=True)
+    settings.write_text(f"data_dir = {str(disk)!r}\n")
+    file = str(tmp_path / "friday.tar.gz")
+    assert CliRunner().invoke(dice_companion, ["backup", file]).exit_code == 0
+    shutil.rmtree(disk)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "new"))  # a new card
+    restored = CliRunner().invoke(dice_companion, ["restore", file])
+    assert restored.output.startswith(f"{disk}: ")
+    assert "no game is saved" not in CliRunner().invoke(dice_companion, ["games", "list"]).output
+    assert not (tmp_path / "state").exists()

@@ -90,7 +90,8 @@ def test_the_program_may_lie_in_a_folder_with_spaces_and_percent_signs(tmp_path:
     home.mkdir()
     (home / "python").symlink_to("/usr/bin/true")
     unit = tmp_path / "dice-companion.service"
-    unit.write_text(unit_text((str(home / "python"), "play"), (), 252, (home,)))
+    games = tmp_path / "My games 50%h"
+    unit.write_text(unit_text((str(home / "python"), "play"), (), 252, (home,), games))
     verified = subprocess.run(
         ["systemd-analyze", "verify", str(unit)], capture_output=True, text=True
     )
@@ -112,6 +113,20 @@ def test_a_program_in_a_closed_home_is_made_visible() -> None:
     assert f"BindReadOnlyPaths={PROGRAM.in_homes[0]}\n" in unit_text(
         PROGRAM.command, (), 257, PROGRAM.in_homes
     )
+
+
+def test_a_service_may_write_where_the_settings_keep_games() -> None:
+    steps = list(plan_install(BARE, PROGRAM, data_dir=Path("/mnt/my disk/dice")))
+    unit = next(each for each in steps if isinstance(each, Write) and each.path == UNIT_PATH)
+    assert "\nReadWritePaths='-/mnt/my disk/dice'\n" in unit.text
+    assert "\nRequiresMountsFor='/mnt/my disk/dice'\n" in unit.text
+    folder = [str(each) for each in steps if "install --directory" in str(each)]
+    assert folder == [
+        "run     install --directory --owner=dice-companion --group=dice-companion"
+        " '/mnt/my disk/dice'"
+    ]
+    with pytest.raises(ServiceError, match="games is in a home"):
+        list(plan_install(BARE, PROGRAM, data_dir=Path("/home", "ada", "games")))
 
 
 def test_the_running_program_can_be_started_again() -> None:
