@@ -169,6 +169,8 @@ class Access:
             handle = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
             with open(handle, "w", encoding="utf-8") as file:
                 file.write(kept + "\n")
+                file.flush()
+                os.fsync(file.fileno())  # the PIN that is shown next must outlive a pulled plug
             aside.replace(self._path)
         except OSError as error:
             raise ConfigError(f"{self._path}: cannot be written: {error.strerror}") from error

@@ -75,7 +75,7 @@ def open_button(
         notes.append("No GPIO button found: use the button on the page.")
     else:
         notes.append(f"button: {panel.note or panel.state}")
-    unused = [name for name in _taken_pins(config) if name != "panel.pin"]
+    unused = [name for name in taken_pins(config) if name != "panel.pin"]
     if unused and not panel.has_pin:
         notes.append(f"{', '.join(unused)}: not used, because panel.factory is {factory}")
     repeat_pin = config.panel.repeat_pin
@@ -86,7 +86,7 @@ def open_button(
             lambda *_: session.say_again(),
             config=timing,
             on_state=tells_of("repeat"),
-            may_be_late=not panel.is_open,
+            may_be_late=_may_be_late(panel),
         )
         stack.callback(again.close)
         notes.append(f"second button (say it again): GPIO{repeat_pin}")
@@ -101,7 +101,7 @@ def check_pins(config: Config) -> None:
         PinsUnavailable: The lamp's pins do not go together.
     """
     taken: dict[int, str] = {}
-    for name, pin in _taken_pins(config).items():
+    for name, pin in taken_pins(config).items():
         if taken.setdefault(pin, name) != name:
             raise ConfigError(f"{name}: expected a pin of its own, {taken[pin]} has {pin} too")
     held_s, off_s = config.panel.hold_s, config.panel.power_off_s
@@ -110,7 +110,7 @@ def check_pins(config: Config) -> None:
     _wiring(config).check()
 
 
-def _taken_pins(config: Config) -> dict[str, int]:
+def taken_pins(config: Config) -> dict[str, int]:
     """The pins of all parts by the names of their settings."""
     named = (name.partition(".") for name in setting_names() if name.endswith("pin"))
     pins = {f"{section}.{key}": getattr(getattr(config, section), key) for section, _, key in named}
@@ -132,6 +132,11 @@ def _wiring(config: Config) -> LampPins:
     )
 
 
+def _may_be_late(panel: Panel) -> bool:
+    """Whether a part beside the button is waited for: it must not cost a service its page."""
+    return is_service() or not panel.is_open
+
+
 def _pins_of(panel: Panel) -> str:
     """Pin factory of the button, for the other parts."""
     return "lgpio" if panel.state in ("ok", "lost") else "mock"
@@ -150,7 +155,7 @@ def open_lamp(
     wiring = _wiring(config)
     if not wiring.is_wired or not panel.has_pin:
         return
-    lamp = light_up(_pins_of(panel), wiring, may_be_late=not panel.is_open)
+    lamp = light_up(_pins_of(panel), wiring, may_be_late=_may_be_late(panel))
     stack.callback(lamp.close)
     lamp.start()
     was_lost = False
@@ -179,7 +184,7 @@ def open_buzzer(
         return
     from hardware.buzzer import open_buzzer as sound_out
 
-    buzzer = sound_out(_pins_of(panel), pin, may_be_late=not panel.is_open)
+    buzzer = sound_out(_pins_of(panel), pin, may_be_late=_may_be_late(panel))
     stack.callback(buzzer.close)
     session.subscribe(Topic.ANNOUNCEMENT, lambda said: buzzer.play(said.kind))
     notes.append(f"buzzer: GPIO{pin}")

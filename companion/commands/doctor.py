@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from companion.adapters.gpio import check_pins
+from companion.adapters.gpio import check_pins, taken_pins
 from companion.adapters.mqtt import broker_of
 from companion.commands.console import print_verdict
 from companion.commands.params import A_DIRECTORY, A_FILE, A_TEXT
@@ -41,6 +41,7 @@ from companion.doctor.machine import (
     check_data_dir,
     check_games,
     check_port,
+    running_table,
 )
 from companion.doctor.senses import check_button, check_camera, check_voice
 from companion.doctor.software import (
@@ -180,7 +181,8 @@ def examine(
     else:
         yield check_games(config.data_dir)
     yield check_address(config.web.host, config.web.port)
-    yield check_port(config.web.host, config.web.port)
+    table = running_table(config.web.host, config.web.port)
+    yield check_port(config.web.host, config.web.port, table)
     yield from _broker(config)
     yield check_clock(
         datetime.now().astimezone(), run(["timedatectl", "show", "-p", "NTPSynchronized"])
@@ -205,6 +207,7 @@ def examine(
             is_pi,
             lambda: _open_pins(config),
             has_chip=any(Path("/dev").glob("gpiochip*")),
+            table=table,
         )
     yield from check_pin_factory(os.environ)
     yield from check_camera_node(config.camera.source, is_pi)
@@ -215,7 +218,7 @@ def examine(
         if config.camera.source != "none":
             finding, measured = _measured(config)
             yield finding
-        yield from check_camera(config.camera.source, lambda: _look(config, measured))
+        yield from check_camera(config.camera.source, lambda: _look(config, measured), table)
 
 
 def _has_bad(findings: Sequence[Finding]) -> bool:
@@ -290,6 +293,9 @@ def _is_installed(distribution: str) -> bool:
 def _open_pins(config: Config) -> str:
     from hardware.button import open_panel
 
+    others = [pin for name, pin in taken_pins(config).items() if name != "panel.pin"]
+    for pin in others:  # as an input, which lights and sounds nothing
+        open_panel("lgpio", pin, lambda *_: None).close()
     with open_panel("lgpio", config.panel.pin, lambda *_: None) as panel:
         return panel.state
 

@@ -78,7 +78,7 @@ def check_file_system(directory: Path, mounts: str) -> list[Finding]:
         mounts: Content of /proc/self/mounts.
     """
     kind, options = _mount_of(directory.resolve(), mounts)
-    if "ro" in options:
+    if {"ro", "emergency_ro"} & set(options):  # the second after an error
         cure = "mount it for writing; a worn-out SD card turns read-only: copy it and replace it"
         return [bad("disk", f"the file system of {directory} is read-only", cure)]
     if kind in LOST_AT_POWER_OFF:

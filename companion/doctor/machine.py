@@ -10,6 +10,7 @@ import shlex
 import shutil
 import socket
 import urllib.request
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime
 from http.client import HTTPException
@@ -113,31 +114,46 @@ def check_address(host: str, port: int, reachable: str | None = None) -> Finding
     return ok("address", page)
 
 
-def check_port(host: str, port: int) -> Finding:
-    """Check whether the port is free, or taken by a running table."""
+def check_port(host: str, port: int, table: Mapping[str, object] | None = None) -> Finding:
+    """Check whether the port is free, or taken by a running table, which `running_table` found."""
+    error = _refusal(host, port)
+    if error is None:
+        return ok("port", f"{port} is free" if port else "any free one")
+    if table is not None:
+        version = table.get("version", "unknown")
+        return ok("port", f"{port}: a table runs there already (version {version})")
+    if error.errno == errno.EADDRINUSE:
+        return bad("port", f"{port} is taken by another program", "choose one with --port")
+    if error.errno == errno.EACCES:
+        cure = "choose --port 8000, or: sudo sysctl net.ipv4.ip_unprivileged_port_start=80"
+        return bad("port", f"{port} needs administrator rights", cure)
+    return bad("port", f"{host}: {error.strerror or error}", "--host 0.0.0.0 takes any address")
+
+
+def running_table(host: str, port: int) -> Mapping[str, object] | None:
+    """What the table that runs on the port says of itself (`/healthz`), or None."""
+    error = _refusal(host, port)
+    if error is None or error.errno != errno.EADDRINUSE:
+        return None
+    at = [reachable_host(host)]
+    if at != [host]:  # any address was asked for, and one of this machine's own is taken
+        at += [each for each in _LOOPBACKS if each not in at]
+    return next((said for each in at if (said := _table_at(each, port))), None)
+
+
+def _refusal(host: str, port: int) -> OSError | None:
+    """Why the port cannot be had; None if it can."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
     except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            at = [reachable_host(host)]
-            if at != [host]:  # any address was asked for, and one of this machine's own is taken
-                at += [each for each in _LOOPBACKS if each not in at]
-            version = next((said for each in at if (said := _table_at(each, port))), None)
-            if version is not None:
-                return ok("port", f"{port}: a table runs there already (version {version})")
-            return bad("port", f"{port} is taken by another program", "choose one with --port")
-        if error.errno == errno.EACCES:
-            cure = "choose --port 8000, or: sudo sysctl net.ipv4.ip_unprivileged_port_start=80"
-            return bad("port", f"{port} needs administrator rights", cure)
-        return bad("port", f"{host}: {error.strerror or error}", "--host 0.0.0.0 takes any address")
-    return ok("port", f"{port} is free" if port else "any free one")
+        return error
+    return None
 
 
-def _table_at(host: str, port: int) -> str | None:
-    """The version of the table that answers there, or None."""
+def _table_at(host: str, port: int) -> Mapping[str, object] | None:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with suppress(OSError, ValueError, HTTPException):
         try:
@@ -147,7 +163,7 @@ def _table_at(host: str, port: int) -> str | None:
         with said:
             answer = json.loads(said.read(10_000))
         if isinstance(answer, dict) and {"camera", "button"} <= answer.keys():
-            return str(answer.get("version", "unknown"))
+            return answer
     return None
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from companion.doctor.finding import Finding, Run, bad, note, ok
 from companion.errors import CompanionError
@@ -20,7 +20,7 @@ _NAME_ANOTHER = "name another with --camera; until then dice can be typed (--cam
 _JOIN_GPIO = "sudo usermod -aG gpio $USER, then log in anew"
 _NO_CHIP = "there is no /dev/gpiochip: this machine has no pins; --pins none puts it on the page"
 _PIN_CURES = (
-    ("busy", "another program holds the pin: end it, or choose another with panel.pin"),
+    ("busy", "another program holds the pin: end it, or choose another pin in the settings"),
     ("ermission", _JOIN_GPIO),
     ("can not open gpiochip", _JOIN_GPIO),  # lgpio's message when permission is missing
     ("not installed", "sudo apt install python3-lgpio, then make pi"),
@@ -28,8 +28,17 @@ _PIN_CURES = (
 _NOT_OPEN = "use the switch's contact NO, not NC, and look for water or a short circuit"
 
 
+def _at_the_table(part: str, says: object) -> Finding:
+    """What a running table says of a part that it holds: nobody else can open it meanwhile."""
+    text = f"the running table has it, and says: {says}"
+    cure = "end the table (sudo systemctl stop dice-companion) to check it alone"
+    return ok(part, text) if says == "ok" else note(part, text, cure)
+
+
 def check_camera(
-    source: str, look: Callable[[], tuple[str, str, Sequence[tuple[str, str]]]]
+    source: str,
+    look: Callable[[], tuple[str, str, Sequence[tuple[str, str]]]],
+    table: Mapping[str, object] | None = None,
 ) -> list[Finding]:
     """Open the camera and measure one picture; a named camera must work.
 
@@ -37,6 +46,7 @@ def check_camera(
         source: As in the settings; auto falls back to the simulated tray.
         look: Opens the camera; returns its kind, its description, and each fault of its picture
             with the cure.
+        table: What a running table says of itself.
     """
     if source == "none":
         return [ok("camera", "none, as set: dice are typed by hand")]
@@ -44,6 +54,8 @@ def check_camera(
         kind, description, faults = look()
     except CompanionError as error:
         text = str(error).removeprefix("camera ")
+        if table is not None and "busy" in text:
+            return [_at_the_table("camera", table["camera"])]
         verdict = note if source == "auto" else bad
         is_device = source in ("auto", "pi") or source.isdecimal() or source.startswith("/dev/")
         cure = _PLUG_IN if is_device else _NAME_ANOTHER
@@ -51,6 +63,8 @@ def check_camera(
     if kind == "simulated":
         if source == "simulated":
             return [ok("camera", description)]
+        if table is not None and "busy" in description:
+            return [_at_the_table("camera", table["camera"])]
         return [note("camera", description, _first_fit(_CAMERA_CURES, description, _PLUG_IN))]
     found = [ok("camera", description)]
     found += [note("picture", fault, cure) for fault, cure in faults]
@@ -63,15 +77,19 @@ def check_button(
     is_pi: bool,
     open_pins: Callable[[], str],
     has_chip: bool = True,
+    table: Mapping[str, object] | None = None,
 ) -> Finding:
-    """Open the button's pin and close it again; a named factory must work.
+    """Open the button's pin, and those of lamp and buzzer, and close them again.
+
+    A named factory must work.
 
     Args:
         factory: As set.
         pin: BCM number.
         is_pi: Whether this machine is a Raspberry Pi.
-        open_pins: Opens the pin for real and returns the button's state; raises PinsUnavailable.
+        open_pins: Opens the pins for real and returns the button's state; raises PinsUnavailable.
         has_chip: Whether there is a /dev/gpiochip.
+        table: What a running table says of itself.
     """
     if factory in ("mock", "none"):
         return ok("button", "on the page, as set")
@@ -81,6 +99,8 @@ def check_button(
     try:
         state = open_pins()
     except CompanionError as error:
+        if table is not None and "busy" in str(error):
+            return _at_the_table("button", table["button"])
         cure = _first_fit(_PIN_CURES, str(error), "--pins none puts the button on the page")
         if cure == _JOIN_GPIO and not has_chip:
             cure = _NO_CHIP

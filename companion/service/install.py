@@ -85,7 +85,10 @@ class Write:
                     folder.mkdir()
                     folder.chmod(0o755)  # whatever root's umask is: the service reads what is there
             part = self.path.with_name(f".{self.path.name}.part")
-            part.write_text(self.text, encoding="utf-8")
+            with part.open("w", encoding="utf-8") as file:
+                file.write(self.text)
+                file.flush()
+                os.fsync(file.fileno())  # else a plug pulled now would leave it empty
             part.chmod(self.mode)
             part.replace(self.path)
         except OSError as error:
@@ -258,7 +261,7 @@ def plan_install(
         files.append(Write(AVAHI_PATH, avahi_text(port)))
     if machine.has_networkmanager:
         files.append(Write(DNSMASQ_PATH, dnsmasq_text()))
-    if machine.content(LAUNCHER_PATH) is None or _is_launcher(machine):
+    if not machine.content(LAUNCHER_PATH) or _is_launcher(machine):
         files.append(Write(LAUNCHER_PATH, launcher_text(program.command[0]), 0o755))
     changed = [file for file in files if machine.content(file.path) != file.text]
     yield from changed

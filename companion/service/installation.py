@@ -158,7 +158,11 @@ class Installation(ABC):
         self._run(["mv", "--no-target-directory", str(venv), str(self._gone)])
 
     def keep(self) -> None:
-        """Stay with the newer version; there is no way back any more."""
+        """Stay with the newer version; there is no way back any more.
+
+        It is on the disk first: pip does not wait for that, and a pulled plug would empty files.
+        """
+        self._run(["sync", "--file-system", str(self._venv)])
         self._put_away(self._copy)
         self._run(["rm", "-rf", str(self._gone)])
 

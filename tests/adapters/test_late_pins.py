@@ -70,5 +70,45 @@ def test_button_lamp_and_buzzer_are_taken_when_they_come(
         app.close()
 
 
+def test_a_pin_that_another_program_holds_costs_a_service_no_game(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    is_free = threading.Event()
+    made: list[MockFactory] = []
+
+    def make(_name: str) -> MockFactory:
+        made.append(MockFactory(pin_class=MockPWMPin))
+        return made[-1]
+
+    def make_busy(name: str) -> MockFactory:
+        if not is_free.is_set():
+            raise OSError("GPIO busy")
+        return make(name)
+
+    monkeypatch.setattr(hardware.button, "make_factory", make)
+    monkeypatch.setattr(hardware.lamp, "make_factory", make_busy)
+    monkeypatch.setattr(hardware.lamp, "REOPEN_S", 0.01)
+    monkeypatch.setenv("NOTIFY_SOCKET", "/run/systemd/notify")
+    config = Config(data_dir=tmp_path)
+    config = replace(
+        config,
+        camera=replace(config.camera, source="none"),
+        panel=replace(config.panel, factory="lgpio"),
+        lamp=replace(config.lamp, led_pin=LAMP),
+        web=replace(config.web, host="127.0.0.1", port=0),
+        sound=replace(config.sound, enabled=False),
+    )
+    app = build(config)
+    try:
+        assert app.session.faults == {}
+        is_free.set()
+        give_up_s = time.monotonic() + PATIENCE_S
+        while f"GPIO{LAMP}" not in opened(made):
+            assert time.monotonic() < give_up_s
+            time.sleep(0.01)
+    finally:
+        app.close()
+
+
 def opened(chips: list[MockFactory]) -> set[str]:
     return {pin.info.name for chip in chips for pin in list(chip.pins.values())}

@@ -68,6 +68,7 @@ MOUNTS = """\
 tmpfs /run tmpfs rw,nosuid 0 0
 overlay /games overlay rw,lowerdir=/lower 0 0
 /dev/sda1 /media/usb\\040stick vfat ro,nosuid 0 0
+/dev/sdb1 /media/worn ext4 rw,emergency_ro 0 0
 """
 
 
@@ -78,6 +79,7 @@ overlay /games overlay rw,lowerdir=/lower 0 0
         ("/run/dice", "games are lost at power-off"),
         ("/games/dice", "kept in memory (overlay)"),
         ("/media/usb stick/dice", "is read-only"),
+        ("/media/worn/dice", "is read-only"),
         ("/runner", None),
     ],
 )

@@ -25,6 +25,7 @@ from companion.doctor.machine import (
     check_data_dir,
     check_games,
     check_port,
+    running_table,
 )
 from companion.eventlog.journal import JOURNAL_NAME
 from companion.eventlog.record import Record
@@ -204,7 +205,7 @@ class TestPort:
 
     def test_a_table_runs_there_already(self) -> None:
         with serving(Health) as port:
-            finding = check_port("127.0.0.1", port)
+            finding = check_port("127.0.0.1", port, running_table("127.0.0.1", port))
         assert finding.verdict is Verdict.OK
         assert "a table runs there already (version 9.9)" in finding.text
 
@@ -213,7 +214,7 @@ class TestPort:
     ) -> None:
         monkeypatch.setattr(machine, "reachable_host", lambda _: "127.0.0.2")
         with serving(Health) as port:
-            finding = check_port("0.0.0.0", port)
+            finding = check_port("0.0.0.0", port, running_table("0.0.0.0", port))
         assert finding.verdict is Verdict.OK
         assert "a table runs there already" in finding.text
 
@@ -222,6 +223,7 @@ class TestPort:
     ) -> None:
         monkeypatch.setattr(machine, "ANSWERS_WITHIN_S", 0.05)
         with serving(Health) as port, socket.create_server(("127.0.0.2", port)):
+            assert running_table("127.0.0.2", port) is None
             assert check_port("127.0.0.2", port).verdict is Verdict.BAD
 
     def test_another_program_has_it(self) -> None:
@@ -229,16 +231,19 @@ class TestPort:
             answer: ClassVar[object] = ["hello"]
 
         with serving(Other) as port:
-            finding = check_port("127.0.0.1", port)
+            finding = check_port("127.0.0.1", port, running_table("127.0.0.1", port))
         assert finding.verdict is Verdict.BAD
         assert finding.cure == "choose one with --port"
 
     def test_a_silent_program_has_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(machine, "ANSWERS_WITHIN_S", 0.05)
         with socket.create_server(("127.0.0.1", 0)) as taken:
-            assert check_port("127.0.0.1", taken.getsockname()[1]).verdict is Verdict.BAD
+            port = taken.getsockname()[1]
+            assert running_table("127.0.0.1", port) is None
+            assert check_port("127.0.0.1", port).verdict is Verdict.BAD
 
     def test_a_program_that_does_not_speak_http_has_it(self, ssh_port: int) -> None:
+        assert running_table("127.0.0.1", ssh_port) is None
         assert check_port("127.0.0.1", ssh_port).verdict is Verdict.BAD
 
     def test_an_address_that_is_not_ours(self) -> None:

@@ -68,6 +68,21 @@ class TestCamera:
         assert finding.verdict is Verdict.BAD
         assert finding.cure.startswith("name another with --camera")
 
+    @pytest.mark.parametrize(("says", "verdict"), [("ok", Verdict.OK), ("lost", Verdict.NOTE)])
+    def test_the_one_of_a_running_table_is_not_accused(self, says: str, verdict: Verdict) -> None:
+        busy = CameraUnavailable("camera '/dev/video0': cannot be opened (busy, or not a camera)")
+        table = {"camera": says, "button": says}
+        for source in ("/dev/video0", "auto"):
+            (finding,) = check_camera(source, raising(busy), table)
+            assert (finding.verdict, finding.name) == (verdict, "camera")
+            assert finding.text == f"the running table has it, and says: {says}"
+
+        def open_pins() -> str:
+            raise PinsUnavailable("lgpio pins: cannot open GPIO17: 'GPIO busy'")
+
+        button = check_button("lgpio", 17, True, open_pins, table=table)
+        assert (button.verdict, button.name) == (verdict, "button")
+
     def test_a_device_that_is_not_there(self) -> None:
         def look() -> Look:
             camera = open_camera("/dev/video63")

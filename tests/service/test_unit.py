@@ -210,6 +210,24 @@ def test_installing_keeps_settings_that_are_there() -> None:
     assert CONFIG_PATH not in [s.path for s in plan_install(own, PROGRAM) if isinstance(s, Write)]
 
 
+def test_what_is_written_is_on_the_disk_before_it_has_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a plug pulled within the next seconds leaves it empty."""
+    synced, wait = [], os.fsync
+
+    def fsync(file: int) -> None:
+        assert os.stat(file).st_size > 0
+        synced.append(os.stat(file).st_ino)
+        wait(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    Write(tmp_path / "unit", "[Unit]\n").run()
+    open_access(tmp_path)
+    files = [tmp_path / "unit", tmp_path / "access.json"]
+    assert synced == [path.stat().st_ino for path in files]
+
+
 def test_removing_leaves_games_and_settings_unless_asked() -> None:
     installed = after(list(plan_install(BARE, PROGRAM)))
     kept = [s.path for s in plan_remove(installed) if isinstance(s, Delete)]
@@ -237,6 +255,8 @@ def test_the_command_runs_from_any_folder_for_everybody(tmp_path: Path) -> None:
 def test_the_command_goes_with_the_service_but_never_a_program_of_pip() -> None:
     ours = replace(BARE, content={LAUNCHER_PATH: launcher_text("/srv/old/python")}.get)
     assert LAUNCHER_PATH in [s.path for s in plan_install(ours, PROGRAM) if isinstance(s, Write)]
+    empty = replace(ours, content=lambda path: "" if path == LAUNCHER_PATH else ours.content(path))
+    assert LAUNCHER_PATH in [s.path for s in plan_install(empty, PROGRAM) if isinstance(s, Write)]
     assert LAUNCHER_PATH in [s.path for s in plan_remove(ours) if isinstance(s, Delete)]
     other = replace(BARE, content={LAUNCHER_PATH: "#!/usr/bin/python3\nimport companion\n"}.get)
     steps = [*plan_install(other, PROGRAM), *plan_remove(other)]

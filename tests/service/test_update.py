@@ -120,6 +120,23 @@ def test_an_update_that_is_interrupted_mixes_no_versions(
     assert sources.installed == ("three", "three", [".venv"])
 
 
+def test_the_new_version_is_on_the_disk_before_the_old_one_is_deleted(
+    sources: Sources, places: Places
+) -> None:
+    """A plug pulled after an update must not leave empty files and no way back."""
+    sources.publish("two")
+    run, done = sources.installation._run, []
+
+    def noted(command: Sequence[str]) -> str:
+        done.append(command[0])
+        return run(command)
+
+    sources.installation._run = noted
+    update(sources.installation, Table(), places, now=NOW, try_out=lambda *_: None)
+    assert "sync" in done
+    assert set(done[done.index("sync") + 1 :]) == {"rm", "mv"}
+
+
 def test_the_table_starts_even_if_the_way_back_fails(
     sources: Sources, places: Places, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -149,7 +149,10 @@ def open_v4l2(
     meter = LightMeter(V4l2Controls(device), clock=clock, wanted=controls)
 
     def grab() -> Pixels | None:
-        ok, picture = device.read()
+        try:
+            ok, picture = device.read()
+        except cv2.error:  # OpenCV 5 raises it for an empty buffer
+            return None
         if not ok or picture is None:
             return None
         pixels = as_pixels(picture)

@@ -67,6 +67,22 @@ def test_a_webcam_is_asked_for_mjpg_and_a_short_buffer() -> None:
     assert capture.released.wait(5.0)
 
 
+class Stumbling(FakeCapture):
+    """Every fifth buffer is empty."""
+
+    def read(self) -> tuple[bool, Pixels | None]:
+        self.order.append(0)
+        if len(self.order) % 5 == 0:
+            raise cv2.error("!buf.empty()")
+        return True, picture(len(self.order))
+
+
+def test_an_empty_buffer_is_one_picture_less() -> None:
+    camera = devices.open_v4l2("/dev/video9", capture=Stumbling([]))
+    assert all(camera.read() is not None for _ in range(20))
+    camera.close()
+
+
 def test_a_silent_webcam_is_let_go_within_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     name = "OPENCV_VIDEOIO_V4L_SELECT_TIMEOUT"
     monkeypatch.delenv(name, raising=False)
