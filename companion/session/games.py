@@ -60,9 +60,24 @@ def announce_position(state: GameState, names: tuple[str, ...]) -> Announcement 
     return announce_turn(names[state.active]) if state.phase is Phase.ROLL else None
 
 
-def decide_release(table: Table, seat: int) -> Decision | Rejected:
-    """Free a seat; in a running game its points stay and its turns are skipped."""
+def decide_release(
+    table: Table,
+    seat: int,
+    due: tuple[str, int | None] | None = None,
+    *,
+    is_overtaken: bool = False,
+) -> Decision | Rejected:
+    """Free a seat; in a running game its points stay and its turns are skipped.
+
+    Args:
+        due: Its player and the number of the running game for which it was asked, if known.
+        is_overtaken: Its player has answered since.
+    """
     game, decision = table.running, nothing(table)
+    held = table.seat(seat)
+    now = (held.name if held else None, game.number if game else None)
+    if is_overtaken or due not in (None, now):
+        return rejected("GONE_ON")
     if game is not None and seat in game.seats:
         closed = decide_move(table, SeatClosed(game.seats.index(seat)))
         if isinstance(closed, Rejected):

@@ -212,7 +212,7 @@ def _decide_of_seat(
         return rejected("NO_GAME", key="press.no_game")
     if given.key and given.key in keys:
         return nothing(table)
-    if _is_overtaken(given.key, keys):
+    if is_overtaken(given.key, keys):
         return rejected("GONE_ON")
     if given.turn != game.state.turn:
         return rejected("WRONG_PHASE", key="refused.WRONG_PHASE.turn", ruling="E9")
@@ -225,8 +225,8 @@ def _decide_of_seat(
     return decide_move(table, event_of(game.seats.index(given.seat)), **details)
 
 
-def _is_overtaken(key: str, keys: Iterable[str]) -> bool:
-    """Whether a later request of the same sender was taken before this one.
+def is_overtaken(key: str, keys: Iterable[str]) -> bool:
+    """Whether a later answer of the same sender was taken before this request.
 
     A request given up in an outage still arrives, perhaps after the one that replaced it.
     """

@@ -313,9 +313,23 @@ class Session:
 
     add_bot = _step(seats.decide_bot)
     leave = _step(seats.decide_leave)
-    let_go = _step(decide_release)
     order = _step(seats.decide_order)
     make_host = _step(seats.decide_host)
+
+    def let_go(
+        self, seat: int, *, due: tuple[str, int | None] | None = None, key: str = ""
+    ) -> Rejected | None:
+        """Free a seat; in a running game its points stay and its turns are skipped.
+
+        Args:
+            due: Its player and the number of the running game for which it was asked, if known.
+            key: As of an answer: later answers of the same sender make it void.
+        """
+        return self._take(
+            lambda table: decide_release(
+                table, seat, due, is_overtaken=play.is_overtaken(key, self._memory.keys)
+            )
+        )
 
     def settle(
         self,

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 from flask.testing import FlaskClient
 
+from companion.engine import Phase
 from companion.tray import TrayStatus, TrayView
 from tests.session.fakes import Stage
+from tests.web.browsing import OpenPage, open_part, put, ready, wait_until
+from tests.web.conftest import Sit
+from tests.web.stand_in import a_roll, dice_in_tray
 from tests.web.test_calls import answer
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Request
 
 
 class TestLate:
@@ -112,3 +121,76 @@ class TestLate:
         got = client.post("/api/say", json={}, environ_base={"REMOTE_ADDR": "192.168.1.77"})
         assert (got.status_code, got.get_json()["error"]) == (403, "NOT_HOST")
         assert ada.post("/api/say", json={}).status_code == 200
+
+
+class TestAfterAnOutage:
+    """What a page has given up still arrives once the line is back."""
+
+    def test_a_press_for_a_turn_that_is_over(self, ada: FlaskClient, stage: Stage) -> None:
+        stage.session.start()
+        stage.session.see(dice_in_tray(a_roll(3, 4)))
+        shown = ada.get("/api/state").get_json()["game"]
+        stage.session.press()
+        stage.answer(0, None)
+        stage.answer(0, None)
+        stage.session.see(dice_in_tray(a_roll(1, 6)))
+        late = {"game": shown["number"], "turn": shown["turn"]}
+        told = ada.post("/api/press", json=late)
+        assert (told.status_code, told.get_json()["error"]) == (409, "GONE_ON")
+        assert stage.state.phase is Phase.ROLL
+        assert ada.post("/api/press", json=late | {"turn": shown["turn"] + 1}).status_code == 200
+        assert stage.state.phase is Phase.ACTION1
+
+    def test_a_seat_that_was_to_be_freed_in_the_lobby(
+        self, ada: FlaskClient, sit: Sit, client: FlaskClient, stage: Stage
+    ) -> None:
+        sit("Ben")
+        late = {"seat": 1, "name": "Ben", "game": None}
+        stage.session.start()
+        assert ada.post("/api/free", json=late).get_json()["error"] == "GONE_ON"
+        assert ada.post("/api/free", json=late | {"name": "Cleo", "game": 1}).status_code == 409
+        assert stage.state.gone == frozenset()
+        assert ada.post("/api/free", json=late | {"game": 1}).status_code == 200
+        assert stage.state.gone == {1}
+
+    def test_a_player_who_was_to_leave_and_played_on(
+        self, ada: FlaskClient, sit: Sit, stage: Stage
+    ) -> None:
+        ben, sender = sit("Ben"), "ab" * 12
+        stage.session.start("base", 0)
+        stage.roll(3, 4)
+        assert answer(ben, key=f"{sender}-8")[0] == 200
+        late = ben.post("/api/leave", json={"from_game": True, "key": f"{sender}-7"})
+        assert late.get_json()["error"] == "GONE_ON"
+        assert stage.state.gone == frozenset()
+        left = ben.post("/api/leave", json={"from_game": True, "key": f"{sender}-9"})
+        assert left.status_code == 200
+        assert stage.state.gone == {1}
+
+    def test_the_pages_say_what_their_steps_are_meant_for(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        token = put(stage, "roll")[0]
+        sent: dict[str, Any] = {}
+
+        def note(request: Request) -> None:
+            if request.method == "POST":
+                sent[request.url.rpartition("/")[2]] = request.post_data_json
+
+        phone, host = open_page("/", token=token), open_page("/host")
+        for page in (phone, host):
+            page.on("request", note)
+        ready(phone).locator("#confirm").click()
+        wait_until(phone, lambda: "press" in sent)
+        assert sent["press"] == {"game": 1, "turn": 4}
+        open_part(host, "Players")
+        host.get_by_role("button", name="Free the seat of Cleo").click()
+        host.locator("#ask-yes:not([disabled])").click()
+        wait_until(host, lambda: "free" in sent)
+        assert sent["free"] == {"seat": 2, "name": "Cleo", "game": 1}
+        phone.locator("#menu").click()
+        phone.locator("#menu-leave").click()
+        phone.locator("#menu-go:not([disabled])").click()
+        wait_until(phone, lambda: "leave" in sent)
+        assert {**sent["leave"], "key": ""} == {"seat": 0, "from_game": True, "key": ""}
+        assert sent["leave"]["key"]

@@ -341,7 +341,7 @@ OPERATIONS: tuple[Operation, ...] = (
     post(
         "/api/press",
         "The on-screen button: confirm the roll.",
-        requests.Nothing,
+        requests.Press,
         links=_ANSWERS,
     ),
     post("/api/throw", "Throw the dice of the simulated tray.", requests.Throw),
@@ -372,7 +372,7 @@ OPERATIONS: tuple[Operation, ...] = (
     post(
         "/api/free",
         "Host: free somebody's seat; a running game goes on without them.",
-        requests.OfSeat,
+        requests.Free,
     ),
     post("/api/end", "Host: end the game early.", requests.Step),
     post("/api/rematch", "Host: begin the next game; the next seat begins.", requests.Nothing),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-import re
 
 from flask import Blueprint, Response
 
 from companion.errors import ServiceError
 from companion.messages.catalogue import line
-from companion.wire.structs import encode
+from companion.session.session import Rejected
 from web import locale, openapi
 from web.context import AppContext
 from web.params import body, rolled
@@ -18,13 +16,10 @@ from web.responses import as_json, ok, snapshot
 from web.security import Refused
 from web.sse import Streams
 from web.views import coach, events, games, pages, seats, statistics, tray
-from web.views.seats import own_seat
+from web.views.seats import bound_key, own_seat
 from web.wire import requests
 
 LOGGER = logging.getLogger(__name__)
-
-_NUMBERED = re.compile("([0-9a-f]{24})-([0-9]{1,16})")
-"""A key of a device that numbers its answers."""
 
 
 def blueprint(context: AppContext, streams: Streams) -> Blueprint:
@@ -104,8 +99,11 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
 
     @api.post("/api/press")
     def press() -> Response:
-        body(requests.Nothing)
+        asked = body(requests.Press)
         context.at_the_tray()
+        game, due = session.view().table.game, (asked.game, asked.turn)
+        if None not in due and (game is None or due != (game.number, game.state.turn)):
+            return ok(context, Rejected("GONE_ON", (line("press.gone_on"),)))
         return ok(context, context.press())
 
     @api.post("/api/roll")
@@ -175,13 +173,3 @@ def blueprint(context: AppContext, streams: Streams) -> Blueprint:
     coach.install(api, context)
     statistics.install(api, context)
     return api
-
-
-def bound_key(given: requests.Answer | requests.Withdraw, seat: int) -> str:
-    """Extend an idempotency key by seat and content, so that only equal requests are retries."""
-    if not given.key:
-        return ""
-    content = f"{type(given).__name__} {seat} {encode(given)}"
-    bound = hashlib.sha256(content.encode()).hexdigest()[:32]
-    numbered = _NUMBERED.fullmatch(given.key)
-    return f"{bound}.{numbered[1]}@{seat}.{numbered[2]}" if numbered else bound

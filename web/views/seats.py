@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
@@ -12,7 +14,7 @@ from companion.eventlog.names import clean_name, name_key
 from companion.eventlog.state import SWITCHES
 from companion.messages.catalogue import line
 from companion.session.session import HostStep, Joined, Rejected
-from companion.wire.structs import UNSET
+from companion.wire.structs import UNSET, encode
 from web import security
 from web.client import Client, is_host
 from web.context import AppContext
@@ -21,6 +23,9 @@ from web.responses import as_json, ok, rejected, snapshot
 from web.security import Refused
 from web.wire import requests
 from web.wire.replies import Preview
+
+_NUMBERED = re.compile("([0-9a-f]{24})-([0-9]{1,16})")
+"""A key of a device that numbers its answers."""
 
 
 def install(pages: Blueprint, context: AppContext) -> None:
@@ -60,7 +65,10 @@ def install(pages: Blueprint, context: AppContext) -> None:
     def leave() -> Response:
         asked = body(requests.Leave)
         seat = own_seat(context, asked.seat)
-        refusal = session.let_go(seat) if asked.from_game else session.leave(seat)
+        if asked.from_game:
+            refusal = session.let_go(seat, key=bound_key(asked, seat))
+        else:
+            refusal = session.leave(seat)
         if refusal is not None:
             return rejected(context, refusal)
         client = context.client()
@@ -68,9 +76,10 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.post("/api/free")
     def free() -> Response:
-        seat = body(requests.OfSeat).seat
+        asked = body(requests.Free)
         context.lead()
-        return ok(context, session.let_go(seat))
+        due = None if asked.name is None else (asked.name, asked.game)
+        return ok(context, session.let_go(asked.seat, due=due))
 
     @pages.post("/api/hand")
     def hand() -> Response:
@@ -190,6 +199,16 @@ def own_seat(context: AppContext, named: int | None) -> int:
     if named not in own:
         raise Refused(403, "NOT_YOUR_SEAT", line("page.not_your_seat"))
     return named
+
+
+def bound_key(given: requests.Answer | requests.Withdraw | requests.Leave, seat: int) -> str:
+    """Extend an idempotency key by seat and content, so that only equal requests are retries."""
+    if not given.key:
+        return ""
+    content = f"{type(given).__name__} {seat} {encode(given)}"
+    bound = hashlib.sha256(content.encode()).hexdigest()[:32]
+    numbered = _NUMBERED.fullmatch(given.key)
+    return f"{bound}.{numbered[1]}@{seat}.{numbered[2]}" if numbered else bound
 
 
 def _given(asked: requests.Settings, *names: str) -> dict[str, Any]:

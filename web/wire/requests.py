@@ -75,6 +75,16 @@ class OfSeat(Request):
     seat: int
 
 
+class Free(OfSeat):
+    """A player's seat to free."""
+
+    name: Annotated[
+        str | None,
+        about("The player's: fails where another sits there, or another game than `game` runs."),
+    ] = None
+    game: Annotated[int | None, about("The number of the running game, null for none.")] = None
+
+
 class Join(Request):
     """A name for a new player."""
 
@@ -90,6 +100,7 @@ class Leave(Request):
     from_game: Annotated[
         bool, about("In a running game: it goes on without this player, the points are kept.")
     ] = False
+    key: Key = ""
 
 
 class Claim(Request):
@@ -248,6 +259,15 @@ class Withdraw(Request):
     seat: int | None = None
     key: Key = ""
     rolled: Rolled = None
+
+
+class Press(Request):
+    """A press of the button on the screen."""
+
+    game: Annotated[
+        int | None, about("game.number and game.turn: fails where the table has gone on.")
+    ] = None
+    turn: int | None = None
 
 
 class Entered(Request):

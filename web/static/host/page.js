@@ -17,7 +17,7 @@ import { drawBar, drawDice } from "./dice.js";
 import { drawScores, drawSeats } from "./seats.js";
 import { offerTabs } from "./tabs.js";
 import { offerDevice } from "../lib/device.js";
-import { latest, onConnection, onState, post, start } from "../lib/live.js";
+import { latest, onConnection, onState, post, start, turnShown } from "../lib/live.js";
 import { drawPicture } from "../lib/tray-picture.js";
 import { t } from "../lib/words.js";
 
@@ -206,7 +206,7 @@ onPress($("rematch"), () =>
 onPress($("restart"), () => switchMachine("restart", "host.restart_ask", "host.restart"));
 onPress($("power-off"), () => switchMachine("off", "host.power_off_ask", "host.power_off"));
 onPress($("throw"), () => request("/api/throw"));
-onPress($("confirm"), () => request("/api/press"));
+onPress($("confirm"), () => request("/api/press", turnShown()));
 onPress($("say"), () => request("/api/say"));
 offerDevice();
 offerTabs();

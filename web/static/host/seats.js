@@ -96,6 +96,7 @@ async function move(seats, i, by) {
 }
 
 function free(seat, isRunning) {
+  const game = isRunning ? latest().game.number : null; // it may arrive late, after an outage
   openDialog({
     title: t(isRunning ? "host.free_ask_game" : "host.free_ask", { name: seat.name }),
     yes: t("host.free"),
@@ -104,7 +105,7 @@ function free(seat, isRunning) {
     isStill: () =>
       runs(latest().game) === isRunning &&
       latest().seats.some((each) => each.seat === seat.seat && each.name === seat.name),
-    onYes: () => request("/api/free", { seat: seat.seat }, "ask-why"),
+    onYes: () => request("/api/free", { seat: seat.seat, name: seat.name, game }, "ask-why"),
   });
 }
 

@@ -202,6 +202,9 @@ export async function post(path, body = {}, signal = undefined) {
   return answer;
 }
 
+/** Return the turn that is shown: a step that arrives late, after an outage, must not act on another. */
+export const turnShown = () => ({ game: state.game?.number, turn: state.game?.turn });
+
 /** Return the key of this device's next answer. A browser that crashed may have lost the last numbers. */
 export function newKey() {
   const number = Math.max(Date.now(), 1 + (Number(recall(SENT)) || 0));

@@ -1,7 +1,7 @@
 // The player's menu: language, other pages, leaving early.
 import { staysAwake } from "../lib/awake.js";
 import { $, disableBriefly, onPress, setText, show } from "../lib/dom.js";
-import { latest, post, reasonOf } from "../lib/live.js";
+import { latest, newKey, post, reasonOf } from "../lib/live.js";
 import { t } from "../lib/words.js";
 
 let leaving = null; // the seat to leave
@@ -47,7 +47,7 @@ function askLeave(is) {
 }
 
 async function leave(seat) {
-  const answer = await post("/api/leave", { seat, from_game: true });
+  const answer = await post("/api/leave", { seat, from_game: true, key: newKey() });
   setText($("menu-why"), reasonOf(answer));
   if (answer?.ok) closeMenu();
 }

@@ -16,7 +16,7 @@ import { chosenRoll, drawFaces } from "../lib/faces.js";
 import { keepAwake } from "../lib/awake.js";
 import { confetti } from "../lib/confetti.js";
 import { offerDevice } from "../lib/device.js";
-import { latest, onConnection, onState, openStream, post, reasonOf, start } from "../lib/live.js";
+import { latest, onConnection, onState, openStream, post, reasonOf, start, turnShown } from "../lib/live.js";
 import { podium } from "../lib/podium.js";
 import { showRefusal } from "../lib/refusal.js";
 import { Sheet } from "../lib/sheet.js";
@@ -331,7 +331,7 @@ onPress($("throw"), () => {
 onPress($("confirm"), () => {
   $("more").close();
   pressedAt = Date.now();
-  return press("/api/press", "why");
+  return press("/api/press", "why", turnShown());
 });
 onPress($("rematch"), () => press("/api/rematch", "over-refused"));
 $("done").addEventListener("click", pressDone);

@@ -3,7 +3,7 @@ import { Countdown } from "../lib/countdown.js";
 import { keepAwake } from "../lib/awake.js";
 import { chooseTheme } from "../lib/device.js";
 import { $, el, onPress, redraw, setAttribute, setOff, setText, show } from "../lib/dom.js";
-import { onConnection, onState, post, reasonOf, start } from "../lib/live.js";
+import { onConnection, onState, post, reasonOf, start, turnShown } from "../lib/live.js";
 import { drawPicture } from "../lib/tray-picture.js";
 import { language, t } from "../lib/words.js";
 import { SEATS, drawDoor } from "./door.js";
@@ -119,8 +119,8 @@ function showPointer() {
   pointerTimer = setTimeout(hidePointer, STILL_MS);
 }
 
-async function press(path) {
-  const why = reasonOf(await post(path));
+async function press(path, body = {}) {
+  const why = reasonOf(await post(path, body));
   if (why) setText($("tray-text"), why);
 }
 
@@ -136,7 +136,7 @@ async function toggleFullScreen() {
 }
 
 onPress($("throw"), () => press("/api/throw"));
-onPress($("confirm"), () => press("/api/press"));
+onPress($("confirm"), () => press("/api/press", turnShown()));
 addEventListener("resize", fit);
 addEventListener("mousemove", showPointer);
 hidePointer();
