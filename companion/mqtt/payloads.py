@@ -228,6 +228,10 @@ class Result(Struct, frozen=True):
     v: Version = VERSION
 
 
+DIAGNOSTICS_EVERY_S = 60.0
+"""Seconds between two of a table, also while nobody plays."""
+
+
 class Diagnostics(Struct, frozen=True):
     """How the table itself is.
 

@@ -22,7 +22,13 @@ from companion.mqtt.board import board_of
 from companion.mqtt.broker import Message, Received
 from companion.mqtt.client import Link
 from companion.mqtt.happenings import happenings
-from companion.mqtt.payloads import LARGEST_PICTURE_BYTES, Board, Diagnostics, encoded
+from companion.mqtt.payloads import (
+    DIAGNOSTICS_EVERY_S,
+    LARGEST_PICTURE_BYTES,
+    Board,
+    Diagnostics,
+    encoded,
+)
 from companion.mqtt.results import KEEP_S, Ledger, result_of
 from companion.mqtt.topics import OFFLINE, ONLINE, Kind, TableTopics
 from companion.session.ports import RollKept
@@ -37,8 +43,6 @@ WAKE_S = 0.5
 
 AFTER_FAILURE_S = 5.0
 """Seconds after which what could not be published is tried again."""
-
-DIAGNOSTICS_EVERY_S = 60.0
 
 EVENT_KEEP_S = 5
 """Seconds after which an event is not worth sending: a lamp should not flash for an old row."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import threading
+import time
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -77,7 +78,7 @@ def build_club(config: Config, version: str = "") -> ClubApp:
         store = ClubStore(config.data_dir / FOLDER)
         stack.callback(store.close)
         notes = [store.notice] if store.notice else []
-        club = Club(store, level, now=lambda: datetime.now().astimezone())
+        club = Club(store, level, now=lambda: datetime.now().astimezone(), clock=time.monotonic)
         stack.callback(_Writer(club).close)
         broker = broker_of(config)
         link = Link(
@@ -114,7 +115,7 @@ def build_club(config: Config, version: str = "") -> ClubApp:
 
 
 class _Writer:
-    """A thread that brings results to the disk, and their last ones at the end."""
+    """A thread that brings results to the disk, their last ones at the end, and misses tables."""
 
     def __init__(self, club: Club) -> None:
         self._club = club
@@ -127,6 +128,7 @@ class _Writer:
         while not self._is_closed:
             version = self._club.wait(version, WRITE_AGAIN_S)
             self._club.flush()
+            self._club.look_for_silent_tables()
 
     def close(self) -> None:
         """Write what waits, and end."""

@@ -40,8 +40,12 @@ from companion.wire.structs import WireError, decoded, encode
 
 LOGGER = logging.getLogger(__name__)
 
-KINDS = (Kind.STATUS, Kind.STATE, Kind.RESULT)
+KINDS = (Kind.STATUS, Kind.STATE, Kind.RESULT, Kind.DIAGNOSTICS)
 """Kinds of topics that a club reads."""
+
+SILENT_S = 2.5 * payloads.DIAGNOSTICS_EVERY_S
+"""Seconds without a word after which a table is offline, whatever the broker keeps of it: one that
+lost its power together with the broker never said so."""
 
 MOST_TABLES = 500
 MOST_RESULTS = 100_000
@@ -66,14 +70,16 @@ class Club:
         level: str,
         *,
         now: Callable[[], datetime],
+        clock: Callable[[], float],
     ) -> None:
         """Continue from the store.
 
         Args:
             level: The club's level in topics, from `topics.club_level`.
             now: The time with its zone.
+            clock: Monotonic seconds.
         """
-        self._store, self._now = store, now
+        self._store, self._now, self._clock = store, now, clock
         self._notifier = Notifier()
         self._evening_topic = topics.evening(level)
         self._level = level
@@ -81,6 +87,7 @@ class Club:
         self._evenings = {each.id: each for each in store.evenings()}
         self._results = {(each.table, each.game.game): each for each in store.results()}
         self._tables: dict[str, TableView] = {}
+        self._heard_s: dict[str, float] = {}  # by table, when it said something last
         self._behind: dict[str, timedelta] = {}  # by table, how far its clock is behind
         self._unkept: dict[tuple[str, str], Result] = {}
         self._is_failing = False
@@ -103,6 +110,7 @@ class Club:
         with self._notifier.transaction():
             for each in tuple(self._tables.values()):
                 self._show(replace(each, is_online=False))
+            self._heard_s.clear()
             known = self._evenings.get(self.today)
         if known is not None:
             self._tell(known)
@@ -247,7 +255,17 @@ class Club:
             known = self._tables.get(found.table) or TableView(found.table)
             if found.table not in self._tables and len(self._tables) >= MOST_TABLES:
                 raise WireError("", f"{MOST_TABLES} tables at most", found.table, "range")
-            if found.kind is Kind.STATE:
+            if found.kind is Kind.DIAGNOSTICS and found.table not in self._tables:
+                return
+            now_s = self._clock()
+            self._heard_s.setdefault(found.table, now_s)
+            if not got.retained:
+                self._heard_s[found.table] = now_s
+            if found.kind is Kind.DIAGNOSTICS:
+                if got.retained or known.is_online:
+                    return
+                known = replace(known, is_online=True)  # it was silent for long
+            elif found.kind is Kind.STATE:
                 board = payloads.decode(payload, payloads.Board) if payload else None
                 known = replace(known, board=board)
                 if board is not None and not got.retained:
@@ -307,6 +325,14 @@ class Club:
                     del self._unkept[key]
             return not self._unkept
 
+    def look_for_silent_tables(self) -> None:
+        """Show tables as offline that have said nothing for long."""
+        with self._notifier.transaction():
+            since_s = self._clock() - SILENT_S
+            for each in tuple(self._tables.values()):
+                if each.is_online and self._heard_s.get(each.id, 0.0) < since_s:
+                    self._show(replace(each, is_online=False))
+
     def _take_evening(self, payload: bytes) -> None:
         if not payload:
             return
@@ -342,6 +368,7 @@ class Club:
     def _show(self, table: TableView) -> None:
         if table.board is None and not table.is_online:
             self._tables.pop(table.id, None)  # it was removed from the broker
+            self._heard_s.pop(table.id, None)
         else:
             self._tables[table.id] = table
         self._notifier.touch()

@@ -83,7 +83,7 @@ class ClubOnDisk:
     def open(self) -> None:
         """Start the process."""
         self.store = ClubStore(self.directory)
-        self.club = Club(self.store, CLUB, now=self.tick)
+        self.club = Club(self.store, CLUB, now=self.tick, clock=lambda: self.now.timestamp())
         self.club.connect(self.sent.append)
 
     def restart(self) -> None:

@@ -301,6 +301,33 @@ def test_a_table_that_a_crashed_broker_has_forgotten_is_offline(club: ClubOnDisk
     assert [each.is_online for each in club.club.view().tables] == [True]
 
 
+def test_a_table_that_lost_its_power_with_the_broker_is_offline(club: ClubOnDisk) -> None:
+    """A broker that keeps its state on the disk tells what tables said before it crashed."""
+    lost, there = (topics.TableTopics(CLUB, table_id(n)) for n in (3, 4))
+    for number, table in ((3, lost), (4, there)):
+        club.online(number, f"Table {number}")
+        club.club.connect(club.sent.append)
+        club.publish(table.of(Kind.STATUS), topics.ONLINE, retained=True)
+
+    def online() -> list[str]:
+        club.club.look_for_silent_tables()
+        return [each.name for each in club.club.view().tables if each.is_online]
+
+    club.publish(lost.of(Kind.STATUS), topics.ONLINE, retained=True)
+    assert online() == ["Table 3", "Table 4"]
+    for _ in range(3):
+        club.now += timedelta(seconds=60)
+        club.publish(lost.of(Kind.DIAGNOSTICS), b"{}", retained=True)
+        club.publish(there.of(Kind.DIAGNOSTICS), b"{}")
+    assert online() == ["Table 4"]
+    for name in ("Ada", "Ben", "Cleo", "Dan"):
+        club.club.add(name)
+    club.club.draw(1)
+    assert {group.table for group in club.club.view().evening.rounds[0].groups} == {table_id(4)}
+    club.publish(lost.of(Kind.DIAGNOSTICS), b"{}")
+    assert online() == ["Table 3", "Table 4"]
+
+
 GOOD = payloads.encoded(result({"Ada": 90, "Ben": 50}))
 
 
