@@ -32,6 +32,7 @@ from companion.doctor.host import (
     check_pin_factory,
     check_power,
     check_service,
+    check_service_place,
     check_sound_rights,
     check_temperature,
 )
@@ -59,6 +60,7 @@ from companion.service.board import is_raspberry_pi, model
 from companion.service.commands import run_quietly
 from companion.service.install import is_root, service_environ
 from companion.service.network import active_hotspot
+from companion.service.unit import UNIT_PATH
 
 if TYPE_CHECKING:
     from vision.calibration.calibration import Calibration
@@ -175,6 +177,8 @@ def examine(
     place = check_file_system(config.data_dir, _content("/proc/self/mounts") or "")
     if not _has_bad(place):
         place += check_data_dir(config.data_dir)
+    if environ is not os.environ:
+        place += check_service_place(config.data_dir, _content(str(UNIT_PATH)))
     yield from place
     if _has_bad(place):
         yield note("games", "not checked", "see above")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from companion.doctor.finding import Finding, Ran, bad, note, ok
 from companion.doctor.machine import THIS_PROJECT_BEGAN
+from companion.service.unit import DATA_DIR, quoted
 
 _SUPPLY = "use the power supply and the cable made for this Pi"
 _COOL = "give it air or a cooler"
@@ -86,6 +87,19 @@ def check_file_system(directory: Path, mounts: str) -> list[Finding]:
         text = f"{directory} is kept in memory ({kind}): games are lost at power-off"
         return [note("disk", text, cure)]
     return []
+
+
+def check_service_place(directory: Path, unit: str | None) -> list[Finding]:
+    """Report a place for games where the installed service may not write.
+
+    Args:
+        directory: Where the service's settings keep games.
+        unit: The service's unit as text; None if it is not installed.
+    """
+    if unit is None or directory == DATA_DIR or quoted([f"-{directory}"]) in unit:
+        return []
+    cure = "sudo dice-companion service install"
+    return [bad("data", f"the service may not write to {directory} yet", cure)]
 
 
 def _mount_of(path: Path, mounts: str) -> tuple[str, tuple[str, ...]]:

@@ -16,9 +16,11 @@ from companion.doctor.host import (
     check_pin_factory,
     check_power,
     check_service,
+    check_service_place,
     check_sound_rights,
     check_temperature,
 )
+from companion.service.unit import DATA_DIR, unit_text
 
 
 @pytest.mark.parametrize(
@@ -188,3 +190,13 @@ def test_games_without_a_recent_backup_are_named(
 def test_a_clock_that_was_never_set_judges_no_backup() -> None:
     now = datetime(1970, 1, 1, 0, 8, tzinfo=UTC)
     assert [check_backup(last, now, 12) for last in (None, NOW, now)] == [[], [], []]
+
+
+def test_a_place_that_the_service_was_not_told_of_is_named() -> None:
+    place = Path("/mnt/my disk/dice")
+    told = unit_text(("play",), (), 257, data_dir=place)
+    assert check_service_place(place, told) == []
+    assert check_service_place(DATA_DIR, unit_text(("play",), (), 257)) == []
+    assert check_service_place(place, None) == [], "it is no service"
+    (finding,) = check_service_place(place, unit_text(("play",), (), 257))
+    assert finding.cure == "sudo dice-companion service install"

@@ -256,3 +256,17 @@ def test_the_games_come_back_to_where_the_restored_settings_look_for_them(
     assert restored.output.startswith(f"{disk}: ")
     assert "no game is saved" not in CliRunner().invoke(dice_companion, ["games", "list"]).output
     assert not (tmp_path / "state").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_restored_games_belong_to_whom_the_former_ones_did(table: Stage, tmp_path: Path) -> None:
+    file = backed_up(table, tmp_path)
+    table.store.close()
+    for path in (table.directory, *table.directory.iterdir()):
+        os.chown(path, 1234, 1234)
+    config = tmp_path / "none.toml"
+    where = ["--data-dir", str(table.directory), "--config", str(config)]
+    restored = CliRunner().invoke(dice_companion, ["restore", str(file), *where])
+    assert restored.exit_code == 0, restored.output
+    inside = [table.directory, *table.directory.iterdir()]
+    assert {path.stat().st_uid for path in inside} == {1234}
