@@ -240,7 +240,9 @@ class TestTheTableView:
     def test_trouble_with_the_dice_is_said_once(self, stage: Stage, open_page: OpenPage) -> None:
         put(stage, "roll")  # the green die leans
         page = ready(open_page("/table", size_wh=TV))
-        trouble = page.get_by_text("The green die isn’t lying flat. Throw it again.")
+        trouble = page.locator("p:not(.sr), li").filter(
+            has_text="The green die isn’t lying flat. Throw it again."
+        )
         trouble.first.wait_for()
         assert [each.is_visible() for each in trouble.all()].count(True) == 1
         stage.session.part_is("camera", "slow")
@@ -257,8 +259,8 @@ class TestTheTableView:
         page = ready(open_page("/table", size_wh=TV))
         headline = page.locator(".headline[data-kind=trouble]")
         headline.wait_for()
-        said = [each.is_visible() for each in page.get_by_text(headline.inner_text()).all()]
-        assert said.count(True) == 1
+        said = page.locator("p:not(.sr), li").filter(has_text=headline.inner_text())
+        assert [each.is_visible() for each in said.all()].count(True) == 1
         assert page.locator("#faults li").count() == 0
         assert page.locator(".asked").inner_text() == "Ada throws and enters the dice."
 

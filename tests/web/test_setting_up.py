@@ -326,6 +326,22 @@ class TestInABrowser:
         open_step(page, "2 · Exposure and colours").wait_for()
         assert wizard.corners == wizard.proposed
 
+    def test_a_late_reply_leaves_the_host_at_the_step_turned_to_meanwhile(
+        self, open_page: OpenPage, wizard: StandInSetup
+    ) -> None:
+        page = open_page("/setup", size_wh=PHONE)
+        held: list[Route] = []
+        page.get_by_role("heading", name="2 · Exposure and colours").click()
+        page.route("**/api/setup/*", lambda route: held.append(route), times=1)
+        page.get_by_role("button", name="Keep these settings").click()
+        while not held:
+            page.wait_for_timeout(50)
+        page.get_by_role("heading", name="1 · Corners of the tray").click()
+        held[0].continue_()
+        page.locator("#hold:not([aria-busy])").wait_for(state="attached")
+        assert wizard.is_held
+        assert open_step(page, "1 · Corners of the tray").count() == 1
+
     def test_problems_of_the_picture_are_listed_below_it(
         self, open_page: OpenPage, wizard: StandInSetup, stage: Stage
     ) -> None:

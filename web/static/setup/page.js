@@ -81,6 +81,11 @@ function turnTo(name) {
   bring(name);
 }
 
+/** Turn to the next step, unless the host has turned to another one before the reply came. */
+function goOn(from, to) {
+  if ($(`step-${from}`).open) turnTo(to);
+}
+
 /** Scroll a step right below the picture, or beside it. */
 const bring = (name) => $(`step-${name}`).scrollIntoView({ block: "start" });
 
@@ -212,12 +217,12 @@ async function keep(path, body, where) {
 }
 
 async function keepCorners() {
-  if (await keep("corners", { corners }, "corners-said")) turnTo("exposure");
+  if (await keep("corners", { corners }, "corners-said")) goOn("corners", "exposure");
 }
 
 async function hold() {
   if (!(await keep("exposure", {}, "exposure-said"))) return;
-  if (setup.held && Object.keys(setup.controls).length) turnTo("dice");
+  if (setup.held && Object.keys(setup.controls).length) goOn("exposure", "dice");
   else setText($("exposure-said"), t("setup.not_held"));
 }
 
@@ -244,7 +249,7 @@ async function keepDice() {
   const plays = [...$("dice").querySelectorAll("select")].map((select) => select.value);
   if (!(await keep("dice", { plays, look: lookNumber }, "dice-said"))) return;
   lookAway(); // the dice may be taken out now
-  turnTo("rolls");
+  goOn("dice", "rolls");
 }
 
 function lookAway() {
