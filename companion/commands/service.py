@@ -6,6 +6,7 @@ import os
 import pwd
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -81,11 +82,15 @@ def remove(purge: bool, dry_run: bool) -> None:
 
     Example: sudo dice-companion service remove
     """
-    machine = this_machine()
+    machine, games = this_machine(), DATA_DIR
+    with suppress(ConfigError):
+        games = load(None, service_directories(), {}).data_dir
     _do(plan_no_kiosk(machine), dry_run)
     _do(plan_remove(machine, purge=purge), dry_run)
     if not dry_run and not purge:
-        click.echo(f"Games stay in {DATA_DIR}, settings in {CONFIG_PATH.parent}.")
+        click.echo(f"Games stay in {games}, settings in {CONFIG_PATH.parent}.")
+    elif not dry_run and games != DATA_DIR:
+        click.echo(f"Games stay in {games}: that folder was of your own choice.")
 
 
 @service.command()
