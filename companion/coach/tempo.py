@@ -70,23 +70,24 @@ def row_points(layout: Layout, count: Int8) -> Floats:
 
 
 def features(games: Games) -> Floats:
-    """(FEATURES, N) what the number of turns left depends on."""
+    """(FEATURES, N) what the number of turns left depends on; who has left closes no row."""
     rows = list(games.layout.colours)
-    near = games.next[rows].astype(np.float32)
-    need = np.maximum(5 - games.count[rows], 0).astype(np.float32)
+    here = [seat for seat in range(games.players) if seat not in games.gone]
+    near = games.next[rows][:, here].astype(np.float32)
+    need = np.maximum(5 - games.count[rows][:, here], 0).astype(np.float32)
     distance = np.minimum((11 - near) * 0.5 + need * 1.5, 13)
     distance = np.where(games.closed_at[rows][:, None] > 0, np.float32(0), distance)
     nearest = np.sort(distance.min(axis=1), axis=0)
     return np.stack(
         [
             np.ones(games.size, np.float32),
-            games.count.sum(axis=(0, 1), dtype=np.float32) / games.players,
+            games.count[:, here].sum(axis=(0, 1), dtype=np.float32) / len(here),
             nearest[0],
             nearest[1],
             nearest[1] ** 2 / 10,
             nearest[2],
-            games.misses.max(axis=0).astype(np.float32),
-            np.square(games.misses.max(axis=0).astype(np.float32)),
+            games.misses[here].max(axis=0).astype(np.float32),
+            np.square(games.misses[here].max(axis=0).astype(np.float32)),
         ]
     )
 

@@ -278,6 +278,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
     if began is None:
         return []
     start = state = began.state
+    seats = began.seats
     events: list[Event] = []
     typed: list[int] = []
     rolls, fault = 0, None
@@ -288,6 +289,8 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             fault = str(error)
             break
         if isinstance(entry, Change):
+            if record.kind == "resumed":  # with other people beside them, perhaps
+                seats = tuple(entry.data["seats"])
             if record.kind in (*BEGINNINGS, "paused"):
                 continue
             fault = f"record {record.revision}: {record.kind!r} is no move"
@@ -311,7 +314,7 @@ def _from_log(records: Sequence[Record]) -> list[SavedGame]:
             state,
             fault,
             ended=records[-1].at,
-            seats=began.seats,
+            seats=seats,
             bots=began.bots,
             practice=began.practice,
             typed=tuple(typed),

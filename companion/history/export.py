@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
@@ -14,10 +15,13 @@ from companion.engine.notation import games_in, turns_of
 from companion.history.archive import SavedGame
 from companion.history.results import Result
 from companion.messages.announcements import box_line, row_term
-from companion.messages.catalogue import Phrases, numeral
+from companion.messages.catalogue import Phrases, isolated, numeral
 
 FORMS = ("text", "json", "csv")
 """Formats that games can be exported in."""
+
+MARK = "\ufeff"
+"""Before a CSV file that people open: without it, spreadsheets take "ë" for two letters."""
 
 COLUMNS = ("game", "date", "variant", "end", "player", "rank", "total")
 ROWS = ("red", "yellow", "green", "blue")
@@ -110,9 +114,11 @@ def as_csv(games: Iterable[Result]) -> str:
 def harmless(text: str) -> str:
     """Escape a text that a spreadsheet would run as a formula.
 
+    Some separate cells by semicolons or tabs: what follows one begins a cell, too.
+
     Source: https://owasp.org/www-community/attacks/CSV_Injection
     """
-    return f"'{text}" if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+    return re.sub(r"(\A|[;\t\r\n]\s*)(?=[=+\-@\t\r])", r"\1'", text)
 
 
 def text_of(game: SavedGame, phrases: Phrases) -> str:
@@ -130,7 +136,7 @@ def text_of(game: SavedGame, phrases: Phrases) -> str:
         lines.append(say("record.turn", number=turn.number, name=names[turn.player]))
         lines.append("  " + say("record.roll", whites=whites, sum=turn.roll.white_sum, dice=dice))
         crossed = [
-            f"{names[player]} {phrases.tell(box_line(game.start, box))}"
+            f"{isolated(names[player])} {phrases.tell(box_line(game.start, box))}"
             for player, box in enumerate(turn.action1 or [])
             if box is not None
         ]
@@ -179,7 +185,9 @@ def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:
         minus = phrases.say("record.misses", minus=lost)
         total = numeral(state.total(player))
         place = f"{rank}. " if game.is_over else ""
-        lines.append(f"{place}{game.names[player]:<{width}}  {total:>4}  ({rows}  {minus})")
+        name = game.names[player]
+        shown = isolated(name) + " " * (width - len(name))
+        lines.append(f"{place}{shown}  {total:>4}  ({rows}  {minus})")
     if game.fault:
         lines.append(phrases.say("record.fault", fault=game.fault))
     return lines

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from companion.coach.bots import NOISE, advice_of, choice_of
+from companion.coach.bots import NOISE, advice_of, choice_of, coach_of
 from companion.coach.games import new_games
 from companion.coach.play import play
+from companion.coach.positions import games_from
 from companion.coach.tempo import Tempo, tables_of
 from companion.engine import (
     COLOURED,
@@ -18,6 +19,7 @@ from companion.engine import (
     Roll,
     RollCorrected,
     Rolled,
+    SeatClosed,
     apply,
     new_game,
 )
@@ -46,6 +48,17 @@ def test_the_judge_accepts_every_answer_of_whole_games(variant: str, players: in
             step = apply(state, event)
             assert not isinstance(step, Refusal), (event, step)
             state = step.state
+
+
+@pytest.mark.parametrize("variant", sorted(PLANS))
+def test_a_game_that_somebody_has_left_is_played_to_its_end_as_well(variant: str) -> None:
+    """Who has left closes no row: the game does not end sooner for it."""
+    left = go(new_game(PLANS[variant], 4), SeatClosed(3))
+    bots = [coach_of(variant, 4)] * 4
+    went_on = play(games_from(left, 300), bots, np.random.default_rng(1)).totals[:3].mean()
+    three = [coach_of(variant, 3)] * 3
+    of_three = play(new_games(variant, 3, 300), three, np.random.default_rng(1)).totals.mean()
+    assert went_on > 0.8 * of_three
 
 
 def test_a_strong_bot_closes_a_row_that_wins() -> None:

@@ -12,6 +12,8 @@ from companion.coach.report import report_of
 from companion.engine import COLOURED, End, HouseRule, Roll
 from companion.eventlog.record import Record
 from companion.eventlog.store import FILE_NAME
+from companion.history.archive import saved_games
+from companion.history.export import text_of
 from companion.history.results import Result
 from companion.history.statistics import statistics
 from companion.messages.catalogue import load_phrases
@@ -149,3 +151,31 @@ def test_a_damaged_record_costs_its_own_game_only(odd: Path) -> None:
             assert after[game.number].totals == game.totals
             assert after[game.number].rolls == game.rolls
     assert statistics(after.values()).games == 3 + (3 in after and after[3].counts)
+
+
+def test_a_resumed_game_has_the_seats_of_its_last_evening(stage: Stage) -> None:
+    stage.seat("Ada", "Ben")
+    assert stage.session.start("base", 0) is None
+    assert stage.type_roll(2, 2) is None
+    assert stage.session.pause() is None
+    leave(stage, 0, 1)
+    stage.seat("Cleo", "Ben", "Ada")
+    leave(stage, 0)
+    assert stage.session.resume(1) is None
+    (game,) = saved_games(stage.store.load())
+    assert dict(zip(game.names, game.seats, strict=True)) == {"Ada": 2, "Ben": 1}
+
+
+def test_a_name_from_right_to_left_keeps_its_row_and_points_in_a_record(stage: Stage) -> None:
+    stage.seat("\u05d0\u05d1", "Ben")
+    assert stage.session.start("base", 0) is None
+    assert stage.type_roll(3, 4) is None
+    assert stage.answer(0, "R7") == ""
+    assert stage.answer(1, "Y7") == ""
+    assert stage.answer(0, None) == ""
+    stage.play_out()
+    (game,) = saved_games(stage.store.load())
+    text = text_of(game, load_phrases("en"))
+    name = "\u2068\u05d0\u05d1\u2069"
+    assert f"White sum: {name} red 7, Ben yellow 7" in text
+    assert f". {name}  " in text

@@ -12,6 +12,7 @@ from companion.engine import (
     End,
 )
 from companion.history.decided import Decided
+from companion.history.export import harmless
 from companion.history.results import Result
 from companion.history.standings import standings
 from companion.history.statistics import LuckShare, as_csv, as_json, statistics
@@ -135,6 +136,8 @@ def test_players_as_csv_and_json() -> None:
     rows = list(csv.DictReader(io.StringIO(as_csv(found))))
     assert [row["name"] for row in rows] == ["'=SUM(A1)", "Ben"]
     assert rows[0]["average"] == "60.0"
+    assert harmless(";=SUM(A1);") == ";'=SUM(A1);", "German spreadsheets separate by semicolons"
+    assert harmless("A-B; C+D") == "A-B; C+D"
     assert float(rows[0]["rating"]) > float(rows[1]["rating"])
     told = json.loads(as_json(found))
     assert told["players"][0]["rating"].keys() == {"mean", "deviation"}

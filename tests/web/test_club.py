@@ -228,6 +228,7 @@ class TestAccess:
         an_evening(club)
         csv = phone.get("/export/2026-11-24.csv")
         assert csv.mimetype == "text/csv"
+        assert csv.text.startswith("\ufeffround,")
         assert csv.text.count("\r\n") == 1 + 4
         told = json.loads(phone.get("/export/2026-11-24.json").text)
         assert len(told["games"]) == 1

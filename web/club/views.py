@@ -8,6 +8,7 @@ from dataclasses import replace
 from flask import Blueprint, Response, make_response, render_template, request
 
 from companion.eventlog.names import LONGEST_NAME
+from companion.history.export import MARK
 from companion.messages.catalogue import line
 from companion.mqtt.club.evening import Declined
 from companion.mqtt.club.export import as_csv, as_json
@@ -81,7 +82,7 @@ def blueprint(context: ClubContext, streams: Streams) -> Blueprint:
         found = club.summary(evening) if form in FORMS else None
         if found is None:
             raise Refused(404, "NO_EVENING", line("page.http.404"))
-        text = as_csv(found.done) if form == "csv" else as_json(found)
+        text = MARK + as_csv(found.done) if form == "csv" else as_json(found)
         named = {"Content-Disposition": f'attachment; filename="club-{evening}.{form}"'}
         return Response(text, mimetype=FORMS[form], headers=named)
 

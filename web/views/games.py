@@ -11,7 +11,7 @@ from flask import Blueprint, Response, request
 from companion.engine import GameState
 from companion.engine.notation import Turn, turns_of
 from companion.history.archive import SavedGame
-from companion.history.export import FORMS, as_csv, summary, text_of, written
+from companion.history.export import FORMS, MARK, as_csv, summary, text_of, written
 from companion.history.results import Result
 from companion.history.standings import Standing, evenings, standings
 from companion.messages.announcements import box_line
@@ -89,10 +89,11 @@ def _exported(context: AppContext, form: str) -> tuple[str, str]:
     """Name and text of the file of one game, or of all."""
     if "number" in request.args:
         game = asked_for(context)
-        return f"game-{game.number}", written([game], form, context.phrases)
+        text = written([game], form, context.phrases)
+        return f"game-{game.number}", MARK + text if form == "csv" else text
     past = context.session.past
     if form == "csv":
-        return "games", as_csv(past.results())
+        return "games", MARK + as_csv(past.results())
     return "games", written(past.one_by_one(), form, context.phrases)  # thousands are large
 
 

@@ -9,6 +9,7 @@ from flask import Blueprint, Response, request
 from companion.engine import PLANS
 from companion.errors import StoreError
 from companion.eventlog.names import name_key
+from companion.history.export import MARK
 from companion.history.people import games_of
 from companion.history.standings import remembered
 from companion.history.statistics import PlayerStatistics, Statistics, as_csv, statistics
@@ -49,7 +50,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/api/players.csv")
     def players_file() -> Response:
-        text = as_csv(_chosen(context))
+        text = MARK + as_csv(_chosen(context))
         response = Response(text, content_type="text/csv; charset=utf-8")
         response.headers["Content-Disposition"] = 'attachment; filename="players.csv"'
         return response

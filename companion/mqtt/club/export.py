@@ -32,14 +32,17 @@ COLUMNS = (
 
 
 def as_csv(done: Played) -> str:
-    """One line for each player of each game; the round is empty for a game outside rounds."""
+    """One line for each player of each game; the round is empty for a game outside rounds.
+
+    Points are of games that count for the standings: those of the rounds, once there is one.
+    """
     out = io.StringIO()
     lines = csv.writer(out, lineterminator="\r\n")  # RFC 4180
     lines.writerow(COLUMNS)
     for number, result in _games(done):
         game = result.game
         for player in game.players:
-            is_counted = result.counts
+            is_counted = result.counts and (number is not None or not done.rounds)
             lines.writerow(
                 [
                     number or "",

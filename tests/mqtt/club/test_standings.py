@@ -176,9 +176,11 @@ def test_exports_hold_every_game_once() -> None:
     assert [(each["round"], each["player"], each["total"], each["points"]) for each in lines] == [
         ("1", "'=A", "90", "12"),
         ("1", "B", "50", "0"),
-        ("", "B", "50", "12"),
-        ("", "C", "40", "0"),
+        ("", "B", "50", ""),  # once there is a round, its games alone count
+        ("", "C", "40", ""),
     ]
+    free = list(csv.DictReader(io.StringIO(as_csv(played(evening("=A", "B"), games)))))
+    assert [each["points"] for each in free] == ["12", "0", "12", "0"]
     told = json.loads(as_json(summary_of(tonight, games, {})))
     assert [(game["round"], game["game"]) for game in told["games"]] == [
         (1, "1-20261124190000"),
