@@ -132,7 +132,9 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
 
     Example: dice-companion restore friday.tar.gz
     """
+    from companion.doctor.host import check_service_place
     from companion.service.backup import restore_backup
+    from companion.service.unit import UNIT_PATH
 
     environ = _environ(data_dir, config_path)
     directory = _restored_into(file, data_dir, config_path, environ)
@@ -143,6 +145,9 @@ def restore(file: Path, data_dir: Path | None, config_path: Path | None) -> None
     click.echo(f"{directory}: {restored.records} records from {restored.made_at} restored")
     if kept is not None:
         click.echo(f"the former data are in {kept}")
+    if environ is not os.environ:
+        for finding in check_service_place(directory, UNIT_PATH.read_text(encoding="utf-8")):
+            click.echo(f"{finding.text}: {finding.cure}", err=True)
 
 
 def _version() -> str:

@@ -211,7 +211,7 @@ def examine(
             is_pi,
             lambda: _open_pins(config),
             has_chip=any(Path("/dev").glob("gpiochip*")),
-            table=table,
+            table=table if flags.get("panel.factory") is None else None,
         )
     yield from check_pin_factory(os.environ)
     yield from check_camera_node(config.camera.source, is_pi)
@@ -222,7 +222,11 @@ def examine(
         if config.camera.source != "none":
             finding, measured = _measured(config)
             yield finding
-        yield from check_camera(config.camera.source, lambda: _look(config, measured), table)
+        yield from check_camera(
+            config.camera.source,
+            lambda: _look(config, measured),
+            table if flags.get("camera.source") is None else None,
+        )
 
 
 def _has_bad(findings: Sequence[Finding]) -> bool:

@@ -12,7 +12,7 @@ PATIENCE_S = CONNECT_S + 2.0
 """Seconds for the connection and the broker's answer."""
 
 _CURES = (
-    ("mqtt.", "name the right file there; until then the table plays on without the broker"),
+    ("(PEM)", "name the right file there; until then the table plays on without the broker"),
     ("protocol", "it must speak MQTT 5, as Mosquitto does from version 1.6 on"),
     ("refused: ", "check mqtt.username and mqtt.password_file; the broker's log says more"),
     ("Connection refused", "start the broker; Mosquitto 2 needs a line `listener 1883` for others"),

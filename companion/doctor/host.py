@@ -9,7 +9,7 @@ from pathlib import Path
 
 from companion.doctor.finding import Finding, Ran, bad, note, ok
 from companion.doctor.machine import THIS_PROJECT_BEGAN
-from companion.service.unit import DATA_DIR, quoted
+from companion.service.unit import writable_line
 
 _SUPPLY = "use the power supply and the cable made for this Pi"
 _COOL = "give it air or a cooler"
@@ -96,7 +96,8 @@ def check_service_place(directory: Path, unit: str | None) -> list[Finding]:
         directory: Where the service's settings keep games.
         unit: The service's unit as text; None if it is not installed.
     """
-    if unit is None or directory == DATA_DIR or quoted([f"-{directory}"]) in unit:
+    line = writable_line(directory)
+    if unit is None or not line or line in unit.splitlines():
         return []
     cure = "sudo dice-companion service install"
     return [bad("data", f"the service may not write to {directory} yet", cure)]

@@ -20,12 +20,20 @@ _NAME_ANOTHER = "name another with --camera; until then dice can be typed (--cam
 _JOIN_GPIO = "sudo usermod -aG gpio $USER, then log in anew"
 _NO_CHIP = "there is no /dev/gpiochip: this machine has no pins; --pins none puts it on the page"
 _PIN_CURES = (
-    ("busy", "another program holds the pin: end it, or choose another pin in the settings"),
+    (
+        "busy",
+        "another program holds the pin (a table?): end it, or set another pin",
+    ),
     ("ermission", _JOIN_GPIO),
     ("can not open gpiochip", _JOIN_GPIO),  # lgpio's message when permission is missing
     ("not installed", "sudo apt install python3-lgpio, then make pi"),
 )
 _NOT_OPEN = "use the switch's contact NO, not NC, and look for water or a short circuit"
+
+
+def _has(table: Mapping[str, object] | None, part: str) -> bool:
+    """Whether a running table holds a real camera or button."""
+    return table is not None and table.get(part) in ("ok", "lost")
 
 
 def _at_the_table(part: str, says: object) -> Finding:
@@ -46,7 +54,7 @@ def check_camera(
         source: As in the settings; auto falls back to the simulated tray.
         look: Opens the camera; returns its kind, its description, and each fault of its picture
             with the cure.
-        table: What a running table says of itself.
+        table: What a running table with the same settings says of itself.
     """
     if source == "none":
         return [ok("camera", "none, as set: dice are typed by hand")]
@@ -54,16 +62,16 @@ def check_camera(
         kind, description, faults = look()
     except CompanionError as error:
         text = str(error).removeprefix("camera ")
-        if table is not None and "busy" in text:
-            return [_at_the_table("camera", table["camera"])]
         verdict = note if source == "auto" else bad
         is_device = source in ("auto", "pi") or source.isdecimal() or source.startswith("/dev/")
+        if table is not None and _has(table, "camera") and is_device and "busy" in text:
+            return [_at_the_table("camera", table["camera"])]
         cure = _PLUG_IN if is_device else _NAME_ANOTHER
         return [verdict("camera", text, _first_fit(_CAMERA_CURES, text, cure))]
     if kind == "simulated":
         if source == "simulated":
             return [ok("camera", description)]
-        if table is not None and "busy" in description:
+        if table is not None and _has(table, "camera") and "busy" in description:
             return [_at_the_table("camera", table["camera"])]
         return [note("camera", description, _first_fit(_CAMERA_CURES, description, _PLUG_IN))]
     found = [ok("camera", description)]
@@ -89,7 +97,7 @@ def check_button(
         is_pi: Whether this machine is a Raspberry Pi.
         open_pins: Opens the pins for real and returns the button's state; raises PinsUnavailable.
         has_chip: Whether there is a /dev/gpiochip.
-        table: What a running table says of itself.
+        table: What a running table with the same settings says of itself.
     """
     if factory in ("mock", "none"):
         return ok("button", "on the page, as set")
@@ -99,7 +107,7 @@ def check_button(
     try:
         state = open_pins()
     except CompanionError as error:
-        if table is not None and "busy" in str(error):
+        if table is not None and _has(table, "button") and "busy" in str(error):
             return _at_the_table("button", table["button"])
         cure = _first_fit(_PIN_CURES, str(error), "--pins none puts the button on the page")
         if cure == _JOIN_GPIO and not has_chip:

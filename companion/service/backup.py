@@ -124,6 +124,8 @@ def last_backup(data_dir: Path) -> datetime | None:
 
 def settings_in(source: Path) -> bytes | None:
     """Return the settings file that a backup holds; None if it holds none, or is no backup."""
+    if not source.is_file():  # a pipe would be waited for
+        return None
     try:
         with _Unpacked(source) as unpacked, tarfile.open(fileobj=unpacked, mode="r:") as archive:
             for member in _harmless(archive, source):
@@ -183,7 +185,9 @@ def restore_backup(
                     new_config.unlink()
         return backed_up, kept if had_data else None
     except (OSError, tarfile.TarError, EOFError, zlib.error) as error:
-        raise ServiceError(f"{source}: cannot be restored: {_reason(error)}") from error
+        raise ServiceError(
+            f"{source}: cannot be restored into {data_dir}: {_reason(error)}"
+        ) from error
     except StoreError as error:
         raise ServiceError(f"{source}: its games cannot be read: {error}") from error
 

@@ -247,7 +247,7 @@ def plan_install(
                 "--home-dir", str(DATA_DIR), "--shell", "/usr/sbin/nologin", NAME,
             )
         )  # fmt: skip
-    if data_dir != DATA_DIR:
+    if not data_dir.is_relative_to(DATA_DIR):
         yield Command(
             ("install", "--directory", f"--owner={NAME}", f"--group={NAME}", str(data_dir))
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -74,6 +75,13 @@ def quoted(words: Sequence[str]) -> str:
     return shlex.join(words).replace("%", "%%")
 
 
+def writable_line(data_dir: Path) -> str:
+    """Return the unit's line that lets the service write its games; "" for the usual place."""
+    if data_dir.is_relative_to(DATA_DIR):
+        return ""
+    return f"ReadWritePaths={quoted([f'-{os.path.normpath(data_dir)}'])}"
+
+
 def launcher_text(python: str) -> str:
     """Return a shell script that runs the program with the arguments it gets, from any folder."""
     return f'#!/bin/sh\n{LAUNCHER_MARK}\nexec {shlex.quote(python)} -P -m companion "$@"\n'
@@ -96,6 +104,7 @@ def unit_text(
             nothing else of the homes, also where a home is closed to other users.
         data_dir: Where games are kept. On another disk, the service waits for it.
     """
+    writable = writable_line(data_dir)
     delay = ["RestartSec=2"]
     if systemd_version >= GROWING_DELAY_SINCE:
         delay += ["RestartSteps=6", "RestartMaxDelaySec=60"]
@@ -104,7 +113,7 @@ def unit_text(
         "Description=Dice Companion, a table for real dice",
         "After=network.target time-sync.target sound.target avahi-daemon.service",
         "StartLimitIntervalSec=0",
-        *([f"RequiresMountsFor={quoted([str(data_dir)])}"] if data_dir != DATA_DIR else []),
+        *([f"RequiresMountsFor={quoted([os.path.normpath(data_dir)])}"] if writable else []),
         "",
         "[Service]",
         "Type=notify",
@@ -134,7 +143,7 @@ def unit_text(
         "CapabilityBoundingSet=CAP_NET_BIND_SERVICE",
         "AmbientCapabilities=CAP_NET_BIND_SERVICE",
         "ProtectSystem=strict",
-        *([f"ReadWritePaths={quoted([f'-{data_dir}'])}"] if data_dir != DATA_DIR else []),
+        *([writable] if writable else []),
         "ProtectHome=tmpfs",
         *(f"BindReadOnlyPaths={quoted([str(path)])}" for path in in_homes),
         "PrivateTmp=yes",

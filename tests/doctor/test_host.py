@@ -198,5 +198,7 @@ def test_a_place_that_the_service_was_not_told_of_is_named() -> None:
     assert check_service_place(place, told) == []
     assert check_service_place(DATA_DIR, unit_text(("play",), (), 257)) == []
     assert check_service_place(place, None) == [], "it is no service"
+    assert check_service_place(DATA_DIR / "friday", unit_text(("play",), (), 257)) == []
+    assert len(check_service_place(place.parent, told)) == 1
     (finding,) = check_service_place(place, unit_text(("play",), (), 257))
     assert finding.cure == "sudo dice-companion service install"

@@ -83,6 +83,14 @@ class TestCamera:
         button = check_button("lgpio", 17, True, open_pins, table=table)
         assert (button.verdict, button.name) == (verdict, "button")
 
+    def test_a_table_without_one_is_no_excuse(self, tmp_path: Path) -> None:
+        busy = CameraUnavailable("camera '/dev/video0': cannot be opened (busy, or not a camera)")
+        table = {"camera": "simulated", "button": "mock"}
+        (finding,) = check_camera("/dev/video0", raising(busy), table)
+        assert (finding.verdict, "close the program" in finding.cure) == (Verdict.BAD, True)
+        (finding,) = check_camera(str(tmp_path), raising(busy), {"camera": "ok"})
+        assert finding.verdict is Verdict.BAD, "a folder is nobody's"
+
     def test_a_device_that_is_not_there(self) -> None:
         def look() -> Look:
             camera = open_camera("/dev/video63")

@@ -95,6 +95,8 @@ def test_certificates_of_both_sides_are_checked(
     assert outcome(wrong) == "mqtt.ca_file: expected certificates (PEM)"
     not_its_key = replace(named, key_file=papers / "broker.key")
     assert outcome(not_its_key).startswith("mqtt.cert_file, mqtt.key_file: expected a certificate")
+    assert "mqtt.pi" in check_broker(replace(broker, host="mqtt.pi.invalid")).text
+    assert "right file" not in check_broker(replace(broker, host="mqtt.pi.invalid")).cure
     said = check_broker(not_its_key)
     assert said.cure is not None
     assert said.cure.startswith("name the right file there")

@@ -168,7 +168,7 @@ def test_a_backup_that_was_cut_short_changes_nothing(table: Stage, tmp_path: Pat
     file = backed_up(table, tmp_path)
     table.store.close()
     file.write_bytes(file.read_bytes()[:-200])
-    with pytest.raises(ServiceError, match="cannot be restored"):
+    with pytest.raises(ServiceError, match="cannot be restored into"):
         restore_backup(file, table.directory, tmp_path / "config.toml", now=NOW)
     assert (table.directory / "tray.toml").exists()
 
@@ -270,3 +270,10 @@ def test_restored_games_belong_to_whom_the_former_ones_did(table: Stage, tmp_pat
     assert restored.exit_code == 0, restored.output
     inside = [table.directory, *table.directory.iterdir()]
     assert {path.stat().st_uid for path in inside} == {1234}
+
+
+def test_a_pipe_is_no_backup(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    where = ["--data-dir", str(tmp_path / "data"), "--config", str(tmp_path / "none.toml")]
+    refused = CliRunner().invoke(dice_companion, ["restore", str(tmp_path / "pipe"), *where])
+    assert "expected a backup, got no plain file" in str(refused.exception)

@@ -46,6 +46,10 @@ NO_ANSWERS = """() => {
 }"""
 
 
+SCROLLED = "() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))"
+"""Ends when an opened step has been scrolled to."""
+
+
 COVERED = """() => {
   const { left, top, width, height } = document.activeElement.getBoundingClientRect();
   const over = document.elementFromPoint(left + width / 2, top + height / 2)?.closest('.view');
@@ -414,6 +418,7 @@ class TestInABrowser:
         page = open_page("/setup", size_wh=size_wh)
         page.locator(".corner").first.wait_for()
         for step in all_steps(page):
+            page.evaluate(SCROLLED)
             for key in ("Tab", "Shift+Tab"):
                 for _ in range(20):
                     page.keyboard.press(key)

@@ -127,7 +127,7 @@ class TestTheDiceOfABox:
         page = ready(open_page("/", token=put(stage, "action1", variant)[0]))
         for size_wh in (PHONE, PHONE_FLAT, (1280, 800), (1180, 820), (1100, 800)):
             resize(page, size_wh)
-            for scale in (1.0, 1.25, 1.5):
+            for scale in (1.0, 1.25, 1.5, 2.0):
                 page.evaluate(LETTERS, scale)
                 covered = page.locator(".box").evaluate_all(COVERED, "legal")
                 assert covered == [], (size_wh, scale)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 import threading
 import time
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -79,7 +80,8 @@ def build_club(config: Config, version: str = "") -> ClubApp:
         stack.callback(store.close)
         notes = [store.notice] if store.notice else []
         club = Club(store, level, now=lambda: datetime.now().astimezone(), clock=time.monotonic)
-        stack.callback(_Writer(club).close)
+        links: list[Link] = []
+        stack.callback(_Writer(club, lambda: any(each.is_connected for each in links)).close)
         broker = broker_of(config)
         link = Link(
             broker,
@@ -90,6 +92,7 @@ def build_club(config: Config, version: str = "") -> ClubApp:
             packets_per_s=PACKETS_PER_S,
             name="mqtt-club",
         )
+        links.append(link)
         stack.callback(link.close)
         notes.append(f"club {level}: broker {broker}")
         place = watched_address(config.web.host, club.touch)
@@ -117,8 +120,8 @@ def build_club(config: Config, version: str = "") -> ClubApp:
 class _Writer:
     """A thread that brings results to the disk, their last ones at the end, and misses tables."""
 
-    def __init__(self, club: Club) -> None:
-        self._club = club
+    def __init__(self, club: Club, has_broker: Callable[[], bool]) -> None:
+        self._club, self._has_broker = club, has_broker
         self._is_closed = False
         self._thread = threading.Thread(target=self._run, name="club-writer", daemon=True)
         self._thread.start()
@@ -128,7 +131,8 @@ class _Writer:
         while not self._is_closed:
             version = self._club.wait(version, WRITE_AGAIN_S)
             self._club.flush()
-            self._club.look_for_silent_tables()
+            if self._has_broker():  # else everybody is silent
+                self._club.look_for_silent_tables()
 
     def close(self) -> None:
         """Write what waits, and end."""

@@ -257,14 +257,10 @@ class Club:
                 raise WireError("", f"{MOST_TABLES} tables at most", found.table, "range")
             if found.kind is Kind.DIAGNOSTICS and found.table not in self._tables:
                 return
-            now_s = self._clock()
-            self._heard_s.setdefault(found.table, now_s)
-            if not got.retained:
-                self._heard_s[found.table] = now_s
+            is_shown = True
             if found.kind is Kind.DIAGNOSTICS:
-                if got.retained or known.is_online:
-                    return
-                known = replace(known, is_online=True)  # it was silent for long
+                is_shown = not (got.retained or known.is_online)
+                known = replace(known, is_online=known.is_online or is_shown)  # silent for long
             elif found.kind is Kind.STATE:
                 board = payloads.decode(payload, payloads.Board) if payload else None
                 known = replace(known, board=board)
@@ -274,7 +270,12 @@ class Club:
                 known = replace(known, is_online=payload == topics.ONLINE)
             else:
                 raise WireError("", "online or offline", payload[:40], "text")
-            self._show(known)
+            now_s = self._clock()
+            self._heard_s.setdefault(found.table, now_s)
+            if not got.retained:
+                self._heard_s[found.table] = now_s
+            if is_shown:
+                self._show(known)
 
     def _take_result(self, found: topics.Parsed, got: Received) -> None:
         if not got.payload:
@@ -326,7 +327,7 @@ class Club:
             return not self._unkept
 
     def look_for_silent_tables(self) -> None:
-        """Show tables as offline that have said nothing for long."""
+        """Show tables as offline that have said nothing for long, while the broker was there."""
         with self._notifier.transaction():
             since_s = self._clock() - SILENT_S
             for each in tuple(self._tables.values()):

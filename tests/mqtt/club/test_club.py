@@ -301,6 +301,15 @@ def test_a_table_that_a_crashed_broker_has_forgotten_is_offline(club: ClubOnDisk
     assert [each.is_online for each in club.club.view().tables] == [True]
 
 
+def test_strangers_leave_nothing_behind(club: ClubOnDisk) -> None:
+    for number in range(50):
+        table = topics.TableTopics(CLUB, table_id(number))
+        club.publish(table.of(Kind.STATUS), b"maybe")
+        club.publish(table.of(Kind.DIAGNOSTICS), b"{}")
+    assert club.club.view().tables == ()
+    assert club.club._heard_s == {}
+
+
 def test_a_table_that_lost_its_power_with_the_broker_is_offline(club: ClubOnDisk) -> None:
     """A broker that keeps its state on the disk tells what tables said before it crashed."""
     lost, there = (topics.TableTopics(CLUB, table_id(n)) for n in (3, 4))
