@@ -1,4 +1,4 @@
-"""The command line: the only place that prints, exits and sets up logging."""
+"""The command line: finds commands, and turns errors into one line and an exit status."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The settings of a table: defaults, then a TOML file, then the environment, then flags.
 
-`load` is a function of its arguments; only the composition root calls it, and hands the parts on.
+`load` is a function of its arguments; the commands call it and hand the settings on.
 """
 
 from __future__ import annotations

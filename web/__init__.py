@@ -23,7 +23,7 @@ from web.views import game
 from web.views import health as health_views
 from web.views import setup as setup_views
 
-__all__ = ["Equipment", "Tray", "TraySetup", "create_app"]
+__all__ = ["Equipment", "create_app"]
 
 
 def create_app(

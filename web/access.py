@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from companion.errors import ConfigError
+from companion.session.seats import digest
 from companion.wire.files import read_text
 from companion.wire.structs import Struct, WireError, convert, encode, field
 
@@ -103,7 +104,7 @@ class Access:
 
     def is_table(self, device: str) -> bool:
         """Whether a device is a paired table view."""
-        return _digest(device) in self._tables
+        return digest(device) in self._tables
 
     def admit(self, device: str) -> None:
         """Make a device a table view.
@@ -116,7 +117,7 @@ class Access:
 
     def _admit(self, device: str) -> None:
         if not self.is_table(device):
-            self._tables = [*self._tables, _digest(device)][-_MOST_TABLES:]
+            self._tables = [*self._tables, digest(device)][-_MOST_TABLES:]
             self.save()
 
     def pairing_code(self, device: str) -> str:
@@ -217,7 +218,3 @@ def kept_pin(data_dir: Path) -> str:
 def _read(path: Path) -> _Kept:
     kept: _Kept = convert(json.loads(read_text(path, MOST_BYTES)), _Kept)
     return kept
-
-
-def _digest(device: str) -> str:
-    return hashlib.sha256(device.encode("utf-8", "replace")).hexdigest()

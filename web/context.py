@@ -1,4 +1,4 @@
-"""What the views work with: the session, the tray, and the current snapshot."""
+"""The session, the tray and the current snapshot, which the views share."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COUNTDOWN_S = 0.1
 
 @dataclass
 class AppContext:
-    """What the views work with."""
+    """Session, equipment and snapshot that the views share."""
 
     session: Session
     tray: Tray | None

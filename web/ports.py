@@ -115,7 +115,7 @@ class SetupState(Protocol):
 
     @property
     def faults(self) -> Sequence[str]:
-        """Faults of the picture: dark, overexposed, blurred."""
+        """Faults of the picture: dark, overexposed, blurred, small, slanted."""
 
     @property
     def change(self) -> str | None:

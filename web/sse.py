@@ -71,8 +71,8 @@ class Stream:
         self.seats = streams.session.seats_of(client.tokens)
         self._version = -1
         self._from_s = -math.inf
-        self._until_s = streams.clock() + streams.life_s
-        self._beat_at_s = streams.clock() + streams.heartbeat_s
+        self._until_s = streams.clock() + LIFE_S
+        self._beat_at_s = streams.clock() + HEARTBEAT_S
         self.is_closed = False
         self.is_replaced = False
 
@@ -105,7 +105,7 @@ class Stream:
             return b""
         is_first = self._version < 0
         version, text = self._streams.render(self.client)
-        self._beat_at_s = now_s + self._streams.heartbeat_s
+        self._beat_at_s = now_s + HEARTBEAT_S
         if version <= self._version:
             return b": beat\nevent: beat\ndata: {}\n\n"
         self._version = version
@@ -129,8 +129,6 @@ class Streams:
         render: Render,
         *,
         clock: Callable[[], float] = time.monotonic,
-        heartbeat_s: float = HEARTBEAT_S,
-        life_s: float = LIFE_S,
         most_inside: int = MOST_INSIDE,
         most_outside: int = MOST_OUTSIDE,
         most_per_browser: int = MOST_PER_BROWSER,
@@ -142,7 +140,6 @@ class Streams:
             inside_s: Seconds between two states for those inside.
         """
         self.session, self.render, self.clock = session, render, clock
-        self.heartbeat_s, self.life_s = heartbeat_s, life_s
         self.pause_s = {True: inside_s, False: OUTSIDE_S}
         self._most = {True: most_inside, False: most_outside}
         self._most_per_browser = most_per_browser

@@ -107,7 +107,6 @@ def values_of(
     positions: Sequence[Position],
     policy: Policy,
     rollouts: int,
-    seed: int,
     progress: Callable[[float], None],
 ) -> list[tuple[Samples, Samples]]:
     """Play every position to its end many times, with the same dice for all positions.
@@ -124,7 +123,7 @@ def values_of(
         for begin in range(0, len(members), CHUNK):
             part = members[begin : begin + CHUNK]
             batch = _joined([positions[k].games for k in part], rollouts)
-            rng = np.random.default_rng(seed)
+            rng = np.random.default_rng(1)
             results = play(batch, [policy] * players, rng, throws=rollouts)
             shape = (players, len(part), rollouts)
             leads = lead_of(results.totals).reshape(shape)

@@ -146,10 +146,6 @@ class Review:
         """By player, the expected lead before the first roll."""
         return self.leads[0]
 
-    def others(self, player: int) -> float:
-        """Change of a player's expected lead by the answers of the others."""
-        return sum(turn[player].others for turn in self.parts)
-
     @property
     def is_whole(self) -> bool:
         """Whether everybody who began the game played it to its end."""
@@ -190,7 +186,6 @@ def review(
     events: Iterable[Event],
     *,
     rollouts: int = ROLLOUTS,
-    seed: int = 1,
     progress: Callable[[float], None] = lambda share: None,
 ) -> Review | None:
     """Analyse a finished game; None if it is not over or no dice were thrown.
@@ -220,7 +215,7 @@ def review(
         if before.gone != after.gone
     )
     positions = [position for each in studied for position in (each.before, *each.after)]
-    values = iter(values_of([*positions, *ends], policy, rollouts, seed, progress))
+    values = iter(values_of([*positions, *ends], policy, rollouts, progress))
     final = lead_of(np.array([[last.total(p)] for p in range(players)], np.int16))[:, 0]
     valued = [(each, next(values)[0], [next(values) for _ in each.after]) for each in studied]
     end = next(values)[0].mean(axis=1) if ends else final

@@ -189,14 +189,12 @@ def train(
     variant: str,
     players: int,
     rng: np.random.Generator,
-    rounds: int = ROUNDS,
-    games: int = GAMES,
 ) -> Tables:
     """Learn from games of each round's player against itself."""
     seats: list[Policy] = [SKIP_TWO] * players
-    tables = learn(variant, players, seats, rng, games)
-    for _ in range(rounds - 1):
-        tables = learn(variant, players, [Tempo(tables, NOISE, rng)] * players, rng, games)
+    tables = learn(variant, players, seats, rng, GAMES)
+    for _ in range(ROUNDS - 1):
+        tables = learn(variant, players, [Tempo(tables, NOISE, rng)] * players, rng, GAMES)
     return tables
 
 

@@ -102,7 +102,6 @@ class SimulatedTable:
         name: str,
         *,
         seed: int,
-        url: str = "",
         store: Store | None = None,
     ) -> None:
         """Continue from the directory; `start` connects.
@@ -129,7 +128,7 @@ class SimulatedTable:
             self.session,
             TableTopics(club, ledger.table),
             ledger,
-            Identity(name, "simulated", lambda: url, is_found=False),
+            Identity(name, "simulated", str, is_found=False),
             link=partial(_Timed, self.published, broker, client_id=f"table-{ledger.table}"),
             now_text=_now_text,
             diagnostics=lambda: Diagnostics("simulated"),

@@ -111,7 +111,7 @@ def parse_config(line: Mapping[str, Any]) -> GameState:
 
 @dataclass(slots=True)
 class Turn:
-    """One completed turn; None for an action that is not closed.
+    """One turn from its roll on; None for an action that is not closed.
 
     Attributes:
         player: Whose turn it was.
@@ -130,7 +130,7 @@ class Turn:
 
 
 def turns_of(start: GameState, events: Iterable[Event]) -> tuple[list[Turn], GameState, list[int]]:
-    """The completed turns of a game, the state after them, and who left before any roll.
+    """The turns of a game from their rolls on, the state after them, and who left before any roll.
 
     Raises:
         ValueError: An event is refused.

@@ -1,4 +1,4 @@
-"""Saved games, rebuilt from the event log (pure)."""
+"""Saved games, rebuilt from the event log."""
 
 from __future__ import annotations
 

@@ -150,12 +150,12 @@ def restore_backup(
     Raises:
         ServiceError: It is no backup, is damaged, or a table is running on the data.
     """
-    _refuse_running(data_dir)
-    if source.exists() and not source.is_file():
-        raise ServiceError(f"{source}: expected a backup, got no plain file")
     data_dir = Path(os.path.realpath(data_dir))
     if data_dir.is_mount():  # which cannot be put aside
         raise ServiceError(f"{data_dir}: is a whole disk; restore into a folder on it (data_dir)")
+    _refuse_running(data_dir)
+    if source.exists() and not source.is_file():
+        raise ServiceError(f"{source}: expected a backup, got no plain file")
     fresh = data_dir.with_name(f"{data_dir.name}.restored")
     new_config = config_path.with_name(f".{config_path.name}.restored")
     try:

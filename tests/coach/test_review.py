@@ -42,7 +42,8 @@ A_ROLL = Roll.of((3, 4), DICE)
 
 def sum_of(found: Review, player: int) -> float:
     luck, skill = found.luck[player].value, found.skill[player].value
-    return found.start[player] + luck + skill + found.others(player)
+    others = sum(turn[player].others for turn in found.parts)
+    return found.start[player] + luck + skill + others
 
 
 @pytest.mark.parametrize("variant", ["base", "big_points"])

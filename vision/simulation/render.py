@@ -13,7 +13,7 @@ Colours are linear light (reflectance 0.0 to 1.0), channels blue, green, red lik
 
 `background` reads camera, tray and lamps only; `things`, `dice` and `lens` may change freely
 between calls that share one. A die with a `motion` is blurred over its way. Poses at rest come
-from `resting_die`, throws from `vision.simulation.throw`.
+from `resting_die`, throws from `vision.simulation.tumble`.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ def _afresh(state: Settling, shown: Shown) -> Settling:
 
 
 def remembered(state: Settling, shown: Shown) -> Settling:
-    """State with nothing known but the used dice."""
+    """State with nothing known but the used dice and the last rolls."""
     return Settling(
         used=state.used, used_roll=state.used_roll, last_rolls=state.last_rolls, shown=shown
     )

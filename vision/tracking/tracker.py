@@ -320,7 +320,7 @@ class TrayTracker:
         self.notes = (Note(NoteCode.FAILED),)
 
     def _without(self, status: TrayStatus) -> Settling:
-        """State with nothing known but the used dice."""
+        """State with nothing known but the used dice and the last rolls."""
         return remembered(self._state, Shown(status))
 
     def on_confirmed(self, roll: Roll | None = None) -> None:

@@ -21,7 +21,7 @@ from web.security import Refused
 
 @dataclass
 class ClubContext:
-    """What the views work with.
+    """Club, organisers and snapshot that the views share.
 
     Attributes:
         access: Its PIN makes a device an organiser; it keeps organisers where a table keeps its

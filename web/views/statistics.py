@@ -1,4 +1,4 @@
-"""Players and dice over all evenings."""
+"""Players and dice over all evenings; renames and deletes players."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class PlayerResult(Reply):
 
 
 class SheetRow(Reply):
-    """One row of a final sheet."""
+    """One row of a sheet, at the end or after a turn."""
 
     key: str
     name: str

@@ -7,11 +7,10 @@ import { get } from "../lib/live.js";
 import { miniSheet, sheetOf } from "../lib/mini-sheet.js";
 import { podium } from "../lib/podium.js";
 import { listOf, numeral, t } from "../lib/words.js";
-import { isBotsTurn } from "../play/status.js";
+import { isBotsTurn, isTrouble } from "../play/status.js";
 import { SEATS, addressOf, codes, pairText, report, shortOf } from "./door.js";
 
 const NEWS = new Set(["closing", "closed", "miss", "undone", "refused"]);
-const TROUBLE = new Set(["obstructed", "cocked", "missing", "extra", "uncertain"]);
 const BLIND = new Set(["dark", "blocked", "frozen", "lost"]);
 
 /** Whether a roll is due that the camera cannot see. */
@@ -19,9 +18,7 @@ export const isBlind = ({ game, tray }) => game?.phase === "roll" && BLIND.has(t
 
 /** Return what is wrong with the dice or the camera before a roll, or "". */
 export function troubleOf(state) {
-  const { game, tray, table } = state;
-  if (isBlind(state)) return tray.text;
-  return game?.phase === "roll" && TROUBLE.has(tray.status) && !table.typed_rolls ? tray.text : "";
+  return isBlind(state) || isTrouble(state) ? state.tray.text : "";
 }
 
 export function drawNews(state, nameOf) {
