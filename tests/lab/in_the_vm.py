@@ -85,6 +85,29 @@ def first_start() -> None:
     shell("reboot -f")
 
 
+def elsewhere(roll: Any) -> None:
+    """The games move to a folder of the owner's choice, and come back there from a backup."""
+    place, program = "/srv/my games", "/opt/dice/bin/dice-companion"
+    stop = "systemctl stop dice-companion"
+    shell(f"{stop}; cp --archive /var/lib/dice-companion '{place}'")
+    SETTINGS.write_text(f'data_dir = "{place}"\n[camera]\nsource = "none"\n')
+    tell("doctor before:", shell(f"{program} doctor | grep 'may not write'"))
+    tell("games elsewhere:", shell(f"{program} service install | tail -n 1"))
+    wait_for("up elsewhere", "/healthz", lambda health: health["status"] == "ok")
+    tell("doctor after:", shell(f"{program} doctor | grep 'may not write'") or "clean")
+    tell("roll kept there:", get("/api/state")["game"]["roll"] == roll)
+    shell(f"{program} backup /srv/friday.tar.gz; {stop}; rm -r '{place}'")
+    SETTINGS.write_text('[camera]\nsource = "none"\n')
+    tell("restored:", shell(f"{program} restore /srv/friday.tar.gz"))
+    shell("systemctl start dice-companion")
+    wait_for("up from the backup", "/healthz", lambda health: health["status"] == "ok")
+    owner = shell(f"stat --format %U '{place}'/games.sqlite3")
+    tell("roll kept in the backup:", get("/api/state")["game"]["roll"] == roll, "user:", owner)
+    SETTINGS.write_text('[camera]\nsource = "none"\n')
+    shell(f"{program} service install")
+    wait_for("up in the usual place", "/healthz", lambda health: health["status"] == "ok")
+
+
 def camera() -> None:
     """A webcam that is plugged in after the start, pulled out, and plugged in again."""
     SETTINGS.write_text('[camera]\nsource = "/dev/video0"\n')
@@ -96,10 +119,12 @@ def camera() -> None:
         shell(f"modprobe vivid n_devs=1 node_types=0x1 && {plain}")
         since_s = wait_for(which, "/healthz", lambda health: health["camera"] == "ok")
         tell(f"webcam {which}: seen after {since_s:.1f} s")
-        shell("v4l2-ctl -d /dev/video0 -c disconnect=1")
+        pull = "v4l2-ctl -d /dev/video0 -c disconnect=1"
+        shell(pull)
         since_s = wait_for("pulled", "/healthz", lambda health: health["camera"] == "lost")
         tell(f"webcam pulled out: said after {since_s:.1f} s")
-        shell("until modprobe -r vivid; do sleep 0.2; done")
+        # the driver lets the table in again once it has let go
+        shell(f"until modprobe -r vivid; do {pull}; sleep 0.2; done")
         time.sleep(30)  # the reading under way takes the emulator long
     SETTINGS.write_text('[camera]\nsource = "none"\n')
     shell("systemctl restart dice-companion")
@@ -167,6 +192,7 @@ def second_start() -> None:
     since_s = wait_for("back", "/healthz", lambda health: health["status"] == "ok")
     is_kept = get("/api/state")["game"]["roll"] == kept["roll"]
     tell(f"killed: back after {since_s + 1:.1f} s; roll kept: {is_kept}")
+    elsewhere(kept["roll"])
     camera()
     hotspot()
     wait_for("the right to switch off", "/api/state", lambda state: state["table"]["can_power"])
