@@ -20,10 +20,7 @@ _NAME_ANOTHER = "name another with --camera; until then dice can be typed (--cam
 _JOIN_GPIO = "sudo usermod -aG gpio $USER, then log in anew"
 _NO_CHIP = "there is no /dev/gpiochip: this machine has no pins; --pins none puts it on the page"
 _PIN_CURES = (
-    (
-        "busy",
-        "another program holds the pin (a table?): end it, or set another pin",
-    ),
+    ("busy", "another program holds the pin (a table?): end it, or set another pin"),
     ("ermission", _JOIN_GPIO),
     ("can not open gpiochip", _JOIN_GPIO),  # lgpio's message when permission is missing
     ("not installed", "sudo apt install python3-lgpio, then make pi"),
@@ -31,13 +28,11 @@ _PIN_CURES = (
 _NOT_OPEN = "use the switch's contact NO, not NC, and look for water or a short circuit"
 
 
-def _has(table: Mapping[str, object] | None, part: str) -> bool:
-    """Whether a running table holds a real camera or button."""
-    return table is not None and table.get(part) in ("ok", "lost")
-
-
-def _at_the_table(part: str, says: object) -> Finding:
-    """What a running table says of a part that it holds: nobody else can open it meanwhile."""
+def _held(part: str, table: Mapping[str, object] | None, trouble: str) -> Finding | None:
+    """What a running table says of a busy part: nobody else can open it; None if it has none."""
+    says = table.get(part) if table is not None and "busy" in trouble else None
+    if says not in ("ok", "lost"):
+        return None
     text = f"the running table has it, and says: {says}"
     cure = "end the table (sudo systemctl stop dice-companion) to check it alone"
     return ok(part, text) if says == "ok" else note(part, text, cure)
@@ -64,15 +59,15 @@ def check_camera(
         text = str(error).removeprefix("camera ")
         verdict = note if source == "auto" else bad
         is_device = source in ("auto", "pi") or source.isdecimal() or source.startswith("/dev/")
-        if table is not None and _has(table, "camera") and is_device and "busy" in text:
-            return [_at_the_table("camera", table["camera"])]
+        if is_device and (held := _held("camera", table, text)):
+            return [held]
         cure = _PLUG_IN if is_device else _NAME_ANOTHER
         return [verdict("camera", text, _first_fit(_CAMERA_CURES, text, cure))]
     if kind == "simulated":
         if source == "simulated":
             return [ok("camera", description)]
-        if table is not None and _has(table, "camera") and "busy" in description:
-            return [_at_the_table("camera", table["camera"])]
+        if held := _held("camera", table, description):
+            return [held]
         return [note("camera", description, _first_fit(_CAMERA_CURES, description, _PLUG_IN))]
     found = [ok("camera", description)]
     found += [note("picture", fault, cure) for fault, cure in faults]
@@ -107,8 +102,8 @@ def check_button(
     try:
         state = open_pins()
     except CompanionError as error:
-        if table is not None and _has(table, "button") and "busy" in str(error):
-            return _at_the_table("button", table["button"])
+        if held := _held("button", table, str(error)):
+            return held
         cure = _first_fit(_PIN_CURES, str(error), "--pins none puts the button on the page")
         if cure == _JOIN_GPIO and not has_chip:
             cure = _NO_CHIP

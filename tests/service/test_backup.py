@@ -75,7 +75,8 @@ def test_the_services_games_are_where_its_settings_say(
     settings = tmp_path / "etc" / "config.toml"
     settings.write_text(f"data_dir = {str(table.directory)!r}\n")
     (tmp_path / "unit").touch()
-    monkeypatch.setattr("companion.service.install.UNIT_PATH", tmp_path / "unit")
+    for module in ("install", "unit"):
+        monkeypatch.setattr(f"companion.service.{module}.UNIT_PATH", tmp_path / "unit")
     monkeypatch.setattr("companion.service.unit.CONFIG_PATH", settings)
     monkeypatch.setattr("companion.service.unit.DATA_DIR", tmp_path / "lib")
     file = str(tmp_path / "friday.tar.gz")
@@ -86,7 +87,9 @@ def test_the_services_games_are_where_its_settings_say(
     assert "a table is running there" in str(running.exception)
     table.store.close()
     restored = CliRunner().invoke(dice_companion, ["restore", file])
+    assert restored.exit_code == 0, restored.exception
     assert restored.output.startswith(f"{table.directory}: ")
+    assert "may not write" in restored.stderr, "the unit knows nothing of that place"
     places: list[Places] = []
     monkeypatch.setattr("companion.service.install.is_root", lambda: True)
     any_installation = SimpleNamespace(python=Path(sys.executable))

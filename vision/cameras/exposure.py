@@ -333,7 +333,7 @@ def without_warnings() -> Iterator[None]:
     """Suppress OpenCV's own messages about a source; the caller reports on it."""
     logging = getattr(cv2.utils, "logging", cv2)  # OpenCV 4.6 has them in cv2 itself
     before = logging.getLogLevel()
-    logging.setLogLevel(1)  # LOG_LEVEL_FATAL, a name that OpenCV 4.6 lacks
+    logging.setLogLevel(1)  # LOG_LEVEL_FATAL; OpenCV 4.6 has no name for it
     try:
         yield
     finally:

@@ -255,12 +255,11 @@ class Club:
             known = self._tables.get(found.table) or TableView(found.table)
             if found.table not in self._tables and len(self._tables) >= MOST_TABLES:
                 raise WireError("", f"{MOST_TABLES} tables at most", found.table, "range")
-            if found.kind is Kind.DIAGNOSTICS and found.table not in self._tables:
-                return
-            is_shown = True
             if found.kind is Kind.DIAGNOSTICS:
-                is_shown = not (got.retained or known.is_online)
-                known = replace(known, is_online=known.is_online or is_shown)  # silent for long
+                if found.table not in self._tables:
+                    return
+                if not got.retained:
+                    known = replace(known, is_online=True)  # it may have been silent for long
             elif found.kind is Kind.STATE:
                 board = payloads.decode(payload, payloads.Board) if payload else None
                 known = replace(known, board=board)
@@ -274,7 +273,7 @@ class Club:
             self._heard_s.setdefault(found.table, now_s)
             if not got.retained:
                 self._heard_s[found.table] = now_s
-            if is_shown:
+            if known != self._tables.get(found.table):
                 self._show(known)
 
     def _take_result(self, found: topics.Parsed, got: Received) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
@@ -13,12 +14,14 @@ import pytest
 
 from companion.errors import StoreError
 from companion.mqtt import payloads, topics
+from companion.mqtt.club.app import _Writer
 from companion.mqtt.club.club import MOST_TABLES
 from companion.mqtt.club.evening import Declined
 from companion.mqtt.club.store import FILE_NAME
 from companion.mqtt.club.view import ratings_after
 from companion.mqtt.topics import Kind
 from tests.mqtt.club.build import CLUB, ClubOnDisk, board, kept, result, table_id
+from tests.waiting import until
 
 
 @pytest.fixture
@@ -335,6 +338,27 @@ def test_a_table_that_lost_its_power_with_the_broker_is_offline(club: ClubOnDisk
     assert {group.table for group in club.club.view().evening.rounds[0].groups} == {table_id(4)}
     club.publish(lost.of(Kind.DIAGNOSTICS), b"{}")
     assert online() == ["Table 3", "Table 4"]
+
+
+def test_a_lost_broker_silences_nobody(club: ClubOnDisk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("companion.mqtt.club.app.WRITE_AGAIN_S", 0.01)
+    club.online(3, "Window")
+    club.now += timedelta(seconds=600)
+    has_broker, asked = threading.Event(), threading.Semaphore(0)
+
+    def has() -> bool:
+        asked.release()
+        return has_broker.is_set()
+
+    writer = _Writer(club.club, has)
+    try:
+        for _ in range(5):
+            assert asked.acquire(timeout=10.0)
+        assert club.club.view().tables[0].is_online
+        has_broker.set()
+        until(lambda: not club.club.view().tables[0].is_online)
+    finally:
+        writer.close()
 
 
 GOOD = payloads.encoded(result({"Ada": 90, "Ben": 50}))
