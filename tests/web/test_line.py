@@ -47,6 +47,7 @@ def test_a_stream_that_stays_silent_is_soon_given_up(
     stage.session.join("Ada")
     page.clock.run_for(8_000)
     page.get_by_text("Already here: Ada.").wait_for(timeout=5_000)
+    page.clock.pause_at(page.evaluate("Date.now() + 1_000"))  # no new stream is opened
     for route in silent:
         route.abort()
 
