@@ -77,11 +77,7 @@ class DiceReader:
     @staticmethod
     def get_ready() -> None:
         """Load the networks and run each once, so that the first picture is read at full speed."""
-        sizes = {
-            "finder": FINDER_WH,
-            "reader": (CROP, CROP),
-            "upright": (UPRIGHT, UPRIGHT),
-        }
+        sizes = {"finder": FINDER_WH, "reader": (CROP, CROP), "upright": (UPRIGHT, UPRIGHT)}
         for name, (wide, tall) in sizes.items():
             shared_net(name)(np.zeros((1, 3, tall, wide), np.float32))
 

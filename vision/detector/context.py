@@ -6,15 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from vision.detector.models import (
-    PIP_CELLS,
-    SCORES,
-    Scores,
-    dense,
-    relu,
-    shared_layers,
-    sigmoid,
-)
+from vision.detector.models import PIP_CELLS, SCORES, Scores, dense, relu, shared_layers, sigmoid
 from vision.detector.tilt import FloorFit
 
 _SCALE = np.array([0.25] * 16 + [1.0] * 10, np.float32)
@@ -22,11 +14,7 @@ _PIPS = PIP_CELLS**2 / 6.0
 
 
 def correct_by_context(
-    logits: Scores,
-    fit: FloorFit,
-    shades: Scores,
-    places: Scores,
-    shares: Scores,
+    logits: Scores, fit: FloorFit, shades: Scores, places: Scores, shares: Scores
 ) -> Scores:
     """Return corrections of the reader's outputs for each die, given all dice.
 

@@ -9,15 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vision.detector.crops import close_up
-from vision.detector.models import (
-    CROP,
-    CROP_EDGES,
-    FEATURES,
-    MIDDLE,
-    SCORES,
-    Scores,
-    shared_net,
-)
+from vision.detector.models import CROP, CROP_EDGES, FEATURES, MIDDLE, SCORES, Scores, shared_net
 from vision.reading import Pixels
 
 

@@ -133,12 +133,9 @@ def pip_colour(pixels: Pixels, corners: NDArray[np.float32], value: int | None) 
     face = cv2.warpPerspective(pixels, matrix, (40, 40), borderMode=cv2.BORDER_REPLICATE)
     plain = np.median(face[8:32, 8:32].reshape(-1, 3), axis=0)
     ways = []
-    for turned in (False, True):
-        candidates = np.array(_pip_spots(value))[:, :: -1 if turned else 1] * (
-            1,
-            -1 if turned else 1,
-        )
-        cells = np.round(19.5 + 39.0 * _LATTICE * candidates).astype(int)
+    for turn in (1, -1):
+        spots = np.array(_pip_spots(value))[:, ::turn] * (1, turn)
+        cells = np.round(19.5 + 39.0 * _LATTICE * spots).astype(int)
         patches = np.array([face[y - 1 : y + 2, x - 1 : x + 2].mean(axis=(0, 1)) for x, y in cells])
         ways.append(np.median(patches, axis=0))
     best = max(ways, key=lambda colour: float(np.abs(colour - plain).sum()))
@@ -147,14 +144,14 @@ def pip_colour(pixels: Pixels, corners: NDArray[np.float32], value: int | None) 
 
 def _pip_spots(value: int) -> list[tuple[int, int]]:
     """Places of a value's pips, in steps from the middle of its face."""
-    candidates = [(0, 0)] if value % 2 else []
+    spots = [(0, 0)] if value % 2 else []
     if value > 1:
-        candidates += [(1, 1), (-1, -1)]
+        spots += [(1, 1), (-1, -1)]
     if value > 3:
-        candidates += [(1, -1), (-1, 1)]
+        spots += [(1, -1), (-1, 1)]
     if value == 6:
-        candidates += [(1, 0), (-1, 0)]
-    return candidates
+        spots += [(1, 0), (-1, 0)]
+    return spots
 
 
 def recognise(

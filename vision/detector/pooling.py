@@ -114,8 +114,6 @@ def pooled(group: Sequence[Seen], *, is_still: bool = False) -> DieEvidence:
     weights = np.array([weight for _, weight in group], np.float64) + _LEAST
     weights /= weights.sum()
     dice = [die for die, _ in group]
-    moving = not is_still and first.moving
-    leaning = float(weights @ np.array([die.leaning for die in dice]))
     colours = _log_pool(np.array([die.colours for die in dice]), weights)
     values = _log_pool(np.array([die.values for die in dice]), weights, rest=True)
     values *= min(1.0, max(die.sure for die in dice) / float(values.max()))
@@ -126,8 +124,8 @@ def pooled(group: Sequence[Seen], *, is_still: bool = False) -> DieEvidence:
         value=int(values.argmax()) + 1 if seen > 0.5 else None,
         sure=float(values.max()),
         values=values,
-        moving=moving,
-        leaning=leaning,
+        moving=first.moving and not is_still,
+        leaning=float(weights @ np.array([die.leaning for die in dice])),
         visible=median(die.visible for die in dice),
     )
 

@@ -132,9 +132,8 @@ def decide_status(
     problems += [
         Problem(ProblemCode.REMOVED_DIE_IN_TRAY, likeliest(seen[n].colours)) for n in removed
     ]
-    roll = (
-        _roll([(colours[n], seen[n].value) for n in playing]) if status is TrayStatus.OK else None
-    )
+    read = [(colours[n], seen[n].value) for n in playing]
+    roll = _roll(read) if status is TrayStatus.OK else None
     return Verdict(
         status, tuple(problems), tuple(colours), tuple(confidences), roll, frozenset(discarded)
     )
