@@ -1,4 +1,4 @@
-"""What the tray shows, from the camera to the page: one set of types (leaf, pure values)."""
+"""Types for the state of the tray, from the camera to the page (leaf, pure values)."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ class CameraState(StrEnum):
 
 
 class CameraFault(StrEnum):
-    """What is wrong with the camera."""
+    """Faults of the camera."""
 
     LOST = "lost"
     DARK = "dark"
@@ -223,7 +223,7 @@ class CameraFault(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TrayView:
-    """What the tray shows now.
+    """The state of the tray now.
 
     Attributes:
         roll: The settled roll the button would confirm, or None.

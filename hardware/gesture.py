@@ -22,7 +22,7 @@ from companion.errors import ConfigError
 
 
 class Gesture(Enum):
-    """What a person did with the button."""
+    """Gestures of a person at the button."""
 
     PRESS = "press"
     HOLD = "hold"

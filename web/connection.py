@@ -45,7 +45,7 @@ StreamTo = Callable[[Answer, "Connection"], Awaitable[None]]
 
 
 class State(IntEnum):
-    """What a connection is doing; the lowest are closed first when too many are open."""
+    """States of a connection; the lowest are closed first when too many are open."""
 
     READING = 0
     WRITING = 1

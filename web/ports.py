@@ -16,7 +16,7 @@ Point = tuple[float, float]
 
 
 class Site(Protocol):
-    """What templates and errors need of a site."""
+    """The part of a site that templates and errors need."""
 
     @property
     def name(self) -> str:

@@ -36,7 +36,7 @@ DEAD_AFTER_MS = 20_000
 that fell asleep sends none."""
 
 BUFFER_BYTES = 64 * 1024
-"""What the system keeps for a slow reader, some snapshots; by itself it grows to megabytes."""
+"""Bytes that the system keeps for a slow reader, some snapshots; by itself it keeps megabytes."""
 
 CONNECTIONS = 400
 """Most open connections; then a new one replaces one without a request."""

@@ -38,7 +38,7 @@ Render = Callable[[Client], tuple[int, str]]
 
 
 class Source(Protocol):
-    """What streams show: it counts its versions, and knows the seats of a browser."""
+    """The source of streams: it counts its versions, and knows the seats of a browser."""
 
     def wait(self, version: int, timeout_s: float) -> int:
         """Block until there is a newer version or time is up; return the version now."""

@@ -20,7 +20,7 @@ RETRY_S = 2.0
 
 
 class LampState(StrEnum):
-    """What the lamp tells."""
+    """Signals of the lamp."""
 
     IDLE = "idle"
     """No game."""
@@ -38,7 +38,7 @@ class LampState(StrEnum):
 
 
 def lamp_state(view: View) -> LampState:
-    """What the lamp tells of a view."""
+    """The lamp's signal for a view."""
     game = view.table.game
     if game is None:
         return LampState.IDLE

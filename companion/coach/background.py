@@ -26,7 +26,7 @@ Key = tuple[int, tuple[Event, ...]]
 
 
 class Reviewed(NamedTuple):
-    """What is known of a game.
+    """The review of a game, as far as it is done.
 
     Attributes:
         share: How much of the work is done, from 0 to 1.
@@ -72,7 +72,7 @@ class Reviews:
         self._share = 0.0
 
     def of(self, game: SavedGame) -> Reviewed:
-        """What is known of a game now; starts its review if no other one is being made."""
+        """The review of a game so far; starts it if no other one is being made."""
         if not game.is_over:
             return Reviewed(1.0)
         key = (game.number, game.events)

@@ -28,14 +28,14 @@ def coach_of(variant: str, players: int) -> Policy:
 
 
 def advice_of(state: GameState, player: int) -> Choice:
-    """What the coach would cross in the open action."""
+    """The coach's choice in the open action."""
     return _choice(state, player, coach_of(state.plan.name, state.players))
 
 
 def choice_of(
     state: GameState, player: int, strength: str, rng: np.random.Generator | None = None
 ) -> Choice:
-    """What a bot crosses in the open action; None for a pass. The judge says what is legal."""
+    """A bot's choice in the open action; None for a pass. It is one of the legal boxes."""
     policy = Tempo(tables_of(state.plan.name, state.players), NOISE[strength], rng)
     return _choice(state, player, policy)
 

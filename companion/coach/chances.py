@@ -28,7 +28,7 @@ class Chance(NamedTuple):
 
 
 class Position(NamedTuple):
-    """What the chances of a turn depend on.
+    """The position that the chances of a turn are computed for.
 
     Attributes:
         state: The game before the turn's first answer.

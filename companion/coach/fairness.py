@@ -93,7 +93,7 @@ class Fairness:
 
 
 def fairness_of(games: Iterable[Result]) -> Fairness:
-    """What the dice showed in these games, the oldest game first."""
+    """Counts of the values that the dice showed in these games, the oldest game first."""
     every = list(games)
     rolls = "".join(roll for game in every for roll in game.rolls)
     shown = np.frombuffer(rolls.encode(), np.uint8).reshape(-1, len(ALL_DICE)) - ord("0")

@@ -72,7 +72,7 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a player crossed with a roll; None for a pass.
+    """The boxes that a player crossed with a roll; None for a pass.
 
     Attributes:
         white: The box of action 1.
@@ -153,7 +153,7 @@ class Review:
 
     @property
     def decided(self) -> Decided:
-        """What made up more of the winner's lead over the best of the others.
+        """The larger part of the winner's lead over the best of the others.
 
         The lead that the winner gained has two parts: the winner's luck, and choices, which are the
         winner's own and those of the others. Of a game that is not whole nobody can tell.

@@ -35,7 +35,7 @@ FEATURES = 8
 
 @dataclass(frozen=True)
 class Tables:
-    """What one player learnt for one sheet and number of players.
+    """Tables that one player learnt for one sheet and number of players.
 
     Attributes:
         left: (FEATURES,) weights of the expected number of turns left.
@@ -154,7 +154,7 @@ class _Answers:
 
 
 class _View:
-    """What all answers of one moment are scored with."""
+    """Values that all answers of one moment are scored with."""
 
     def __init__(self, tables: Tables, games: Games) -> None:
         self.tables, self.games, layout = tables, games, games.layout

@@ -134,7 +134,7 @@ def timed_chances(position: Position) -> float:
 
 
 def beside_the_eye() -> dict[str, float]:
-    """What chances of a game of four cost the eye, and how long they take beside it.
+    """Cost of the chances of a game of four in pictures of the eye, and their time beside it.
 
     The eye reads one picture again and again, in turn alone and with chances, which are computed
     at the beginning and in the middle of each turn.

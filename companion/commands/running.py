@@ -1,4 +1,4 @@
-"""What commands that a signal ends share: settings, the signal, output, an end in time."""
+"""Shared parts of commands that a signal ends: settings, the signal, output, an end in time."""
 
 from __future__ import annotations
 

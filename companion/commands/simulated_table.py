@@ -230,7 +230,7 @@ def _now_text() -> str:
 
 @dataclass(slots=True)
 class Report:
-    """What the tables did.
+    """Results of the simulated tables.
 
     Attributes:
         rolls: Rolls of all tables.

@@ -1,4 +1,4 @@
-"""What a table needs of its machine: disk, saved games, address and clock."""
+"""Checks of the machine: disk, saved games, address and clock."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def check_port(host: str, port: int, table: Mapping[str, object] | None = None) 
 
 
 def running_table(host: str, port: int) -> Mapping[str, object] | None:
-    """What the table that runs on the port says of itself (`/healthz`), or None."""
+    """The state of the table that runs on the port (`/healthz`), or None."""
     error = _refusal(host, port)
     if error is None or error.errno != errno.EADDRINUSE:
         return None

@@ -29,7 +29,7 @@ _NOT_OPEN = "use the switch's contact NO, not NC, and look for water or a short 
 
 
 def _held(part: str, table: Mapping[str, object] | None, trouble: str) -> Finding | None:
-    """What a running table says of a busy part: nobody else can open it; None if it has none."""
+    """The running table's finding on a part that it keeps busy; None without such a table."""
     says = table.get(part) if table is not None and "busy" in trouble else None
     if says not in ("ok", "lost"):
         return None

@@ -115,7 +115,7 @@ class Plan:
         return self.rows[position // self.width].boxes[position % self.width]
 
     def __getstate__(self) -> dict[str, object]:
-        """What is printed, for another process; each makes its own tables."""
+        """The printed fields, for another process; each process makes its own tables."""
         return {each.name: getattr(self, each.name) for each in fields(self)}
 
     def name_of(self, bits: int) -> list[str]:

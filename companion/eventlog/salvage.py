@@ -100,7 +100,7 @@ def replace_damaged(path: Path, salvaged: Path, wal: bytes = b"") -> str:
 
 
 class Salvaged(NamedTuple):
-    """What can be read of a damaged log.
+    """The readable rows of a damaged log.
 
     Attributes:
         rows: Every whole row by revision. A row of kind DAMAGED stands at the end of each gap and

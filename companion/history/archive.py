@@ -165,7 +165,7 @@ class Archive:
         return next((game for game in games if game.number == number), None)
 
     def kept(self, mark: Mark) -> Derived:
-        """What to keep beside the log, whose mark is at `seen`."""
+        """Results and rows to keep beside the log, as read up to the mark."""
         rows = [[row.revision, row.kind, dict(row.data), row.at] for row in self._rows]
         return Derived(mark, {"results": [asdict(each) for each in self._finished], "rows": rows})
 

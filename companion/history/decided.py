@@ -1,4 +1,4 @@
-"""What decided finished games: luck or choices, as their reviews found it.
+"""Verdicts on finished games, luck or choices, as their reviews found them.
 
 A review takes seconds, so its verdict is kept in a text file, one line for each game: what was
 played (`Result.played`) and the verdict. Lines are only appended; of two lines of one game the
@@ -26,7 +26,7 @@ MOST_BYTES = 4 * 1024 * 1024
 
 
 class Decided(StrEnum):
-    """What made up more of the winner's lead."""
+    """The larger part of the winner's lead."""
 
     LUCK = "luck"
     CHOICES = "choices"

@@ -1,4 +1,4 @@
-"""What counts say about a rate: the exact bounds of Clopper and Pearson (pure).
+"""Bounds on a rate from counts: the exact ones of Clopper and Pearson (pure).
 
 A reader that was never wrong in 300 rolls may still be wrong once in a hundred: the bounds say what
 the counts can show. Source: C. J. Clopper and E. S. Pearson, "The use of confidence or fiducial

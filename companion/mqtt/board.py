@@ -35,7 +35,7 @@ class Labels:
         return name if self.shows_names else ""
 
     def label(self, seat: int, name: str) -> str:
-        """What a player is called in any case."""
+        """A player's name, or a number where names are not shown."""
         return name if self.shows_names else self.numbered[seat]
 
     def text(self, said: Announcement | None, phrases: Phrases) -> str:

@@ -1,4 +1,4 @@
-"""What happened in a game between two views of the table, as events (pure)."""
+"""Events of a game between two views of the table (pure)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def happenings(
     began: str,
     at: str,
 ) -> list[GameEvent]:
-    """What happened between two views; nothing for a game that was not on the table before.
+    """The events between two views; none for a game that was not on the table before.
 
     States are compared, so nothing is missed when several steps lie between them. What an undo
     takes back happens again when it is played again.
@@ -65,7 +65,7 @@ def happenings(
 
 
 _OF_THE_TURN_BEFORE = (EventType.ROW_CLOSED, EventType.PENALTY)
-"""What the end of an action brings, with which the turn may end too."""
+"""Events at the end of an action, with which the turn may end too."""
 
 
 def _differences(was: Game, game: Game) -> Iterator[tuple[EventType, int, str | None]]:

@@ -1,4 +1,4 @@
-"""What tables publish, as types: JSON in UTF-8, with a bound for every field (pure).
+"""Types of the messages that tables publish: JSON in UTF-8, with a bound for every field (pure).
 
 Readers ignore unknown fields, so a field can be added at any time. `decode` refuses anything else
 that does not fit: a topic can be written by anybody who knows the broker.
@@ -151,7 +151,7 @@ class Board(Struct, frozen=True):
 
 
 class EventType(StrEnum):
-    """What happened; the event types of Home Assistant's entity."""
+    """Kinds of events, which are the event types of Home Assistant's entity."""
 
     ROLL = "roll"
     CORRECTED = "corrected"

@@ -54,12 +54,12 @@ AGAIN = 20
 """Newest results that are published again at each connection: the broker may have lost them."""
 
 _ASKING = (TrayStatus.UNCERTAIN, TrayStatus.COCKED, TrayStatus.MISSING, TrayStatus.EXTRA)
-"""What the tray shows when a throw needs more than a press of the button."""
+"""Statuses of the tray in which a throw needs more than a press of the button."""
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a table is called outside.
+    """Name, version and addresses of a table, as others see it.
 
     Attributes:
         name: As people call it.

@@ -40,7 +40,7 @@ KEEP_S = 30 * 24 * 3600
 
 
 class _Club(Struct):
-    """What one club has of this table.
+    """The results that one club has of this table.
 
     Attributes:
         since: Number of the newest game when the table joined.
@@ -68,7 +68,7 @@ class Due(NamedTuple):
 
 
 class Ledger:
-    """What the broker has of this table's games; thread-safe.
+    """The results of this table that the broker has; thread-safe.
 
     Attributes:
         table: The random id of this table.

@@ -63,7 +63,7 @@ class TableTopics:
 
     @property
     def base(self) -> str:
-        """What all topics of the table begin with, without the last slash."""
+        """The beginning of all topics of the table, without the last slash."""
         return f"{ROOT}/{self.club}/tables/{self.table}"
 
     def of(self, kind: Kind) -> str:

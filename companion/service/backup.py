@@ -45,12 +45,12 @@ LARGEST_BYTES = 4 * 1024**3
 
 
 LARGEST_READ_BYTES = 1024**2
-"""What is unpacked at a time; a few kilobytes can hold gigabytes."""
+"""Bytes unpacked at a time; a few kilobytes can hold gigabytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class BackedUp:
-    """What a backup holds: its time, the version that wrote it, records and other files."""
+    """Contents of a backup: its time, the version that wrote it, records and other files."""
 
     made_at: str
     version: str

@@ -119,7 +119,7 @@ Step = Command | Write | Delete
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What planning has to know of a machine.
+    """Facts about a machine that a plan depends on.
 
     Attributes:
         groups: Names of its groups.

@@ -210,7 +210,7 @@ class Watch(Generic[Seen]):
 
     @property
     def seen(self) -> Seen:
-        """What was seen last."""
+        """The newest state of the network."""
         with self._mutex:
             return self._seen
 

@@ -29,7 +29,7 @@ CAN_POWER_OFF = (
 
 
 class PowerStep(StrEnum):
-    """What can be done with the machine."""
+    """Ways to switch the machine off, or to start it again."""
 
     OFF = "off"
     RESTART = "restart"

@@ -42,7 +42,7 @@ class Table(Protocol):
 
     @property
     def steps(self) -> Sequence[str]:
-        """What `start` and `stop` do, for people."""
+        """The steps of `start` and `stop`, for people."""
 
     def stop(self) -> None:
         """Stop it; a table that does not run is fine."""

@@ -73,7 +73,7 @@ def is_settled(table: Table, tray: CorrectedTray, port: TrayPort) -> bool:
 
 
 def reason(tray: TrayView) -> tuple[object, ...]:
-    """What explains a refused press; the refusal ends when it changes."""
+    """The state of the tray that explains a refused press; the refusal ends when it changes."""
     return tray.status, tray.roll, tray.problems
 
 

@@ -1,4 +1,4 @@
-"""What the session knows from the log, read again from a snapshot and the records after it.
+"""The session's state from the log, read again from a snapshot and the records after it.
 
 The snapshot holds the table as it was before the newest game began or was resumed. No undo reaches
 further back, so a start reads on from there.
@@ -25,7 +25,7 @@ from companion.session.ports import Store
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """What the session knows from the log.
+    """The session's state from the log.
 
     Attributes:
         keys: Idempotency keys of the newest steps.

@@ -145,7 +145,7 @@ def _seats_to_start(table: Table) -> list[int] | Rejected:
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What every answer carries with it.
+    """The context of an answer.
 
     Attributes:
         turn: The turn it is meant for.

@@ -37,7 +37,7 @@ def synthetic_scene(rng: np.random.Generator, number: int, size_wh: tuple[int, i
 
 
 def case_of(name: str, scene: Scene) -> Case:
-    """What is expected of a scene, as if its dice were the game's."""
+    """The expected reading of a scene, as if its dice were the game's."""
     facts = truth(scene)
     expects = dice_in_play(facts)
     conditions = conditions_of(scene, facts, expects)

@@ -52,7 +52,7 @@ _CAST = 1.0
 """Change of a channel against the others (log) above which light and white balance are a strong
 cast: 2.7 times."""
 _WARM = (-1.0, -0.15, 0.35)
-"""What blue, green and red gain (log) from daylight to a lamp of 3,100 K, by Planck's law."""
+"""Gains (log) of blue, green and red from daylight to a lamp of 3,100 K, by Planck's law."""
 FAINT = 8.0
 """CIE76 difference between a pip and the plastic beside it below which nobody can be sure."""
 

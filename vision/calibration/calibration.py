@@ -1,4 +1,4 @@
-"""What was measured of one tray: where it lies, its light and its dice. Readable TOML.
+"""Measurements of one tray: its place, its light and its dice. Readable TOML.
 
     size_wh = [640, 480]                       # of the pictures it was measured on
     tray_px = [[30, 20], [610, 25], [600, 460], [40, 455]]   # corners of the floor, in order

@@ -158,7 +158,7 @@ def classify(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Estimates:
-    """What crops and views tell of N candidates; `Detection` describes the first four.
+    """Outputs of crops and views together for N candidates; `Detection` describes the first four.
 
     Attributes:
         unclear: (N,) whether value or tilt are in doubt.

@@ -23,7 +23,7 @@ so many times as much: its rounded corners are the rest. An octagon's four longe
 _MOST_SIDES = 10
 """Number of longest sides among which those of the tray are searched."""
 _MIDDLE, _BESIDE = 0.35, 0.04
-"""What of a side is looked at to place it: so much to both ways from its middle, so near to it
+"""Part of a side that is searched to place it: along it to both ways from its middle, and across
 (shares of its length)."""
 _LEAST = 0.15
 """Least share of the picture that a tray covers."""

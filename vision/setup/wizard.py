@@ -217,7 +217,7 @@ class TraySetup:
         return frame
 
     def _faults_of_dice(self, pixels: Pixels) -> tuple[PictureFault, ...]:
-        """What the dice that were measured last show of the camera's place, if it is there yet."""
+        """Faults of the camera's place by the dice measured last, if it has not moved since."""
         with self._mutex:
             looked = self._shown
         if looked is None or compare(looked[3], pixels).has_moved:

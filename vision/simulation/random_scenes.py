@@ -36,7 +36,7 @@ _TILTS_DEG, _SLANTS_DEG = (0.0, 26.0), (26.0, 45.0)
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What kind of frame to make.
+    """The kind of frame to make.
 
     Attributes:
         size_wh: Picture size.

@@ -89,7 +89,7 @@ def render(scene: Scene, ground: Background | None = None) -> Pixels:
 
 
 def truth(scene: Scene) -> tuple[DieTruth, ...]:
-    """What every die of a scene shows, exactly, in the order of `scene.dice`."""
+    """The exact state of every die of a scene, in the order of `scene.dice`."""
     cover = cover_mask(scene) if scene.things else None
     return tuple(_die_truth(scene, die, cover) for die in scene.dice)
 

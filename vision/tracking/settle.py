@@ -295,7 +295,7 @@ def _is_doubted(state: Settling, at_s: float) -> bool:
 
 
 def _doubted(reading: Reading, contradicted: frozenset[DieColour]) -> Shown:
-    """What readings show that disagree; a single OK is not enough."""
+    """The status of readings that disagree; a single OK is not enough."""
     if reading.status is not TrayStatus.OK:
         return Shown(reading.status, None, reading)
     return Shown(TrayStatus.UNCERTAIN, None, reading, contradicted)

@@ -21,7 +21,7 @@ PAUSE_S = 1.0
 
 
 class Stillness:
-    """What is remembered to compare each frame with the one before.
+    """State to compare each frame with the one before.
 
     Attributes:
         before: The newest frame in small; None where the next one counts as motion.

@@ -55,7 +55,7 @@ class Reader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class FrameObservation:
-    """What one frame shows, before it is combined with the frames before.
+    """Observations of one frame, before it is combined with the frames before.
 
     Attributes:
         is_stirred: Something moved, but not at the dice that were read last.

@@ -207,7 +207,7 @@ def _masks(scene: Scene) -> NDArray[np.uint8]:
 
 
 def _beside_dice(scene: Scene) -> Floats:
-    """What (H, W) is seen of the things under a scene's dice."""
+    """Visible part (H, W) of the things under a scene's dice."""
     cover = cover_mask(scene, under=True)
     for die in scene.dice if cover.any() else ():
         points = np.clip(scene.camera.project(die_corners(die)), -4e3, 8e3).astype(np.float32)

@@ -17,7 +17,7 @@ SCORES = 26
 FEATURES = 24
 """Features that the reader passes to the context head beside its scores."""
 POSE = 3 + 2 + 7
-"""What both heads get of a die's place and pose: place and size, slant of the floor, and pose
+"""Inputs of both heads for a die's place and pose: place and size, slant of the floor, and pose
 against the floor and the other dice."""
 TOKEN = SCORES + 1 + FEATURES + 3 + POSE
 """Input of the context head for one die: scores, pip count, features, mean colour, place and

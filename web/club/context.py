@@ -1,4 +1,4 @@
-"""What a club's views work with: the club, its organisers, and the current snapshot."""
+"""The context of a club's views: the club, its organisers, and the current snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a club's pages receive and send."""
+"""Messages that a club's pages receive and send."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every site's pages load besides their scripts: style sheets, and the manifest."""
+"""Style sheets and the manifest, which every site's pages load besides their scripts."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ RETRY_AFTER_S = 5
 
 
 class Context(Protocol):
-    """What the view needs of a request's context."""
+    """The part of a request's context that the view needs."""
 
     @property
     def phrases(self) -> Phrases:

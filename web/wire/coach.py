@@ -1,4 +1,4 @@
-"""What the coach tells about one game."""
+"""The coach's replies about one game."""
 
 from __future__ import annotations
 

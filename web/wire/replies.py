@@ -28,7 +28,7 @@ class Health(Reply):
 
 
 class Preview(Reply):
-    """What a step would change."""
+    """The changes that a step would make."""
 
     lines: list[str]
     moment: Annotated[str, about("Sent with the step: it fails where the table has gone on.")]

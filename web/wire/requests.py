@@ -302,7 +302,7 @@ class FixDie(Request):
 
 
 class Switch(Request):
-    """What the machine does: it switches off, or starts again."""
+    """A request to switch the machine off, or to start it again."""
 
     step: PowerStep
 

@@ -30,7 +30,7 @@ Ending = Annotated[str, one_of(end.value for end in End)]
 
 
 class Door(Reply):
-    """What the table view shows to let people in."""
+    """Ways for people to join, as the table view shows them."""
 
     code: str
     pin: Annotated[str | None, about("For hosts, and for the machine's own table view.")]
@@ -216,7 +216,7 @@ class Ranked(Reply):
 
 
 class Advice(Reply):
-    """What the coach would cross in the open action."""
+    """The coach's choice in the open action."""
 
     seat: Seat
     box: Annotated[Token | None, about("Null for a pass.")]

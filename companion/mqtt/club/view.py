@@ -30,7 +30,7 @@ class TableView:
 
     @property
     def name(self) -> str:
-        """What the table is called; its id until it has said so."""
+        """The table's name; its id until the name is known."""
         return self.board.name if self.board is not None else self.id
 
 
