@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
-from companion.audio.announcer import AMOUNTS
 from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.errors import ConfigError
 from companion.messages.catalogue import LANGUAGES
+from companion.messages.spoken import AMOUNTS
 from companion.service.log import FORMS, LEVELS
 from companion.wire.files import read_toml
 from companion.wire.structs import Meta, WireError, convert, described, one_of

@@ -20,6 +20,7 @@ from companion.messages.announcements import (
 )
 from companion.messages.catalogue import Phrases
 from companion.messages.equipment import fault_line, loss_line, note_line, tray_lines
+from companion.messages.spoken import spoken_lines
 from companion.session.session import View
 from companion.tray import TrayView
 from web.ports import Equipment
@@ -84,7 +85,7 @@ def snapshot(view: View, setting: Setting, phrases: Phrases, *, now_s: float) ->
         game=_game(view, phrases, now_s, setting) if view.table.game else None,
         tray=_tray(view.tray, view.table.game, phrases),
         faults=_faults(view, phrases),
-        announcement=_announcement(view.announcement, view, phrases),
+        announcement=_announcement(view.announcement, view, phrases, setting.speaking.say),
     )
 
 
@@ -335,7 +336,9 @@ def _point(xy: tuple[float, float]) -> tuple[float, float]:
     return round(float(xy[0]), 1), round(float(xy[1]), 1)
 
 
-def _announcement(said: Announcement | None, view: View, phrases: Phrases) -> wire.Announced | None:
+def _announcement(
+    said: Announcement | None, view: View, phrases: Phrases, amount: str
+) -> wire.Announced | None:
     if said is None:
         return None
     game = view.table.game
@@ -347,6 +350,7 @@ def _announcement(said: Announcement | None, view: View, phrases: Phrases) -> wi
         kind=said.kind,
         headline=phrases.tell(said.headline),
         text=phrases.tell(*said.lines),
+        spoken=phrases.tell(*spoken_lines(said, amount)),
         lines=lines,
     )
 

@@ -1,4 +1,4 @@
-"""Select which lines of an announcement are spoken, and which queued speech they cancel."""
+"""Speaks announcements, and selects the queued speech that each cancels."""
 
 from __future__ import annotations
 
@@ -10,27 +10,7 @@ from typing import Protocol
 from companion.audio.espeak import PLAYERS, Clip
 from companion.messages.announcements import Announcement
 from companion.messages.catalogue import Line, Phrases, Term, Word
-
-AMOUNTS = ("sum", "sums", "all")
-"""How much is spoken: only the number; also the active player's boxes and why a press did nothing;
-or everything."""
-
-_OF_A_ROLL = (
-    "roll.white",
-    "roll.extra",
-    "roll.no_extra",
-    "fact.corrected",
-)
-_WITH_ALL = (
-    *_OF_A_ROLL,
-    "fact.row_open_again",
-    "preview.closes",
-    "fact.take_out",
-    "fact.would_close",
-    "fact.would_close.many",
-    "fact.may_change",
-)
-_KINDS_FOR_SUMS = frozenset({"refused", "fault", "mended"})
+from companion.messages.spoken import spoken_lines
 
 _ACTION = frozenset({"roll", "corrected", "refused", "closing", "passed"})
 _GAME = _ACTION | {"closed", "miss", "left", "turn", "undone", "paused", "over"}
@@ -77,7 +57,7 @@ class Voice:
     """Speaks the announcements, as far as the table wants it.
 
     Attributes:
-        amount: One of AMOUNTS.
+        amount: One of `companion.messages.spoken.AMOUNTS`.
     """
 
     def __init__(self, speaker: Speaks, amount: str = "all", clips: Path | None = None) -> None:
@@ -96,20 +76,6 @@ class Voice:
             kind = said.kind
             cancels = frozenset[str]().union(*(CANCELS[each] for each in (kind, *said.also)))
         self._speaker.say(pieces, phrases.language, kind, cancels=cancels)
-
-
-def spoken_lines(said: Announcement, amount: str) -> tuple[Line, ...]:
-    """The lines of an announcement that are spoken; may be empty."""
-    if said.kind not in ("roll", "corrected"):
-        if amount == "all" or (amount == "sums" and said.kind in _KINDS_FOR_SUMS):
-            return said.lines
-        return ()
-    # after a correction only the present state is spoken: no returned answers
-    keys = _WITH_ALL if amount == "all" else _OF_A_ROLL
-    lines = tuple(each for each in said.lines if each.key in keys)
-    if amount == "sum":
-        return (said.headline,) if any(each.key == "roll.white" for each in lines) else ()
-    return lines
 
 
 def pieces_of(lines: Sequence[Line], phrases: Phrases, clips: dict[str, Path]) -> list[str | Clip]:

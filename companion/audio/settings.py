@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 
-from companion.audio.announcer import AMOUNTS
 from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.messages.catalogue import LANGUAGES
+from companion.messages.spoken import AMOUNTS
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,11 @@ NAMED = 3
 
 
 def results(review: Review, names: Sequence[str]) -> list[Line]:
-    """Return for each player how much luck and choices had to do with the result."""
+    """Return for each player how much luck and choices had to do with the result.
+
+    The part of the others is the rest of the lead. It holds what a lead over the best of several
+    is worth before the first roll, which is less than zero.
+    """
     key = "coach.parts" if len(names) > 1 else "coach.parts_alone"
     return [
         line(
@@ -24,6 +28,9 @@ def results(review: Review, names: Sequence[str]) -> list[Line]:
             lead=signed(review.final[player]),
             luck=_wide(review.luck[player]),
             skill=_wide(review.skill[player]),
+            others=signed(
+                review.final[player] - review.luck[player].value - review.skill[player].value
+            ),
         )
         for player, name in enumerate(names)
     ]

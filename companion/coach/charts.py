@@ -126,7 +126,8 @@ def scores_chart(
         closers = phrases.all_of([names[p] for p in players])
         lines.append(phrases.say("chart.closed", turn=turn, row=Term(f"row.{row}"), names=closers))
     if turning:
-        lines.append(phrases.say("coach.turning_points", turns=", ".join(map(str, turning))))
+        listed = ", ".join(map(str, turning))
+        lines.append(phrases.say("coach.turning_points", count=len(turning), turns=listed))
     svg = _svg(title, lines)
     top = TOP + (TRIANGLE if turning else 0)
     everything = [total for turn in course.totals for total in turn]
@@ -229,8 +230,11 @@ def dice_chart(found: Fairness, phrases: Phrases) -> Picture:
     lines = [
         phrases.say(
             "chart.die",
-            colour=phrases.colour(each.colour.value),
-            counts=", ".join(f"{f + 1}: {n}" for f, n in enumerate(each.counts)),
+            colour=Term(f"colour.{each.colour.value}"),
+            counts=", ".join(
+                phrases.say("page.named", name=str(f + 1), text=str(n))
+                for f, n in enumerate(each.counts)
+            ),
         )
         for each in found.dice
     ]
@@ -243,7 +247,7 @@ def dice_chart(found: Fairness, phrases: Phrases) -> Picture:
     ]
     lines = [phrases.tell(found.verdict()), *lines]
     if misread:
-        lines.append(phrases.say("chart.misread", faces="; ".join(misread)))
+        lines.append(phrases.say("chart.misread", faces=", ".join(misread)))
     svg = _svg(title, lines)
     group = (WIDTH - LEFT) / len(found.dice)
     floor, room = HEIGHT - BOTTOM - 20, HEIGHT - BOTTOM - 20 - TOP
@@ -332,7 +336,8 @@ def decided_chart(found: LuckShare, phrases: Phrases) -> Picture | None:
         row = TOP + BAR_ROW + i * KEY_ROW
         square = {"x": f"{LEFT / 2:.1f}", "y": f"{row}", "width": "16", "height": "16"}
         SubElement(svg, "rect", square | fill)
-        _text(svg, LEFT / 2 + 26, row + 15, f"{name}: {numeral(count)}")
+        label = phrases.say("page.named", name=name, text=numeral(count))
+        _text(svg, LEFT / 2 + 26, row + 15, label)
     return Picture(tostring(svg, encoding="unicode"), title, tuple(lines))
 
 

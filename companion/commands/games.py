@@ -230,7 +230,7 @@ def show_standings(
     share = found.decided
     click.echo(
         f"luck decided {share.luck} of {share.reviewed} reviewed games, choices {share.choices},"
-        f" {share.close} cannot be told; {share.games} games of two and more"
+        f" {share.close} cannot be told; {share.games} games with two or more players"
     )
 
 

@@ -15,6 +15,7 @@ _CAMERA_CURES = (
     ("no picture", "plug it in again, into another socket"),
 )
 _PLUG_IN = "plug it in; until then dice can be typed (--camera none)"
+_PLUG_ONE_IN = "plug a camera in; until then dice can be typed (--camera none)"
 _NAME_ANOTHER = "name another with --camera; until then dice can be typed (--camera none)"
 
 _JOIN_GPIO = "sudo usermod -aG gpio $USER, then log in anew"
@@ -68,7 +69,7 @@ def check_camera(
             return [ok("camera", description)]
         if held := _held("camera", table, description):
             return [held]
-        return [note("camera", description, _first_fit(_CAMERA_CURES, description, _PLUG_IN))]
+        return [note("camera", description, _first_fit(_CAMERA_CURES, description, _PLUG_ONE_IN))]
     found = [ok("camera", description)]
     found += [note("picture", fault, cure) for fault, cure in faults]
     return found if faults else [*found, ok("picture", "bright and sharp enough")]

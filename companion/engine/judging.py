@@ -79,14 +79,8 @@ def _printed_box(choice: object, plan: Plan) -> tuple[Row, int, int] | Refusal:
         return refuse(Reason.NO_BONUS_ROW, choice=choice)
     number, bit = int(text), plan.bits.get(f"{key}{text}")
     if bit is None:
-        numbers = [box.number for box in row.boxes]
-        return refuse(
-            Reason.NO_SUCH_NUMBER,
-            row=row.name,
-            number=number,
-            lowest=min(numbers),
-            highest=max(numbers),
-        )
+        first, *_, last = (each.number for each in row.boxes)
+        return refuse(Reason.NO_SUCH_NUMBER, row=row.name, number=number, first=first, last=last)
     return row, number, bit
 
 

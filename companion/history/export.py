@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from companion.engine import PLANS
+from companion.engine import PLANS, End
 from companion.engine.notation import games_in, turns_of
 from companion.history.archive import SavedGame
 from companion.history.results import Result
@@ -184,7 +184,7 @@ def _final_table(game: SavedGame, phrases: Phrases) -> list[str]:
         lost = numeral(-plan.miss_points * state.misses[player])
         minus = phrases.say("record.misses", minus=lost)
         total = numeral(state.total(player))
-        place = f"{rank}. " if game.is_over else ""
+        place = "" if state.end in (None, End.ENDED_EARLY) else f"{rank}. "
         name = game.names[player]
         shown = isolated(name) + " " * (width - len(name))
         lines.append(f"{place}{shown}  {total:>4}  ({rows}  {minus})")

@@ -70,7 +70,7 @@ class BestGame:
 
 @dataclass(frozen=True, slots=True)
 class LuckShare:
-    """How often luck decided games of two and more.
+    """How often luck decided games with two or more players.
 
     Attributes:
         games: How many there are.

@@ -22,6 +22,8 @@ from companion.engine import (
 from companion.engine.offers import Group, offer_of
 from companion.messages.catalogue import Line, Phrases, Term, all_of, line, one_of
 
+_CLOSED = "fact.row_closed.headline"
+
 _Part = tuple[str, Line, tuple[Line, ...]]
 """Kind, headline and lines of one part of an announcement."""
 
@@ -100,7 +102,7 @@ def announce_facts(
                 lines = [line("fact.row_closed", row=row, names=by)]
                 if after.phase is not Phase.OVER:
                     lines.append(line("fact.take_out", die=die_term(die.value)))
-                headline = line("fact.row_closed.headline", row=row)
+                headline = line(_CLOSED, row=row)
                 parts.append(("closed", headline, tuple(lines)))
             case PlayerLeft(player):
                 text = line("fact.left", name=names[player])
@@ -170,7 +172,10 @@ def _together(parts: Sequence[_Part]) -> Announcement | None:
     headlines = standing or headlines
     headline = headlines[0]
     if len(headlines) > 1:
+        rows = [dict(each.data)["row"] for each in headlines if each.key == _CLOSED]
         headline = line("fact.headlines", headlines=all_of(headlines))
+        if rows:
+            headline = line("fact.row_closed.headline.many", rows=all_of(rows))
     lines = tuple(each for _, _, lines in parts for each in lines)
     return Announcement(kind, headline, lines, frozenset(each for each, _, _ in parts[1:]))
 
@@ -321,11 +326,16 @@ def end_lines(state: GameState, names: Sequence[str]) -> tuple[Line, ...]:
 
 
 def winner_line(state: GameState, names: Sequence[str]) -> Line:
-    """Who won, shared victory included (E22); a game that was ended early has no winner."""
+    """The winner, or all who share the victory (E22).
+
+    A game that was ended early has none, nor has one that somebody played alone.
+    """
     if state.end is End.ENDED_EARLY:
         return line("end.ended_early")
     winners = [player for rank, player in state.ranking if rank == 1]
     key = "end.winner" if len(winners) == 1 else "end.winners"
+    if state.players == 1:
+        key = "end.alone"
     joined = all_of([names[p] for p in winners])
     return line(key, names=joined, count=state.total(winners[0]))
 

@@ -115,11 +115,11 @@ class Phrases:
 
     def worded(self, word: Word, form: str = "") -> str:
         """The text of a placeholder's value in the form the sentence requests."""
+        if form[:1].isupper():
+            return capital(self.worded(word, form[:1].lower() + form[1:]))
         match word:
             case Term(key):
-                plain = form[:1].lower() + form[1:]
-                text = self._table[key if plain in ("", NAME) else f"{key}.{plain}"]
-                return capital(text) if form[:1].isupper() else text
+                return self._table[key if form in ("", NAME) else f"{key}.{form}"]
             case Listed(words, is_choice):
                 texts = [self.worded(each, form) for each in words]
                 return self._joined(texts, "list.or" if is_choice else "list.and")

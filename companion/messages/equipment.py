@@ -6,12 +6,15 @@ from collections.abc import Sequence
 
 from companion.engine import DieColour
 from companion.messages.announcements import Announcement, die_term, row_term
-from companion.messages.catalogue import Line, all_of, line
+from companion.messages.catalogue import Line, Term, all_of, line
 from companion.tray import Note, Problem, ProblemCode, TrayStatus
+
+WHITES = Term("whites")
+"""Both white dice."""
 
 
 def tray_lines(status: TrayStatus, problems: Sequence[Problem]) -> tuple[Line, ...]:
-    """Describe the tray's status, naming the die that is meant."""
+    """Describe the tray's status, naming the dice that are meant."""
     meant = [p.colour for p in problems if p.code.value == status.value and p.colour is not None]
     lines = [_status_line(status, meant)]
     codes = {problem.code for problem in problems}
@@ -31,10 +34,14 @@ def tray_lines(status: TrayStatus, problems: Sequence[Problem]) -> tuple[Line, .
 def _status_line(status: TrayStatus, meant: Sequence[DieColour]) -> Line:
     if not meant or not status.names_a_die:
         return line(f"tray.{status.value}")
-    if status is TrayStatus.MISSING and meant[0] is DieColour.WHITE:
-        both = meant.count(DieColour.WHITE) > 1
-        return line("tray.missing.whites" if both else "tray.missing.white")
-    return line(f"tray.{status.value}.one", die=die_term(meant[0].value))
+    first, *others = meant
+    if not others or status is TrayStatus.EXTRA:
+        return line(f"tray.{status.value}.one", die=die_term(first.value))
+    dice = [
+        WHITES if colour is DieColour.WHITE and meant.count(colour) > 1 else die_term(colour.value)
+        for colour in dict.fromkeys(meant)
+    ]
+    return line(f"tray.{status.value}.many", dice=all_of(dice))
 
 
 def note_line(note: Note) -> Line:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from companion.engine import HouseRule
 from companion.messages.catalogue import Phrases
 
 PARTS = {
@@ -23,19 +25,32 @@ class Part:
 
     Attributes:
         title: Its heading.
-        rulings: The name of each ruling, such as "E10", and its sentence.
+        rulings: The name of each ruling, such as "E10", and its sentences.
     """
 
     title: str
     rulings: tuple[tuple[str, str], ...]
 
 
-def rules(phrases: Phrases) -> tuple[Part, ...]:
-    """All rulings, part by part."""
+def rules(phrases: Phrases, house: Iterable[HouseRule] = ()) -> tuple[Part, ...]:
+    """All rulings, part by part.
+
+    Args:
+        house: The house rules of the running game, which stand beside the rulings they replace.
+    """
+    instead = {ruling: rule for rule in house for ruling in rule.replaces}
+
+    def told(name: str) -> str:
+        text = phrases.say(f"rules.{name}")
+        if name not in instead:
+            return text
+        rule = phrases.say(f"page.house.{instead[name].value}")
+        return f"{text} {phrases.say('rules.replaced', rule=rule)}"
+
     return tuple(
         Part(
-            phrases.say(f"rules.part.{name}"),
-            tuple((f"E{number}", phrases.say(f"rules.E{number}")) for number in numbers),
+            phrases.say(f"rules.part.{part}"),
+            tuple((name, told(name)) for name in (f"E{number}" for number in numbers)),
         )
-        for name, numbers in PARTS.items()
+        for part, numbers in PARTS.items()
     )

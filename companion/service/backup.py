@@ -387,4 +387,6 @@ def _sync(path: Path) -> None:
 
 
 def _reason(error: Exception) -> str:
-    return (error.strerror if isinstance(error, OSError) else None) or str(error) or "cut short"
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return "cut short" if isinstance(error, EOFError) else "no backup, or a damaged one"

@@ -70,9 +70,11 @@ def differences(old: Game, new: Game) -> list[Line]:
             lines += _player(before, after, player, name)
     shut = {closing.row for closing in before.closed}
     shuts = {closing.row for closing in after.closed}
+    # at the end of a game no die is taken out, so none comes back
+    opens = "fact.row_open" if before.phase is Phase.OVER else "preview.opens"
     for row in sorted(shut ^ shuts):
         term = row_term(before.plan.rows[row].name)
-        lines.append(line("preview.closes" if row in shuts else "preview.opens", row=term))
+        lines.append(line("preview.closes" if row in shuts else opens, row=term))
     return lines or [line("preview.nothing")]
 
 

@@ -125,7 +125,7 @@ def test_how_often_luck_decided_is_a_bar_with_its_numbers() -> None:
     assert picture is not None
     assert picture.text == (
         "How often luck decided\nLuck decided 6 of 10 reviewed games, choices 3; 1 cannot be"
-        " told. Games of two and more: 40."
+        " told. Games with two or more players: 40."
     )
     assert texts_of(picture) == ["luck: 6", "choices: 3", "cannot be told: 1"]
     bars = [
@@ -209,8 +209,8 @@ def test_a_written_game_names_its_closed_rows_with_their_article() -> None:
     start = game_of(2, sheets={0: {"R": [2, 3, 4, 5, 6]}})
     whole = (roll(6, 6), Played(1, ("R12", None)), Played(2, (None, None)), EndedEarly())
     game = SavedGame(1, "2026-01-01T20:00:00+00:00", NAMES[:2], start, whole, fold(start, whole))
-    assert "La rangée rouge clôturée par " in text_of(game, load_phrases("fr"))
-    assert "La fila rossa chiusa da " in text_of(game, load_phrases("it"))
+    assert "La rangée rouge a été clôturée par " in text_of(game, load_phrases("fr"))
+    assert "La fila rossa è stata chiusa da " in text_of(game, load_phrases("it"))
 
 
 def test_a_row_that_a_corrected_roll_opened_again_is_not_closed() -> None:
@@ -284,7 +284,7 @@ def test_a_face_the_eye_misread_is_no_face_of_the_die() -> None:
         assert each.misread == (0, 0, 0, 0, 0, 1)
     assert found.dice[0].misread == (0,) * 6
     picture = dice_chart(found, load_phrases("en"))
-    assert "orange: red 6: 1; yellow 6: 1; green 6: 1; blue 6: 1." in picture.text
+    assert "orange: red 6: 1, yellow 6: 1, green 6: 1, blue 6: 1." in picture.text
     assert picture.svg.count("#d9660b") == 4
 
 

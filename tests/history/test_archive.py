@@ -222,7 +222,7 @@ def test_the_text_is_for_people(evening: Path) -> None:
     assert "white 5 + 6 = 11" in text
     assert "Penalty for Ben" in text
     assert "Ended early." in text
-    assert "2. Ben    −4  (red 0  yellow 1  green 0  blue 0  penalties −5)" in text
+    assert "\nBen    −4  (red 0  yellow 1  green 0  blue 0  penalties −5)" in text
     assert "(not finished)" not in text
     assert "(not finished)" in run(evening, "export", "2", "--text").stdout
 

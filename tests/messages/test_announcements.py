@@ -202,7 +202,17 @@ def test_two_rows_closed_together_are_both_in_the_headline() -> None:
     start = new_game(BASE, 2, 0, house=[HouseRule.FINISH_TURN])
     start = with_sheets(start, {0: {"R": FIVE}, 1: {"Y": FIVE}})
     state = go(start, roll(6, 6), Answered(0, 1, "R12"), Answered(1, 1, "Y12"))
-    assert after(state, ActionClosed(1))[0] == "Red closed and Yellow closed"
+    assert after(state, ActionClosed(1))[0] == "Red and yellow closed"
+
+
+def test_undoing_the_end_promises_no_die_that_never_left() -> None:
+    start = with_sheets(game(2), {0: {"R": FIVE}, 1: {"Y": FIVE}})
+    state = go(start, roll(6, 6), Answered(0, 1, "R12"), Answered(1, 1, "Y12"))
+    over = go(state, ActionClosed(1))
+    both = (Game(1, (0, 1), each, NAMES[:2]) for each in (over, state))
+    told = EN.tell(*differences(*both))
+    assert "The red row is open again. The yellow row is open again." in told
+    assert "comes back" not in told
 
 
 def test_white_dice_of_the_same_sum_are_named_by_their_faces() -> None:

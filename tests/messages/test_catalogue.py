@@ -82,7 +82,7 @@ def test_marks_are_those_of_printed_text(language: str) -> None:
 
 ELIDED = {
     "fr": r"\b(?:de|que|le|la) \{names?\}",
-    "it": r"\b(?:il|lo|la|del|nel|al|dal|sul) \{(?:number|last|lowest|highest|count)\}",
+    "it": r"\b(?:il|lo|la|del|nel|al|dal|sul) \{(?:number|first|last|count)\}",
 }
 """Words that change before a vowel, and so cannot stand before what is not known: d’Emma, l’8."""
 
@@ -115,7 +115,8 @@ def test_a_buttons_accessible_name_contains_its_label(language: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_form_a_sentence_asks_for_is_there(language: str) -> None:
     phrases = load_phrases(language)
-    kinds = {"row": "row.", "die": "die.", "made_by": "die.", "dice": "die."}
+    kinds = dict.fromkeys(("row", "rows"), "row.") | dict.fromkeys(("die", "dice"), "die.")
+    kinds |= {"made_by": "die.", "colour": "colour."}
     for key, text in phrases.under("").items():
         for name, form in re.findall(r"\{(\w+):(\w+)\}", text):
             stem = kinds[name]
@@ -130,6 +131,7 @@ def test_every_catalogue_entry_is_used(language: str) -> None:
     text = "\n".join(path.read_text(encoding="utf-8") for path in SOURCES)
     stems = (
         "asked.",
+        "whites.",
         "coach.decided.",
         "tray.",
         "fault.",
@@ -229,9 +231,7 @@ REFUSALS = [
     Refusal(Reason.BAD_TOKEN, "E42", {"choice": 3}),
     Refusal(Reason.LOCK_ALONE, "E12", {"row": "yellow"}),
     Refusal(Reason.NO_BONUS_ROW, "E47", {"choice": "RY5"}),
-    Refusal(
-        Reason.NO_SUCH_NUMBER, "E42", {"row": "green", "number": 13, "lowest": 2, "highest": 12}
-    ),
+    Refusal(Reason.NO_SUCH_NUMBER, "E42", {"row": "green", "number": 13, "first": 12, "last": 2}),
     Refusal(Reason.ROW_LOCKED, "E14", {"row": "blue", "number": 7}),
     Refusal(Reason.DIE_REMOVED, "E14", {"row": "red", "number": 7, "die": "red"}),
     Refusal(Reason.WRONG_SUM, "E2", {"row": "red", "number": 7, "action": 1, "sums": [8]}),

@@ -7,7 +7,7 @@ import pytest
 from companion.engine import (
     DieColour,
 )
-from companion.messages.catalogue import LANGUAGES, load_phrases
+from companion.messages.catalogue import LANGUAGES, Term, load_phrases
 from companion.messages.equipment import note_line, tray_lines
 from companion.tray import Note, NoteCode, Problem, ProblemCode, TrayStatus
 
@@ -33,11 +33,29 @@ def test_words_of_the_table_stay_lines_until_somebody_reads_them() -> None:
     assert len(told) == len(LANGUAGES)
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize(
+    "status",
+    [TrayStatus.MISSING, TrayStatus.COCKED, TrayStatus.OBSTRUCTED, TrayStatus.UNCERTAIN],
+)
+def test_all_dice_that_are_meant_are_named(language: str, status: TrayStatus) -> None:
+    phrases = load_phrases(language)
+    meant = [DieColour.WHITE, DieColour.RED, DieColour.WHITE]
+    told = phrases.tell(*tray_lines(status, [Problem(ProblemCode(status), c) for c in meant]))
+    form = "" if phrases.worded(Term("die.red")) in told else "object"
+    for word in ("die.red", "whites"):
+        assert phrases.worded(Term(word), form).casefold() in told.casefold()
+    assert told[0].isupper()
+
+
 def test_missing_dice_are_told_with_where_they_may_be() -> None:
     def told(*problems: Problem) -> str:
         return load_phrases("en").tell(*tray_lines(TrayStatus.MISSING, problems))
 
     white = Problem(ProblemCode.MISSING, DieColour.WHITE)
-    assert told(white).startswith("One white die is missing.")
-    assert told(white, white).startswith("Both white dice are missing.")
+    assert told(white).startswith("A white die is missing.")
+    assert told(white, white).startswith("The two white dice are missing.")
+    red = Problem(ProblemCode.MISSING, DieColour.RED)
+    many = "The two white dice and the red die are missing. Put them back and throw again."
+    assert told(white, red, white) == many
     assert told(white, Problem(ProblemCode.BESIDE_TRAY)).endswith("There is a die beside the tray.")

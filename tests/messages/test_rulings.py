@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from companion.engine import HouseRule
 from companion.messages.catalogue import load_phrases
 from companion.messages.rulings import PARTS, rules
 from tests.conftest import ROOT
@@ -32,6 +33,14 @@ def test_every_ruling_that_the_code_cites_has_an_entry() -> None:
 
 def test_the_document_and_the_table_show_the_same_sentences() -> None:
     assert dict(each for part in rules(load_phrases("en")) for each in part.rulings) == ENTRIES
+
+
+def test_a_replaced_ruling_names_the_house_rule_of_the_game() -> None:
+    shown = dict(each for part in rules(load_phrases("en"), HouseRule) for each in part.rulings)
+    replaced = {ruling for rule in HouseRule for ruling in rule.replaces}
+    assert {name for name, text in shown.items() if text != ENTRIES[name]} == replaced
+    rule = "A box crossed in action 1 opens its bonus box only next turn"
+    assert shown["E26"].endswith(f"Not in this game. Its house rule: {rule}.")
 
 
 def test_every_link_inside_the_document_has_its_anchor() -> None:

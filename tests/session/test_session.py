@@ -234,16 +234,22 @@ class TestAnswers:
         two.answer(0, None)
         assert two.told[-1].text == "Penalty for Ada (1 of 4). Ben throws next."
 
-    def test_the_end_is_announced_with_reason_and_winner(self, stage: Stage) -> None:
-        stage.seat("Ada")
-        stage.session.start()
-        for _ in range(4):
+    @pytest.mark.parametrize(
+        ("names", "told"),
+        [(["Ada"], "Ada has −20 points."), (["Ada", "Ben"], "Ben wins with −15 points.")],
+    )
+    def test_the_end_is_announced_with_reason_and_winner(
+        self, stage: Stage, names: list[str], told: str
+    ) -> None:
+        stage.seat(*names)
+        stage.session.start("base", 0)
+        while stage.state.phase is not Phase.OVER:
             stage.roll(4, 3)
-            stage.answer(0, None)
-            stage.answer(0, None)
-        assert stage.state.phase is Phase.OVER
+            for player in range(len(names)):
+                stage.answer(player, None)
+            stage.answer(stage.state.active, None)
         assert "Fourth penalty" in stage.told[-1].text
-        assert "Ada wins with −20 points" in stage.told[-1].text
+        assert told in stage.told[-1].text
 
 
 class TestTelling:

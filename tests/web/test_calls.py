@@ -145,6 +145,7 @@ class TestPlaying:
         assert ada.post("/api/start", json={"house": ["tea"]}).status_code == 422
         got = ada.post("/api/start", json={"house": ["bonus_next_turn"]}).get_json()
         assert got["game"]["house"] == [{"rule": "bonus_next_turn", "replaces": ["E26"]}]
+        assert ada.get("/rules").text.count("Not in this game.") == 1
 
     @pytest.mark.usefixtures("in_action1")
     def test_a_mark_counts_once_everybody_has_answered(

@@ -90,9 +90,10 @@ def install(pages: Blueprint, context: AppContext) -> None:
     @pages.get("/rules")
     def rulings() -> Response:
         say = context.phrases.say
+        game = session.view().table.game
         return page(
             "rules.html",
-            parts=rules(context.phrases),
+            parts=rules(context.phrases, game.state.setup.house if game is not None else ()),
             rows=[
                 (row.lock.value, [box.number for box in row.boxes]) for row in BASE.rows if row.lock
             ],

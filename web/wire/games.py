@@ -140,7 +140,7 @@ class BestGame(Reply):
 
 
 class LuckShare(Reply):
-    """How often luck decided games of two and more."""
+    """How often luck decided games with two or more players."""
 
     games: Annotated[Whole, about("How many there are.")]
     luck: Annotated[Whole, about("Luck made up more of the winner's lead.")]

@@ -305,6 +305,7 @@ class Announced(Reply):
     kind: str
     headline: str
     text: str
+    spoken: Annotated[str, about("The part of the text that is read aloud; may be empty.")]
     lines: Annotated[list[str], about("The boxes a coloured die opens, row by row.")]
 
 

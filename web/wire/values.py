@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from companion.audio.announcer import AMOUNTS
 from companion.audio.espeak import SPEEDS, VOLUMES
 from companion.engine import DieColour, HouseRule
 from companion.engine.dice import COLOURED
@@ -12,6 +11,7 @@ from companion.engine.state import MISS
 from companion.engine.variants import PLANS
 from companion.eventlog.names import LONGEST_NAME, NAME_PATTERN
 from companion.messages.catalogue import LANGUAGES
+from companion.messages.spoken import AMOUNTS
 from companion.wire.structs import Meta, Struct, about, documented, one_of
 
 LONGEST_KEY = 64

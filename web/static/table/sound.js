@@ -61,15 +61,7 @@ export function sound({ announcement, table }) {
   heard = number;
   if (!isNew || !announcement || !isOn() || !table.sound) return;
   chime(announcement.kind);
-  speak(spokenOf(announcement, table.say), table);
-}
-
-/** Return the part of an announcement that is read aloud. */
-function spokenOf({ kind, headline, text }, amount) {
-  const isRoll = kind === "roll" || kind === "corrected";
-  if (amount === "sum") return isRoll ? headline : "";
-  if (amount === "sums") return isRoll || kind === "refused" ? text : "";
-  return text;
+  speak(announcement.spoken, table);
 }
 
 function chime(kind) {
