@@ -8,7 +8,6 @@ import json
 import os
 import secrets
 import threading
-from collections import OrderedDict
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -27,7 +26,7 @@ _CODE_LETTERS = 4
 _NAME_BYTES = 8
 _MOST_TABLES = 16
 _MOST_WAITING = 32
-"""Table views that may wait for pairing; a newer one replaces the oldest."""
+"""Table views that may wait for pairing; then the oldest of the address with most gives way."""
 _UNREADABLE = (OSError, ValueError, RecursionError, WireError)
 """Errors of a file of secrets that is missing, damaged or of another form."""
 
@@ -79,7 +78,8 @@ class Access:
         self.code, self.pin, self.notice = code or draw_code(), pin or draw_pin(), notice
         self._key = bytes.fromhex(key) if key else secrets.token_bytes(32)
         self._tables, self._path = list(tables), path
-        self._waiting: OrderedDict[str, str] = OrderedDict()
+        self._waiting: dict[str, tuple[str, str]] = {}  # by code, the device and its address
+        self._own: tuple[str, ...] = ()
         self._mutex = threading.Lock()
 
     def new_device(self) -> str:
@@ -103,8 +103,8 @@ class Access:
         return hmac.compare_digest(signature.encode(), self._signature(name).encode())
 
     def is_table(self, device: str) -> bool:
-        """Whether a device is a paired table view."""
-        return digest(device) in self._tables
+        """Whether a device is a paired table view, or one on the table's own machine."""
+        return device in self._own or digest(device) in self._tables
 
     def admit(self, device: str) -> None:
         """Make a device a table view.
@@ -115,22 +115,29 @@ class Access:
         with self._mutex:
             self._admit(device)
 
-    def _admit(self, device: str) -> None:
+    def welcome(self, device: str) -> None:
+        """Make a device a table view until the program ends, as it runs on the table's machine."""
         if not self.is_table(device):
+            self._own = (*self._own, device)[-_MOST_TABLES:]
+
+    def _admit(self, device: str) -> None:
+        if digest(device) not in self._tables:
             self._tables = [*self._tables, digest(device)][-_MOST_TABLES:]
             self.save()
 
-    def pairing_code(self, device: str) -> str:
+    def pairing_code(self, device: str, address: str) -> str:
         """Return the code that a table view shows until a host enters it."""
         with self._mutex:
-            for code, waiting in self._waiting.items():
+            for code, (waiting, _) in self._waiting.items():
                 if waiting == device:
                     return code
             while (code := draw_code()) in self._waiting:
                 pass
-            self._waiting[code] = device
-            while len(self._waiting) > _MOST_WAITING:
-                self._waiting.popitem(last=False)
+            self._waiting[code] = (device, address)
+            if len(self._waiting) > _MOST_WAITING:
+                held = [at for _, at in self._waiting.values()]
+                greedy = max(held, key=held.count)
+                del self._waiting[next(c for c, (_, at) in self._waiting.items() if at == greedy)]
             return code
 
     def is_pairing_code(self, code: str) -> bool:
@@ -148,10 +155,9 @@ class Access:
             ConfigError: The pairing cannot be kept.
         """
         with self._mutex:
-            device = self._waiting.get(code)
-            if device is None:
+            if code not in self._waiting:
                 return False
-            self._admit(device)
+            self._admit(self._waiting[code][0])
             del self._waiting[code]
             return True
 

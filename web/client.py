@@ -20,6 +20,9 @@ WINDOW_S = 60.0
 """Seconds in which an address may send `MOST_TRIES` wrong codes, and all addresses together
 `MOST_TRIES_IN_ALL`. Guessing a PIN of six digits then takes weeks."""
 
+PASSED_ON = ("Forwarded", "X-Forwarded-For", "X-Real-IP", "Via")
+"""Headers that a proxy or tunnel adds: its visitors come from elsewhere, though it runs here."""
+
 
 @dataclass(frozen=True, slots=True)
 class Client:
@@ -51,8 +54,10 @@ def client_of(asked: Request, language: str, access: Access, session: Session) -
     address = asked.remote_addr or ""
     name = security.browser_id(asked)
     is_known = name is not None and (access.is_genuine(name) or session.is_known_host(name))
-    device, is_local = name if is_known else None, is_loopback(address)
+    device, is_local = name if is_known else None, is_own(asked)
     shows_table = asked.args.get("view") == "table"
+    if shows_table and is_local and device is not None:
+        access.welcome(device)
     return Client(
         device=device,
         tokens=security.seat_tokens(asked),
@@ -63,6 +68,12 @@ def client_of(asked: Request, language: str, access: Access, session: Session) -
         is_program=name is None,
         language=language,
     )
+
+
+def is_own(asked: Request) -> bool:
+    """Whether a request comes from this machine, and was not passed on for somebody else."""
+    is_passed_on = any(header in asked.headers for header in PASSED_ON)
+    return is_loopback(asked.remote_addr or "") and not is_passed_on
 
 
 def is_loopback(address: str) -> bool:

@@ -50,6 +50,7 @@ class State(IntEnum):
     READING = 0
     WRITING = 1
     WORKING = 2
+    STREAMING = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +184,7 @@ class Connection:
 
     async def begin(self, answer: Answer) -> None:
         """Write the head of an answer whose end is not known."""
+        self.state = State.STREAMING
         await self._write(self._head(answer))
 
     async def send_piece(self, data: bytes) -> None:

@@ -115,7 +115,9 @@ class AppContext:
             needs_code=self.needs_code(client),
             confirms=bool(seats) or leads or (client.is_local and self._is_paired(client)),
             door=self.door(client) if shows_door else None,
-            pairing=self.access.pairing_code(client.device or "") if is_unpaired else None,
+            pairing=self.access.pairing_code(client.device or "", client.address)
+            if is_unpaired
+            else None,
         )
 
     def door(self, client: Client) -> Door:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 
 from flask import Flask, Response, make_response, render_template, request
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import BadRequest, HTTPException
 
 from companion.errors import CalibrationError, ConfigError, StoreError
 from companion.messages.catalogue import line
@@ -21,7 +21,8 @@ def install_errors(app: Flask, site: Site) -> None:
     """Add the error handlers to an app."""
 
     def answer(refused: Refused) -> Response:
-        if request.path.startswith("/api/") or request.method == "POST":
+        has_page = not isinstance(request.routing_exception, BadRequest)  # a host that is no name
+        if request.path.startswith("/api/") or request.method == "POST" or not has_page:
             message = site.phrases.tell(refused.said)
             return failed(refused.code, message, refused.status)
         phrases = site.phrases

@@ -27,7 +27,17 @@ BROWSER_COOKIE, CLUB_COOKIE = "dice_companion_browser", "dice_companion_club"
 COOKIE_AGE_S = 400 * 24 * 3600
 """As long as browsers keep any: a television may stay open for months."""
 
-HOME_DOMAINS = ("local", "localhost", "lan", "home", "internal", "home.arpa", "fritz.box")
+HOME_DOMAINS = (
+    "local",
+    "localhost",
+    "lan",
+    "home",
+    "internal",
+    "home.arpa",
+    "localdomain",
+    "fritz.box",
+    "speedport.ip",
+)
 """Domains that only exist in home networks; public name servers do not resolve them."""
 
 HEADERS: Mapping[str, str] = {

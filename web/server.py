@@ -13,8 +13,9 @@ import logging
 import socket
 import threading
 from collections import Counter
+from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from http.client import HTTPConnection, HTTPException
 from typing import Any
 
@@ -41,6 +42,12 @@ BUFFER_BYTES = 64 * 1024
 CONNECTIONS = 400
 """Most open connections; then a new one replaces one without a request."""
 
+MANY = 100
+"""Connections of one address above which a new one replaces one of that address instead."""
+
+AT_ONCE = 2
+"""Reads, and steps, of one address that are answered at once; its others wait, and nobody else."""
+
 BACKLOG = 256
 
 ANSWER_S = 5.0
@@ -49,6 +56,16 @@ ANSWER_S = 5.0
 CLOSE_S = 1.5
 WAKE_S = 0.5
 """Seconds between two checks whether a heartbeat is due."""
+
+
+class _Gate(asyncio.Semaphore):
+    """Lets some requests of one address through at a time.
+
+    Attributes:
+        users: How many are inside, or wait.
+    """
+
+    users = 0
 
 
 class Server:
@@ -69,6 +86,7 @@ class Server:
         self._writes = ThreadPoolExecutor(WRITE_THREADS, "web-write")
         self._renders = ThreadPoolExecutor(1, "web-streams")
         self._open: dict[Connection, asyncio.Task[None]] = {}
+        self._gates: dict[tuple[str, bool], _Gate] = {}
         self._version = 0
         self._wakes: set[asyncio.Event] = set()
         self._is_closed = False
@@ -158,25 +176,47 @@ class Server:
         task.add_done_callback(forget)
 
     def _make_room(self) -> bool:
-        """Close a connection without a request, if possible one that never sent any."""
+        """Close a connection of an address that has many, or else one without a request.
+
+        If possible it is one that never sent any; streams stay.
+        """
         held = Counter(connection.address for connection in self._open)
-        idle = [each for each in self._open if each.state is not State.WORKING]
-        if not idle:
+        greedy, most = held.most_common(1)[0]
+        if most > MANY:
+            able = [c for c in self._open if c.address == greedy and c.state < State.STREAMING]
+        else:
+            able = [c for c in self._open if c.state < State.WORKING]
+        if not able:
             return False
-        chosen = min(idle, key=lambda c: (c.state, c.answered > 0, -held[c.address], c.opened_s))
+        chosen = min(able, key=lambda c: (c.state, c.answered > 0, -held[c.address], c.opened_s))
         self._open.pop(chosen).cancel()
         LOGGER.warning("%d connections are open: the oldest idle one was closed", CONNECTIONS)
         return True
 
     async def _answer(self, asked: Asked) -> Answer:
-        pool = self._reads if asked.method in ("GET", "HEAD", "OPTIONS") else self._writes
+        is_read = asked.method in ("GET", "HEAD", "OPTIONS")
+        pool = self._reads if is_read else self._writes
         try:
-            return await self._loop.run_in_executor(
-                pool, answer_of, self._app, asked, (self.host, self.port)
-            )
+            async with self._turn(asked.peer[0], is_read):
+                return await self._loop.run_in_executor(
+                    pool, answer_of, self._app, asked, (self.host, self.port)
+                )
         except Exception:
             LOGGER.exception("a request could not be answered")
             return error_answer(500)
+
+    @asynccontextmanager
+    async def _turn(self, address: str, is_read: bool) -> AsyncIterator[None]:
+        """Wait until fewer than `AT_ONCE` reads, or steps, of an address are being answered."""
+        gate = self._gates.setdefault((address, is_read), _Gate(AT_ONCE))
+        gate.users += 1
+        try:
+            async with gate:
+                yield
+        finally:
+            gate.users -= 1
+            if not gate.users:
+                del self._gates[address, is_read]
 
     async def _stream(self, answer: Answer, connection: Connection) -> None:
         stream, wake = answer.stream, asyncio.Event()

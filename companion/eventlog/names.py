@@ -36,6 +36,9 @@ NAME_PATTERN = rf"^(?!\s*#[1-9]\s*$)[\s\S]*[^{_as_class(_UNSEEN)}]"
 
 _NAME = re.compile(NAME_PATTERN)
 
+_SELECTORS = re.compile("[\u034f\u17b4\u17b5\u180b-\u180d\u180f\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+"""Marks that change at most how the character before is drawn (Default_Ignorable_Code_Point)."""
+
 _JOINERS = frozenset("\u200c\u200d")
 """Joiners that some scripts and composed emoji need between two characters."""
 
@@ -60,7 +63,8 @@ def _shown(c: str) -> str:
 @lru_cache(maxsize=1024)  # statistics of 2,000 games compare 30,000 names
 def name_key(name: str) -> str:
     """Comparison key of a name: its visible characters, case-folded."""
-    return "".join(c for c in name.casefold() if unicodedata.category(c) != "Cf")
+    seen = _SELECTORS.sub("", name.casefold())
+    return "".join(c for c in seen if unicodedata.category(c) != "Cf")
 
 
 def is_nameless(name: str) -> bool:

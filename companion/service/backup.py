@@ -109,8 +109,20 @@ def write_backup(
         with suppress(OSError):
             part.unlink()
     with suppress(OSError):  # the table's data may belong to another user
-        (data_dir / STAMP).write_text(backed_up.made_at + "\n", encoding="utf-8")
+        _stamp(data_dir, backed_up.made_at)
     return backed_up
+
+
+def _stamp(data_dir: Path, made_at: str) -> None:
+    """Keep the time of a backup beside the games.
+
+    Root may write it into a folder of the service's user, so no link there is followed.
+    """
+    part = data_dir / f".{STAMP}.{os.getpid()}"
+    handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
+    with open(handle, "w", encoding="utf-8") as file:
+        file.write(made_at + "\n")
+    part.replace(data_dir / STAMP)
 
 
 def last_backup(data_dir: Path) -> datetime | None:

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import logging
 import socket
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Lock, Thread, Timer
 
 from companion.service.unit import HOTSPOT_ADDRESS
@@ -26,7 +27,10 @@ PORT = 80
 """Phones ask nowhere else. The service may bind it by a capability of its unit."""
 
 PATIENCE_S = 2.0
-"""Seconds for a phone to send its whole question: requests are answered one by one."""
+"""Seconds for a phone to send its whole question."""
+
+_AT_ONCE = 8
+"""Connections of one phone; browsers open some in advance. Further ones are closed."""
 
 _APPLE = b"<HTML><HEAD><TITLE>Success</TITLE></HEAD><BODY>Success</BODY></HTML>"
 _FIREFOX = (
@@ -87,10 +91,30 @@ class _Answering(BaseHTTPRequestHandler):
         """No line for each question of a phone."""
 
 
-class _Server(HTTPServer):
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 64
+
     def __init__(self, address: tuple[str, int], table_url: str) -> None:
         self.table_url = table_url
+        self._open: Counter[str] = Counter()  # connections by phone
+        self._mutex = Lock()
         super().__init__(address, _Answering)
+
+    def verify_request(self, request: object, client_address: tuple[str, int]) -> bool:
+        with self._mutex:
+            return self._open[client_address[0]] < _AT_ONCE
+
+    def process_request_thread(
+        self, request: socket.socket | tuple[bytes, socket.socket], client_address: tuple[str, int]
+    ) -> None:
+        phone = client_address[0]
+        with self._mutex:
+            self._open[phone] += 1
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            with self._mutex:
+                self._open[phone] -= 1
 
     def handle_error(self, request: object, client_address: object) -> None:
         """A phone that hangs up is no error."""

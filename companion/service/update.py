@@ -186,7 +186,8 @@ def _back_up(places: Places, version: str, now: datetime) -> Path | None:
     try:
         places.backups.mkdir(mode=0o700, exist_ok=True)
         write_backup(file, places.data_dir, places.config_path, now=now, version=version)
-        for old in sorted(places.backups.glob("*-before-update.tar.gz"))[:-BACKUPS]:
+        others = [each for each in places.backups.glob("*-before-update.tar.gz") if each != file]
+        for old in sorted(others)[: 1 - BACKUPS]:  # by their names, which a wrong clock gave, too
             old.unlink()
     except OSError as error:
         raise ServiceError(f"{places.backups}: cannot be written: {error.strerror}") from error

@@ -5,12 +5,13 @@ from __future__ import annotations
 import http.client
 import socket
 import threading
+import time
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 
 import pytest
 
-from companion.service.portal import Portal
+from companion.service.portal import PATIENCE_S, Portal
 from companion.service.unit import HOTSPOT_ADDRESS, PROBED_HOSTS, dnsmasq_text
 
 TABLE = "http://10.42.0.1:8000/"
@@ -77,18 +78,27 @@ def test_each_system_gets_the_answer_it_takes_for_a_good_network(
     assert asked(portal, host, path, "HEAD") == (*expected[:2], b"")
 
 
-def test_a_phone_that_says_nothing_keeps_no_other_waiting_for_long(portal: Portal) -> None:
+def test_phones_that_say_nothing_keep_no_other_waiting(portal: Portal) -> None:
     portal.follow(True)
     assert portal.port is not None
-    with socket.create_connection(("127.0.0.1", portal.port)):
-        assert asked(portal, "captive.apple.com", "/hotspot-detect.html")[0] == 200
+    with ExitStack() as stack:
+        for number in range(100):
+            phone = stack.enter_context(socket.socket())
+            phone.bind((f"127.0.1.{1 + number // 50}", 0))
+            phone.connect(("127.0.0.1", portal.port))
+        began_s = time.monotonic()
+        for _ in range(5):
+            assert asked(portal, "captive.apple.com", "/hotspot-detect.html")[0] == 200
+        assert time.monotonic() - began_s < PATIENCE_S
+        assert sum(each.name.startswith("Thread") for each in threading.enumerate()) < 40
 
 
-def test_a_phone_that_trickles_keeps_no_other_waiting_for_long(portal: Portal) -> None:
+def test_a_phone_that_trickles_is_hung_up_on(portal: Portal) -> None:
     portal.follow(True)
     assert portal.port is not None
     ended = threading.Event()
     with socket.create_connection(("127.0.0.1", portal.port)) as trickling:
+        trickling.settimeout(5 * PATIENCE_S)
 
         def trickle() -> None:
             with suppress(OSError):
@@ -98,7 +108,8 @@ def test_a_phone_that_trickles_keeps_no_other_waiting_for_long(portal: Portal) -
         thread = threading.Thread(target=trickle)
         thread.start()
         try:
-            assert asked(portal, "captive.apple.com", "/hotspot-detect.html")[0] == 200
+            with suppress(ConnectionError):
+                assert trickling.recv(100) == b""
         finally:
             ended.set()
             thread.join()

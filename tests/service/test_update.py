@@ -245,6 +245,17 @@ def test_only_the_newest_backups_of_updates_are_kept(sources: Sources, places: P
     assert kept == ["20261103", "20261104", "20261105"]
 
 
+def test_backups_of_a_clock_that_was_ahead_push_no_new_one_out(
+    sources: Sources, places: Places
+) -> None:
+    days = [NOW.replace(year=2031, day=day) for day in (1, 2, 3)]
+    for number, now in enumerate([*days, NOW]):
+        sources.publish(f"update {number}")
+        update(sources.installation, Table(), places, now=now, try_out=lambda *_: None)
+    kept = sorted(path.name[:8] for path in places.backups.iterdir())
+    assert kept == [f"{NOW:%Y%m%d}", "20311102", "20311103"]
+
+
 def test_a_table_that_people_started_must_end_first(sources: Sources, places: Places) -> None:
     sources.publish("two")
     with (

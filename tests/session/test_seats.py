@@ -24,6 +24,8 @@ class TestSeats:
             (" \n\t ", "NAME_EMPTY"),
             ("x" * 500, "NAME_TOO_LONG"),
             ("ada", "NAME_TAKEN"),
+            ("Ada\ufe0f", "NAME_TAKEN"),
+            ("A\u034fda", "NAME_TAKEN"),
             ("  ADA ", "NAME_TAKEN"),
             ("Ad\u200da", "NAME_TAKEN"),
             ("Ada\u200b", "NAME_TAKEN"),

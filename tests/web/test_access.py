@@ -163,6 +163,22 @@ class TestTheTableView:
         assert shown(client)["door"]["pin"] == "4711"
         assert shown(table_view(app))["door"] is None
 
+    def test_those_on_the_tables_machine_push_no_television_out(self, app: Flask, sit: Sit) -> None:
+        television = table_view(app)
+        assert post(sit("Ada"), "pair", code=shown(television)["pairing"])[0] == 200
+        for number in range(40):
+            window = phone(app, "127.0.0.1", f"window {number}")
+            window.get("/table")
+            assert shown(window)["door"] is not None
+        assert shown(television)["door"] is not None
+
+    def test_a_visitor_through_a_proxy_here_is_a_stranger(self, app: Flask) -> None:
+        visitor = phone(app, "127.0.0.1")
+        for header in ("X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"):
+            passed = visitor.get("/api/state?view=table", headers={header: "203.0.113.9"})
+            assert passed.get_json()["me"]["door"] is None
+            assert passed.get_json()["me"]["needs_code"]
+
     def test_it_stays_paired_after_a_restart(self, stage: Stage, tmp_path: Path) -> None:
         app = create_app(stage.session, access=open_access(tmp_path))
         host, television = app.test_client(), table_view(app)
@@ -175,13 +191,20 @@ class TestTheTableView:
 
     def test_one_device_cannot_take_all_places_to_wait(self) -> None:
         access = Access()
-        code = access.pairing_code("television")
-        assert all(access.pairing_code("television") == code for _ in range(99))
+        code = access.pairing_code("television", "192.168.1.7")
+        assert all(access.pairing_code("television", "192.168.1.7") == code for _ in range(99))
 
     def test_of_many_that_wait_the_first_gives_way(self) -> None:
         access = Access()
-        codes = [access.pairing_code(f"screen {n}") for n in range(33)]
+        codes = [access.pairing_code(f"screen {n}", "192.168.1.8") for n in range(33)]
         assert [access.is_pairing_code(code) for code in codes] == [False] + [True] * 32
+
+    def test_a_stranger_with_many_views_takes_no_televisions_place(self) -> None:
+        access = Access()
+        code = access.pairing_code("television", "192.168.1.7")
+        for number in range(100):
+            access.pairing_code(f"screen {number}", "192.168.1.66")
+        assert access.is_pairing_code(code)
 
 
 class TestRoles:
@@ -232,7 +255,7 @@ class TestRoles:
         post(ada, "start", first=0)
         stage.session.see(dice_in_tray(a_roll(3, 4)))
         screen = phone(app, "127.0.0.1", "Kiosk")
-        assert not shown(screen)["confirms"]
+        assert post(screen, "press")[1]["error"] == "NOT_HOST"
         screen.get("/table")
         assert shown(screen)["confirms"]
         assert post(screen, "press")[1]["game"]["phase"] == "action1"

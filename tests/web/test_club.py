@@ -240,6 +240,8 @@ class TestAccess:
         [
             "javascript:alert(1)",
             "http://evil.example.com/",
+            "http://evil%2eexample/",
+            "http://8%2e8%2e8%2e8/",
             "http://192.168.1.9@evil.example.com/",
             "ftp://192.168.1.9/",
             "http://192.168.1.9:8000/\u202etxt",

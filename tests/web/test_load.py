@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import re
+import select
 import socket
 import threading
 import time
@@ -162,6 +163,20 @@ def test_rude_connections_delay_no_mark(
     before_s, during_s = attack(crowd, mark, stalled=20, slow=60, idle=60, marks=10)
     assert during_s < max(3.0, 10 * before_s)
     assert [each.getMessage() for each in caplog.records if each.levelno > logging.INFO] == []
+
+
+def test_one_device_that_asks_for_much_comes_after_the_others(
+    crowd: Crowd, mark: Callable[[], float]
+) -> None:
+    greedy = [crowd.connect(7, 0) for _ in range(CONNECTIONS)]
+    for guest in greedy:
+        guest.sendall(b"GET /api/openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    mark()
+    newcomer = crowd.connect(8, 0)
+    newcomer.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert newcomer.recv(4096).startswith(b"HTTP/1.1 200")
+    ready, _, _ = select.select(greedy, [], [], 0)
+    assert len(ready) < CONNECTIONS / 2, "most still wait"
 
 
 @pytest.mark.slow

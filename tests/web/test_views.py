@@ -151,6 +151,8 @@ class TestGuard:
             ("", False),
             (":8000", False),
             ("[::1", False),
+            ("pi.localdomain", True),
+            ("pi.speedport.ip", True),
         ],
     )
     def test_hosts(self, host: str, is_fine: bool) -> None:
@@ -159,6 +161,11 @@ class TestGuard:
     def test_a_strangers_name_for_this_address_is_refused(self, client: FlaskClient) -> None:
         got = client.get("/api/state", headers={"Host": "evil.example"})
         assert (got.status_code, got.get_json()["error"]) == (400, "BAD_HOST")
+
+    @pytest.mark.parametrize("host", ["a..local", f"{'a' * 64}.local"])
+    def test_a_host_that_is_no_name_is_one_refusal(self, client: FlaskClient, host: str) -> None:
+        got = client.get("/", headers={"Host": host})
+        assert got.status_code == 400
 
     @pytest.mark.parametrize(
         ("origin", "is_same"),

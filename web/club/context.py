@@ -13,7 +13,7 @@ from companion.mqtt.club.club import Club
 from companion.wire.structs import encode
 from web import locale, security
 from web.access import Access
-from web.client import Client, RateLimiter, is_loopback
+from web.client import Client, RateLimiter, is_own
 from web.club.snapshot import snapshot
 from web.club.wire import Me
 from web.security import Refused
@@ -49,12 +49,11 @@ class ClubContext:
     def client(self) -> Client:
         """Return the device that sent the request."""
         name = security.browser_id(request)
-        address = request.remote_addr or ""
         return Client(
             device=name if name is not None and self.access.is_genuine(name) else None,
             tokens=(),
-            is_local=is_loopback(address),
-            address=address,
+            is_local=is_own(request),
+            address=request.remote_addr or "",
             is_program=name is None,
             language=self.phrases.language,
         )

@@ -17,8 +17,8 @@ from web.club import wire
 from web.security import is_home_host
 from web.wire.values import Rating
 
-_PLAIN = re.compile(r"[A-Za-z0-9.:\[\]%_-]+")
-"""Characters of a host and port that every browser reads alike."""
+_PLAIN = re.compile(r"[A-Za-z0-9.:\[\]_-]+")
+"""Characters of a host and port that every browser reads alike; it takes %2e for a dot."""
 _NUMBER = re.compile(r"[0-9]+|0[xX][0-9a-fA-F]*")
 
 MOST_GAMES = 12
@@ -76,7 +76,7 @@ def address_of(table: TableView) -> str:
 def _is_elsewhere(host: str) -> bool:
     """Whether a host is an address of the internet, or a number that browsers take for one."""
     try:
-        return ipaddress.ip_address(host.partition("%")[0]).is_global
+        return ipaddress.ip_address(host).is_global
     except ValueError:
         return _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]) is not None
 

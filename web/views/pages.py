@@ -59,13 +59,9 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/table")
     def table() -> Response:
-        client = context.client()
-        device = client.device or context.access.new_device()
-        if client.is_local:
-            context.access.admit(device)
         # in the language of the table
         response = page("table.html", session.phrases, rooms=["games."])
-        security.set_browser_id(response, device)
+        name_browser(context, response)
         return response
 
     @pages.get("/watch")

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
 from companion.errors import StoreError
-from companion.eventlog.names import clean_name
+from companion.eventlog.names import clean_name, name_key
 from companion.mqtt import payloads, topics
 from companion.mqtt.client import Message, Received
 from companion.mqtt.club import evening as changes
@@ -430,6 +430,9 @@ def _check(evening: Evening, known: Evening | None) -> None:
     for name in evening.names:
         if clean_name(name) != name:
             raise WireError("", "clean names", name[:20], "text")
+    for names in evening.name_lists:
+        if len({name_key(name) for name in names}) < len(names):
+            raise WireError("", "everybody once", ", ".join(names)[:40], "text")
 
 
 def _weight(evening: Evening) -> tuple[int, str]:

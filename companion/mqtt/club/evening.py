@@ -80,10 +80,14 @@ class Evening:
     v: Annotated[int, Meta(ge=1, le=1)] = 1
 
     @property
+    def name_lists(self) -> list[list[str]]:
+        """The names of the members, and those in each round."""
+        return [[member.name for member in self.members], *map(list, map(_named, self.rounds))]
+
+    @property
     def names(self) -> list[str]:
         """Every name in it, some more than once."""
-        of_rounds = (name for round_ in self.rounds for name in _named(round_))
-        return [*(member.name for member in self.members), *of_rounds]
+        return [name for names in self.name_lists for name in names]
 
     @property
     def here(self) -> list[str]:

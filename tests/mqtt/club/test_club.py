@@ -382,6 +382,8 @@ GOOD = payloads.encoded(result({"Ada": 90, "Ben": 50}))
         ("evening", b'{"id":"2026-11-24","seed":1e999}'),
         ("evening", b'{"id":"2026-11-24","revision":999999999}'),
         ("evening", b'{"id":"2026-11-24","members":[{"name":"A\\u202eB"}]}'),
+        ("evening", b'{"id":"2026-11-24","members":[{"name":"Ada"},{"name":"ada"}]}'),
+        ("evening", b'{"id":"2026-11-24","rounds":[{"groups":[{"players":["Ada","Ada"]}]}]}'),
         ("evening", b" " * 600_000),
     ],
 )
