@@ -37,6 +37,11 @@ _SAME_PLACE = 0.3
 _REACH = 1.6
 """Distance from its middle, in edges, within which a die that came changes the picture: it has
 sides and a shadow (chosen, not measured)."""
+_AROUND = 2.6
+"""Distance from its middle, in edges, up to which the floor around a die is compared, without all
+that is within `_REACH` of a die. If most of it is new, a mat came with it (chosen)."""
+_SHADED = (0.4, 2.5)
+"""Range of brightness ratios that a shadow causes as it comes and goes (chosen)."""
 _ELSEWHERE = 2.0
 """Area, in faces of a die, that may change besides; a larger thing may be a hand
 (docs/evaluation.md, live table)."""
@@ -54,11 +59,13 @@ class Background:
         pixels: Its picture; None while none was seen.
         clutter: What lies in it.
         dice: Centres of dice that belong to a roll nobody confirmed; they stay dice.
+        prints: Everything in the tray that passes for a die.
     """
 
     pixels: Pixels | None = None
     clutter: Clutter = field(default_factory=Clutter)
     dice: tuple[Point, ...] = ()
+    prints: tuple[DieEvidence, ...] = ()
 
 
 def without_background(
@@ -95,8 +102,9 @@ def _changed(was: NDArray[np.float32], now: NDArray[np.float32], ratio: float) -
 def begins_throw(background: Background, pixels: Pixels, fresh: SceneEvidence) -> bool:
     """Whether the dice of a still picture are the first of a throw.
 
-    They are if it differs from the background only where they lie, or if a hand is there, too. If
-    a mat or the camera moved, more is different.
+    They are if a hand is there, too, or if the floor around them and all that passed for a die
+    before are as they were, whatever changed elsewhere. Otherwise a mat or the camera may have
+    moved; then they are if the picture differs from the background only where they lie.
 
     Args:
         fresh: What lies in the picture and does not look as before.
@@ -107,12 +115,37 @@ def begins_throw(background: Background, pixels: Pixels, fresh: SceneEvidence) -
     if fresh.clutter.thing > _ELSEWHERE:
         return True
     was, now = (np.asarray(each[::_STEP, ::_STEP], np.float32) for each in (before, pixels))
-    left = _changed(was, now, _brightness(now) / _brightness(was)).astype(np.uint8)
+    gain = _brightness(now) / _brightness(was)
+    free = np.ones(was.shape[:2], np.uint8)
     for die in dice:
-        x, y = (round(each / _STEP) for each in die.centre_xy)
-        cv2.circle(left, (x, y), round(_REACH * die.edge_px / _STEP), 0, -1)
+        cv2.circle(free, *_disc(die, _REACH), 0, -1)
+    if all(_looks_as_before(before, pixels, each, gain) for each in background.prints) and all(
+        _stands_alone(was, now, free, die) for die in dice
+    ):
+        return True
+    left = _changed(was, now, gain) & (free > 0)
     face = (float(np.median([die.edge_px for die in dice])) / _STEP) ** 2
     return int(left.sum()) <= _ELSEWHERE * face
+
+
+def _stands_alone(
+    was: NDArray[np.float32], now: NDArray[np.float32], free: NDArray[np.uint8], die: DieEvidence
+) -> bool:
+    """Whether most of the floor around a die is as before, but for a shadow."""
+    ring = np.zeros_like(free)
+    cv2.circle(ring, *_disc(die, _AROUND), 1, -1)
+    around = (ring & free) > 0
+    if not around.any():
+        return False
+    ratio = _brightness(now[around]) / _brightness(was[around])
+    is_shaded = _SHADED[0] < ratio < _SHADED[1]
+    return is_shaded and bool(_changed(was, now, ratio)[around].mean() <= 0.5)
+
+
+def _disc(die: DieEvidence, edges: float) -> tuple[tuple[int, int], int]:
+    """Centre and radius of a disc around a die, in points of the compared pictures."""
+    x, y = (round(each / _STEP) for each in die.centre_xy)
+    return (x, y), round(edges * die.edge_px / _STEP)
 
 
 def holds_roll(dice: Sequence[DieEvidence]) -> bool:

@@ -40,12 +40,14 @@ class RestFrame:
         scene: Its dice and clutter, without what lay there before the throw.
         quality: Weight of each die: sharpness of its face times the share that is well exposed.
         clutter: All clutter of the frame.
+        likenesses: Everything in its tray that passes for a die.
     """
 
     scene: SceneEvidence
     at_s: float
     quality: tuple[float, ...]
     clutter: Clutter
+    likenesses: tuple[DieEvidence, ...] = ()
 
 
 def rest_frame(
@@ -57,7 +59,8 @@ def rest_frame(
     now = scene.clutter
     clutter = replace(now, thing=max(0.0, now.thing - background.clutter.thing))
     own = replace(scene, dice=dice, clutter=clutter)
-    return RestFrame(own, at_s, tuple(_quality(grey, die) for die in dice), now)
+    likenesses = tuple(die for die in scene.dice if die.in_tray)
+    return RestFrame(own, at_s, tuple(_quality(grey, die) for die in dice), now, likenesses)
 
 
 def combine(frames: Sequence[RestFrame], in_play: Sequence[DieColour]) -> Reading:

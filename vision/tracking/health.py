@@ -106,8 +106,10 @@ def update_health(health: Health, stats: FrameStats) -> Health:
     """Take one frame into account."""
     if not stats.moved and not stats.is_same:
         health = replace(health, noisy=min(NOISY_FRAMES, health.noisy + 1))
-    elif stats.moved and health.noisy < NOISY_FRAMES:
+    elif health.noisy < NOISY_FRAMES:
         health = replace(health, noisy=0)
+    if health.suspected is CameraFault.FROZEN and not (stats.is_same or stats.moved):
+        health = replace(health, noisy=0)  # its stream repeats still pictures
     suspected = _suspect(health, stats)
     if suspected is None and not stats.moved:
         health = _remember(health, stats)

@@ -117,6 +117,7 @@ def settle(
     *,
     moved: bool,
     reading: Reading | None = None,
+    is_elsewhere: bool = False,
 ) -> Settling:
     """Take one frame into account; `shown` of the result is the tray's state now.
 
@@ -125,6 +126,7 @@ def settle(
         at_s: Capture time of the frame.
         moved: Something changed since the frame before.
         reading: Reading of the frame; None if it was not read.
+        is_elsewhere: The camera does not see the place where the used dice lay.
     """
     if moved:
         return _afresh(state, Shown(TrayStatus.MOVING))
@@ -146,7 +148,7 @@ def settle(
             contradicted=state.contradicted | differing,
         )
     if _is_agreed(state):
-        return _decide(replace(state, doubt_since_s=None), reading)
+        return _decide(replace(state, doubt_since_s=None), reading, is_elsewhere)
     if state.doubt_since_s is None:
         state = replace(state, doubt_since_s=at_s)
     if _is_doubted(state, at_s):
@@ -229,15 +231,16 @@ def are_untouched(used: Iterable[DieView], dice: Iterable[DieView]) -> bool:
     return _matching(old, new, (new_x - old_x, new_y - old_y)) == len(new)
 
 
-def _decide(state: Settling, latest: Reading) -> Settling:
+def _decide(state: Settling, latest: Reading, is_elsewhere: bool) -> Settling:
     """Decide the state from agreed readings, given the used dice."""
     reading = state.seen or latest
+    is_bare = _is_bare(reading) and not is_elsewhere
     dice = _dice_in_tray(reading)
     if state.used_roll is not None and reading.roll is not None:
         if _is_still_there(state.used_roll, reading.roll):
             state = replace(state, used=dice, last_rolls=(reading.roll, state.used_roll))
         state = replace(state, used_roll=None)
-    if _is_bare(reading):
+    if is_bare:
         state = replace(state, used_roll=None, last_rolls=())
     if reading.roll is not None:
         if any(_is_repeated(last, reading.roll) for last in state.last_rolls):
@@ -245,8 +248,10 @@ def _decide(state: Settling, latest: Reading) -> Settling:
         else:
             state = replace(state, last_rolls=())
     if state.used and dice and are_untouched(state.used, dice):
+        if reading.roll is not None and reading.roll not in state.last_rolls:
+            state = replace(state, last_rolls=(reading.roll,))  # a finger turned a die
         return replace(state, shown=Shown(TrayStatus.OLD, None, reading))
-    if reading.status is TrayStatus.OK or _is_bare(reading):
+    if reading.status is TrayStatus.OK or is_bare:
         # The used dice have been taken out or thrown again: from here on nothing is old.
         state = replace(state, used=())
     if reading.status is TrayStatus.OK:

@@ -19,6 +19,7 @@ from companion.tray import (
     TrayStatus,
     TrayView,
 )
+from vision.calibration.drift import Reference, compare, take_reference
 from vision.images import as_pixels
 from vision.reading import Frame, Reading
 from vision.tracking.background import Background, begins_throw, holds_roll
@@ -113,6 +114,7 @@ class TrayTracker:
         self._at_rest: tuple[RestFrame, ...] = ()
         self._background = Background()
         self._rolled: tuple[Point, ...] = ()
+        self._used_place: Reference | None = None
         self.camera = CameraState.OK
         self.notes: tuple[Note, ...] = ()
 
@@ -250,7 +252,13 @@ class TrayTracker:
             return
         was = state.shown
         at_s = observed.frame.captured_at_s
-        state = settle(state, at_s, moved=observed.moved, reading=observed.reading)
+        state = settle(
+            state,
+            at_s,
+            moved=observed.moved,
+            reading=observed.reading,
+            is_elsewhere=self._is_elsewhere(observed),
+        )
         self._state = state
         if observed.reading is not None and state.seen is observed.reading:
             self._seen_frame = observed.frame
@@ -265,6 +273,15 @@ class TrayTracker:
         elif shown.reading is state.seen and self._seen_frame is not None:
             self._show(self._seen_frame)
 
+    def _is_elsewhere(self, observed: FrameObservation) -> bool:
+        """Whether the tray seems empty because the camera looks past it: the used dice still lie
+        there."""
+        state, reading, place = self._state, observed.reading, self._used_place
+        if reading is None or reading.status is not TrayStatus.EMPTY or place is None:
+            return False
+        has_used = bool(state.used or state.last_rolls)
+        return has_used and compare(place, as_pixels(observed.frame.pixels)).has_moved
+
     def _learn_background(self, frame: Frame, rest: RestFrame, shown: Shown) -> None:
         """Take a settled tray without a roll as the background of the next throw."""
         if shown.status.is_undecided:
@@ -278,7 +295,7 @@ class TrayTracker:
             self._rolled = ()
         elif begins_throw(self._background, pixels, rest.scene):
             return
-        self._background = Background(pixels, rest.clutter, self._rolled)
+        self._background = Background(pixels, rest.clutter, self._rolled, rest.likenesses)
         self._at_rest = (rest_frame(pixels, rest.scene, rest.at_s, self._background),)
 
     def expect_throw(self) -> None:
@@ -326,6 +343,8 @@ class TrayTracker:
     def on_confirmed(self, roll: Roll | None = None) -> None:
         """Note that a roll was confirmed or typed: its dice are not offered again."""
         self._state = confirm(self._state, roll)
+        seen = self._seen_frame if self._state.used else None
+        self._used_place = None if seen is None else take_reference(as_pixels(seen.pixels))
         self._rolled = ()
 
     def on_corrected(self, roll: Roll) -> None:

@@ -274,25 +274,44 @@ def test_a_die_thrown_again_completes_the_dice_that_stayed() -> None:
     assert said[-1] is TrayStatus.OK
 
 
+BESIDE, MAT = (slice(180, 220), slice(100, 400)), (slice(20, 180), slice(0, 400))
+"""Rows and columns far from all dice, and round the first ones."""
+
+
 @pytest.mark.parametrize(
-    ("changed", "thing", "status"),
+    ("changed", "where", "thing", "status"),
     [
-        pytest.param(range(0), 0.0, "ok", id="dice alone"),
-        pytest.param(range(5, 15), 3.0, "ok", id="a hand for a while"),
-        pytest.param(range(5, 25), 0.0, "missing", id="a mat with pictures of dice was moved"),
+        pytest.param(range(0), BESIDE, 0.0, "ok", id="dice alone"),
+        pytest.param(range(5, 15), BESIDE, 3.0, "ok", id="a hand for a while"),
+        pytest.param(range(5, 25), BESIDE, 0.0, "ok", id="a score pad beside them"),
+        pytest.param(range(5, 25), MAT, 0.0, "missing", id="a mat with pictures of dice came"),
     ],
 )
 def test_dice_thrown_in_two_goes_are_read_and_prints_that_came_are_none(
-    changed: range, thing: float, status: str
+    changed: range, where: tuple[slice, slice], thing: float, status: str
 ) -> None:
     reader = ListedReader({0: scene([]), 5: scene(SIX[:2], thing=thing), 15: scene(SIX)})
     tracker = TrayTracker(reader, lambda: ALL_DICE)
     for number in range(25):
-        pixels = with_squares(() if number < 5 else SIX[:2] if number < 15 else SIX)
+        lying = () if number < 5 else SIX[:2] if number < 15 else SIX
+        pixels, squares = dotted(), with_squares(lying)
         if number in changed:
-            pixels[180:220, 100:200] = 20
+            pixels[where] = 20
+        is_die = (squares != dotted()).any(axis=2)
+        pixels[is_die] = squares[is_die]
         tracker.step(Frame(pixels, number / 10.0, number))
     assert tracker.view().status.value == status
+
+
+def test_moved_prints_are_no_dice() -> None:
+    """Of a mat that was moved the floor is plain, and its pictures of dice lie elsewhere now."""
+    here, there, dice = SIX[:2], SIX[2:4], SIX[4:]
+    reader = ListedReader({0: scene(here), 5: scene(there), 15: scene([*there, *dice])})
+    tracker = TrayTracker(reader, lambda: ALL_DICE)
+    for number in range(25):
+        lying = here if number < 5 else there if number < 15 else [*there, *dice]
+        tracker.step(Frame(with_squares(lying), number / 10.0, number))
+    assert [die.centre_xy for die in tracker.view().dice] == [die.centre_xy for die in dice]
 
 
 def test_a_print_is_background_again_once_the_dice_are_taken_after_a_kick() -> None:

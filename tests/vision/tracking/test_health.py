@@ -56,6 +56,8 @@ class Eye(ScriptedEye):
         self.rig = rig
 
     def read(self, frame: Frame, in_play: Sequence[DieColour]) -> Reading:
+        if self.rig.is_empty:
+            return bad("empty")
         looks = [pixels.mean(axis=2).ravel() for pixels in (frame.pixels, self.rig.tray)]
         return super().read(frame, in_play) if np.corrcoef(looks)[0, 1] > 0.5 else bad("empty")
 
@@ -67,6 +69,7 @@ class Rig:
         self.clock = FakeClock()
         self.tray = tray
         self.spoil: Callable[[Pixels, int], Pixels | None] | None = None
+        self.is_empty = False
         self.camera = ScriptedCamera(self.clock, [], fps=FPS)
         self.camera._script = self._pictures()  # type: ignore[assignment]
         self.camera.read = self._read  # type: ignore[method-assign]
@@ -162,6 +165,46 @@ def test_dice_used_before_the_camera_was_covered_stay_used(tray: Pixels) -> None
     rig.spoil = None
     rig.pass_s(3.0)
     assert rig.live.view.status.value == "old"
+
+
+def table_beside() -> Pixels:
+    """A table top with a grain, as a camera sees it that was knocked away from the tray."""
+    grain = cv2.GaussianBlur(np.random.default_rng(3).normal(0, 90, (240, 320, 3)), (0, 0), 3.0)
+    return np.clip(120 + 3 * grain, 0, 255).astype(np.uint8)
+
+
+@pytest.mark.parametrize(
+    ("seen", "afterwards"),
+    [
+        pytest.param(table_beside(), "old", id="the camera looked elsewhere"),
+        pytest.param(
+            small(render(default_scene([], seed=4), background(default_scene([], seed=4)))),
+            "ok",
+            id="the dice were taken out, and thrown alike",
+        ),
+    ],
+)
+def test_used_dice_are_new_again_only_once_they_were_out(
+    tray: Pixels, seen: Pixels, afterwards: str
+) -> None:
+    rig = Rig(tray)
+    rig.pass_s(1.0)
+    rig.live.on_confirmed()
+    rig.spoil, rig.is_empty = lambda _, seed: noisy(seen, seed), True
+    rig.pass_s(3.0)
+    assert rig.live.view.status.value == "empty"
+    rig.spoil, rig.is_empty = None, False
+    rig.pass_s(3.0)
+    assert rig.live.view.status.value == afterwards
+
+
+def test_a_stream_that_repeats_still_pictures_is_not_frozen(tray: Pixels) -> None:
+    """A video codec sends nothing for what does not change by much."""
+    rig = Rig(tray)
+    rig.spoil = lambda pixels, seed: noisy(pixels, seed // 25)
+    rig.pass_s(30.0)
+    assert rig.faults == [None]
+    assert rig.live.view.roll is not None
 
 
 def test_a_sleeve_over_the_lens_is_no_news(tray: Pixels) -> None:

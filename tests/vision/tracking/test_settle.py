@@ -33,6 +33,11 @@ AWAY = replace(bad("empty"), problems=(Problem(ProblemCode.BESIDE_TRAY),))
 TURNED = replace(
     A, dice=tuple(replace(d, centre_xy=(d.centre_xy[1] + 70.0, d.centre_xy[0])) for d in A.dice)
 )
+PUSHED_B = replace(
+    TURNED,
+    dice=tuple(replace(d, centre_xy=t.centre_xy) for d, t in zip(B.dice, TURNED.dice, strict=True)),
+    roll=B.roll,
+)
 GONE_AND_TURNED = replace(TURNED, dice=TURNED.dice[:5], roll=GONE.roll)
 NUDGED = replace(A, dice=(replace(A.dice[0], centre_xy=(400.0, 400.0)), *A.dice[1:]))
 EMPTY, COCKED = bad("empty"), bad("cocked", colour="green")
@@ -174,6 +179,9 @@ def test_a_confirmed_roll_is_old_at_once() -> None:
         pytest.param([MOVED, ok(dx=90.0), ok(dx=90.0)], "old", id="the tray was pushed"),
         pytest.param([MOVED, NUDGED, NUDGED], "old", id="one was pushed aside"),
         pytest.param([MOVED, B, B], "old", id="one was tipped over"),
+        pytest.param(
+            [MOVED, B, B, MOVED, PUSHED_B, PUSHED_B], "old", id="one was tipped, then all pushed"
+        ),
         pytest.param([MOVED, HIDDEN, HIDDEN, MOVED, A, A], "old", id="a hand hid them all"),
         pytest.param([MOVED, TURNED, TURNED], "old", id="the tray was turned"),
         pytest.param(
