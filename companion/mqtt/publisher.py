@@ -12,10 +12,12 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from functools import partial
 
 from companion.engine import Phase
 from companion.eventlog.state import Game
+from companion.history.archive import SavedGame
 from companion.messages.announcements import Announcement
 from companion.mqtt import discovery
 from companion.mqtt.board import board_of
@@ -52,6 +54,9 @@ COMPLAIN_EVERY_S = 60.0
 
 AGAIN = 20
 """Newest results that are published again at each connection: the broker may have lost them."""
+
+LARGEST_STEP = timedelta(minutes=10)
+"""Difference between a stored end and the clock of now from which the clock was set since."""
 
 _ASKING = (TrayStatus.UNCERTAIN, TrayStatus.COCKED, TrayStatus.MISSING, TrayStatus.EXTRA)
 """Statuses of the tray in which a throw needs more than a press of the button."""
@@ -111,6 +116,8 @@ class Publisher:
         self._shares_pictures = False
         self._began: dict[int, str] = {}
         self._results_of: object = None
+        self._running = 0  # number of the game that goes on
+        self._ended_s: dict[int, float] = {}  # by game that ended since, in monotonic seconds
         self._measured_s: float | None = None
         self._asked = self._rolls = 0
         self._is_asking = False
@@ -315,6 +322,11 @@ class Publisher:
         is_over = game is not None and game.state.phase is Phase.OVER
         past = self._session.past
         key = (game.number if game is not None else 0, is_over, shows, past.rewritten)
+        if game is not None and not is_over:
+            self._running = game.number
+            self._ended_s.pop(game.number, None)
+        elif game is not None and game.number == self._running:
+            self._ended_s.setdefault(game.number, time.monotonic())
         if key == self._results_of:
             return
         games = past.results()
@@ -330,6 +342,7 @@ class Publisher:
                 name=self._identity.name,
                 shows_names=shows,
                 revision=view.table.revision,
+                ended=self._end_of(saved),
             )
             self.link.publish(
                 Message(
@@ -341,6 +354,15 @@ class Publisher:
                 )
             )
         self._results_of = key
+
+    def _end_of(self, game: SavedGame) -> str:
+        """When a game ended; by the clock of now, if that was set since."""
+        ended_s, now = self._ended_s.get(game.number), self._now_text()
+        if ended_s is None:
+            return game.ended
+        ended = datetime.fromisoformat(now) - timedelta(seconds=time.monotonic() - ended_s)
+        is_right = abs(ended - datetime.fromisoformat(game.ended)) < LARGEST_STEP
+        return game.ended if is_right else ended.isoformat(timespec="milliseconds")
 
 
 def _is_corrected(was: Game | None, game: Game) -> bool:

@@ -164,15 +164,21 @@ class Ledger:
             self._has_complained = True
 
 
-def result_of(game: SavedGame, *, name: str, shows_names: bool, revision: int) -> payloads.Result:
-    """A game's result."""
+def result_of(
+    game: SavedGame, *, name: str, shows_names: bool, revision: int, ended: str
+) -> payloads.Result:
+    """A game's result.
+
+    Args:
+        ended: When it ended, ISO 8601.
+    """
     state = game.state
     return payloads.Result(
         game=game_id(game.number, game.at),
         number=game.number,
         table_name=name,
         began=game.at,
-        ended=game.ended,
+        ended=ended,
         revision=revision,
         variant=state.plan.name,
         end=state.end.value if state.end is not None else "open",

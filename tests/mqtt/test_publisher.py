@@ -207,6 +207,23 @@ def test_a_result_survives_a_night_without_the_network(house: House) -> None:
     assert parsed.game == result.game
 
 
+def test_a_result_has_the_time_of_a_clock_that_was_set_before_it_was_sent(house: House) -> None:
+    publisher = house.open()
+    house.stage.seat("Ada", "Ben")
+    assert house.stage.session.start() is None
+    house.mosquitto.stop()
+    until(lambda: not publisher.link.is_connected)
+    until(lambda: publisher._view is not None and publisher._view.table.game is not None)
+    house.stage.play_out()
+    until(lambda: publisher._view == house.stage.session.view())
+    house.stage.now = "2026-12-11T20:15:00+01:00"  # three weeks later, though no time has passed
+    house.mosquitto.start()
+    ears = house.ears(all_tables("house"))
+    topic = house.topics.result("1-20261120191500")
+    ended = ears.next(topic, lambda got: b'"2026-12-11T' in got.payload)
+    assert decode(ended.payload, Result).ended.startswith("2026-12-11T20:1")
+
+
 def test_a_result_follows_a_player_who_is_renamed(house: House) -> None:
     house.open()
     ears = house.ears()

@@ -23,7 +23,9 @@ def made(stage: Stage, due: Due, *, shows_names: bool = True) -> Result:
     saved = stage.session.past.game(due.number)
     assert saved is not None
     revision = stage.session.view().table.revision
-    result = result_of(saved, name="Table 1", shows_names=shows_names, revision=revision)
+    result = result_of(
+        saved, name="Table 1", shows_names=shows_names, revision=revision, ended=saved.ended
+    )
     assert decode(encoded(result), Result) == result
     assert result.game == due.game
     return result

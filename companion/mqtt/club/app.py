@@ -62,6 +62,13 @@ class ClubApp:
         self._stack.close()
 
 
+def _elapsed_s() -> float:
+    """Monotonic seconds, those of a suspended machine included where the system counts them."""
+    if hasattr(time, "CLOCK_BOOTTIME"):
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
+    return time.monotonic()
+
+
 def build_club(config: Config, version: str = "") -> ClubApp:
     """Open every part of a club night; its files are in a folder of the data directory.
 
@@ -79,7 +86,7 @@ def build_club(config: Config, version: str = "") -> ClubApp:
         store = ClubStore(config.data_dir / FOLDER)
         stack.callback(store.close)
         notes = [store.notice] if store.notice else []
-        club = Club(store, level, now=lambda: datetime.now().astimezone(), clock=time.monotonic)
+        club = Club(store, level, now=lambda: datetime.now().astimezone(), clock=_elapsed_s)
         links: list[Link] = []
         stack.callback(_Writer(club, lambda: any(each.is_connected for each in links)).close)
         broker = broker_of(config)

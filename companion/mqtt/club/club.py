@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from threading import Lock
 
 from companion.errors import StoreError
 from companion.eventlog.names import clean_name, name_key
@@ -57,6 +58,8 @@ MOST_CHANGES = 100_000
 LARGEST_EVENING_BYTES = 512 * 1024
 """500 players in 30 rounds have 350 kB."""
 
+LARGEST_STEP = timedelta(minutes=10)
+"""A larger difference between wall clock and monotonic seconds means that the clock was set."""
 MOST_COMPLAINTS = 200
 """Topics whose wrong payloads are logged, one line each until a right one comes."""
 
@@ -77,9 +80,12 @@ class Club:
         Args:
             level: The club's level in topics, from `topics.club_level`.
             now: The time with its zone.
-            clock: Monotonic seconds.
+            clock: Monotonic seconds, those of a suspended machine included.
         """
-        self._store, self._now, self._clock = store, now, clock
+        self._store, self._wall, self._clock = store, now, clock
+        self._looked: tuple[datetime, float] | None = None  # both clocks when they were last read
+        self._ahead = timedelta()  # by how much the wall clock was set forward in this evening
+        self._clock_mutex = Lock()
         self._notifier = Notifier()
         self._evening_topic = topics.evening(level)
         self._level = level
@@ -372,6 +378,22 @@ class Club:
         else:
             self._tables[table.id] = table
         self._notifier.touch()
+
+    def _now(self) -> datetime:
+        """The time of day. A clock that is set during an evening does not end it."""
+        with self._clock_mutex:
+            now, at_s = self._wall(), self._clock()
+            was, was_s = self._looked or (now, at_s)
+            self._looked = now, at_s
+            tonight = evening_id((was - self._ahead).isoformat())
+            known = self._evenings.get(tonight)
+            jump = now - was - timedelta(seconds=at_s - was_s)
+            if abs(jump) > LARGEST_STEP and known is not None and known.names:
+                self._ahead += jump
+                LOGGER.warning("club: the clock was set from %s to %s in the evening", was, now)
+            elif self._ahead and evening_id((now - self._ahead).isoformat()) != tonight:
+                self._ahead = timedelta()
+            return now - self._ahead
 
     def _now_text(self) -> str:
         return self._now().astimezone(UTC).isoformat(timespec="milliseconds")

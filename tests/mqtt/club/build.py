@@ -77,13 +77,14 @@ class ClubOnDisk:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
         self.now = datetime(2026, 11, 24, 19, tzinfo=UTC)
+        self.set_by = timedelta()
         self.sent: list[Message] = []
         self.open()
 
     def open(self) -> None:
         """Start the process."""
         self.store = ClubStore(self.directory)
-        self.club = Club(self.store, CLUB, now=self.tick, clock=lambda: self.now.timestamp())
+        self.club = Club(self.store, CLUB, now=self.tick, clock=self.elapsed_s)
         self.club.connect(self.sent.append)
 
     def restart(self) -> None:
@@ -91,6 +92,15 @@ class ClubOnDisk:
         self.club.flush()
         self.store.close()
         self.open()
+
+    def set_clock(self, by: timedelta) -> None:
+        """Set the wall clock while no time passes."""
+        self.now += by
+        self.set_by += by
+
+    def elapsed_s(self) -> float:
+        """Seconds that passed."""
+        return (self.now - self.set_by).timestamp()
 
     def tick(self) -> datetime:
         """The time, a moment later at each look."""

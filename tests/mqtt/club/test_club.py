@@ -191,6 +191,30 @@ def test_a_free_game_counts_on_its_evening_by_the_clubs_clock(club: ClubOnDisk) 
     assert [each.game.number for each in club.club.view().done.free] == [2, 3]
 
 
+@pytest.mark.parametrize("days", [21, -21])
+def test_an_evening_goes_on_though_the_clubs_clock_is_set(
+    club: ClubOnDisk, caplog: pytest.LogCaptureFixture, days: int
+) -> None:
+    with_players(club, "Ada", "Ben")
+    club.club.draw(1)
+    club.set_clock(timedelta(days=days))
+    club.finish(1, result({"Ada": 90, "Ben": 50}))
+    evening = club.club.view().evening
+    assert (evening.id, evening.here) == ("2026-11-24", ["Ada", "Ben"])
+    assert totals(club) == [("Ada", 12), ("Ben", 0)]
+    assert "the clock was set" in caplog.text
+    club.now += timedelta(hours=12)
+    assert club.club.today == f"{club.now:%Y-%m-%d}", "the next evening has the right date"
+
+
+def test_a_new_evening_begins_whatever_the_clock_was(club: ClubOnDisk) -> None:
+    club.set_clock(timedelta(days=21))
+    assert club.club.today == "2026-12-15"
+    with_players(club, "Ada", "Ben")
+    club.now += timedelta(days=7)
+    assert club.club.today == "2026-12-22"
+
+
 @pytest.mark.parametrize(("hours", "hour"), [(-8, 22), (-7, 23), (10, 15)])
 def test_an_evening_is_that_of_the_club_whatever_zone_a_table_is_in(
     club: ClubOnDisk, hours: int, hour: int
