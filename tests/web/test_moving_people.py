@@ -20,6 +20,7 @@ from tests.web.browsing import (
     violations,
     wait_until,
 )
+from tests.web.stand_in import seat
 
 if TYPE_CHECKING:
     from playwright.sync_api import Route
@@ -53,6 +54,32 @@ class TestPeople:
         phone = open_page("/")
         phone.get_by_role("button", name="Take Benjamin’s seat").click()
         ready(phone)
+
+    def test_who_lost_their_seat_finds_the_way_back(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        phone, host = open_page("/"), open_page("/host")
+        phone.get_by_label("Your name").fill("benjamin")
+        phone.get_by_role("button", name="Take a seat").click()
+        phone.get_by_role("alert").filter(has_text="ask the host to hand your seat over").wait_for()
+        phone.get_by_label("Your name").fill("Benjamin B")
+        phone.get_by_role("button", name="Take a seat").click()
+        phone.get_by_text("You play in the next one").wait_for()
+        open_part(host, "Players")
+        host.get_by_role("button", name="Hand over Benjamin’s seat").click()
+        phone.get_by_role("button", name="Take Benjamin’s seat").click()
+        ready(phone)
+
+    def test_a_full_table_promises_nobody_the_next_game(
+        self, stage: Stage, open_page: OpenPage
+    ) -> None:
+        put(stage, "action1")
+        for name in ("Dora", "Emil"):
+            seat(stage, name)
+        page = open_page("/")
+        page.get_by_text("All five seats are taken. The host can free one").wait_for()
+        assert page.get_by_text("You can play in the next one").count() == 0
 
     def test_a_seat_moves_to_another_device(self, stage: Stage, open_page: OpenPage) -> None:
         tokens = put(stage, "action1")

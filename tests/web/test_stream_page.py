@@ -48,6 +48,24 @@ def test_a_stream_page_is_transparent_around_its_panels(
     assert violations(page) == []
 
 
+@pytest.mark.parametrize("width", [320, 640, 900, 1100])
+def test_names_and_scores_of_a_stream_are_not_broken(
+    stage: Stage, open_page: OpenPage, width: int
+) -> None:
+    for name in ("Ada", "Bruno", "Éloïse", "Maximilian-Alexander"):
+        seat(stage, name)
+    assert stage.session.start("base", 0) is None
+    stage.play_out()
+    page = open_page("/stream", size_wh=(width, 600))
+    page.locator("#players bdi").first.wait_for()
+    tall = """all => all.filter((node) =>
+        node.getBoundingClientRect().height > 1.9 * parseFloat(getComputedStyle(node).fontSize)
+      ).map((node) => node.textContent)"""
+    broken = page.locator("#players bdi, #players .points").evaluate_all(tall)
+    assert broken == ["Maximilian-Alexander"][: width == 320], "which breaks at its hyphen"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
 def test_nobody_is_due_on_a_stream_page_once_the_game_was_ended(
     stage: Stage, open_page: OpenPage
 ) -> None:

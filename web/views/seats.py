@@ -13,7 +13,7 @@ from flask import Blueprint, Response, request
 from companion.eventlog.names import clean_name, name_key
 from companion.eventlog.state import SWITCHES
 from companion.messages.catalogue import line
-from companion.session.session import HostStep, Joined, Rejected
+from companion.session.session import HostStep, Joined, Rejected, View
 from companion.wire.structs import UNSET, encode
 from web import security
 from web.client import Client, is_host
@@ -45,7 +45,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
         client = with_device(client)
         joined = session.join(asked.name, client.device, seat_token(client, asked.name))
         if not isinstance(joined, Joined):
-            return rejected(context, joined)
+            return rejected(context, with_way_back(joined, session.view(), asked.name))
         return with_tokens(client, (*client.tokens, joined.token))
 
     @pages.post("/api/claim")
@@ -183,6 +183,15 @@ def install(pages: Blueprint, context: AppContext) -> None:
         if client.device is not None:
             security.set_browser_id(response, client.device)
         return response
+
+
+def with_way_back(refusal: Rejected, view: View, name: str) -> Rejected:
+    """Tell a player whose phone has lost its seat how to get it back."""
+    key = name_key(clean_name(name))
+    taken = next((each for each in view.table.seats if name_key(each.name) == key), None)
+    if refusal.code != "NAME_TAKEN" or taken is None or taken.bot or taken.number in view.online:
+        return refusal
+    return replace(refusal, lines=(*refusal.lines, line("page.join.is_you")))
 
 
 def own_seat(context: AppContext, named: int | None) -> int:

@@ -18,18 +18,23 @@ export function drawJoin({ seats, game, me }) {
   const text = names.length ? t("join.seated", { names: listOf(names) }) : t("join.nobody");
   // before the first roll everybody may join
   const isOn = game && !game.over && (game.turn > 1 || game.phase !== "roll");
-  setText($("join-seats"), isOn ? `${text} ${t("join.running")}` : text);
+  const more = seats.length >= SEATS ? t("join.full") : isOn ? t("join.running") : "";
+  setText($("join-seats"), `${text} ${more}`.trim());
   show($("join-watch"), game !== null && !game.over);
   show($("code-field"), me.needs_code && (asksForCode || !recall("code")));
-  const offered = seats.filter((seat) => seat.offered);
-  redraw($("claims"), offered, () =>
-    offered.map((seat) => claimButton(seat, t("join.take", { name: seat.name }))),
-  );
+  drawClaims("claims", seats, me, "join-why");
 }
 
-function claimButton(seat, text) {
+/** Draw a button for each seat that the host hands over. */
+function drawClaims(where, seats, me, why) {
+  const offered = seats.filter((seat) => seat.offered && !me.seats.includes(seat.seat));
+  redraw($(where), offered, () => offered.map((seat) => claimButton(seat, why)));
+}
+
+function claimButton(seat, why) {
+  const text = t("join.take", { name: seat.name });
   const button = el("button", { type: "button", class: "big", text });
-  onPress(button, () => ask("/api/claim", "join-why", { seat: seat.seat, ...code() }));
+  onPress(button, () => ask("/api/claim", why, { seat: seat.seat, ...code() }));
   return button;
 }
 
@@ -44,6 +49,7 @@ export function drawLobby({ seats, game, me, table }) {
   const isRunning = game !== null && !game.over;
   const key = isRunning ? "lobby.running" : me.host ? "lobby.welcome" : "lobby.welcome.guest";
   setText($("lobby-lead"), t(key, { name: listOf(own.map((seat) => seat.name)) }));
+  drawClaims("lobby-claims", seats, me, "lobby-why");
   redraw($("lobby-seats"), [seats, me.seats], () => seats.map((seat) => seatItem(seat, me.seats)));
   show($("lobby-watch"), isRunning);
   show($("lobby-game"), !isRunning && me.host);
