@@ -23,7 +23,7 @@ LANGUAGES = ("en", "de", "fr", "it")
 SHARED = ("colour.", "die.", "row.", "list.", "spoken.minus")
 """Prefixes of the words that pages need besides their own sentences."""
 
-ROOMS = ("club.", "games.", "setup.")
+ROOMS = ("club.", "games.", "host.", "setup.")
 """Prefixes of pages with many sentences that other pages do not need."""
 
 SINGULAR = ".singular"

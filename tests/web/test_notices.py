@@ -69,7 +69,7 @@ class TestNotices:
         other = ready(open_page("/", token=tokens[0]))
         assert stage.answer(0, None) == ""
         assert stage.session.close_action() is None
-        page.get_by_text("The host went on without your answer").wait_for()
+        page.get_by_text("The game went on without your answer").wait_for()
         assert other.locator("#notice").is_hidden()
 
     def test_an_answer_of_the_host_is_shown_to_its_player(

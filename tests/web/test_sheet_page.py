@@ -220,7 +220,7 @@ def test_a_notice_is_read_above_the_result(stage: Stage, open_page: OpenPage) ->
     tokens = put(stage, "action1")
     page = ready(open_page("/", token=tokens[0], size_wh=PHONE_SMALL))
     stage.session.close_action()
-    page.locator("#notice", has_text="The host went on").wait_for()
+    page.locator("#notice", has_text="The game went on").wait_for()
     stage.session.end()
     page.locator("#over").wait_for()
     page.locator("#notice-ok").click()

@@ -76,7 +76,7 @@ def install(pages: Blueprint, context: AppContext) -> None:
 
     @pages.get("/host")
     def host() -> Response:
-        return page("host.html")
+        return page("host.html", rooms=["host."])
 
     @pages.get("/games")
     @pages.get("/games/<int:number>")

@@ -191,7 +191,7 @@ def with_way_back(refusal: Rejected, view: View, name: str) -> Rejected:
     taken = next((each for each in view.table.seats if name_key(each.name) == key), None)
     if refusal.code != "NAME_TAKEN" or taken is None or taken.bot or taken.number in view.online:
         return refusal
-    return replace(refusal, lines=(*refusal.lines, line("page.join.is_you")))
+    return replace(refusal, lines=(*refusal.lines, line("declined.NAME_TAKEN.away")))
 
 
 def own_seat(context: AppContext, named: int | None) -> int:

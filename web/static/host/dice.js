@@ -103,7 +103,7 @@ function dieButton(each, onTap) {
     {
       type: "button",
       class: `rolled-die${isDoubtful ? " is-doubtful" : ""}`,
-      "aria-label": t("host.correct_die", { die: label }),
+      "aria-label": t("dice.correct", { die: label }),
     },
     shown,
   );
@@ -188,7 +188,7 @@ onPress($("reoffer"), () => request("/api/reoffer"));
 onSubmit($("roll-form"), async (event) => {
   const { game } = latest();
   const roll = chosenRoll(event.target, game);
-  if (roll === null) return setText($("roll-why"), t("host.roll_missing"));
+  if (roll === null) return setText($("roll-why"), t("dice.missing"));
   setText($("roll-why"), "");
   if (!game.action) {
     if (await request("/api/roll", roll, "roll-why")) event.target.reset(); // an undone roll is thrown again

@@ -194,7 +194,9 @@ for (const [id, key] of SETTINGS) $(id).addEventListener("change", () => set($(i
 onPress($("close"), () =>
   confirmFirst(t("host.close"), t("host.close_yes"), "/api/close", "close", { no: t("host.close_no") }),
 );
-onPress($("undo"), () => confirmFirst(t("host.undo"), t("host.undo_yes"), "/api/undo", "undo", { no: t("game.type_no") }));
+onPress($("undo"), () =>
+  confirmFirst(t("host.undo"), t("host.undo_yes"), "/api/undo", "undo", { no: t("game.type_no") }),
+);
 onPress($("end"), () => confirmFirst(t("host.end_ask"), t("host.end_yes"), "/api/end", "end", { isDanger: true }));
 onPress($("rematch"), () =>
   openDialog({

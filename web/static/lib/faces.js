@@ -9,8 +9,8 @@ export const coloured = (game) => (game?.action ? Object.keys(game.roll.colour) 
 /** Draw a line of six faces for each die. */
 export function drawFaces(root, game) {
   const places = [
-    ["white-1", "white", t("host.white1")],
-    ["white-2", "white", t("host.white2")],
+    ["white-1", "white", t("dice.white1")],
+    ["white-2", "white", t("dice.white2")],
   ];
   for (const colour of coloured(game)) places.push([colour, colour, capital(t(`colour.${colour}`))]);
   redraw(root, [places, game?.turn, game?.number], () =>

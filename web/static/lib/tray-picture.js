@@ -86,7 +86,7 @@ function drawReading({ tray, game, me, table }) {
       const drawn = outline(die, labels[n], width / 640);
       if (!isTappable || !die.in_tray) return drawn;
       const at = tray.dice.findIndex((each) => String(each.centre) === String(die.centre));
-      const label = t("host.correct_die", { die: names[n] });
+      const label = t("dice.correct", { die: names[n] });
       return svg("a", { href: `/host#die=${at}`, "aria-label": label }, drawn); // opens the correction
     });
   });

@@ -349,7 +349,7 @@ $("type").addEventListener("click", () => {
 $("typing-no").addEventListener("click", () => $("typing").close());
 onSubmit($("typing-form"), async (event) => {
   const roll = chosenRoll(event.target, latest().game);
-  if (roll === null) setText($("typing-why"), t("host.roll_missing"));
+  if (roll === null) setText($("typing-why"), t("dice.missing"));
   else if (await press("/api/roll", "typing-why", roll)) {
     event.target.reset(); // an undone roll is thrown again
     $("typing").close();
