@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import time
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
@@ -107,13 +108,15 @@ CATCH_UP = """async ([version, patienceMs]) => {
 CODE = """async (css) => {
   const code = document.querySelector(css);
   await code.decode();
-  const canvas = new OffscreenCanvas(600, 600).getContext('2d');
-  canvas.fillStyle = 'white';
-  canvas.fillRect(0, 0, 600, 600);
-  canvas.drawImage(code, 30, 30, 540, 540);
-  return [...canvas.getImageData(0, 0, 600, 600).data.filter((_, at) => at % 4 === 0)];
+  const canvas = document.createElement('canvas');
+  canvas.width = canvas.height = 600;
+  const pen = canvas.getContext('2d');
+  pen.fillStyle = 'white';
+  pen.fillRect(0, 0, 600, 600);
+  pen.drawImage(code, 30, 30, 540, 540);
+  return canvas.toDataURL().split(',')[1];
 }"""
-"""The grey levels of a QR code's picture as the page has it."""
+"""A QR code's picture as the page has it, as PNG in base64."""
 
 
 TAP_TWICE = """async ([x, y]) => {
@@ -127,7 +130,9 @@ TAP_TWICE = """async ([x, y]) => {
 
 def scanned(page: Page, css: str) -> str:
     """What a phone reads from a code on the page."""
-    grey = np.array(page.evaluate(CODE, css), np.uint8).reshape(600, 600)
+    png = np.frombuffer(base64.b64decode(page.evaluate(CODE, css)), np.uint8)
+    grey = cv2.imdecode(png, cv2.IMREAD_GRAYSCALE)
+    assert grey is not None
     return str(cv2.QRCodeDetector().detectAndDecode(grey)[0])
 
 
