@@ -14,12 +14,10 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from gpiozero import Button
-
 from companion.errors import PinsUnavailable
 from hardware import gesture
 from hardware.gesture import Gesture, GestureConfig
-from hardware.pins import FACTORIES, close_device, make_factory, one_line
+from hardware.pins import FACTORIES, Wire, make_factory, one_line
 
 LOGGER = logging.getLogger(__name__)
 
@@ -32,81 +30,6 @@ REOPEN_EVERY_S = 1.0
 
 STUCK_CALLBACK_S = 2.0
 """Seconds `close` waits for a running callback."""
-
-
-class Wire:
-    """A contact to ground; it can be reopened after its chip died."""
-
-    def __init__(
-        self,
-        pin: int,
-        make_factory: Callable[[], Any],
-        *,
-        owns_factory: bool,
-        may_be_late: bool = False,
-    ) -> None:
-        """Open the pin; errors of the pin library are not caught.
-
-        Args:
-            may_be_late: A chip that is not there yet is no error: `reopen` opens the pin later. A
-                pin library that is not installed is one.
-        """
-        self._pin = pin
-        self._make_factory = make_factory
-        self._owns_factory = owns_factory
-        self._factory: Any = None
-        self._button: Any = None
-        try:
-            self._open()
-        except ImportError:
-            raise
-        except Exception as error:
-            if not may_be_late:
-                raise
-            LOGGER.warning("GPIO%d is not there yet: %s", pin, one_line(error))
-
-    @property
-    def is_open(self) -> bool:
-        """Whether there is a pin."""
-        return self._button is not None
-
-    @property
-    def is_closed(self) -> bool:
-        """The level of the line now; errors of the pin library are not caught."""
-        return bool(self._button.is_pressed)
-
-    def listen(self, on_edge: Callable[[bool], object]) -> None:
-        """Call a function at every edge, on a thread of the pin library."""
-        self._button.when_pressed = lambda: on_edge(True)
-        self._button.when_released = lambda: on_edge(False)
-
-    def push(self) -> None:
-        """Push and release a mock pin."""
-        self._button.pin.drive_low()
-        self._button.pin.drive_high()
-
-    def reopen(self) -> None:
-        """Close the pin and open it again."""
-        self.close()
-        self._open()
-
-    def close(self) -> None:
-        """Close the pin, even if its chip is gone; may be called twice."""
-        button, self._button = self._button, None
-        factory, self._factory = self._factory, None
-        if factory is not None:
-            close_device(button, factory if self._owns_factory else None)
-
-    def _open(self) -> None:
-        self._factory = self._make_factory()
-        try:
-            # No bounce time: `gesture` decides when an edge counts.
-            self._button = Button(
-                self._pin, pull_up=True, bounce_time=None, pin_factory=self._factory
-            )
-        except BaseException:
-            self.close()
-            raise
 
 
 class Panel:

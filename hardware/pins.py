@@ -1,4 +1,4 @@
-"""Pin factories of gpiozero: lgpio on a Pi, the mock factory elsewhere."""
+"""Pins of gpiozero: its factories (lgpio on a Pi, the mock factory elsewhere), and one contact."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ import logging
 import os
 import shutil
 import tempfile
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from gpiozero import Button
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 LOGGER = logging.getLogger(__name__)
@@ -131,3 +133,78 @@ def one_line(error: BaseException) -> str:
     """Return an exception's text in one line, or its class name if it has none."""
     text = " ".join(str(error).split())
     return text or type(error).__name__
+
+
+class Wire:
+    """A contact to ground; it can be reopened after its chip died."""
+
+    def __init__(
+        self,
+        pin: int,
+        make_factory: Callable[[], Any],
+        *,
+        owns_factory: bool,
+        may_be_late: bool = False,
+    ) -> None:
+        """Open the pin; errors of the pin library are not caught.
+
+        Args:
+            may_be_late: A chip that is not there yet is no error: `reopen` opens the pin later. A
+                pin library that is not installed is one.
+        """
+        self._pin = pin
+        self._make_factory = make_factory
+        self._owns_factory = owns_factory
+        self._factory: Any = None
+        self._button: Any = None
+        try:
+            self._open()
+        except ImportError:
+            raise
+        except Exception as error:
+            if not may_be_late:
+                raise
+            LOGGER.warning("GPIO%d is not there yet: %s", pin, one_line(error))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there is a pin."""
+        return self._button is not None
+
+    @property
+    def is_closed(self) -> bool:
+        """The level of the line now; errors of the pin library are not caught."""
+        return bool(self._button.is_pressed)
+
+    def listen(self, on_edge: Callable[[bool], object]) -> None:
+        """Call a function at every edge, on a thread of the pin library."""
+        self._button.when_pressed = lambda: on_edge(True)
+        self._button.when_released = lambda: on_edge(False)
+
+    def push(self) -> None:
+        """Push and release a mock pin."""
+        self._button.pin.drive_low()
+        self._button.pin.drive_high()
+
+    def reopen(self) -> None:
+        """Close the pin and open it again."""
+        self.close()
+        self._open()
+
+    def close(self) -> None:
+        """Close the pin, even if its chip is gone; may be called twice."""
+        button, self._button = self._button, None
+        factory, self._factory = self._factory, None
+        if factory is not None:
+            close_device(button, factory if self._owns_factory else None)
+
+    def _open(self) -> None:
+        self._factory = self._make_factory()
+        try:
+            # No bounce time: `gesture` decides when an edge counts.
+            self._button = Button(
+                self._pin, pull_up=True, bounce_time=None, pin_factory=self._factory
+            )
+        except BaseException:
+            self.close()
+            raise

@@ -118,7 +118,7 @@ def _stamp(data_dir: Path, made_at: str) -> None:
 
     Root may write it into a folder of the service's user, so no link there is followed.
     """
-    part = data_dir / f".{STAMP}.{os.getpid()}"
+    part = data_dir / f".{STAMP}.{os.getpid()}.part"
     handle = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
     with open(handle, "w", encoding="utf-8") as file:
         file.write(made_at + "\n")

@@ -13,9 +13,9 @@ from gpiozero import RGBLED
 from gpiozero.pins.mock import MockFactory, MockPWMPin
 
 import hardware.button
-from hardware.button import Panel, Wire, open_panel
+from hardware.button import Panel, open_panel
 from hardware.gesture import Gesture
-from hardware.pins import close_device, forgiving, header_chip
+from hardware.pins import Wire, close_device, forgiving, header_chip
 from tests.hardware.pin_fakes import PATIENCE_S, PIN, Ear, PinWithFaults
 
 PRESS = Gesture.PRESS

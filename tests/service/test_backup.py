@@ -141,6 +141,16 @@ def test_the_time_of_the_last_backup_is_remembered(table: Stage, tmp_path: Path)
     assert last_backup(table.directory) == NOW
 
 
+def test_a_link_in_the_place_of_that_time_is_replaced(table: Stage, tmp_path: Path) -> None:
+    """Root may make a backup of a folder that belongs to the service's user."""
+    foreign = tmp_path / "shadow"
+    foreign.write_text("secret")
+    (table.directory / "last-backup").symlink_to(foreign)
+    backed_up(table, tmp_path)
+    assert foreign.read_text() == "secret"
+    assert last_backup(table.directory) == NOW
+
+
 def test_only_a_plain_file_is_replaced(table: Stage, tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
